@@ -20,5 +20,8 @@ void dti_exact_sum_add(struct dti_exact_sum *sum, double value);
 void dti_exact_sum_merge(struct dti_exact_sum *sum, const struct dti_exact_sum *other);
 /* The sum rounded to nearest even; infinity when it is beyond fp64. No sum is +0. */
 double dti_exact_sum_value(const struct dti_exact_sum *sum);
+/* The sum divided by count, not 0 and below 2^63: one rounding, to nearest even of fp32. The sum is
+ * finite and not negative. */
+float dti_exact_sum_mean(const struct dti_exact_sum *sum, uint64_t count);
 
 #endif

@@ -40,7 +40,10 @@ struct dti_dequant_form {
     uint64_t group[2];      /* DTI_PER_GROUP: elements along the axis; rectangles have two numbers,
                              * the first of which is that of the axis before; else 0 and elements */
     bool zero_points, tensor_scale;
-    uint64_t stored_bytes; /* of all its parts */
+    bool flat;   /* groups are of all elements in order, and cross rows; axis is 0 */
+    bool nested; /* scales are codes with scales themselves */
+    const struct dti_format *number; /* what it was before, where a state tells; or NULL */
+    uint64_t stored_bytes;           /* of all its parts */
     size_t part_count;
     const struct dti_tensor *parts[DTI_PART_COUNT]; /* by enum dti_quant_part, or NULL */
     struct dti_dequant_tensor *how;                 /* for those who read it, in the layer */

@@ -216,6 +216,7 @@ struct dti_quant_scheme {
     const struct dti_block_format *block; /* NULL: affine */
     struct dti_block_recipe blocks;       /* without tensor_scale */
     bool tensor_scale;                    /* DTI_BLOCKS_NV: made from the array's amax */
+    bool nested; /* DTI_BLOCKS_NF: scales are quantized again: nested_scales.h */
     struct dti_affine_recipe affine;
     enum dti_quant_per per; /* affine */
     uint32_t group;         /* DTI_PER_GROUP; blocks: the format's length */

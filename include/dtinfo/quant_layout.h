@@ -18,6 +18,14 @@
  *   tensor scale  X_global_scale [1] fp32, its inverse; modelopt: X_scale_2 []
  *   shape         X_shape        [rank] int64, of the tensor as it was: WORDS, and where it was
  *                                padded
+ *
+ * bitsandbytes flattens the tensor, n elements in order; blocks cross rows:
+ *   codes         X              [ceil(n / 2), 1] uint8, the first of two in the highest bits
+ *   scale         X.absmax       [blocks] fp32; nested: uint8, codes of X.nested_quant_map
+ *   map           X.quant_map    [16] fp32, the numbers of codes
+ *   nested scale  X.nested_absmax     [ceil(blocks / 256)] fp32: see nested_scales.h
+ *   nested map    X.nested_quant_map  [256] fp32
+ *   state         X.quant_state.bitsandbytes__nf4 or __fp4: JSON as uint8
  * The metadata entry "dtinfo.quant.X" = "DTYPE low" or "DTYPE high" (the order of BITS) is there
  * where that does not follow: rows that are TOLD, high, 2 bits in WORDS where a row is a word, and
  * WORDS whose rows were filled up to whole groups; for these the group's length follows, as in
@@ -43,6 +51,10 @@ enum dti_quant_part {
     DTI_PART_ZERO_POINT,
     DTI_PART_TENSOR_SCALE,
     DTI_PART_SHAPE,
+    DTI_PART_MAP,
+    DTI_PART_NESTED_SCALE,
+    DTI_PART_NESTED_MAP,
+    DTI_PART_STATE,
     DTI_PART_COUNT
 };
 enum dti_quant_packing { DTI_QUANT_PLAIN, DTI_QUANT_BITS, DTI_QUANT_WORDS };
@@ -71,6 +83,13 @@ static inline unsigned dti_quant_row_bits(const struct dti_quant_row *row)
 {
     return dti_quant_row_code(row)->width;
 }
+/* Whether a layout, or that of a row, flattens tensors, and a state tells their shape. Its parts
+ * are found by names: npy files cannot have it. */
+bool dti_quant_layout_is_flat(enum dti_quant_layout layout);
+static inline bool dti_quant_is_flat(const struct dti_quant_row *row)
+{
+    return dti_quant_layout_is_flat(row->layout);
+}
 /* Whether the name could be of a part other than codes, in any layout: *ret_length is that of the
  * X in it. */
 bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length);
@@ -92,7 +111,9 @@ struct dti_quant_stored {
     bool pad;               /* rows of groups are filled up to whole ones */
     bool high;              /* BITS: element 0 in the highest bits */
     bool tensor_scale;
-    unsigned rank, axis; /* axis: below rank; 0 for rank 0 */
+    bool nested;                     /* scales are codes themselves */
+    const struct dti_format *number; /* what it was before: a state tells it; else NULL */
+    unsigned rank, axis;             /* axis: below rank; 0 for rank 0 */
     const uint64_t *shape;
 };
 /* What the parts look like. Fails with DTI_WRONG_KIND, with a reason that follows a tensor's name:

@@ -59,7 +59,8 @@ struct dti_quant_sizes {
 };
 void dti_quant_plan_sizes(const struct dti_quant_plan *plan, struct dti_quant_sizes *ret);
 
-/* The first pass: per tensor and per channel (not `fixed`), and nvfp4 with a tensor scale. */
+/* The first pass: per tensor and per channel (not `fixed`), nvfp4 with a tensor scale, and nested
+ * scales. */
 bool dti_quant_plan_needs_range(const struct dti_quant_plan *plan);
 /* Ranges of one array: one, or one a channel. */
 struct dti_quant_ranges;
@@ -78,7 +79,8 @@ struct dti_quant_scales {
     size_t repeats;         /* how often all of them repeat, see _ready() */
     float *scale, *inverse; /* inverse: 1 / scale */
     int32_t *zero_point;
-    float tensor_scale;     /* DTI_BLOCKS_NV; else 1 */
+    float tensor_scale; /* DTI_BLOCKS_NV; else 1 */
+    float offset;       /* nested: the mean of all scales; NaN where a block has no finite one */
     struct dti_range range; /* of the whole array; empty without a first pass */
 };
 /* From ranges (NULL: fixed ones, or none), by dti_affine_choose() and dti_nv_tensor_scale(). */
@@ -104,10 +106,11 @@ void dti_quant_report_merge(struct dti_quant_report *report, const struct dti_qu
 
 /* One piece, in the calling thread. codes: of this piece alone. scales, zero_points: of groups and
  * blocks, of this piece alone (fp32 and int32 arrays for groups; the format's scale codes for
- * blocks); not looked at where `known` has them. zero_points may be NULL where all are the same:
- * any symmetry but DTI_SYMMETRY_NONE, float codes. report: added to, NULL for counts and losses not
- * needed; with one, stores are not streamed. scratch: dti_quant_plan_scratch() bytes, aligned as
- * malloc() does, the thread's own. */
+ * blocks); not looked at where `known` has them. Scales that are to be nested come as they are:
+ * only the report is of numbers that come back through nested ones. zero_points may be NULL where
+ * all are the same: any symmetry but DTI_SYMMETRY_NONE, float codes. report: added to, NULL for
+ * counts and losses not needed; with one, stores are not streamed. scratch:
+ * dti_quant_plan_scratch() bytes, aligned as malloc() does, the thread's own. */
 size_t dti_quant_plan_scratch(const struct dti_quant_plan *plan);
 void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_scales *known,
                    uint64_t first, const void *numbers, size_t n, void *codes, void *scales,

@@ -230,7 +230,8 @@ static void put_more(struct dti_json *json, size_t count)
                     &(struct dti_warning_answer){.code = "more_warnings", .message = text});
 }
 
-DTI_WORDS(layout_words, "compressed-tensors", "modelopt", "scale_inv", "scale", "gguf")
+DTI_WORDS(layout_words, "compressed-tensors", "modelopt", "bitsandbytes", "scale_inv", "scale",
+          "gguf")
 DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
           [DTI_PER_GROUP] = "group")
 

@@ -126,6 +126,9 @@ static enum dti_status check(const struct dti_quant_request *request, struct dti
         return dti_fail(reterr, DTI_BUG, "halves of blocks in an array of codes");
     if (!scheme->block && scheme->per == DTI_PER_GROUP && scheme->group == 0)
         return dti_fail(reterr, DTI_USAGE, "a group cannot have 0 elements");
+    if (scheme->nested && (!scheme->block || scheme->block->family != DTI_BLOCKS_NF ||
+                           request->outer != 1 || request->inner != 1))
+        return dti_fail(reterr, DTI_BUG, "nested scales of something else than a row of blocks");
     if (scheme->block)
         return DTI_OK;
     if (!dti_affine_recipe_init(&recipe, code, scheme->affine.symmetry) ||

@@ -136,6 +136,8 @@ struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool
 /* Of one channel, its specials left out; of the whole array. */
 struct dti_range dti_quant_ranges_of(const struct dti_quant_ranges *ranges, size_t channel);
 struct dti_range dti_quant_ranges_all(const struct dti_quant_ranges *ranges);
+/* Nested: the mean of the scales of so many blocks; NaN where one is not finite. */
+float dti_quant_ranges_offset(const struct dti_quant_ranges *ranges, uint64_t blocks);
 
 /* The scale that follows from a range, or the fixed one. */
 struct dti_affine_scale dti_quant_choose(const struct dti_quant_plan *plan,

@@ -6,12 +6,14 @@
 
 #include "convert/quant_plan_parts.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/exact_sum.h"
 
 struct dti_quant_ranges {
     struct dti_range all; /* per channel: its specials alone */
     size_t count;         /* of places below; several rows of channels side by side */
     size_t channels;
     float *min, *max;
+    struct dti_exact_sum amaxes; /* nested: of blocks */
 };
 
 static bool per_channel(const struct dti_quant_plan *plan)
@@ -22,8 +24,9 @@ static bool per_channel(const struct dti_quant_plan *plan)
 bool dti_quant_plan_needs_range(const struct dti_quant_plan *plan)
 {
     const struct dti_quant_scheme *const scheme = &plan->request.scheme;
-    return scheme->block ? scheme->tensor_scale && scheme->block->family == DTI_BLOCKS_NV
-                         : !scheme->fixed && scheme->per != DTI_PER_GROUP;
+    return scheme->block
+               ? scheme->nested || (scheme->tensor_scale && scheme->block->family == DTI_BLOCKS_NV)
+               : !scheme->fixed && scheme->per != DTI_PER_GROUP;
 }
 
 enum dti_status dti_quant_ranges_new(struct dti_quant_ranges **ret,
@@ -34,6 +37,7 @@ enum dti_status dti_quant_ranges_new(struct dti_quant_ranges **ret,
     if (!ranges)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     dti_range_init(&ranges->all);
+    dti_exact_sum_init(&ranges->amaxes);
     if (per_channel(plan)) {
         ranges->channels = (size_t)plan->request.length;
         if (plan->request.length > SIZE_MAX ||
@@ -72,6 +76,31 @@ static void add_whole(const struct dti_quant_plan *plan, struct dti_quant_ranges
     for (size_t at = 0; at < n; at += tile) {
         const size_t part = n - at < tile ? n - at : tile;
         plan->range->run.range(dti_quant_load(plan, numbers, at, part, buffer), part, &ranges->all);
+    }
+}
+
+/* A block begins the piece. The largest magnitude of one with a NaN or an infinity is one of them.
+ */
+static void add_amaxes(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
+                       const void *numbers, size_t n)
+{
+    float buffer[DTI_QUANT_TILE + 8];
+    const size_t group = (size_t)plan->group, tile = DTI_QUANT_TILE / group * group;
+    for (size_t at = 0; at < n; at += tile) {
+        const size_t part = n - at < tile ? n - at : tile;
+        const unsigned char *const x =
+            (const unsigned char *)dti_quant_load(plan, numbers, at, part, buffer);
+        for (size_t begin = 0; begin < part; begin += group) {
+            const size_t end = part - begin < group ? part : begin + group;
+            uint32_t amax = 0;
+            for (size_t i = begin; i < end; i++) {
+                uint32_t bits;
+                memcpy(&bits, x + i * sizeof bits, sizeof bits);
+                bits &= UINT32_C(0x7fffffff);
+                amax = bits > amax ? bits : amax;
+            }
+            dti_exact_sum_add(&ranges->amaxes, (double)dti_quant_float(amax));
+        }
     }
 }
 
@@ -118,7 +147,9 @@ void dti_quant_range(const struct dti_quant_plan *plan, struct dti_quant_ranges 
 {
     if (n == 0)
         return;
-    if (!per_channel(plan))
+    if (plan->request.scheme.nested)
+        add_amaxes(plan, ranges, numbers, n);
+    else if (!per_channel(plan))
         add_whole(plan, ranges, numbers, n);
     else if (plan->request.inner == 1)
         add_columns(plan, ranges, first, numbers, n);
@@ -129,6 +160,7 @@ void dti_quant_range(const struct dti_quant_plan *plan, struct dti_quant_ranges 
 void dti_quant_ranges_merge(struct dti_quant_ranges *ranges, const struct dti_quant_ranges *part)
 {
     dti_range_merge(&ranges->all, &part->all);
+    dti_exact_sum_merge(&ranges->amaxes, &part->amaxes);
     for (size_t i = 0; i < ranges->count; i++) {
         ranges->min[i] = part->min[i] < ranges->min[i] ? part->min[i] : ranges->min[i];
         ranges->max[i] = part->max[i] > ranges->max[i] ? part->max[i] : ranges->max[i];
@@ -144,6 +176,13 @@ struct dti_range dti_quant_ranges_of(const struct dti_quant_ranges *ranges, size
         range.max = ranges->max[i] > range.max ? ranges->max[i] : range.max;
     }
     return range;
+}
+
+float dti_quant_ranges_offset(const struct dti_quant_ranges *ranges, uint64_t blocks)
+{
+    if (ranges->amaxes.infinite)
+        return NAN;
+    return blocks > 0 ? dti_exact_sum_mean(&ranges->amaxes, blocks) : 0;
 }
 
 struct dti_range dti_quant_ranges_all(const struct dti_quant_ranges *ranges)

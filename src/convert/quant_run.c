@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Quantizes one piece of an array, with or without measuring the error. */
+#include <assert.h>
+
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
+#include "dtinfo/nested_scales.h"
 
 struct dti_affine_args dti_quant_affine_args(const struct dti_quant_job *job,
                                              const struct dti_affine_scale *scale)
@@ -57,6 +60,33 @@ static void compare(const struct dti_quant_job *job, struct dti_loss *loss)
         }
         plan->loss->run(&plan->shared->loss_rule, source, scratch->y, part, job->first + at, loss);
     }
+}
+
+/* The scales of a grain as they come back when they are nested, in scratch. Those of blocks are
+ * little-endian. */
+static unsigned char *nest(const struct dti_quant_job *job)
+{
+    const struct dti_quant_plan *const plan = job->plan;
+    const struct dti_block_args args = dti_quant_block_args(job, false);
+    const size_t count = (job->n + (size_t)plan->group - 1) / (size_t)plan->group;
+    unsigned char *const stored = (unsigned char *)job->scratch->inverse;
+    float *const scales = job->scratch->scale;
+    float map[DTI_NESTED_CODES];
+    assert(count <= DTI_QUANT_TILE);
+    dti_nested_map(map);
+    dti_block_scales_load(&args, job->scales, count, scales);
+    for (size_t at = 0; at < count; at += DTI_NESTED_BLOCK) {
+        unsigned char codes[DTI_NESTED_BLOCK];
+        const size_t n = count - at < DTI_NESTED_BLOCK ? count - at : DTI_NESTED_BLOCK;
+        const float scale = dti_nested_quantize(scales + at, n, job->known->offset, codes);
+        for (size_t i = 0; i < n; i++) {
+            const float back = dti_nested_back(map[codes[i]], scale, job->known->offset);
+            for (unsigned byte = 0; byte < sizeof back; byte++)
+                stored[(at + i) * sizeof back + byte] =
+                    (unsigned char)(dti_quant_bits(back) >> 8 * byte);
+        }
+    }
+    return stored;
 }
 
 static void run(const struct dti_quant_job *job)
@@ -114,7 +144,10 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
         job.first = first + at;
         job.n = n - at < grain ? n - at : grain;
         run(&job);
-        compare(&job, &report->loss);
+        struct dti_quant_job stored = job;
+        if (plan->request.scheme.nested)
+            stored.scales = nest(&job);
+        compare(&stored, &report->loss);
         job.numbers = (const unsigned char *)job.numbers + number_bytes;
         job.codes += sizes->grain_code_bytes;
         if (job.scales)

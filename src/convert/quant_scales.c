@@ -68,7 +68,9 @@ enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
         return status;
     if (ranges)
         scales->range = dti_quant_ranges_all(ranges);
-    if (scheme->block && dti_quant_plan_needs_range(plan))
+    if (scheme->nested && ranges)
+        scales->offset = dti_quant_ranges_offset(ranges, plan->sizes.scales);
+    else if (scheme->block && dti_quant_plan_needs_range(plan))
         scales->tensor_scale = tensor_scale(scheme->blocks.nv, &scales->range);
     for (size_t i = 0; i < scales->count; i++) {
         struct dti_range range = scales->range;

@@ -3,6 +3,7 @@
  * The shape of codes and scales: how many, how they are packed, and where an array may be cut. */
 #include "convert/quant_plan_parts.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/nested_scales.h"
 
 enum { GRAIN_LEAST = DTI_QUANT_TILE };
 
@@ -43,6 +44,11 @@ static bool measure_grain(struct dti_quant_plan *plan)
         plan->unit = groups ? group * inner : length * inner;
         unit_codes = groups ? plan->unit : plan->places * inner;
         unit_scales = groups ? inner : sizes->groups * inner;
+    }
+    if (request->scheme.nested && groups) {
+        plan->unit *= DTI_NESTED_BLOCK;
+        unit_codes *= DTI_NESTED_BLOCK;
+        unit_scales *= DTI_NESTED_BLOCK;
     }
     uint64_t units = plan->unit < GRAIN_LEAST ? (GRAIN_LEAST + plan->unit - 1) / plan->unit : 1;
     if (plan->unit % 8 != 0 || unit_codes % 8 != 0)

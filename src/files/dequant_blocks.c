@@ -4,6 +4,31 @@
  * ggml has them, between the codes. */
 #include "files/dequant_piece.h"
 
+static void put_little(unsigned char *to, float number)
+{
+    for (unsigned i = 0; i < sizeof number; i++)
+        to[i] = (unsigned char)(dti_dequant_bits(number) >> 8 * i);
+}
+
+/* Scales that are not stored as kernels take them, one for each block of the format. */
+static enum dti_status spread_scales(const struct dti_dequant_tensor *tensor,
+                                     const struct dti_dequant_segment *segment, size_t blocks,
+                                     struct dti_dequant_scratch *scratch, struct dti_error *reterr)
+{
+    const uint64_t length = tensor->block->length, column = segment->column;
+    const uint64_t first = dti_dequant_scale_of(&tensor->map, segment->row, column);
+    const uint64_t last =
+        dti_dequant_scale_of(&tensor->map, segment->row, column + (blocks - 1) * length);
+    struct dti_dequant_window *const window = &scratch->window;
+    const enum dti_status status =
+        dti_dequant_load(tensor, window, first, last - first + 1, reterr);
+    for (size_t i = 0; i < blocks && status == DTI_OK; i++) {
+        const uint64_t at = dti_dequant_scale_of(&tensor->map, segment->row, column + i * length);
+        put_little(scratch->scales + i * sizeof(float), window->scale[at - window->first]);
+    }
+    return status;
+}
+
 /* Whole blocks along rows, the last of which may be short. The segment begins with a block. */
 static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor,
                                          const struct dti_dequant_segment *segment, float *numbers,
@@ -19,7 +44,9 @@ static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor
                           dti_dequant_row(tensor, segment->row) + segment->column / 8 * bits +
                               segment->column % 8 * bits / 8,
                           reterr);
-    if (status == DTI_OK)
+    if (status == DTI_OK && tensor->spread)
+        status = spread_scales(tensor, segment, blocks, scratch, reterr);
+    else if (status == DTI_OK)
         status = dti_input_read_at(
             tensor->scales.input, scratch->scales, blocks * scale_bytes,
             tensor->scales.offset +

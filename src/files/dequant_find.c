@@ -36,7 +36,7 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
     group->layout = request->layout;
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         const struct dti_quant_row *const row = &dti_quant_rows[i];
-        if ((i > 0 && dti_quant_rows[i - 1].layout == row->layout) ||
+        if ((i > 0 && dti_quant_rows[i - 1].layout == row->layout) || dti_quant_is_flat(row) ||
             (request->layout_given && row->layout != request->layout))
             continue; /* rows of a layout are adjacent */
         struct dti_dequant_group own = *group;
@@ -156,8 +156,10 @@ static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_d
         return DTI_OK;
     }
     if (!dti_dequant_has(group, DTI_PART_SCALE))
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
-                                  "packed codes need a tensor '..._scale', which is missing");
+        return dti_dequant_refuse(
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
+            "packed codes need a tensor '...%s', which is missing",
+            group->stated ? dti_quant_suffix(group->stated, DTI_PART_SCALE) + 1 : "_scale");
     if (find_suffixed(dequant, group->name, group->name_length, order, &other))
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
@@ -168,8 +170,12 @@ static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_d
     struct dti_dequant_knowledge known;
     struct dti_quant_hint hint;
     read_told(dequant, group);
-    enum dti_status status = learn(dequant, group, &hint, &known, reterr);
-    if (status == DTI_OK)
+    enum dti_status status = DTI_OK;
+    if (group->stated)
+        status = dti_dequant_stated(dequant, group, found, reterr);
+    else
+        status = learn(dequant, group, &hint, &known, reterr);
+    if (status == DTI_OK && !group->stated)
         status = dti_dequant_match(dequant, &known, group, found, reterr);
     if (status != DTI_OK)
         return status;
@@ -197,6 +203,17 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
     if (codes.scaled)
         group.part[DTI_PART_SCALE] =
             (struct dti_dequant_part){.container = dequant->container, .tensor = codes.scale};
+    if (codes.row) {
+        if (dequant->request.layout_given && dequant->request.layout != codes.row->layout)
+            return DTI_OK;
+        group.stated = codes.row;
+        for (int part = DTI_PART_SCALE + 1; part < DTI_PART_COUNT; part++)
+            add_part(dequant, &group, (enum dti_quant_part)part,
+                     dti_quant_suffix(codes.row, (enum dti_quant_part)part));
+        return take_group(dequant, &group, ret, reterr);
+    }
+    if (dequant->request.layout_given && dti_quant_layout_is_flat(dequant->request.layout))
+        return DTI_OK; /* there, all codes have a state */
     const enum dti_status status = add_parts(dequant, &group, reterr);
     if (status != DTI_OK || (!group.packed_name && !dti_dequant_has(&group, DTI_PART_SCALE)))
         return status;

@@ -16,7 +16,8 @@ struct dti_dequant_group {
     bool inverse;     /* scales are called X_scale_inv: those of rectangles, and factors for all
                        * their name */
     bool beside;      /* X is Y.weight, and scales are called Y.scale: of rectangles or blocks */
-    bool bound;       /* only rows of `layout` are meant */
+    const struct dti_quant_row *stated; /* it has a state, of this row; or NULL */
+    bool bound;                         /* only rows of `layout` are meant */
     enum dti_quant_layout layout;
     bool told, told_high; /* there is a metadata entry */
     const char *told_dtype;
@@ -60,11 +61,41 @@ struct dti_dequant_doubt {
     bool unsigned_codes;              /* of uint8 without zero points, which may be packed ones */
 };
 
+/* dequant_state.c: the same of a tensor with a state, which leaves nothing open. */
+enum dti_status dti_dequant_stated(struct dti_file_dequant *dequant,
+                                   const struct dti_dequant_group *group,
+                                   struct dti_dequant_found *ret, struct dti_error *reterr);
+
+/* What a state says. */
+struct dti_stored_state {
+    unsigned seen;                   /* of its members: private */
+    const struct dti_format *number; /* what the tensor was */
+    uint64_t block, nested_block;    /* the latter 0: scales are not nested */
+    unsigned rank;
+    uint64_t shape[DTI_QUANT_RANK_MAX], elements;
+    float offset;
+};
+/* dequant_state_text.c: fails with DTI_BAD_INPUT. */
+enum dti_status dti_dequant_read_state(const struct dti_dequant_group *group,
+                                       struct dti_stored_state *ret, struct dti_error *reterr);
+
 /* dequant_match.c: fills all of *ret. */
 enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
                                   const struct dti_dequant_knowledge *known,
                                   const struct dti_dequant_group *group,
                                   struct dti_dequant_found *ret, struct dti_error *reterr);
+
+/* Parts of which values are read must be plain arrays of them. */
+enum dti_status dti_dequant_check_part(const struct dti_dequant_part *part,
+                                       struct dti_error *reterr);
+/* Few bytes of a part, all that it has. */
+enum dti_status dti_dequant_read_all(const struct dti_dequant_part *part, void *buffer, size_t size,
+                                     struct dti_error *reterr);
+/* The tensor as the view has it: how.elements are known. */
+enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
+                                 const struct dti_dequant_group *group, unsigned rank,
+                                 const uint64_t *shape, struct dti_dequant_found *ret,
+                                 struct dti_error *reterr);
 
 /* dequant_rows.c: which row of the table the parts are by, the only one by which other numbers
  * would come out; fills *ret_scheme, and of ret->how and ret->form what follows from dtypes and

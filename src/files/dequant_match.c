@@ -20,8 +20,8 @@ enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct d
                            dti_tensor_place(part->container, part->tensor, place), what);
 }
 
-/* Parts of which values are read must be plain arrays of them. */
-static enum dti_status check_part(const struct dti_dequant_part *part, struct dti_error *reterr)
+enum dti_status dti_dequant_check_part(const struct dti_dequant_part *part,
+                                       struct dti_error *reterr)
 {
     if (!part->container)
         return DTI_OK;
@@ -40,9 +40,8 @@ static enum dti_status check_part(const struct dti_dequant_part *part, struct dt
     return DTI_OK;
 }
 
-/* Few bytes of a part, all that it has. */
-static enum dti_status read_all(const struct dti_dequant_part *from, void *buffer, size_t size,
-                                struct dti_error *reterr)
+enum dti_status dti_dequant_read_all(const struct dti_dequant_part *from, void *buffer, size_t size,
+                                     struct dti_error *reterr)
 {
     struct dti_dequant_part part = *from;
     const enum dti_status status =
@@ -65,7 +64,7 @@ static enum dti_status read_shape(const struct dti_dequant_group *group,
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
                                   "expected the %u dimensions of the original tensor, as I64",
                                   rank);
-    const enum dti_status status = read_all(part, raw, (size_t)tensor->bytes, reterr);
+    const enum dti_status status = dti_dequant_read_all(part, raw, (size_t)tensor->bytes, reterr);
     for (unsigned i = 0; i < rank && status == DTI_OK; i++)
         shape[i] = dti_storage_get(tensor->format, &tensor->layout, raw, i);
     return status;
@@ -89,7 +88,7 @@ static enum dti_status read_tensor_scale(struct dti_file_dequant *dequant,
         dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
     if (!plan)
         return dti_no_memory(reterr);
-    enum dti_status status = read_all(part, raw, (size_t)tensor->bytes, reterr);
+    enum dti_status status = dti_dequant_read_all(part, raw, (size_t)tensor->bytes, reterr);
     if (status == DTI_OK)
         status = dti_plan_run(plan, &scale, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
     if (status != DTI_OK)
@@ -196,18 +195,19 @@ static enum dti_status set_decoding(struct dti_file_dequant *dequant,
     return how->scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
-/* The tensor as the view has it. */
-static enum dti_status show(struct dti_file_dequant *dequant, const struct dti_dequant_group *group,
-                            const uint64_t *shape, struct dti_dequant_found *ret,
-                            struct dti_error *reterr)
+enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
+                                 const struct dti_dequant_group *group, unsigned rank,
+                                 const uint64_t *shape, struct dti_dequant_found *ret,
+                                 struct dti_error *reterr)
 {
-    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
-    uint64_t *const copy = dti_pool_array(&dequant->pool, codes->rank + 1, sizeof *copy);
+    uint64_t *const copy = dti_pool_array(&dequant->pool, rank + 1, sizeof *copy);
     char *const name = dti_pool_text(&dequant->pool, group->name, group->name_length);
     if (!copy || !name)
         return dti_no_memory(reterr);
-    memcpy(copy, shape, codes->rank * sizeof *copy);
-    ret->shown = *codes;
+    if (rank > 0)
+        memcpy(copy, shape, rank * sizeof *copy);
+    ret->shown = *dti_dequant_of(group, DTI_PART_CODES);
+    ret->shown.rank = rank;
     ret->shown.name = name;
     ret->shown.name_length = group->name_length;
     ret->shown.shape = copy;
@@ -245,7 +245,7 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
     struct dti_dequant_scheme scheme = {.row = NULL};
     enum dti_status status = DTI_OK;
     for (unsigned i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++)
-        status = check_part(&group->part[i], reterr);
+        status = dti_dequant_check_part(&group->part[i], reterr);
     if (status == DTI_OK && tells)
         status = read_shape(group, told, reterr);
     if (status != DTI_OK)
@@ -273,5 +273,6 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
                        : group->beside ? "scale"
                                        : dti_quant_layout_name(scheme.row->layout);
     ret->form.tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
-    return show(dequant, group, shape, ret, reterr);
+    return dti_dequant_show(dequant, group, dti_dequant_of(group, DTI_PART_CODES)->rank, shape, ret,
+                            reterr);
 }

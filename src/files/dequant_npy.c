@@ -33,6 +33,8 @@ enum dti_status dti_dequant_npy(struct dti_file_dequant *dequant, struct dti_deq
 {
     const enum dti_quant_layout layout =
         dequant->request.layout_given ? dequant->request.layout : DTI_LAYOUT_COMPRESSED_TENSORS;
+    if (dti_quant_layout_is_flat(layout))
+        return DTI_OK; /* it needs names */
     const struct dti_quant_row *const row = dti_quant_row_find(layout, "int8");
     struct dti_container *const container = dequant->container;
     const struct dti_tensor *const tensor = &container->tensors[0];

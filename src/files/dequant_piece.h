@@ -50,10 +50,11 @@ static inline void dti_dequant_reverse(unsigned char *bytes, size_t count)
     }
 }
 
-/* Whether its blocks run along rows. */
+/* Whether its blocks run along rows, and are whole ones of the format. */
 static inline bool dti_dequant_along(const struct dti_dequant_tensor *tensor)
 {
-    return tensor->block && tensor->map.group_columns > 1;
+    return tensor->block && tensor->map.group_columns > 1 &&
+           tensor->map.group_columns % tensor->block->length == 0;
 }
 
 /* Where a row of codes begins. */

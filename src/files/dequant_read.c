@@ -60,14 +60,16 @@ static void run_affine(const struct dti_dequant_tensor *tensor,
     }
 }
 
-/* Blocks that do not run along rows: each element has a scale of its own. */
+/* Blocks that do not run along rows, where each element has a scale of its own; or of a length that
+ * is not the format's. */
 static void run_table(const struct dti_dequant_tensor *tensor,
                       const struct dti_dequant_segment *segment, const unsigned char *codes,
                       const float *scale)
 {
     const float *const numbers = tensor->parts->numbers;
+    const uint64_t group = tensor->map.group_columns, skip = segment->column % group;
     for (size_t i = 0; i < segment->n; i++)
-        segment->numbers[i] = numbers[codes[i]] * scale[i];
+        segment->numbers[i] = numbers[codes[i]] * scale[group > 1 ? (skip + i) / group : i];
 }
 
 static enum dti_status run_segment(const struct dti_dequant_tensor *tensor,
@@ -239,5 +241,7 @@ enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_e
     enum dti_status status = open_part(&tensor->codes, reterr);
     if (status == DTI_OK)
         status = open_part(&tensor->scales, reterr);
+    if (status == DTI_OK && tensor->nested)
+        status = open_part(&tensor->nested->scales, reterr);
     return status == DTI_OK ? open_part(&tensor->zeros, reterr) : status;
 }

@@ -5,9 +5,36 @@
 
 #include "files/dequant_tensor.h"
 
+/* Codes of scales, and the scales of those. */
+static enum dti_status load_nested(const struct dti_dequant_tensor *tensor,
+                                   struct dti_dequant_window *window, struct dti_error *reterr)
+{
+    const struct dti_dequant_nested *const nested = tensor->nested;
+    const uint64_t first = window->first / nested->block;
+    const uint64_t last = (window->first + window->count - 1) / nested->block;
+    const size_t count = (size_t)window->count, of_codes = DTI_DEQUANT_WINDOW;
+    unsigned char *const own = window->raw + of_codes;
+    enum dti_status status = dti_input_read_at(tensor->scales.input, window->raw, count,
+                                               tensor->scales.offset + window->first, reterr);
+    if (status == DTI_OK)
+        status = dti_input_read_at(nested->scales.input, own, (size_t)(last - first + 1) * 4,
+                                   nested->scales.offset + first * 4, reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const unsigned char *const byte = own + ((window->first + i) / nested->block - first) * 4;
+        const uint32_t code =
+            byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
+        float scale;
+        memcpy(&scale, &code, sizeof scale);
+        window->scale[i] = dti_nested_back(nested->map[window->raw[i]], scale, nested->offset);
+    }
+    return status;
+}
+
 static enum dti_status load_scales(const struct dti_dequant_tensor *tensor,
                                    struct dti_dequant_window *window, struct dti_error *reterr)
 {
+    if (tensor->nested)
+        return load_nested(tensor, window, reterr);
     const struct dti_tensor *const scales = dti_dequant_part_tensor(&tensor->scales);
     const size_t size = dti_format_container(scales->format), count = (size_t)window->count;
     enum dti_status status =

@@ -18,6 +18,7 @@
 
 #include "dtinfo/batch.h"
 #include "dtinfo/container.h"
+#include "dtinfo/nested_scales.h"
 #include "dtinfo/plan.h"
 #include "dtinfo/quant_kernel.h"
 #include "files/tensor_choice.h"
@@ -64,6 +65,14 @@ struct dti_interleaved {
     /* Such a tensor may have scales besides: of all of it, or of equal parts, with DTI_BLOCKS_NV */
 };
 
+/* Scales that are codes themselves: see nested_scales.h. */
+struct dti_dequant_nested {
+    struct dti_dequant_part scales; /* little-endian fp32, one for `block` scales */
+    uint64_t block;
+    float offset;
+    float map[DTI_NESTED_CODES];
+};
+
 enum dti_zero_form {
     DTI_ZERO_NONE,
     DTI_ZERO_PLAIN, /* integers, as many as scales */
@@ -75,6 +84,8 @@ struct dti_dequant_tensor {
     const struct dti_block_format *block; /* NULL: affine, codes of struct dti_affine */
     struct dti_affine affine;
     struct dti_dequant_part codes, scales, zeros;
+    struct dti_dequant_nested *nested; /* or NULL */
+    bool spread; /* scales of blocks are loaded as numbers, and may be those of several blocks */
     struct dti_interleaved interleaved;
     uint64_t elements;
     uint64_t rows, columns;     /* of numbers */

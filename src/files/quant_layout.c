@@ -8,6 +8,7 @@
 
 #include "dtinfo/checked.h"
 #include "files/quant_reading.h"
+#include "files/quant_state.h"
 
 const struct dti_quant_row dti_quant_rows[] = {
 #define INVERSE    DTI_QUANT_INVERSE
@@ -34,8 +35,11 @@ static const struct {
     const char *name, *packed;
     const char *suffix[DTI_PART_COUNT];
 } layouts[] = {
-#define QUANT_LAYOUT(id, name_text, codes, packed_text, scale, zero_point, tensor_scale, shape) \
-    {name_text, packed_text, {codes, scale, zero_point, tensor_scale, shape}},
+#define QUANT_LAYOUT(id, name_text, codes, packed_text, scale, zero_point, tensor_scale, shape, \
+                     map, nested_scale, nested_map)                                             \
+    {name_text,                                                                                 \
+     packed_text,                                                                               \
+     {codes, scale, zero_point, tensor_scale, shape, map, nested_scale, nested_map}},
 #include "dtinfo/quant_layouts.def"
 #undef QUANT_LAYOUT
 };
@@ -55,8 +59,19 @@ const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, con
     return NULL;
 }
 
+bool dti_quant_layout_is_flat(enum dti_quant_layout layout)
+{
+    size_t i = 0;
+    while (i < dti_quant_state_name_count && dti_quant_state_names[i].layout != layout)
+        i++;
+    return i < dti_quant_state_name_count;
+}
+
 const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part)
 {
+    const struct dti_quant_state_name *const state = dti_quant_state_name(row);
+    if (part == DTI_PART_STATE)
+        return state ? state->suffix : NULL;
     if (part == DTI_PART_CODES && row->packing != DTI_QUANT_PLAIN)
         return layouts[row->layout].packed;
     return layouts[row->layout].suffix[part];
@@ -82,6 +97,12 @@ bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length)
             if (end > longest && end < length && memcmp(name + length - end, suffix, end) == 0)
                 longest = end;
         }
+    }
+    for (size_t i = 0; i < dti_quant_state_name_count; i++) {
+        const char *const suffix = dti_quant_state_names[i].suffix;
+        const size_t end = strlen(suffix);
+        if (end > longest && end < length && memcmp(name + length - end, suffix, end) == 0)
+            longest = end;
     }
     *ret_length = length - longest;
     return longest > 0;
@@ -183,6 +204,10 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
     if (stored->rank > DTI_QUANT_RANK_MAX)
         return dti_fail(reterr, DTI_WRONG_KIND, "has %u dimensions; the limit is %d", stored->rank,
                         (int)DTI_QUANT_RANK_MAX);
+    if (dti_quant_is_flat(row)) {
+        dti_quant_flat_parts(stored, ret);
+        return DTI_OK;
+    }
     *codes =
         (struct dti_quant_part_shape){.there = true, .dtype = row->codes, .rank = stored->rank};
     if (stored->rank > 0)
@@ -261,6 +286,8 @@ bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT
     if (hidden)
         (void)snprintf(buffer + used, DTI_QUANT_TOLD_SIZE - (size_t)used, " %lu",
                        (unsigned long)stored->group);
+    if (dti_quant_is_flat(stored->row))
+        return false; /* its state says it all */
     return high || hidden || bare || (stored->row->flags & DTI_QUANT_TOLD) != 0 ||
            is_open_width(stored);
 }

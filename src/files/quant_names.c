@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/quant_state.h"
+
 enum { MORE = 64 }; /* the longest prefix or suffix */
 
 bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_container *container)
@@ -85,6 +87,23 @@ static void look_beside(const struct dti_quant_names *names, const struct dti_te
     codes->scale = at;
 }
 
+/* Codes with a state may be seen as numbers of any dtype. */
+static bool look_for_state(const struct dti_quant_names *names, const struct dti_tensor *tensor,
+                           struct dti_named_codes *codes)
+{
+    for (size_t i = 0; i < dti_quant_state_name_count && !codes->row; i++) {
+        const struct dti_quant_state_name *const state = &dti_quant_state_names[i];
+        if (dti_quant_names_find(names, tensor->name, codes->name_length, state->suffix,
+                                 &codes->state))
+            codes->row = dti_quant_row_find(state->layout, state->dtype);
+    }
+    if (codes->row)
+        codes->scaled =
+            dti_quant_names_find(names, tensor->name, codes->name_length,
+                                 dti_quant_suffix(codes->row, DTI_PART_SCALE), &codes->scale);
+    return codes->row != NULL;
+}
+
 bool dti_quant_names_codes(const struct dti_quant_names *names, size_t at,
                            struct dti_named_codes *ret)
 {
@@ -93,6 +112,10 @@ bool dti_quant_names_codes(const struct dti_quant_names *names, size_t at,
     struct dti_named_codes codes = {.name_length = tensor->name_length};
     if (!tensor->format || tensor->refusal)
         return false;
+    if (look_for_state(names, tensor, &codes)) {
+        *ret = codes;
+        return true;
+    }
     codes.packed = (tensor->format->id == DTI_UINT8 || tensor->format->id == DTI_INT32) &&
                    dti_quant_name_ends(tensor->name, tensor->name_length, packed);
     if (!codes.packed && !may_be_codes(tensor->format->id))

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes and their scales by names: X or X_packed with X_scale or X_scale_inv, and Y.weight with
- * Y.scale. For code that reads them together, or must know that they belong together. */
+ * Codes and their scales by names: X or X_packed with X_scale or X_scale_inv, Y.weight with
+ * Y.scale, and X with a state, such as X.quant_state.bitsandbytes__nf4. For code that reads them
+ * together, or must know that they belong together. */
 #ifndef DTINFO_FILES_QUANT_NAMES_H
 #define DTINFO_FILES_QUANT_NAMES_H
 
 #include "containers/name_order.h"
 #include "dtinfo/container.h"
+#include "dtinfo/quant_layout.h"
 
 struct dti_quant_names {
     const struct dti_container *container;
@@ -26,8 +28,11 @@ struct dti_named_codes {
     bool packed;        /* it is called X_packed */
     bool scaled;        /* there is a tensor of scales: */
     size_t scale;
-    bool inverse; /* it is called X_scale_inv */
-    bool beside;  /* it is called Y.scale, and the codes are Y.weight */
+    bool inverse;                    /* it is called X_scale_inv */
+    bool beside;                     /* it is called Y.scale, and the codes are Y.weight */
+    const struct dti_quant_row *row; /* not NULL: there is a state, whatever the codes' dtype; its
+                                      * name says that it is this row's */
+    size_t state;
 };
 /* False: by dtype and name the tensor holds no codes. */
 bool dti_quant_names_codes(const struct dti_quant_names *names, size_t tensor,

@@ -100,6 +100,18 @@ enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti
 enum dti_status dti_quant_task_zero_points(struct dti_quant_task *task, int32_t *numbers,
                                            uint64_t first, size_t n, struct dti_error *reterr);
 
+/* quantize_state.c: parts of flattened tensors. */
+/* Before the pieces: the state, and the maps of codes. */
+enum dti_status dti_quant_task_state(const struct dti_quant_task *task, struct dti_error *reterr);
+/* The half of the last byte that no element has is the code of zero. `end`: how many elements
+ * precede the end of these codes. */
+void dti_quant_task_fill(const struct dti_quant_task *task, unsigned char *codes, uint64_t end,
+                         size_t size);
+/* Writes scales from `first` on, which begins a nested block, as codes; scales is changed, own is
+ * room for as many as there are nested blocks. */
+enum dti_status dti_quant_task_nest(const struct dti_quant_task *task, float *scales, float *own,
+                                    uint64_t first, size_t n, struct dti_error *reterr);
+
 /* quantize_piece.c: for dti_queue_run(); its parts are tasks[queued[part]], counted in bytes of
  * input. */
 enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part, uint64_t first,

@@ -108,6 +108,9 @@ static enum dti_status write_codes(struct dti_quant_task *task, struct dti_quant
 {
     if (task->columns > 0)
         return write_words(task, member, piece, reterr);
+    if (dti_quant_is_flat(task->stored.row))
+        dti_quant_task_fill(task, member->buffer[DTI_QUANT_CODES], piece->first + piece->elements,
+                            piece->codes);
     if (task->bits > 8)
         dti_quant_little(member->buffer[DTI_QUANT_CODES], 2, piece->codes / 2);
     else if (task->flips)
@@ -122,6 +125,10 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quan
     const struct dti_quant_sizes *const sizes = &task->sizes;
     if (piece->scales == 0)
         return DTI_OK;
+    if (task->stored.nested)
+        return dti_quant_task_nest(task, (float *)(void *)member->buffer[DTI_QUANT_SCALES],
+                                   (float *)(void *)member->buffer[DTI_QUANT_ZERO_POINTS],
+                                   piece->scale, piece->scales, reterr);
     const size_t item = (size_t)(sizes->scale_bytes / sizes->scales);
     if (!task->rewrite->request.quantize.scheme.block) /* those of blocks are in the file's order */
         dti_quant_little(member->buffer[DTI_QUANT_SCALES], item, piece->scales);

@@ -217,6 +217,8 @@ enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_er
     struct dti_quantized_tensor *const figures =
         &task->rewrite->tensors[task->at].outcome->quantized;
     enum dti_status status = dti_quant_scales_new(&task->scales, task->plan, task->ranges, reterr);
+    if (status == DTI_OK && dti_quant_is_flat(task->stored.row))
+        status = dti_quant_task_state(task, reterr);
     if (status != DTI_OK)
         return status;
     const struct dti_quant_scales *const scales = task->scales;

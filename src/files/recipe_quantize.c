@@ -24,6 +24,11 @@ static enum dti_status find_row(struct dti_rewrite *rewrite, struct dti_error *r
     const struct dti_quantize_recipe *const recipe = &rewrite->request.quantize;
     const char *const layout = dti_quant_layout_name(recipe->layout);
     rewrite->row = dti_quant_row_find(recipe->layout, recipe->dtype);
+    if (rewrite->row && dti_quant_is_flat(rewrite->row) && !dti_holds_texts(rewrite->request.kind))
+        return dti_fail(reterr, DTI_USAGE,
+                        "the layout %s needs names of tensors, which %s files do not have; write "
+                        "safetensors",
+                        layout, dti_container_name(rewrite->request.kind));
     if (rewrite->row) {
         if (!rewrite->zero_points || dti_quant_suffix(rewrite->row, DTI_PART_ZERO_POINT))
             return DTI_OK;
@@ -45,6 +50,12 @@ static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *rete
     return find_row(rewrite, reterr);
 }
 
+static bool has_state(const struct dti_quant_names *names, size_t at)
+{
+    struct dti_named_codes codes;
+    return dti_quant_names_codes(names, at, &codes) && codes.row;
+}
+
 static bool has_codes(const struct dti_quant_names *names, const char *name, size_t length,
                       const char *suffix)
 {
@@ -52,14 +63,18 @@ static bool has_codes(const struct dti_quant_names *names, const char *name, siz
     if (!dti_quant_names_find(names, name, length, suffix, &at))
         return false;
     const struct dti_format *const format = names->container->tensors[at].format;
-    return format && format->kind != DTI_KIND_COMPLEX &&
-           (format->width <= 8 || dti_format_is_integer(format));
+    return has_state(names, at) || (format && format->kind != DTI_KIND_COMPLEX &&
+                                    (format->width <= 8 || dti_format_is_integer(format)));
 }
 
-/* Whether a tensor is the X_scale or the like of codes X, or X_packed. */
-static bool is_part(const struct dti_quant_names *names, const struct dti_tensor *tensor)
+/* Whether a tensor is the X_scale or the like of codes X, or X_packed; or codes with a state, which
+ * may look like floats. */
+static bool is_part(const struct dti_quant_names *names, size_t at)
 {
+    const struct dti_tensor *const tensor = &names->container->tensors[at];
     size_t length;
+    if (has_state(names, at))
+        return true;
     return dti_quant_is_side_name(tensor->name, tensor->name_length, &length) &&
            (has_codes(names, tensor->name, length, "") ||
             has_codes(names, tensor->name, length, "_packed"));
@@ -71,7 +86,7 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
     const struct dti_tensor *const tensor = &rewrite->container->tensors[at];
     return dti_format_is_integer(tensor->format) ? DTI_FATE_INTEGER
            : tensor->format->width <= 8          ? DTI_FATE_NARROW
-           : is_part(names, tensor)              ? DTI_FATE_PART
+           : is_part(names, at)                  ? DTI_FATE_PART
            : tensor->rank == 0                   ? DTI_FATE_SCALAR
                                                  : DTI_FATE_CHANGED;
 }
@@ -101,8 +116,10 @@ void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
         .group = scheme->block ? scheme->block->length : scheme->group,
         .zero_points = rewrite->zero_points,
         .pad = recipe->pad,
-        .high = recipe->high,
+        .high = recipe->high || dti_quant_is_flat(rewrite->row),
         .tensor_scale = scheme->block && scheme->block->family == DTI_BLOCKS_NV,
+        .nested = scheme->nested,
+        .number = source->format,
         .rank = source->rank,
         .axis = rewrite->tensors[tensor].axis,
         .shape = source->shape,
@@ -134,7 +151,8 @@ static void find_sizes(const struct dti_rewrite *rewrite, size_t at,
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     const unsigned axis = rewrite->tensors[at].axis;
-    const bool whole = !request->scheme.block && request->scheme.per == DTI_PER_TENSOR;
+    const bool whole = dti_quant_is_flat(rewrite->row) ||
+                       (!request->scheme.block && request->scheme.per == DTI_PER_TENSOR);
     request->outer = request->inner = 1;
     request->length = whole ? source->elements : source->shape[axis];
     for (unsigned i = 0; i < source->rank && !whole; i++) {
@@ -349,6 +367,8 @@ static enum dti_status check_all_beside(const struct dti_rewrite *rewrite, struc
     for (size_t layout = 0; layout < DTI_LAYOUT_COUNT; layout++) {
         const struct dti_quant_row *const row =
             dti_quant_row_find((enum dti_quant_layout)layout, "int8");
+        if (dti_quant_layout_is_flat((enum dti_quant_layout)layout))
+            continue;
         for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT && status == DTI_OK; part++) {
             const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
             if (suffix)

@@ -7,11 +7,12 @@
 
 #include "files/quant_names.h"
 
-/* Most files have no codes, and need no order of names. */
-static bool any_narrow(const struct dti_tensor *const *tensors, size_t count)
+/* Most files have no codes, and need no order of names. A state is of bytes, whatever its codes are
+ * called. */
+static bool any_narrow(const struct dti_container *container)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (dti_may_be_codes(tensors[i]))
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        if (dti_may_be_codes(&container->tensors[i]))
             return true;
     }
     return false;
@@ -22,7 +23,7 @@ bool dti_scaled_codes_find(struct dti_scaled_codes *ret, const struct dti_contai
 {
     struct dti_scaled_codes found = {.count = 0};
     struct dti_quant_names names = {.buffer = NULL};
-    const bool narrow = any_narrow(tensors, count);
+    const bool narrow = any_narrow(container);
     const bool done = !narrow || dti_quant_names_init(&names, container);
     for (size_t i = 0; i < count && narrow && done; i++) {
         struct dti_named_codes codes;

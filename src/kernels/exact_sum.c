@@ -102,3 +102,40 @@ double dti_exact_sum_value(const struct dti_exact_sum *sum)
                        64 * ((int64_t)top - 1) - 1074);
     return dti_fp64_from_value(&value);
 }
+
+/* Long division, a bit at a time from the highest one: 64 bits of the quotient, and whether
+ * anything follows. */
+float dti_exact_sum_mean(const struct dti_exact_sum *sum, uint64_t count)
+{
+    const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    uint64_t remainder = 0, quotient = 0;
+    struct dti_outcome outcome;
+    struct dti_value value;
+    unsigned taken = 0;
+    int at = 64 * WORDS, last = 0;
+    bool zero = true, sticky = false;
+    float mean;
+    for (int i = 0; i < WORDS; i++)
+        zero = zero && sum->word[i] == 0;
+    while (!zero && (at > 0 || taken < 64)) {
+        at--;
+        remainder = remainder << 1 | (at >= 0 ? sum->word[at / 64] >> at % 64 & 1 : 0);
+        const bool one = remainder >= count;
+        remainder -= one ? count : 0;
+        if (taken == 64) {
+            sticky = sticky || one;
+        } else if (taken > 0 || one) {
+            quotient = quotient << 1 | one;
+            last = at;
+            taken++;
+        }
+    }
+    if (zero)
+        return 0;
+    dti_value_set_wide(&value, false, quotient, 0, sticky || remainder != 0,
+                       (int64_t)last - 64 - 1074);
+    dti_encode(dti_format_get(DTI_FP32), &value, &nearest, 0, &outcome);
+    const uint32_t code = (uint32_t)outcome.code;
+    memcpy(&mean, &code, sizeof mean);
+    return mean;
+}

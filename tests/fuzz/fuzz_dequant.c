@@ -29,19 +29,39 @@ const char *const dti_fuzz_words[] = {
     "iA2gga",          /* v.weight I8 [32, 32] */
     "jJ2bba",          /* v.scale F8_E8M0 [1, 1] */
     "jJ2gca",          /* v.scale F8_E8M0 [32, 2] */
+    "oB1laa",          /* w.quant_state.bitsandbytes__nf4 U8 [255] */
+    "lE1faa",          /* w.quant_map F32 [16] */
+    "kE1daa",          /* w.absmax F32 [3] */
+    "kB1daa",          /* w.absmax U8 [3] */
+    "mE1baa",          /* w.nested_absmax F32 [1] */
+    "nE1maa",          /* w.nested_quant_map F32 [256] */
+    "aB2iba",          /* w U8 [64, 1] */
     "=?????????@@@@@", /* data */
     NULL,
 };
 
 enum { PART = 6, PIECE = 4096, DATA = 1 << 20, HEAD_MAX = 4096 };
 
-static const char *const names[] = {"w",        "w_packed",       "w_scale",   "w_zero_point",
-                                    "w_shape",  "w_global_scale", "w_scale_2", "w_scale_inv",
-                                    "v.weight", "v.scale"};
+static const char *const names[] = {"w",
+                                    "w_packed",
+                                    "w_scale",
+                                    "w_zero_point",
+                                    "w_shape",
+                                    "w_global_scale",
+                                    "w_scale_2",
+                                    "w_scale_inv",
+                                    "v.weight",
+                                    "v.scale",
+                                    "w.absmax",
+                                    "w.quant_map",
+                                    "w.nested_absmax",
+                                    "w.nested_quant_map",
+                                    "w.quant_state.bitsandbytes__nf4",
+                                    "w.quant_state.bitsandbytes__fp4"};
 static const char *const dtypes[] = {"I8",   "U8",      "I32",     "I64",     "F32", "F16",
                                      "BF16", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F4",  "I16"};
 static const unsigned bits[] = {8, 8, 32, 64, 32, 16, 16, 8, 8, 8, 4, 16};
-static const unsigned lengths[] = {0, 1, 2, 3, 8, 16, 32, 33, 64, 96, 128, 255};
+static const unsigned lengths[] = {0, 1, 2, 3, 8, 16, 32, 33, 64, 96, 128, 255, 256};
 
 static unsigned pick(uint8_t byte, unsigned first, unsigned count)
 {
@@ -54,7 +74,7 @@ static size_t make_header(const uint8_t *data, size_t size, char head[HEAD_MAX],
     size_t length = 0, at = 0, used = 0;
     unsigned taken = 0;
     for (; used + PART <= size && data[used] != '=' && length < HEAD_MAX - 200; used += PART) {
-        const unsigned name = pick(data[used], 'a', 10), dtype = pick(data[used + 1], 'A', 12);
+        const unsigned name = pick(data[used], 'a', 16), dtype = pick(data[used + 1], 'A', 12);
         const unsigned rank = pick(data[used + 2], '0', 4);
         uint64_t total = bits[dtype];
         if (taken >> name & 1)
@@ -64,7 +84,7 @@ static size_t make_header(const uint8_t *data, size_t size, char head[HEAD_MAX],
                                    "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[", length ? "," : "{",
                                    names[name], dtypes[dtype]);
         for (unsigned i = 0; i < rank; i++) {
-            const unsigned n = lengths[pick(data[used + 3 + i], 'a', 12)];
+            const unsigned n = lengths[pick(data[used + 3 + i], 'a', 13)];
             total *= n;
             length += (size_t)snprintf(head + length, HEAD_MAX - length, "%s%u", i ? "," : "", n);
         }

@@ -12,6 +12,7 @@ import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+import make_bitsandbytes  # noqa: E402
 import make_checkpoint  # noqa: E402
 
 FILE, PART, MEMBER = b"\xf5", b"\xf6", b"\xf7"
@@ -76,6 +77,18 @@ def words(*values):
 
 def floats(count):
     return data_of("F32", count)
+
+
+NESTED = ', "nested_blocksize": 256, "nested_dtype": "float32", "nested_offset": 0.5'
+
+
+def nf4_map(name):
+    return name + ".quant_map", "F32", [16], struct.pack("<16f", *make_bitsandbytes.NF4)
+
+
+def state(name, block, shape, more=""):
+    text = '{"quant_type": "nf4", "blocksize": %d, "dtype": "float32", "shape": %s%s}' % (block, shape, more)
+    return name + ".quant_state.bitsandbytes__nf4", "U8", [len(text)], text.encode()
 
 
 SHARDS = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
@@ -161,6 +174,11 @@ def seeds():
                                       ("w_global_scale", "F32", [1], struct.pack("<f", 448))])
     yield "nvfp4_modelopt", safetensors(b"A", [("w", "U8", [4, 16]), ("w_scale", "F8_E4M3", [4, 2]),
                                                ("w_scale_2", "F32", [], struct.pack("<f", 0.5))])
+    yield "bitsandbytes", safetensors(b"A", [("w", "U8", [33, 1]), ("w.absmax", "F32", [2]), nf4_map("w"),
+                                             state("w", 64, [5, 13])])
+    yield "bitsandbytes_nested", safetensors(b"A", [("w", "BF16", [32, 1]), ("w.absmax", "U8", [4]), nf4_map("w"),
+                                                    ("w.nested_absmax", "F32", [1]), ("w.nested_quant_map", "F32", [256]),
+                                                    state("w", 32, [2, 64], NESTED)])
     yield "mxfp6", safetensors(b"A", [("w_packed", "U8", [2, 24]), ("w_scale", "U8", [2, 1])])
     yield "ggml_blocks", safetensors(b"A", [("w_packed", "U8", [2, 16]), ("w_scale", "F16", [2, 1]),
                                             ("n_packed", "U8", [1, 32]), ("n_scale", "F32", [1, 1])],

@@ -55,6 +55,41 @@ static void infinities_stay(void)
     CHECK(isnan(sum_of((const double[]){NAN, 1}, 2)));
 }
 
+static float mean_of(uint64_t count, size_t n, const double *number)
+{
+    struct dti_exact_sum sum;
+    dti_exact_sum_init(&sum);
+    for (size_t i = 0; i < n; i++)
+        dti_exact_sum_add(&sum, number[i]);
+    return dti_exact_sum_mean(&sum, count);
+}
+
+#define MEAN(count, ...)                                                         \
+    (double)mean_of(count, sizeof(const double[]){__VA_ARGS__} / sizeof(double), \
+                    (const double[]){__VA_ARGS__})
+
+static bool is(double a, double b)
+{
+    return dti_fp64_bits(a) == dti_fp64_bits(b);
+}
+
+/* Of fp32, once: neither the sum nor the quotient is rounded to fp64 before. */
+static void a_mean_rounds_once_to_fp32(void)
+{
+    CHECK(is(MEAN(1, 0), 0));
+    CHECK(is(MEAN(3, 1, 2, 4.5), 2.5));
+    CHECK(is(MEAN(3, 1), (double)0x1.555556p-2F));
+    CHECK(is(MEAN(1, 1, 0x1p-24), 1)); /* halfway: to even */
+    CHECK(is(MEAN(1, 1, 0x1p-24, 0x1p-149), (double)(1 + 0x1p-23F)));
+    CHECK(is(MEAN(1, 1 + 0x1p-23, 0x1p-24), (double)(1 + 0x1p-22F)));
+    CHECK(is(MEAN(UINT64_C(0x7fffffffffffffff), 0x1p63), 1)); /* just above */
+    CHECK(is(MEAN(UINT64_C(1) << 62, 0x1p62, 0x1p38, 0x1p-149), (double)(1 + 0x1p-23F)));
+    CHECK(is(MEAN(2, 0x1p-149), 0)); /* halfway again, among subnormals */
+    CHECK(is(MEAN(2, 0x1p-149, 0x1p-149, 0x1p-149), 0x1p-148));
+    CHECK(is(MEAN(2, 0x1.fffffep127, 0x1.fffffep127), 0x1.fffffep127));
+    CHECK(is(MEAN(1, 0x1p-1074), 0));
+}
+
 static void no_sum_is_plus_zero(void)
 {
     CHECK_U64(sum_of(NULL, 0) > 0, 0);
@@ -95,5 +130,5 @@ static void order_and_grouping_do_not_matter(void)
 }
 
 UNIT_MAIN(nothing_is_lost_between_the_largest_and_the_smallest, the_sum_rounds_once_to_nearest_even,
-          beyond_fp64_is_infinity_and_comes_back, infinities_stay, no_sum_is_plus_zero,
-          order_and_grouping_do_not_matter)
+          beyond_fp64_is_infinity_and_comes_back, infinities_stay, a_mean_rounds_once_to_fp32,
+          no_sum_is_plus_zero, order_and_grouping_do_not_matter)

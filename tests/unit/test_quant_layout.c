@@ -3,8 +3,10 @@
  * The table of layouts, and the shapes of parts that no small file would show. */
 #include "dtinfo/quant_layout.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "files/quant_state.h"
 #include "unit.h"
 
 static struct dti_quant_stored stored_of(const char *dtype, unsigned rank, const uint64_t *shape)
@@ -48,6 +50,10 @@ static void the_longest_suffix_is_the_one_that_counts(void)
     CHECK(is_side("w_global_scale", &length) && length == 1);
     CHECK(is_side("w_scale_2", &length) && length == 1);
     CHECK(is_side("a.w_zero_point", &length) && length == 3);
+    CHECK(is_side("w.nested_absmax", &length) && length == 1);
+    CHECK(is_side("w.quant_state.bitsandbytes__nf4", &length) && length == 1);
+    CHECK(is_side("w.quant_state.bitsandbytes__fp4", &length) && length == 1);
+    CHECK(!is_side("w.quant_state.bitsandbytes__int8", &length));
     CHECK(!is_side("_scale", &length) && !is_side("w_packed", &length) && !is_side("w", &length));
     CHECK(!is_side("", &length) && !is_side("scale", &length));
 }
@@ -70,8 +76,9 @@ static void what_is_told_is_read_back(void)
             CHECK_U64(group, 0);
             CHECK(was_high == (high && stored.row->packing == DTI_QUANT_BITS));
             CHECK(needed ==
-                  (was_high || strcmp(dtype, "mxfp6_e3m2") == 0 || strcmp(dtype, "bnb_fp4") == 0 ||
-                   strcmp(dtype, "uint8") == 0)); /* without zero points */
+                  (!dti_quant_is_flat(stored.row) &&
+                   (was_high || strcmp(dtype, "mxfp6_e3m2") == 0 || strcmp(dtype, "bnb_fp4") == 0 ||
+                    strcmp(dtype, "uint8") == 0))); /* without zero points */
         }
     }
     const char *dtype = NULL;
@@ -204,7 +211,74 @@ static void ranks_that_do_not_fit_are_refused(void)
     CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
 }
 
+static struct dti_quant_stored flat_of(const char *dtype, unsigned rank, const uint64_t *shape)
+{
+    struct dti_quant_stored stored = stored_of(dtype, rank, shape);
+    stored.row = dti_quant_row_find(DTI_LAYOUT_BITSANDBYTES, dtype);
+    stored.group = 64;
+    stored.per = DTI_PER_GROUP;
+    return stored;
+}
+
+static void flattened_tensors_have_blocks_that_cross_rows(void)
+{
+    const uint64_t shape[] = {257, 255};
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
+    struct dti_quant_stored stored = flat_of("bnb_fp4", 2, shape);
+    CHECK(dti_quant_parts(&stored, parts, NULL) == DTI_OK);
+    CHECK(parts[DTI_PART_CODES].rank == 2 && parts[DTI_PART_CODES].shape[0] == 32768 &&
+          parts[DTI_PART_CODES].shape[1] == 1 && parts[DTI_PART_CODES].dtype == DTI_UINT8);
+    CHECK(parts[DTI_PART_SCALE].shape[0] == 1024 && parts[DTI_PART_SCALE].dtype == DTI_FP32);
+    CHECK(parts[DTI_PART_MAP].shape[0] == 16 && !parts[DTI_PART_NESTED_SCALE].there);
+    CHECK(!parts[DTI_PART_NESTED_MAP].there && !parts[DTI_PART_SHAPE].there);
+    stored.nested = true;
+    CHECK(dti_quant_parts(&stored, parts, NULL) == DTI_OK);
+    CHECK(parts[DTI_PART_SCALE].shape[0] == 1024 && parts[DTI_PART_SCALE].dtype == DTI_UINT8);
+    CHECK(parts[DTI_PART_NESTED_SCALE].shape[0] == 4 && parts[DTI_PART_NESTED_MAP].shape[0] == 256);
+}
+
+static void states_are_as_long_as_they_were_planned(void)
+{
+    static const float offsets[] = {0,      1,           0.1F,       0x1p-149F, 0x1.fffffep127F,
+                                    1e16F,  0x1.8p-126F, 1e-5F,      123456.7F, 0x1.234568p-140F,
+                                    1e-44F, 9999.999F,   3.0517e-5F, 2.5F,      0x1.fffffcp-127F};
+    const uint64_t shape[] = {2, 65};
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
+    char text[DTI_QUANT_STATE_SIZE_MAX];
+    struct dti_quant_stored stored = flat_of("nf4", 2, shape);
+    const size_t plain = dti_quant_state_text(&stored, 0, text);
+    CHECK_U64(plain, strlen(text));
+    CHECK_STR(text, "{\"quant_type\": \"nf4\", \"blocksize\": 64, \"dtype\": \"float32\", "
+                    "\"shape\": [2, 65]}");
+    stored.number = dti_format_get(DTI_BF16);
+    stored.nested = true;
+    CHECK(dti_quant_parts(&stored, parts, NULL) == DTI_OK);
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        const uint64_t length = dti_quant_state_text(&stored, offsets[i], text);
+        CHECK_U64(length, parts[DTI_PART_STATE].shape[0]);
+        CHECK_U64(length, strlen(text));
+        const char *const at = strstr(text, "\"nested_offset\": ");
+        CHECK(at && strtof(at + strlen("\"nested_offset\": "), NULL) >= offsets[i] &&
+              strtof(at + strlen("\"nested_offset\": "), NULL) <= offsets[i]);
+    }
+    (void)dti_quant_state_text(&stored, 2, text);
+    CHECK(strstr(text, "\"dtype\": \"bfloat16\"") && strstr(text, "\"nested_offset\": 2.0}  "));
+}
+
+static void the_longest_state_fits(void)
+{
+    uint64_t shape[DTI_QUANT_RANK_MAX];
+    char text[DTI_QUANT_STATE_SIZE_MAX];
+    for (unsigned i = 0; i < DTI_QUANT_RANK_MAX; i++)
+        shape[i] = UINT64_MAX;
+    struct dti_quant_stored stored = flat_of("bnb_fp4", DTI_QUANT_RANK_MAX, shape);
+    stored.nested = true;
+    CHECK(dti_quant_state_text(&stored, 0x1.8p-126F, text) < sizeof text);
+}
+
 UNIT_MAIN(every_row_has_a_dtype_and_names, the_longest_suffix_is_the_one_that_counts,
           what_is_told_is_read_back, widths_that_words_leave_open_are_told,
           groups_that_scales_leave_open_are_told, groups_of_filled_rows_are_told,
-          shapes_beyond_64_bits_are_refused, ranks_that_do_not_fit_are_refused)
+          shapes_beyond_64_bits_are_refused, ranks_that_do_not_fit_are_refused,
+          flattened_tensors_have_blocks_that_cross_rows, states_are_as_long_as_they_were_planned,
+          the_longest_state_fits)

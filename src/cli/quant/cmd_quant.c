@@ -38,6 +38,7 @@ static const struct dti_choice event_choices[] = {
 static const struct dti_choice layout_choices[] = {
     {"compressed-tensors", 0, "as vLLM's compressed-tensors (the default)"},
     {"modelopt", 1, "as NVIDIA's ModelOpt"},
+    {"bitsandbytes", 2, "nf4 and bnb_fp4 as bitsandbytes stores them"},
     {.name = NULL},
 };
 
@@ -90,6 +91,9 @@ static const struct dti_option options[] = {
     DTI_ROW_FORCE(struct quant_args, transfer.force, "files: "),
     OPT_CHOICE(0, "layout", struct quant_args, layout, layout_given, "LAYOUT", layout_choices,
                "files: names and storage of codes and scales"),
+    OPT_FLAG(0, "nested-absmax", struct quant_args, nested,
+             "files: with --layout bitsandbytes, quantize the scales to 8 bits too",
+             .alias = "double-quant"),
     OPT_FLAG(0, "dequant", struct quant_args, dequant, "files: dequantize to floats of DTYPE",
              .matters = true),
     OPT_UINT(0, "bits", struct quant_args, bits, bits_given, 1, 16, "N",

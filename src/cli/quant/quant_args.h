@@ -22,7 +22,7 @@ struct quant_args {
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
     int layout; /* of dti_choice_quant_layout */
-    bool layout_given, bits_given, dequant;
+    bool layout_given, bits_given, dequant, nested;
 };
 
 enum { QUANT_TARGETS_MAX = 64 };

@@ -67,6 +67,9 @@ static const char *form_words(char buffer[FORM_SIZE], const struct dti_dequant_f
         used = (size_t)snprintf(buffer, FORM_SIZE, "one scale");
     else if (form->per == DTI_PER_CHANNEL)
         used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per channel of axis %u", form->axis);
+    else if (form->flat)
+        used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per %llu elements%s, was %s", group,
+                                form->nested ? ", nested" : "", form->number->name);
     else if (rows > 0)
         used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per %llu x %llu", rows, group);
     else
@@ -197,7 +200,7 @@ static enum dti_status check_options(const struct quant_args *args, char **opera
 {
     const char *const option = dti_quant_given(
         args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division like "
-              "mx-scale nv-scale per pad");
+              "mx-scale nv-scale per pad nested-absmax");
     const int files = args->transfer.input ? 0 : 1;
     if (option)
         return dti_fail(reterr, DTI_USAGE,

@@ -47,9 +47,10 @@ static void put_recipe(const struct quant_file *file, struct dti_line *line)
     if (target->scheme.block)
         dti_line_print(line, DTI_STYLE_PLAIN, "   scale %s", dti_quant_scale_words(target, words));
     dti_line_end(line);
-    dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s", dti_quant_division_words(target),
-                   like ? ", like " : "", like ? like : "",
-                   dti_quant_layout_name(file->job.request.quantize.layout));
+    dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s%s",
+                   dti_quant_division_words(target), like ? ", like " : "", like ? like : "",
+                   dti_quant_layout_name(file->job.request.quantize.layout),
+                   file->args->nested ? ", nested absmax" : "");
     dti_line_end(line);
 }
 

@@ -8,6 +8,27 @@
 
 #include "answers/quant_file.h"
 
+/* What a flattening layout does to the options: its own arithmetic, unless another is given. */
+static enum dti_status settle_layout(struct quant_args *args, struct dti_error *reterr)
+{
+    const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)args->layout);
+    const char *const option = dti_quant_given(args, "packing axis pad");
+    if (args->nested && !flat)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--nested-absmax is for --layout bitsandbytes; give that, or leave it out");
+    if (!flat)
+        return DTI_OK;
+    if (option)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--layout bitsandbytes flattens tensors, and packs the first code in the "
+                        "highest bits; leave out --%s",
+                        option);
+    if (!args->division_given && !args->like_given)
+        args->rules.division = DTI_DIVIDE_RECIPROCAL;
+    args->rules.order = DTI_BLOCK_HIGH;
+    return DTI_OK;
+}
+
 static enum dti_status read_target(struct quant_file *file, const char *dtype,
                                    struct dti_error *reterr)
 {
@@ -44,6 +65,7 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
         .pad = args->pad,
         .high = target->order == DTI_BLOCK_HIGH,
     };
+    file->job.request.quantize.scheme.nested = args->nested;
     return DTI_OK;
 }
 
@@ -103,7 +125,8 @@ static const struct dti_rewrite_command command = {
 enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr)
 {
-    struct quant_file file = {.args = args};
+    struct quant_args own = *args;
+    struct quant_file file = {.args = &own};
     struct dti_rewrite_job *const job = &file.job;
     const char *dtype = NULL;
     if (args->fail_on && args->tensors.dry_run)
@@ -121,6 +144,8 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
                           "--bits is for --dequant; the dtype determines the bits of a code");
     if (status == DTI_OK)
         status = dti_rewrite_options(job, NULL, reterr);
+    if (status == DTI_OK)
+        status = settle_layout(&own, reterr);
     if (status == DTI_OK)
         status = read_target(&file, dtype, reterr);
     if (status == DTI_OK)

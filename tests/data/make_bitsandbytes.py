@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes bitsandbytes.safetensors, tensors as bitsandbytes 0.50.2 quantizes and saves them, and
+bitsandbytes_numbers.safetensors, what its Python code makes of them again, as fp32. With torch 2.15.
+
+    make_bitsandbytes.py FOLDER
+"""
+import os
+import sys
+
+os.environ["TORCHDYNAMO_DISABLE"] = "1"
+import safetensors.torch  # noqa: E402
+import torch  # noqa: E402
+from bitsandbytes import functional  # noqa: E402
+from bitsandbytes.backends.default import ops  # noqa: E402
+
+# name: shape, dtype, quant_type, blocksize, nested, storage
+TENSORS = {
+    "nf4.weight": ((10, 25), torch.float32, "nf4", 64, False, torch.uint8),
+    "fp4.weight": ((8, 32), torch.bfloat16, "fp4", 64, False, torch.uint8),
+    "nested.weight": ((3, 17, 171), torch.float16, "nf4", 32, True, torch.uint8),
+    "stored.weight": ((16, 24), torch.bfloat16, "nf4", 128, True, torch.bfloat16),
+    "long.weight": ((33, 130), torch.float32, "fp4", 4096, False, torch.uint8),
+}
+
+
+def main(folder):
+    torch.manual_seed(16)
+    files, numbers = {"norm.weight": torch.ones(4)}, {"norm.weight": torch.ones(4)}
+    for name, (shape, dtype, kind, block, nested, storage) in TENSORS.items():
+        codes, state = functional.quantize_4bit(torch.randn(shape).to(dtype), blocksize=block, quant_type=kind,
+                                                compress_statistics=nested, quant_storage=storage)
+        files[name] = codes
+        for key, value in state.as_dict(packed=True).items():
+            files[name + "." + key] = value.clone()
+        absmax = state.absmax
+        if nested:
+            absmax = functional.dequantize_blockwise(state.absmax, state.state2) + state.offset
+        table = functional.get_4bit_type(kind, device="cpu")
+        numbers[name] = ops._dequantize_4bit_compute(codes.reshape(-1).view(torch.uint8), absmax, table, block, shape,
+                                                     torch.float32).reshape(shape)
+    safetensors.torch.save_file(files, os.path.join(folder, "bitsandbytes.safetensors"))
+    safetensors.torch.save_file(numbers, os.path.join(folder, "bitsandbytes_numbers.safetensors"))
+
+
+main(sys.argv[1])
