@@ -15,18 +15,6 @@ static enum dti_level highest_level(void)
     return level;
 }
 
-static struct guarded numbers_new(const struct dti_quant_request *r, uint64_t elements,
-                                  unsigned offset, enum kind kind)
-{
-    uint64_t bytes = 0;
-    CHECK(dti_format_bytes(&r->number, &r->layout, elements, &bytes));
-    struct guarded guarded = guarded_new(bytes, offset);
-    memset(guarded.at, 0, guarded.bytes);
-    for (uint64_t i = 0; i < elements; i++)
-        dti_storage_put(&r->number, &r->layout, guarded.at, i, number_code(&r->number, kind));
-    return guarded;
-}
-
 /* Piece by piece, in another order, from whole grains; both passes. */
 static bool pieces_agree(const struct dti_quant_plan *plan, const struct guarded *numbers,
                          const struct made *want)
@@ -90,21 +78,6 @@ static bool back_agrees(const struct dti_quant_plan *plan, const struct made *ma
     guarded_free(&want);
     guarded_free(&got);
     return ok;
-}
-
-/* As it is, or like one of another shape. */
-static bool plan_new(struct dti_quant_plan **ret, struct dti_quant_plan **ret_like,
-                     const struct dti_quant_request *request, enum dti_level level)
-{
-    if (below(2) == 0)
-        return CHECK(dti_quant_plan_new(ret, request, level, NULL) == DTI_OK);
-    struct dti_quant_request other = *request;
-    other.outer = 1 + below(4);
-    other.length = 1 + below(3000);
-    other.inner = 1 + below(2) * below(40);
-    other.pad = below(2) == 0;
-    return CHECK(dti_quant_plan_new(ret_like, &other, level, NULL) == DTI_OK) &&
-           CHECK(dti_quant_plan_new_like(ret, request, *ret_like, NULL) == DTI_OK);
 }
 
 static bool agrees(const struct dti_quant_request *request, enum kind kind, enum dti_level level)
