@@ -13,6 +13,8 @@ struct new_tensor_list {
     size_t count;
     uint64_t *shapes; /* those that are no tensor's own */
     size_t shape_count;
+    const uint64_t *last[DTI_PART_COUNT]; /* of each part the one added last */
+    unsigned last_rank[DTI_PART_COUNT];
     struct dti_buffer names; /* likewise; all fit, so that none moves */
 };
 
@@ -83,6 +85,26 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
     };
 }
 
+/* A part's shape: that of the tensor, or of the same part of the one before it, or a new one. */
+static const uint64_t *keep_shape(struct new_tensor_list *list, size_t which,
+                                  const struct dti_quant_part_shape *part,
+                                  const struct dti_tensor *source)
+{
+    const size_t bytes = part->rank * sizeof *part->shape;
+    if (part->rank == source->rank && part->rank > 0 &&
+        memcmp(part->shape, source->shape, bytes) == 0)
+        return source->shape;
+    if (list->last[which] && part->rank == list->last_rank[which] &&
+        memcmp(part->shape, list->last[which], bytes) == 0)
+        return list->last[which];
+    uint64_t *const shape = list->shapes + list->shape_count;
+    memcpy(shape, part->shape, bytes);
+    list->shape_count += part->rank;
+    list->last[which] = shape;
+    list->last_rank[which] = part->rank;
+    return shape;
+}
+
 static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
                                  struct new_tensor_list *list, struct dti_error *reterr)
 {
@@ -97,18 +119,18 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
         const char *const suffix = dti_quant_suffix(rewrite->row, (enum dti_quant_part)i);
         const struct dti_format *const format = dti_format_get(parts[i].dtype);
         struct dti_new_tensor *const tensor = &list->tensors[list->count++];
-        const char *const name = list->names.data + list->names.length;
-        uint64_t *const shape = list->shapes + list->shape_count;
-        memcpy(shape, parts[i].shape, parts[i].rank * sizeof *shape);
-        list->shape_count += parts[i].rank;
-        dti_buffer_append(&list->names, source->name, source->name_length);
-        dti_buffer_append(&list->names, suffix, strlen(suffix) + 1);
+        const bool renamed = suffix[0] != '\0';
+        const char *const name = renamed ? list->names.data + list->names.length : source->name;
+        if (renamed) {
+            dti_buffer_append(&list->names, source->name, source->name_length);
+            dti_buffer_append(&list->names, suffix, strlen(suffix) + 1);
+        }
         *tensor = (struct dti_new_tensor){
             .name = name,
             .name_length = source->name_length + strlen(suffix),
             .format = format,
             .rank = parts[i].rank,
-            .shape = shape,
+            .shape = keep_shape(list, i, &parts[i], source),
             .source = at * DTI_PART_COUNT + i,
         };
         if (!dti_container_stores(rewrite->request.kind, format, &tensor->layout))
