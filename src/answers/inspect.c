@@ -82,7 +82,8 @@ static struct extreme extreme_of(bool there, const struct dti_inspect_extreme *o
 {
     struct extreme extreme = {.format = NULL};
     if (there) {
-        extreme.format = dti_inspect_extreme_code(of, magnitude, &extreme.code);
+        extreme.format = dti_inspect_extreme_format(of->tensor, magnitude);
+        extreme.code = of->code;
         extreme.place = dti_place_start(of->tensor, of->index);
     }
     return extreme;

@@ -186,7 +186,7 @@ static void back_columns_of_blocks(const struct dti_quant_job *job, size_t at, s
         dti_quant_get(plan, scratch->codes, job->codes,
                       dti_quant_code_place(plan, job->first, at + done), part);
         for (size_t i = 0; i < part; i++) {
-            const float x = plan->parts.numbers[scratch->codes[i]] * scratch->scale[i];
+            const float x = plan->shared->parts.numbers[scratch->codes[i]] * scratch->scale[i];
             const uint32_t bits = dti_quant_bits(x); /* every NaN is one code */
             const bool nan = (bits & UINT32_C(0x7fffffff)) > UINT32_C(0x7f800000);
             scratch->x[i] = dti_quant_float(nan ? UINT32_C(0x7fc00000) : bits);

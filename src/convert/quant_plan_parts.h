@@ -23,8 +23,18 @@ struct dti_quant_choice {
 void dti_quant_choice_init(struct dti_quant_choice *ret, const struct dti_affine_recipe *recipe,
                            float largest);
 
+/* What does not depend on the shape, and is large. */
+struct dti_quant_shared {
+    struct dti_encoder encoder; /* of float codes */
+    struct dti_decoder decoder;
+    struct dti_block_parts parts;
+    struct dti_loss_rule loss_rule;
+};
+
 struct dti_quant_plan {
     struct dti_quant_request request;
+    struct dti_quant_shared *shared;
+    bool borrows; /* `shared`, load and store belong to another plan */
     struct dti_quant_sizes sizes;
     enum dti_level level;
 
@@ -52,14 +62,10 @@ struct dti_quant_plan {
     const struct dti_quant_kernel *blocks, *blocks_back, *bytes;
     const struct dti_kernel *pack, *unpack; /* of codes */
     const struct dti_kernel *pack_numbers;  /* of packed numbers */
-    struct dti_encoder encoder;             /* of float codes */
-    struct dti_decoder decoder;
-    struct dti_block_parts parts;
-    struct dti_affine_args affine_args; /* without scales */
-    struct dti_block_args block_args;   /* without tensor scale */
-    struct dti_quant_choice choice;     /* its zero point is taken where none are given */
+    struct dti_affine_args affine_args;     /* without scales */
+    struct dti_block_args block_args;       /* without tensor scale */
+    struct dti_quant_choice choice;         /* its zero point is taken where none are given */
 
-    struct dti_loss_rule loss_rule;
     const struct dti_loss_kernel *loss;
 };
 

@@ -58,7 +58,7 @@ static void compare(const struct dti_quant_job *job, struct dti_loss *loss)
             memcpy(scratch->x, source, part * sizeof(float));
             source = scratch->x;
         }
-        plan->loss->run(&plan->loss_rule, source, scratch->y, part, job->first + at, loss);
+        plan->loss->run(&plan->shared->loss_rule, source, scratch->y, part, job->first + at, loss);
     }
 }
 

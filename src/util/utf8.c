@@ -98,6 +98,12 @@ size_t dti_utf8_columns(const char *text, size_t length)
         if (length == 0)
             return columns;
         uint32_t point;
+        if ((unsigned char)*text < 0x80) {
+            columns++;
+            text++;
+            length--;
+            continue;
+        }
         const size_t size = dti_utf8_decode(text, length, &point);
         columns += size > 1 ? point_columns(point) : 1;
         text += size > 0 ? size : 1;
