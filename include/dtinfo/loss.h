@@ -14,6 +14,7 @@
 
 #include "dtinfo/cpu.h"
 #include "dtinfo/exact_sum.h"
+#include "dtinfo/kernel.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/stack.h"
 #include "dtinfo/value.h"
@@ -97,6 +98,24 @@ struct dti_loss_kernel {
 };
 extern const struct dti_loss_kernel dti_loss_kernels[];
 extern const size_t dti_loss_kernel_count;
+/* A cast by one kernel of which the loss is counted on the way: fp32 to codes, or codes to fp32 as
+ * they are. */
+struct dti_loss_cast {
+    const struct dti_kernel *kernel;
+    const struct dti_kernel_args *args;
+    size_t source_bytes, code_bytes; /* of an element */
+    const struct dti_kernel *back;   /* codes to fp32; not used where fp32 is the result */
+    const struct dti_kernel_args *back_args;
+};
+/* Casts a tile, as the kernel does, and adds its loss, as a loss kernel for DTI_LOSS_HUB32 does.
+ * stream: as in struct dti_kernel_args. source is aligned like its type. */
+typedef void dti_loss_cast_fn(const struct dti_loss_rule *rule, const struct dti_loss_cast *cast,
+                              void *codes, const void *source, size_t n, uint64_t index,
+                              bool stream, struct dti_loss *loss);
+/* What does that for a kernel and its parameters; NULL: nothing does. */
+dti_loss_cast_fn *dti_loss_cast_find(const struct dti_kernel *kernel,
+                                     const struct dti_kernel_args *args);
+
 /* The definition: n <= DTI_TILE elements with their exact source values and what was stored. The
  * wide kernel, text input and the reference go through here. */
 void dti_loss_add_values(const struct dti_loss_rule *rule, const struct dti_value *source,

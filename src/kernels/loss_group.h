@@ -62,10 +62,11 @@ static inline void dti_loss_look_for_peaks(const struct dti_loss_block *b, uint6
                  ((unsigned)(b->error[i] >= loss->max_relative * fabs(b->x[i])) &
                   (unsigned)(b->error[i] > 0));
     for (unsigned i = 0; above && i < DTI_LOSS_LANES; i++) {
-        if (b->error[i] > peak->largest)
-            dti_loss_peak_rise(peak, b->error[i], index + i);
-        if (fabs(b->x[i]) > 0) {
-            const double relative = dti_fp64_divide(b->error[i], fabs(b->x[i]));
+        const double error = b->error[i], source = fabs(b->x[i]);
+        if (error > peak->largest)
+            dti_loss_peak_rise(peak, error, index + i);
+        if (source > 0 && error >= loss->max_relative * source) {
+            const double relative = dti_fp64_divide(error, source);
             if (relative > loss->max_relative)
                 loss->max_relative = relative;
         }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "kernels/kernels.h"
+#include "kernels/x86/loss_cast_avx512.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/vector.h"
 
@@ -84,6 +85,30 @@ DTI_INLINE vector fp32_of_fp16(const unsigned char *src)
     return (vector)VECTOR_BITS(cvtph_ps)(load_half(src));
 }
 VECTOR_KERNEL(dti_fp16_to_fp32, 64, 2, 4, fp32_of_fp16)
+
+#ifdef __AVX512BW__
+DTI_INLINE __m512 fp16_number(const void *constants, __m512 x)
+{
+    (void)constants;
+    return _mm512_cvtph_ps(fp16_of(x, DTI_ROUND_NEAREST_EVEN));
+}
+LOSS_CAST_ROUNDED(fp16_loss, 2, fp16_plain_NEAREST_EVEN, fp16_number)
+LOSS_CAST_EXACT(fp32_loss, 2, fp32_of_fp16)
+
+void dti_fp32_to_fp16_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    LOSS_CAST_RUN(fp16_loss, NULL, false);
+}
+
+void dti_fp16_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    LOSS_CAST_RUN(fp32_loss, NULL, true);
+}
+#endif
 
 DTI_INLINE vector fp64_of_fp32(const unsigned char *src)
 {

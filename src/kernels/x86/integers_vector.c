@@ -3,6 +3,7 @@
  * fp32 -> signed and unsigned integers in AVX2 (of 8 bits) and AVX-512 registers (of 8, 16 and 32):
  * clamped, NaN is 0. */
 #include "kernels/kernels.h"
+#include "kernels/x86/loss_cast_avx512.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/vector.h"
 
@@ -46,6 +47,34 @@ DTI_INLINE void to8_block(const void *constants, unsigned char *dst, const unsig
 DTI_FOUR_MODES(to8, 64, 4, 1)
 
 #ifdef __AVX512BW__
+DTI_INLINE __m512 near_number(const void *constants, __m512 x)
+{
+    (void)constants;
+    return _mm512_cvtepi32_ps(rounded(x, x, DTI_ROUND_NEAREST_EVEN));
+}
+
+DTI_INLINE __m512 cut_number(const void *constants, __m512 x)
+{
+    (void)constants;
+    return _mm512_cvtepi32_ps(rounded(x, x, DTI_ROUND_ZERO));
+}
+LOSS_CAST_ROUNDED(int8_near, 1, to8_plain_NEAREST_EVEN, near_number)
+LOSS_CAST_ROUNDED(int8_cut, 1, to8_plain_ZERO, cut_number)
+LOSS_CAST_ROUNDED(uint8_near, 1, to8_canonical_NEAREST_EVEN, near_number)
+LOSS_CAST_ROUNDED(uint8_cut, 1, to8_canonical_ZERO, cut_number)
+
+void dti_fp32_to_int8_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    const struct dti_encoder *const e = cast->args->encoder;
+    const bool is_signed = e->format.kind == DTI_KIND_INT;
+    const bool near = e->policy.round == DTI_ROUND_NEAREST_EVEN;
+    dti_loss_groups_fn *const *const add =
+        is_signed ? (near ? int8_near_add : int8_cut_add) : (near ? uint8_near_add : uint8_cut_add);
+    loss_cast_run(add, NULL, false, rule, cast, codes, source, n, index, stream, loss);
+}
+
 /* Clamps to 32 bits as well. A negative number into unsigned ones is 0. */
 DTI_INLINE vector whole32(const unsigned char *src, enum dti_round round, bool is_signed)
 {

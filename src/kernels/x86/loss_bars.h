@@ -82,76 +82,148 @@ static inline struct dti_loss_bars dti_loss_bars_init(const struct dti_loss_rule
     return bars;
 }
 
+/* Whether a normal number that is stored as it is stays one. */
+static inline bool dti_loss_keeps_normal(const struct dti_loss_rule *rule)
+{
+    return rule->src_smallest_normal >= rule->dst_smallest_normal;
+}
+
 /* What vector code counts. */
 struct dti_loss_counts {
     uint64_t inexact, to_zero, to_subnormal;
 };
 
-/* A tile. add_plain(), add_small() and add_exact() each add groups of their sort from `at` on, and
- * return where the first is that is not. */
-typedef size_t dti_loss_groups_fn(const struct dti_loss_bars *bars, const float *x, const float *y,
-                                  size_t at, size_t n, struct dti_loss_counts *counts,
-                                  struct dti_loss_lanes *lanes);
+/* A tile at work: two arrays of fp32 numbers, or what is cast. */
+struct dti_loss_work {
+    const struct dti_loss_rule *rule;
+    struct dti_loss *loss;
+    const float *x, *y;
+    size_t n;
+    uint64_t index;
+    struct dti_loss_bars bars;
+    struct dti_loss_counts counts;
+    struct dti_loss_lanes lanes;
+    struct dti_loss_peak peak;
 
-DTI_INLINE void dti_loss_quick(dti_loss_groups_fn *const add[3], const struct dti_loss_rule *rule,
-                               const float *x, const float *y, size_t n, uint64_t index,
-                               struct dti_loss *loss)
+    const struct dti_loss_cast *cast; /* NULL: arrays */
+    const unsigned char *source;
+    unsigned char *codes;
+    bool exact, stream;
+    const void *constants;
+};
+
+/* Adds groups of a sort from `at` on, and returns where the first is that is not; that one, too,
+ * has been cast. */
+typedef size_t dti_loss_groups_fn(struct dti_loss_work *work, size_t at);
+
+/* n elements from `at` on that are remarkable, or the last ones of an array. */
+static inline void dti_loss_add_odd(struct dti_loss_work *w, size_t at, size_t n)
 {
-    struct dti_loss_bars bars = dti_loss_bars_init(rule);
-    struct dti_loss_lanes lanes = {{0}, {0}, {0}};
-    struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
-    struct dti_loss_counts counts = {0, 0, 0};
-    const bool exact = x == y && bars.subnormals < bars.src_normal;
-    enum dti_loss_sort sort = exact ? DTI_LOSS_EXACT : DTI_LOSS_PLAIN;
-    size_t odd = 0; /* elements that loss_group.h counts */
-    dti_loss_bars_set(&bars, &peak, loss->max_relative);
-    for (size_t at = 0, part; at < n; at += part) {
-        at = add[sort](&bars, x, y, at, n, &counts, &lanes);
-        if (sort == DTI_LOSS_PLAIN) {
-            const size_t from = at;
-            at = add[DTI_LOSS_SMALL](&bars, x, y, at, n, &counts, &lanes);
-            sort = at > from ? DTI_LOSS_SMALL : sort; /* likely that of the next groups, too */
+    const struct dti_loss_cast *const cast = w->cast;
+    const float *x = cast ? (const float *)(const void *)w->source + at : w->x + at;
+    const float *y = cast ? NULL : w->y + at;
+    float number[DTI_LOSS_GROUP];
+    if (cast) {
+        unsigned char *const codes = w->codes + at * cast->code_bytes;
+        struct dti_kernel_args args = *cast->args;
+        args.stream = false;
+        if (w->exact) {
+            cast->kernel->run(&args, number, w->source + at * cast->source_bytes, n);
+            memcpy(codes, number, n * sizeof *number);
+            x = number;
+        } else {
+            cast->kernel->run(&args, codes, x, n);
+            cast->back->run(cast->back_args, number, codes, n);
         }
-        part = n - at < DTI_LOSS_GROUP ? n - at : DTI_LOSS_GROUP;
-        if (part > 0)
-            dti_loss_add_group(rule, false, x + at, y + at, part, index + at, loss, &lanes, &peak);
-        dti_loss_bars_set(&bars, &peak, loss->max_relative);
-        odd += part;
+        y = number;
     }
-    loss->elements += n;
-    loss->compared += n - odd;
-    loss->inexact += counts.inexact;
-    loss->to_zero += counts.to_zero;
-    loss->to_subnormal += counts.to_subnormal;
-    dti_loss_peak_end(&peak, loss);
-    dti_loss_add_lanes(loss, &lanes);
+    dti_loss_add_group(w->rule, false, x, y, n, w->index + at, w->loss, &w->lanes, &w->peak);
+    dti_loss_bars_set(&w->bars, &w->peak, w->loss->max_relative);
 }
 
-/* The kernel of a level, from its add_quick(bars, sort, x, y, counts, lanes), which adds a group,
- * or, where that is not of the sort, changes nothing and returns false. */
-#define DTI_LOSS_GROUPS(name, sort)                                                             \
-    static DTI_NOINLINE size_t name(const struct dti_loss_bars *bars, const float *x,           \
-                                    const float *y, size_t at, size_t n,                        \
-                                    struct dti_loss_counts *counts,                             \
-                                    struct dti_loss_lanes *lanes)                               \
-    {                                                                                           \
-        struct dti_loss_counts here = *counts;                                                  \
-        while (n - at >= DTI_LOSS_GROUP && add_quick(bars, sort, x + at, y + at, &here, lanes)) \
-            at += DTI_LOSS_GROUP;                                                               \
-        *counts = here;                                                                         \
-        return at;                                                                              \
+/* The whole tile; add by sort. */
+static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_groups_fn *const add[])
+{
+    struct dti_loss *const loss = w->loss;
+    enum dti_loss_sort sort = w->exact ? DTI_LOSS_EXACT : DTI_LOSS_PLAIN;
+    size_t odd = 0; /* elements that loss_group.h counts */
+    w->bars = dti_loss_bars_init(w->rule);
+    w->peak = dti_loss_peak_start(loss, w->index);
+    memset(&w->counts, 0, sizeof w->counts);
+    memset(&w->lanes, 0, sizeof w->lanes);
+    dti_loss_bars_set(&w->bars, &w->peak, loss->max_relative);
+    for (size_t at = 0, part; at < w->n; at += part) {
+        at = add[sort](w, at);
+        if (sort == DTI_LOSS_PLAIN) {
+            const size_t from = at;
+            at = add[DTI_LOSS_SMALL](w, at);
+            sort = at > from ? DTI_LOSS_SMALL : sort; /* likely that of the next groups, too */
+        }
+        part = w->n - at < DTI_LOSS_GROUP ? w->n - at : DTI_LOSS_GROUP;
+        if (part > 0)
+            dti_loss_add_odd(w, at, part);
+        odd += part;
     }
-#define DTI_LOSS_QUICK_KERNEL(kernel)                                                          \
-    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN)                                                 \
-    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL)                                                 \
-    DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT)                                                 \
-    void kernel(const struct dti_loss_rule *rule, const void *source, const void *stored,      \
-                size_t n, uint64_t index, struct dti_loss *loss)                               \
-    {                                                                                          \
-        static dti_loss_groups_fn *const add[] = {[DTI_LOSS_PLAIN] = add_plain,                \
-                                                  [DTI_LOSS_SMALL] = add_small,                \
-                                                  [DTI_LOSS_EXACT] = add_exact};               \
-        dti_loss_quick(add, rule, source, stored, n, index, loss);                             \
+    loss->elements += w->n;
+    loss->compared += w->n - odd;
+    loss->inexact += w->counts.inexact;
+    loss->to_zero += w->counts.to_zero;
+    loss->to_subnormal += w->counts.to_subnormal;
+    dti_loss_peak_end(&w->peak, loss);
+    dti_loss_add_lanes(loss, &w->lanes);
+}
+
+/* Raises the maxima by a group that passes a bar, but is otherwise of the sort; false where some
+ * error is too large for that. */
+static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort sort, const void *x,
+                                  const float *y, size_t at)
+{
+    enum { BLOCKS = DTI_LOSS_GROUP / DTI_LOSS_LANES };
+    const double most = sort == DTI_LOSS_PLAIN ? 0.499 : 1;
+    struct dti_loss_block block[BLOCKS];
+    unsigned beyond = 0;
+    for (unsigned j = 0; j < BLOCKS; j++) {
+        struct dti_loss_block *const b = &block[j];
+        dti_loss_load_f32(b->x, x, j * DTI_LOSS_LANES, DTI_LOSS_LANES);
+        dti_loss_load_f32(b->y, (const void *)y, j * DTI_LOSS_LANES, DTI_LOSS_LANES);
+        for (unsigned i = 0; i < DTI_LOSS_LANES; i++) {
+            b->error[i] = fabs(dti_fp64_add(b->y[i], -b->x[i]));
+            beyond |= (unsigned)!(b->error[i] <= most * fabs(b->x[i])); /* NaN, too */
+        }
+    }
+    for (unsigned j = 0; !beyond && j < BLOCKS; j++)
+        dti_loss_look_for_peaks(&block[j], w->index + at + j * DTI_LOSS_LANES, &w->peak, w->loss);
+    dti_loss_bars_set(&w->bars, &w->peak, w->loss->max_relative);
+    return !beyond;
+}
+
+/* The kernel of a level, from its add_quick(work, sort, at), which adds a group and returns true,
+ * or, where it is not of the sort, changes no sums and no counts. */
+#define DTI_LOSS_GROUPS(name, sort)                                     \
+    static DTI_NOINLINE size_t name(struct dti_loss_work *w, size_t at) \
+    {                                                                   \
+        while (w->n - at >= DTI_LOSS_GROUP && add_quick(w, sort, at))   \
+            at += DTI_LOSS_GROUP;                                       \
+        return at;                                                      \
+    }
+#define DTI_LOSS_QUICK_KERNEL(kernel)                                                           \
+    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN)                                                  \
+    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL)                                                  \
+    DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT)                                                  \
+    void kernel(const struct dti_loss_rule *rule, const void *source, const void *stored,       \
+                size_t n, uint64_t index, struct dti_loss *loss)                                \
+    {                                                                                           \
+        static dti_loss_groups_fn *const add[] = {[DTI_LOSS_PLAIN] = add_plain,                 \
+                                                  [DTI_LOSS_SMALL] = add_small,                 \
+                                                  [DTI_LOSS_EXACT] = add_exact};                \
+        struct dti_loss_work work = {.rule = rule,                                              \
+                                     .loss = loss,                                              \
+                                     .x = source,                                               \
+                                     .y = stored,                                               \
+                                     .n = n,                                                    \
+                                     .index = index,                                            \
+                                     .exact = source == stored && dti_loss_keeps_normal(rule)}; \
+        dti_loss_work_through(&work, add);                                                      \
     }
 
 #endif

@@ -44,6 +44,11 @@ struct extremes {
     __m256i high, low, apart;
 };
 
+DTI_INLINE bool any(__m256i mask)
+{
+    return !_mm256_testz_si256(mask, mask);
+}
+
 DTI_INLINE bool are_odd(const struct dti_loss_bars *bars, enum dti_loss_sort sort,
                         const struct extremes *e, const __m256i largest[HALVES])
 {
@@ -52,15 +57,21 @@ DTI_INLINE bool are_odd(const struct dti_loss_bars *bars, enum dti_loss_sort sor
     __m256i odd = _mm256_cmpgt_epi32(e->high, all(bars->limit - 1));
     odd = _mm256_or_si256(odd, _mm256_cmpgt_epi32(all(least), e->low));
     odd = _mm256_or_si256(odd, e->apart);
-    odd = _mm256_or_si256(odd, bits_of(_mm256_cmp_ps(e->above, _mm256_setzero_ps(), _CMP_GT_OQ)));
     for (unsigned half = 0; half < HALVES; half++) {
-        const __m256i bar = bits_of(_mm256_set1_ps(bars->largest));
         const __m256i tiny = _mm256_and_si256(_mm256_cmpgt_epi32(largest[half], zero),
                                               _mm256_cmpgt_epi32(from, largest[half]));
-        odd = _mm256_or_si256(odd, _mm256_cmpgt_epi32(largest[half], bar));
         odd = _mm256_or_si256(odd, tiny);
     }
-    return _mm256_movemask_epi8(odd) != 0;
+    return any(odd);
+}
+
+DTI_INLINE bool have_risen(const struct dti_loss_bars *bars, const struct extremes *e,
+                           const __m256i largest[HALVES])
+{
+    const __m256i bar = bits_of(_mm256_set1_ps(bars->largest));
+    const __m256i above = bits_of(_mm256_cmp_ps(e->above, _mm256_setzero_ps(), _CMP_GT_OQ));
+    return any(
+        _mm256_or_si256(above, _mm256_cmpgt_epi32(_mm256_max_epi32(largest[0], largest[1]), bar)));
 }
 
 /* The sums of half a block's lanes, and what is counted. */
@@ -101,15 +112,19 @@ DTI_INLINE void add_eight(const struct dti_loss_bars *bars, enum dti_loss_sort s
     const __m256i apart = _mm256_cmpgt_epi32(error_bits, to_size);
     e->apart = _mm256_or_si256(e->apart, _mm256_andnot_si256(is_zero, apart));
     s->to_zero += count_of(_mm256_andnot_si256(same, is_zero));
-    s->to_subnormal +=
-        count_of(_mm256_and_si256(normal, _mm256_andnot_si256(is_zero, subnormal)));
+    s->to_subnormal += count_of(_mm256_and_si256(normal, _mm256_andnot_si256(is_zero, subnormal)));
 }
 
-/* A group; false, and nothing is changed, where it is not of the sort. */
-DTI_INLINE bool add_quick(const struct dti_loss_bars *bars, enum dti_loss_sort sort, const float *x,
-                          const float *y, struct dti_loss_counts *counts,
-                          struct dti_loss_lanes *lanes)
+static DTI_NOINLINE bool raise_maxima(struct dti_loss_work *w, enum dti_loss_sort sort,
+                                      const float *x, const float *y, size_t at)
 {
+    return dti_loss_raise(w, sort, x, y, at);
+}
+
+DTI_INLINE bool add_quick(struct dti_loss_work *w, enum dti_loss_sort sort, size_t at)
+{
+    const struct dti_loss_bars *const bars = &w->bars;
+    const float *const x = w->x + at, *const y = w->y + at;
     const __m256 nothing = _mm256_setzero_ps();
     const __m256i zero = _mm256_setzero_si256();
     struct sums s = {
@@ -121,15 +136,18 @@ DTI_INLINE bool add_quick(const struct dti_loss_bars *bars, enum dti_loss_sort s
     }
     if (__builtin_expect(are_odd(bars, sort, &e, s.largest), 0))
         return false;
-    counts->inexact += sort == DTI_LOSS_EXACT ? 0 : DTI_LOSS_GROUP - s.exact;
-    counts->to_zero += s.to_zero;
-    counts->to_subnormal += s.to_subnormal;
+    if (sort != DTI_LOSS_EXACT && __builtin_expect(have_risen(bars, &e, s.largest), 0) &&
+        !raise_maxima(w, sort, x, y, at))
+        return false;
+    w->counts.inexact += sort == DTI_LOSS_EXACT ? 0 : DTI_LOSS_GROUP - s.exact;
+    w->counts.to_zero += s.to_zero;
+    w->counts.to_subnormal += s.to_subnormal;
     for (unsigned half = 0; half < HALVES; half++) {
-        add_lanes(lanes->source_squared + VECTOR * half, s.source[half]);
+        add_lanes(w->lanes.source_squared + VECTOR * half, s.source[half]);
         if (sort == DTI_LOSS_EXACT)
             continue;
-        add_lanes(lanes->absolute + VECTOR * half, s.absolute[half]);
-        add_lanes(lanes->squared + VECTOR * half, s.squared[half]);
+        add_lanes(w->lanes.absolute + VECTOR * half, s.absolute[half]);
+        add_lanes(w->lanes.squared + VECTOR * half, s.squared[half]);
     }
     return true;
 }

@@ -3,6 +3,7 @@
  * fp32 -> signed floats of 8 bits or less in AVX2 and AVX-512 registers; small.h says how. Where
  * bits are chosen the two differ: by masks here, by blends there. */
 #include "kernels/kernels.h"
+#include "kernels/x86/loss_cast_avx512.h"
 #include "kernels/x86/small.h"
 #include "kernels/x86/vector.h"
 
@@ -174,15 +175,10 @@ DTI_INLINE vector bytes_of(uint64_t code)
     return VECTOR_BITS(set1_epi8)((char)(unsigned char)code);
 }
 
-void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *restrict dst,
-                                    const void *restrict src, size_t n)
+/* What the answers need, as FIX_... */
+DTI_INLINE enum fixes small_init(const struct dti_encoder *e, struct small_encode *ret)
 {
-    const struct dti_encoder *e = args->encoder;
     const struct dti_small s = dti_small_init(e);
-    const struct dti_blocks plain = {plain_block, 64, 4, 1, true};
-    const struct dti_blocks nans = {nan_block, 64, 4, 1, true};
-    const struct dti_blocks payloads = {payload_block, 64, 4, 1, true};
-    const struct dti_blocks all = {all_block, 64, 4, 1, true};
     struct small_encode c;
     c.top = VECTOR_BITS(set1_epi32)((int)s.top);
     c.least = VECTOR_BITS(set1_epi32)((int)s.least);
@@ -206,12 +202,69 @@ void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *re
     c.zeros = _mm_cvtsi32_si128((int)s.zeros);
     c.sign_shift = _mm_cvtsi32_si128((int)s.sign_shift);
     c.minus_zero = e->zero[1] != 0;
+    *ret = c;
     if (!s.top_is_overflow || !s.top_is_inf)
-        dti_blocks_run(all, &c, dst, src, n, args->stream);
-    else if (s.top_is_nan)
-        dti_blocks_run(plain, &c, dst, src, n, args->stream);
-    else if (e->nan_payload != 0)
-        dti_blocks_run(payloads, &c, dst, src, n, args->stream);
-    else
-        dti_blocks_run(nans, &c, dst, src, n, args->stream);
+        return FIX_ALL;
+    if (s.top_is_nan)
+        return FIX_NOTHING;
+    return e->nan_payload != 0 ? FIX_PAYLOAD : FIX_NAN;
 }
+
+void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *restrict dst,
+                                    const void *restrict src, size_t n)
+{
+    struct small_encode c;
+    switch (small_init(args->encoder, &c)) {
+    case FIX_NOTHING:
+        dti_blocks_run((struct dti_blocks){plain_block, 64, 4, 1, true}, &c, dst, src, n,
+                       args->stream);
+        break;
+    case FIX_PAYLOAD:
+        dti_blocks_run((struct dti_blocks){payload_block, 64, 4, 1, true}, &c, dst, src, n,
+                       args->stream);
+        break;
+    case FIX_NAN:
+        dti_blocks_run((struct dti_blocks){nan_block, 64, 4, 1, true}, &c, dst, src, n,
+                       args->stream);
+        break;
+    case FIX_ALL:
+        dti_blocks_run((struct dti_blocks){all_block, 64, 4, 1, true}, &c, dst, src, n,
+                       args->stream);
+        break;
+    }
+}
+
+#ifdef __AVX512BW__
+/* The sum of small_round() less what was added. */
+DTI_INLINE __m512 small_number(const void *constants, __m512 number)
+{
+    const struct small_encode *const c = constants;
+    const __m512i sign = _mm512_set1_epi32(INT32_MIN), bits = _mm512_castps_si512(number);
+    const __m512i x = _mm512_min_epu32(_mm512_andnot_si512(sign, bits), c->top);
+    const __m512i e =
+        _mm512_max_epu32(_mm512_and_si512(x, _mm512_set1_epi32(0x7f800000)), c->least);
+    const __m512 m = _mm512_castsi512_ps(_mm512_add_epi32(e, c->magic));
+    const __m512 sum = _mm512_add_round_ps(_mm512_castsi512_ps(x), m,
+                                           _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m512i size = _mm512_castps_si512(_mm512_sub_ps(sum, m));
+    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(sign, bits, size, 0xea));
+}
+LOSS_CAST_ROUNDED(plain_loss, 1, plain_block, small_number)
+LOSS_CAST_ROUNDED(payload_loss, 1, payload_block, small_number)
+LOSS_CAST_ROUNDED(nan_loss, 1, nan_block, small_number)
+LOSS_CAST_ROUNDED(all_loss, 1, all_block, small_number)
+
+void dti_fp32_to_small_loss_avx512(const struct dti_loss_rule *rule,
+                                   const struct dti_loss_cast *cast, void *codes,
+                                   const void *source, size_t n, uint64_t index, bool stream,
+                                   struct dti_loss *loss)
+{
+    static dti_loss_groups_fn *const *const add[] = {[FIX_NOTHING] = plain_loss_add,
+                                                     [FIX_PAYLOAD] = payload_loss_add,
+                                                     [FIX_NAN] = nan_loss_add,
+                                                     [FIX_ALL] = all_loss_add};
+    struct small_encode c;
+    const enum fixes fixes = small_init(cast->args->encoder, &c);
+    loss_cast_run(add[fixes], &c, false, rule, cast, codes, source, n, index, stream, loss);
+}
+#endif

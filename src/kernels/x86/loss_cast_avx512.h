@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Casts to and from fp32 that count their loss on the way, with AVX-512. They are made of parts of
+ * the cast's own kernel: a function that casts a block of 64 elements, so that codes are those of
+ * the kernel, and the number stored for an x that does not overflow, as its arithmetic has it. The
+ * codes of groups in which something is remarkable are decoded again. */
+#ifndef DTINFO_KERNELS_X86_LOSS_CAST_AVX512_H
+#define DTINFO_KERNELS_X86_LOSS_CAST_AVX512_H
+
+#include "kernels/loss_kernels.h"
+#include "kernels/x86/loss_group_avx512.h"
+
+#ifdef __AVX512BW__
+
+enum { LOSS_BLOCK = 64 };
+
+DTI_INLINE void loss_prefetch(const unsigned char *src, size_t bytes)
+{
+    for (size_t line = 0; line < bytes; line += DTI_CACHE_LINE)
+        __builtin_prefetch((const void *)((uintptr_t)src + DTI_PREFETCH_DISTANCE + line));
+}
+
+/* block(constants, dst, src, stream) casts 64 elements; number(constants, x) is what is stored for
+ * 16. */
+#define LOSS_CAST_GROUPS(name, sort, dst_unit, block, number)                                     \
+    DTI_INLINE bool name##_group(struct dti_loss_work *w, size_t at, unsigned char *restrict dst, \
+                                 const unsigned char *restrict src)                               \
+    {                                                                                             \
+        struct loss_group group = loss_group_begin();                                             \
+        for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_BLOCK) {                                 \
+            loss_prefetch(src + 4 * i, sizeof(float) * LOSS_BLOCK);                               \
+            for (size_t j = i; j < i + LOSS_BLOCK; j += LOSS_LANES) {                             \
+                const __m512 x = _mm512_loadu_ps((const void *)(src + 4 * j));                    \
+                loss_group_add(&group, &w->bars, sort, x, number(w->constants, x));               \
+            }                                                                                     \
+            block(w->constants, dst + (dst_unit)*i, src + 4 * i, w->stream);                      \
+        }                                                                                         \
+        const enum loss_verdict verdict = loss_group_judge(&group, &w->bars, sort);               \
+        if (__builtin_expect(verdict != LOSS_FINE, 0)) {                                          \
+            float y[DTI_LOSS_GROUP];                                                              \
+            if (verdict == LOSS_ODD)                                                              \
+                return false;                                                                     \
+            for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_LANES)                               \
+                _mm512_storeu_ps(                                                                 \
+                    y + j, number(w->constants, _mm512_loadu_ps((const void *)(src + 4 * j))));   \
+            if (!dti_loss_raise_avx512(w, sort, src, y, at))                                      \
+                return false;                                                                     \
+        }                                                                                         \
+        loss_group_keep(&group, sort, w);                                                         \
+        return true;                                                                              \
+    }                                                                                             \
+    static DTI_NOINLINE size_t name(struct dti_loss_work *w, size_t at)                           \
+    {                                                                                             \
+        while (w->n - at >= DTI_LOSS_GROUP &&                                                     \
+               name##_group(w, at, w->codes + (dst_unit)*at, w->source + 4 * at))                 \
+            at += DTI_LOSS_GROUP;                                                                 \
+        return at;                                                                                \
+    }
+
+#define LOSS_CAST_ROUNDED(name, dst_unit, block, number)                        \
+    LOSS_CAST_GROUPS(name##_add_plain, DTI_LOSS_PLAIN, dst_unit, block, number) \
+    LOSS_CAST_GROUPS(name##_add_small, DTI_LOSS_SMALL, dst_unit, block, number) \
+    static dti_loss_groups_fn *const name##_add[] = {                           \
+        [DTI_LOSS_PLAIN] = name##_add_plain, [DTI_LOSS_SMALL] = name##_add_small};
+
+/* A cast that is exact: number(src) casts 16 elements to fp32. */
+#define LOSS_CAST_EXACT(name, src_unit, number)                                        \
+    DTI_INLINE bool name##_group(struct dti_loss_work *w, unsigned char *restrict dst, \
+                                 const unsigned char *restrict src)                    \
+    {                                                                                  \
+        struct loss_group group = loss_group_begin();                                  \
+        loss_prefetch(src, (src_unit)*DTI_LOSS_GROUP);                                 \
+        for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_LANES) {                      \
+            const __m512i x = number(src + (src_unit)*i);                              \
+            loss_group_see(&group, &w->bars, DTI_LOSS_EXACT, _mm512_castsi512_ps(x));  \
+            if (w->stream)                                                             \
+                _mm512_stream_si512((__m512i *)(void *)(dst + 4 * i), x);              \
+            else                                                                       \
+                _mm512_storeu_si512((void *)(dst + 4 * i), x);                         \
+        }                                                                              \
+        if (loss_group_judge(&group, &w->bars, DTI_LOSS_EXACT) != LOSS_FINE)           \
+            return false;                                                              \
+        loss_group_keep(&group, DTI_LOSS_EXACT, w);                                    \
+        return true;                                                                   \
+    }                                                                                  \
+    static DTI_NOINLINE size_t name##_add_exact(struct dti_loss_work *w, size_t at)    \
+    {                                                                                  \
+        while (w->n - at >= DTI_LOSS_GROUP &&                                          \
+               name##_group(w, w->codes + 4 * at, w->source + (src_unit)*at))          \
+            at += DTI_LOSS_GROUP;                                                      \
+        return at;                                                                     \
+    }                                                                                  \
+    static dti_loss_groups_fn *const name##_add[] = {[DTI_LOSS_EXACT] = name##_add_exact};
+
+/* A tile through the groups of a cast. */
+DTI_INLINE void loss_cast_run(dti_loss_groups_fn *const add[], const void *constants, bool exact,
+                              const struct dti_loss_rule *rule, const struct dti_loss_cast *cast,
+                              void *codes, const void *source, size_t n, uint64_t index,
+                              bool stream, struct dti_loss *loss)
+{
+    struct dti_loss_work work = {.rule = rule,
+                                 .loss = loss,
+                                 .n = n,
+                                 .index = index,
+                                 .cast = cast,
+                                 .source = source,
+                                 .codes = codes,
+                                 .exact = exact,
+                                 .stream = stream && (uintptr_t)codes % DTI_CACHE_LINE == 0,
+                                 .constants = constants};
+    dti_loss_work_avx512(&work, add);
+}
+
+/* The rest of a function of the type dti_loss_cast_fn. */
+#define LOSS_CAST_RUN(name, constants, exact) \
+    loss_cast_run(name##_add, constants, exact, rule, cast, codes, source, n, index, stream, loss)
+
+#endif
+#endif
