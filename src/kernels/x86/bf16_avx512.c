@@ -71,14 +71,22 @@ void dti_fp32_to_bf16_avx512(const struct dti_kernel_args *args, void *restrict 
     bf16_encode_by_mode(&order, args, dti_keeps_nan(args), dst, src, n);
 }
 
-DTI_INLINE __m512 bf16_number(const void *constants, __m512 x)
+DTI_INLINE __m512 bf16_number(const void *order, __m512i x, __m512i *ret_code)
 {
-    (void)constants;
-    return _mm512_castsi512_ps(
-        _mm512_and_si512(round_to_half(_mm512_castps_si512(x), DTI_ROUND_NEAREST_EVEN),
-                         _mm512_set1_epi32((int)0xffff0000)));
+    (void)order;
+    *ret_code = round_to_half(x, DTI_ROUND_NEAREST_EVEN);
+    return _mm512_castsi512_ps(_mm512_and_si512(*ret_code, _mm512_set1_epi32((int)0xffff0000)));
 }
-LOSS_CAST_ROUNDED(bf16_loss, 2, bf16_encode_plain_NEAREST_EVEN, bf16_number)
+
+DTI_INLINE void bf16_put(const void *order, unsigned char *dst, const __m512i code[4],
+                         const __m512i x[4], bool stream)
+{
+    const __m512i words = *(const __m512i *)order;
+    (void)x;
+    store512(dst, _mm512_permutex2var_epi16(code[0], words, code[1]), stream);
+    store512(dst + 64, _mm512_permutex2var_epi16(code[2], words, code[3]), stream);
+}
+LOSS_CAST_ROUNDED(bf16_loss, 2, bf16_number, bf16_put)
 
 void dti_fp32_to_bf16_loss_avx512(const struct dti_loss_rule *rule,
                                   const struct dti_loss_cast *cast, void *codes, const void *source,

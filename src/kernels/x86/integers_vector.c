@@ -47,21 +47,43 @@ DTI_INLINE void to8_block(const void *constants, unsigned char *dst, const unsig
 DTI_FOUR_MODES(to8, 64, 4, 1)
 
 #ifdef __AVX512BW__
-DTI_INLINE __m512 near_number(const void *constants, __m512 x)
+/* Only small numbers come here. */
+DTI_INLINE __m512 near_number(const void *constants, __m512i x, __m512i *ret_code)
 {
     (void)constants;
-    return _mm512_cvtepi32_ps(rounded(x, x, DTI_ROUND_NEAREST_EVEN));
+    *ret_code = _mm512_cvt_roundps_epi32(_mm512_castsi512_ps(x),
+                                         _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return _mm512_cvtepi32_ps(*ret_code);
 }
 
-DTI_INLINE __m512 cut_number(const void *constants, __m512 x)
+DTI_INLINE __m512 cut_number(const void *constants, __m512i x, __m512i *ret_code)
 {
     (void)constants;
-    return _mm512_cvtepi32_ps(rounded(x, x, DTI_ROUND_ZERO));
+    *ret_code = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
+    return _mm512_cvtepi32_ps(*ret_code);
 }
-LOSS_CAST_ROUNDED(int8_near, 1, to8_plain_NEAREST_EVEN, near_number)
-LOSS_CAST_ROUNDED(int8_cut, 1, to8_plain_ZERO, cut_number)
-LOSS_CAST_ROUNDED(uint8_near, 1, to8_canonical_NEAREST_EVEN, near_number)
-LOSS_CAST_ROUNDED(uint8_cut, 1, to8_canonical_ZERO, cut_number)
+
+DTI_INLINE void int8_put(const void *constants, unsigned char *dst, const __m512i code[4],
+                         const __m512i x[4], bool stream)
+{
+    const __m512i low = _mm512_packs_epi32(code[0], code[1]);
+    const __m512i high = _mm512_packs_epi32(code[2], code[3]);
+    (void)constants, (void)x;
+    store512(dst, order_packed(_mm512_packs_epi16(low, high)), stream);
+}
+
+DTI_INLINE void uint8_put(const void *constants, unsigned char *dst, const __m512i code[4],
+                          const __m512i x[4], bool stream)
+{
+    const __m512i low = _mm512_packs_epi32(code[0], code[1]);
+    const __m512i high = _mm512_packs_epi32(code[2], code[3]);
+    (void)constants, (void)x;
+    store512(dst, order_packed(_mm512_packus_epi16(low, high)), stream);
+}
+LOSS_CAST_ROUNDED(int8_near, 1, near_number, int8_put)
+LOSS_CAST_ROUNDED(int8_cut, 1, cut_number, int8_put)
+LOSS_CAST_ROUNDED(uint8_near, 1, near_number, uint8_put)
+LOSS_CAST_ROUNDED(uint8_cut, 1, cut_number, uint8_put)
 
 void dti_fp32_to_int8_loss_avx512(const struct dti_loss_rule *rule,
                                   const struct dti_loss_cast *cast, void *codes, const void *source,

@@ -15,6 +15,7 @@
 #define DTINFO_KERNELS_X86_LOSS_BARS_H
 
 #include "kernels/loss_group.h"
+#include "kernels/tile_sum.h"
 #include "kernels/x86/blocks.h"
 
 enum dti_loss_sort { DTI_LOSS_PLAIN, DTI_LOSS_SMALL, DTI_LOSS_EXACT };
@@ -170,7 +171,9 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
     loss->to_zero += w->counts.to_zero;
     loss->to_subnormal += w->counts.to_subnormal;
     dti_loss_peak_end(&w->peak, loss);
-    dti_loss_add_lanes(loss, &w->lanes);
+    dti_exact_sum_add(&loss->sum_absolute, dti_tile_sum(w->lanes.absolute));
+    dti_exact_sum_add(&loss->sum_squared, dti_tile_sum(w->lanes.squared));
+    dti_exact_sum_add(&loss->sum_source_squared, dti_tile_sum(w->lanes.source_squared));
 }
 
 /* Raises the maxima by a group that passes a bar, but is otherwise of the sort; false where some

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Casts to and from fp32 that count their loss on the way, with AVX-512. They are made of parts of
- * the cast's own kernel: a function that casts a block of 64 elements, so that codes are those of
- * the kernel, and the number stored for an x that does not overflow, as its arithmetic has it. The
- * codes of groups in which something is remarkable are decoded again. */
+ * Casts to and from fp32 that count their loss on the way, with AVX-512. They are made of the
+ * arithmetic of the cast's own kernel, but for what only remarkable groups need: those are cast by
+ * the kernel itself, and their codes decoded. */
 #ifndef DTINFO_KERNELS_X86_LOSS_CAST_AVX512_H
 #define DTINFO_KERNELS_X86_LOSS_CAST_AVX512_H
 
@@ -12,7 +11,7 @@
 
 #ifdef __AVX512BW__
 
-enum { LOSS_BLOCK = 64 };
+enum { LOSS_BLOCK = 64, LOSS_VECTORS = LOSS_BLOCK / LOSS_LANES };
 
 DTI_INLINE void loss_prefetch(const unsigned char *src, size_t bytes)
 {
@@ -20,47 +19,51 @@ DTI_INLINE void loss_prefetch(const unsigned char *src, size_t bytes)
         __builtin_prefetch((const void *)((uintptr_t)src + DTI_PREFETCH_DISTANCE + line));
 }
 
-/* block(constants, dst, src, stream) casts 64 elements; number(constants, x) is what is stored for
- * 16. */
-#define LOSS_CAST_GROUPS(name, sort, dst_unit, block, number)                                     \
-    DTI_INLINE bool name##_group(struct dti_loss_work *w, size_t at, unsigned char *restrict dst, \
-                                 const unsigned char *restrict src)                               \
-    {                                                                                             \
-        struct loss_group group = loss_group_begin();                                             \
-        for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_BLOCK) {                                 \
-            loss_prefetch(src + 4 * i, sizeof(float) * LOSS_BLOCK);                               \
-            for (size_t j = i; j < i + LOSS_BLOCK; j += LOSS_LANES) {                             \
-                const __m512 x = _mm512_loadu_ps((const void *)(src + 4 * j));                    \
-                loss_group_add(&group, &w->bars, sort, x, number(w->constants, x));               \
-            }                                                                                     \
-            block(w->constants, dst + (dst_unit)*i, src + 4 * i, w->stream);                      \
-        }                                                                                         \
-        const enum loss_verdict verdict = loss_group_judge(&group, &w->bars, sort);               \
-        if (__builtin_expect(verdict != LOSS_FINE, 0)) {                                          \
-            float y[DTI_LOSS_GROUP];                                                              \
-            if (verdict == LOSS_ODD)                                                              \
-                return false;                                                                     \
-            for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_LANES)                               \
-                _mm512_storeu_ps(                                                                 \
-                    y + j, number(w->constants, _mm512_loadu_ps((const void *)(src + 4 * j))));   \
-            if (!dti_loss_raise_avx512(w, sort, src, y, at))                                      \
-                return false;                                                                     \
-        }                                                                                         \
-        loss_group_keep(&group, sort, w);                                                         \
-        return true;                                                                              \
-    }                                                                                             \
-    static DTI_NOINLINE size_t name(struct dti_loss_work *w, size_t at)                           \
-    {                                                                                             \
-        while (w->n - at >= DTI_LOSS_GROUP &&                                                     \
-               name##_group(w, at, w->codes + (dst_unit)*at, w->source + 4 * at))                 \
-            at += DTI_LOSS_GROUP;                                                                 \
-        return at;                                                                                \
+/* number(constants, x, codes) is what is stored for 16 elements whose |x| is 0 or within fp32 sums
+ * and does not overflow, and makes their codes; put(constants, dst, codes, x, stream) stores those
+ * of 64. What else there is is cast again by the kernel. */
+#define LOSS_CAST_GROUPS(name, sort, dst_unit, number, put)                                        \
+    DTI_INLINE bool name##_group(struct dti_loss_work *w, size_t at, unsigned char *restrict dst,  \
+                                 const unsigned char *restrict src)                                \
+    {                                                                                              \
+        struct loss_group group = loss_group_begin();                                              \
+        for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_BLOCK) {                                  \
+            __m512i code[LOSS_VECTORS], x[LOSS_VECTORS];                                           \
+            loss_prefetch(src + 4 * i, sizeof(float) * LOSS_BLOCK);                                \
+            for (size_t j = 0; j < LOSS_VECTORS; j++) {                                            \
+                x[j] = _mm512_loadu_si512((const void *)(src + 4 * i + 64 * j));                   \
+                const __m512 y = number(w->constants, x[j], &code[j]);                             \
+                loss_group_add(&group, &w->bars, sort, true, _mm512_castsi512_ps(x[j]), y);        \
+            }                                                                                      \
+            put(w->constants, dst + (dst_unit)*i, code, x, w->stream);                             \
+        }                                                                                          \
+        const enum loss_verdict verdict = loss_group_judge(&group, &w->bars, sort);                \
+        if (__builtin_expect(verdict != LOSS_FINE, 0)) {                                           \
+            float y[DTI_LOSS_GROUP];                                                               \
+            __m512i code;                                                                          \
+            if (verdict == LOSS_ODD)                                                               \
+                return false;                                                                      \
+            for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_LANES)                                \
+                _mm512_storeu_ps(                                                                  \
+                    y + j,                                                                         \
+                    number(w->constants, _mm512_loadu_si512((const void *)(src + 4 * j)), &code)); \
+            if (!dti_loss_raise_avx512(w, sort, src, y, at))                                       \
+                return false;                                                                      \
+        }                                                                                          \
+        loss_group_keep(&group, sort, w);                                                          \
+        return true;                                                                               \
+    }                                                                                              \
+    static DTI_NOINLINE size_t name(struct dti_loss_work *w, size_t at)                            \
+    {                                                                                              \
+        while (w->n - at >= DTI_LOSS_GROUP &&                                                      \
+               name##_group(w, at, w->codes + (dst_unit)*at, w->source + 4 * at))                  \
+            at += DTI_LOSS_GROUP;                                                                  \
+        return at;                                                                                 \
     }
-
-#define LOSS_CAST_ROUNDED(name, dst_unit, block, number)                        \
-    LOSS_CAST_GROUPS(name##_add_plain, DTI_LOSS_PLAIN, dst_unit, block, number) \
-    LOSS_CAST_GROUPS(name##_add_small, DTI_LOSS_SMALL, dst_unit, block, number) \
-    static dti_loss_groups_fn *const name##_add[] = {                           \
+#define LOSS_CAST_ROUNDED(name, dst_unit, number, put)                        \
+    LOSS_CAST_GROUPS(name##_add_plain, DTI_LOSS_PLAIN, dst_unit, number, put) \
+    LOSS_CAST_GROUPS(name##_add_small, DTI_LOSS_SMALL, dst_unit, number, put) \
+    static dti_loss_groups_fn *const name##_add[] = {                         \
         [DTI_LOSS_PLAIN] = name##_add_plain, [DTI_LOSS_SMALL] = name##_add_small};
 
 /* A cast that is exact: number(src) casts 16 elements to fp32. */

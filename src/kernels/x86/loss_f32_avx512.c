@@ -24,7 +24,8 @@ DTI_INLINE bool add_quick(struct dti_loss_work *w, enum dti_loss_sort sort, size
         if (sort == DTI_LOSS_EXACT)
             loss_group_see(&group, &w->bars, sort, _mm512_loadu_ps(x + i));
         else
-            loss_group_add(&group, &w->bars, sort, _mm512_loadu_ps(x + i), _mm512_loadu_ps(y + i));
+            loss_group_add(&group, &w->bars, sort, false, _mm512_loadu_ps(x + i),
+                           _mm512_loadu_ps(y + i));
     }
     const enum loss_verdict verdict = loss_group_judge(&group, &w->bars, sort);
     if (__builtin_expect(verdict != LOSS_FINE, 0) &&

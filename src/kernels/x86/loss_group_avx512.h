@@ -82,9 +82,9 @@ DTI_INLINE void loss_group_see(struct loss_group *g, const struct dti_loss_bars 
         g->low = _mm512_min_epu32(g->low, _mm512_sub_epi32(size, loss_all(1)));
 }
 
-/* An element a lane. */
+/* An element a lane. near: y is known to be 0 or within [x/2, 2x], unless |e| > |x|. */
 DTI_INLINE void loss_group_add(struct loss_group *g, const struct dti_loss_bars *bars,
-                               enum dti_loss_sort sort, __m512 x, __m512 y)
+                               enum dti_loss_sort sort, bool near, __m512 x, __m512 y)
 {
     const bool plain = sort == DTI_LOSS_PLAIN;
     const __m512 ratio = _mm512_set1_ps(plain ? bars->plain_ratio : bars->ratio);
@@ -101,7 +101,8 @@ DTI_INLINE void loss_group_add(struct loss_group *g, const struct dti_loss_bars 
         return;
     const __m512i y_size = loss_size(y);
     const __mmask16 zero = _mm512_testn_epi32_mask(y_size, y_size);
-    g->apart |= _mm512_mask_cmpgt_epu32_mask((__mmask16)~zero, error_bits, y_size);
+    if (!near)
+        g->apart |= _mm512_mask_cmpgt_epu32_mask((__mmask16)~zero, error_bits, y_size);
     g->to_zero += dti_loss_popcount(zero & differ);
     g->to_subnormal += dti_loss_popcount(_mm512_mask_cmplt_epu32_mask(
         _mm512_cmpge_epu32_mask(size, loss_all(bars->src_normal)),

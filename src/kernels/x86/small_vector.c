@@ -136,12 +136,16 @@ DTI_INLINE __m256i small_fix(const struct small_encode *c, __m256i code, __m256i
 }
 #endif
 
-/* Two vectors at once: takes offset and zeros away. */
+/* Two vectors in one: takes offset and zeros away. */
+DTI_INLINE vector small_joined(const struct small_encode *c, vector low, vector high)
+{
+    const vector words = VECTOR_BITS(packus_epi32)(low, high);
+    return VECTOR_BITS(srl_epi16)(VECTOR_BITS(sub_epi16)(words, c->offset), c->zeros);
+}
+
 DTI_INLINE vector small_words(const struct small_encode *c, const vector bits[2], enum fixes fixes)
 {
-    const vector words =
-        VECTOR_BITS(packus_epi32)(small_round(c, bits[0], fixes), small_round(c, bits[1], fixes));
-    return VECTOR_BITS(srl_epi16)(VECTOR_BITS(sub_epi16)(words, c->offset), c->zeros);
+    return small_joined(c, small_round(c, bits[0], fixes), small_round(c, bits[1], fixes));
 }
 
 DTI_INLINE vector small_codes(const struct small_encode *c, const unsigned char *src,
@@ -235,36 +239,43 @@ void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *re
 }
 
 #ifdef __AVX512BW__
-/* The sum of small_round() less what was added. */
-DTI_INLINE __m512 small_number(const void *constants, __m512 number)
+/* Only numbers that do not overflow come here: the sum of small_round(), and that less what was
+ * added. */
+DTI_INLINE __m512 small_number(const void *constants, __m512i bits, __m512i *ret_code)
 {
     const struct small_encode *const c = constants;
-    const __m512i sign = _mm512_set1_epi32(INT32_MIN), bits = _mm512_castps_si512(number);
-    const __m512i x = _mm512_min_epu32(_mm512_andnot_si512(sign, bits), c->top);
+    const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+    const __m512i x = _mm512_andnot_si512(sign, bits);
     const __m512i e =
-        _mm512_max_epu32(_mm512_and_si512(x, _mm512_set1_epi32(0x7f800000)), c->least);
+        _mm512_max_epu32(_mm512_and_si512(bits, _mm512_set1_epi32(0x7f800000)), c->least);
     const __m512 m = _mm512_castsi512_ps(_mm512_add_epi32(e, c->magic));
     const __m512 sum = _mm512_add_round_ps(_mm512_castsi512_ps(x), m,
                                            _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m512i size = _mm512_castps_si512(_mm512_sub_ps(sum, m));
+    *ret_code = _mm512_madd_epi16(_mm512_castps_si512(sum), c->join);
     return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(sign, bits, size, 0xea));
 }
-LOSS_CAST_ROUNDED(plain_loss, 1, plain_block, small_number)
-LOSS_CAST_ROUNDED(payload_loss, 1, payload_block, small_number)
-LOSS_CAST_ROUNDED(nan_loss, 1, nan_block, small_number)
-LOSS_CAST_ROUNDED(all_loss, 1, all_block, small_number)
+
+DTI_INLINE void small_put(const void *constants, unsigned char *dst, const __m512i code[4],
+                          const __m512i x[4], bool stream)
+{
+    const __m512i low = small_joined(constants, code[0], code[1]);
+    const __m512i high = small_joined(constants, code[2], code[3]);
+    const __m512i signs =
+        _mm512_packs_epi16(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]));
+    store512(dst,
+             order_packed(small_fix(constants, _mm512_packus_epi16(low, high), signs, FIX_NOTHING)),
+             stream);
+}
+LOSS_CAST_ROUNDED(small_loss, 1, small_number, small_put)
 
 void dti_fp32_to_small_loss_avx512(const struct dti_loss_rule *rule,
                                    const struct dti_loss_cast *cast, void *codes,
                                    const void *source, size_t n, uint64_t index, bool stream,
                                    struct dti_loss *loss)
 {
-    static dti_loss_groups_fn *const *const add[] = {[FIX_NOTHING] = plain_loss_add,
-                                                     [FIX_PAYLOAD] = payload_loss_add,
-                                                     [FIX_NAN] = nan_loss_add,
-                                                     [FIX_ALL] = all_loss_add};
     struct small_encode c;
-    const enum fixes fixes = small_init(cast->args->encoder, &c);
-    loss_cast_run(add[fixes], &c, false, rule, cast, codes, source, n, index, stream, loss);
+    (void)small_init(cast->args->encoder, &c);
+    LOSS_CAST_RUN(small_loss, &c, false);
 }
 #endif
