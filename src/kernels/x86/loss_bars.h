@@ -200,19 +200,23 @@ static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort so
     return !beyond;
 }
 
-/* The kernel of a level, from its add_quick(work, sort, at), which adds a group and returns true,
- * or, where it is not of the sort, changes no sums and no counts. */
-#define DTI_LOSS_GROUPS(name, sort)                                     \
-    static DTI_NOINLINE size_t name(struct dti_loss_work *w, size_t at) \
-    {                                                                   \
-        while (w->n - at >= DTI_LOSS_GROUP && add_quick(w, sort, at))   \
-            at += DTI_LOSS_GROUP;                                       \
-        return at;                                                      \
+/* The kernel of a level, from its add_quick(work, sort, count, at), which adds `count` groups, 1 or
+ * `side`, and returns true, or, where one is not of the sort, changes no sums and no counts. */
+#define DTI_LOSS_GROUPS(name, sort, side)                                                \
+    static DTI_NOINLINE size_t name(struct dti_loss_work *w, size_t at)                  \
+    {                                                                                    \
+        for (;;) {                                                                       \
+            while (w->n - at >= (side)*DTI_LOSS_GROUP && add_quick(w, sort, side, at))   \
+                at += (side)*DTI_LOSS_GROUP;                                             \
+            if ((side) == 1 || w->n - at < DTI_LOSS_GROUP || !add_quick(w, sort, 1, at)) \
+                return at;                                                               \
+            at += DTI_LOSS_GROUP;                                                        \
+        }                                                                                \
     }
-#define DTI_LOSS_QUICK_KERNEL(kernel)                                                           \
-    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN)                                                  \
-    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL)                                                  \
-    DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT)                                                  \
+#define DTI_LOSS_QUICK_KERNEL(kernel, side)                                                     \
+    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN, side)                                            \
+    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL, side)                                            \
+    DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT, side)                                            \
     void kernel(const struct dti_loss_rule *rule, const void *source, const void *stored,       \
                 size_t n, uint64_t index, struct dti_loss *loss)                                \
     {                                                                                           \

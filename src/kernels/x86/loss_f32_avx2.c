@@ -121,8 +121,9 @@ static DTI_NOINLINE bool raise_maxima(struct dti_loss_work *w, enum dti_loss_sor
     return dti_loss_raise(w, sort, x, y, at);
 }
 
-DTI_INLINE bool add_quick(struct dti_loss_work *w, enum dti_loss_sort sort, size_t at)
+DTI_INLINE bool add_quick(struct dti_loss_work *w, enum dti_loss_sort sort, size_t count, size_t at)
 {
+    (void)count; /* 1 */
     const struct dti_loss_bars *const bars = &w->bars;
     const float *const x = w->x + at, *const y = w->y + at;
     const __m256 nothing = _mm256_setzero_ps();
@@ -152,4 +153,4 @@ DTI_INLINE bool add_quick(struct dti_loss_work *w, enum dti_loss_sort sort, size
     return true;
 }
 
-DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx2)
+DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx2, 1)

@@ -109,27 +109,47 @@ DTI_INLINE void loss_group_add(struct loss_group *g, const struct dti_loss_bars 
         _mm512_sub_epi32(y_size, loss_all(1)), loss_all(bars->subnormals)));
 }
 
+/* Groups at once: additions in a lane wait for each other, those of two groups do not. */
+enum { LOSS_SIDE = 2 };
+#define LOSS_UNROLL _Pragma("GCC unroll 8")
+
 /* What is to be done with a group: nothing by vector code, look for new maxima, add it. */
 enum loss_verdict { LOSS_ODD, LOSS_RISEN, LOSS_FINE };
 
-DTI_INLINE enum loss_verdict loss_group_judge(const struct loss_group *g,
-                                              const struct dti_loss_bars *bars,
-                                              enum dti_loss_sort sort)
+DTI_INLINE __mmask16 loss_group_odd(const struct loss_group *g, const struct dti_loss_bars *bars,
+                                    enum dti_loss_sort sort)
 {
     const __mmask16 unfit =
         sort == DTI_LOSS_PLAIN
             ? _mm512_cmpge_epu32_mask(g->high, loss_all(bars->limit - bars->least))
             : loss_are_unfit(g->low, g->high, bars->limit);
     if (sort == DTI_LOSS_EXACT)
-        return unfit ? LOSS_ODD : LOSS_FINE;
-    const __mmask16 tiny = _mm512_cmplt_epu32_mask(_mm512_sub_epi32(g->largest, loss_all(1)),
-                                                   loss_all(DTI_LOSS_SINGLE_FROM - 1));
-    const __mmask16 risen =
-        _mm512_cmp_ps_mask(g->above, _mm512_setzero_ps(), _CMP_GT_OQ) |
-        _mm512_cmpgt_epu32_mask(g->largest, loss_bits(_mm512_set1_ps(bars->largest)));
-    if (__builtin_expect((unfit | tiny | g->apart | risen) == 0, 1))
+        return unfit;
+    return unfit | g->apart |
+           _mm512_cmplt_epu32_mask(_mm512_sub_epi32(g->largest, loss_all(1)),
+                                   loss_all(DTI_LOSS_SINGLE_FROM - 1));
+}
+
+DTI_INLINE __mmask16 loss_group_risen(const struct loss_group *g, const struct dti_loss_bars *bars)
+{
+    return _mm512_cmp_ps_mask(g->above, _mm512_setzero_ps(), _CMP_GT_OQ) |
+           _mm512_cmpgt_epu32_mask(g->largest, loss_bits(_mm512_set1_ps(bars->largest)));
+}
+
+DTI_INLINE enum loss_verdict loss_groups_judge(const struct loss_group group[LOSS_SIDE],
+                                               size_t count, const struct dti_loss_bars *bars,
+                                               enum dti_loss_sort sort)
+{
+    __mmask16 odd = loss_group_odd(&group[0], bars, sort), risen = 0;
+    if (count > 1)
+        odd |= loss_group_odd(&group[1], bars, sort);
+    if (sort != DTI_LOSS_EXACT)
+        risen = loss_group_risen(&group[0], bars);
+    if (sort != DTI_LOSS_EXACT && count > 1)
+        risen |= loss_group_risen(&group[1], bars);
+    if (__builtin_expect((odd | risen) == 0, 1))
         return LOSS_FINE;
-    return unfit | tiny | g->apart ? LOSS_ODD : LOSS_RISEN;
+    return odd ? LOSS_ODD : LOSS_RISEN;
 }
 
 DTI_INLINE void loss_group_keep(const struct loss_group *g, enum dti_loss_sort sort,
