@@ -118,7 +118,7 @@ struct dti_loss_work {
 typedef size_t dti_loss_groups_fn(struct dti_loss_work *work, size_t at);
 
 /* n elements from `at` on that are remarkable, or the last ones of an array. */
-static inline void dti_loss_add_odd(struct dti_loss_work *w, size_t at, size_t n)
+static DTI_NOINLINE void dti_loss_add_odd(struct dti_loss_work *w, size_t at, size_t n)
 {
     const struct dti_loss_cast *const cast = w->cast;
     const float *x = cast ? (const float *)(const void *)w->source + at : w->x + at;
@@ -150,8 +150,9 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
     size_t odd = 0; /* elements that loss_group.h counts */
     w->bars = dti_loss_bars_init(w->rule);
     w->peak = dti_loss_peak_start(loss, w->index);
-    memset(&w->counts, 0, sizeof w->counts);
-    memset(&w->lanes, 0, sizeof w->lanes);
+    w->counts = (struct dti_loss_counts){0, 0, 0};
+    for (unsigned i = 0; i < DTI_LOSS_LANES; i++) /* compilers call the string instruction, slow */
+        w->lanes.absolute[i] = w->lanes.squared[i] = w->lanes.source_squared[i] = 0;
     dti_loss_bars_set(&w->bars, &w->peak, loss->max_relative);
     for (size_t at = 0, part; at < w->n; at += part) {
         at = add[sort](w, at);
@@ -161,7 +162,7 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
             sort = at > from ? DTI_LOSS_SMALL : sort; /* likely that of the next groups, too */
         }
         part = w->n - at < DTI_LOSS_GROUP ? w->n - at : DTI_LOSS_GROUP;
-        if (part > 0)
+        if (part > 0) /* else it is the end */
             dti_loss_add_odd(w, at, part);
         odd += part;
     }
@@ -200,23 +201,17 @@ static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort so
     return !beyond;
 }
 
-/* The kernel of a level, from its add_quick(work, sort, count, at), which adds `count` groups, 1 or
- * `side`, and returns true, or, where one is not of the sort, changes no sums and no counts. */
-#define DTI_LOSS_GROUPS(name, sort, side)                                                \
-    static DTI_NOINLINE size_t name(struct dti_loss_work *w, size_t at)                  \
-    {                                                                                    \
-        for (;;) {                                                                       \
-            while (w->n - at >= (side)*DTI_LOSS_GROUP && add_quick(w, sort, side, at))   \
-                at += (side)*DTI_LOSS_GROUP;                                             \
-            if ((side) == 1 || w->n - at < DTI_LOSS_GROUP || !add_quick(w, sort, 1, at)) \
-                return at;                                                               \
-            at += DTI_LOSS_GROUP;                                                        \
-        }                                                                                \
+/* The kernel of a level, from its add_groups(work, sort, at), of the type dti_loss_groups_fn but
+ * for the sort, which is a constant. */
+#define DTI_LOSS_GROUPS(name, sort)                                        \
+    static DTI_NOINLINE size_t name(struct dti_loss_work *work, size_t at) \
+    {                                                                      \
+        return add_groups(work, sort, at);                                 \
     }
-#define DTI_LOSS_QUICK_KERNEL(kernel, side)                                                     \
-    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN, side)                                            \
-    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL, side)                                            \
-    DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT, side)                                            \
+#define DTI_LOSS_QUICK_KERNEL(kernel)                                                           \
+    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN)                                                  \
+    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL)                                                  \
+    DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT)                                                  \
     void kernel(const struct dti_loss_rule *rule, const void *source, const void *stored,       \
                 size_t n, uint64_t index, struct dti_loss *loss)                                \
     {                                                                                           \

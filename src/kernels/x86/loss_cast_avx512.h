@@ -21,60 +21,48 @@ DTI_INLINE void loss_prefetch(const unsigned char *src)
 /* number(constants, x, codes) is what is stored for 16 elements whose |x| is 0 or within fp32 sums
  * and does not overflow, and makes their codes; put(constants, dst, codes, x, stream) stores those
  * of 64. What else there is is cast again by the kernel. */
-#define LOSS_CAST_GROUPS(name, sort, dst_unit, number, put)                                        \
-    DTI_INLINE bool name##_groups(struct dti_loss_work *w, size_t at, size_t count,                \
-                                  unsigned char *restrict dst, const unsigned char *restrict src)  \
-    {                                                                                              \
-        struct loss_group group[LOSS_SIDE] = {loss_group_begin(), loss_group_begin()};             \
-        LOSS_UNROLL for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_BLOCK)                        \
-        {                                                                                          \
-            __m512i code[LOSS_SIDE][LOSS_VECTORS], x[LOSS_SIDE][LOSS_VECTORS];                     \
-            LOSS_UNROLL for (size_t j = 0; j < LOSS_VECTORS; j++)                                  \
-            {                                                                                      \
-                LOSS_UNROLL for (size_t k = 0; k < count; k++)                                     \
-                {                                                                                  \
-                    const unsigned char *from = src + 4 * (DTI_LOSS_GROUP * k + i) + 64 * j;       \
-                    loss_prefetch(from);                                                           \
-                    x[k][j] = _mm512_loadu_si512((const void *)from);                              \
-                    const __m512 y = number(w->constants, x[k][j], &code[k][j]);                   \
-                    loss_group_add(&group[k], &w->bars, sort, true, _mm512_castsi512_ps(x[k][j]),  \
-                                   y);                                                             \
-                }                                                                                  \
-            }                                                                                      \
-            LOSS_UNROLL for (size_t k = 0; k < count; k++)                                         \
-                put(w->constants, dst + (dst_unit) * (DTI_LOSS_GROUP * k + i), code[k], x[k],      \
-                    w->stream);                                                                    \
-        }                                                                                          \
-        const enum loss_verdict verdict = loss_groups_judge(group, count, &w->bars, sort);         \
-        if (__builtin_expect(verdict != LOSS_FINE, 0)) {                                           \
-            float y[DTI_LOSS_GROUP];                                                               \
-            __m512i code;                                                                          \
-            if (verdict == LOSS_ODD || count > 1)                                                  \
-                return false;                                                                      \
-            for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_LANES)                                \
-                _mm512_storeu_ps(                                                                  \
-                    y + j,                                                                         \
-                    number(w->constants, _mm512_loadu_si512((const void *)(src + 4 * j)), &code)); \
-            if (!dti_loss_raise_avx512(w, sort, src, y, at))                                       \
-                return false;                                                                      \
-        }                                                                                          \
-        LOSS_UNROLL for (size_t k = 0; k < count; k++) loss_group_keep(&group[k], sort, w);        \
-        return true;                                                                               \
-    }                                                                                              \
-    static DTI_NOINLINE bool name##_one(struct dti_loss_work *w, size_t at)                        \
-    {                                                                                              \
-        return name##_groups(w, at, 1, w->codes + (dst_unit)*at, w->source + 4 * at);              \
-    }                                                                                              \
-    static DTI_NOINLINE size_t name(struct dti_loss_work *w, size_t at)                            \
-    {                                                                                              \
-        for (;;) {                                                                                 \
-            while (w->n - at >= LOSS_SIDE * DTI_LOSS_GROUP &&                                      \
-                   name##_groups(w, at, LOSS_SIDE, w->codes + (dst_unit)*at, w->source + 4 * at))  \
-                at += LOSS_SIDE * DTI_LOSS_GROUP;                                                  \
-            if (w->n - at < DTI_LOSS_GROUP || !name##_one(w, at))                                  \
-                return at;                                                                         \
-            at += DTI_LOSS_GROUP;                                                                  \
-        }                                                                                          \
+#define LOSS_CAST_GROUPS(name, sort, dst_unit, number, put)                                     \
+    DTI_INLINE bool name##_group(struct dti_loss_work *w, size_t at, struct loss_bars *bars,    \
+                                 const void *constants, unsigned char *restrict dst,            \
+                                 const unsigned char *restrict src, bool stream)                \
+    {                                                                                           \
+        struct loss_group group = loss_group_begin();                                           \
+        for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_BLOCK) {                               \
+            __m512i code[LOSS_VECTORS], x[LOSS_VECTORS];                                        \
+            for (size_t j = 0; j < LOSS_VECTORS; j++) {                                         \
+                const unsigned char *const from = src + 4 * i + 64 * j;                         \
+                loss_prefetch(from);                                                            \
+                x[j] = _mm512_loadu_si512((const void *)from);                                  \
+                const __m512 y = number(constants, x[j], &code[j]);                             \
+                loss_group_add(&group, bars, sort, true, _mm512_castsi512_ps(x[j]), y);         \
+            }                                                                                   \
+            put(constants, dst + (dst_unit)*i, code, x, stream);                                \
+        }                                                                                       \
+        const enum loss_verdict verdict = loss_group_judge(&group, bars, sort);                 \
+        if (__builtin_expect(verdict != LOSS_FINE, 0)) {                                        \
+            float y[DTI_LOSS_GROUP];                                                            \
+            __m512i code;                                                                       \
+            if (verdict == LOSS_ODD)                                                            \
+                return false;                                                                   \
+            for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_LANES)                             \
+                _mm512_storeu_ps(                                                               \
+                    y + j,                                                                      \
+                    number(constants, _mm512_loadu_si512((const void *)(src + 4 * j)), &code)); \
+            if (!dti_loss_raise_avx512(w, sort, src, y, at))                                    \
+                return false;                                                                   \
+            *bars = loss_bars_of(&w->bars, sort);                                               \
+        }                                                                                       \
+        loss_group_keep(&group, sort, w);                                                       \
+        return true;                                                                            \
+    }                                                                                           \
+    static DTI_NOINLINE size_t name(struct dti_loss_work *w, size_t at)                         \
+    {                                                                                           \
+        struct loss_bars bars = loss_bars_of(&w->bars, sort);                                   \
+        while (w->n - at >= DTI_LOSS_GROUP &&                                                   \
+               name##_group(w, at, &bars, w->constants, w->codes + (dst_unit)*at,               \
+                            w->source + 4 * at, w->stream))                                     \
+            at += DTI_LOSS_GROUP;                                                               \
+        return at;                                                                              \
     }
 #define LOSS_CAST_ROUNDED(name, dst_unit, number, put)                        \
     LOSS_CAST_GROUPS(name##_add_plain, DTI_LOSS_PLAIN, dst_unit, number, put) \
@@ -83,43 +71,30 @@ DTI_INLINE void loss_prefetch(const unsigned char *src)
         [DTI_LOSS_PLAIN] = name##_add_plain, [DTI_LOSS_SMALL] = name##_add_small};
 
 /* A cast that is exact: number(src) casts 16 elements to fp32. */
-#define LOSS_CAST_EXACT(name, src_unit, number)                                                   \
-    DTI_INLINE bool name##_groups(struct dti_loss_work *w, size_t count,                          \
-                                  unsigned char *restrict dst, const unsigned char *restrict src) \
-    {                                                                                             \
-        struct loss_group group[LOSS_SIDE] = {loss_group_begin(), loss_group_begin()};            \
-        LOSS_UNROLL for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_LANES)                       \
-        {                                                                                         \
-            LOSS_UNROLL for (size_t k = 0; k < count; k++)                                        \
-            {                                                                                     \
-                const size_t element = DTI_LOSS_GROUP * k + i;                                    \
-                const __m512i x = number(src + (src_unit)*element);                               \
-                loss_prefetch(src + (src_unit)*element);                                          \
-                loss_group_see(&group[k], &w->bars, DTI_LOSS_EXACT, _mm512_castsi512_ps(x));      \
-                if (w->stream)                                                                    \
-                    _mm512_stream_si512((__m512i *)(void *)(dst + 4 * element), x);               \
-                else                                                                              \
-                    _mm512_storeu_si512((void *)(dst + 4 * element), x);                          \
-            }                                                                                     \
-        }                                                                                         \
-        if (loss_groups_judge(group, count, &w->bars, DTI_LOSS_EXACT) != LOSS_FINE)               \
-            return false;                                                                         \
-        LOSS_UNROLL for (size_t k = 0; k < count; k++)                                            \
-            loss_group_keep(&group[k], DTI_LOSS_EXACT, w);                                        \
-        return true;                                                                              \
-    }                                                                                             \
-    static DTI_NOINLINE size_t name##_add_exact(struct dti_loss_work *w, size_t at)               \
-    {                                                                                             \
-        for (;;) {                                                                                \
-            while (w->n - at >= LOSS_SIDE * DTI_LOSS_GROUP &&                                     \
-                   name##_groups(w, LOSS_SIDE, w->codes + 4 * at, w->source + (src_unit)*at))     \
-                at += LOSS_SIDE * DTI_LOSS_GROUP;                                                 \
-            if (w->n - at < DTI_LOSS_GROUP ||                                                     \
-                !name##_groups(w, 1, w->codes + 4 * at, w->source + (src_unit)*at))               \
-                return at;                                                                        \
-            at += DTI_LOSS_GROUP;                                                                 \
-        }                                                                                         \
-    }                                                                                             \
+#define LOSS_CAST_EXACT(name, src_unit, number)                                     \
+    static DTI_NOINLINE size_t name##_add_exact(struct dti_loss_work *w, size_t at) \
+    {                                                                               \
+        const struct loss_bars bars = loss_bars_of(&w->bars, DTI_LOSS_EXACT);       \
+        const bool stream = w->stream;                                              \
+        for (; w->n - at >= DTI_LOSS_GROUP; at += DTI_LOSS_GROUP) {                 \
+            const unsigned char *const src = w->source + (src_unit)*at;             \
+            unsigned char *const dst = w->codes + 4 * at;                           \
+            struct loss_group group = loss_group_begin();                           \
+            for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_LANES) {               \
+                const __m512i x = number(src + (src_unit)*i);                       \
+                loss_prefetch(src + (src_unit)*i);                                  \
+                loss_group_see(&group, DTI_LOSS_EXACT, _mm512_castsi512_ps(x));     \
+                if (stream)                                                         \
+                    _mm512_stream_si512((__m512i *)(void *)(dst + 4 * i), x);       \
+                else                                                                \
+                    _mm512_storeu_si512((void *)(dst + 4 * i), x);                  \
+            }                                                                       \
+            if (loss_group_judge(&group, &bars, DTI_LOSS_EXACT) != LOSS_FINE)       \
+                break;                                                              \
+            loss_group_keep(&group, DTI_LOSS_EXACT, w);                             \
+        }                                                                           \
+        return at;                                                                  \
+    }                                                                               \
     static dti_loss_groups_fn *const name##_add[] = {[DTI_LOSS_EXACT] = name##_add_exact};
 
 /* A tile through the groups of a cast. */

@@ -55,7 +55,8 @@ DTI_INLINE bool are_odd(const struct dti_loss_bars *bars, enum dti_loss_sort sor
     const __m256i zero = _mm256_setzero_si256(), from = all(DTI_LOSS_SINGLE_FROM);
     const uint32_t least = sort == DTI_LOSS_PLAIN ? bars->least : DTI_LOSS_SINGLE_FROM - 1;
     __m256i odd = _mm256_cmpgt_epi32(e->high, all(bars->limit - 1));
-    odd = _mm256_or_si256(odd, _mm256_cmpgt_epi32(all(least), e->low));
+    const __m256i low = _mm256_max_epu32(e->low, all(least)); /* zeros are the highest */
+    odd = _mm256_or_si256(odd, _mm256_xor_si256(low, e->low));
     odd = _mm256_or_si256(odd, e->apart);
     for (unsigned half = 0; half < HALVES; half++) {
         const __m256i tiny = _mm256_and_si256(_mm256_cmpgt_epi32(largest[half], zero),
@@ -90,8 +91,7 @@ DTI_INLINE void add_eight(const struct dti_loss_bars *bars, enum dti_loss_sort s
     const __m256i size = size_of(from);
     s->source[half] = _mm256_fmadd_ps(from, from, s->source[half]);
     e->high = _mm256_max_epi32(e->high, size);
-    e->low = plain ? _mm256_min_epi32(e->low, size)
-                   : _mm256_min_epu32(e->low, _mm256_sub_epi32(size, one)); /* 0 is the highest */
+    e->low = _mm256_min_epu32(e->low, plain ? size : _mm256_sub_epi32(size, one));
     if (sort == DTI_LOSS_EXACT)
         return;
     const __m256 to = _mm256_loadu_ps(y);
@@ -121,36 +121,41 @@ static DTI_NOINLINE bool raise_maxima(struct dti_loss_work *w, enum dti_loss_sor
     return dti_loss_raise(w, sort, x, y, at);
 }
 
-DTI_INLINE bool add_quick(struct dti_loss_work *w, enum dti_loss_sort sort, size_t count, size_t at)
+DTI_INLINE void keep(const struct sums *s, enum dti_loss_sort sort, struct dti_loss_work *w)
 {
-    (void)count; /* 1 */
-    const struct dti_loss_bars *const bars = &w->bars;
-    const float *const x = w->x + at, *const y = w->y + at;
-    const __m256 nothing = _mm256_setzero_ps();
-    const __m256i zero = _mm256_setzero_si256();
-    struct sums s = {
-        {nothing, nothing}, {nothing, nothing}, {nothing, nothing}, {zero, zero}, 0, 0, 0};
-    struct extremes e = {nothing, zero, all(INT32_MAX), zero};
-    for (size_t i = 0; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES) {
-        add_eight(bars, sort, 0, x + i, y + i, &s, &e);
-        add_eight(bars, sort, 1, x + i + VECTOR, y + i + VECTOR, &s, &e);
-    }
-    if (__builtin_expect(are_odd(bars, sort, &e, s.largest), 0))
-        return false;
-    if (sort != DTI_LOSS_EXACT && __builtin_expect(have_risen(bars, &e, s.largest), 0) &&
-        !raise_maxima(w, sort, x, y, at))
-        return false;
-    w->counts.inexact += sort == DTI_LOSS_EXACT ? 0 : DTI_LOSS_GROUP - s.exact;
-    w->counts.to_zero += s.to_zero;
-    w->counts.to_subnormal += s.to_subnormal;
+    w->counts.inexact += sort == DTI_LOSS_EXACT ? 0 : DTI_LOSS_GROUP - s->exact;
+    w->counts.to_zero += s->to_zero;
+    w->counts.to_subnormal += s->to_subnormal;
     for (unsigned half = 0; half < HALVES; half++) {
-        add_lanes(w->lanes.source_squared + VECTOR * half, s.source[half]);
+        add_lanes(w->lanes.source_squared + VECTOR * half, s->source[half]);
         if (sort == DTI_LOSS_EXACT)
             continue;
-        add_lanes(w->lanes.absolute + VECTOR * half, s.absolute[half]);
-        add_lanes(w->lanes.squared + VECTOR * half, s.squared[half]);
+        add_lanes(w->lanes.absolute + VECTOR * half, s->absolute[half]);
+        add_lanes(w->lanes.squared + VECTOR * half, s->squared[half]);
     }
-    return true;
 }
 
-DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx2, 1)
+DTI_INLINE size_t add_groups(struct dti_loss_work *w, enum dti_loss_sort sort, size_t at)
+{
+    const __m256 nothing = _mm256_setzero_ps();
+    const __m256i zero = _mm256_setzero_si256();
+    for (; w->n - at >= DTI_LOSS_GROUP; at += DTI_LOSS_GROUP) {
+        const float *const x = w->x + at, *const y = w->y + at;
+        struct sums s = {
+            {nothing, nothing}, {nothing, nothing}, {nothing, nothing}, {zero, zero}, 0, 0, 0};
+        struct extremes e = {nothing, zero, all(UINT32_MAX), zero};
+        for (size_t i = 0; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES) {
+            add_eight(&w->bars, sort, 0, x + i, y + i, &s, &e);
+            add_eight(&w->bars, sort, 1, x + i + VECTOR, y + i + VECTOR, &s, &e);
+        }
+        if (__builtin_expect(are_odd(&w->bars, sort, &e, s.largest), 0))
+            break;
+        if (sort != DTI_LOSS_EXACT && __builtin_expect(have_risen(&w->bars, &e, s.largest), 0) &&
+            !raise_maxima(w, sort, x, y, at))
+            break;
+        keep(&s, sort, w);
+    }
+    return at;
+}
+
+DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx2)

@@ -16,29 +16,28 @@ void dti_loss_work_avx512(struct dti_loss_work *work, dti_loss_groups_fn *const 
     dti_loss_work_through(work, add);
 }
 
-DTI_INLINE bool add_quick(struct dti_loss_work *w, enum dti_loss_sort sort, size_t count, size_t at)
+DTI_INLINE size_t add_groups(struct dti_loss_work *w, enum dti_loss_sort sort, size_t at)
 {
-    const float *const x = w->x + at, *const y = w->y + at;
-    struct loss_group group[LOSS_SIDE] = {loss_group_begin(), loss_group_begin()};
-    LOSS_UNROLL for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_LANES)
-    {
-        LOSS_UNROLL for (size_t k = 0; k < count; k++)
-        {
-            const size_t element = DTI_LOSS_GROUP * k + i;
-            const __m512 from = _mm512_loadu_ps(x + element);
+    struct loss_bars bars = loss_bars_of(&w->bars, sort);
+    for (; w->n - at >= DTI_LOSS_GROUP; at += DTI_LOSS_GROUP) {
+        const float *const x = w->x + at, *const y = w->y + at;
+        struct loss_group group = loss_group_begin();
+        for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_LANES) {
+            const __m512 from = _mm512_loadu_ps(x + i);
             if (sort == DTI_LOSS_EXACT)
-                loss_group_see(&group[k], &w->bars, sort, from);
+                loss_group_see(&group, sort, from);
             else
-                loss_group_add(&group[k], &w->bars, sort, false, from,
-                               _mm512_loadu_ps(y + element));
+                loss_group_add(&group, &bars, sort, false, from, _mm512_loadu_ps(y + i));
         }
+        const enum loss_verdict verdict = loss_group_judge(&group, &bars, sort);
+        if (__builtin_expect(verdict != LOSS_FINE, 0)) {
+            if (verdict == LOSS_ODD || !dti_loss_raise_avx512(w, sort, x, y, at))
+                break;
+            bars = loss_bars_of(&w->bars, sort);
+        }
+        loss_group_keep(&group, sort, w);
     }
-    const enum loss_verdict verdict = loss_groups_judge(group, count, &w->bars, sort);
-    if (__builtin_expect(verdict != LOSS_FINE, 0) &&
-        (verdict == LOSS_ODD || count > 1 || !dti_loss_raise_avx512(w, sort, x, y, at)))
-        return false;
-    LOSS_UNROLL for (size_t k = 0; k < count; k++) loss_group_keep(&group[k], sort, w);
-    return true;
+    return at;
 }
 
-DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx512, LOSS_SIDE)
+DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx512)

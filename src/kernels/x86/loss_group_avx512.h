@@ -36,17 +36,29 @@ DTI_INLINE void loss_add_lanes(double *lanes, __m512 sum)
     _mm512_storeu_pd(lanes + 8, _mm512_add_pd(_mm512_loadu_pd(lanes + 8), high));
 }
 
-/* Whether x is 0 or its square can be added in fp32; `limit` at most. */
-DTI_INLINE __mmask16 loss_are_unfit(__m512i low, __m512i high, uint32_t limit)
-{
-    return _mm512_cmplt_epu32_mask(low, loss_all(DTI_LOSS_SINGLE_FROM - 1)) |
-           _mm512_cmpge_epu32_mask(high, loss_all(limit));
-}
-
 /* dti_loss_work_through() and dti_loss_raise(), compiled once for the level. */
 void dti_loss_work_avx512(struct dti_loss_work *work, dti_loss_groups_fn *const add[]);
 bool dti_loss_raise_avx512(struct dti_loss_work *work, enum dti_loss_sort sort, const void *x,
                            const float *y, size_t at);
+
+/* The bars of a sort in registers. */
+struct loss_bars {
+    __m512 ratio;
+    __m512i largest, least, limit, src_normal, subnormals;
+};
+
+DTI_INLINE struct loss_bars loss_bars_of(const struct dti_loss_bars *bars, enum dti_loss_sort sort)
+{
+    const bool plain = sort == DTI_LOSS_PLAIN;
+    return (struct loss_bars){
+        .ratio = _mm512_set1_ps(plain ? bars->plain_ratio : bars->ratio),
+        .largest = loss_bits(_mm512_set1_ps(bars->largest)),
+        .least = loss_all(plain ? bars->least : DTI_LOSS_SINGLE_FROM - 1),
+        .limit = loss_all(bars->limit),
+        .src_normal = loss_all(bars->src_normal),
+        .subnormals = loss_all(bars->subnormals),
+    };
+}
 
 /* A group at work: lanes of sums, extremes, and elements that are no plain ones. */
 struct loss_group {
@@ -69,84 +81,57 @@ DTI_INLINE struct loss_group loss_group_begin(void)
                                .low = loss_all(UINT32_MAX)};
 }
 
-/* Sources alone; of an exact group that is all. */
-DTI_INLINE void loss_group_see(struct loss_group *g, const struct dti_loss_bars *bars,
-                               enum dti_loss_sort sort, __m512 x)
+/* Sources alone; of an exact group that is all. Zeros are the highest where they are allowed. */
+DTI_INLINE void loss_group_see(struct loss_group *g, enum dti_loss_sort sort, __m512 x)
 {
     const __m512i size = loss_size(x);
-    const bool plain = sort == DTI_LOSS_PLAIN;
     g->source = _mm512_fmadd_ps(x, x, g->source);
-    g->high =
-        _mm512_max_epu32(g->high, plain ? _mm512_sub_epi32(size, loss_all(bars->least)) : size);
-    if (!plain)
-        g->low = _mm512_min_epu32(g->low, _mm512_sub_epi32(size, loss_all(1)));
+    g->high = _mm512_max_epu32(g->high, size);
+    g->low = _mm512_min_epu32(g->low,
+                              sort == DTI_LOSS_PLAIN ? size : _mm512_sub_epi32(size, loss_all(1)));
 }
 
 /* An element a lane. near: y is known to be 0 or within [x/2, 2x], unless |e| > |x|. */
-DTI_INLINE void loss_group_add(struct loss_group *g, const struct dti_loss_bars *bars,
+DTI_INLINE void loss_group_add(struct loss_group *g, const struct loss_bars *bars,
                                enum dti_loss_sort sort, bool near, __m512 x, __m512 y)
 {
-    const bool plain = sort == DTI_LOSS_PLAIN;
-    const __m512 ratio = _mm512_set1_ps(plain ? bars->plain_ratio : bars->ratio);
     const __m512i size = loss_size(x), error_bits = loss_size(_mm512_sub_ps(y, x));
     const __m512 error = _mm512_castsi512_ps(error_bits);
+    const __m512 above = _mm512_fnmadd_ps(bars->ratio, _mm512_castsi512_ps(size), error);
     const __mmask16 differ = _mm512_test_epi32_mask(error_bits, error_bits);
-    loss_group_see(g, bars, sort, x);
+    loss_group_see(g, sort, x);
     g->inexact += dti_loss_popcount(differ);
     g->absolute = _mm512_add_ps(g->absolute, error);
     g->squared = _mm512_fmadd_ps(error, error, g->squared);
     g->largest = _mm512_max_epu32(g->largest, error_bits);
-    g->above = _mm512_max_ps(_mm512_fnmadd_ps(ratio, _mm512_castsi512_ps(size), error), g->above);
-    if (plain)
+    g->above = _mm512_max_ps(above, g->above);
+    if (sort == DTI_LOSS_PLAIN)
         return;
     const __m512i y_size = loss_size(y);
     const __mmask16 zero = _mm512_testn_epi32_mask(y_size, y_size);
     if (!near)
         g->apart |= _mm512_mask_cmpgt_epu32_mask((__mmask16)~zero, error_bits, y_size);
     g->to_zero += dti_loss_popcount(zero & differ);
-    g->to_subnormal += dti_loss_popcount(_mm512_mask_cmplt_epu32_mask(
-        _mm512_cmpge_epu32_mask(size, loss_all(bars->src_normal)),
-        _mm512_sub_epi32(y_size, loss_all(1)), loss_all(bars->subnormals)));
+    g->to_subnormal += dti_loss_popcount(
+        _mm512_mask_cmplt_epu32_mask(_mm512_cmpge_epu32_mask(size, bars->src_normal),
+                                     _mm512_sub_epi32(y_size, loss_all(1)), bars->subnormals));
 }
-
-/* Groups at once: additions in a lane wait for each other, those of two groups do not. */
-enum { LOSS_SIDE = 2 };
-#define LOSS_UNROLL _Pragma("GCC unroll 8")
 
 /* What is to be done with a group: nothing by vector code, look for new maxima, add it. */
 enum loss_verdict { LOSS_ODD, LOSS_RISEN, LOSS_FINE };
 
-DTI_INLINE __mmask16 loss_group_odd(const struct loss_group *g, const struct dti_loss_bars *bars,
-                                    enum dti_loss_sort sort)
+DTI_INLINE enum loss_verdict loss_group_judge(const struct loss_group *g,
+                                              const struct loss_bars *bars, enum dti_loss_sort sort)
 {
-    const __mmask16 unfit =
-        sort == DTI_LOSS_PLAIN
-            ? _mm512_cmpge_epu32_mask(g->high, loss_all(bars->limit - bars->least))
-            : loss_are_unfit(g->low, g->high, bars->limit);
-    if (sort == DTI_LOSS_EXACT)
-        return unfit;
-    return unfit | g->apart |
-           _mm512_cmplt_epu32_mask(_mm512_sub_epi32(g->largest, loss_all(1)),
-                                   loss_all(DTI_LOSS_SINGLE_FROM - 1));
-}
-
-DTI_INLINE __mmask16 loss_group_risen(const struct loss_group *g, const struct dti_loss_bars *bars)
-{
-    return _mm512_cmp_ps_mask(g->above, _mm512_setzero_ps(), _CMP_GT_OQ) |
-           _mm512_cmpgt_epu32_mask(g->largest, loss_bits(_mm512_set1_ps(bars->largest)));
-}
-
-DTI_INLINE enum loss_verdict loss_groups_judge(const struct loss_group group[LOSS_SIDE],
-                                               size_t count, const struct dti_loss_bars *bars,
-                                               enum dti_loss_sort sort)
-{
-    __mmask16 odd = loss_group_odd(&group[0], bars, sort), risen = 0;
-    if (count > 1)
-        odd |= loss_group_odd(&group[1], bars, sort);
-    if (sort != DTI_LOSS_EXACT)
-        risen = loss_group_risen(&group[0], bars);
-    if (sort != DTI_LOSS_EXACT && count > 1)
-        risen |= loss_group_risen(&group[1], bars);
+    __mmask16 odd = _mm512_cmplt_epu32_mask(g->low, bars->least) |
+                    _mm512_cmpge_epu32_mask(g->high, bars->limit);
+    __mmask16 risen = 0;
+    if (sort != DTI_LOSS_EXACT) {
+        odd |= g->apart | _mm512_cmplt_epu32_mask(_mm512_sub_epi32(g->largest, loss_all(1)),
+                                                  loss_all(DTI_LOSS_SINGLE_FROM - 1));
+        risen = _mm512_cmp_ps_mask(g->above, _mm512_setzero_ps(), _CMP_GT_OQ) |
+                _mm512_cmpgt_epu32_mask(g->largest, bars->largest);
+    }
     if (__builtin_expect((odd | risen) == 0, 1))
         return LOSS_FINE;
     return odd ? LOSS_ODD : LOSS_RISEN;
