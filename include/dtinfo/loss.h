@@ -98,16 +98,16 @@ struct dti_loss_kernel {
 };
 extern const struct dti_loss_kernel dti_loss_kernels[];
 extern const size_t dti_loss_kernel_count;
-/* A cast by one kernel of which the loss is counted on the way: fp32 to codes, or codes to fp32 as
- * they are. */
+/* A cast by one kernel of which the loss is counted on the way: numbers of the rule's hub to codes,
+ * or codes to such numbers as they are. */
 struct dti_loss_cast {
     const struct dti_kernel *kernel;
     const struct dti_kernel_args *args;
     size_t source_bytes, code_bytes; /* of an element */
-    const struct dti_kernel *back;   /* codes to fp32; not used where fp32 is the result */
+    const struct dti_kernel *back;   /* codes to numbers; not used where those are the result */
     const struct dti_kernel_args *back_args;
 };
-/* Casts a tile, as the kernel does, and adds its loss, as a loss kernel for DTI_LOSS_HUB32 does.
+/* Casts a tile, as the kernel does, and adds its loss, as a loss kernel does.
  * stream: as in struct dti_kernel_args. source is aligned like its type. */
 typedef void dti_loss_cast_fn(const struct dti_loss_rule *rule, const struct dti_loss_cast *cast,
                               void *codes, const void *source, size_t n, uint64_t index,

@@ -132,15 +132,15 @@ static bool compose_loss(struct dti_plan *plan, struct dti_composer *c)
 static void find_cast_loss(struct dti_plan *plan)
 {
     if (plan->copies || plan->core_count == 0 || plan->request.flags ||
-        plan->loss_rule.hub != DTI_LOSS_HUB32 ||
-        (plan->shared_count == 0 && plan->source.count > 0))
+        plan->loss_rule.hub == DTI_LOSS_WIDE || (plan->shared_count == 0 && plan->source.count > 0))
         return;
+    const unsigned bits = plan->loss_rule.hub == DTI_LOSS_HUB32 ? 32 : 64;
     const struct dti_step *const last = &plan->chain.step[plan->core_count - 1];
     const struct dti_step *const back = &plan->stored.step[0];
     const bool exact =
-        plan->stored.count == 0 && last->dst_bits == 32 && plan->shared_count == plan->core_count;
+        plan->stored.count == 0 && last->dst_bits == bits && plan->shared_count == plan->core_count;
     const bool rounds = plan->stored.count == 1 && back->kernel &&
-                        plan->shared_count + 1 == plan->core_count && last->src_bits == 32;
+                        plan->shared_count + 1 == plan->core_count && last->src_bits == bits;
     if (!last->kernel || !(exact || rounds))
         return;
     plan->cast_loss = dti_loss_cast_find(last->kernel, &last->args);

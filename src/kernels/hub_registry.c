@@ -91,7 +91,7 @@ dti_loss_cast_fn *dti_loss_cast_find(const struct dti_kernel *kernel,
                                      const struct dti_kernel_args *args)
 {
     const struct dti_encoder *const e = args->encoder;
-    const bool encodes = kernel->op == DTI_OP_ENCODE_HUB32;
+    const bool encodes = kernel->op == DTI_OP_ENCODE_HUB32 || kernel->op == DTI_OP_ENCODE_HUB64;
     const bool integer = encodes && dti_format_is_integer(&e->format);
     const unsigned round = encodes ? 1U << e->policy.round : NONE;
     if (encodes && (integer ? e->format.width != 8 : e->policy.nan != DTI_NAN_QUIET))

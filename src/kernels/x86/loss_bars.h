@@ -142,6 +142,18 @@ static DTI_NOINLINE void dti_loss_add_odd(struct dti_loss_work *w, size_t at, si
     dti_loss_bars_set(&w->bars, &w->peak, w->loss->max_relative);
 }
 
+/* Vector stores: compilers would take the string instruction, which starts slowly. */
+static inline void dti_loss_clear(struct dti_loss_lanes *lanes)
+{
+    double nothing = 0;
+    __asm__("" : "+x"(nothing));
+    for (unsigned i = 0; i < DTI_LOSS_LANES; i++) {
+        lanes->absolute[i] = nothing;
+        lanes->squared[i] = nothing;
+        lanes->source_squared[i] = nothing;
+    }
+}
+
 /* The whole tile; add by sort. */
 static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_groups_fn *const add[])
 {
@@ -151,8 +163,7 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
     w->bars = dti_loss_bars_init(w->rule);
     w->peak = dti_loss_peak_start(loss, w->index);
     w->counts = (struct dti_loss_counts){0, 0, 0};
-    for (unsigned i = 0; i < DTI_LOSS_LANES; i++) /* compilers call the string instruction, slow */
-        w->lanes.absolute[i] = w->lanes.squared[i] = w->lanes.source_squared[i] = 0;
+    dti_loss_clear(&w->lanes);
     dti_loss_bars_set(&w->bars, &w->peak, loss->max_relative);
     for (size_t at = 0, part; at < w->n; at += part) {
         at = add[sort](w, at);
@@ -208,24 +219,26 @@ static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort so
     {                                                                      \
         return add_groups(work, sort, at);                                 \
     }
-#define DTI_LOSS_QUICK_KERNEL(kernel)                                                           \
-    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN)                                                  \
-    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL)                                                  \
-    DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT)                                                  \
-    void kernel(const struct dti_loss_rule *rule, const void *source, const void *stored,       \
-                size_t n, uint64_t index, struct dti_loss *loss)                                \
-    {                                                                                           \
-        static dti_loss_groups_fn *const add[] = {[DTI_LOSS_PLAIN] = add_plain,                 \
-                                                  [DTI_LOSS_SMALL] = add_small,                 \
-                                                  [DTI_LOSS_EXACT] = add_exact};                \
-        struct dti_loss_work work = {.rule = rule,                                              \
-                                     .loss = loss,                                              \
-                                     .x = source,                                               \
-                                     .y = stored,                                               \
-                                     .n = n,                                                    \
-                                     .index = index,                                            \
-                                     .exact = source == stored && dti_loss_keeps_normal(rule)}; \
-        dti_loss_work_through(&work, add);                                                      \
+#define DTI_LOSS_QUICK_KERNEL(kernel)                                                     \
+    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN)                                            \
+    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL)                                            \
+    DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT)                                            \
+    void kernel(const struct dti_loss_rule *rule, const void *source, const void *stored, \
+                size_t n, uint64_t index, struct dti_loss *loss)                          \
+    {                                                                                     \
+        static dti_loss_groups_fn *const add[] = {[DTI_LOSS_PLAIN] = add_plain,           \
+                                                  [DTI_LOSS_SMALL] = add_small,           \
+                                                  [DTI_LOSS_EXACT] = add_exact};          \
+        struct dti_loss_work work; /* its larger members are set where the work begins */ \
+        work.rule = rule;                                                                 \
+        work.loss = loss;                                                                 \
+        work.x = source;                                                                  \
+        work.y = stored;                                                                  \
+        work.n = n;                                                                       \
+        work.index = index;                                                               \
+        work.cast = NULL;                                                                 \
+        work.exact = source == stored && dti_loss_keeps_normal(rule);                     \
+        dti_loss_work_through(&work, add);                                                \
     }
 
 #endif

@@ -103,16 +103,17 @@ DTI_INLINE void loss_cast_run(dti_loss_groups_fn *const add[], const void *const
                               void *codes, const void *source, size_t n, uint64_t index,
                               bool stream, struct dti_loss *loss)
 {
-    struct dti_loss_work work = {.rule = rule,
-                                 .loss = loss,
-                                 .n = n,
-                                 .index = index,
-                                 .cast = cast,
-                                 .source = source,
-                                 .codes = codes,
-                                 .exact = exact,
-                                 .stream = stream && (uintptr_t)codes % DTI_CACHE_LINE == 0,
-                                 .constants = constants};
+    struct dti_loss_work work; /* its larger members are set where the work begins */
+    work.rule = rule;
+    work.loss = loss;
+    work.n = n;
+    work.index = index;
+    work.cast = cast;
+    work.source = source;
+    work.codes = codes;
+    work.exact = exact;
+    work.stream = stream && (uintptr_t)codes % DTI_CACHE_LINE == 0;
+    work.constants = constants;
     dti_loss_work_avx512(&work, add);
 }
 
