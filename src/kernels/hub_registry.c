@@ -94,7 +94,8 @@ dti_loss_cast_fn *dti_loss_cast_find(const struct dti_kernel *kernel,
     const bool encodes = kernel->op == DTI_OP_ENCODE_HUB32 || kernel->op == DTI_OP_ENCODE_HUB64;
     const bool integer = encodes && dti_format_is_integer(&e->format);
     const unsigned round = encodes ? 1U << e->policy.round : NONE;
-    if (encodes && (integer ? e->format.width != 8 : e->policy.nan != DTI_NAN_QUIET))
+    if (encodes && (integer ? e->format.kind != DTI_KIND_INT || e->format.width != 8
+                            : e->policy.nan != DTI_NAN_QUIET))
         return NULL;
     for (size_t i = 0; i < COUNT(casts); i++)
         if (casts[i].kernel == kernel->run && (casts[i].rounds & round) == round)

@@ -79,14 +79,15 @@ DTI_INLINE __m512 bf16_number(const void *order, __m512i x, __m512i *ret_code)
 }
 
 DTI_INLINE void bf16_put(const void *order, unsigned char *dst, const __m512i code[4],
-                         const __m512i x[4], bool stream)
+                         const __m512i x[4], bool stream, enum dti_loss_sort sort,
+                         struct loss_group *group)
 {
     const __m512i words = *(const __m512i *)order;
-    (void)x;
+    (void)x, (void)sort, (void)group;
     store512(dst, _mm512_permutex2var_epi16(code[0], words, code[1]), stream);
     store512(dst + 64, _mm512_permutex2var_epi16(code[2], words, code[3]), stream);
 }
-LOSS_CAST_ROUNDED(bf16_loss, 2, bf16_number, bf16_put)
+LOSS_CAST_ROUNDED(bf16_loss, DTI_LOSS_PLAIN, 2, bf16_number, bf16_put)
 
 void dti_fp32_to_bf16_loss_avx512(const struct dti_loss_rule *rule,
                                   const struct dti_loss_cast *cast, void *codes, const void *source,

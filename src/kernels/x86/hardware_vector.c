@@ -96,13 +96,14 @@ DTI_INLINE __m512 fp16_number(const void *constants, __m512i x, __m512i *ret_cod
 }
 
 DTI_INLINE void fp16_put(const void *constants, unsigned char *dst, const __m512i code[4],
-                         const __m512i x[4], bool stream)
+                         const __m512i x[4], bool stream, enum dti_loss_sort sort,
+                         struct loss_group *group)
 {
-    (void)constants, (void)x;
+    (void)constants, (void)x, (void)sort, (void)group;
     store512(dst, _mm512_inserti64x4(code[0], _mm512_castsi512_si256(code[1]), 1), stream);
     store512(dst + 64, _mm512_inserti64x4(code[2], _mm512_castsi512_si256(code[3]), 1), stream);
 }
-LOSS_CAST_ROUNDED(fp16_loss, 2, fp16_number, fp16_put)
+LOSS_CAST_ROUNDED(fp16_loss, DTI_LOSS_PLAIN, 2, fp16_number, fp16_put)
 LOSS_CAST_EXACT(fp32_loss, 2, fp32_of_fp16)
 
 void dti_fp32_to_fp16_loss_avx512(const struct dti_loss_rule *rule,

@@ -64,37 +64,27 @@ DTI_INLINE __m512 cut_number(const void *constants, __m512i x, __m512i *ret_code
 }
 
 DTI_INLINE void int8_put(const void *constants, unsigned char *dst, const __m512i code[4],
-                         const __m512i x[4], bool stream)
+                         const __m512i x[4], bool stream, enum dti_loss_sort sort,
+                         struct loss_group *group)
 {
     const __m512i low = _mm512_packs_epi32(code[0], code[1]);
     const __m512i high = _mm512_packs_epi32(code[2], code[3]);
+    const __m512i packed = order_packed(_mm512_packs_epi16(low, high));
     (void)constants, (void)x;
-    store512(dst, order_packed(_mm512_packs_epi16(low, high)), stream);
+    if (sort == DTI_LOSS_NONZERO)
+        group->to_zero += loss_popcount64(_mm512_testn_epi8_mask(packed, packed));
+    store512(dst, packed, stream);
 }
-
-DTI_INLINE void uint8_put(const void *constants, unsigned char *dst, const __m512i code[4],
-                          const __m512i x[4], bool stream)
-{
-    const __m512i low = _mm512_packs_epi32(code[0], code[1]);
-    const __m512i high = _mm512_packs_epi32(code[2], code[3]);
-    (void)constants, (void)x;
-    store512(dst, order_packed(_mm512_packus_epi16(low, high)), stream);
-}
-LOSS_CAST_ROUNDED(int8_near, 1, near_number, int8_put)
-LOSS_CAST_ROUNDED(int8_cut, 1, cut_number, int8_put)
-LOSS_CAST_ROUNDED(uint8_near, 1, near_number, uint8_put)
-LOSS_CAST_ROUNDED(uint8_cut, 1, cut_number, uint8_put)
+LOSS_CAST_ROUNDED(int8_near, DTI_LOSS_NONZERO, 1, near_number, int8_put)
+LOSS_CAST_ROUNDED(int8_cut, DTI_LOSS_NONZERO, 1, cut_number, int8_put)
 
 void dti_fp32_to_int8_loss_avx512(const struct dti_loss_rule *rule,
                                   const struct dti_loss_cast *cast, void *codes, const void *source,
                                   size_t n, uint64_t index, bool stream, struct dti_loss *loss)
 {
-    const struct dti_encoder *const e = cast->args->encoder;
-    const bool is_signed = e->format.kind == DTI_KIND_INT;
-    const bool near = e->policy.round == DTI_ROUND_NEAREST_EVEN;
-    dti_loss_groups_fn *const *const add =
-        is_signed ? (near ? int8_near_add : int8_cut_add) : (near ? uint8_near_add : uint8_cut_add);
-    loss_cast_run(add, NULL, false, rule, cast, codes, source, n, index, stream, loss);
+    const bool near = cast->args->encoder->policy.round == DTI_ROUND_NEAREST_EVEN;
+    loss_cast_run(near ? int8_near_add : int8_cut_add, NULL, false, rule, cast, codes, source, n,
+                  index, stream, loss);
 }
 
 /* Clamps to 32 bits as well. A negative number into unsigned ones is 0. */

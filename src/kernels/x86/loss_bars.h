@@ -6,6 +6,7 @@
  *
  *   plain   is stored as a normal number, |e| < |x| / 2
  *   small   may be 0 also, or be stored as a subnormal or as zero; |e| <= |x|
+ *   nonzero the same, but for x, which is normal; codes tell what became small
  *   exact   is stored as it is
  *
  * and its x is below what overflows, and of a size that suits fp32 sums. y is 0 or lies within
@@ -18,7 +19,7 @@
 #include "kernels/tile_sum.h"
 #include "kernels/x86/blocks.h"
 
-enum dti_loss_sort { DTI_LOSS_PLAIN, DTI_LOSS_SMALL, DTI_LOSS_EXACT };
+enum dti_loss_sort { DTI_LOSS_PLAIN, DTI_LOSS_SMALL, DTI_LOSS_EXACT, DTI_LOSS_NONZERO };
 
 struct dti_loss_bars {
     uint32_t limit; /* bits of magnitudes: from here on a source is remarkable */
@@ -193,21 +194,30 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
 static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort sort, const void *x,
                                   const float *y, size_t at)
 {
-    enum { BLOCKS = DTI_LOSS_GROUP / DTI_LOSS_LANES };
-    const double most = sort == DTI_LOSS_PLAIN ? 0.499 : 1;
-    struct dti_loss_block block[BLOCKS];
-    unsigned beyond = 0;
-    for (unsigned j = 0; j < BLOCKS; j++) {
-        struct dti_loss_block *const b = &block[j];
-        dti_loss_load_f32(b->x, x, j * DTI_LOSS_LANES, DTI_LOSS_LANES);
-        dti_loss_load_f32(b->y, (const void *)y, j * DTI_LOSS_LANES, DTI_LOSS_LANES);
+    const float most = sort == DTI_LOSS_PLAIN ? 0.499F : 1, ratio = w->bars.ratio;
+    const float largest = w->bars.largest;
+    unsigned risen = 0, beyond = 0; /* bit i: in block i */
+    for (unsigned j = 0; j < DTI_LOSS_GROUP / DTI_LOSS_LANES; j++) {
+        unsigned rises = 0, exceeds = 0;
+        float from[DTI_LOSS_LANES];
+        memcpy(from, (const unsigned char *)x + j * sizeof from, sizeof from);
         for (unsigned i = 0; i < DTI_LOSS_LANES; i++) {
-            b->error[i] = fabs(dti_fp64_add(b->y[i], -b->x[i]));
-            beyond |= (unsigned)!(b->error[i] <= most * fabs(b->x[i])); /* NaN, too */
+            const float size = fabsf(from[i]), error = fabsf(y[j * DTI_LOSS_LANES + i] - from[i]);
+            rises |= (unsigned)(error > largest) | (unsigned)(fmaf(-ratio, size, error) > 0);
+            exceeds |= (unsigned)!(error <= most * size); /* NaN, too */
         }
+        risen |= rises << j;
+        beyond |= exceeds;
     }
-    for (unsigned j = 0; !beyond && j < BLOCKS; j++)
-        dti_loss_look_for_peaks(&block[j], w->index + at + j * DTI_LOSS_LANES, &w->peak, w->loss);
+    for (; !beyond && risen; risen &= risen - 1) {
+        const size_t first = dti_loss_lowest(risen) * DTI_LOSS_LANES;
+        struct dti_loss_block b;
+        dti_loss_load_f32(b.x, x, first, DTI_LOSS_LANES);
+        dti_loss_load_f32(b.y, (const void *)y, first, DTI_LOSS_LANES);
+        for (unsigned i = 0; i < DTI_LOSS_LANES; i++)
+            b.error[i] = fabs(dti_fp64_add(b.y[i], -b.x[i]));
+        dti_loss_look_for_peaks(&b, w->index + at + first, &w->peak, w->loss);
+    }
     dti_loss_bars_set(&w->bars, &w->peak, w->loss->max_relative);
     return !beyond;
 }

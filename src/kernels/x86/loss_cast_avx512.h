@@ -19,8 +19,9 @@ DTI_INLINE void loss_prefetch(const unsigned char *src)
 }
 
 /* number(constants, x, codes) is what is stored for 16 elements whose |x| is 0 or within fp32 sums
- * and does not overflow, and makes their codes; put(constants, dst, codes, x, stream) stores those
- * of 64. What else there is is cast again by the kernel. */
+ * and does not overflow, and makes their codes; put(constants, dst, codes, x, stream, sort, group)
+ * stores those of 64, and of a nonzero group counts what became small. What else there is is cast
+ * again by the kernel. */
 #define LOSS_CAST_GROUPS(name, sort, dst_unit, number, put)                                     \
     DTI_INLINE bool name##_group(struct dti_loss_work *w, size_t at, struct loss_bars *bars,    \
                                  const void *constants, unsigned char *restrict dst,            \
@@ -36,7 +37,7 @@ DTI_INLINE void loss_prefetch(const unsigned char *src)
                 const __m512 y = number(constants, x[j], &code[j]);                             \
                 loss_group_add(&group, bars, sort, true, _mm512_castsi512_ps(x[j]), y);         \
             }                                                                                   \
-            put(constants, dst + (dst_unit)*i, code, x, stream);                                \
+            put(constants, dst + (dst_unit)*i, code, x, stream, sort, &group);                  \
         }                                                                                       \
         const enum loss_verdict verdict = loss_group_judge(&group, bars, sort);                 \
         if (__builtin_expect(verdict != LOSS_FINE, 0)) {                                        \
@@ -64,11 +65,11 @@ DTI_INLINE void loss_prefetch(const unsigned char *src)
             at += DTI_LOSS_GROUP;                                                               \
         return at;                                                                              \
     }
-#define LOSS_CAST_ROUNDED(name, dst_unit, number, put)                        \
-    LOSS_CAST_GROUPS(name##_add_plain, DTI_LOSS_PLAIN, dst_unit, number, put) \
+#define LOSS_CAST_ROUNDED(name, first_sort, dst_unit, number, put)            \
+    LOSS_CAST_GROUPS(name##_add_first, first_sort, dst_unit, number, put)     \
     LOSS_CAST_GROUPS(name##_add_small, DTI_LOSS_SMALL, dst_unit, number, put) \
     static dti_loss_groups_fn *const name##_add[] = {                         \
-        [DTI_LOSS_PLAIN] = name##_add_plain, [DTI_LOSS_SMALL] = name##_add_small};
+        [DTI_LOSS_PLAIN] = name##_add_first, [DTI_LOSS_SMALL] = name##_add_small};
 
 /* A cast that is exact: number(src) casts 16 elements to fp32. */
 #define LOSS_CAST_EXACT(name, src_unit, number)                                     \

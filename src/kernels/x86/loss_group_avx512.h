@@ -27,6 +27,11 @@ DTI_INLINE __m512i loss_all(uint32_t bits)
     return _mm512_set1_epi32((int)bits);
 }
 
+DTI_INLINE unsigned loss_popcount64(uint64_t mask)
+{
+    return (unsigned)__builtin_popcountll(mask);
+}
+
 /* Sums of a lane each to those of the tile. */
 DTI_INLINE void loss_add_lanes(double *lanes, __m512 sum)
 {
@@ -49,11 +54,15 @@ struct loss_bars {
 
 DTI_INLINE struct loss_bars loss_bars_of(const struct dti_loss_bars *bars, enum dti_loss_sort sort)
 {
-    const bool plain = sort == DTI_LOSS_PLAIN;
+    const uint32_t from = DTI_LOSS_SINGLE_FROM;
+    const uint32_t least = sort == DTI_LOSS_PLAIN     ? bars->least
+                           : sort != DTI_LOSS_NONZERO ? from - 1
+                           : bars->src_normal > from  ? bars->src_normal
+                                                      : from;
     return (struct loss_bars){
-        .ratio = _mm512_set1_ps(plain ? bars->plain_ratio : bars->ratio),
+        .ratio = _mm512_set1_ps(sort == DTI_LOSS_PLAIN ? bars->plain_ratio : bars->ratio),
         .largest = loss_bits(_mm512_set1_ps(bars->largest)),
-        .least = loss_all(plain ? bars->least : DTI_LOSS_SINGLE_FROM - 1),
+        .least = loss_all(least),
         .limit = loss_all(bars->limit),
         .src_normal = loss_all(bars->src_normal),
         .subnormals = loss_all(bars->subnormals),
@@ -87,8 +96,8 @@ DTI_INLINE void loss_group_see(struct loss_group *g, enum dti_loss_sort sort, __
     const __m512i size = loss_size(x);
     g->source = _mm512_fmadd_ps(x, x, g->source);
     g->high = _mm512_max_epu32(g->high, size);
-    g->low = _mm512_min_epu32(g->low,
-                              sort == DTI_LOSS_PLAIN ? size : _mm512_sub_epi32(size, loss_all(1)));
+    const bool zeros = sort == DTI_LOSS_SMALL || sort == DTI_LOSS_EXACT;
+    g->low = _mm512_min_epu32(g->low, zeros ? _mm512_sub_epi32(size, loss_all(1)) : size);
 }
 
 /* An element a lane. near: y is known to be 0 or within [x/2, 2x], unless |e| > |x|. */
@@ -105,7 +114,7 @@ DTI_INLINE void loss_group_add(struct loss_group *g, const struct loss_bars *bar
     g->squared = _mm512_fmadd_ps(error, error, g->squared);
     g->largest = _mm512_max_epu32(g->largest, error_bits);
     g->above = _mm512_max_ps(above, g->above);
-    if (sort == DTI_LOSS_PLAIN)
+    if (sort != DTI_LOSS_SMALL)
         return;
     const __m512i y_size = loss_size(y);
     const __mmask16 zero = _mm512_testn_epi32_mask(y_size, y_size);

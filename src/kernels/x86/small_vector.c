@@ -22,6 +22,7 @@ struct small_encode {
     vector offset;                      /* in 16 bits each */
     vector top_code, sign;              /* in 8 bits each, as all below */
     vector overflow, overflow_negative, inf, inf_negative, nan, nan_negative, payload_code;
+    vector normal; /* code of the smallest normal */
     __m128i zeros, sign_shift;
     bool minus_zero;
 };
@@ -203,6 +204,7 @@ DTI_INLINE enum fixes small_init(const struct dti_encoder *e, struct small_encod
     c.nan = bytes_of(e->nan[0]);
     c.nan_negative = bytes_of(e->nan[1]);
     c.payload_code = bytes_of(e->nan_payload);
+    c.normal = bytes_of(UINT64_C(1) << e->man_bits);
     c.zeros = _mm_cvtsi32_si128((int)s.zeros);
     c.sign_shift = _mm_cvtsi32_si128((int)s.sign_shift);
     c.minus_zero = e->zero[1] != 0;
@@ -257,17 +259,22 @@ DTI_INLINE __m512 small_number(const void *constants, __m512i bits, __m512i *ret
 }
 
 DTI_INLINE void small_put(const void *constants, unsigned char *dst, const __m512i code[4],
-                          const __m512i x[4], bool stream)
+                          const __m512i x[4], bool stream, enum dti_loss_sort sort,
+                          struct loss_group *group)
 {
-    const __m512i low = small_joined(constants, code[0], code[1]);
-    const __m512i high = small_joined(constants, code[2], code[3]);
+    const struct small_encode *const c = constants;
+    const __m512i sizes =
+        _mm512_packus_epi16(small_joined(c, code[0], code[1]), small_joined(c, code[2], code[3]));
     const __m512i signs =
         _mm512_packs_epi16(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]));
-    store512(dst,
-             order_packed(small_fix(constants, _mm512_packus_epi16(low, high), signs, FIX_NOTHING)),
-             stream);
+    store512(dst, order_packed(small_fix(c, sizes, signs, FIX_NOTHING)), stream);
+    if (sort != DTI_LOSS_NONZERO)
+        return;
+    const unsigned zeros = loss_popcount64(_mm512_testn_epi8_mask(sizes, sizes));
+    group->to_zero += zeros;
+    group->to_subnormal += loss_popcount64(_mm512_cmplt_epu8_mask(sizes, c->normal)) - zeros;
 }
-LOSS_CAST_ROUNDED(small_loss, 1, small_number, small_put)
+LOSS_CAST_ROUNDED(small_loss, DTI_LOSS_NONZERO, 1, small_number, small_put)
 
 void dti_fp32_to_small_loss_avx512(const struct dti_loss_rule *rule,
                                    const struct dti_loss_cast *cast, void *codes,
