@@ -200,12 +200,12 @@ static float single_distance(const struct dti_value *x, const struct dti_value *
 }
 
 /* An element as it is added; zeros where it has no error. */
-struct element {
+struct summand {
     double error, source; /* |e| and |RN(x)| */
     float single_error;   /* |f|, where rule->single */
 };
 
-static struct element add_error(const struct dti_loss_rule *rule, const struct dti_value *x,
+static struct summand add_error(const struct dti_loss_rule *rule, const struct dti_value *x,
                                 const struct dti_value *y, uint64_t index, struct dti_loss *loss)
 {
     const double error = dti_loss_distance(x, y);
@@ -222,11 +222,11 @@ static struct element add_error(const struct dti_loss_rule *rule, const struct d
                                          : 0;
     if (relative > loss->max_relative)
         loss->max_relative = relative;
-    return (struct element){error, source, rule->single ? single_distance(x, y) : 0};
+    return (struct summand){error, source, rule->single ? single_distance(x, y) : 0};
 }
 
 /* A lane's elements of a whole group in fp32; false where they have to be added in fp64. */
-static bool add_singles(const struct element *element, size_t lane, struct dti_loss_lanes *lanes)
+static bool add_singles(const struct summand *element, size_t lane, struct dti_loss_lanes *lanes)
 {
     float absolute = 0, squared = 0, source_squared = 0, largest = 0, largest_source = 0;
     for (size_t i = lane; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES) {
@@ -246,7 +246,7 @@ static bool add_singles(const struct element *element, size_t lane, struct dti_l
 }
 
 /* The elements of a group, which may be short. */
-static void add_group(const struct element *element, size_t n, bool single,
+static void add_group(const struct summand *element, size_t n, bool single,
                       struct dti_loss_lanes *lanes)
 {
     for (size_t lane = 0; lane < DTI_LOSS_LANES; lane++) {
@@ -268,7 +268,7 @@ void dti_loss_add_values(const struct dti_loss_rule *rule, const struct dti_valu
     struct dti_loss_lanes lanes = {{0}, {0}, {0}};
     for (size_t at = 0; at < n; at += DTI_LOSS_GROUP) {
         const size_t part = n - at < DTI_LOSS_GROUP ? n - at : DTI_LOSS_GROUP;
-        struct element element[DTI_LOSS_GROUP] = {{0}};
+        struct summand element[DTI_LOSS_GROUP] = {{0}};
         for (size_t i = 0; i < part; i++) {
             const struct dti_value *const x = &source[at + i];
             struct dti_value stored;

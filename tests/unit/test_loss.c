@@ -135,44 +135,35 @@ static void run_kernel(const struct dti_loss_kernel *kernel, const struct dti_lo
                        size_t at, size_t n, uint64_t index, struct dti_loss *loss)
 {
     const void *source = &array.code[at], *stored = &array.stored[at];
-    if (kernel->hub == DTI_LOSS_HUB32) {
-        source = &array.f32_source[at];
-        stored = &array.f32_stored[at];
-    } else if (kernel->hub == DTI_LOSS_HUB64) {
-        source = &array.f64_source[at];
-        stored = &array.f64_stored[at];
-    }
+    if (kernel->hub == DTI_LOSS_HUB32)
+        source = &array.f32_source[at], stored = &array.f32_stored[at];
+    else if (kernel->hub == DTI_LOSS_HUB64)
+        source = &array.f64_source[at], stored = &array.f64_stored[at];
     kernel->run(rule, source, stored, n, index, loss);
 }
 
-static void define(const struct dti_loss_rule *rule, bool single, const size_t order[TILES],
-                   size_t n, uint64_t index, struct dti_loss *ret)
-{
-    struct dti_loss_rule used = *rule;
-    used.single = single;
-    dti_loss_init(ret);
-    for (size_t i = 0; i < TILES; i++) {
-        const size_t at = order[i] * DTI_TILE;
-        dti_loss_add_values(&used, &array.value[at], &array.stored[at], n, index + at, ret);
-    }
-}
-
-/* Tiles of the array in an order, `n` elements of each: all kernels against the definition. Those
- * of a wider hub than need be add everything in fp64. */
+/* Tiles in an order, `n` elements of each: all kernels against the definition. Those of a wider hub
+ * than need be add in fp64. */
 static bool agree(const struct dti_loss_rule *rule, const size_t order[TILES], size_t n,
                   uint64_t index)
 {
+    struct dti_loss_rule used = *rule;
     struct dti_loss wants[2];
     bool ok = true;
-    define(rule, false, order, n, index, &wants[false]);
-    define(rule, rule->single, order, n, index, &wants[true]);
+    for (size_t i = 0; i < 2 * TILES; i++) {
+        const size_t at = order[i % TILES] * DTI_TILE, half = i / TILES;
+        used.single = rule->single && half;
+        if (i % TILES == 0)
+            dti_loss_init(&wants[half]);
+        dti_loss_add_values(&used, &array.value[at], &array.stored[at], n, index + at,
+                            wants + half);
+    }
     for (size_t k = 0; k < dti_loss_kernel_count; k++) {
         const struct dti_loss_kernel *kernel = &dti_loss_kernels[k];
         struct dti_loss got;
-        if (kernel->hub < rule->hub || !dti_level_present(kernel->level))
-            continue; /* a hub wider than need be holds the dtypes too */
-        if (kernel->hub == DTI_LOSS_WIDE && rule->hub != DTI_LOSS_WIDE)
-            continue; /* is the definition, and slow */
+        if (kernel->hub < rule->hub || !dti_level_present(kernel->level) ||
+            (kernel->hub == DTI_LOSS_WIDE && rule->hub != DTI_LOSS_WIDE))
+            continue; /* that is the definition, and slow */
         dti_loss_init(&got);
         for (size_t i = 0; i < TILES; i++)
             run_kernel(kernel, rule, order[i] * DTI_TILE, n, index + order[i] * DTI_TILE, &got);
