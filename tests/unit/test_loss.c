@@ -150,11 +150,10 @@ static bool agree(const struct dti_loss_rule *rule, const size_t order[TILES], s
     struct dti_loss_rule used = *rule;
     struct dti_loss wants[2];
     bool ok = true;
+    dti_loss_init(&wants[false]), dti_loss_init(&wants[true]);
     for (size_t i = 0; i < 2 * TILES; i++) {
         const size_t at = order[i % TILES] * DTI_TILE, half = i / TILES;
         used.single = rule->single && half;
-        if (i % TILES == 0)
-            dti_loss_init(&wants[half]);
         dti_loss_add_values(&used, &array.value[at], &array.stored[at], n, index + at,
                             wants + half);
     }
