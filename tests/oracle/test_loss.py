@@ -175,6 +175,8 @@ def draw(rng, src, dst, kind):
     top = dst.magnitude(dst.max_index) if dst.is_float else Fraction(dst.max_code())
     if kind == "end":
         value = top * Fraction(rng.randrange(900, 1100), 1000)
+    elif kind == "bounds":  # of what is added in fp32
+        value = Fraction(rng.getrandbits(24), 1 << 24) * Fraction(2) ** rng.choice((62, 60, -59, -60))
     elif kind == "small":
         least = dst.magnitude(1) if dst.is_float else Fraction(1)
         value = least * Fraction(rng.getrandbits(30), 1 << rng.randrange(20, 34))
@@ -203,7 +205,7 @@ def main():
     for src_name, dst_name in PAIRS:
         src, dst = FORMATS[src_name], FORMATS[dst_name]
         in_single = fits_single(src) and fits_single(dst)
-        for kind in ("any", "end", "small", "range"):
+        for kind in ("any", "end", "small", "bounds", "range"):
             for unrelated in (False, True):
                 for _ in range(20 if long else 1):
                     mode, overflow = rng.choice(ROUNDS), rng.choice(OVERFLOWS)
