@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss in fp64 with AVX-512, as in loss_f32_avx512.c; errors are those of fp64 anyway. */
+ * The loss in fp64 with AVX-512, of arrays and of casts to fp32. What a plain vector is:
+ * loss_bars.h, with bars in fp64. */
 #include "kernels/x86/loss_avx512.h"
 
 #include <string.h>
