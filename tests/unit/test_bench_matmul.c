@@ -38,6 +38,13 @@ static bool has_note(const struct dti_bench_table *table, const char *text)
     return false;
 }
 
+/* A note on a kernel that is there, but could be faster: none of them stands for a dtype. */
+static bool tells_of_speed(const char *note)
+{
+    return strstr(note, " is used instead") || strstr(note, "; the peak is that of ") ||
+           strstr(note, ", which is wider");
+}
+
 static size_t count_role(const struct dti_bench_table *table, const char *role)
 {
     size_t count = 0;
@@ -68,7 +75,7 @@ static void check_table(const struct dti_bench_request *request, struct dti_team
                dti_matmul_find(DTI_INT8, request->level, &why_not) ? 1 : 0);
     size_t notes = 0;
     for (size_t i = 0; i < table->note_count; i++)
-        notes += strstr(table->notes[i], " is used instead") == NULL;
+        notes += !tells_of_speed(table->notes[i]);
     CHECK_SIZE(kernels + notes, request->dtype_count);
     for (size_t i = 0; i < table->count; i++) {
         const struct dti_bench_item *const item = &table->items[i];

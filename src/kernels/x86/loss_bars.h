@@ -128,7 +128,7 @@ static DTI_NOINLINE void dti_loss_add_odd(struct dti_loss_work *w, size_t at, si
     if (cast) {
         unsigned char *const codes = w->codes + at * cast->code_bytes;
         struct dti_kernel_args args = *cast->args;
-        args.stream = false;
+        args.stream = NULL;
         if (w->exact) {
             cast->kernel->run(&args, number, w->source + at * cast->source_bytes, n);
             memcpy(codes, number, n * sizeof *number);
