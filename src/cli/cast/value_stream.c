@@ -14,7 +14,7 @@
 enum {
     /* Bytes of input, so that the answers of a block stay well below 1 MiB. */
     BLOCK_QUIET = 64 << 10,
-    BLOCK_LINE = 16 << 10,
+    BLOCK_LINE = 8 << 10,
     BLOCK_JSON = 2 << 10,
     BLOCK_LEAST = 256,
     THREADS_USEFUL = 16, /* one thread reads, and one writes, at a time */
