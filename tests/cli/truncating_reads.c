@@ -3,6 +3,7 @@
  * Preloaded: the file that DTI_TEST_TRUNCATE names is cut to DTI_TEST_TRUNCATE_TO bytes when the
  * program has mapped a window of a file, or is about to read at an offset beyond the header,
  * for the DTI_TEST_TRUNCATE_AT-th time: before it sees the bytes. */
+#undef _FORTIFY_SOURCE /* it has inline functions of these names */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
