@@ -167,7 +167,7 @@ enum dti_status dti_text_numbers_piece(struct dti_text_numbers *numbers, size_t 
     bool more = true; /* of the piece */
     for (;;) {
         const size_t length = numbers->end - numbers->start;
-        const char *const text = numbers->buffer + numbers->start;
+        const char *const text = length > 0 ? numbers->buffer + numbers->start : "";
         while (more && scan.at < length) {
             skim(&scan, text, length);
             more = scan.at == length || look(&scan, text[scan.at]);
