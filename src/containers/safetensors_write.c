@@ -12,6 +12,7 @@
 #include "containers/safetensors.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/little_endian.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/utf8.h"
 
@@ -190,8 +191,7 @@ static enum dti_status append_header(struct dti_buffer *out, const struct dti_ne
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "the header would have %" PRIu64 " bytes; safetensors allows %d", length,
                         (int)DTI_SAFETENSORS_HEADER_MAX);
-    for (unsigned i = 0; i < DTI_SAFETENSORS_PREFIX; i++)
-        out->data[start + i] = (char)(unsigned char)(length >> 8 * i & 0xFF);
+    dti_little_put((unsigned char *)out->data + start, DTI_SAFETENSORS_PREFIX, length);
     return DTI_OK;
 }
 

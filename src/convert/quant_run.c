@@ -5,6 +5,7 @@
 
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
+#include "dtinfo/little_endian.h"
 #include "dtinfo/nested_scales.h"
 
 struct dti_affine_args dti_quant_affine_args(const struct dti_quant_job *job,
@@ -81,9 +82,7 @@ static unsigned char *nest(const struct dti_quant_job *job)
         const float scale = dti_nested_quantize(scales + at, n, job->known->offset, codes);
         for (size_t i = 0; i < n; i++) {
             const float back = dti_nested_back(map[codes[i]], scale, job->known->offset);
-            for (unsigned byte = 0; byte < sizeof back; byte++)
-                stored[(at + i) * sizeof back + byte] =
-                    (unsigned char)(dti_quant_bits(back) >> 8 * byte);
+            dti_little_put(stored + (at + i) * sizeof back, sizeof back, dti_quant_bits(back));
         }
     }
     return stored;

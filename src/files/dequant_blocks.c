@@ -2,13 +2,8 @@
  *
  * Reads numbers from blocks that run along rows, with their scales in an array of their own or, as
  * ggml has them, between the codes. */
+#include "dtinfo/little_endian.h"
 #include "files/dequant_piece.h"
-
-static void put_little(unsigned char *to, float number)
-{
-    for (unsigned i = 0; i < sizeof number; i++)
-        to[i] = (unsigned char)(dti_dequant_bits(number) >> 8 * i);
-}
 
 /* Scales that are not stored as kernels take them, one for each block of the format. */
 static enum dti_status spread_scales(const struct dti_dequant_tensor *tensor,
@@ -24,7 +19,8 @@ static enum dti_status spread_scales(const struct dti_dequant_tensor *tensor,
         dti_dequant_load(tensor, window, first, last - first + 1, reterr);
     for (size_t i = 0; i < blocks && status == DTI_OK; i++) {
         const uint64_t at = dti_dequant_scale_of(&tensor->map, segment->row, column + i * length);
-        put_little(scratch->scales + i * sizeof(float), window->scale[at - window->first]);
+        dti_little_put(scratch->scales + i * sizeof(float), sizeof(float),
+                       dti_dequant_bits(window->scale[at - window->first]));
     }
     return status;
 }

@@ -50,6 +50,7 @@ HEADERS = {
     "conversions.def": "cli",
     "dtype_names.def": "core",
     "checked.h": "util",
+    "little_endian.h": "util",
     "quant.h": "core",
     "quant_kernel.h": "kernels",
     "levels.def": "kernels",
