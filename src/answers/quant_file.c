@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answers/common.h"
+#include "answers/part_words.h"
 #include "answers/rows.h"
 
 /* The sources of objects. */
@@ -34,11 +35,7 @@ DTI_WORDS(fate_words, "quantized", [DTI_FATE_KEEP - 1] = "keep", [DTI_FATE_ONLY 
           [DTI_FATE_INTEGER - 1] = "integer", [DTI_FATE_COMPLEX - 1] = "complex",
           [DTI_FATE_NARROW - 1] = "narrow", [DTI_FATE_SCALAR - 1] = "scalar",
           [DTI_FATE_PART - 1] = "part")
-DTI_WORDS(
-    part_words, [DTI_PART_CODES] = "codes", [DTI_PART_SCALE] = "scale",
-    [DTI_PART_ZERO_POINT] = "zero_point", [DTI_PART_TENSOR_SCALE] = "tensor_scale",
-    [DTI_PART_SHAPE] = "shape", [DTI_PART_MAP] = "map", [DTI_PART_NESTED_SCALE] = "nested_scale",
-    [DTI_PART_NESTED_MAP] = "nested_map", [DTI_PART_STATE] = "state", [DTI_PART_COUNT] = "tensor")
+DTI_WORDS(part_words, DTI_PART_WORDS, [DTI_PART_COUNT] = "tensor")
 
 const char *dti_quant_output_words(size_t index)
 {
