@@ -10,13 +10,15 @@
 #include "dtinfo/input.h"
 #include "dtinfo/output.h"
 #include "dtinfo/plan.h"
+#include "dtinfo/window.h"
 
 /* An array that is made while it is read: codes with scales become numbers. */
 struct dti_batch_source {
     /* Fills the bytes offset to offset + size - 1 of the array, from any thread. Both are multiples
-     * of an element, except that size may be what is left. scratch: of the thread, aligned. */
+     * of an element, except that size may be what is left. window: of the thread, not looked into;
+     * scratch: likewise, aligned. */
     enum dti_status (*read)(void *context, void *buffer, size_t size, uint64_t offset,
-                            void *scratch, struct dti_error *reterr);
+                            struct dti_window *window, void *scratch, struct dti_error *reterr);
     void *context;
     size_t scratch_bytes;
 };

@@ -21,8 +21,10 @@ typedef void dti_bench_fn(void *context, size_t set, size_t member, size_t size)
 struct dti_bench_candidate {
     dti_bench_fn *run;
     void *context;
-    size_t sets;  /* passes take the buffers 0 to sets - 1 in turn; at least 1 */
-    bool subject; /* measuring goes on until its median is known well enough */
+    size_t sets;    /* passes take the buffers 0 to sets - 1 in turn; at least 1 */
+    bool subject;   /* measuring goes on until its median is known well enough */
+    unsigned group; /* not 0: the best of this group is looked for, so that one that is far from it
+                     * in each of the first rounds is left out of the others */
     /* NULL, or does the passes of a sample by itself, in the calling thread alone, beginning with
      * the buffers number `set`; returns their seconds by the clock of the device that did them,
      * less than 0 when that failed: the measurement ends. run is not used then. */

@@ -39,7 +39,7 @@ struct dti_bench_cast {
     enum dti_bench_data data;
 };
 
-enum { DTI_BENCH_ITEMS_MAX = 48, DTI_BENCH_NOTES_MAX = 16, DTI_BENCH_WORDS = 96 };
+enum { DTI_BENCH_ITEMS_MAX = 64, DTI_BENCH_NOTES_MAX = 16, DTI_BENCH_WORDS = 96 };
 
 /* The error of everything, rounding or quantizing the operands included: results compared with the
  * exact ones of the fp32 numbers that the operands were made of. */

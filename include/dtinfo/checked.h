@@ -18,9 +18,16 @@ static inline bool dti_add_u64(uint64_t a, uint64_t b, uint64_t *ret)
 
 static inline bool dti_mul_u64(uint64_t a, uint64_t b, uint64_t *ret)
 {
+#if defined(__GNUC__)
+    uint64_t product;
+    if (__builtin_mul_overflow(a, b, &product)) /* without a division */
+        return false;
+    *ret = product;
+#else
     if (a != 0 && b > UINT64_MAX / a)
         return false;
     *ret = a * b;
+#endif
     return true;
 }
 

@@ -54,21 +54,21 @@ struct dti_tensor {
     const struct dti_block_format *block; /* q8_0, mxfp4 ...: one of our rows; else NULL */
     struct dti_layout layout;             /* of its elements in the file; complex: of the parts */
     unsigned rank;
-    const uint64_t *shape; /* rank dimensions in elements, slowest first */
-    bool fortran;          /* the first dimension varies fastest; only where that differs */
-    bool pickled;          /* its bytes are a Python pickle: how many, only Python knows */
-    bool compressed;       /* dti_container_data() must unpack it first */
-    uint64_t elements;     /* product of shape; 1 for rank 0 */
-    uint64_t bytes;        /* as stored in memory, that is after unpacking */
-    unsigned file;         /* index into files */
-    uint64_t offset;       /* of its first byte in that file */
+    unsigned file;           /* index into files */
+    uint64_t offset;         /* of its first byte in that file */
+    const uint64_t *shape;   /* rank dimensions in elements, slowest first */
+    uint64_t elements;       /* product of shape; 1 for rank 0 */
+    uint64_t bytes;          /* as stored in memory, that is after unpacking */
+    bool fortran;            /* the first dimension varies fastest; only where that differs */
+    bool pickled;            /* its bytes are a Python pickle: how many, only Python knows */
+    bool compressed;         /* dti_container_data() must unpack it first */
+    bool scales_activations; /* of a view: it belongs to no tensor, and is no parameter */
+    enum dti_remedy remedy;  /* what makes its values readable, with a refusal */
+    const char *refusal;     /* why its values cannot be read ("holds Python objects"), else NULL */
     /* A tensor of a view (logical_tensors.h) that the file has in parts: how it is stored. format
      * is then that of its numbers (fp32), bytes are those of all parts, file and offset those of
      * its codes. NULL: it is a tensor of the file as stored. */
     const struct dti_dequant_form *quantized;
-    bool scales_activations; /* of a view: it belongs to no tensor, and is no parameter */
-    const char *refusal;     /* why its values cannot be read ("holds Python objects"), else NULL */
-    enum dti_remedy remedy;  /* what makes them readable, with a refusal */
 };
 
 /* A key and its value, as the file spells them. */
@@ -168,8 +168,8 @@ struct dti_new_tensor {
     const struct dti_format *format;
     struct dti_layout layout; /* must be what the container stores: see dti_container_stores() */
     unsigned rank;
+    bool fortran; /* npy only */
     const uint64_t *shape;
-    bool fortran;    /* npy only */
     uint64_t bytes;  /* filled by dti_container_layout(), as is */
     uint64_t offset; /* from the start of the file */
     size_t source;   /* the caller's own, left as it is: which one this is once they are sorted */

@@ -27,6 +27,11 @@ enum dti_status dti_level_lookup(const char *name, enum dti_level *ret_level,
 /* Whether this program on this CPU under this operating system can run a level. */
 bool dti_level_present(enum dti_level level);
 
+/* Whether kernels of a level that is present may run in this process. Linux hands out the tiles of
+ * AMX on request only: the first question about that level is the request. Otherwise *ret_why says
+ * why not, in words that last; levels other than AMX are always permitted. */
+bool dti_level_permitted(enum dti_level level, const char **ret_why);
+
 /* Whether kernels of level `needed` may run where `allowed` is the highest level in use: needed is
  * on allowed's ladder, and not above it. */
 bool dti_level_includes(enum dti_level allowed, enum dti_level needed);

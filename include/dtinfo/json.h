@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dtinfo/buffer.h"
 #include "dtinfo/error.h"
 
 struct dti_json;
@@ -67,6 +68,10 @@ void dti_json_rewind(struct dti_json *json, const struct dti_json_mark *mark);
 
 /* Writes the document on one line with a newline. */
 enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr);
+
+/* The same into memory, of which `out` keeps account. */
+enum dti_status dti_json_append(struct dti_json *json, struct dti_buffer *out,
+                                struct dti_error *reterr);
 
 /* The version of the library underneath, for --version. */
 const char *dti_json_library_version(void);

@@ -14,6 +14,7 @@
 
 #include "dtinfo/cpu.h"
 #include "dtinfo/storage.h"
+#include "dtinfo/streaming.h"
 #include "dtinfo/value.h"
 
 enum dti_operation {
@@ -107,8 +108,8 @@ struct dti_kernel_args {
     unsigned bits;                      /* UNPACK, PACK: 1 to 7; SWAP: bytes of a container; COPY:
                                          * bytes of an element */
     bool high_first;                    /* UNPACK, PACK: DTI_PACKING_HIGH */
-    bool stream;                        /* results go to memory past the caches (a hint); before
-                                         * other threads look: dti_stores_order() */
+    const struct dti_streaming *stream; /* results go to memory past the caches (a hint); before
+                                         * other threads look: dti_stores_order(). NULL: cached */
     uint64_t index;                     /* of the first element (stochastic rounding) */
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a cast of an array lost. Counts are exact. Sums are the same for every level, thread count
- * and chunking because their order is fixed: an array is cut into tiles of DTI_TILE elements at
- * multiples of DTI_TILE of the global index; within a tile the order of additions is laid down (see
- * loss.c), and tiles are added exactly, by struct dti_exact_sum, and rounded once at the end. */
+ * What a cast of an array lost. Counts and maxima are exact. Sums are the same for every level,
+ * thread count and chunking because their order is fixed: an array is cut into tiles of DTI_TILE
+ * elements at multiples of DTI_TILE of the global index; within a tile the order of additions is
+ * laid down (see loss.c), and tiles are added exactly, by struct dti_exact_sum, and rounded once at
+ * the end. They are within 1e-6 of the true sums; where fp64 adds throughout, within 1e-13. */
 #ifndef DTINFO_LOSS_H
 #define DTINFO_LOSS_H
 
@@ -13,6 +14,7 @@
 
 #include "dtinfo/cpu.h"
 #include "dtinfo/exact_sum.h"
+#include "dtinfo/kernel.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/stack.h"
 #include "dtinfo/value.h"
@@ -65,6 +67,7 @@ struct dti_loss_rule {
     struct dti_policy policy; /* of the last stage, with the rounding that applies to it */
     struct dti_cast cast;     /* all stages: overflow in any of them counts */
     const struct dti_stack_rule *stack; /* --like with a rule that no policy describes, else NULL */
+    bool single; /* both dtypes decode to fp32 exactly: whole groups are added in fp32 */
     bool staged; /* what is lost on the way decides: each element is cast again, DTI_LOSS_WIDE */
     /* Finite sources overflow from these magnitudes on, [negative]; infinity when none does. With
      * stochastic rounding they are where overflow is possible, and _sure where it is certain. */
@@ -95,6 +98,24 @@ struct dti_loss_kernel {
 };
 extern const struct dti_loss_kernel dti_loss_kernels[];
 extern const size_t dti_loss_kernel_count;
+/* A cast by one kernel of which the loss is counted on the way: numbers of the rule's hub to codes,
+ * or codes to such numbers as they are. */
+struct dti_loss_cast {
+    const struct dti_kernel *kernel;
+    const struct dti_kernel_args *args;
+    size_t source_bytes, code_bytes; /* of an element */
+    const struct dti_kernel *back;   /* codes to numbers; not used where those are the result */
+    const struct dti_kernel_args *back_args;
+};
+/* Casts a tile, as the kernel does, and adds its loss, as a loss kernel does.
+ * stream: as in struct dti_kernel_args. source is aligned like its type. */
+typedef void dti_loss_cast_fn(const struct dti_loss_rule *rule, const struct dti_loss_cast *cast,
+                              void *codes, const void *source, size_t n, uint64_t index,
+                              bool stream, struct dti_loss *loss);
+/* What does that for a kernel and its parameters; NULL: nothing does. */
+dti_loss_cast_fn *dti_loss_cast_find(const struct dti_kernel *kernel,
+                                     const struct dti_kernel_args *args);
+
 /* The definition: n <= DTI_TILE elements with their exact source values and what was stored. The
  * wide kernel, text input and the reference go through here. */
 void dti_loss_add_values(const struct dti_loss_rule *rule, const struct dti_value *source,

@@ -19,6 +19,10 @@ struct dti_pool {
 void *dti_pool_alloc(struct dti_pool *pool, size_t size);
 void *dti_pool_array(struct dti_pool *pool, size_t count, size_t size);
 
+/* More memory for a piece of which `used` bytes are kept: a large one moves no more often than
+ * realloc() moves it, of a small one a copy is made. NULL: memory ran out, and the piece stays. */
+void *dti_pool_grow(struct dti_pool *pool, void *piece, size_t used, size_t size);
+
 /* A copy of text with a NUL after it; NULL when memory ran out. */
 char *dti_pool_text(struct dti_pool *pool, const char *text, size_t length);
 

@@ -44,6 +44,9 @@ struct dti_number {
  * hexfloat that is of ordinary size only because exponents of millions cancel is refused. */
 enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text, size_t length,
                                  struct dti_error *reterr);
+/* The same and its value, of which running out of memory is the only failure of its own. */
+enum dti_status dti_number_parse_value(struct dti_number *ret_number, struct dti_value *ret_value,
+                                       const char *text, size_t length, struct dti_error *reterr);
 void dti_number_free(
     struct dti_number *number); /* accepts one that was never filled by parse if zeroed */
 

@@ -71,12 +71,6 @@ bool dti_plan_same(const struct dti_plan *a, const struct dti_plan *b, bool loss
 bool dti_plan_src_bytes(const struct dti_plan *plan, uint64_t n, uint64_t *ret_bytes);
 bool dti_plan_dst_bytes(const struct dti_plan *plan, uint64_t n, uint64_t *ret_bytes);
 
-enum dti_stores {
-    DTI_STORES_CACHED,   /* the result is read again soon: files, small arrays */
-    DTI_STORES_STREAMED, /* it is not, and is larger than the caches */
-    DTI_STORES_AUTO,     /* streamed when both arrays together exceed the last cache */
-};
-
 /* Casts n elements. index: the global index of the first, a multiple of DTI_TILE. loss: adds to it;
  * NULL for none. Any alignment; no overlap. Fails only with --like, where a stack's answer is not
  * known (DTI_NOT_REPRESENTABLE, naming the element). */

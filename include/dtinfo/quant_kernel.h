@@ -44,7 +44,7 @@ struct dti_affine_args {
     int32_t zero_point;
     const float *scales, *inverses; /* not NULL: element i has its own; scale is not looked at */
     const int32_t *zero_points;     /* with scales; NULL: all are zero_point */
-    bool stream;                    /* stores go past the caches (a hint) */
+    const struct dti_streaming *stream; /* stores go past the caches (a hint); NULL: cached */
 };
 typedef void dti_affine_quantize_fn(const struct dti_affine_args *args, void *codes, const float *x,
                                     size_t n, struct dti_quant_count *count);
@@ -76,7 +76,7 @@ struct dti_block_args {
     enum dti_block_order order;
     size_t code_stride, scale_stride; /* bytes from one block to the next: the block's own size for
                                        * arrays of codes and scales side by side */
-    bool stream;
+    const struct dti_streaming *stream;
 };
 /* What the elements of n blocks are multiplied with; scales are args->scale_stride apart. */
 void dti_block_scales_load(const struct dti_block_args *args, const void *scales, size_t n,

@@ -62,7 +62,8 @@ enum { DTI_QUANT_INVERSE = 1, DTI_QUANT_TOLD = 2 }; /* flags */
 
 struct dti_quant_row {
     enum dti_quant_layout layout;
-    const char *dtype; /* a name that dti_format_lookup() or dti_block_lookup() finds */
+    const struct dti_block_format *block; /* NULL: codes of `number` */
+    enum dti_dtype number;
     enum dti_dtype codes;
     enum dti_quant_packing packing;
     enum dti_dtype scale;
@@ -75,6 +76,13 @@ extern const size_t dti_quant_row_count;
 const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, const char *dtype);
 /* The suffix after X in the name of a part: "_scale"; NULL: the layout has no such part. */
 const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part);
+/* The name of the row's block format or dtype; the format of one code, and its bits. */
+const char *dti_quant_row_name(const struct dti_quant_row *row);
+const struct dti_format *dti_quant_row_code(const struct dti_quant_row *row);
+static inline unsigned dti_quant_row_bits(const struct dti_quant_row *row)
+{
+    return dti_quant_row_code(row)->width;
+}
 /* Whether a layout, or that of a row, flattens tensors, and a state tells their shape. Its parts
  * are found by names: npy files cannot have it. */
 bool dti_quant_layout_is_flat(enum dti_quant_layout layout);
@@ -82,8 +90,6 @@ static inline bool dti_quant_is_flat(const struct dti_quant_row *row)
 {
     return dti_quant_layout_is_flat(row->layout);
 }
-/* Bits of one code: of a row's dtype. */
-unsigned dti_quant_row_bits(const struct dti_quant_row *row);
 /* Whether the name could be of a part other than codes, in any layout: *ret_length is that of the
  * X in it. */
 bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length);

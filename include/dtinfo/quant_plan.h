@@ -32,6 +32,12 @@ struct dti_quant_plan;
 enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
                                    const struct dti_quant_request *request, enum dti_level allowed,
                                    struct dti_error *reterr);
+/* The same for another shape: the request differs from that of `like` in outer, length, inner and
+ * pad alone. It is much cheaper, and uses what `like` has, which must live longer. */
+enum dti_status dti_quant_plan_new_like(struct dti_quant_plan **ret,
+                                        const struct dti_quant_request *request,
+                                        const struct dti_quant_plan *like,
+                                        struct dti_error *reterr);
 void dti_quant_plan_free(struct dti_quant_plan *plan); /* NULL is fine */
 const struct dti_quant_request *dti_quant_plan_request(const struct dti_quant_plan *plan);
 /* Kernels by name, joined by " + ". */

@@ -74,7 +74,6 @@ struct dti_rewrite_request {
 
 /* One of the tensors that a tensor becomes. */
 struct dti_rewrite_part {
-    bool there;
     size_t file;            /* of the output */
     uint64_t bytes, offset; /* in it */
 };
@@ -87,18 +86,24 @@ struct dti_quantized_tensor {
     float min, max; /* of its finite numbers, where they were looked for; else min > max */
 };
 
+/* What came of a tensor, once it has been done. */
+struct dti_rewrite_outcome {
+    struct dti_loss_summary loss; /* DTI_FATE_CHANGED */
+    struct dti_quantized_tensor quantized;
+};
+
 struct dti_rewrite_tensor {
     size_t source; /* which of the container */
     enum dti_fate fate;
+    unsigned axis;                      /* of quantization */
     const struct dti_plan *plan;        /* NULL: its bytes are copied, or it is quantized */
-    const struct dti_quant_plan *quant; /* it is quantized, along an axis */
-    unsigned axis;
-    const struct dti_format *format; /* of what is written, one tensor; NULL: it is quantized */
-    struct dti_layout layout;        /* likewise */
-    struct dti_rewrite_part *part;   /* by enum dti_quant_part; one tensor has the first alone */
-    uint64_t bytes;                  /* of all its parts */
-    struct dti_loss_summary loss;    /* DTI_FATE_CHANGED, once it has been done */
-    struct dti_quantized_tensor quantized;
+    const struct dti_quant_plan *quant; /* it is quantized, along the axis */
+    const struct dti_format *format;    /* of what is written, one tensor; NULL: it is quantized */
+    struct dti_layout layout;           /* likewise */
+    unsigned parts;                     /* a set of 1 << enum dti_quant_part; of one: the first */
+    struct dti_rewrite_part *part;      /* of that set, in order */
+    uint64_t bytes;                     /* of all its parts */
+    struct dti_rewrite_outcome *outcome;
 };
 
 struct dti_rewrite {
@@ -107,11 +112,13 @@ struct dti_rewrite {
     size_t tensor_count; /* quantize: in the order of the container; else of the new files' data */
     struct dti_rewrite_tensor *tensors;
     struct dti_rewrite_part *parts; /* of all tensors */
+    struct dti_rewrite_outcome *outcomes;
     /* Shards that got tensors, then the index if any; or one; of npy OUT.npy comes last. */
     struct dti_new_files files;
     size_t plan_count, quant_plan_count;
     struct dti_plan **plans;             /* one for each pair of dtypes and layouts */
     struct dti_quant_plan **quant_plans; /* one for each dtype and shape */
+    size_t *quant_firsts;                /* of each a tensor that has it */
     const char *why_cpu; /* the runner has no device for one of the plans: the reason, or NULL */
     const struct dti_quant_row *row;        /* quantize: of the table of layouts */
     bool zero_points;                       /* and its codes have some */
@@ -145,6 +152,22 @@ static inline const struct dti_tensor *dti_rewrite_source(const struct dti_rewri
 static inline bool dti_is_quantized(const struct dti_rewrite_tensor *tensor)
 {
     return !tensor->format;
+}
+
+/* How many parts of a set come before one. */
+static inline size_t dti_parts_before(unsigned parts, enum dti_quant_part part)
+{
+    size_t count = 0;
+    for (unsigned i = 0; i < (unsigned)part; i++)
+        count += parts >> i & 1;
+    return count;
+}
+
+/* A part that the tensor has. */
+static inline struct dti_rewrite_part *dti_rewrite_part(const struct dti_rewrite_tensor *tensor,
+                                                        enum dti_quant_part part)
+{
+    return &tensor->part[dti_parts_before(tensor->parts, part)];
 }
 
 /* The dtype or block format that a tensor gets. */

@@ -83,6 +83,12 @@ void dti_decode(const struct dti_format *format, uint64_t code, struct dti_value
 void dti_encode(const struct dti_format *format, const struct dti_value *value,
                 const struct dti_policy *policy, uint64_t index, struct dti_outcome *ret_outcome);
 
+/* dti_encode() of numbers that are merely rounded, as most are, to nearest even: also what the code
+ * decodes to. The only flag is INEXACT. False, having done nothing, for all others. */
+bool dti_encode_ordinary(const struct dti_format *format, const struct dti_value *value,
+                         const struct dti_policy *policy, struct dti_outcome *ret_outcome,
+                         struct dti_value *ret_stored);
+
 /* -1, 0, 1 as a < b, a == b, a > b; zeros are equal; neither is NaN. Sticky counts. */
 int dti_value_compare(const struct dti_value *a, const struct dti_value *b);
 

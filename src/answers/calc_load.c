@@ -111,8 +111,9 @@ static enum dti_status open_source(struct dti_container *container, const struct
 static enum dti_status read_piece(const struct calc_source *source, unsigned char *piece,
                                   size_t bytes, uint64_t offset, struct dti_error *reterr)
 {
+    struct dti_window window = {.way = DTI_WINDOW_COPY};
     return source->source
-               ? source->source->read(source->source->context, piece, bytes, offset,
+               ? source->source->read(source->source->context, piece, bytes, offset, &window,
                                       source->scratch, reterr)
                : dti_input_read_at(source->input, piece, bytes, source->offset + offset, reterr);
 }

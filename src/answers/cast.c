@@ -89,13 +89,6 @@ static void spell_input(struct exact_text *ret, struct dti_json *json,
         dti_json_out_of_memory(json);
 }
 
-/* Whether a decimal expansion is also the shortest text that reads back as the nearest fp64: up to
- * 15 digits always come back, and so no other text of that length stands for the same fp64. */
-static bool is_own_rounding(const char *exact, size_t length)
-{
-    return length <= 15 && strncmp(exact + (exact[0] == '-'), "0.0000", 6) != 0;
-}
-
 /* False without an error; else free exact. */
 static bool spell_error(struct error_text *ret, struct dti_json *json,
                         const struct cast_number *number)
@@ -117,7 +110,7 @@ static bool spell_error(struct error_text *ret, struct dti_json *json,
     }
     const struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
     ret->exact.text = has_exact ? exact->data : NULL;
-    if (has_exact && is_own_rounding(exact->data, exact->length))
+    if (has_exact && dti_is_own_rounding(exact->data, exact->length))
         ret->absolute.token = exact->data;
     else
         ret->absolute.token = dti_rounded_token(ret->absolute.text, &difference.absolute);

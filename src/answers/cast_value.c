@@ -47,14 +47,12 @@ static size_t imaginary_start(const char *text, size_t length)
 static enum dti_status parse_component(struct dti_cast_operand *operand, size_t component,
                                        const char *text, size_t length, struct dti_error *reterr)
 {
-    enum dti_status status = dti_number_parse(&operand->number[component], text, length, reterr);
+    struct dti_number *const number = &operand->number[component];
+    const enum dti_status status =
+        dti_number_parse_value(number, &operand->value[component], text, length, reterr);
     if (status != DTI_OK)
-        return status;
-    if (dti_number_value(&operand->number[component], &operand->value[component]))
-        return DTI_OK;
-    dti_number_free(&operand->number[component]);
-    memset(&operand->number[component], 0, sizeof operand->number[component]);
-    return dti_no_memory(reterr);
+        memset(number, 0, sizeof *number);
+    return status;
 }
 
 enum dti_status dti_cast_operand_parse(struct dti_cast_operand *ret, const char *text,

@@ -51,20 +51,29 @@ static void spell_tokens(struct tokens *ret, const struct dti_number_answer *num
     ret->token = token_of(number, ret->text);
 }
 
+bool dti_is_own_rounding(const char *exact, size_t length)
+{
+    return length <= 15 && strncmp(exact + (exact[0] == '-'), "0.0000", 6) != 0;
+}
+
 void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
                       const struct dti_number_answer *number)
 {
-    spell_text(ret->text, number);
-    ret->token = token_of(number, ret->text);
     ret->finite = number->value->class <= DTI_CLASS_FINITE;
-    if (number->format) {
-        (void)dti_spell_shortest_value(ret->shortest, number->format, number->value);
-        (void)dti_spell_code(ret->bits, number->code, number->format->width);
-    }
     dti_buffer_borrow(&ret->exact, ret->room, sizeof ret->room);
     ret->has_exact = ret->finite && dti_spell_exact(&ret->exact, number->value);
     if (ret->exact.failed)
         dti_json_out_of_memory(json);
+    if (ret->has_exact && number->value->class == DTI_CLASS_FINITE &&
+        dti_is_own_rounding(ret->exact.data, ret->exact.length))
+        memcpy(ret->text, ret->exact.data, ret->exact.length + 1);
+    else
+        spell_text(ret->text, number);
+    ret->token = token_of(number, ret->text);
+    if (number->format) {
+        (void)dti_spell_shortest_value(ret->shortest, number->format, number->value);
+        (void)dti_spell_code(ret->bits, number->code, number->format->width);
+    }
     if (ret->finite)
         (void)dti_spell_hexfloat(ret->hexfloat, number->value);
 }

@@ -60,6 +60,9 @@ void dti_put_limit(struct dti_json *json, const char *key, const struct dti_form
 void dti_put_double(struct dti_json *json, const char *key, double number);
 void dti_put_token(struct dti_json *json, const char *key, const char *text);
 
+/* Whether a decimal expansion is also the shortest text that reads back as the nearest fp64: up to
+ * 15 digits always come back, and so no other text of that length stands for the same fp64. */
+bool dti_is_own_rounding(const char *exact, size_t length);
 /* A derived figure, rounded to fp64, as a JSON number in the buffer; NULL if it is none, or beyond
  * the range of fp64. */
 const char *dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dti_value *value);

@@ -9,6 +9,7 @@
 #include "answers/compare.h"
 #include "answers/tensors.h"
 #include "containers/name_order.h"
+#include "dtinfo/window.h"
 
 enum { GROUP = 1024, PIECE = 256 * 1024 };
 
@@ -133,18 +134,29 @@ static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
     unsigned char *const buffer = malloc(2 * PIECE);
     if (!buffer)
         return dti_no_memory(reterr);
+    struct dti_window window_a = {.way = DTI_WINDOW_UNDECIDED}, window_b = window_a;
     uint64_t first = UINT64_MAX;
     const bool to_end = input_a->watch || input_b->watch; /* so that checksums are verified */
     for (uint64_t done = 0; done < bytes && (to_end || first == UINT64_MAX); done += PIECE) {
         const size_t size = bytes - done < PIECE ? (size_t)(bytes - done) : PIECE;
-        status = dti_input_read_at(input_a, buffer, size, offset_a + done, reterr);
-        if (status == DTI_OK)
-            status = dti_input_read_at(input_b, buffer + PIECE, size, offset_b + done, reterr);
+        const void *bytes_a, *bytes_b;
+        status =
+            dti_window_look(&window_a, input_a, buffer, size, offset_a + done, &bytes_a, reterr);
         if (status != DTI_OK)
             break;
-        if (first == UINT64_MAX && memcmp(buffer, buffer + PIECE, size) != 0)
-            first = done + first_difference(buffer, buffer + PIECE, size);
+        status = dti_window_look(&window_b, input_b, buffer + PIECE, size, offset_b + done,
+                                 &bytes_b, reterr);
+        if (status == DTI_OK) {
+            if (first == UINT64_MAX && memcmp(bytes_a, bytes_b, size) != 0)
+                first = done + first_difference(bytes_a, bytes_b, size);
+            status = dti_window_done(&window_b, DTI_OK, reterr);
+        }
+        status = dti_window_done(&window_a, status, reterr);
+        if (status != DTI_OK)
+            break;
     }
+    dti_window_free(&window_a);
+    dti_window_free(&window_b);
     free(buffer);
     if (status == DTI_OK)
         *ret_first = first;

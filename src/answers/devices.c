@@ -82,6 +82,20 @@ static enum dti_status choose_gpus(struct dti_devices_answer *answer,
     return DTI_OK;
 }
 
+/* The highest level, or the one below if the system refuses its registers. */
+static enum dti_status choose_level(struct dti_devices_answer *answer, struct dti_error *reterr)
+{
+    enum dti_level level;
+    const enum dti_status status = dti_level_choose(answer->request->level_limit, &level, reterr);
+    if (status != DTI_OK)
+        return status;
+    answer->level = level;
+    while (!dti_level_permitted(answer->level, &answer->level_trouble) ||
+           !dti_level_includes(level, answer->level))
+        answer->level--;
+    return DTI_OK;
+}
+
 static enum dti_status gather(struct dti_devices_answer *answer, const struct dti_device_wish *wish,
                               struct dti_error *reterr)
 {
@@ -100,7 +114,7 @@ static enum dti_status gather(struct dti_devices_answer *answer, const struct dt
         status = dti_machine_read(&answer->machine, request->sysroot, reterr);
     if (status != DTI_OK || request->sysroot)
         return status;
-    return dti_level_choose(request->level_limit, &answer->level, reterr);
+    return choose_level(answer, reterr);
 }
 
 enum dti_status dti_devices_find(struct dti_devices_answer **ret,

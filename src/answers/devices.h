@@ -23,7 +23,8 @@ struct dti_devices_answer {
     bool shows_cpu, shows_cuda, shows_mps;
     bool looked_for_cuda;
     struct dti_machine machine;
-    enum dti_level level; /* CPU level of array kernels; only for this machine */
+    enum dti_level level;      /* CPU level of array kernels; only for this machine */
+    const char *level_trouble; /* why the next level is not used though it is there, or NULL */
     struct dti_gpu_list list;
     size_t first_gpu, gpu_end; /* those of the list that are shown */
     const char *best;          /* NULL if CUDA devices were not probed */

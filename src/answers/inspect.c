@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "answers/common.h"
+#include "answers/part_words.h"
 #include "answers/rows.h"
 #include "answers/tensors.h"
 
@@ -15,11 +16,7 @@ DTI_WORDS(sort_words, "file", "name", "size", "elements", "dtype", "offset")
 DTI_WORDS(order_words, "row-major", "fortran")
 DTI_WORDS(endian_words, "little", "big")
 DTI_WORDS(packing_words, "low", "high", "bytes")
-DTI_WORDS(
-    part_words, [DTI_PART_CODES] = "codes", [DTI_PART_SCALE] = "scale",
-    [DTI_PART_ZERO_POINT] = "zero_point", [DTI_PART_TENSOR_SCALE] = "tensor_scale",
-    [DTI_PART_SHAPE] = "shape", [DTI_PART_MAP] = "map", [DTI_PART_NESTED_SCALE] = "nested_scale",
-    [DTI_PART_NESTED_MAP] = "nested_map", [DTI_PART_STATE] = "state")
+DTI_WORDS(part_words, DTI_PART_WORDS)
 DTI_WORDS(metadata_words, "string", "token", "array")
 
 struct file_of {
@@ -82,7 +79,8 @@ static struct extreme extreme_of(bool there, const struct dti_inspect_extreme *o
 {
     struct extreme extreme = {.format = NULL};
     if (there) {
-        extreme.format = dti_inspect_extreme_code(of, magnitude, &extreme.code);
+        extreme.format = dti_inspect_extreme_format(of->tensor, magnitude);
+        extreme.code = of->code;
         extreme.place = dti_place_start(of->tensor, of->index);
     }
     return extreme;

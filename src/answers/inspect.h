@@ -74,11 +74,10 @@ struct dti_inspect_histogram {
     uint64_t overflow[DTI_STATS_RANGES], to_zero[DTI_STATS_RANGES], to_subnormal[DTI_STATS_RANGES];
 };
 
-/* An extreme: the number, its tensor and its position. */
+/* An extreme: its tensor, the number as a code of dti_inspect_extreme_format(), its position. */
 struct dti_inspect_extreme {
-    struct dti_value value;
     const struct dti_tensor *tensor;
-    uint64_t index;
+    uint64_t code, index;
 };
 
 /* The statistics of a tensor, or of all. */
@@ -88,8 +87,8 @@ struct dti_inspect_figures {
     uint64_t first_nan, first_inf;
     struct dti_inspect_extreme min, max, absmax; /* finite > 0 */
     double mean, deviation;
-    unsigned fits; /* a bit for each dtype of the ladder */
-    struct dti_inspect_histogram histogram;
+    unsigned fits;                           /* a bit for each dtype of the ladder */
+    struct dti_inspect_histogram *histogram; /* or NULL */
 };
 
 struct dti_inspect_report {
@@ -116,10 +115,10 @@ enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_e
 
 /* Whether a tensor's elements have more than one byte; and whether the highest byte comes first. */
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big);
-/* The number in the dtype of its tensor; magnitudes of integers, which may be outside their dtype
- * (128 of int8), in uint64. */
-const struct dti_format *dti_inspect_extreme_code(const struct dti_inspect_extreme *extreme,
-                                                  bool magnitude, uint64_t *ret_code);
+/* The dtype of its tensor; of magnitudes of integers, which may be outside their dtype (128 of
+ * int8), uint64. */
+const struct dti_format *dti_inspect_extreme_format(const struct dti_tensor *tensor,
+                                                    bool magnitude);
 /* The dtypes of the smallest width that hold all numbers, "fp8_e4m3fn, fp8_e5m2"; "-" for none. */
 enum { DTI_INSPECT_FITS = 64 };
 const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],

@@ -269,11 +269,18 @@ static enum dti_status sum(struct dti_inspect_report *report, struct dti_error *
     return group(report, reterr);
 }
 
+static void free_histogram(struct dti_inspect_histogram *histogram)
+{
+    if (histogram)
+        free(histogram->binade);
+    free(histogram);
+}
+
 void dti_inspect_report_free(struct dti_inspect_report *report)
 {
     for (size_t i = 0; report->figures && i < report->selected_count; i++)
-        free(report->figures[i].histogram.binade);
-    free(report->all.histogram.binade);
+        free_histogram(report->figures[i].histogram);
+    free_histogram(report->all.histogram);
     free(report->figures);
     free(report->losses);
     free(report->digests);

@@ -12,17 +12,10 @@ const enum dti_dtype dti_inspect_ladder[DTI_INSPECT_LADDER] = {
     DTI_FP16,     DTI_BF16,     DTI_FP32,     DTI_FP64,
 };
 
-const struct dti_format *dti_inspect_extreme_code(const struct dti_inspect_extreme *extreme,
-                                                  bool magnitude, uint64_t *ret_code)
+const struct dti_format *dti_inspect_extreme_format(const struct dti_tensor *tensor, bool magnitude)
 {
-    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
-    const struct dti_format *format = dti_real_format(extreme->tensor->format);
-    struct dti_outcome outcome;
-    if (magnitude && dti_format_is_integer(format))
-        format = dti_format_get(DTI_UINT64);
-    dti_encode(format, &extreme->value, &policy, 0, &outcome);
-    *ret_code = outcome.code;
-    return format;
+    const struct dti_format *const format = dti_real_format(tensor->format);
+    return magnitude && dti_format_is_integer(format) ? dti_format_get(DTI_UINT64) : format;
 }
 
 const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
@@ -51,9 +44,12 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
 #define ADD(count)  all->count += one->count;
 
 static void set_extreme(struct dti_inspect_extreme *extreme, const struct dti_value *value,
-                        const struct dti_tensor *tensor, uint64_t index)
+                        const struct dti_tensor *tensor, bool magnitude, uint64_t index)
 {
-    *extreme = (struct dti_inspect_extreme){.value = *value, .tensor = tensor, .index = index};
+    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
+    struct dti_outcome outcome;
+    dti_encode(dti_inspect_extreme_format(tensor, magnitude), value, &policy, 0, &outcome);
+    *extreme = (struct dti_inspect_extreme){.tensor = tensor, .code = outcome.code, .index = index};
 }
 
 static void digest(struct dti_inspect_figures *figures, const struct dti_tensor *tensor,
@@ -68,9 +64,9 @@ static void digest(struct dti_inspect_figures *figures, const struct dti_tensor 
     figures->mean = dti_stats_mean(stats);
     figures->deviation = dti_stats_deviation(stats);
     if (dti_stats_extremes(stats, &scanned->rule, &min, &max, &absmax)) {
-        set_extreme(&figures->min, &min, tensor, stats->min_index);
-        set_extreme(&figures->max, &max, tensor, stats->max_index);
-        set_extreme(&figures->absmax, &absmax, tensor, stats->absmax_index);
+        set_extreme(&figures->min, &min, tensor, false, stats->min_index);
+        set_extreme(&figures->max, &max, tensor, false, stats->max_index);
+        set_extreme(&figures->absmax, &absmax, tensor, true, stats->absmax_index);
     }
     for (unsigned i = 0; i < DTI_INSPECT_LADDER; i++) {
         if (dti_stats_fit(stats, &scanned->rule, dti_format_get(dti_inspect_ladder[i])))
@@ -79,9 +75,13 @@ static void digest(struct dti_inspect_figures *figures, const struct dti_tensor 
 }
 
 /* Trims the empty ends. False when out of memory. */
-static bool trim(struct dti_inspect_histogram *ret, const struct dti_histogram *histogram)
+static bool trim(struct dti_inspect_histogram **ret_made, const struct dti_histogram *histogram)
 {
+    struct dti_inspect_histogram *const ret = calloc(1, sizeof *ret);
     unsigned first = 0, end = DTI_BINADES;
+    if (!ret)
+        return false;
+    *ret_made = ret;
     while (first < end && histogram->binade[first] == 0)
         first++;
     while (end > first && histogram->binade[end - 1] == 0)
@@ -125,22 +125,33 @@ static enum dti_status take(void *context, size_t at, const struct dti_tensor_st
                : dti_no_memory(reterr);
 }
 
-static void take_extreme(struct dti_inspect_extreme *all, const struct dti_inspect_extreme *one,
-                         int wanted)
+/* *most is the value of `all`. */
+static void take_extreme(struct dti_inspect_extreme *all, struct dti_value *most,
+                         const struct dti_inspect_extreme *one, bool magnitude, int wanted)
 {
-    if (!all->tensor || dti_value_compare(&one->value, &all->value) == wanted)
-        *all = *one;
+    struct dti_value value;
+    dti_decode(dti_inspect_extreme_format(one->tensor, magnitude), one->code, &value);
+    if (all->tensor && dti_value_compare(&value, most) != wanted)
+        return;
+    *all = *one;
+    *most = value;
 }
 
-static void add(struct dti_inspect_figures *all, const struct dti_inspect_figures *one)
+/* The values of the extremes of all. */
+struct most {
+    struct dti_value min, max, absmax;
+};
+
+static void add(struct dti_inspect_figures *all, struct most *most,
+                const struct dti_inspect_figures *one)
 {
     COUNTS(ADD)
     all->fits &= one->fits;
     if (one->finite == 0)
         return;
-    take_extreme(&all->min, &one->min, -1);
-    take_extreme(&all->max, &one->max, 1);
-    take_extreme(&all->absmax, &one->absmax, 1);
+    take_extreme(&all->min, &most->min, &one->min, false, -1);
+    take_extreme(&all->max, &most->max, &one->max, false, 1);
+    take_extreme(&all->absmax, &most->absmax, &one->absmax, true, 1);
 }
 
 /* Of all numbers of all tensors, from the means and deviations of each: by exact sums, so that
@@ -170,6 +181,7 @@ static void pool(struct dti_inspect_figures *all, const struct dti_inspect_figur
 static void total(struct dti_inspect_report *report)
 {
     struct dti_inspect_figures *const all = &report->all;
+    struct most most;
     all->first_nan = all->first_inf = UINT64_MAX;
     all->mean = all->deviation = NAN;
     all->fits = (1U << DTI_INSPECT_LADDER) - 1;
@@ -177,7 +189,7 @@ static void total(struct dti_inspect_report *report)
         if (!report->figures[i].there)
             continue;
         all->there = true;
-        add(all, &report->figures[i]);
+        add(all, &most, &report->figures[i]);
     }
     if (all->finite > 0)
         pool(all, report->figures, report->scanned_count);

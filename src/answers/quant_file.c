@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answers/common.h"
+#include "answers/part_words.h"
 #include "answers/rows.h"
 
 /* The sources of objects. */
@@ -34,11 +35,7 @@ DTI_WORDS(fate_words, "quantized", [DTI_FATE_KEEP - 1] = "keep", [DTI_FATE_ONLY 
           [DTI_FATE_INTEGER - 1] = "integer", [DTI_FATE_COMPLEX - 1] = "complex",
           [DTI_FATE_NARROW - 1] = "narrow", [DTI_FATE_SCALAR - 1] = "scalar",
           [DTI_FATE_PART - 1] = "part")
-DTI_WORDS(
-    part_words, [DTI_PART_CODES] = "codes", [DTI_PART_SCALE] = "scale",
-    [DTI_PART_ZERO_POINT] = "zero_point", [DTI_PART_TENSOR_SCALE] = "tensor_scale",
-    [DTI_PART_SHAPE] = "shape", [DTI_PART_MAP] = "map", [DTI_PART_NESTED_SCALE] = "nested_scale",
-    [DTI_PART_NESTED_MAP] = "nested_map", [DTI_PART_STATE] = "state", [DTI_PART_COUNT] = "tensor")
+DTI_WORDS(part_words, DTI_PART_WORDS, [DTI_PART_COUNT] = "tensor")
 
 const char *dti_quant_output_words(size_t index)
 {
@@ -78,7 +75,7 @@ static void put_parts(struct dti_json *json, const struct quant_tensor_of *of)
             .part = part_words(DTI_PART_COUNT),
             .suffix = "",
             .source = source,
-            .written = &tensor->part[DTI_PART_CODES],
+            .written = tensor->part,
             .dtype = source->format->name,
             .rank = source->rank,
             .shape = source->shape,
@@ -94,7 +91,7 @@ static void put_parts(struct dti_json *json, const struct quant_tensor_of *of)
             .part = part_words(i),
             .suffix = dti_quant_suffix(rewrite->row, (enum dti_quant_part)i),
             .source = source,
-            .written = &tensor->part[i],
+            .written = dti_rewrite_part(tensor, (enum dti_quant_part)i),
             .dtype = dti_format_get(parts[i].dtype)->name,
             .rank = parts[i].rank,
             .shape = parts[i].shape,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { IN_BUCKET = 4 }; /* rows in a bucket, about */
+
 /* Eight bytes a step; any mixing will do, as equal hashes are compared in full. */
 static uint64_t hash_of(const char *name, size_t length)
 {
@@ -44,18 +46,31 @@ static int compare_rows(const void *a, const void *b)
 
 bool dti_name_order_init(struct dti_name_order *ret, size_t capacity)
 {
-    struct dti_name_row *const rows = calloc(capacity > 0 ? capacity : 1, sizeof *rows);
-    if (!rows)
+    struct dti_name_order order = {.bits = 1};
+    while (capacity >> order.bits >= IN_BUCKET)
+        order.bits++;
+    order.rows = malloc((capacity > 0 ? capacity : 1) * sizeof *order.rows);
+    order.starts = calloc(((size_t)1 << order.bits) + 1, sizeof *order.starts);
+    order.seen = calloc((size_t)1 << order.bits, sizeof *order.seen);
+    if (!order.rows || !order.starts || !order.seen) {
+        dti_name_order_free(&order);
         return false;
-    *ret = (struct dti_name_order){.rows = rows};
+    }
+    *ret = order;
     return true;
 }
 
 void dti_name_order_free(struct dti_name_order *order)
 {
     free(order->rows);
-    order->rows = NULL;
-    order->count = 0;
+    free(order->starts);
+    free(order->seen);
+    *order = (struct dti_name_order){.rows = NULL};
+}
+
+static size_t bucket_of(const struct dti_name_order *order, uint64_t hash)
+{
+    return (size_t)(hash >> (64 - order->bits));
 }
 
 void dti_name_order_add(struct dti_name_order *order, const char *name, size_t length)
@@ -69,10 +84,84 @@ void dti_name_order_add(struct dti_name_order *order, const char *name, size_t l
     order->count++;
 }
 
+/* The word of the set that a hash is in; its bit there is hash % 64. */
+static uint64_t *word_of(const struct dti_name_order *order, uint64_t hash)
+{
+    return &order->seen[hash >> 6 & (((size_t)1 << order->bits) - 1)];
+}
+
+/* Puts rows first to end - 1 into buckets by the bits of their hashes from `shift` on, each from
+ * the bucket's end downwards, and goes on with the row that was there. Leaves in `starts`, which
+ * are all 0, where the buckets begin. */
+static void spread(struct dti_name_row *rows, size_t first, size_t end, unsigned shift,
+                   size_t *starts, size_t buckets)
+{
+    size_t sum = first;
+    for (size_t i = first; i < end; i++)
+        starts[rows[i].hash >> shift & (buckets - 1)]++;
+    for (size_t i = 0; i < buckets; i++)
+        starts[i] = sum += starts[i];
+    for (size_t at = first; at < end; at++) {
+        struct dti_name_row row = rows[at];
+        size_t *start = &starts[row.hash >> shift & (buckets - 1)];
+        if (at >= *start)
+            continue; /* it came here earlier: rows of buckets before this one all did */
+        while (--*start != at) {
+            const struct dti_name_row other = rows[*start];
+            rows[*start] = row;
+            row = other;
+            start = &starts[row.hash >> shift & (buckets - 1)];
+        }
+        rows[at] = row;
+    }
+}
+
+/* Many buckets in two steps, the second within what the first left side by side: rows would be
+ * fetched from all over the memory otherwise. */
+static void fill_buckets(struct dti_name_order *order)
+{
+    enum { TOP = 9 };
+    const unsigned low = order->bits > TOP ? order->bits - TOP : 0;
+    size_t tops[(1 << TOP) + 1] = {0};
+    if (low == 0) {
+        spread(order->rows, 0, order->count, 64 - order->bits, order->starts,
+               (size_t)1 << order->bits);
+    } else {
+        spread(order->rows, 0, order->count, 64 - TOP, tops, (size_t)1 << TOP);
+        tops[1 << TOP] = order->count;
+        for (size_t i = 0; i < (size_t)1 << TOP; i++)
+            spread(order->rows, tops[i], tops[i + 1], 64 - order->bits, order->starts + (i << low),
+                   (size_t)1 << low);
+    }
+    order->starts[(size_t)1 << order->bits] = order->count;
+    for (size_t i = 0; i < order->count; i++)
+        *word_of(order, order->rows[i].hash) |= UINT64_C(1) << order->rows[i].hash % 64;
+}
+
+/* Buckets have few rows, unless someone chose the names so. */
+static void sort_rows(struct dti_name_row *rows, size_t count)
+{
+    if (count > 4 * IN_BUCKET) {
+        qsort(rows, count, sizeof *rows, compare_rows);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        const struct dti_name_row row = rows[i];
+        size_t at = i;
+        for (; at > 0 && compare_rows(&row, &rows[at - 1]) < 0; at--)
+            rows[at] = rows[at - 1];
+        rows[at] = row;
+    }
+}
+
 void dti_name_order_sort(struct dti_name_order *order)
 {
-    if (order->count > 1)
-        qsort(order->rows, order->count, sizeof *order->rows, compare_rows);
+    const size_t buckets = (size_t)1 << order->bits;
+    if (order->count == 0)
+        return;
+    fill_buckets(order);
+    for (size_t i = 0; i < buckets; i++)
+        sort_rows(order->rows + order->starts[i], order->starts[i + 1] - order->starts[i]);
 }
 
 struct dti_name_row dti_name_of(const void *items, size_t index, struct dti_named named)
@@ -123,7 +212,10 @@ bool dti_name_order_find(const struct dti_name_order *order, const char *name, s
 {
     const struct dti_name_row wanted = {
         .hash = hash_of(name, length), .name = name, .length = length};
-    size_t low = 0, high = order->count;
+    if (order->count == 0 || (*word_of(order, wanted.hash) >> wanted.hash % 64 & 1) == 0)
+        return false;
+    const size_t bucket = bucket_of(order, wanted.hash), end = order->starts[bucket + 1];
+    size_t low = order->starts[bucket], high = end;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (compare_names(&order->rows[middle], &wanted) < 0)
@@ -131,7 +223,7 @@ bool dti_name_order_find(const struct dti_name_order *order, const char *name, s
         else
             high = middle;
     }
-    if (low == order->count || compare_names(&order->rows[low], &wanted) != 0)
+    if (low == end || compare_names(&order->rows[low], &wanted) != 0)
         return false;
     *ret_index = order->rows[low].index;
     return true;

@@ -19,6 +19,10 @@ struct dti_name_row {
 struct dti_name_order {
     struct dti_name_row *rows;
     size_t count;
+    unsigned bits;  /* the highest of a hash that say in which bucket a row is */
+    size_t *starts; /* of the buckets, and the end of the last */
+    uint64_t
+        *seen; /* a set of hashes by their lowest bits: most names that are not there end here */
 };
 
 /* Room for so many; false: memory ran out. Then add them, then sort, then ask. */

@@ -115,12 +115,12 @@ static bool grow(struct dti_pool *pool, void *list, size_t count, size_t more, s
     size_t larger = *capacity > 0 ? 2 * *capacity : LEAST;
     if (larger < count + more)
         larger = count + more;
-    void *old, *const new = dti_pool_array(pool, larger, size);
+    void *old;
+    memcpy(&old, list, sizeof old);
+    void *const new =
+        larger > SIZE_MAX / size ? NULL : dti_pool_grow(pool, old, count * size, larger * size);
     if (!new)
         return false;
-    memcpy(&old, list, sizeof old);
-    if (count > 0)
-        memcpy(new, old, count * size);
     memcpy(list, &new, sizeof new);
     *capacity = larger;
     return true;

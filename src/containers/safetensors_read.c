@@ -8,15 +8,7 @@
 
 #include "containers/safetensors.h"
 #include "dtinfo/checked.h"
-
-/* The length of a header, from the first 8 bytes. */
-static uint64_t length_of(const unsigned char *first)
-{
-    uint64_t length = 0;
-    for (unsigned i = 0; i < DTI_SAFETENSORS_PREFIX; i++)
-        length |= (uint64_t)first[i] << 8 * i;
-    return length;
-}
+#include "dtinfo/little_endian.h"
 
 bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned char *first,
                                    size_t size, uint64_t file_size, uint64_t *ret_length)
@@ -26,7 +18,7 @@ bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned c
                                   ": truncated: a safetensors file begins with 8 bytes that give "
                                   "the length of its header, but this one has %zu",
                                   size);
-    const uint64_t length = length_of(first);
+    const uint64_t length = dti_little_get(first, DTI_SAFETENSORS_PREFIX);
     if (length > DTI_SAFETENSORS_HEADER_MAX)
         return dti_opening_refuse(opening,
                                   ": its first 8 bytes announce a header of %" PRIu64
@@ -114,7 +106,8 @@ bool dti_safetensors_read(struct dti_opening *opening, unsigned file_index)
  * other kinds have no four bytes of zero there. */
 static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)
 {
-    if (head_size <= DTI_SAFETENSORS_PREFIX || length_of(head) > DTI_SAFETENSORS_HEADER_MAX)
+    if (head_size <= DTI_SAFETENSORS_PREFIX ||
+        dti_little_get(head, DTI_SAFETENSORS_PREFIX) > DTI_SAFETENSORS_HEADER_MAX)
         return false;
     const size_t first = dti_skip_space(head, head_size, DTI_SAFETENSORS_PREFIX);
     return first < head_size ? head[first] == '{' : file_size > head_size;

@@ -12,6 +12,7 @@
 #include "containers/safetensors.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/little_endian.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/utf8.h"
 
@@ -151,6 +152,18 @@ static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_ne
     return DTI_OK;
 }
 
+/* Room for about as much as tensors take, so that a long header is not copied again and again. */
+static void reserve_header(struct dti_buffer *out, const struct dti_new_tensor *tensors,
+                           size_t count)
+{
+    enum { ENTRY = 96, DIMENSION = 8, MOST = DTI_SAFETENSORS_HEADER_MAX };
+    size_t bytes = 0;
+    for (size_t i = 0; i < count && bytes < MOST; i++)
+        bytes += tensors[i].name_length + ENTRY + tensors[i].rank * DIMENSION;
+    if (bytes < MOST)
+        dti_buffer_reserve(out, bytes);
+}
+
 /* Appends the header: prefix, JSON, blanks. */
 static enum dti_status append_header(struct dti_buffer *out, const struct dti_new_tensor *tensors,
                                      size_t count, const struct dti_metadata *metadata,
@@ -158,6 +171,7 @@ static enum dti_status append_header(struct dti_buffer *out, const struct dti_ne
 {
     const size_t start = out->length;
     enum dti_status status = DTI_OK;
+    reserve_header(out, tensors, count);
     dti_buffer_fill(out, '\0', DTI_SAFETENSORS_PREFIX);
     dti_buffer_append(out, "{", 1);
     if (metadata_count > 0)
@@ -177,8 +191,7 @@ static enum dti_status append_header(struct dti_buffer *out, const struct dti_ne
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "the header would have %" PRIu64 " bytes; safetensors allows %d", length,
                         (int)DTI_SAFETENSORS_HEADER_MAX);
-    for (unsigned i = 0; i < DTI_SAFETENSORS_PREFIX; i++)
-        out->data[start + i] = (char)(unsigned char)(length >> 8 * i & 0xFF);
+    dti_little_put((unsigned char *)out->data + start, DTI_SAFETENSORS_PREFIX, length);
     return DTI_OK;
 }
 

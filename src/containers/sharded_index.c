@@ -57,10 +57,9 @@ static bool read_file_name(struct index_reading *work, const struct dti_mapping 
     enum dti_json_token token;
     if (!next(work, &token))
         return false;
-    dti_quote(tensor, mapping->tensor, mapping->tensor_length);
     if (token != DTI_JSON_STRING)
         return dti_opening_refuse(work->opening, " maps tensor %s to a value that is not a string",
-                                  tensor);
+                                  dti_quote(tensor, mapping->tensor, mapping->tensor_length));
     const char *name;
     size_t length;
     dti_json_string_value(&work->json, &name, &length);
@@ -72,7 +71,8 @@ static bool read_file_name(struct index_reading *work, const struct dti_mapping 
         dti_opening_refuse(
             work->opening,
             " maps tensor %s to %s; a shard must be a plain file name, without folders or \"..\"",
-            tensor, dti_quote(quoted, name, length));
+            dti_quote(tensor, mapping->tensor, mapping->tensor_length),
+            dti_quote(quoted, name, length));
         dti_error_argument(work->opening->error, name, length);
         return false;
     }

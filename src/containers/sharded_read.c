@@ -172,16 +172,27 @@ static bool fail_mapping(const struct checkpoint_opening *work, const struct dti
                                  a, absent, listed);
 }
 
+static bool is_called(const struct dti_container *container, size_t at,
+                      const struct dti_mapping *mapping)
+{
+    return at < container->tensor_count &&
+           container->tensors[at].name_length == mapping->tensor_length &&
+           (mapping->tensor_length == 0 ||
+            memcmp(container->tensors[at].name, mapping->tensor, mapping->tensor_length) == 0);
+}
+
 /* Every mapped tensor is where the index says, and every tensor is mapped. */
 static bool check_mappings(const struct checkpoint_opening *work,
                            const struct dti_name_order *order)
 {
     const struct dti_shards *const shards = &work->shards;
     const struct dti_container *const container = work->opening->container;
-    size_t at;
+    size_t at = SIZE_MAX;
     for (size_t i = 0; i < shards->mapping_count; i++) {
         const struct dti_mapping *const mapping = &shards->mappings[i];
-        if (!dti_name_order_find(order, mapping->tensor, mapping->tensor_length, &at) ||
+        at++; /* mostly they are in the order of the tensors */
+        if ((!is_called(container, at, mapping) &&
+             !dti_name_order_find(order, mapping->tensor, mapping->tensor_length, &at)) ||
             container->tensors[at].file != mapping->shard)
             return fail_mapping(work, order, mapping);
     }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dtinfo/little_endian.h"
+
 enum {
     ENTRY_MARK = 0x02014b50,
     LOCAL_MARK = 0x04034b50,
@@ -45,8 +47,8 @@ static bool take_zip64(const unsigned char *extra, size_t length, uint64_t *cons
                        size_t count)
 {
     while (length >= 4) {
-        const size_t id = (size_t)dti_zip_number(extra, 2),
-                     size = (size_t)dti_zip_number(extra + 2, 2);
+        const size_t id = (size_t)dti_little_get(extra, 2),
+                     size = (size_t)dti_little_get(extra + 2, 2);
         if (size > length - 4)
             return false;
         const unsigned char *at = extra + 4;
@@ -56,7 +58,7 @@ static bool take_zip64(const unsigned char *extra, size_t length, uint64_t *cons
                 continue;
             if (left < 8)
                 return false;
-            *fields[i] = dti_zip_number(at, 8);
+            *fields[i] = dti_little_get(at, 8);
             at += 8;
             left -= 8;
         }
@@ -70,22 +72,22 @@ static bool take_zip64(const unsigned char *extra, size_t length, uint64_t *cons
 static bool read_entry(struct dti_opening *opening, const unsigned char *entry, size_t left,
                        struct dti_zip_member *ret, size_t *ret_size)
 {
-    if (left < DTI_ZIP_ENTRY_SIZE || dti_zip_number(entry, 4) != ENTRY_MARK)
+    if (left < DTI_ZIP_ENTRY_SIZE || dti_little_get(entry, 4) != ENTRY_MARK)
         return dti_opening_refuse(
             opening, ": damaged: an entry in the directory of the zip archive is not a member");
-    const size_t name = (size_t)dti_zip_number(entry + 28, 2),
-                 extra = (size_t)dti_zip_number(entry + 30, 2);
-    *ret_size = DTI_ZIP_ENTRY_SIZE + name + extra + (size_t)dti_zip_number(entry + 32, 2);
+    const size_t name = (size_t)dti_little_get(entry + 28, 2),
+                 extra = (size_t)dti_little_get(entry + 30, 2);
+    *ret_size = DTI_ZIP_ENTRY_SIZE + name + extra + (size_t)dti_little_get(entry + 32, 2);
     if (*ret_size > left)
         return dti_opening_refuse(
             opening, ": damaged: the directory of the zip archive ends in the middle of a member");
     *ret = (struct dti_zip_member){
-        .flags = (unsigned)dti_zip_number(entry + 8, 2),
-        .method = (unsigned)dti_zip_number(entry + 10, 2),
-        .crc = (uint32_t)dti_zip_number(entry + 16, 4),
-        .packed = dti_zip_number(entry + 20, 4),
-        .size = dti_zip_number(entry + 24, 4),
-        .header = dti_zip_number(entry + 42, 4),
+        .flags = (unsigned)dti_little_get(entry + 8, 2),
+        .method = (unsigned)dti_little_get(entry + 10, 2),
+        .crc = (uint32_t)dti_little_get(entry + 16, 4),
+        .packed = dti_little_get(entry + 20, 4),
+        .size = dti_little_get(entry + 24, 4),
+        .header = dti_little_get(entry + 42, 4),
         .name = dti_opening_text(opening, (const char *)entry + DTI_ZIP_ENTRY_SIZE, name),
         .name_length = name,
     };
@@ -96,9 +98,9 @@ static bool read_entry(struct dti_opening *opening, const unsigned char *entry, 
         return fail_member(opening, ret, "has a damaged extra field");
     if (memchr(ret->name, '\0', name))
         return fail_member(opening, ret, "has a NUL in its name");
-    if (dti_zip_number(entry + 34, 2) != 0)
+    if (dti_little_get(entry + 34, 2) != 0)
         return dti_opening_refuse(opening, ": the zip archive is split over several files");
-    return (dti_zip_number(entry + 6, 2) & 0xFF) <= VERSION_MAX ||
+    return (dti_little_get(entry + 6, 2) & 0xFF) <= VERSION_MAX ||
            fail_member(opening, ret, "needs a newer version of the zip format");
 }
 
@@ -171,9 +173,9 @@ static bool agrees(const struct dti_zip_member *member, const unsigned char *loc
                    uint64_t size)
 {
     const bool later = (member->flags & DTI_ZIP_DESCRIPTOR) != 0;
-    const uint64_t crc = dti_zip_number(local + 14, 4);
-    if (((dti_zip_number(local + 6, 2) ^ member->flags) & FLAGS_COMPARED) != 0 ||
-        dti_zip_number(local + 8, 2) != member->method)
+    const uint64_t crc = dti_little_get(local + 14, 4);
+    if (((dti_little_get(local + 6, 2) ^ member->flags) & FLAGS_COMPARED) != 0 ||
+        dti_little_get(local + 8, 2) != member->method)
         return false;
     return (crc == member->crc || (later && crc == 0)) &&
            ((packed == member->packed && size == member->size) ||
@@ -184,7 +186,7 @@ static bool agrees(const struct dti_zip_member *member, const unsigned char *loc
 static bool check_local(struct dti_opening *opening, const struct dti_zip_member *member,
                         const unsigned char *local, const unsigned char *names, size_t extra)
 {
-    uint64_t packed = dti_zip_number(local + 18, 4), size = dti_zip_number(local + 22, 4);
+    uint64_t packed = dti_little_get(local + 18, 4), size = dti_little_get(local + 22, 4);
     uint64_t *const fields[] = {&size, &packed};
     if (member->name_length > 0 && memcmp(names, member->name, member->name_length) != 0)
         return fail_member(opening, member,
@@ -205,9 +207,9 @@ bool dti_zip_locate(struct dti_opening *opening, struct dti_zip *zip, size_t ind
     const size_t first = available < sizeof usual ? (size_t)available : sizeof usual;
     if (!dti_opening_read(opening, local, first, member->header))
         return false;
-    const size_t name = (size_t)dti_zip_number(local + 26, 2),
-                 extra = (size_t)dti_zip_number(local + 28, 2), size = LOCAL_SIZE + name + extra;
-    if (dti_zip_number(local, 4) != LOCAL_MARK || name != member->name_length)
+    const size_t name = (size_t)dti_little_get(local + 26, 2),
+                 extra = (size_t)dti_little_get(local + 28, 2), size = LOCAL_SIZE + name + extra;
+    if (dti_little_get(local, 4) != LOCAL_MARK || name != member->name_length)
         return fail_member(opening, member,
                            "is not where the directory says: its header is not there");
     if (size > available || available - size < member->packed)

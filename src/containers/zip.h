@@ -55,13 +55,4 @@ struct dti_zip_end {
 };
 bool dti_zip_find_end(struct dti_opening *opening, struct dti_zip_end *ret);
 
-/* A little-endian number of up to 8 bytes. */
-static inline uint64_t dti_zip_number(const unsigned char *bytes, size_t size)
-{
-    uint64_t value = 0;
-    while (size-- > 0)
-        value = value << 8 | bytes[size];
-    return value;
-}
-
 #endif

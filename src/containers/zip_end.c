@@ -7,6 +7,7 @@
 
 #include "containers/zip.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/little_endian.h"
 
 enum {
     END_MARK = 0x06054b50,
@@ -41,26 +42,26 @@ static bool read_end64(struct dti_opening *opening, uint64_t at, struct dti_zip_
         return true;
     if (!dti_opening_read(opening, bytes, LOCATOR_SIZE, at - LOCATOR_SIZE))
         return false;
-    if (dti_zip_number(bytes, 4) != LOCATOR_MARK)
+    if (dti_little_get(bytes, 4) != LOCATOR_MARK)
         return true;
     const uint64_t there = at - LOCATOR_SIZE - END64_SIZE;
-    if (dti_zip_number(bytes + 4, 4) != 0 || dti_zip_number(bytes + 16, 4) > 1)
+    if (dti_little_get(bytes + 4, 4) != 0 || dti_little_get(bytes + 16, 4) > 1)
         return fail_split(opening);
-    if (dti_zip_number(bytes + 8, 8) != there)
+    if (dti_little_get(bytes + 8, 8) != there)
         return dti_opening_refuse(opening, ": damaged: the 64-bit end record of the zip archive is "
                                            "not where its locator says");
     if (!dti_opening_read(opening, bytes, END64_SIZE, there))
         return false;
-    if (dti_zip_number(bytes, 4) != END64_MARK || dti_zip_number(bytes + 4, 8) != END64_SIZE - 12)
+    if (dti_little_get(bytes, 4) != END64_MARK || dti_little_get(bytes + 4, 8) != END64_SIZE - 12)
         return dti_opening_refuse(opening,
                                   ": damaged: the 64-bit end record of the zip archive is invalid");
-    if (dti_zip_number(bytes + 16, 8) != 0 ||
-        dti_zip_number(bytes + 24, 8) != dti_zip_number(bytes + 32, 8))
+    if (dti_little_get(bytes + 16, 8) != 0 ||
+        dti_little_get(bytes + 24, 8) != dti_little_get(bytes + 32, 8))
         return fail_split(opening);
     end->limit = there;
-    return (widen(&end->count, dti_zip_number(bytes + 32, 8), 2) &&
-            widen(&end->size, dti_zip_number(bytes + 40, 8), 4) &&
-            widen(&end->directory, dti_zip_number(bytes + 48, 8), 4)) ||
+    return (widen(&end->count, dti_little_get(bytes + 32, 8), 2) &&
+            widen(&end->size, dti_little_get(bytes + 40, 8), 4) &&
+            widen(&end->directory, dti_little_get(bytes + 48, 8), 4)) ||
            dti_opening_refuse(opening,
                               ": damaged: the two end records of the zip archive disagree");
 }
@@ -72,13 +73,13 @@ static size_t find_end(const unsigned char *tail, size_t size)
     if (size < END_SIZE)
         return SIZE_MAX;
     size_t at = size - END_SIZE;
-    if (dti_zip_number(tail + at, 4) == END_MARK && dti_zip_number(tail + size - 2, 2) == 0)
+    if (dti_little_get(tail + at, 4) == END_MARK && dti_little_get(tail + size - 2, 2) == 0)
         return at;
     at = size - 4;
-    while (at > 0 && dti_zip_number(tail + at, 4) != END_MARK)
+    while (at > 0 && dti_little_get(tail + at, 4) != END_MARK)
         at--;
-    if (dti_zip_number(tail + at, 4) != END_MARK || size - at < END_SIZE ||
-        dti_zip_number(tail + at + END_SIZE - 2, 2) != size - at - END_SIZE)
+    if (dti_little_get(tail + at, 4) != END_MARK || size - at < END_SIZE ||
+        dti_little_get(tail + at + END_SIZE - 2, 2) != size - at - END_SIZE)
         return SIZE_MAX;
     return at;
 }
@@ -93,13 +94,13 @@ static bool read_end(struct dti_opening *opening, const unsigned char *tail, siz
             opening, ": truncated: a zip archive without its end record, or with bytes after it");
     const unsigned char *const record = tail + at;
     *ret = (struct dti_zip_end){
-        .count = dti_zip_number(record + 10, 2),
-        .size = dti_zip_number(record + 12, 4),
-        .directory = dti_zip_number(record + 16, 4),
+        .count = dti_little_get(record + 10, 2),
+        .size = dti_little_get(record + 12, 4),
+        .directory = dti_little_get(record + 16, 4),
         .limit = opening->file->input.size - size + at,
     };
-    return (dti_zip_number(record + 4, 2) == 0 && dti_zip_number(record + 6, 2) == 0 &&
-            dti_zip_number(record + 8, 2) == ret->count) ||
+    return (dti_little_get(record + 4, 2) == 0 && dti_little_get(record + 6, 2) == 0 &&
+            dti_little_get(record + 8, 2) == ret->count) ||
            fail_split(opening);
 }
 

@@ -234,8 +234,10 @@ enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
         status = run(&job, team, reterr);
     else
         status = dti_no_memory(reterr);
-    for (size_t i = 0; job.members && i < job.member_count; i++)
+    for (size_t i = 0; job.members && i < job.member_count; i++) {
+        dti_window_free(&job.members[i].window);
         dti_runner_free(job.runner, job.members[i].memory);
+    }
     free(job.members);
     free(job.firsts);
     free(job.groups);

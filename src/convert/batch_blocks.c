@@ -6,6 +6,7 @@
 #include "convert/batch_job.h"
 #include "convert/chunk_order.h"
 #include "convert/plan_parts.h"
+#include "convert/runner_parts.h"
 
 struct dti_batch_widths dti_batch_widths(const struct dti_batch_part *part)
 {
@@ -50,10 +51,11 @@ static struct batch_chunk piece_of(const struct dti_batch_part *part, uint64_t f
     };
 }
 
-/* Where a block is read to and written from. Kernels take any alignment, but the system copies
- * faster between places that are equally far from a line's begin. */
+/* Where a block is read to, or seen in a window, and written from. Kernels take any alignment, but
+ * the system copies faster between places that are equally far from a line's begin. */
 struct batch_buffers {
     unsigned char *src, *dst;
+    const unsigned char *from; /* src, or in a window; once it was read */
 };
 
 static struct batch_buffers buffers_of(const struct dti_batch_job *job, size_t member,
@@ -72,13 +74,23 @@ static struct batch_buffers buffers_of(const struct dti_batch_job *job, size_t m
 
 static enum dti_status read_piece(const struct dti_batch_job *job, size_t member,
                                   const struct batch_chunk *piece, size_t size,
-                                  const struct batch_buffers *buffers, struct dti_error *reterr)
+                                  struct batch_buffers *buffers, struct dti_error *reterr)
 {
-    const struct dti_batch_source *const source = piece->part->source;
+    const struct dti_batch_part *const part = piece->part;
+    const struct dti_batch_source *const source = part->source;
+    struct dti_batch_member *const mine = &job->members[member];
+    const void *bytes = buffers->src;
+    enum dti_status status;
     if (source)
-        return source->read(source->context, buffers->src, size, piece->input_offset,
-                            job->members[member].scratch, reterr);
-    return dti_input_read_at(piece->part->input, buffers->src, size, piece->input_offset, reterr);
+        status = source->read(source->context, buffers->src, size, piece->input_offset,
+                              &mine->window, mine->scratch, reterr);
+    else if (!part->plan || dti_runner_is_on(job->runner)) /* system calls and drivers copy it */
+        status = dti_input_read_at(part->input, buffers->src, size, piece->input_offset, reterr);
+    else
+        status = dti_window_look(&mine->window, part->input, buffers->src, size,
+                                 piece->input_offset, &bytes, reterr);
+    buffers->from = bytes;
+    return status;
 }
 
 static enum dti_status write_piece(const struct batch_chunk *piece, size_t size,
@@ -95,12 +107,12 @@ static enum dti_status cast_piece(struct dti_batch_job *job, size_t member,
     const struct dti_batch_part *const part = piece->part;
     struct dti_loss *const loss = part->loss ? &job->members[member].loss : NULL;
     if (!part->plan) {
-        memcpy(buffers->dst, buffers->src, piece->src_size);
+        memcpy(buffers->dst, buffers->from, piece->src_size);
         return DTI_OK;
     }
     if (loss)
         dti_loss_init(loss);
-    const enum dti_status status = dti_plan_run(part->plan, buffers->dst, buffers->src, piece->n,
+    const enum dti_status status = dti_plan_run(part->plan, buffers->dst, buffers->from, piece->n,
                                                 piece->index, DTI_STORES_CACHED, loss, reterr);
     if (status == DTI_OK && loss) {
         pthread_mutex_lock(&job->merging);
@@ -125,10 +137,12 @@ static struct batch_buffers buffers_of_piece(const struct dti_batch_job *job, si
 static enum dti_status do_piece(struct dti_batch_job *job, size_t member,
                                 const struct batch_chunk *piece, struct dti_error *reterr)
 {
-    const struct batch_buffers buffers = buffers_of_piece(job, member, piece);
+    struct batch_buffers buffers = buffers_of_piece(job, member, piece);
     enum dti_status status = read_piece(job, member, piece, piece->src_size, &buffers, reterr);
-    if (status == DTI_OK && piece->part->plan)
+    if (status == DTI_OK && piece->part->plan) {
         status = cast_piece(job, member, piece, &buffers, reterr);
+        status = dti_window_done(&job->members[member].window, status, reterr);
+    }
     if (status == DTI_OK && piece->part->output && !dti_batch_is_piped(piece->part))
         status = write_piece(piece, piece->dst_size, &buffers, reterr);
     return status;
@@ -139,17 +153,20 @@ static enum dti_status do_parts(struct dti_batch_job *job, size_t member, size_t
                                 size_t size, struct dti_error *reterr)
 {
     const struct batch_chunk first = piece_of(&job->parts[begin], 0, 0);
-    const struct batch_buffers buffers = buffers_of(job, member, &first, size);
-    struct batch_buffers at = buffers;
+    struct batch_buffers buffers = buffers_of(job, member, &first, size);
     enum dti_status status = read_piece(job, member, &first, size, &buffers, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct batch_buffers at = buffers;
     for (size_t i = begin; i < end && status == DTI_OK; i++) {
         const struct dti_batch_part *const part = &job->parts[i];
         const struct dti_batch_sizes sizes = dti_batch_sizes(part, part->elements);
         const struct batch_chunk piece = piece_of(part, 0, (size_t)sizes.src);
         status = cast_piece(job, member, &piece, &at, reterr);
-        at.src += piece.src_size;
+        at.from += piece.src_size;
         at.dst += piece.dst_size;
     }
+    status = dti_window_done(&job->members[member].window, status, reterr);
     if (status == DTI_OK && first.part->output)
         status = write_piece(&first, (size_t)(at.dst - buffers.dst), &buffers, reterr);
     return status;

@@ -11,12 +11,14 @@
 
 #include "dtinfo/batch.h"
 #include "dtinfo/block_queue.h"
+#include "dtinfo/window.h"
 
 enum { DTI_BATCH_LINE = 64 };
 
 /* One thread's own things. */
 struct dti_batch_member {
     unsigned char *memory, *scratch;
+    struct dti_window window;
     bool heeds_sigpipe;
     struct dti_loss loss;
 };

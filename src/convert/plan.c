@@ -127,6 +127,31 @@ static bool compose_loss(struct dti_plan *plan, struct dti_composer *c)
     return dti_compose_copy(c, &request->cast.dst, &bare, &bare);
 }
 
+/* One kernel that casts the source's numbers, or makes them where they are the result, may count
+ * the loss on the way. */
+static void find_cast_loss(struct dti_plan *plan)
+{
+    if (plan->copies || plan->core_count == 0 || plan->request.flags ||
+        plan->loss_rule.hub == DTI_LOSS_WIDE || (plan->shared_count == 0 && plan->source.count > 0))
+        return;
+    const unsigned bits = plan->loss_rule.hub == DTI_LOSS_HUB32 ? 32 : 64;
+    const struct dti_step *const last = &plan->chain.step[plan->core_count - 1];
+    const struct dti_step *const back = &plan->stored.step[0];
+    const bool exact =
+        plan->stored.count == 0 && last->dst_bits == bits && plan->shared_count == plan->core_count;
+    const bool rounds = plan->stored.count == 1 && back->kernel &&
+                        plan->shared_count + 1 == plan->core_count && last->src_bits == bits;
+    if (!last->kernel || !(exact || rounds))
+        return;
+    plan->cast_loss = dti_loss_cast_find(last->kernel, &last->args);
+    plan->loss_cast = (struct dti_loss_cast){.kernel = last->kernel,
+                                             .args = &last->args,
+                                             .source_bytes = last->src_bits / 8,
+                                             .code_bytes = last->dst_bits / 8,
+                                             .back = rounds ? back->kernel : NULL,
+                                             .back_args = rounds ? &back->args : NULL};
+}
+
 static void init_loss_rule(struct dti_plan *plan)
 {
     const struct dti_request *const request = &plan->request;
@@ -163,7 +188,6 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     plan->request = *request;
     plan->level = allowed;
-    plan->cache_bytes = dti_last_cache_bytes();
     struct dti_composer composer = {
         .chain = &plan->chain, .parameters = &plan->parameters, .allowed = allowed};
     init_loss_rule(plan);
@@ -173,6 +197,7 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
                                   : dti_fail(reterr, DTI_BUG, "no kernels for %s to %s",
                                              request->src.name, request->cast.dst.name);
     }
+    find_cast_loss(plan);
     *ret_plan = plan;
     return DTI_OK;
 }

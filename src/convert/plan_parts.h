@@ -29,11 +29,12 @@ struct dti_plan {
     size_t core_count; /* steps up to the destination's codes, before they are packed or swapped;
                         * means nothing when the plan copies */
     struct dti_plan_parameters *parameters;
-    size_t cache_bytes;
 
     /* The loss: source and stored numbers in the rule's arithmetic. */
     struct dti_loss_rule loss_rule;
     const struct dti_loss_kernel *loss;
+    dti_loss_cast_fn *cast_loss; /* casts from the shared numbers and counts on the way, or NULL */
+    struct dti_loss_cast loss_cast;
     size_t shared_count; /* the first steps of chain that make the source's numbers; or 0 and: */
     struct dti_chain source; /* stored source to numbers (DTI_LOSS_WIDE: codes); may be empty */
     struct dti_chain stored; /* the destination's codes to numbers; may be empty */

@@ -144,8 +144,8 @@ static void share_out(struct quant_work *work, struct dti_team *team, enum dti_s
     work->members = team ? dti_team_size(team) : 1;
     if (work->members > worth)
         work->members = (size_t)worth;
-    work->stores = dti_quant_streams(work->plan, stores, sizes->elements) ? DTI_STORES_STREAMED
-                                                                          : DTI_STORES_CACHED;
+    work->stores = dti_quant_streaming(work->plan, stores, sizes->elements) ? DTI_STORES_STREAMED
+                                                                            : DTI_STORES_CACHED;
 }
 
 /* The scales of a tensor or its channels are part of the array too. */

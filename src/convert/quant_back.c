@@ -186,7 +186,7 @@ static void back_columns_of_blocks(const struct dti_quant_job *job, size_t at, s
         dti_quant_get(plan, scratch->codes, job->codes,
                       dti_quant_code_place(plan, job->first, at + done), part);
         for (size_t i = 0; i < part; i++) {
-            const float x = plan->parts.numbers[scratch->codes[i]] * scratch->scale[i];
+            const float x = plan->shared->parts.numbers[scratch->codes[i]] * scratch->scale[i];
             const uint32_t bits = dti_quant_bits(x); /* every NaN is one code */
             const bool nan = (bits & UINT32_C(0x7fffffff)) > UINT32_C(0x7f800000);
             scratch->x[i] = dti_quant_float(nan ? UINT32_C(0x7fc00000) : bits);
@@ -216,7 +216,7 @@ void dti_quant_back(const struct dti_quant_plan *plan, const struct dti_quant_sc
                                 .codes = (unsigned char *)(uintptr_t)codes,
                                 .scales = (unsigned char *)(uintptr_t)scales,
                                 .zero_points = (int32_t *)(uintptr_t)zero_points,
-                                .stream = plan->plain && dti_quant_streams(plan, stores, n),
+                                .stream = plan->plain ? dti_quant_streaming(plan, stores, n) : NULL,
                                 .scratch = scratch};
     job.recipe.tensor_scale = dti_quant_bits(known ? known->tensor_scale : 1);
     const size_t tile = plan->plain ? n : DTI_QUANT_TILE;

@@ -34,10 +34,10 @@ static void choose_affine(struct dti_quant_plan *plan)
     const struct dti_format *const code = &recipe->affine.code;
     plan->affine_args.affine = &recipe->affine;
     if (dti_format_is_float(code)) {
-        dti_encoder_init(&plan->encoder, code, &saturating);
-        dti_decoder_init(&plan->decoder, code);
-        plan->affine_args.encoder = &plan->encoder;
-        plan->affine_args.decoder = &plan->decoder;
+        dti_encoder_init(&plan->shared->encoder, code, &saturating);
+        dti_decoder_init(&plan->shared->decoder, code);
+        plan->affine_args.encoder = &plan->shared->encoder;
+        plan->affine_args.decoder = &plan->shared->decoder;
         largest = largest_of(code);
     }
     struct dti_affine_args args = plan->affine_args;
@@ -53,9 +53,9 @@ static void choose_blocks(struct dti_quant_plan *plan)
 {
     const struct dti_quant_scheme *const scheme = &plan->request.scheme;
     struct dti_block_args *const args = &plan->block_args;
-    dti_block_parts_init(&plan->parts, &scheme->blocks);
+    dti_block_parts_init(&plan->shared->parts, &scheme->blocks);
     args->recipe = &scheme->blocks;
-    args->parts = &plan->parts;
+    args->parts = &plan->shared->parts;
     args->order = plan->request.order;
     args->code_stride = plan->block_bytes;
     args->scale_stride = plan->scale_bytes;
@@ -108,8 +108,8 @@ static void choose_rest(struct dti_quant_plan *plan)
         plan->pack = dti_kernel_find(DTI_OP_PACK, &args, plan->level);
         plan->unpack = dti_kernel_find(DTI_OP_UNPACK, &args, plan->level);
     }
-    dti_loss_rule_init(&plan->loss_rule, fp32, fp32, &nearest);
-    plan->loss = dti_loss_kernel_find(plan->loss_rule.hub, plan->level);
+    dti_loss_rule_init(&plan->shared->loss_rule, fp32, fp32, &nearest);
+    plan->loss = dti_loss_kernel_find(plan->shared->loss_rule.hub, plan->level);
 }
 
 /* What quantizes at all, here. */
@@ -167,6 +167,11 @@ static void shape(struct dti_quant_plan *plan)
         plan->repeats = (size_t)(ROW_LEAST / request->length) + 1;
 }
 
+static enum dti_status too_large(struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_USAGE, "the array is too large: its size does not fit 64 bits");
+}
+
 enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
                                    const struct dti_quant_request *request, enum dti_level allowed,
                                    struct dti_error *reterr)
@@ -175,14 +180,17 @@ enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
     if (status != DTI_OK)
         return status;
     struct dti_quant_plan *const plan = calloc(1, sizeof *plan);
-    if (!plan)
+    if (plan)
+        plan->shared = calloc(1, sizeof *plan->shared);
+    if (!plan || !plan->shared) {
+        dti_quant_plan_free(plan);
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    }
     plan->request = *request;
     plan->request.scheme.blocks.format = request->scheme.block;
     if (request->scheme.block)
         plan->request.scheme.per = DTI_PER_GROUP;
     plan->level = allowed;
-    plan->cache_bytes = dti_last_cache_bytes();
     shape(plan);
     if (dti_quant_measure(plan)) {
         if (request->scheme.block)
@@ -192,8 +200,7 @@ enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
         choose_rest(plan);
         status = choose_numbers(plan, reterr);
     } else {
-        status =
-            dti_fail(reterr, DTI_USAGE, "the array is too large: its size does not fit 64 bits");
+        status = too_large(reterr);
     }
     if (status != DTI_OK) {
         dti_quant_plan_free(plan);
@@ -203,12 +210,38 @@ enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
     return DTI_OK;
 }
 
+/* Arguments of kernels point into `like`, where the scheme is the same. */
+enum dti_status dti_quant_plan_new_like(struct dti_quant_plan **ret,
+                                        const struct dti_quant_request *request,
+                                        const struct dti_quant_plan *like, struct dti_error *reterr)
+{
+    struct dti_quant_plan *const plan = malloc(sizeof *plan);
+    if (!plan)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    *plan = *like;
+    plan->borrows = true;
+    plan->request.outer = request->outer;
+    plan->request.length = request->length;
+    plan->request.inner = request->inner;
+    plan->request.pad = request->pad;
+    shape(plan);
+    if (!dti_quant_measure(plan)) {
+        dti_quant_plan_free(plan);
+        return too_large(reterr);
+    }
+    *ret = plan;
+    return DTI_OK;
+}
+
 void dti_quant_plan_free(struct dti_quant_plan *plan)
 {
     if (!plan)
         return;
-    dti_plan_free(plan->load);
-    dti_plan_free(plan->store);
+    if (!plan->borrows) {
+        dti_plan_free(plan->load);
+        dti_plan_free(plan->store);
+        free(plan->shared);
+    }
     free(plan);
 }
 

@@ -23,11 +23,20 @@ struct dti_quant_choice {
 void dti_quant_choice_init(struct dti_quant_choice *ret, const struct dti_affine_recipe *recipe,
                            float largest);
 
+/* What does not depend on the shape, and is large. */
+struct dti_quant_shared {
+    struct dti_encoder encoder; /* of float codes */
+    struct dti_decoder decoder;
+    struct dti_block_parts parts;
+    struct dti_loss_rule loss_rule;
+};
+
 struct dti_quant_plan {
     struct dti_quant_request request;
+    struct dti_quant_shared *shared;
+    bool borrows; /* `shared`, load and store belong to another plan */
     struct dti_quant_sizes sizes;
     enum dti_level level;
-    size_t cache_bytes;
 
     /* Shape. group: neighbours along the axis that share a scale; 0: scales are known before. */
     uint64_t group, places; /* codes along the axis */
@@ -53,14 +62,10 @@ struct dti_quant_plan {
     const struct dti_quant_kernel *blocks, *blocks_back, *bytes;
     const struct dti_kernel *pack, *unpack; /* of codes */
     const struct dti_kernel *pack_numbers;  /* of packed numbers */
-    struct dti_encoder encoder;             /* of float codes */
-    struct dti_decoder decoder;
-    struct dti_block_parts parts;
-    struct dti_affine_args affine_args; /* without scales */
-    struct dti_block_args block_args;   /* without tensor scale */
-    struct dti_quant_choice choice;     /* its zero point is taken where none are given */
+    struct dti_affine_args affine_args;     /* without scales */
+    struct dti_block_args block_args;       /* without tensor scale */
+    struct dti_quant_choice choice;         /* its zero point is taken where none are given */
 
-    struct dti_loss_rule loss_rule;
     const struct dti_loss_kernel *loss;
 };
 
@@ -90,7 +95,7 @@ struct dti_quant_job {
     unsigned char *codes; /* written on the way there */
     unsigned char *scales;
     int32_t *zero_points; /* NULL: not wanted, or all plan->zero_point */
-    bool stream;
+    const struct dti_streaming *stream;
     struct dti_quant_count *count;
     struct dti_quant_scratch *scratch;
 };
@@ -130,6 +135,8 @@ struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool
 /* Of one channel, its specials left out; of the whole array. */
 struct dti_range dti_quant_ranges_of(const struct dti_quant_ranges *ranges, size_t channel);
 struct dti_range dti_quant_ranges_all(const struct dti_quant_ranges *ranges);
+/* The largest magnitude, its specials left out; 0 of none. */
+float dti_quant_amax(const struct dti_range *range);
 /* Nested: the mean of the scales of so many blocks; NaN where one is not finite. */
 float dti_quant_ranges_offset(const struct dti_quant_ranges *ranges, uint64_t blocks);
 
@@ -142,7 +149,9 @@ struct dti_affine_args dti_quant_channel_args(const struct dti_quant_job *job, s
 
 /* Zeros for packed codes that do not come in order. */
 void dti_quant_clear(const struct dti_quant_job *job);
-bool dti_quant_streams(const struct dti_quant_plan *plan, enum dti_stores stores, uint64_t n);
+/* NULL: stores stay in the caches. */
+const struct dti_streaming *dti_quant_streaming(const struct dti_quant_plan *plan,
+                                                enum dti_stores stores, uint64_t n);
 
 /* The scales of all elements from `at` on, in scratch. */
 void dti_quant_spread(const struct dti_quant_job *job, uint64_t at, size_t n);

@@ -68,6 +68,14 @@ void dti_quant_ranges_free(struct dti_quant_ranges *ranges)
     free(ranges);
 }
 
+float dti_quant_amax(const struct dti_range *range)
+{
+    const float low = fabsf(range->min), high = fabsf(range->max);
+    if (!(range->min <= range->max))
+        return 0;
+    return low > high ? low : high;
+}
+
 static void add_whole(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
                       const void *numbers, size_t n)
 {
@@ -79,8 +87,7 @@ static void add_whole(const struct dti_quant_plan *plan, struct dti_quant_ranges
     }
 }
 
-/* A block begins the piece. The largest magnitude of one with a NaN or an infinity is one of them.
- */
+/* A block begins the piece. That of a block with a NaN or an infinity counts as infinite. */
 static void add_amaxes(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
                        const void *numbers, size_t n)
 {
@@ -88,18 +95,14 @@ static void add_amaxes(const struct dti_quant_plan *plan, struct dti_quant_range
     const size_t group = (size_t)plan->group, tile = DTI_QUANT_TILE / group * group;
     for (size_t at = 0; at < n; at += tile) {
         const size_t part = n - at < tile ? n - at : tile;
-        const unsigned char *const x =
-            (const unsigned char *)dti_quant_load(plan, numbers, at, part, buffer);
+        const float *const x = dti_quant_load(plan, numbers, at, part, buffer);
         for (size_t begin = 0; begin < part; begin += group) {
-            const size_t end = part - begin < group ? part : begin + group;
-            uint32_t amax = 0;
-            for (size_t i = begin; i < end; i++) {
-                uint32_t bits;
-                memcpy(&bits, x + i * sizeof bits, sizeof bits);
-                bits &= UINT32_C(0x7fffffff);
-                amax = bits > amax ? bits : amax;
-            }
-            dti_exact_sum_add(&ranges->amaxes, (double)dti_quant_float(amax));
+            const size_t left = part - begin;
+            struct dti_range range;
+            dti_range_init(&range);
+            plan->range->run.range(x + begin, left < group ? left : group, &range);
+            const bool finite = range.nan == 0 && range.inf == 0;
+            dti_exact_sum_add(&ranges->amaxes, finite ? (double)dti_quant_amax(&range) : INFINITY);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
+#include "dtinfo/little_endian.h"
 #include "dtinfo/nested_scales.h"
 
 struct dti_affine_args dti_quant_affine_args(const struct dti_quant_job *job,
@@ -36,7 +37,7 @@ struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool
     if (bytes) {
         args.order = DTI_BLOCK_BYTES;
         args.code_stride = (size_t)job->plan->group;
-        args.stream = false;
+        args.stream = NULL;
     }
     return args;
 }
@@ -58,7 +59,7 @@ static void compare(const struct dti_quant_job *job, struct dti_loss *loss)
             memcpy(scratch->x, source, part * sizeof(float));
             source = scratch->x;
         }
-        plan->loss->run(&plan->loss_rule, source, scratch->y, part, job->first + at, loss);
+        plan->loss->run(&plan->shared->loss_rule, source, scratch->y, part, job->first + at, loss);
     }
 }
 
@@ -81,9 +82,7 @@ static unsigned char *nest(const struct dti_quant_job *job)
         const float scale = dti_nested_quantize(scales + at, n, job->known->offset, codes);
         for (size_t i = 0; i < n; i++) {
             const float back = dti_nested_back(map[codes[i]], scale, job->known->offset);
-            for (unsigned byte = 0; byte < sizeof back; byte++)
-                stored[(at + i) * sizeof back + byte] =
-                    (unsigned char)(dti_quant_bits(back) >> 8 * byte);
+            dti_little_put(stored + (at + i) * sizeof back, sizeof back, dti_quant_bits(back));
         }
     }
     return stored;
@@ -100,11 +99,11 @@ static void run(const struct dti_quant_job *job)
         dti_quant_run_known(job);
 }
 
-bool dti_quant_streams(const struct dti_quant_plan *plan, enum dti_stores stores, uint64_t n)
+const struct dti_streaming *dti_quant_streaming(const struct dti_quant_plan *plan,
+                                                enum dti_stores stores, uint64_t n)
 {
-    if (stores != DTI_STORES_AUTO)
-        return stores == DTI_STORES_STREAMED;
-    return n / 8 * (plan->number_bits + plan->code_bits) > plan->cache_bytes;
+    const uint64_t bytes = n / 8 * (plan->number_bits + plan->code_bits);
+    return dti_stores_stream(stores, bytes) ? dti_streaming_for(bytes) : NULL;
 }
 
 void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_scales *known,
@@ -113,7 +112,7 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
                    void *scratch)
 {
     const struct dti_quant_sizes *const sizes = &plan->sizes;
-    const bool stream = !report && dti_quant_streams(plan, stores, n);
+    const struct dti_streaming *const stream = report ? NULL : dti_quant_streaming(plan, stores, n);
     struct dti_quant_count unwanted = {.clipped = 0};
     struct dti_quant_job job = {.plan = plan,
                                 .known = known,

@@ -14,7 +14,7 @@ static void quantize(const struct dti_quant_job *job, const struct dti_quant_ker
     const bool packed = plan->code_bits < 8, direct = plan->plain && !packed;
     struct dti_affine_args part_args = *args;
     if (packed)
-        part_args.stream = false;
+        part_args.stream = NULL;
     for (size_t done = 0, part; done < n; done += part) {
         part = direct || n - done < DTI_QUANT_TILE ? n - done : DTI_QUANT_TILE;
         const float *const x = dti_quant_load(plan, job->numbers, at + done, part, scratch->x);

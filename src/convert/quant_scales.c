@@ -50,10 +50,7 @@ void dti_quant_scales_ready(struct dti_quant_scales *scales)
 
 static float tensor_scale(enum dti_nv_scale rule, const struct dti_range *range)
 {
-    const float low = fabsf(range->min), high = fabsf(range->max);
-    const bool none = !(range->min <= range->max);
-    const uint32_t amax = none ? 0 : dti_quant_bits(low > high ? low : high);
-    return dti_quant_float(dti_nv_tensor_scale(rule, amax));
+    return dti_quant_float(dti_nv_tensor_scale(rule, dti_quant_bits(dti_quant_amax(range))));
 }
 
 enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,

@@ -104,7 +104,8 @@ static enum dti_status run_step(const struct dti_step *step, void *dst, const vo
     if (!step->kernel)
         return run_elements(step, dst, src, n, index, reterr);
     struct dti_kernel_args args = step->args;
-    args.stream = stream;
+    args.stream =
+        stream ? dti_streaming_for(dti_tile_bytes(n, step->src_bits + step->dst_bits)) : NULL;
     args.index = index;
     if (step->kernel->op == DTI_OP_COPY && step->src_bits < 8)
         copy_packed(step, &args, dst, src, n);
@@ -133,9 +134,7 @@ static bool streams(const struct dti_plan *plan, enum dti_stores stores, size_t 
 {
     const struct dti_chain *const chain = &plan->chain;
     const unsigned bits = chain->step[0].src_bits + chain->step[chain->count - 1].dst_bits;
-    if (stores != DTI_STORES_AUTO)
-        return stores == DTI_STORES_STREAMED;
-    return dti_tile_bytes(n, bits) > plan->cache_bytes;
+    return dti_stores_stream(stores, dti_tile_bytes(n, bits));
 }
 
 /* While the later steps of a piece work in the first cache, memory would rest, and the hardware's

@@ -42,6 +42,34 @@ static const void *aligned(const struct dti_plan *plan, uint64_t *buffer, const 
     return buffer;
 }
 
+/* A tile by a kernel that counts on the way: its codes go where they are kept at once, where
+ * nothing else is to be done with them. */
+static enum dti_status run_counting(const struct dti_plan *plan, struct loss_chunk *tile, void *dst,
+                                    const void *src, size_t n, uint64_t index, bool stream,
+                                    struct dti_loss *loss, struct dti_error *reterr)
+{
+    const struct dti_chain *const chain = &plan->chain;
+    const size_t before = plan->core_count - 1;
+    const size_t size = plan->loss_cast.source_bytes;
+    const bool direct = plan->core_count == chain->count;
+    void *const codes = direct ? dst : tile->codes;
+    const void *source = src;
+    if (before > 0) {
+        const enum dti_status status =
+            dti_chain_run(chain, 0, before, tile->source, src, n, index, false, reterr);
+        if (status != DTI_OK)
+            return status;
+        source = tile->source;
+    } else if ((uintptr_t)src % size != 0) {
+        source = memcpy(tile->source, src, n * size);
+    }
+    plan->cast_loss(&plan->loss_rule, &plan->loss_cast, codes, source, n, index, stream && direct,
+                    loss);
+    return direct ? DTI_OK
+                  : dti_chain_run(chain, plan->core_count, chain->count, dst, codes, n, index,
+                                  stream, reterr);
+}
+
 static enum dti_status run_tile(const struct dti_plan *plan, struct loss_chunk *tile, void *dst,
                                 const void *src, size_t n, uint64_t index, bool stream,
                                 struct dti_loss *loss, struct dti_error *reterr)
@@ -121,9 +149,9 @@ enum dti_status dti_plan_run_loss(const struct dti_plan *plan, void *dst, const 
         const size_t part = n - at < DTI_TILE ? n - at : DTI_TILE;
         const unsigned char *const begin =
             (const unsigned char *)src + dti_tile_bytes(at, src_bits);
-        const enum dti_status status =
-            run_tile(plan, &tile, (unsigned char *)dst + dti_tile_bytes(at, dst_bits), begin, part,
-                     index + at, stream, loss, reterr);
+        const enum dti_status status = (plan->cast_loss ? run_counting : run_tile)(
+            plan, &tile, (unsigned char *)dst + dti_tile_bytes(at, dst_bits), begin, part,
+            index + at, stream, loss, reterr);
         if (status != DTI_OK)
             return status;
         loss->stray += dti_storage_stray(&request->src, &request->src_layout, begin, part);

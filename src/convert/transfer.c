@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/runner_parts.h"
 #include "dtinfo/checked.h"
-#include "dtinfo/runner.h"
 #include "util/pages.h"
 
 enum {
@@ -110,6 +110,8 @@ static bool add_member(struct dti_transfer_job *job)
     member->memory = memory;
     member->src = memory;
     member->dst = member->src + src_size;
+    if (dti_runner_is_on(runner)) /* drivers copy it */
+        member->window.way = DTI_WINDOW_COPY;
     dti_loss_init(&member->loss);
     job->member_count++;
     return true;
@@ -209,6 +211,7 @@ enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *t
     for (size_t i = 0; i < job.member_count; i++) {
         if (status == DTI_OK && loss)
             dti_loss_merge(loss, &job.members[i].loss);
+        dti_window_free(&job.members[i].window);
         dti_runner_free(dti_plan_runner(plan), job.members[i].memory);
     }
     free(job.members);

@@ -11,11 +11,14 @@
 
 #include "convert/chunk_order.h"
 #include "dtinfo/convert.h"
+#include "dtinfo/window.h"
 
 /* One thread's own things. */
 struct dti_transfer_member {
     void *memory;
     unsigned char *src, *dst; /* a block each, in memory */
+    struct dti_window window; /* of a file */
+    const void *from;         /* the block: src, or in the window */
     struct dti_loss loss;
 };
 

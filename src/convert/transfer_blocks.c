@@ -35,9 +35,10 @@ static bool take_from_file(struct dti_transfer_job *job, struct dti_transfer_mem
     const uint64_t left = job->elements - first;
     const uint64_t n = left < job->block_elements ? left : job->block_elements;
     struct dti_error error;
-    const enum dti_status status = dti_input_read_at(
-        job->transfer->input, member->src, (size_t)dti_array_bytes(n, job->src_bits),
-        job->transfer->input_offset + offset_of(first, job->src_bits), &error);
+    const enum dti_status status = dti_window_look(
+        &member->window, job->transfer->input, member->src,
+        (size_t)dti_array_bytes(n, job->src_bits),
+        job->transfer->input_offset + offset_of(first, job->src_bits), &member->from, &error);
     if (status != DTI_OK) {
         dti_chunk_order_fail(&job->order, number, status, &error);
         return false;
@@ -97,6 +98,7 @@ static bool take_in_order(struct dti_transfer_job *job, struct dti_transfer_memb
     if (status != DTI_OK || n == 0)
         return false;
     job->next_block++;
+    member->from = member->src;
     *ret = (struct transfer_chunk){.number = number, .n = (size_t)n};
     return true;
 }
@@ -146,9 +148,10 @@ void dti_transfer_work(void *context, size_t member, size_t size)
     struct transfer_chunk block;
     while (take(job, mine, &block)) {
         struct dti_error error;
-        const enum dti_status status = dti_plan_run(
-            job->plan, mine->dst, mine->src, block.n, block.number * job->block_elements,
-            DTI_STORES_CACHED, job->with_loss ? &mine->loss : NULL, &error);
+        enum dti_status status = dti_plan_run(job->plan, mine->dst, mine->from, block.n,
+                                              block.number * job->block_elements, DTI_STORES_CACHED,
+                                              job->with_loss ? &mine->loss : NULL, &error);
+        status = dti_window_done(&mine->window, status, &error);
         if (status != DTI_OK) {
             dti_chunk_order_fail(&job->order, block.number, status, &error);
             return;

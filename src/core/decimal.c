@@ -59,6 +59,14 @@ void dti_decimal_set(struct dti_decimal *ret_decimal, uint64_t number, int32_t s
     dti_decimal_strip(ret_decimal);
 }
 
+/* Digits with room for all of them behind `end`, also where there are fewer: a copy of constant
+ * size is a few instructions. */
+static char *put_all(char *end, const char *digits, size_t count)
+{
+    memcpy(end, digits, DTI_DECIMAL_DIGITS);
+    return end + count;
+}
+
 size_t dti_decimal_layout_scientific(char *text, bool negative, const struct dti_decimal *decimal)
 {
     const bool shrinks = decimal->exponent < 0;
@@ -69,7 +77,7 @@ size_t dti_decimal_layout_scientific(char *text, bool negative, const struct dti
     *end++ = decimal->digit[0];
     if (decimal->count > 1) {
         *end++ = '.';
-        end = dti_digits_put(end, decimal->digit + 1, decimal->count - 1);
+        end = put_all(end, decimal->digit + 1, decimal->count - 1);
     }
     *end++ = 'e';
     *end++ = shrinks ? '-' : '+';
@@ -91,16 +99,16 @@ size_t dti_decimal_layout(char *text, bool negative, const struct dti_decimal *d
     if (negative)
         *end++ = '-';
     if (exponent < 0) {
-        end = dti_digits_put_zeros(dti_digits_put(end, "0.", 2), (size_t)(-exponent - 1));
-        end = dti_digits_put(end, decimal->digit, decimal->count);
+        memcpy(end, "0.000", 5);
+        end = put_all(end + 1 - exponent, decimal->digit, decimal->count);
     } else {
         const size_t whole = (size_t)exponent + 1, count = decimal->count;
         if (count <= whole) {
-            end = dti_digits_put_zeros(dti_digits_put(end, decimal->digit, count), whole - count);
+            end = dti_digits_put_zeros(put_all(end, decimal->digit, count), whole - count);
         } else {
-            end = dti_digits_put(end, decimal->digit, whole);
+            end = put_all(end, decimal->digit, whole);
             *end++ = '.';
-            end = dti_digits_put(end, decimal->digit + whole, count - whole);
+            end = put_all(end, decimal->digit + whole, count - whole);
         }
     }
     *end = '\0';

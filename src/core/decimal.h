@@ -13,7 +13,7 @@ enum { DTI_DECIMAL_DIGITS = 24 }; /* 64 bits have up to 20, the shortest form up
 
 /* d.ddd x 10^exponent, the first digit not '0'. */
 struct dti_decimal {
-    char digit[DTI_DECIMAL_DIGITS];
+    char digit[2 * DTI_DECIMAL_DIGITS]; /* twice: so many are copied from any of them on */
     unsigned count;
     int32_t exponent;
 };

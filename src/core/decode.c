@@ -100,6 +100,16 @@ static void decode_float(const struct dti_format *f, uint64_t code, struct dti_v
     uint64_t mantissa = magnitude & dti_low_bits(f->man_bits);
     int64_t exponent = (int64_t)(magnitude >> f->man_bits);
 
+    if (exponent - 1 < (int64_t)dti_low_bits(f->exp_bits) - 1 && exponent > 0 &&
+        f->kind == DTI_KIND_FLOAT) { /* normal, and no format has specials among those */
+        *ret_value = (struct dti_value){
+            .class = DTI_CLASS_FINITE,
+            .negative = negative,
+            .exponent = (int32_t)(exponent - f->bias),
+            .hi = (mantissa | UINT64_C(1) << f->man_bits) << (63 - f->man_bits),
+        };
+        return;
+    }
     switch (special_of(f, code, magnitude)) {
     case SPECIAL_INF:
         set_class(ret_value, DTI_CLASS_INF, negative);

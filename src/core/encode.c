@@ -344,9 +344,43 @@ static void encode_bool(const struct dti_value *value, struct dti_outcome *ret)
     store(ret, !zero, zero || one ? 0 : DTI_FLAG_INEXACT);
 }
 
+/* Where nothing can happen but rounding: a signed float with mantissa bits, and a number that stays
+ * normal, and below the binade of the largest ones, even if it is rounded up. Its code is the
+ * exponent field and the mantissa as one number, into which the last bit is carried. */
+bool dti_encode_ordinary(const struct dti_format *f, const struct dti_value *value,
+                         const struct dti_policy *policy, struct dti_outcome *ret_outcome,
+                         struct dti_value *ret_stored)
+{
+    const uint32_t field = (uint32_t)(value->exponent + f->bias); /* of the code, rounded down */
+    const uint32_t fields = UINT32_C(1) << (f->exp_bits & 31);
+    if (value->class != DTI_CLASS_FINITE || policy->round != DTI_ROUND_NEAREST_EVEN ||
+        f->kind != DTI_KIND_FLOAT || f->man_bits == 0 || f->exp_bits < 2 || field - 1 >= fields - 3)
+        return false;
+    const unsigned drop = 63 - (unsigned)f->man_bits;
+    const uint64_t unit = UINT64_C(1) << drop, half = unit / 2;
+    const uint64_t rest = value->hi & (unit - 1), kept = value->hi >> drop;
+    const bool more = value->lo != 0 || value->sticky;
+    const bool away = rest > half || (rest == half && (more || (kept & 1)));
+    const uint64_t rounded = kept + away; /* has its leading one, or one more bit */
+    const uint64_t magnitude = ((uint64_t)(field - 1) << f->man_bits) + rounded;
+    const unsigned carried = (unsigned)(rounded >> (f->man_bits + 1));
+    ret_outcome->code = magnitude | (uint64_t)value->negative << (f->width - 1);
+    ret_outcome->flags = rest != 0 || more ? DTI_FLAG_INEXACT : 0;
+    ret_stored->class = DTI_CLASS_FINITE;
+    ret_stored->negative = value->negative;
+    ret_stored->sticky = false;
+    ret_stored->exponent = value->exponent + (int32_t)carried;
+    ret_stored->hi = rounded << (drop - carried);
+    ret_stored->lo = 0;
+    return true;
+}
+
 void dti_encode(const struct dti_format *format, const struct dti_value *value,
                 const struct dti_policy *policy, uint64_t index, struct dti_outcome *ret_outcome)
 {
+    struct dti_value stored;
+    if (dti_encode_ordinary(format, value, policy, ret_outcome, &stored))
+        return;
     if (dti_format_is_float(format))
         encode_float(format, value, policy, index, ret_outcome);
     else if (format->kind == DTI_KIND_BOOL)

@@ -42,6 +42,36 @@ static inline bool is_digit_at(const char *p, const char *end, unsigned base)
     return p < end && digit_value(*p, base) < base;
 }
 
+/* Eight decimal digits at once, as two fours of two pairs. False when not all of them are digits:
+ * a byte is one if adding 0x46 does not reach 0x80 and subtracting '0' does not borrow. */
+static inline bool take_eight(const char *p, uint64_t *ret)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t eight;
+    memcpy(&eight, p, sizeof eight);
+    if (((eight + ones * 0x46) | (eight - ones * '0')) & ones << 7)
+        return false;
+    eight -= ones * '0';
+    eight = (eight * 10 + (eight >> 8)) & UINT64_C(0x00FF00FF00FF00FF);
+    eight = (eight * 100 + (eight >> 16)) & UINT64_C(0x0000FFFF0000FFFF);
+    *ret = (eight * 10000 + (eight >> 32)) & UINT64_C(0xFFFFFFFF);
+    return true;
+#else
+    (void)p, (void)ret;
+    return false;
+#endif
+}
+
+/* The decimal digits of a number below 10^8. */
+static inline unsigned count_eight(uint64_t number)
+{
+    unsigned count = 0;
+    for (uint64_t power = 1; count < 8 && number >= power; power *= 10)
+        count++;
+    return count;
+}
+
 /* Reads digits with their point into *ret. Returns where they end; NULL at a misplaced '_'. */
 static inline const char *scan_digits(struct scanned_term *ret, const char *p, const char *end,
                                       unsigned base, size_t short_count, unsigned digit_bits)
@@ -51,6 +81,14 @@ static inline const char *scan_digits(struct scanned_term *ret, const char *p, c
     size_t count = 0, fraction = 0;
     uint64_t value = 0;
     for (; p < end; p++) {
+        uint64_t eight;
+        if (base == 10 && end - p >= 8 && count + 8 <= short_count && take_eight(p, &eight)) {
+            count = value != 0 ? count + 8 : count_eight(eight);
+            value = value * 100000000 + eight;
+            fraction += point ? 8 : 0;
+            p += 7;
+            continue;
+        }
         const unsigned digit = digit_value(*p, base);
         if (digit < base) {
             if (count < short_count) {
@@ -197,6 +235,12 @@ static enum dti_parse_problem scan_number(struct scanned_number *ret, const char
 /* The last `count` digits, in lower case (decimal ones have the bit anyway). */
 static void copy_digits(char *ret, size_t count, const struct scanned_term *term)
 {
+    const char *const plain =
+        count <= (size_t)(term->end - term->digits) ? term->end - count : NULL;
+    if (plain && term->base == 10 && !memchr(plain, '.', count) && !memchr(plain, '_', count)) {
+        memcpy(ret, plain, count);
+        return;
+    }
     for (const char *from = term->end; count > 0;) {
         const char c = *--from;
         if (c != '_' && c != '.')
@@ -266,22 +310,29 @@ static bool keep_number(struct dti_number *ret, const struct scanned_number *sca
     return true;
 }
 
-enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text, size_t length,
-                                 struct dti_error *reterr)
+static enum dti_status parse_scanned(struct dti_number *ret_number,
+                                     struct scanned_number *ret_scanned, const char *text,
+                                     size_t length, struct dti_error *reterr)
 {
-    struct scanned_number scanned;
     const char *at = text;
-    const enum dti_parse_problem problem = scan_number(&scanned, text, length, &at);
+    const enum dti_parse_problem problem = scan_number(ret_scanned, text, length, &at);
     if (problem != DTI_PARSE_FINE)
         return dti_number_complain(reterr, problem, text, length, at);
-    if (!keep_number(ret_number, &scanned))
+    if (!keep_number(ret_number, ret_scanned))
         return dti_no_memory(reterr);
-    if (scanned.class == DTI_CLASS_FINITE &&
+    if (ret_scanned->class == DTI_CLASS_FINITE &&
         dti_number_magnitude(ret_number) == DTI_MAGNITUDE_TANGLED) {
         dti_number_free(ret_number);
         return dti_number_complain(reterr, DTI_PARSE_TANGLED, text, length, at);
     }
     return DTI_OK;
+}
+
+enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text, size_t length,
+                                 struct dti_error *reterr)
+{
+    struct scanned_number scanned;
+    return parse_scanned(ret_number, &scanned, text, length, reterr);
 }
 
 /* True when there were few enough digits. */
@@ -302,6 +353,18 @@ static bool set_short(struct dti_value *ret_value, const struct scanned_number *
         return false;
     dti_value_set_wide(ret_value, number->negative, 0, term->value, false, term->exponent);
     return true;
+}
+
+enum dti_status dti_number_parse_value(struct dti_number *ret_number, struct dti_value *ret_value,
+                                       const char *text, size_t length, struct dti_error *reterr)
+{
+    struct scanned_number scanned;
+    enum dti_status status = parse_scanned(ret_number, &scanned, text, length, reterr);
+    if (status != DTI_OK || set_short(ret_value, &scanned) ||
+        dti_number_value(ret_number, ret_value))
+        return status;
+    dti_number_free(ret_number);
+    return dti_no_memory(reterr);
 }
 
 enum dti_status dti_value_parse(struct dti_value *ret_value, const char *text, size_t length,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The one rounding of a text: digits and exponents to 128 bits and a sticky bit. Few digits and a
- * small exponent are one product or one division. All other texts take one of two ways. The leading
- * digits times a power of five of 192 bits give an interval; when all of it has the same 128
- * leading bits, that is the answer, however long the text. Else long integers decide, exactly. */
+ * The one rounding of a text: digits and exponents to 128 bits and a sticky bit. What is not short
+ * (number_short.c) takes one of two ways. The leading digits times a power of five of 192 bits give
+ * an interval; when all of it has the same 128 leading bits, that is the answer, however long the
+ * text. Else long integers decide, exactly. */
 #include <string.h>
 
 #include "core/number_terms.h"
@@ -284,37 +284,6 @@ static bool round_exactly(const struct dti_number *number, int64_t top_exponent,
     dti_big_free(&num);
     dti_big_free(&den);
     return ok;
-}
-
-bool dti_value_set_decimal(struct dti_value *ret_value, bool negative, uint64_t digits,
-                           int64_t exponent)
-{
-    uint64_t high, low;
-    if (exponent < -DTI_POW5_SMALL_MAX || exponent > DTI_POW5_SMALL_MAX)
-        return false;
-    if (exponent >= 0) {
-        low = dti_wide_mul_add(digits, dti_pow5_small[exponent], 0, 0, &high);
-        dti_value_set_wide(ret_value, negative, high, low, false, exponent);
-        return true;
-    }
-    const uint64_t power = dti_pow5_small[-exponent];
-    const unsigned digits_shift = dti_leading_zeros(digits);
-    const unsigned power_shift = dti_leading_zeros(power);
-    uint64_t dividend = digits << digits_shift;
-    const uint64_t divisor = power << power_shift;
-    int64_t scale = (int64_t)power_shift - (int64_t)digits_shift - 128 + exponent;
-    const uint64_t whole = dividend >= divisor; /* both have their top bit set */
-    dividend -= whole ? divisor : 0;
-    uint64_t rest;
-    high = dti_wide_div(dividend, 0, divisor, &rest);
-    low = dti_wide_div(rest, 0, divisor, &rest);
-    if (whole) { /* the bit that falls off is 0 unless there is a rest */
-        low = low >> 1 | high << 63;
-        high = high >> 1 | whole << 63;
-        scale++;
-    }
-    dti_value_set_wide(ret_value, negative, high, low, rest != 0, scale);
-    return true;
 }
 
 /* Few digits, as nearly all numbers have. */

@@ -54,6 +54,13 @@ void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input
     unsigned flags = 0;
     bool wraps = false;
     ret->stage = ret->no_nan_stage = cast->via_count;
+    if (cast->via_count == 0 &&
+        dti_encode_ordinary(&cast->dst, input, &cast->policy, &outcome, &ret->stored)) {
+        ret->input = *input;
+        ret->code = outcome.code;
+        ret->flags = outcome.flags;
+        return;
+    }
     for (size_t stage = 0; stage <= cast->via_count; stage++) {
         const struct dti_format *to = dti_cast_stage(cast, stage);
         struct dti_policy policy = cast->policy;

@@ -6,8 +6,11 @@
 
 #include <string.h>
 
+#include "core/bignum.h"
 #include "core/decimal.h"
 #include "core/spell_parts.h"
+#include "core/wide.h"
+#include "dtinfo/checked.h"
 
 enum {
     REPR_SCIENTIFIC_FROM = 16, /* Python's repr: 1e+16 */
@@ -99,6 +102,23 @@ static size_t spell_interval(char *buffer, const struct dti_value *value,
     return dti_decimal_layout(buffer, value->negative, &decimal, scientific_from);
 }
 
+/* An fp64 with a fraction whose expansion has at most 15 digits: no two decimals of that length
+ * round to the same fp64, so that it is also its shortest text. The odd part of the significand
+ * times a power of five ends in no zero. */
+static bool set_short(struct dti_decimal *ret, const struct dti_value *value)
+{
+    const unsigned zeros = dti_trailing_zeros(value->hi);
+    const int32_t places = 63 - (int32_t)zeros - value->exponent;
+    uint64_t digits;
+    if (places <= 0 || places > DTI_POW5_SMALL_MAX ||
+        !dti_mul_u64(value->hi >> zeros, dti_pow5_small[places], &digits) ||
+        digits >= UINT64_C(1000000000000000))
+        return false;
+    ret->count = (unsigned)dti_digits_write(ret->digit, digits);
+    ret->exponent = (int32_t)ret->count - 1 - places;
+    return true;
+}
+
 size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
 {
     size_t length;
@@ -112,6 +132,9 @@ size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
     if ((!fits || value->exponent < FP64_PRECISION) && integer_magnitude(value, &integer))
         return spell_integer(buffer, value->negative, integer);
 
+    struct dti_decimal decimal;
+    if (fits && set_short(&decimal, value))
+        return dti_decimal_layout(buffer, value->negative, &decimal, REPR_SCIENTIFIC_FROM);
     const bool power_of_two = value->hi == UINT64_C(1) << 63;
     struct dti_interval interval = {
         .significand = value->hi, .exponent = value->exponent - 63, .quarter_below = power_of_two};
@@ -237,8 +260,13 @@ size_t dti_spell_code(char buffer[DTI_TEXT_SIZE], uint64_t code, unsigned width)
 
 size_t dti_spell_binary(char buffer[DTI_BINARY_SIZE], uint64_t code, unsigned width)
 {
+    static const char nibbles[] =
+        "0000000100100011010001010110011110001001101010111100110111101111";
+    unsigned i = width;
     buffer[width] = '\0';
-    for (unsigned i = width; i > 0; code >>= 1)
+    for (; i >= 4; code >>= 4)
+        memcpy(buffer + (i -= 4), nibbles + 4 * (code & 15), 4);
+    for (; i > 0; code >>= 1)
         buffer[--i] = (char)('0' + (code & 1));
     return width;
 }

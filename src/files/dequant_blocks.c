@@ -2,13 +2,8 @@
  *
  * Reads numbers from blocks that run along rows, with their scales in an array of their own or, as
  * ggml has them, between the codes. */
+#include "dtinfo/little_endian.h"
 #include "files/dequant_piece.h"
-
-static void put_little(unsigned char *to, float number)
-{
-    for (unsigned i = 0; i < sizeof number; i++)
-        to[i] = (unsigned char)(dti_dequant_bits(number) >> 8 * i);
-}
 
 /* Scales that are not stored as kernels take them, one for each block of the format. */
 static enum dti_status spread_scales(const struct dti_dequant_tensor *tensor,
@@ -24,9 +19,22 @@ static enum dti_status spread_scales(const struct dti_dequant_tensor *tensor,
         dti_dequant_load(tensor, window, first, last - first + 1, reterr);
     for (size_t i = 0; i < blocks && status == DTI_OK; i++) {
         const uint64_t at = dti_dequant_scale_of(&tensor->map, segment->row, column + i * length);
-        put_little(scratch->scales + i * sizeof(float), window->scale[at - window->first]);
+        dti_little_put(scratch->scales + i * sizeof(float), sizeof(float),
+                       dti_dequant_bits(window->scale[at - window->first]));
     }
     return status;
+}
+
+static enum dti_status read_scales(const struct dti_dequant_tensor *tensor,
+                                   const struct dti_dequant_segment *segment, size_t blocks,
+                                   struct dti_dequant_scratch *scratch, struct dti_error *reterr)
+{
+    const size_t scale_bytes = dti_format_container(dti_format_get(tensor->block->scale));
+    const uint64_t first = dti_dequant_scale_of(&tensor->map, segment->row, segment->column);
+    if (tensor->spread)
+        return spread_scales(tensor, segment, blocks, scratch, reterr);
+    return dti_input_read_at(tensor->scales.input, scratch->scales, blocks * scale_bytes,
+                             tensor->scales.offset + first * scale_bytes, reterr);
 }
 
 /* Whole blocks along rows, the last of which may be short. The segment begins with a block. */
@@ -37,25 +45,19 @@ static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor
 {
     const unsigned length = tensor->block->length;
     const size_t blocks = (n + length - 1) / length;
-    const size_t scale_bytes = dti_format_container(dti_format_get(tensor->block->scale));
     const unsigned bits = tensor->order == DTI_BLOCK_BYTES ? 8 : tensor->bits;
-    enum dti_status status =
-        dti_input_read_at(tensor->codes.input, scratch->raw, (n * bits + 7) / 8,
-                          dti_dequant_row(tensor, segment->row) + segment->column / 8 * bits +
-                              segment->column % 8 * bits / 8,
-                          reterr);
-    if (status == DTI_OK && tensor->spread)
-        status = spread_scales(tensor, segment, blocks, scratch, reterr);
-    else if (status == DTI_OK)
-        status = dti_input_read_at(
-            tensor->scales.input, scratch->scales, blocks * scale_bytes,
-            tensor->scales.offset +
-                dti_dequant_scale_of(&tensor->map, segment->row, segment->column) * scale_bytes,
-            reterr);
+    const void *codes;
+    enum dti_status status = read_scales(tensor, segment, blocks, scratch, reterr);
     if (status == DTI_OK)
-        tensor->kernel->run.blocks_back(&tensor->block_args, numbers, scratch->raw, scratch->scales,
-                                        n);
-    return status;
+        status =
+            dti_window_look(scratch->view, tensor->codes.input, scratch->raw, (n * bits + 7) / 8,
+                            dti_dequant_row(tensor, segment->row) + segment->column / 8 * bits +
+                                segment->column % 8 * bits / 8,
+                            &codes, reterr);
+    if (status != DTI_OK)
+        return status;
+    tensor->kernel->run.blocks_back(&tensor->block_args, numbers, codes, scratch->scales, n);
+    return dti_window_done(scratch->view, DTI_OK, reterr);
 }
 
 enum dti_status dti_dequant_blocks(const struct dti_dequant_tensor *tensor,
@@ -82,13 +84,13 @@ enum dti_status dti_dequant_blocks(const struct dti_dequant_tensor *tensor,
 }
 
 /* Pieces with several blocks: all scales, then all codes. */
-static void split(const struct dti_dequant_tensor *tensor, struct dti_dequant_scratch *scratch,
-                  size_t pieces)
+static void split(const struct dti_dequant_tensor *tensor, const unsigned char *raw,
+                  struct dti_dequant_scratch *scratch, size_t pieces)
 {
     const struct dti_interleaved *const how = &tensor->interleaved;
     const size_t scales = (size_t)how->blocks * how->scale_bytes, codes = how->bytes - scales;
     for (size_t i = 0; i < pieces; i++) {
-        const unsigned char *const piece = scratch->raw + i * how->bytes;
+        const unsigned char *const piece = raw + i * how->bytes;
         memcpy(scratch->scales + i * scales, piece, scales);
         memcpy(scratch->codes + i * codes, piece + scales, codes);
     }
@@ -122,11 +124,14 @@ enum dti_status dti_dequant_interleaved(const struct dti_dequant_tensor *tensor,
     const size_t pieces = segment->n / how->elements;
     struct dti_block_recipe recipe = tensor->recipe;
     struct dti_block_args args = tensor->block_args;
-    enum dti_status status = dti_input_read_at(
-        tensor->codes.input, scratch->raw, pieces * how->bytes,
-        tensor->codes.offset + segment->column / how->elements * how->bytes, reterr);
-    if (status == DTI_OK)
-        split(tensor, scratch, pieces);
+    const void *raw;
+    enum dti_status status = dti_window_look(
+        scratch->view, tensor->codes.input, scratch->raw, pieces * how->bytes,
+        tensor->codes.offset + segment->column / how->elements * how->bytes, &raw, reterr);
+    if (status != DTI_OK)
+        return status;
+    split(tensor, raw, scratch, pieces);
+    status = dti_window_done(scratch->view, DTI_OK, reterr);
     args.recipe = &recipe;
     for (size_t done = 0; done < segment->n && status == DTI_OK;) {
         const size_t block = done / tensor->block->length;

@@ -123,7 +123,7 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     how->zeros = *part;
     if (scheme->block || dti_format_is_float(&scheme->code))
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE, "%s codes have no zero points",
-                                  scheme->row->dtype);
+                                  dti_quant_row_name(scheme->row));
     if (words && zeros->format->id == DTI_INT32 && scales->rank >= 2 &&
         zeros->rank == scales->rank) {
         const unsigned last = scales->rank - 1, in_word = 32 / scheme->bits;
@@ -268,7 +268,7 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
                                    &ret->how.tensor_scale, reterr);
     if (status != DTI_OK)
         return status;
-    ret->form.dtype = scheme.row->dtype;
+    ret->form.dtype = dti_quant_row_name(scheme.row);
     ret->form.layout = group->inverse  ? "scale_inv"
                        : group->beside ? "scale"
                                        : dti_quant_layout_name(scheme.row->layout);

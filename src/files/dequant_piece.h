@@ -11,8 +11,9 @@
 
 /* A thread's memory. */
 struct dti_dequant_scratch {
+    struct dti_window *view; /* of codes */
     struct dti_dequant_window window;
-    unsigned char raw[2 * DTI_DEQUANT_CHUNK + 256];        /* codes as they are read */
+    unsigned char raw[2 * DTI_DEQUANT_CHUNK + 256];        /* codes, where they are copied */
     unsigned char codes[DTI_DEQUANT_CHUNK + 256];          /* and one a byte */
     unsigned char scales[4 * DTI_DEQUANT_CHUNK / 16 + 64]; /* of blocks */
     float head[DTI_BLOCK_LENGTH_MAX];                      /* a block that is begun before */

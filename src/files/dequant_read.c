@@ -6,7 +6,7 @@
 #include "files/dequant_piece.h"
 
 /* The codes of n elements, within a row unless dti_dequant_is_flat(), a container each; *ret_codes
- * points at the first of them. */
+ * points at the first of them, maybe in the view. */
 static enum dti_status read_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                                   struct dti_dequant_scratch *scratch,
                                   const unsigned char **ret_codes, struct dti_error *reterr)
@@ -16,17 +16,23 @@ static enum dti_status read_codes(const struct dti_dequant_tensor *tensor, uint6
     const uint64_t column = flat ? first : first % tensor->columns;
     const uint64_t row = flat ? 0 : first / tensor->columns;
     const size_t skip = packed ? (size_t)(column % 8) : 0, count = n + skip;
-    const enum dti_status status = dti_input_read_at(
-        tensor->codes.input, scratch->raw, (count * bits + 7) / 8,
-        dti_dequant_row(tensor, row) + (column - skip) / 8 * bits + (column - skip) % 8 * bits / 8,
-        reterr);
+    const size_t size = (count * bits + 7) / 8;
+    const uint64_t offset =
+        dti_dequant_row(tensor, row) + (column - skip) / 8 * bits + (column - skip) % 8 * bits / 8;
+    const bool reversed = tensor->codes_swapped && bits == 16;
+    const void *raw = scratch->raw;
+    const enum dti_status status =
+        reversed ? dti_input_read_at(tensor->codes.input, scratch->raw, size, offset, reterr)
+                 : dti_window_look(scratch->view, tensor->codes.input, scratch->raw, size, offset,
+                                   &raw, reterr);
     if (status != DTI_OK)
         return status;
-    if (tensor->codes_swapped && bits == 16)
+    if (reversed)
         dti_dequant_reverse(scratch->raw, count);
     if (packed)
-        tensor->unpack->run(&tensor->unpack_args, scratch->codes, scratch->raw, count);
-    *ret_codes = (packed ? scratch->codes : scratch->raw) + skip * (bits == 16 ? 2 : 1);
+        tensor->unpack->run(&tensor->unpack_args, scratch->codes, raw, count);
+    *ret_codes =
+        (packed ? scratch->codes : (const unsigned char *)raw) + skip * (bits == 16 ? 2 : 1);
     return DTI_OK;
 }
 
@@ -100,6 +106,8 @@ static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, u
     const size_t container = tensor->bits <= 8 ? 1 : 2;
     const unsigned char *codes = NULL;
     enum dti_status status = read_codes(tensor, first, n, scratch, &codes, reterr);
+    if (status != DTI_OK)
+        return status;
     for (size_t done = 0; done < n && status == DTI_OK;) {
         struct dti_dequant_segment segment = {.row = (first + done) / tensor->columns,
                                               .column = (first + done) % tensor->columns,
@@ -110,7 +118,7 @@ static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, u
         status = run_segment(tensor, &segment, codes + done * container, &scratch->window, reterr);
         done += segment.n;
     }
-    return status;
+    return dti_window_done(scratch->view, status, reterr);
 }
 
 /* A NaN of a scale may be any, and the sign of that of 0 x inf is the machine's. */
@@ -173,7 +181,8 @@ static enum dti_status read_chunk(const struct dti_dequant_tensor *tensor, uint6
 
 /* For the batch. */
 static enum dti_status read_numbers(void *context, void *buffer, size_t size, uint64_t offset,
-                                    void *memory, struct dti_error *reterr)
+                                    struct dti_window *window, void *memory,
+                                    struct dti_error *reterr)
 {
     struct dti_dequant_tensor *const tensor = context;
     struct dti_dequant_scratch *const scratch = memory;
@@ -181,6 +190,7 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
     const uint64_t first = offset / sizeof *numbers;
     const size_t n = size / sizeof *numbers;
     enum dti_status status = DTI_OK;
+    scratch->view = window;
     scratch->window.count = 0;
     for (size_t done = 0; done < n && status == DTI_OK;) {
         const uint64_t at = first + done;

@@ -9,16 +9,32 @@
 
 /* What is read besides: codes of 8 bits in words, and FP4 under its own name or as int8. */
 static const struct dti_quant_row more_rows[] = {
-    {DTI_LAYOUT_COMPRESSED_TENSORS, "uint8", DTI_INT32, DTI_QUANT_WORDS, DTI_FP32, 0},
-    {DTI_LAYOUT_COMPRESSED_TENSORS, "mxfp4", DTI_FP4_E2M1, DTI_QUANT_PLAIN, DTI_UINT8, 0},
-    {DTI_LAYOUT_COMPRESSED_TENSORS, "nvfp4", DTI_FP4_E2M1, DTI_QUANT_PLAIN, DTI_FP8_E4M3FN,
-     DTI_QUANT_INVERSE},
-    {DTI_LAYOUT_MODELOPT, "nvfp4", DTI_FP4_E2M1, DTI_QUANT_PLAIN, DTI_FP8_E4M3FN, 0},
+    {.layout = DTI_LAYOUT_COMPRESSED_TENSORS,
+     .number = DTI_UINT8,
+     .codes = DTI_INT32,
+     .packing = DTI_QUANT_WORDS,
+     .scale = DTI_FP32},
+    {.layout = DTI_LAYOUT_COMPRESSED_TENSORS,
+     .block = &dti_block_formats[DTI_BLOCK_MXFP4],
+     .codes = DTI_FP4_E2M1,
+     .scale = DTI_UINT8},
+    {.layout = DTI_LAYOUT_COMPRESSED_TENSORS,
+     .block = &dti_block_formats[DTI_BLOCK_NVFP4],
+     .codes = DTI_FP4_E2M1,
+     .scale = DTI_FP8_E4M3FN,
+     .flags = DTI_QUANT_INVERSE},
+    {.layout = DTI_LAYOUT_MODELOPT,
+     .block = &dti_block_formats[DTI_BLOCK_NVFP4],
+     .codes = DTI_FP4_E2M1,
+     .scale = DTI_FP8_E4M3FN},
 };
 enum { MORE = sizeof more_rows / sizeof more_rows[0] };
 /* The only row of int8 codes with scales called Y.scale. */
-static const struct dti_quant_row pairs = {DTI_LAYOUT_MODELOPT, "mxfp4",      DTI_INT8,
-                                           DTI_QUANT_BITS,      DTI_FP8_E8M0, 0};
+static const struct dti_quant_row pairs = {.layout = DTI_LAYOUT_MODELOPT,
+                                           .block = &dti_block_formats[DTI_BLOCK_MXFP4],
+                                           .codes = DTI_INT8,
+                                           .packing = DTI_QUANT_BITS,
+                                           .scale = DTI_FP8_E8M0};
 
 /* Scales of integers and floats come in any float; those of blocks as the table says. */
 static bool scale_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
@@ -41,7 +57,7 @@ static bool name_fits(const struct dti_dequant_group *group, const struct dti_qu
 static bool row_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
                      struct dti_dequant_scheme *ret)
 {
-    const struct dti_block_format *const block = dti_block_lookup(row->dtype);
+    const struct dti_block_format *const block = row->block;
     const bool tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
     if (dti_quant_is_flat(row) || /* read by its state: dequant_state.c */
         dti_dequant_of(group, DTI_PART_CODES)->format->id != row->codes ||
@@ -49,14 +65,11 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
         (group->bound && row->layout != group->layout) ||
         (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))
         return false;
-    if (group->told ? strcmp(group->told_dtype, row->dtype) != 0
+    if (group->told ? strcmp(group->told_dtype, dti_quant_row_name(row)) != 0
                     : (row->flags & DTI_QUANT_TOLD) != 0)
         return false;
     *ret = (struct dti_dequant_scheme){.row = row, .block = block};
-    if (block)
-        ret->code = *dti_format_get(block->code);
-    else if (dti_format_lookup(row->dtype, &ret->code, NULL, NULL) != DTI_OK)
-        return false;
+    ret->code = *dti_quant_row_code(row);
     ret->bits = ret->code.width;
     if (row->packing == DTI_QUANT_WORDS && ret->code.kind == DTI_KIND_INT)
         ret->code = *dti_format_get(ret->bits == 2 ? DTI_UINT2 : DTI_UINT4);
@@ -253,9 +266,9 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
         const struct dti_quant_row *const row = row_at(i % rows);
         struct dti_dequant_doubt doubt = {.axis = 0};
         struct dti_dequant_scheme scheme;
-        struct dti_dequant_found trial = empty;
         if (is_apart(group, row) || !row_fits(group, row, &scheme))
             continue;
+        struct dti_dequant_found trial = empty;
         candidates = true;
         if (!hint_fits(known, hint, &scheme) ||
             !try_row(group, &scheme, hint, told, stored, &trial, &doubt))
@@ -263,7 +276,8 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
         if (trial.how.elements > 0 && is_doubtful(&doubt))
             return dti_dequant_refuse_doubt(group, &doubt, reterr);
         if (any && trial.how.elements > 0 && !same(group, ret_scheme, &scheme))
-            return dti_dequant_refuse_two(group, ret_scheme->row->dtype, row->dtype, reterr);
+            return dti_dequant_refuse_two(group, dti_quant_row_name(ret_scheme->row),
+                                          dti_quant_row_name(row), reterr);
         if (any && trial.how.elements > 0 && trial.how.scale_count > 1 &&
             memcmp(&ret->how.map, &trial.how.map, sizeof trial.how.map) != 0)
             return dti_dequant_refuse_two(group, NULL, NULL, reterr);

@@ -3,6 +3,7 @@
  * The scales and zero points of some elements, as numbers. */
 #include <string.h>
 
+#include "dtinfo/little_endian.h"
 #include "files/dequant_tensor.h"
 
 /* Codes of scales, and the scales of those. */
@@ -20,9 +21,8 @@ static enum dti_status load_nested(const struct dti_dequant_tensor *tensor,
         status = dti_input_read_at(nested->scales.input, own, (size_t)(last - first + 1) * 4,
                                    nested->scales.offset + first * 4, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        const unsigned char *const byte = own + ((window->first + i) / nested->block - first) * 4;
-        const uint32_t code =
-            byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
+        const uint64_t block = (window->first + i) / nested->block - first;
+        const uint32_t code = (uint32_t)dti_little_get(own + block * 4, sizeof code);
         float scale;
         memcpy(&scale, &code, sizeof scale);
         window->scale[i] = dti_nested_back(nested->map[window->raw[i]], scale, nested->offset);
@@ -104,9 +104,7 @@ static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor
         status = dti_input_read_at(tensor->zeros.input, window->raw, 4 * n,
                                    tensor->zeros.offset + 4 * word, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
-            const unsigned char *const byte = window->raw + 4 * i;
-            const uint32_t bits = byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 |
-                                  (uint32_t)byte[3] << 24;
+            const uint32_t bits = (uint32_t)dti_little_get(window->raw + 4 * i, sizeof bits);
             window->zero[done + i] = (int32_t)(bits >> shift & (uint32_t)mask);
         }
         done += n;

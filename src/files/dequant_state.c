@@ -66,7 +66,7 @@ static enum dti_status check_parts(struct dti_file_dequant *dequant,
     size_t at;
     for (size_t i = 0; i < dti_quant_state_name_count; i++) {
         const struct dti_quant_state_name *const other = &dti_quant_state_names[i];
-        if (strcmp(other->dtype, group->stated->dtype) != 0 &&
+        if (strcmp(other->dtype, dti_quant_row_name(group->stated)) != 0 &&
             dti_quant_names_find(&dequant->names, group->name, group->name_length, other->suffix,
                                  &at))
             return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
@@ -109,7 +109,7 @@ static enum dti_status read_floats(struct dti_file_dequant *dequant,
 static enum dti_status check_map(struct dti_file_dequant *dequant,
                                  const struct dti_dequant_group *group, struct dti_error *reterr)
 {
-    const struct dti_block_format *const block = dti_block_lookup(group->stated->dtype);
+    const struct dti_block_format *const block = group->stated->block;
     float map[DTI_QUANT_MAP_SIZE], own[DTI_QUANT_MAP_SIZE];
     const enum dti_status status =
         read_floats(dequant, &group->part[DTI_PART_MAP], map, DTI_QUANT_MAP_SIZE, reterr);
@@ -147,7 +147,7 @@ static enum dti_status set_how(struct dti_file_dequant *dequant,
                                struct dti_error *reterr)
 {
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
-    how->block = dti_block_lookup(group->stated->dtype);
+    how->block = group->stated->block;
     how->codes = group->part[DTI_PART_CODES];
     how->scales = group->part[DTI_PART_SCALE];
     how->elements = how->columns = state->elements;
@@ -187,7 +187,7 @@ enum dti_status dti_dequant_stated(struct dti_file_dequant *dequant,
         status = set_how(dequant, group, &state, &ret->how, reterr);
     if (status != DTI_OK)
         return status;
-    ret->form.dtype = group->stated->dtype;
+    ret->form.dtype = dti_quant_row_name(group->stated);
     ret->form.layout = dti_quant_layout_name(group->stated->layout);
     ret->form.per = DTI_PER_GROUP;
     ret->form.group[1] = state.block;

@@ -7,10 +7,13 @@
 #include <nettle/sha2.h>
 #include <stdlib.h>
 
+#include "dtinfo/window.h"
+
 enum { PIECE = 1 << 20 };
 
 struct digest_reading {
     unsigned char *piece;
+    struct dti_window window;
     uint64_t done; /* bytes of all files */
     void (*progress)(void *context, uint64_t done_bytes);
     void *context;
@@ -33,10 +36,15 @@ static enum dti_status hash(struct digest_reading *reading, const struct dti_inp
     for (uint64_t at = 0; at < input->size;) {
         const uint64_t left = input->size - at;
         const size_t size = left < PIECE ? (size_t)left : PIECE;
-        const enum dti_status status = dti_input_read_at(input, reading->piece, size, at, reterr);
+        const void *bytes;
+        enum dti_status status =
+            dti_window_look(&reading->window, input, reading->piece, size, at, &bytes, reterr);
+        if (status == DTI_OK) {
+            sha256_update(&sha, size, bytes);
+            status = dti_window_done(&reading->window, DTI_OK, reterr);
+        }
         if (status != DTI_OK)
             return status;
-        sha256_update(&sha, size, reading->piece);
         at += size;
         reading->done += size;
         if (reading->progress)
@@ -57,6 +65,7 @@ enum dti_status dti_digest_files(const struct dti_container *container, struct d
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < dti_digest_count(container) && status == DTI_OK; i++)
         status = hash(&reading, &dti_digest_file(container, i)->input, &ret[i], reterr);
+    dti_window_free(&reading.window);
     free(reading.piece);
     return status;
 }

@@ -131,12 +131,13 @@ enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dt
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < files->count && status == DTI_OK; i++) {
-        const struct dti_new_file *const file = &files->list[i];
-        const struct dti_buffer *const head = &file->head;
+        struct dti_new_file *const file = &files->list[i];
+        struct dti_buffer *const head = &file->head;
         if (dti_output_seekable(file->output))
             status = dti_output_write_at(file->output, head->data, head->length, 0, reterr);
         else
             status = dti_output_write(file->output, head->data, head->length, reterr);
+        dti_buffer_free(head); /* it may be large */
     }
     return status;
 }

@@ -11,17 +11,21 @@
 #include "files/quant_state.h"
 
 const struct dti_quant_row dti_quant_rows[] = {
-#define INVERSE DTI_QUANT_INVERSE
-#define TOLD    DTI_QUANT_TOLD
-#define QUANT_STORED(layout_id, name, codes_id, packing_id, scale_id, more) \
+#define INVERSE    DTI_QUANT_INVERSE
+#define TOLD       DTI_QUANT_TOLD
+#define DTYPE(id)  .number = DTI_##id
+#define BLOCKS(id) .block = &dti_block_formats[DTI_BLOCK_##id]
+#define QUANT_STORED(layout_id, what, codes_id, packing_id, scale_id, more) \
     {.layout = DTI_LAYOUT_##layout_id,                                      \
-     .dtype = name,                                                         \
+     what,                                                                  \
      .codes = DTI_##codes_id,                                               \
      .packing = DTI_QUANT_##packing_id,                                     \
      .scale = DTI_##scale_id,                                               \
      .flags = more},
 #include "dtinfo/quant_layouts.def"
 #undef QUANT_STORED
+#undef BLOCKS
+#undef DTYPE
 #undef TOLD
 #undef INVERSE
 };
@@ -48,7 +52,8 @@ const char *dti_quant_layout_name(enum dti_quant_layout layout)
 const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, const char *dtype)
 {
     for (size_t i = 0; i < dti_quant_row_count; i++) {
-        if (dti_quant_rows[i].layout == layout && strcmp(dti_quant_rows[i].dtype, dtype) == 0)
+        if (dti_quant_rows[i].layout == layout &&
+            strcmp(dti_quant_row_name(&dti_quant_rows[i]), dtype) == 0)
             return &dti_quant_rows[i];
     }
     return NULL;
@@ -72,15 +77,14 @@ const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_par
     return layouts[row->layout].suffix[part];
 }
 
-unsigned dti_quant_row_bits(const struct dti_quant_row *row)
+const char *dti_quant_row_name(const struct dti_quant_row *row)
 {
-    const struct dti_block_format *const block = dti_block_lookup(row->dtype);
-    struct dti_format format;
-    if (block)
-        return dti_format_get(block->code)->width;
-    if (dti_format_lookup(row->dtype, &format, NULL, NULL) != DTI_OK)
-        return 0; /* not so for rows of the table */
-    return format.width;
+    return row->block ? row->block->name : dti_format_get(row->number)->name;
+}
+
+const struct dti_format *dti_quant_row_code(const struct dti_quant_row *row)
+{
+    return dti_format_get(row->block ? row->block->code : row->number);
 }
 
 bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length)
@@ -260,7 +264,7 @@ static bool is_open_width(const struct dti_quant_stored *stored)
  * ones. */
 static bool is_open_group(const struct dti_quant_stored *stored)
 {
-    const struct dti_block_format *const block = dti_block_lookup(stored->row->dtype);
+    const struct dti_block_format *const block = stored->row->block;
     if (stored->per != DTI_PER_GROUP || stored->rank == 0 ||
         (block && block->id != DTI_BLOCK_Q8_0)) /* which looks like int8 in groups */
         return false;
@@ -277,8 +281,8 @@ bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT
     const bool hidden = dti_quant_hides_groups(stored) || is_open_group(stored);
     const bool bare = stored->row->codes == DTI_UINT8 && stored->row->packing == DTI_QUANT_PLAIN &&
                       !stored->zero_points; /* might be narrower codes */
-    const int used =
-        snprintf(buffer, DTI_QUANT_TOLD_SIZE, "%s %s", stored->row->dtype, high ? "high" : "low");
+    const int used = snprintf(buffer, DTI_QUANT_TOLD_SIZE, "%s %s", dti_quant_row_name(stored->row),
+                              high ? "high" : "low");
     if (hidden)
         (void)snprintf(buffer + used, DTI_QUANT_TOLD_SIZE - (size_t)used, " %lu",
                        (unsigned long)stored->group);
@@ -309,7 +313,7 @@ bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dty
                           uint64_t *ret_group)
 {
     for (size_t i = 0; i < dti_quant_row_count; i++) {
-        const char *const dtype = dti_quant_rows[i].dtype;
+        const char *const dtype = dti_quant_row_name(&dti_quant_rows[i]);
         const size_t own = strlen(dtype);
         if (length <= own || memcmp(value, dtype, own) != 0)
             continue;

@@ -24,7 +24,7 @@ const struct dti_quant_state_name *dti_quant_state_name(const struct dti_quant_r
 {
     for (size_t i = 0; i < dti_quant_state_name_count; i++) {
         if (dti_quant_state_names[i].layout == row->layout &&
-            strcmp(dti_quant_state_names[i].dtype, row->dtype) == 0)
+            strcmp(dti_quant_state_names[i].dtype, dti_quant_row_name(row)) == 0)
             return &dti_quant_state_names[i];
     }
     return NULL;

@@ -25,9 +25,18 @@ struct dti_quant_task {
     uint32_t *borders;   /* with columns: of each piece its first and its last word, where it shares
                           * them with its neighbours */
     int8_t *zero_points; /* of all scales, where they are packed at the end; else NULL */
+    /* where small parts are gathered; NULL: written to the file at once */
+    unsigned char *gathered[DTI_PART_COUNT];
     struct dti_quant_ranges *ranges;
     struct dti_quant_scales *scales;
     struct dti_quant_report report;
+};
+
+/* A part that is gathered. */
+struct dti_quant_gathered {
+    const struct dti_rewrite_part *part;
+    size_t task;
+    enum dti_quant_part which;
 };
 
 /* What a thread has for a piece. */
@@ -49,6 +58,7 @@ struct dti_quant_needs {
 /* A thread's own things. */
 struct dti_quant_member {
     unsigned char *memory, *buffer[DTI_QUANT_BUFFERS];
+    struct dti_window window;
     struct dti_quant_ranges *ranges; /* a part of tasks[ranges_of]'s, or NULL */
     size_t ranges_of;
 };
@@ -64,7 +74,10 @@ struct dti_quantizer {
     size_t task_count;
     uint64_t task_bytes; /* of their input */
     struct dti_quant_task tasks[DTI_QUANT_TASKS];
-    const size_t *queued;    /* the tasks in the queue */
+    const size_t *queued;  /* the tasks in the queue */
+    unsigned char *gather; /* memory, or NULL */
+    size_t gathered_count; /* in the order of the files */
+    struct dti_quant_gathered gathered[DTI_QUANT_TASKS * DTI_PART_COUNT];
     pthread_mutex_t merging; /* held while a member adds to a task's ranges or report */
 };
 
@@ -108,6 +121,10 @@ enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint6
                                 size_t size, struct dti_error *reterr);
 /* Merges the ranges that a member still has to itself. */
 void dti_quant_piece_flush(struct dti_quantizer *job, struct dti_quant_member *member);
+
+/* quantize_gather.c: gives small parts of the tasks their places in memory; then writes them. */
+void dti_quant_gather(struct dti_quantizer *job);
+enum dti_status dti_quant_write_gathered(struct dti_quantizer *job, struct dti_error *reterr);
 
 /* quantize_pack.c: bits that go into files. Words are little-endian. */
 void dti_quant_little(void *array, size_t item, size_t n); /* from this machine's byte order */

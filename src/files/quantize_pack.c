@@ -3,6 +3,7 @@
  * Packs codes for files: byte order, and codes in words of 32 bits. */
 #include <string.h>
 
+#include "dtinfo/little_endian.h"
 #include "files/quantize.h"
 
 static bool is_big_endian(void)
@@ -34,12 +35,6 @@ void dti_quant_flip(unsigned char *bytes, size_t n, unsigned bits)
         bytes[i] ^= signs;
 }
 
-static void put_word(unsigned char *at, uint32_t word)
-{
-    for (unsigned i = 0; i < 4; i++)
-        at[i] = (unsigned char)(word >> 8 * i);
-}
-
 uint64_t dti_quant_word_of(uint64_t code, uint64_t columns, unsigned bits)
 {
     const uint64_t in_word = 32 / bits;
@@ -60,7 +55,7 @@ size_t dti_quant_pack_words(unsigned char *words, const unsigned char *codes, ui
         uint32_t word = 0;
         for (; place < in_word && at < n && column < columns; place++, at++, column++)
             word |= ((codes[at] & mask) ^ sign) << place * bits;
-        put_word(words + 4 * count, word);
+        dti_little_put(words + 4 * count, 4, word);
         if (column == columns)
             column = 0;
     }
@@ -76,6 +71,6 @@ void dti_quant_pack_down(unsigned char *words, const int8_t *codes, size_t rows,
         uint32_t word = 0;
         for (size_t row = 0; row < rows; row++)
             word |= (((uint32_t)codes[row * columns + column] & mask) ^ sign) << row * bits;
-        put_word(words, word);
+        dti_little_put(words, 4, word);
     }
 }

@@ -5,12 +5,13 @@
 
 #include "files/quantize.h"
 
-/* Elements first to first + n - 1 of a task's tensor. */
-static enum dti_status read_piece(const struct dti_quant_task *task, void *buffer, uint64_t first,
-                                  size_t bytes, struct dti_error *reterr)
+/* So many bytes of a task's tensor, from an element on. */
+static enum dti_status look(const struct dti_quant_task *task, struct dti_quant_member *member,
+                            uint64_t first, size_t bytes, const void **ret_numbers,
+                            struct dti_error *reterr)
 {
-    return dti_input_read_at(task->input.input, buffer, bytes,
-                             task->input.offset + first * task->item, reterr);
+    return dti_window_look(&member->window, task->input.input, member->buffer[DTI_QUANT_INPUT],
+                           bytes, task->input.offset + first * task->item, ret_numbers, reterr);
 }
 
 void dti_quant_piece_flush(struct dti_quantizer *job, struct dti_quant_member *member)
@@ -38,12 +39,13 @@ enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part,
         own->ranges_of = at;
         status = dti_quant_ranges_new(&own->ranges, task->plan, reterr);
     }
+    const void *numbers;
     if (status == DTI_OK)
-        status = read_piece(task, own->buffer[DTI_QUANT_INPUT], first / task->item, size, reterr);
-    if (status == DTI_OK)
-        dti_quant_range(task->plan, own->ranges, first / task->item, own->buffer[DTI_QUANT_INPUT],
-                        size / task->item);
-    return status;
+        status = look(task, own, first / task->item, size, &numbers, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_quant_range(task->plan, own->ranges, first / task->item, numbers, size / task->item);
+    return dti_window_done(&own->window, DTI_OK, reterr);
 }
 
 /* A piece in its places: of elements, code bytes of the plan, and scales. */
@@ -150,18 +152,20 @@ enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint6
     struct dti_quant_task *const task = &job->tasks[job->queued[part]];
     const struct quant_chunk piece = place_piece(task, first / task->item, size / task->item);
     struct dti_quant_report report;
-    enum dti_status status =
-        read_piece(task, own->buffer[DTI_QUANT_INPUT], piece.first, size, reterr);
+    const void *numbers;
+    enum dti_status status = look(task, own, piece.first, size, &numbers, reterr);
     if (status != DTI_OK)
         return status;
     const bool counted = job->run->rewrite->request.counted;
     if (counted)
         dti_quant_report_init(&report);
-    dti_quant_run(task->plan, task->scales, piece.first, own->buffer[DTI_QUANT_INPUT],
-                  piece.elements, own->buffer[DTI_QUANT_CODES], own->buffer[DTI_QUANT_SCALES],
+    dti_quant_run(task->plan, task->scales, piece.first, numbers, piece.elements,
+                  own->buffer[DTI_QUANT_CODES], own->buffer[DTI_QUANT_SCALES],
                   (int32_t *)(void *)own->buffer[DTI_QUANT_ZERO_POINTS], DTI_STORES_CACHED,
                   counted ? &report : NULL, own->buffer[DTI_QUANT_SCRATCH]);
-    status = write_codes(task, own, &piece, reterr);
+    status = dti_window_done(&own->window, DTI_OK, reterr);
+    if (status == DTI_OK)
+        status = write_codes(task, own, &piece, reterr);
     if (status == DTI_OK)
         status = write_scales(task, own, &piece, reterr);
     if (!counted)

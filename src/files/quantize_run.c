@@ -37,11 +37,9 @@ static void choose_pieces(struct dti_quantizer *job)
         piece /= 2;
     for (;;) {
         memset(&job->needs, 0, sizeof job->needs);
-        for (size_t i = 0; i < rewrite->tensor_count; i++) {
-            struct dti_quant_task task;
-            if (!dti_is_quantized(&rewrite->tensors[i]))
-                continue;
-            dti_quant_task_init(&task, rewrite, i, piece);
+        for (size_t i = 0; i < rewrite->quant_plan_count; i++) {
+            struct dti_quant_task task; /* the same for all tensors of a plan */
+            dti_quant_task_init(&task, rewrite, rewrite->quant_firsts[i], piece);
             dti_quant_task_needs(&task, &job->needs);
         }
         const bool fits = members * bytes_of(&job->needs) <= memory;
@@ -108,8 +106,10 @@ static enum dti_status run_queue(struct dti_quantizer *job, bool ranges, struct 
     }
     job->queued = queued;
     enum dti_status status = dti_queue_run(&queue, job->run->options->team, reterr);
-    for (size_t i = 0; i < job->member_count; i++)
+    for (size_t i = 0; i < job->member_count; i++) {
         dti_quant_piece_flush(job, &job->members[i]);
+        dti_window_free(&job->members[i].window);
+    }
     job->queued = NULL;
     job->run->done += bytes;
     return status;
@@ -125,6 +125,7 @@ static void close_tasks(struct dti_quantizer *job)
 
 enum dti_status dti_quantizer_run(struct dti_quantizer *job, struct dti_error *reterr)
 {
+    dti_quant_gather(job);
     enum dti_status status = run_queue(job, true, reterr);
     for (size_t i = 0; i < job->task_count && status == DTI_OK; i++)
         status = dti_quant_task_scales(&job->tasks[i], reterr);
@@ -132,6 +133,8 @@ enum dti_status dti_quantizer_run(struct dti_quantizer *job, struct dti_error *r
         status = run_queue(job, false, reterr);
     for (size_t i = 0; i < job->task_count && status == DTI_OK; i++)
         status = dti_quant_task_end(&job->tasks[i], reterr);
+    if (status == DTI_OK)
+        status = dti_quant_write_gathered(job, reterr);
     close_tasks(job);
     return status;
 }
@@ -191,6 +194,7 @@ void dti_quantizer_free(struct dti_quantizer *job)
     for (size_t i = 0; job->members && i < job->member_count; i++)
         free(job->members[i].memory);
     free(job->members);
+    free(job->gather);
     pthread_mutex_destroy(&job->merging);
     free(job);
 }

@@ -29,7 +29,7 @@ static enum dti_status refuse_special(const struct dti_quant_task *task, struct 
 enum dti_status dti_quant_task_state(const struct dti_quant_task *task, struct dti_error *reterr)
 {
     const struct dti_quant_stored *const stored = &task->stored;
-    const struct dti_block_format *const block = dti_block_lookup(stored->row->dtype);
+    const struct dti_block_format *const block = stored->row->block;
     float map[DTI_QUANT_MAP_SIZE], nested[DTI_NESTED_CODES];
     char text[DTI_QUANT_STATE_SIZE_MAX];
     if (stored->nested && !isfinite(task->scales->offset))
@@ -48,7 +48,7 @@ enum dti_status dti_quant_task_state(const struct dti_quant_task *task, struct d
 void dti_quant_task_fill(const struct dti_quant_task *task, unsigned char *codes, uint64_t end,
                          size_t size)
 {
-    const struct dti_block_format *const block = dti_block_lookup(task->stored.row->dtype);
+    const struct dti_block_format *const block = task->stored.row->block;
     if (end == task->sizes.elements && end % 2 != 0)
         codes[size - 1] |= (unsigned char)dti_block_zero(block);
 }

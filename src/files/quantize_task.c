@@ -124,9 +124,14 @@ enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti
                                      struct dti_error *reterr)
 {
     const struct dti_rewrite *const rewrite = task->rewrite;
-    const struct dti_rewrite_part *const place = &rewrite->tensors[task->at].part[part];
+    const struct dti_rewrite_part *const place =
+        dti_rewrite_part(&rewrite->tensors[task->at], part);
     if (size == 0)
         return DTI_OK;
+    if (task->gathered[part]) {
+        memcpy(task->gathered[part] + offset, data, size);
+        return DTI_OK;
+    }
     return dti_output_write_at(rewrite->files.list[place->file].output, data, size,
                                place->offset + offset, reterr);
 }
@@ -191,7 +196,7 @@ static enum dti_status write_tensor_scale(struct dti_quant_task *task, struct dt
         stored = stored < largest ? stored : largest;
         scales->tensor_scale = 1 / stored;
     }
-    task->rewrite->tensors[task->at].quantized.scale = scales->tensor_scale;
+    task->rewrite->tensors[task->at].outcome->quantized.scale = scales->tensor_scale;
     dti_quant_little(&stored, sizeof stored, 1);
     return dti_quant_task_write(task, DTI_PART_TENSOR_SCALE, &stored, sizeof stored, 0, reterr);
 }
@@ -209,7 +214,8 @@ static enum dti_status write_shape(const struct dti_quant_task *task, struct dti
 enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_error *reterr)
 {
     const struct dti_rewrite_tensor *const tensor = &task->rewrite->tensors[task->at];
-    struct dti_quantized_tensor *const figures = &task->rewrite->tensors[task->at].quantized;
+    struct dti_quantized_tensor *const figures =
+        &task->rewrite->tensors[task->at].outcome->quantized;
     enum dti_status status = dti_quant_scales_new(&task->scales, task->plan, task->ranges, reterr);
     if (status == DTI_OK && dti_quant_is_flat(task->stored.row))
         status = dti_quant_task_state(task, reterr);
@@ -225,7 +231,7 @@ enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_er
     status = write_scales(task, reterr);
     if (status == DTI_OK && task->stored.tensor_scale)
         status = write_tensor_scale(task, reterr);
-    if (status == DTI_OK && tensor->part[DTI_PART_SHAPE].there)
+    if (status == DTI_OK && (tensor->parts >> DTI_PART_SHAPE & 1) != 0)
         status = write_shape(task, reterr);
     return status;
 }
@@ -288,7 +294,7 @@ enum dti_status dti_quant_task_end(struct dti_quant_task *task, struct dti_error
         status = write_borders(task, reterr);
     if (status == DTI_OK && task->zero_points)
         status = pack_zero_points(task, reterr);
-    rewrite->tensors[task->at].quantized.count = *count;
+    rewrite->tensors[task->at].outcome->quantized.count = *count;
     dti_rewrite_add_loss(rewrite, task->at, &task->report.loss);
     rewrite->count.clipped += count->clipped;
     rewrite->count.blocks += count->blocks;

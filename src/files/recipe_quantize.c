@@ -207,6 +207,8 @@ static enum dti_status check_quantized(struct dti_rewrite *rewrite, size_t at,
         return dti_fail_remedy(reterr, status, remedy_of(rewrite), "%s %s",
                                dti_tensor_place(rewrite->container, tensor->source, place),
                                why.text);
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++)
+        tensor->parts |= (unsigned)parts[i].there << i;
     return DTI_OK;
 }
 
@@ -250,11 +252,35 @@ static int compare_needs(const void *a, const void *b)
     return plans != 0 ? plans : one->at < other->at ? -1 : one->at > other->at;
 }
 
+static bool starts_plan(const struct need *needs, size_t at)
+{
+    return at == 0 || compare_plans(&needs[at - 1], &needs[at]) != 0;
+}
+
+/* A plan for numbers and codes that *like is for, if it is there, or for others, which becomes it.
+ */
+static enum dti_status make_plan(const struct dti_rewrite *rewrite,
+                                 const struct dti_quant_request *request,
+                                 const struct dti_quant_plan **like, struct dti_quant_plan **ret,
+                                 struct dti_error *reterr)
+{
+    const struct dti_quant_request *const other = *like ? dti_quant_plan_request(*like) : NULL;
+    if (other && strcmp(other->number.name, request->number.name) == 0 &&
+        other->layout.swapped == request->layout.swapped &&
+        other->layout.packing == request->layout.packing)
+        return dti_quant_plan_new_like(ret, request, *like, reterr);
+    const enum dti_status status = dti_quant_plan_new(ret, request, rewrite->request.level, reterr);
+    if (status == DTI_OK)
+        *like = *ret;
+    return status;
+}
+
 /* Tensors that are alike share a plan: they are sorted, as there may be many of either. */
 static enum dti_status make_plans(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     struct need *const needs = calloc(rewrite->changed_count + 1, sizeof *needs);
     enum dti_status status = DTI_OK;
+    const struct dti_quant_plan *likes[DTI_BLOCK_BYTES + 1] = {NULL};
     size_t count = 0;
     if (!needs)
         return dti_no_memory(reterr);
@@ -269,14 +295,19 @@ static enum dti_status make_plans(struct dti_rewrite *rewrite, struct dti_error 
                                        .at = i};
     }
     qsort(needs, count, sizeof *needs, compare_needs);
-    rewrite->quant_plans = calloc(count + 1, sizeof(struct dti_quant_plan *));
-    if (!rewrite->quant_plans)
+    size_t plans = 0;
+    for (size_t i = 0; i < count; i++)
+        plans += starts_plan(needs, i);
+    rewrite->quant_plans = calloc(plans + 1, sizeof(struct dti_quant_plan *));
+    rewrite->quant_firsts = calloc(plans + 1, sizeof *rewrite->quant_firsts);
+    if (!rewrite->quant_plans || !rewrite->quant_firsts)
         status = dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (i == 0 || compare_plans(&needs[i - 1], &needs[i]) != 0) {
+        if (starts_plan(needs, i)) {
+            rewrite->quant_firsts[rewrite->quant_plan_count] = needs[i].at;
             const struct dti_quant_request request = request_of(rewrite, needs[i].at);
-            status = dti_quant_plan_new(&rewrite->quant_plans[rewrite->quant_plan_count], &request,
-                                        rewrite->request.level, reterr);
+            status = make_plan(rewrite, &request, &likes[request.order],
+                               &rewrite->quant_plans[rewrite->quant_plan_count], reterr);
             rewrite->quant_plan_count += status == DTI_OK;
         }
         if (status == DTI_OK)

@@ -71,7 +71,7 @@ enum dti_status dti_rewrite_open(struct dti_rewrite *rewrite, bool force, struct
 
 void dti_rewrite_add_loss(struct dti_rewrite *rewrite, size_t at, const struct dti_loss *loss)
 {
-    dti_loss_summarize(loss, &rewrite->tensors[at].loss);
+    dti_loss_summarize(loss, &rewrite->tensors[at].outcome->loss);
     if (loss->max_absolute > rewrite->loss.max_absolute)
         rewrite->max_tensor = at;
     dti_loss_merge(&rewrite->loss, loss);
@@ -81,7 +81,7 @@ void dti_rewrite_loss(const struct dti_rewrite *rewrite, struct dti_loss_summary
 {
     dti_loss_summarize(&rewrite->loss, ret);
     if (rewrite->tensor_count > 0)
-        ret->max_index = rewrite->tensors[rewrite->max_tensor].loss.max_index;
+        ret->max_index = rewrite->tensors[rewrite->max_tensor].outcome->loss.max_index;
 }
 
 void dti_rewrite_free(struct dti_rewrite *rewrite)
@@ -95,7 +95,9 @@ void dti_rewrite_free(struct dti_rewrite *rewrite)
         dti_quant_plan_free(rewrite->quant_plans[i]);
     free(rewrite->plans);
     free(rewrite->quant_plans);
+    free(rewrite->quant_firsts);
     free(rewrite->parts);
+    free(rewrite->outcomes);
     free(rewrite->tensors);
     free(rewrite);
 }

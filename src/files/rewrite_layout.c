@@ -13,45 +13,53 @@ struct new_tensor_list {
     size_t count;
     uint64_t *shapes; /* those that are no tensor's own */
     size_t shape_count;
-    struct dti_buffer names; /* likewise */
-    size_t *name_at;         /* of each tensor: place in names, or SIZE_MAX */
-    /* of the input's tensors, the names of those that become parts */
-    struct dti_name_order quantized;
+    const uint64_t *last[DTI_PART_COUNT]; /* of each part the one added last */
+    unsigned last_rank[DTI_PART_COUNT];
+    struct dti_buffer names; /* likewise; all fit, so that none moves */
 };
 
 static void free_list(struct new_tensor_list *list)
 {
     free(list->tensors);
     free(list->shapes);
-    free(list->name_at);
     dti_buffer_free(&list->names);
-    dti_name_order_free(&list->quantized);
 }
 
 static size_t part_count(const struct dti_rewrite_tensor *tensor)
 {
-    return dti_is_quantized(tensor) ? DTI_PART_COUNT : 1;
+    return dti_parts_before(tensor->parts, DTI_PART_COUNT);
+}
+
+/* Bytes of the suffixes of all parts. */
+static size_t suffixes(const struct dti_rewrite *rewrite, size_t at)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
+        if ((rewrite->tensors[at].parts >> i & 1) != 0)
+            bytes += strlen(dti_quant_suffix(rewrite->row, (enum dti_quant_part)i));
+    }
+    return bytes;
 }
 
 static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_list *ret,
                                  struct dti_error *reterr)
 {
-    size_t tensors = 0, shapes = 0, quantized = 0;
+    size_t tensors = 0, shapes = 0, names = 0;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
-        tensors += part_count(&rewrite->tensors[i]);
+        const struct dti_tensor *const source = dti_rewrite_source(rewrite, i);
+        const size_t parts = part_count(&rewrite->tensors[i]);
+        tensors += parts;
         if (!dti_is_quantized(&rewrite->tensors[i]))
             continue;
-        quantized++;
-        shapes += DTI_PART_COUNT * (size_t)(dti_rewrite_source(rewrite, i)->rank + 1);
+        shapes += parts * ((size_t)source->rank + 1);
+        names += parts * (source->name_length + 1) + suffixes(rewrite, i);
     }
     memset(ret, 0, sizeof *ret);
     dti_buffer_init(&ret->names);
     rewrite->parts = calloc(tensors + 1, sizeof *rewrite->parts);
     ret->tensors = calloc(tensors + 1, sizeof *ret->tensors);
-    ret->name_at = calloc(tensors + 1, sizeof *ret->name_at);
     ret->shapes = calloc(shapes + 1, sizeof *ret->shapes);
-    if (!rewrite->parts || !ret->tensors || !ret->name_at || !ret->shapes ||
-        !dti_name_order_init(&ret->quantized, quantized))
+    if (!rewrite->parts || !ret->tensors || !ret->shapes || !dti_buffer_reserve(&ret->names, names))
         return dti_no_memory(reterr);
     struct dti_rewrite_part *part = rewrite->parts;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
@@ -65,7 +73,7 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
-    list->tensors[list->count] = (struct dti_new_tensor){
+    list->tensors[list->count++] = (struct dti_new_tensor){
         .name = source->name,
         .name_length = source->name_length,
         .format = tensor->format,
@@ -75,7 +83,26 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
         .fortran = dti_rewrite_is_fortran(rewrite, source),
         .source = at * DTI_PART_COUNT,
     };
-    list->name_at[list->count++] = SIZE_MAX;
+}
+
+/* A part's shape: that of the tensor, or of the same part of the one before it, or a new one. */
+static const uint64_t *keep_shape(struct new_tensor_list *list, size_t which,
+                                  const struct dti_quant_part_shape *part,
+                                  const struct dti_tensor *source)
+{
+    const size_t bytes = part->rank * sizeof *part->shape;
+    if (part->rank == source->rank && part->rank > 0 &&
+        memcmp(part->shape, source->shape, bytes) == 0)
+        return source->shape;
+    if (list->last[which] && part->rank == list->last_rank[which] &&
+        memcmp(part->shape, list->last[which], bytes) == 0)
+        return list->last[which];
+    uint64_t *const shape = list->shapes + list->shape_count;
+    memcpy(shape, part->shape, bytes);
+    list->shape_count += part->rank;
+    list->last[which] = shape;
+    list->last_rank[which] = part->rank;
+    return shape;
 }
 
 static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
@@ -84,7 +111,6 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     struct dti_quant_part_shape parts[DTI_PART_COUNT];
     struct dti_quant_stored stored;
-    dti_name_order_add(&list->quantized, source->name, source->name_length);
     dti_rewrite_stored(rewrite, at, &stored);
     const enum dti_status status = dti_quant_parts(&stored, parts, reterr);
     for (size_t i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++) {
@@ -92,18 +118,19 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
             continue;
         const char *const suffix = dti_quant_suffix(rewrite->row, (enum dti_quant_part)i);
         const struct dti_format *const format = dti_format_get(parts[i].dtype);
-        struct dti_new_tensor *const tensor = &list->tensors[list->count];
-        uint64_t *const shape = list->shapes + list->shape_count;
-        memcpy(shape, parts[i].shape, parts[i].rank * sizeof *shape);
-        list->shape_count += parts[i].rank;
-        list->name_at[list->count++] = list->names.length;
-        dti_buffer_append(&list->names, source->name, source->name_length);
-        dti_buffer_append(&list->names, suffix, strlen(suffix) + 1);
+        struct dti_new_tensor *const tensor = &list->tensors[list->count++];
+        const bool renamed = suffix[0] != '\0';
+        const char *const name = renamed ? list->names.data + list->names.length : source->name;
+        if (renamed) {
+            dti_buffer_append(&list->names, source->name, source->name_length);
+            dti_buffer_append(&list->names, suffix, strlen(suffix) + 1);
+        }
         *tensor = (struct dti_new_tensor){
+            .name = name,
             .name_length = source->name_length + strlen(suffix),
             .format = format,
             .rank = parts[i].rank,
-            .shape = shape,
+            .shape = keep_shape(list, i, &parts[i], source),
             .source = at * DTI_PART_COUNT + i,
         };
         if (!dti_container_stores(rewrite->request.kind, format, &tensor->layout))
@@ -123,20 +150,14 @@ static enum dti_status make_list(struct dti_rewrite *rewrite, struct new_tensor_
         else
             add_tensor(rewrite, i, ret);
     }
-    dti_name_order_sort(&ret->quantized);
-    if (status == DTI_OK && ret->names.failed)
-        status = dti_no_memory(reterr);
-    for (size_t i = 0; i < ret->count && status == DTI_OK; i++) {
-        if (ret->name_at[i] != SIZE_MAX)
-            ret->tensors[i].name = ret->names.data + ret->name_at[i];
-    }
     return status;
 }
 
 static struct dti_rewrite_part *part_of(const struct dti_rewrite *rewrite,
                                         const struct dti_new_tensor *tensor)
 {
-    return &rewrite->tensors[tensor->source / DTI_PART_COUNT].part[tensor->source % DTI_PART_COUNT];
+    return dti_rewrite_part(&rewrite->tensors[tensor->source / DTI_PART_COUNT],
+                            (enum dti_quant_part)(tensor->source % DTI_PART_COUNT));
 }
 
 /* One file with some tensors of the list, which come to be there: next to the output with a suffix.
@@ -151,8 +172,7 @@ static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, c
                : dti_new_files_add(&rewrite->files, name, tensors, count, metadata, metadata_count,
                                    reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
-        *part_of(rewrite, &tensors[i]) = (struct dti_rewrite_part){.there = true,
-                                                                   .file = rewrite->files.count - 1,
+        *part_of(rewrite, &tensors[i]) = (struct dti_rewrite_part){.file = rewrite->files.count - 1,
                                                                    .bytes = tensors[i].bytes,
                                                                    .offset = tensors[i].offset};
     return status;
@@ -184,8 +204,7 @@ static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_
                                  struct dti_error *reterr)
 {
     struct dti_rewrite_metadata metadata;
-    enum dti_status status =
-        dti_rewrite_metadata_init(&metadata, rewrite, &list->quantized, reterr);
+    enum dti_status status = dti_rewrite_metadata_init(&metadata, rewrite, reterr);
     if (status == DTI_OK)
         status = rewrite->request.kind == DTI_CONTAINER_SHARDED
                      ? add_shards(rewrite, list, &metadata, reterr)
@@ -233,17 +252,27 @@ static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor
     return status;
 }
 
-/* The tensors in the order of the list: that of the data. */
-static enum dti_status reorder(struct dti_rewrite *rewrite, const struct new_tensor_list *list,
-                               struct dti_error *reterr)
+/* The tensors in the order of the list: that of the data. Each place takes its tensor from where it
+ * is, then that place, until one takes the first one's. */
+static void reorder(struct dti_rewrite *rewrite, const struct new_tensor_list *list)
 {
-    struct dti_rewrite_tensor *const tensors = calloc(list->count + 1, sizeof *tensors);
-    if (!tensors)
+    for (size_t first = 0; first < list->count; first++) {
+        const struct dti_rewrite_tensor held = rewrite->tensors[first];
+        for (size_t at = first, from; list->tensors[at].source != SIZE_MAX; at = from) {
+            from = list->tensors[at].source / DTI_PART_COUNT;
+            rewrite->tensors[at] = from == first ? held : rewrite->tensors[from];
+            list->tensors[at].source = SIZE_MAX; /* done */
+        }
+    }
+}
+
+static enum dti_status make_outcomes(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    rewrite->outcomes = calloc(rewrite->tensor_count + 1, sizeof *rewrite->outcomes);
+    if (!rewrite->outcomes)
         return dti_no_memory(reterr);
-    for (size_t i = 0; i < list->count; i++)
-        tensors[i] = rewrite->tensors[list->tensors[i].source / DTI_PART_COUNT];
-    free(rewrite->tensors);
-    rewrite->tensors = tensors;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        rewrite->tensors[i].outcome = &rewrite->outcomes[i];
     return DTI_OK;
 }
 
@@ -280,7 +309,9 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
     if (status == DTI_OK && rewrite->request.index)
         status = add_index(rewrite, &list, reterr);
     if (status == DTI_OK && dti_rewrite_ops(rewrite)->elementwise)
-        status = reorder(rewrite, &list, reterr);
+        reorder(rewrite, &list);
     free_list(&list);
+    if (status == DTI_OK)
+        status = make_outcomes(rewrite, reterr);
     return status == DTI_OK ? add_up(rewrite, reterr) : status;
 }

@@ -59,27 +59,53 @@ static bool sort(struct dti_rewrite_metadata *metadata)
     return true;
 }
 
+/* What the input says of tensors that are quantized now. False: memory ran out. */
+static bool leave_out_stale(struct dti_rewrite_metadata *metadata,
+                            const struct dti_rewrite *rewrite, size_t quantized)
+{
+    struct dti_name_order order;
+    size_t first = 0, kept, at;
+    while (first < metadata->count && !dti_is_told(&metadata->entries[first]))
+        first++;
+    if (first == metadata->count)
+        return true;
+    if (!dti_name_order_init(&order, quantized))
+        return false;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        const struct dti_tensor *const source = dti_rewrite_source(rewrite, i);
+        if (dti_is_quantized(&rewrite->tensors[i]))
+            dti_name_order_add(&order, source->name, source->name_length);
+    }
+    dti_name_order_sort(&order);
+    kept = first;
+    for (size_t i = first; i < metadata->count; i++) {
+        const struct dti_metadata *const entry = &metadata->entries[i];
+        if (!dti_is_told(entry) ||
+            !dti_name_order_find(&order, entry->key + KEY, entry->key_length - KEY, &at))
+            metadata->entries[kept++] = *entry;
+    }
+    metadata->count = kept;
+    dti_name_order_free(&order);
+    return true;
+}
+
 enum dti_status dti_rewrite_metadata_init(struct dti_rewrite_metadata *ret,
                                           const struct dti_rewrite *rewrite,
-                                          const struct dti_name_order *quantized,
                                           struct dti_error *reterr)
 {
-    size_t kept = 0, at;
+    size_t quantized = 0;
     memset(ret, 0, sizeof *ret);
     dti_buffer_init(&ret->texts);
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        quantized += dti_is_quantized(&rewrite->tensors[i]);
     const enum dti_status status =
-        dti_new_files_metadata(&rewrite->files, quantized->count, rewrite->request.warn,
+        dti_new_files_metadata(&rewrite->files, quantized, rewrite->request.warn,
                                rewrite->request.warn_context, &ret->entries, &ret->count, reterr);
     if (status != DTI_OK)
         return status;
-    for (size_t i = 0; i < ret->count; i++) {
-        const struct dti_metadata *const entry = &ret->entries[i];
-        const bool stale = dti_is_told(entry) && dti_name_order_find(quantized, entry->key + KEY,
-                                                                     entry->key_length - KEY, &at);
-        if (!stale)
-            ret->entries[kept++] = *entry;
-    }
-    ret->count = kept;
+    if (quantized > 0 && !leave_out_stale(ret, rewrite, quantized))
+        return dti_no_memory(reterr);
+    const size_t kept = ret->count;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         if (dti_is_quantized(&rewrite->tensors[i]))
             add_told(rewrite, i, ret);

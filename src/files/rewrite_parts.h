@@ -75,7 +75,6 @@ struct dti_rewrite_metadata {
 };
 enum dti_status dti_rewrite_metadata_init(struct dti_rewrite_metadata *ret,
                                           const struct dti_rewrite *rewrite,
-                                          const struct dti_name_order *quantized,
                                           struct dti_error *reterr);
 void dti_rewrite_metadata_free(struct dti_rewrite_metadata *metadata);
 /* The entries for a shard with these tensors; they hold until the next call. */

@@ -71,18 +71,18 @@ static enum dti_status check_sides(const struct dti_rewrite *rewrite, size_t at,
 {
     char place[DTI_TENSOR_PLACE];
     const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, at);
+    if (!sides->src_open && !sides->dst_open)
+        return DTI_OK;
     dti_tensor_place(rewrite->container, rewrite->tensors[at].source, place);
     if (sides->src_open)
         return dti_fail_remedy(
             reterr, DTI_USAGE, DTI_REMEDY_SAY_INPUT_PACKING,
             "%s is %s, and safetensors does not define the order of its codes in a byte", place,
             tensor->format->name);
-    if (sides->dst_open)
-        return dti_fail_remedy(
-            reterr, DTI_USAGE, DTI_REMEDY_SAY_PACKING,
-            "%s becomes %s, and safetensors does not define the order of its codes in a byte",
-            place, format->name);
-    return DTI_OK;
+    return dti_fail_remedy(
+        reterr, DTI_USAGE, DTI_REMEDY_SAY_PACKING,
+        "%s becomes %s, and safetensors does not define the order of its codes in a byte", place,
+        format->name);
 }
 
 /* Packed codes fill whole bytes in safetensors. */
@@ -164,6 +164,7 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
     const bool casts = tensor->fate == DTI_FATE_CHANGED;
     struct cast_sides sides;
     tensor->format = to;
+    tensor->parts = 1u << DTI_PART_CODES;
     enum dti_status status = find_sides(rewrite, at, to, &sides, reterr);
     if (status == DTI_OK)
         status = check_bits(rewrite, at, to, reterr);

@@ -50,7 +50,7 @@ static void tell_tensor(const struct dti_rewrite *rewrite, size_t at, uint64_t n
     char name[DTI_QUOTE_SIZE], share[32], text[DTI_QUOTE_SIZE + 96];
     (void)snprintf(text, sizeof text, "tensor %s: %s of its nonzero elements become 0 in %s",
                    dti_quote(name, source->name, source->name_length),
-                   spell_share(share, rewrite->tensors[at].loss.to_zero, nonzero),
+                   spell_share(share, rewrite->tensors[at].outcome->loss.to_zero, nonzero),
                    rewrite->tensors[at].format->name);
     tell(rewrite, text);
 }
@@ -67,7 +67,7 @@ enum dti_status dti_rewrite_warn_of_zeros(const struct dti_rewrite *rewrite,
         return DTI_OK;
     for (size_t i = 0; i < rewrite->tensor_count && status == DTI_OK; i++) {
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
-        const struct dti_loss_summary *const loss = &tensor->loss;
+        const struct dti_loss_summary *const loss = &tensor->outcome->loss;
         uint64_t nonzero = loss->elements;
         /* whatever is inexact was not zero */
         if (tensor->fate != DTI_FATE_CHANGED || !is_most(loss, loss->inexact))

@@ -94,20 +94,26 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     const struct compared_sides *const sides = &scan->sides[part];
     const struct dti_scan_buffers buffers = dti_scan_buffers(&scan->frame, member);
     const size_t bytes_a = dti_scan_bytes(&sides->a, n), bytes_b = dti_scan_bytes(&sides->b, n);
-    unsigned char *const a = buffers.raw, *const b =
-                                              buffers.raw + (bytes_a + LINE - 1) / LINE * LINE;
-    const struct compared_chunk block = {.a = a, .b = b, .first = first, .n = n};
+    unsigned char *const behind_a = buffers.raw + (bytes_a + LINE - 1) / LINE * LINE;
+    const void *a, *b;
     const bool whole = n == sides->a.elements;
     struct comparison_tally *const mine = (struct comparison_tally *)scan->frame.members + member;
     struct dti_comparison *const comparison = whole ? &pair->comparison : &mine->comparison;
     bool equal = false;
-    enum dti_status status = dti_scan_read(&sides->a, a, first, n, buffers.scratch, reterr);
-    if (status == DTI_OK)
-        status = dti_scan_read(&sides->b, b, first, n, buffers.scratch, reterr);
     if (!whole)
         give(scan, mine, pair);
-    if (status == DTI_OK)
+    enum dti_status status = dti_scan_look(&sides->a, &buffers.windows[0], buffers.raw, first, n,
+                                           buffers.scratch, &a, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_scan_look(&sides->b, &buffers.windows[1], behind_a, first, n, buffers.scratch, &b,
+                           reterr);
+    if (status == DTI_OK) {
+        const struct compared_chunk block = {.a = a, .b = b, .first = first, .n = n};
         status = look_at(scan, part, &block, &buffers, comparison, &equal, reterr);
+        status = dti_window_done(&buffers.windows[1], status, reterr);
+    }
+    status = dti_window_done(&buffers.windows[0], status, reterr);
     if (status != DTI_OK)
         return status;
     pthread_mutex_lock(&scan->frame.lock);

@@ -101,14 +101,19 @@ enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_contain
     return status;
 }
 
-enum dti_status dti_scan_read(const struct dti_scan_side *side, void *buffer, uint64_t first,
-                              size_t n, void *scratch, struct dti_error *reterr)
+enum dti_status dti_scan_look(const struct dti_scan_side *side, struct dti_window *window,
+                              void *buffer, uint64_t first, size_t n, void *scratch,
+                              const void **ret_raw, struct dti_error *reterr)
 {
-    if (side->source)
-        return side->source->read(side->source->context, buffer, dti_scan_bytes(side, n),
-                                  first / 8 * side->bits, scratch, reterr);
-    return dti_input_read_at(side->input, buffer, dti_scan_bytes(side, n),
-                             side->offset + first / 8 * side->bits, reterr);
+    const uint64_t offset = first / 8 * side->bits;
+    if (!side->source)
+        return dti_window_look(window, side->input, buffer, dti_scan_bytes(side, n),
+                               side->offset + offset, ret_raw, reterr);
+    const enum dti_status status = side->source->read(
+        side->source->context, buffer, dti_scan_bytes(side, n), offset, window, scratch, reterr);
+    if (status == DTI_OK)
+        *ret_raw = buffer;
+    return status;
 }
 
 enum dti_status dti_scan_numbers(const struct dti_scan_side *side, const void *raw, void *buffer,
@@ -159,8 +164,8 @@ static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struc
     if (dti_mul_u64(scan->buffer_bytes, members, &bytes) && bytes <= SIZE_MAX)
         scan->memory = aligned_alloc(LINE, (size_t)bytes);
     scan->members = calloc(members, scan->member_bytes);
-    return scan->memory && scan->members ? DTI_OK
-                                         : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    scan->windows = calloc(members, 2 * sizeof *scan->windows);
+    return scan->memory && scan->members && scan->windows ? DTI_OK : dti_no_memory(reterr);
 }
 
 static void tell_progress(void *context, uint64_t done)
@@ -196,8 +201,11 @@ enum dti_status dti_scan_run(struct dti_scan *scan, struct dti_error *reterr)
     };
     pthread_mutex_init(&scan->lock, NULL);
     status = dti_queue_run(&queue, scan->options->team, reterr);
-    for (size_t i = 0; i < members; i++)
+    for (size_t i = 0; i < members; i++) {
         scan->flush(scan->context, i);
+        dti_window_free(&scan->windows[2 * i]);
+        dti_window_free(&scan->windows[2 * i + 1]);
+    }
     pthread_mutex_destroy(&scan->lock);
     return status;
 }
@@ -210,6 +218,7 @@ void dti_scan_free(struct dti_scan *scan)
         dti_plan_free(at->plan);
         free(at);
     }
+    free(scan->windows);
     free(scan->members);
     free(scan->memory);
     free(scan->parts);
@@ -222,5 +231,6 @@ struct dti_scan_buffers dti_scan_buffers(const struct dti_scan *scan, size_t mem
         .numbers = {own, own + DTI_SCAN_NUMBERS},
         .raw = own + 2 * (size_t)DTI_SCAN_NUMBERS,
         .scratch = own + scan->scratch_at,
+        .windows = &scan->windows[2 * member],
     };
 }

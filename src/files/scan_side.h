@@ -50,10 +50,11 @@ static inline size_t dti_scan_bytes(const struct dti_scan_side *side, uint64_t n
     return (size_t)((n * side->bits + 7) / 8);
 }
 
-/* Reads elements first to first + n - 1; first is a multiple of DTI_TILE. scratch: as in struct
- * dti_scan_buffers. */
-enum dti_status dti_scan_read(const struct dti_scan_side *side, void *buffer, uint64_t first,
-                              size_t n, void *scratch, struct dti_error *reterr);
+/* Looks at elements first to first + n - 1; first is a multiple of DTI_TILE. They may end up in
+ * buffer. After success dti_window_done() follows. scratch: as in struct dti_scan_buffers. */
+enum dti_status dti_scan_look(const struct dti_scan_side *side, struct dti_window *window,
+                              void *buffer, uint64_t first, size_t n, void *scratch,
+                              const void **ret_raw, struct dti_error *reterr);
 
 /* The numbers of a tile of n elements at raw: there, or in buffer (of DTI_SCAN_NUMBERS bytes).
  * Returned on success only. */
@@ -63,9 +64,10 @@ enum dti_status dti_scan_numbers(const struct dti_scan_side *side, const void *r
 
 /* A member's own memory. */
 struct dti_scan_buffers {
-    void *numbers[2];   /* DTI_SCAN_NUMBERS each */
-    unsigned char *raw; /* the block */
-    void *scratch;      /* of sources */
+    void *numbers[2];           /* DTI_SCAN_NUMBERS each */
+    unsigned char *raw;         /* the block */
+    void *scratch;              /* of sources */
+    struct dti_window *windows; /* two */
 };
 
 /* A scan of many arrays by a team. */
@@ -84,6 +86,7 @@ struct dti_scan {
     pthread_mutex_t lock;       /* held while something is added to an array's result */
     atomic_uint_fast64_t bytes; /* done: work() adds to it */
     unsigned char *memory;      /* buffer_bytes for each thread */
+    struct dti_window *windows; /* two for each thread, while the scan runs */
     size_t buffer_bytes, scratch_at;
     size_t scratch_bytes; /* of each thread: the most that a source needs */
 };

@@ -39,16 +39,19 @@ static enum dti_status begin_large(struct stats_scan *scan, size_t part,
                                    const struct dti_scan_buffers *buffers, struct dti_error *reterr)
 {
     const struct dti_scan_side *const side = &scan->sides[part];
-    const void *numbers;
+    const void *raw, *numbers;
     pthread_mutex_lock(&scan->frame.lock);
     enum dti_status status = DTI_OK;
     if (!scan->begun[part]) {
-        status = dti_scan_read(side, buffers->raw, 0, DTI_TILE, buffers->scratch, reterr);
-        if (status == DTI_OK)
-            status = dti_scan_numbers(side, buffers->raw, buffers->numbers[0], DTI_TILE, 0,
-                                      &numbers, reterr);
-        if (status == DTI_OK)
-            begin_tensor(&scan->tensors[part], numbers, DTI_TILE);
+        status = dti_scan_look(side, buffers->windows, buffers->raw, 0, DTI_TILE, buffers->scratch,
+                               &raw, reterr);
+        if (status == DTI_OK) {
+            status =
+                dti_scan_numbers(side, raw, buffers->numbers[0], DTI_TILE, 0, &numbers, reterr);
+            if (status == DTI_OK)
+                begin_tensor(&scan->tensors[part], numbers, DTI_TILE);
+            status = dti_window_done(buffers->windows, status, reterr);
+        }
         scan->begun[part] = status == DTI_OK;
     }
     pthread_mutex_unlock(&scan->frame.lock);
@@ -84,20 +87,15 @@ static void give_stats(struct stats_scan *scan, struct stats_tally *member,
     member->tensor = next;
 }
 
-static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
-                                struct dti_error *reterr)
+/* The elements first to first + n - 1 of a tensor, at raw. */
+static enum dti_status count(struct stats_scan *scan, size_t member, size_t part,
+                             const unsigned char *raw, uint64_t first, size_t n,
+                             struct dti_error *reterr)
 {
-    struct stats_scan *const scan = context;
     struct dti_tensor_stats *const tensor = &scan->tensors[part];
     const struct dti_scan_side *const side = &scan->sides[part];
     const struct dti_scan_buffers buffers = dti_scan_buffers(&scan->frame, member);
     const bool whole = n == side->elements;
-    enum dti_status status = whole ? DTI_OK : begin_large(scan, part, &buffers, reterr);
-    if (status == DTI_OK)
-        status = dti_scan_read(side, buffers.raw, first, n, buffers.scratch, reterr);
-    if (status != DTI_OK)
-        return status;
-
     struct dti_histogram *const into = tensor->histogram;
     struct stats_tally *const mine = (struct stats_tally *)scan->frame.members + member;
     struct dti_stats *const stats = whole ? &tensor->stats : &mine->stats;
@@ -106,20 +104,39 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     if (into)
         give_histogram(scan, mine, into);
     for (size_t at = 0; at < n; at += DTI_TILE) {
-        const size_t count = n - at < DTI_TILE ? n - at : DTI_TILE;
+        const size_t some = n - at < DTI_TILE ? n - at : DTI_TILE;
         const void *numbers;
-        status = dti_scan_numbers(side, buffers.raw + dti_scan_bytes(side, at), buffers.numbers[0],
-                                  count, first + at, &numbers, reterr);
+        const enum dti_status status =
+            dti_scan_numbers(side, raw + dti_scan_bytes(side, at), buffers.numbers[0], some,
+                             first + at, &numbers, reterr);
         if (status != DTI_OK)
             return status;
         if (whole && at == 0)
-            begin_tensor(tensor, numbers, count);
-        scan->stats[tensor->rule.hub](&tensor->rule, numbers, count, first + at, stats);
+            begin_tensor(tensor, numbers, some);
+        scan->stats[tensor->rule.hub](&tensor->rule, numbers, some, first + at, stats);
         if (into)
-            scan->histogram[tensor->rule.hub](&tensor->rule, numbers, count, &mine->counted);
+            scan->histogram[tensor->rule.hub](&tensor->rule, numbers, some, &mine->counted);
     }
     (void)atomic_fetch_add(&scan->frame.bytes, dti_scan_bytes(side, n));
     return DTI_OK;
+}
+
+static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
+                                struct dti_error *reterr)
+{
+    struct stats_scan *const scan = context;
+    const struct dti_scan_side *const side = &scan->sides[part];
+    const struct dti_scan_buffers buffers = dti_scan_buffers(&scan->frame, member);
+    const void *raw;
+    enum dti_status status =
+        n == side->elements ? DTI_OK : begin_large(scan, part, &buffers, reterr);
+    if (status == DTI_OK)
+        status = dti_scan_look(side, buffers.windows, buffers.raw, first, n, buffers.scratch, &raw,
+                               reterr);
+    if (status != DTI_OK)
+        return status;
+    status = count(scan, member, part, raw, first, n, reterr);
+    return dti_window_done(buffers.windows, status, reterr);
 }
 
 /* Rules are costly: one for each dtype. */

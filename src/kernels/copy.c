@@ -6,37 +6,45 @@
 #include <stdint.h>
 #include <string.h>
 
-#define COPY(fn, ...) dti_copy_fn fn;
+#define COPY(name, fn, ...) dti_copy_fn fn;
 #include "kernels/copies.def"
 #undef COPY
 
 const struct dti_copy dti_copies[] = {
-#define COPY(fn, i, o, same, nt, lv) \
-    {.name = #fn,                    \
-     .run = fn,                      \
-     .in = (i),                      \
-     .out = (o),                     \
-     .exact = (same),                \
-     .stream = (nt),                 \
+#define CACHED       NULL
+#define STREAMED(id) &dti_streamings[DTI_STREAMING_##id]
+#define COPY(name_, fn, i, o, same, nt, lv) \
+    {.name = #name_,                        \
+     .run = fn,                             \
+     .in = (i),                             \
+     .out = (o),                            \
+     .exact = (same),                       \
+     .stream = (nt),                        \
      .level = DTI_LEVEL_##lv},
 #include "kernels/copies.def"
 #undef COPY
 };
 const size_t dti_copy_count = sizeof dti_copies / sizeof dti_copies[0];
 
-void dti_copy_memcpy(void *restrict dst, const void *restrict src, size_t n)
+void dti_copy_memcpy(void *restrict dst, const void *restrict src, size_t n,
+                     const struct dti_streaming *streaming)
 {
+    (void)streaming;
     memcpy(dst, src, n);
 }
 
-void dti_fill_memset(void *restrict dst, const void *restrict src, size_t n)
+void dti_fill_memset(void *restrict dst, const void *restrict src, size_t n,
+                     const struct dti_streaming *streaming)
 {
+    (void)streaming;
     (void)src;
     memset(dst, 0, n);
 }
 
-void dti_read_scalar(void *restrict dst, const void *restrict src, size_t n)
+void dti_read_scalar(void *restrict dst, const void *restrict src, size_t n,
+                     const struct dti_streaming *streaming)
 {
+    (void)streaming;
     const unsigned char *in = src;
     uint64_t sum[4] = {0};
     size_t at = 0;

@@ -3,8 +3,11 @@
  * CPU levels by name, what the processor and the operating system allow, and how large the last
  * cache is. A level is available when the CPU has all its instructions and the operating system
  * saves the registers they use. */
+#define _DEFAULT_SOURCE /* syscall() */
 #include "dtinfo/cpu.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,6 +122,9 @@ enum dti_status dti_level_choose(const char *limit, enum dti_level *ret_level,
 
 #if defined __x86_64__ && (defined __GNUC__ || defined __clang__)
 #include <cpuid.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 static struct dti_cpuid run_cpuid(uint32_t leaf, uint32_t subleaf)
 {
@@ -135,7 +141,30 @@ static uint64_t run_xgetbv(void)
     return (uint64_t)high << 32 | low;
 }
 
-static const struct dti_cpuid_source processor = {.cpuid = run_cpuid, .xgetbv = run_xgetbv};
+#ifdef __linux__
+/* Once a process: the answer stays the same. A process that has the permission needs larger frames
+ * for signals, so it is asked only when tiles are about to be used. */
+static int run_permit(unsigned component)
+{
+    enum { REQUEST = 0x1023 /* ARCH_REQ_XCOMP_PERM of Linux 5.16 */ };
+    static _Atomic int answer = -1;
+    int known = atomic_load(&answer);
+    if (known < 0) {
+        known = syscall(SYS_arch_prctl, REQUEST, (unsigned long)component) == 0 ? 0 : errno;
+        atomic_store(&answer, known);
+    }
+    return known;
+}
+#else
+static int run_permit(unsigned component)
+{
+    (void)component;
+    return ENOSYS;
+}
+#endif
+
+static const struct dti_cpuid_source processor = {
+    .cpuid = run_cpuid, .xgetbv = run_xgetbv, .permit = run_permit};
 const struct dti_cpuid_source *dti_cpuid_source = &processor;
 #else
 const struct dti_cpuid_source *dti_cpuid_source = NULL;
@@ -152,7 +181,10 @@ enum {
     VBMI_ECX = 1 << 1 /* VBMI */ | 1 << 6 /* VBMI2 */ | 1 << 11 /* VNNI */ | 1 << 12 /* BITALG */,
     BF16_EAX = 1 << 5, /* of subleaf 1 */
     XCR0_YMM = 0x06,   /* SSE and AVX state */
-    XCR0_ZMM = 0xe6,   /* and masks, upper halves, upper registers */
+    AMX_EDX = 1 << 22 /* BF16 */ | 1 << 24 /* TILE */ | 1 << 25 /* INT8 */,
+    XCR0_ZMM = 0xe6,      /* and masks, upper halves, upper registers */
+    XCR0_TILES = 0x60000, /* configuration and data of tiles, */
+    TILE_DATA = 18,       /* the larger of the two */
 };
 #define AVX512_EBX                                                                         \
     (UINT32_C(1) << 16 /* F */ | UINT32_C(1) << 17 /* DQ */ | UINT32_C(1) << 28 /* CD */ | \
@@ -178,6 +210,8 @@ static bool x86_present(enum dti_level level)
     const bool avx2 = (kept & XCR0_YMM) == XCR0_YMM;
     const bool avx512 = avx2 && (kept & XCR0_ZMM) == XCR0_ZMM && has(extended.ebx, AVX512_EBX);
     const bool vbmi = avx512 && has(extended.ecx, VBMI_ECX);
+    const bool bf16 = vbmi && extended.eax >= 1 && /* the last subleaf there is */
+                      has(source->cpuid(LEAF_EXTENDED_FEATURES, 1).eax, BF16_EAX);
     switch (level) {
     case DTI_LEVEL_AVX2:
         return avx2;
@@ -185,9 +219,10 @@ static bool x86_present(enum dti_level level)
         return avx512;
     case DTI_LEVEL_AVX512VBMI:
         return vbmi;
-    case DTI_LEVEL_AVX512BF16: /* eax is the last subleaf there is */
-        return vbmi && extended.eax >= 1 &&
-               has(source->cpuid(LEAF_EXTENDED_FEATURES, 1).eax, BF16_EAX);
+    case DTI_LEVEL_AVX512BF16:
+        return bf16;
+    case DTI_LEVEL_AMX:
+        return bf16 && has(extended.edx, AMX_EDX) && (kept & XCR0_TILES) == XCR0_TILES;
     default:
         return false;
     }
@@ -205,6 +240,30 @@ bool dti_level_present(enum dti_level level)
 #endif
     }
     return x86_present(level);
+}
+
+bool dti_level_permitted(enum dti_level level, const char **ret_why)
+{
+    if (level != DTI_LEVEL_AMX)
+        return true;
+    const int refusal = dti_level_present(level) ? dti_cpuid_source->permit(TILE_DATA) : ENODEV;
+    switch (refusal) {
+    case 0:
+        return true;
+    case ENODEV:
+        *ret_why = "needs the CPU level amx";
+        break;
+    case EPERM:
+    case EACCES:
+        *ret_why = "the system denies this process the tile registers of AMX";
+        break;
+    case ENOSPC:
+        *ret_why = "a signal stack is too small for the tile registers of AMX";
+        break;
+    default:
+        *ret_why = "the system cannot hand out the tile registers of AMX";
+    }
+    return false;
 }
 
 /* Stores past the caches are not ordered by locks and atomics alone. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where cpu.c learns about an x86 processor: two instructions, behind a pointer, so that tests can
- * imitate other machines. */
+ * Where cpu.c learns about an x86 processor: two instructions and a request to the system, behind a
+ * pointer, so that tests can imitate other machines. */
 #ifndef DTINFO_KERNELS_CPUID_H
 #define DTINFO_KERNELS_CPUID_H
 
@@ -14,6 +14,9 @@ struct dti_cpuid {
 struct dti_cpuid_source {
     struct dti_cpuid (*cpuid)(uint32_t leaf, uint32_t subleaf);
     uint64_t (*xgetbv)(void); /* XCR0; asked only when CPUID says that it can be */
+    /* Asks the system for a state component of XCR0 that it does not hand out unasked: 0, or the
+     * error number of the refusal. */
+    int (*permit)(unsigned component);
 };
 
 /* This processor; NULL where there is no such instruction. */

@@ -32,6 +32,15 @@ static inline double dti_fp64_from_value(const struct dti_value *value)
 {
     const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
     struct dti_outcome outcome;
+#if FLT_EVAL_METHOD == 0
+    /* 63 bits of which the last says whether anything follows, rounded by the conversion. */
+    if (value->class == DTI_CLASS_FINITE && value->exponent > -960 && value->exponent < 1000) {
+        const bool more = (value->hi & 1) != 0 || value->lo != 0 || value->sticky;
+        const double number = (double)(int64_t)(value->hi >> 1 | more);
+        const uint64_t scale = (uint64_t)(value->exponent - 62 + 1023) << 52;
+        return dti_fp64_from_bits(scale | (uint64_t)value->negative << 63) * number;
+    }
+#endif
     dti_encode(dti_format_get(DTI_FP64), value, &policy, 0, &outcome);
     return dti_fp64_from_bits(outcome.code);
 }

@@ -4,6 +4,7 @@
  * histograms, comparisons, losses. */
 #include "kernels/comparison_kernels.h"
 #include "kernels/first_row.h"
+#include "kernels/kernels.h"
 #include "kernels/loss_kernels.h"
 #include "kernels/stats_kernels.h"
 
@@ -55,6 +56,7 @@ dti_histogram_fn *dti_histogram_kernel(enum dti_stats_hub hub, enum dti_level al
     RETURN_FIRST;
 }
 
+#define LOSS_CAST(...)
 const struct dti_loss_kernel dti_loss_kernels[] = {
 #define LOSS_KERNEL(function, hub_id, level_id) \
     {.name = #function, .run = function, .hub = DTI_LOSS_##hub_id, .level = DTI_LEVEL_##level_id},
@@ -68,4 +70,35 @@ const struct dti_loss_kernel *dti_loss_kernel_find(enum dti_loss_hub hub, enum d
     size_t i;
     DTI_FIRST_ROW(i, rows, dti_loss_kernel_count, allowed, rows[i].hub == hub);
     return &rows[i];
+}
+
+enum { NONE = 0, RNE = 1 << DTI_ROUND_NEAREST_EVEN, RTZ = 1 << DTI_ROUND_ZERO };
+
+static const struct {
+    dti_loss_cast_fn *run;
+    dti_kernel_fn *kernel;
+    unsigned rounds;
+} casts[] = {
+#undef LOSS_KERNEL
+#undef LOSS_CAST
+#define LOSS_KERNEL(...)
+#define LOSS_CAST(function, of, rounds) {function, of, rounds},
+#include "kernels/loss_kernels.def"
+    {NULL, NULL, NONE},
+};
+
+dti_loss_cast_fn *dti_loss_cast_find(const struct dti_kernel *kernel,
+                                     const struct dti_kernel_args *args)
+{
+    const struct dti_encoder *const e = args->encoder;
+    const bool encodes = kernel->op == DTI_OP_ENCODE_HUB32 || kernel->op == DTI_OP_ENCODE_HUB64;
+    const bool integer = encodes && dti_format_is_integer(&e->format);
+    const unsigned round = encodes ? 1U << e->policy.round : NONE;
+    if (encodes && (integer ? e->format.kind != DTI_KIND_INT || e->format.width != 8
+                            : e->policy.nan != DTI_NAN_QUIET))
+        return NULL;
+    for (size_t i = 0; i < COUNT(casts); i++)
+        if (casts[i].kernel == kernel->run && (casts[i].rounds & round) == round)
+            return casts[i].run;
+    return NULL;
 }

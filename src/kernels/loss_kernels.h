@@ -6,8 +6,10 @@
 
 #include "dtinfo/loss.h"
 
-#define LOSS_KERNEL(function, hub, level) dti_loss_fn function;
+#define LOSS_KERNEL(function, hub, level)   dti_loss_fn function;
+#define LOSS_CAST(function, kernel, rounds) dti_loss_cast_fn function;
 #include "kernels/loss_kernels.def"
 #undef LOSS_KERNEL
+#undef LOSS_CAST
 
 #endif

@@ -89,6 +89,7 @@ void dti_loss_rule_init_cast(struct dti_loss_rule *ret, const struct dti_format 
         ret->cast.via_count = via != NULL;
         ret->stack = dti_stack_has_quirk(stack) ? stack : NULL;
     }
+    ret->single = ret->hub == DTI_LOSS_HUB32;
     ret->staged = ret->stack || loses_on_the_way(&ret->cast);
     if (ret->staged)
         ret->hub = DTI_LOSS_WIDE;

@@ -8,6 +8,11 @@
  *             for each strip of rows: pack A, while what comes next is fetched
  *                 for each panel: a tile of C, in registers
  *
+ * For registers that multiply faster than the second cache reads, k is cut in longer blocks, and
+ * these in parts of which a strip's and a panel's fit in the first cache together:
+ *
+ *                 for each part of k, for each panel: a tile beside C
+ *
  * Members have a rectangle of C each and pack for themselves what it needs, so that no member
  * waits. A single row of C takes B as it comes, without packing: reading B is all the time it
  * takes. */
@@ -23,57 +28,9 @@ enum {
     PAGE = 4096,
 };
 
-const struct dti_matmul_kernel dti_matmul_kernels[] = {
-#define MATMUL(nm, dt, res, ins, r, c, ops, lv) \
-    {.name = "matmul_" #nm,                     \
-     .dtype = DTI_##dt,                         \
-     .result = DTI_##res,                       \
-     .instruction = (ins),                      \
-     .rows = (r),                               \
-     .columns = (c),                            \
-     .per_instruction = (ops),                  \
-     .level = DTI_LEVEL_##lv,                   \
-     .tile = &dti_tile_##nm,                    \
-     .peak = dti_peak_##nm},
-#include "kernels/matmul_kernels.def"
-#undef MATMUL
-    {.name = NULL},
-};
-const size_t dti_matmul_kernel_count = sizeof dti_matmul_kernels / sizeof dti_matmul_kernels[0] - 1;
-
-/* Why no row is found: the level of the last row of the dtype, which asks for least; or that there
- * is none on this architecture. */
-static const char *why_none(enum dti_dtype dtype)
-{
-    static const char *const needs[DTI_LEVEL_COUNT] = {
-#define LEVEL(id, name, ...) [DTI_LEVEL_##id] = "needs the CPU level " name,
-#include "dtinfo/levels.def"
-#undef LEVEL
-    };
-    for (size_t i = dti_matmul_kernel_count; i-- > 0;) {
-        if (dti_matmul_kernels[i].dtype == dtype)
-            return needs[dti_matmul_kernels[i].level];
-    }
-    if (dtype == DTI_TF32 || dtype == DTI_FP8_E4M3FN)
-        return "no CPU has instructions for it";
-    return dtype == DTI_FP16 ? "no kernel; it would need AVX512-FP16" : "no kernel on this CPU";
-}
-
-const struct dti_matmul_kernel *dti_matmul_find(enum dti_dtype dtype, enum dti_level allowed,
-                                                const char **ret_why)
-{
-    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
-        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
-        if (kernel->dtype == dtype && dti_level_includes(allowed, kernel->level))
-            return kernel;
-    }
-    *ret_why = why_none(dtype);
-    return NULL;
-}
-
 /* What a member has for itself, and the part of C that is its own. */
 struct share {
-    unsigned char *strip, *panels, *edge;
+    unsigned char *strip, *panels, *edge, *beside;
     size_t first_row, rows, first_column, columns;
 };
 
@@ -81,8 +38,11 @@ struct dti_matmul {
     const struct dti_matmul_kernel *kernel;
     const struct dti_matmul_tile *tile;
     size_t m, n, k;
-    size_t deep, wide; /* of k and n in a block: multiples of a step and of a panel */
-    size_t panel_bytes, member_bytes, members;
+    size_t deep, wide;  /* of k and n in a block: multiples of a step and of a panel */
+    size_t part;        /* steps that are multiplied at a time */
+    bool stream;        /* C is too large for the caches */
+    size_t panel_bytes; /* of such a part */
+    size_t beside_bytes, member_bytes, members;
     size_t down, across; /* how many shares C has in each direction */
     unsigned char *memory;
 };
@@ -128,18 +88,34 @@ static void divide(struct dti_matmul *matmul)
     }
 }
 
+/* The steps that k elements take, those included that only fill up. */
+static size_t steps_of(const struct dti_matmul_tile *tile, size_t k)
+{
+    return ceiling(k, tile->group * tile->together) * tile->together;
+}
+
 static void choose_blocks(struct dti_matmul *matmul)
 {
     const struct dti_matmul_tile *const tile = matmul->tile;
     const size_t columns = matmul->kernel->columns;
-    /* half of the first cache and an eighth, since panels pass through it */
-    size_t bytes = cache_bytes(1, FIRST_CACHE) * 5 / 8 / matmul->kernel->rows / 64 * 64;
-    bytes = bytes < DTI_MATMUL_STRIP_BYTES ? at_least_one(bytes / 64) * 64 : DTI_MATMUL_STRIP_BYTES;
-    matmul->deep = even_part(matmul->k, bytes / tile->step * tile->group, tile->group);
-    matmul->panel_bytes = tile->lead + ceiling(matmul->deep, tile->group) * columns * tile->step;
-    const size_t panels = cache_bytes(2, SECOND_CACHE) / 2 / matmul->panel_bytes;
+    /* of sixteen parts of the first cache: more than half, since panels pass through it; in parts,
+     * as much for a panel, and what is left for tiles of C */
+    const size_t share = tile->take ? 7 : 10;
+    size_t near = cache_bytes(1, FIRST_CACHE) * share / 16 / matmul->kernel->rows / 64 * 64;
+    near = near < DTI_MATMUL_STRIP_BYTES ? at_least_one(near / 64) * 64 : DTI_MATMUL_STRIP_BYTES;
+    const size_t bytes = tile->take ? (size_t)DTI_MATMUL_STRIP_BYTES : near;
+    matmul->deep =
+        even_part(matmul->k, bytes / tile->step * tile->group, tile->group * tile->together);
+    matmul->part = even_part(steps_of(tile, matmul->deep), near / tile->step, tile->together);
+    matmul->panel_bytes = tile->lead + matmul->part * columns * tile->step;
+    const size_t parts = ceiling(steps_of(tile, matmul->deep), matmul->part);
+    /* half of the second cache; where tiles of C are beside it, more, as A passes the less often */
+    const size_t second = cache_bytes(2, SECOND_CACHE), quarters = tile->take ? 3 : 2;
+    const size_t panels = second / 4 * quarters / (parts * matmul->panel_bytes);
     const size_t own = ceiling(ceiling(matmul->n, columns), matmul->across) * columns;
     matmul->wide = even_part(own, at_least_one(panels) * columns, columns);
+    matmul->beside_bytes = tile->take ? matmul->wide * matmul->kernel->rows * tile->step : 0;
+    matmul->stream = matmul->m * matmul->n * tile->step > 4 * second;
 }
 
 /* Whether all three matrices can be at all. */
@@ -160,6 +136,9 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
                                uint64_t m, uint64_t n, uint64_t k, size_t threads,
                                struct dti_error *reterr)
 {
+    const char *why;
+    if (!dti_level_permitted(kernel->level, &why))
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: %s", kernel->name, why);
     if (m == 0 || n == 0 || k == 0)
         return dti_fail(reterr, DTI_USAGE, "the product of %llux%llu and %llux%llu has no elements",
                         (unsigned long long)m, (unsigned long long)k, (unsigned long long)k,
@@ -181,8 +160,11 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
     divide(matmul);
     choose_blocks(matmul);
     uint64_t bytes, all;
-    if (dti_mul_u64(matmul->wide / kernel->columns, matmul->panel_bytes, &bytes) &&
-        dti_add_u64(bytes, kernel->rows * DTI_MATMUL_STRIDE + DTI_MATMUL_TILE_BYTES + PAGE,
+    const size_t parts = ceiling(steps_of(matmul->tile, matmul->deep), matmul->part);
+    if (dti_mul_u64(matmul->wide / kernel->columns * parts, matmul->panel_bytes, &bytes) &&
+        dti_add_u64(bytes,
+                    matmul->beside_bytes + kernel->rows * DTI_MATMUL_STRIDE +
+                        DTI_MATMUL_TILE_BYTES + PAGE,
                     &bytes) &&
         dti_mul_u64(bytes / PAGE * PAGE, matmul->members, &all) && all <= SIZE_MAX / 2) {
         matmul->member_bytes = (size_t)(bytes / PAGE * PAGE);
@@ -216,12 +198,13 @@ static void take(size_t n, size_t unit, size_t at, size_t parts, size_t *ret_fir
     *ret_count = count < n - *ret_first ? count : n - *ret_first;
 }
 
-static void fetch_later(const unsigned char *p)
+static void fetch_later(const unsigned char *p, size_t bytes)
 {
 #if defined __GNUC__
-    __builtin_prefetch(p, 0, 2);
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(p + at, 0, 2);
 #else
-    (void)p;
+    (void)p, (void)bytes;
 #endif
 }
 
@@ -230,9 +213,32 @@ struct strip_product {
     const struct dti_matmul_tile *tile;
     const struct share *share;
     size_t columns_of_tile, panel_bytes;
-    size_t columns, steps;
-    bool add;
+    size_t columns, steps, part;
+    bool add, stream;
 };
+
+/* The tile at c, of which `rows` rows and `bytes` bytes of each belong to C: in whole, or where it
+ * reaches beyond them, beside it. */
+static void multiply_tile(const struct strip_product *block, const struct dti_matmul_shape *shape,
+                          unsigned char *c, size_t stride, size_t rows, size_t bytes,
+                          const unsigned char *panel, size_t first_step)
+{
+    const struct dti_matmul_tile *const tile = block->tile;
+    const size_t width = block->columns_of_tile * tile->step, left = block->steps - first_step;
+    const size_t steps = left < block->part ? left : block->part;
+    const unsigned char *const strip = block->share->strip + first_step * tile->step;
+    const bool add = block->add || first_step > 0;
+    if (rows == shape->rows && bytes == width) {
+        shape->run(c, stride, strip, panel, steps, add);
+        return;
+    }
+    unsigned char *const edge = block->share->edge;
+    for (size_t i = 0; i < rows && add; i++)
+        memcpy(edge + i * width, c + i * stride, bytes);
+    shape->run(edge, width, strip, panel, steps, add);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(c + i * stride, edge + i * width, bytes);
+}
 
 /* A row of tiles of C at c. Meanwhile the strip after this one, at `next` (NULL: none) with rows
  * of next_bytes, is brought nearer. */
@@ -242,29 +248,33 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
     const struct dti_matmul_tile *const tile = block->tile;
     const size_t width = block->columns_of_tile * tile->step;
     const size_t panels = ceiling(block->columns, block->columns_of_tile);
+    const size_t turns = panels * ceiling(block->steps, block->part);
     const struct dti_matmul_shape *shape = tile->shapes;
     while (shape < tile->shapes + DTI_MATMUL_SHAPES - 1 && shape[1].rows >= rows)
         shape++;
-    for (size_t p = 0; p < panels; p++) {
-        const unsigned char *const panel = block->share->panels + p * block->panel_bytes;
-        const size_t left = block->columns - p * block->columns_of_tile;
-        for (size_t i = p; next && i < rows; i += panels) {
-            for (size_t at = 0; at < next_bytes; at += 64)
-                fetch_later(next + i * next_stride + at);
+    unsigned char *const beside = tile->take ? block->share->beside : NULL;
+    const size_t tile_bytes = tile->shapes->rows * width;
+    if (beside && block->add)
+        tile->take(beside, c, stride, rows, block->columns * tile->step);
+    if (tile->enter)
+        tile->enter(shape->rows);
+    for (size_t turn = 0; turn < turns; turn++) {
+        const size_t panel = turn % panels, left = block->columns - panel * block->columns_of_tile;
+        for (size_t i = turn; next && i < rows; i += turns) {
+            fetch_later(next + i * next_stride, next_bytes);
+            if (beside && block->add)
+                fetch_later(c + (rows + i) * stride, block->columns * tile->step);
         }
-        unsigned char *const to = c + p * width;
-        if (rows == shape->rows && left >= block->columns_of_tile) {
-            shape->run(to, stride, block->share->strip, panel, block->steps, block->add);
-            continue;
-        }
-        unsigned char *const edge = block->share->edge;
-        const size_t bytes = left < block->columns_of_tile ? left * tile->step : width;
-        for (size_t i = 0; i < rows && block->add; i++)
-            memcpy(edge + i * width, to + i * stride, bytes);
-        shape->run(edge, width, block->share->strip, panel, block->steps, block->add);
-        for (size_t i = 0; i < rows; i++)
-            memcpy(to + i * stride, edge + i * width, bytes);
+        const bool whole = beside || left >= block->columns_of_tile;
+        multiply_tile(
+            block, shape, beside ? beside + panel * tile_bytes : c + panel * width,
+            beside ? width : stride, beside ? shape->rows : rows, whole ? width : left * tile->step,
+            block->share->panels + turn * block->panel_bytes, turn / panels * block->part);
     }
+    if (tile->leave)
+        tile->leave();
+    if (beside)
+        tile->give(c, stride, beside, rows, block->columns * tile->step, block->stream);
 }
 
 /* All rows of a share with a block of columns and one of k. */
@@ -280,10 +290,17 @@ static void run_block(const struct dti_matmul *matmul, const struct share *share
                                         .columns_of_tile = matmul->kernel->columns,
                                         .panel_bytes = matmul->panel_bytes,
                                         .columns = columns,
-                                        .steps = ceiling(deep, tile->group),
-                                        .add = first_k > 0};
-    tile->pack_b(share->panels, b + first_k * b_stride + first_column * tile->element, b_stride,
-                 columns, deep, matmul->panel_bytes);
+                                        .steps = steps_of(tile, deep),
+                                        .part = matmul->part,
+                                        .add = first_k > 0,
+                                        .stream = matmul->stream};
+    const size_t part = matmul->part * tile->group,
+                 panels = ceiling(columns, block.columns_of_tile);
+    unsigned char *to = share->panels;
+    b += first_k * b_stride + first_column * tile->element;
+    for (size_t at = 0; at < deep; at += part, to += panels * matmul->panel_bytes)
+        tile->pack_b(to, b + at * b_stride, b_stride, columns, deep - at < part ? deep - at : part,
+                     matmul->panel_bytes);
     for (size_t row = 0; row < share->rows; row += tall) {
         const size_t at = share->first_row + row, left = share->rows - row;
         const size_t rows = left < tall ? left : tall;
@@ -312,7 +329,8 @@ static void run_columns(const struct dti_matmul *matmul, const struct share *sha
 static void run_row(const struct dti_matmul *matmul, const struct share *share, unsigned char *c,
                     const unsigned char *a, const unsigned char *b)
 {
-    const struct dti_matmul_tile *const tile = matmul->tile;
+    const struct dti_matmul_tile *const tile =
+        matmul->tile->row ? matmul->tile : matmul->tile->row_of;
     const size_t k = matmul->k / tile->row_k * tile->row_k;
     const size_t columns = share->columns / tile->row_columns * tile->row_columns;
     const size_t first = share->first_column;
@@ -328,7 +346,8 @@ void dti_matmul_run(struct dti_matmul *matmul, void *c, const void *a, const voi
     const struct dti_matmul_kernel *const kernel = matmul->kernel;
     struct share share = {.strip = matmul->memory + member * matmul->member_bytes};
     share.edge = share.strip + kernel->rows * DTI_MATMUL_STRIDE;
-    share.panels = share.edge + DTI_MATMUL_TILE_BYTES;
+    share.beside = share.edge + DTI_MATMUL_TILE_BYTES;
+    share.panels = share.beside + matmul->beside_bytes;
     take(matmul->m, kernel->rows, member / matmul->across, matmul->down, &share.first_row,
          &share.rows);
     take(matmul->n, kernel->columns, member % matmul->across, matmul->across, &share.first_column,

@@ -13,6 +13,8 @@
  *                     these
  *   PACKED            bytes of an element in strips and panels
  *   PACK_B            the function
+ *   LOAD_B(p) BROADCAST_A(p)   for a product of one row: as LOAD and BROADCAST, of elements that
+ *                     are not packed
  *   ROW ROW_COLUMNS ROW_K, where a step is more than one element: a product of one row
  * It leaves tiles of two registers a row, dti_tile_NAME and dti_peak_NAME(). */
 #ifdef NAME
@@ -121,15 +123,19 @@ DEFINE_TILE(JOIN(tile_, NAME, 1), ROWS_1)
 #define ROW         JOIN(row_, NAME, one_by_one)
 #define ROW_COLUMNS LANES
 #define ROW_K       8
+#ifndef LOAD_B
+#define LOAD_B(p)      LOAD(p)
+#define BROADCAST_A(p) BROADCAST(p)
+#endif
 /* Eight rows of B at a time: streams that the hardware sees by itself. */
 static void ROW(unsigned char *c, const unsigned char *a, const unsigned char *b, size_t stride,
                 size_t columns, size_t k)
 {
-    const size_t end = columns * ELEMENT;
+    const size_t step = sizeof(VECTOR) / LANES, end = columns * step;
     memset(c, 0, end);
     for (size_t at = 0; at < k; at += ROW_K, a += ROW_K * ELEMENT, b += ROW_K * stride) {
-#define ROW_FACTOR(i)  const VECTOR a##i = BROADCAST(a + (i)*ELEMENT);
-#define ROW_PRODUCT(i) sum = MULTIPLY(sum, a##i, LOAD(b + (i)*stride + j));
+#define ROW_FACTOR(i)  const VECTOR a##i = BROADCAST_A(a + (i)*ELEMENT);
+#define ROW_PRODUCT(i) sum = MULTIPLY(sum, a##i, LOAD_B(b + (i)*stride + j / step * ELEMENT));
         ROWS_8(ROW_FACTOR)
         for (size_t j = 0; j < end; j += sizeof(VECTOR)) {
             VECTOR sum = LOAD(c + j);
@@ -145,6 +151,7 @@ const struct dti_matmul_tile JOIN(dti_, tile, NAME) = {
     .group = sizeof(VECTOR) / LANES / PACKED,
     .step = sizeof(VECTOR) / LANES,
     .lead = LEAD,
+    .together = 1,
     .pack_a = PACK_A,
     .pack_b = PACK_B,
     .row = ROW,
@@ -199,6 +206,8 @@ double JOIN(dti_, peak, NAME)(uint64_t count)
 #undef PACKED
 #undef PACK_A
 #undef PACK_B
+#undef LOAD_B
+#undef BROADCAST_A
 #undef ROW
 #undef ROW_COLUMNS
 #undef ROW_K

@@ -131,21 +131,33 @@ bool dti_stats_extremes(const struct dti_stats *stats, const struct dti_stats_ru
     return true;
 }
 
+/* Whether a number is in a lower binade than the last but one of a signed float: most are, and no
+ * rounding brings them to its end. */
+static bool is_far_below(const struct dti_value *value, const struct dti_format *dst)
+{
+    return dti_format_is_float(dst) && dti_format_is_signed(dst) && dst->exp_bits >= 2 &&
+           (value->class == DTI_CLASS_ZERO ||
+            value->exponent < (INT32_C(1) << dst->exp_bits) - 3 - dst->bias);
+}
+
 bool dti_stats_fit(const struct dti_stats *stats, const struct dti_stats_rule *rule,
                    const struct dti_format *dst)
 {
     const bool to_float = dti_format_is_float(dst);
     const struct dti_policy policy = {.round = to_float ? DTI_ROUND_NEAREST_EVEN : DTI_ROUND_ZERO};
-    struct dti_value extreme[3];
+    const struct dti_format *const format = dti_stats_hub_format(rule->hub);
+    const uint64_t extremes[] = {stats->min, stats->max};
     if ((stats->nan > 0 && !dti_format_has_nan(dst)) ||
         (stats->inf > 0 && !dti_format_has_inf(dst)) ||
         (stats->negative_inf > 0 && !dti_format_is_signed(dst)))
         return false;
-    if (!dti_stats_extremes(stats, rule, &extreme[0], &extreme[1], &extreme[2]))
-        return true;
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2 && stats->finite > 0; i++) {
+        struct dti_value extreme;
         struct dti_outcome outcome;
-        dti_encode(dst, &extreme[i], &policy, 0, &outcome);
+        dti_decode(format, extremes[i], &extreme);
+        if (is_far_below(&extreme, dst))
+            continue;
+        dti_encode(dst, &extreme, &policy, 0, &outcome);
         if (outcome.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))
             return false;
     }

@@ -312,7 +312,8 @@ void dti_json_number(struct dti_json *json, const char *key, const char *number,
         dti_json_text(json, key, number, length);
 }
 
-enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr)
+/* Ends the document. */
+static enum dti_status end_document(struct dti_json *json, struct dti_error *reterr)
 {
     struct dti_buffer *const text = &json->text;
     dti_buffer_append(text, "}\n", 2);
@@ -320,6 +321,24 @@ enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_erro
         return dti_fail_remedy(reterr, DTI_NO_MEMORY, DTI_REMEDY_DOCUMENT_A_LINE,
                                "out of memory for one JSON document");
     assert(json->depth == 1);
+    return DTI_OK;
+}
+
+enum dti_status dti_json_append(struct dti_json *json, struct dti_buffer *out,
+                                struct dti_error *reterr)
+{
+    const enum dti_status status = end_document(json, reterr);
+    if (status == DTI_OK)
+        dti_buffer_append(out, json->text.data, json->text.length);
+    return status;
+}
+
+enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr)
+{
+    struct dti_buffer *const text = &json->text;
+    const enum dti_status status = end_document(json, reterr);
+    if (status != DTI_OK)
+        return status;
     if (fwrite(text->data, 1, text->length, out) != text->length)
         return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write the JSON document");
     return DTI_OK;

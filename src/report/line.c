@@ -44,26 +44,64 @@ void dti_put_blanks(FILE *out, size_t count)
     fwrite(blanks, 1, count, out);
 }
 
-void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
+static void write_bytes(struct dti_line *line, const char *bytes, size_t length)
 {
-    size_t leading = strspn(text, " ");
-    line->owed += leading;
-    text += leading;
-    size_t length = strlen(text);
+    if (line->text)
+        dti_buffer_append(line->text, bytes, length);
+    else
+        fwrite(bytes, 1, length, line->out);
+}
+
+static void write_blanks(struct dti_line *line, size_t count)
+{
+    if (line->text)
+        dti_buffer_fill(line->text, ' ', count);
+    else
+        dti_put_blanks(line->out, count);
+}
+
+static void write_styled(struct dti_line *line, enum dti_style style, const char *text,
+                         size_t length)
+{
+    if (!line->text) {
+        dti_put_styled(line->out, line->colour, style, text, length);
+    } else if (!line->colour || style == DTI_STYLE_PLAIN || length == 0) {
+        dti_buffer_append(line->text, text, length);
+    } else {
+        dti_buffer_append(line->text, "\x1b[", 2);
+        dti_buffer_puts(line->text, style_codes[style]);
+        dti_buffer_append(line->text, "m", 1);
+        dti_buffer_append(line->text, text, length);
+        dti_buffer_append(line->text, "\x1b[0m", 4);
+    }
+}
+
+void dti_line_put_length(struct dti_line *line, enum dti_style style, const char *text,
+                         size_t length)
+{
+    const char *const end = text + length;
+    while (text < end && *text == ' ')
+        text++, line->owed++;
+    length = (size_t)(end - text);
     size_t trailing = 0;
     const bool ends = length > 0 && text[length - 1] == '\n';
     length -= ends;
     while (length > 0 && text[length - 1] == ' ')
         length--, trailing++;
     if (length > 0) {
-        dti_put_blanks(line->out, line->owed);
-        dti_put_styled(line->out, line->colour, style, text, length);
+        write_blanks(line, line->owed);
+        write_styled(line, style, text, length);
         line->column += line->owed + dti_utf8_columns(text, length);
         line->owed = 0;
     }
     line->owed += trailing;
     if (ends)
         dti_line_end(line);
+}
+
+void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
+{
+    dti_line_put_length(line, style, text, strlen(text));
 }
 
 void dti_line_text(struct dti_line *line, const char *text)
@@ -107,6 +145,6 @@ void dti_line_to(struct dti_line *line, size_t column)
 
 void dti_line_end(struct dti_line *line)
 {
-    putc('\n', line->out);
+    write_bytes(line, "\n", 1);
     line->column = line->owed = 0;
 }

@@ -64,12 +64,13 @@ void dti_table_fit(struct dti_table *table, size_t width, struct dti_table_picks
 }
 
 /* Makes the column as wide as its last cell. */
-static void widen(struct dti_table *table, const struct dti_table_cell *last)
+static void widen(struct dti_table *table)
 {
-    struct dti_table_column *const column = &table->column[(table->count - 1) % table->columns];
-    if (table->text.failed)
+    if (table->text.failed || table->cells.failed)
         return;
-    const size_t width = dti_utf8_columns(table->text.data + last->start, last->length);
+    struct dti_table_column *const column = &table->column[(table->count - 1) % table->columns];
+    const struct dti_table_cell last = dti_table_cell_at(table, table->count - 1);
+    const size_t width = dti_utf8_columns(dti_table_text(table, &last), last.length);
     if (width > column->width && (column->most == 0 || width <= column->most))
         column->width = width;
 }
@@ -78,14 +79,11 @@ void dti_table_cell(struct dti_table *table, enum dti_style style, const char *t
 {
     if (!table)
         return;
-    const struct dti_table_cell cell = {
-        .start = table->text.length, .length = strlen(text), .style = style};
-    dti_buffer_append(&table->text, text, cell.length);
-    /* bytes in and out by memcpy: the buffer promises no alignment */
-    dti_buffer_append(&table->cells, (const char *)&cell, sizeof cell);
-
+    const dti_table_place place = (dti_table_place)table->text.length << 8 | (unsigned)style;
+    dti_buffer_puts(&table->text, text);
+    dti_buffer_append(&table->cells, (const char *)&place, sizeof place);
     table->count++;
-    widen(table, &cell);
+    widen(table);
 }
 
 void dti_table_parts(struct dti_table *table, unsigned part, const char *text)
@@ -102,19 +100,6 @@ void dti_table_print(struct dti_table *table, enum dti_style style, const char *
     va_end(args);
 }
 
-/* Extends the last cell by the text just added. */
-static void extend_cell(struct dti_table *table)
-{
-    struct dti_table_cell cell;
-    if (table->text.failed || table->cells.failed)
-        return;
-    char *const place = table->cells.data + table->cells.length - sizeof cell;
-    memcpy(&cell, place, sizeof cell);
-    cell.length = table->text.length - cell.start;
-    memcpy(place, &cell, sizeof cell);
-    widen(table, &cell);
-}
-
 void dti_table_more(struct dti_table *table, const char *format, ...)
 {
     char text[PRINTED_MAX];
@@ -125,7 +110,7 @@ void dti_table_more(struct dti_table *table, const char *format, ...)
     if (!table)
         return;
     dti_buffer_puts(&table->text, text);
-    extend_cell(table);
+    widen(table);
 }
 
 void dti_table_safe(struct dti_table *table, const char *bytes, size_t length)
@@ -133,7 +118,7 @@ void dti_table_safe(struct dti_table *table, const char *bytes, size_t length)
     if (!table)
         return;
     dti_escape(&table->text, bytes, length);
-    extend_cell(table);
+    widen(table);
 }
 
 struct dti_table *dti_table_titled(const char *titles)

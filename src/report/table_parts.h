@@ -13,6 +13,9 @@ struct dti_table_cell {
     enum dti_style style;
 };
 
+/* What is kept of one: start << 8 | style. Where a text begins the one before it ends. */
+typedef uint64_t dti_table_place;
+
 struct dti_table_column {
     size_t width, most; /* of its cells; most: 0 for no limit */
     size_t fitted;      /* width on the page */
@@ -23,7 +26,7 @@ struct dti_table_column {
 
 struct dti_table {
     struct dti_buffer text;  /* all cells' texts, one after another */
-    struct dti_buffer cells; /* struct dti_table_cell, row by row */
+    struct dti_buffer cells; /* dti_table_place, row by row */
     size_t count;
     size_t columns;
     size_t shown;      /* columns on the page */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads files: handles short counts, interruptions and files that change while being read.
- * Files are not mapped: reading a truncated file is an error, but a mapping would raise a signal.
- */
+ * Reads files: handles short counts, interruptions and files that change while being read. */
 #include "dtinfo/input.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
  *
  * The pool: chunks that double in size up to a limit, each carved from front to back. */
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ enum { FIRST_CHUNK = 4 * 1024, LAST_CHUNK = 1024 * 1024, ALIGNMENT = alignof(max
 struct dti_pool_chunk {
     struct dti_pool_chunk *next;
     size_t size;
+    bool alone; /* it is one piece */
     alignas(max_align_t) char memory[];
 };
 
@@ -20,7 +22,7 @@ static struct dti_pool_chunk *chunk_new(size_t size)
 {
     struct dti_pool_chunk *const chunk = malloc(sizeof *chunk + size);
     if (chunk)
-        chunk->size = size;
+        *chunk = (struct dti_pool_chunk){.size = size};
     return chunk;
 }
 
@@ -30,6 +32,7 @@ static void *take_alone(struct dti_pool *pool, size_t size)
     struct dti_pool_chunk *const chunk = chunk_new(size);
     if (!chunk)
         return NULL;
+    chunk->alone = true;
     if (pool->chunks) {
         chunk->next = pool->chunks->next;
         pool->chunks->next = chunk;
@@ -69,6 +72,27 @@ void *dti_pool_array(struct dti_pool *pool, size_t count, size_t size)
     if (size > 0 && count > SIZE_MAX / size)
         return NULL;
     return dti_pool_alloc(pool, count * size);
+}
+
+void *dti_pool_grow(struct dti_pool *pool, void *piece, size_t used, size_t size)
+{
+    struct dti_pool_chunk **link = &pool->chunks;
+    while (*link && !((*link)->alone && (*link)->memory == (char *)piece))
+        link = &(*link)->next;
+    if (!*link) {
+        void *const copy = dti_pool_alloc(pool, size);
+        if (copy && used > 0)
+            memcpy(copy, piece, used);
+        return copy;
+    }
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    struct dti_pool_chunk *const chunk = realloc(*link, sizeof *chunk + size);
+    if (!chunk)
+        return NULL;
+    chunk->size = size;
+    *link = chunk;
+    return chunk->memory;
 }
 
 char *dti_pool_text(struct dti_pool *pool, const char *text, size_t length)

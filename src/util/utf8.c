@@ -4,6 +4,8 @@
  * JSON. */
 #include "dtinfo/utf8.h"
 
+#include <string.h>
+
 size_t dti_utf8_decode(const char *text, size_t length, uint32_t *ret_point)
 {
     const unsigned char first = (unsigned char)text[0];
@@ -72,15 +74,39 @@ static size_t point_columns(uint32_t point)
     return i < count && point >= odd_columns[i].first ? odd_columns[i].columns : 1;
 }
 
+static size_t count_ascii(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (uint64_t eight; length - count >= sizeof eight; count += sizeof eight) {
+        memcpy(&eight, text + count, sizeof eight);
+        if (eight & UINT64_C(0x8080808080808080))
+            break;
+    }
+    while (count < length && (unsigned char)text[count] < 0x80)
+        count++;
+    return count;
+}
+
 size_t dti_utf8_columns(const char *text, size_t length)
 {
     size_t columns = 0;
-    while (length > 0) {
+    for (;;) {
+        const size_t ascii = count_ascii(text, length);
+        columns += ascii;
+        text += ascii;
+        length -= ascii;
+        if (length == 0)
+            return columns;
         uint32_t point;
+        if ((unsigned char)*text < 0x80) {
+            columns++;
+            text++;
+            length--;
+            continue;
+        }
         const size_t size = dti_utf8_decode(text, length, &point);
         columns += size > 1 ? point_columns(point) : 1;
         text += size > 0 ? size : 1;
         length -= size > 0 ? size : 1;
     }
-    return columns;
 }

@@ -25,6 +25,7 @@ import tempfile
 
 UNITS = {"kib": 10, "mib": 20, "gib": 30}
 MIB = 1 << 20
+READERS = (("copy", 256), ("copy", 1024), ("map", 4096))  # KiB
 RECIPES = {
     # what people write first
     "naive: torch load_file, to, save_file": """
@@ -217,10 +218,10 @@ def read(bench, source, size):
     shutil.copyfile(source, copy)
     cores = str(len(os.sched_getaffinity(0)))
     print(f"reading {size / MIB:.0f} MiB with {cores} threads, two files for compare")
-    floors = {f"pread of one file, {block} KiB": [options.read_floor, cores, str(block << 10), source]
-              for block in (256, 1024)}
-    both = {f"pread of both, {block} KiB": [options.read_floor, cores, str(block << 10), source, copy]
-            for block in (256, 1024)}
+    floors = {f"{how} of one file, {block} KiB": [options.read_floor, how, cores, str(block << 10), source]
+              for how, block in READERS}
+    both = {f"{how} of both, {block} KiB": [options.read_floor, how, cores, str(block << 10), source, copy]
+            for how, block in READERS}
     found = bench.turns({**floors, "inspect --stats": [options.dtinfo, "inspect", source, "--stats"],
                          "check --no-nan --fits fp16": [options.dtinfo, "check", source, "--no-nan",
                                                         "--fits", "fp16"],
@@ -228,10 +229,12 @@ def read(bench, source, size):
     for what, rivals, files in (("inspect --stats", floors, 1),
                                 ("check --no-nan --fits fp16", floors, 1), ("compare", both, 2)):
         floor, seconds = min(found[rival][0] for rival in rivals), found[what][0]
+        mapped = min(found[rival][0] for rival in rivals if rival.startswith("map"))
         print("  %-44s %.1f GB/s of %.1f GB/s" % (what, files * size / seconds * 1e-9,
                                                   files * size / floor * 1e-9))
         bench.target(what, "%.0f %%" % (100 * floor / seconds), ">= 80 % of reading",
                      seconds * 0.8 <= floor)
+        bench.target(what, "%.2f x" % (seconds / mapped), "<= 1.1 x a mapped sum", seconds <= 1.1 * mapped)
     os.unlink(copy)
 
 

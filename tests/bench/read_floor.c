@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads files from beginning to end with so many threads and does nothing with the bytes: the floor
- * under whatever reads them for a purpose. Each thread takes the next block of the next file, as
- * fast as pread() gives it.
+ * Reads files from beginning to end with so many threads: the floor under whatever reads them for a
+ * purpose. Each thread takes the next block of the next file, as fast as pread() gives it, and does
+ * nothing with the bytes; or maps it and adds up the bytes as words, because they have to be
+ * touched.
  *
- *     read_floor THREADS BLOCK_BYTES FILE... */
+ *     read_floor copy|map THREADS BLOCK_BYTES FILE... */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 256, FILES_MAX = 8 };
 
-static size_t block;
+static bool maps;
+static size_t block; /* whole pages where it is mapped */
+static atomic_uint_fast64_t total;
 static int files[FILES_MAX], file_count;
 static uint64_t sizes[FILES_MAX], blocks;
 static atomic_uint_fast64_t next_block;
@@ -27,6 +33,19 @@ static void die(const char *what)
     exit(EXIT_FAILURE);
 }
 
+static void map_block(int file, size_t size, uint64_t offset)
+{
+    void *const mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, files[file], (off_t)offset);
+    if (mapped == MAP_FAILED)
+        die("mmap");
+    const uint64_t *const words = mapped;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < size / sizeof *words; i++)
+        sum += words[i];
+    (void)atomic_fetch_add(&total, sum);
+    (void)munmap(mapped, size);
+}
+
 static void read_block(uint64_t at, char *buffer)
 {
     /* by turns, as those do who hold files against each other */
@@ -35,6 +54,10 @@ static void read_block(uint64_t at, char *buffer)
     if (offset >= sizes[file])
         return;
     const size_t size = sizes[file] - offset < block ? (size_t)(sizes[file] - offset) : block;
+    if (maps) {
+        map_block(file, size, offset);
+        return;
+    }
     for (size_t done = 0; done < size;) {
         const ssize_t got = pread(files[file], buffer + done, size - done, (off_t)(offset + done));
         if (got <= 0)
@@ -63,15 +86,16 @@ int main(int argc, char **argv)
     pthread_t threads[THREADS_MAX];
     struct stat info;
     uint64_t longest = 0;
-    if (argc < 4 || argc - 3 > FILES_MAX) {
-        fprintf(stderr, "usage: %s THREADS BLOCK_BYTES FILE...\n", argv[0]);
+    if (argc < 5 || argc - 4 > FILES_MAX) {
+        fprintf(stderr, "usage: %s copy|map THREADS BLOCK_BYTES FILE...\n", argv[0]);
         return 2;
     }
-    const long count = strtol(argv[1], NULL, 10);
-    block = (size_t)strtoul(argv[2], NULL, 10);
+    maps = strcmp(argv[1], "map") == 0;
+    const long count = strtol(argv[2], NULL, 10);
+    block = (size_t)strtoul(argv[3], NULL, 10);
     if (count < 1 || count > THREADS_MAX || block == 0)
         return 2;
-    for (int i = 3; i < argc; i++) {
+    for (int i = 4; i < argc; i++) {
         files[file_count] = open(argv[i], O_RDONLY);
         if (files[file_count] < 0 || fstat(files[file_count], &info) != 0)
             die(argv[i]);

@@ -250,7 +250,7 @@ def an_input_that_shrinks_is_never_filled_with_zeros():
                 require(child.returncode == 3 and stderr.count(b"\n") == 1, "failure",
                         child.returncode, stderr)
                 require(not os.path.exists("out.safetensors"), "an output was made")
-                failed += b"shorter" in stderr
+                failed += b"shrank" in stderr
         print("        %d of 20 met the change" % failed)
 
 

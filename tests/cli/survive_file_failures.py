@@ -188,7 +188,7 @@ def an_input_that_shrinks_is_never_filled_with_zeros():
                 require(child.returncode == 3 and stderr.count(b"\n") == 1, "failure",
                         child.returncode, stderr)
                 require(not os.path.exists("out.bin"), "an output was made")
-                failed += b"shorter" in stderr
+                failed += b"shrank" in stderr
         print("        %d of 25 met the change" % failed)
 
 

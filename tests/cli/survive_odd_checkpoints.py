@@ -343,6 +343,25 @@ def many_tensors_are_no_burden():
 
 
 @check
+def many_tensors_take_little_memory_each():
+    if SANITIZED:
+        return
+    with folder():
+        count, most = 100000, 88 * 1024
+        write("many.safetensors", tiny_tensors(count))
+        for words in (("cast", "many.safetensors", "bf16", "-o", "out.safetensors"),
+                      ("quant", "many.safetensors", "int8", "-o", "codes.safetensors"),
+                      ("compare", "many.safetensors", "many.safetensors"),
+                      ("inspect", "--stats", "many.safetensors"),
+                      ("inspect", "many.safetensors")):
+            done = subprocess.run([MEASURE, "1", "/dev/null", PROGRAM, *words], env=environment(MALLOC_PERTURB_="0"),
+                                  stdout=subprocess.PIPE, timeout=SECONDS, check=True)
+            _, _, _, peak, status = map(int, done.stdout.split())
+            print("        %s: %d KiB" % (words[0], peak))
+            require(status == 0 and peak <= most, "status and KiB used:", words, status, peak)
+
+
+@check
 def a_named_pipe_without_a_writer_is_not_waited_for():
     with folder():
         make("shards")

@@ -106,10 +106,16 @@ static inline uint64_t fuzz_xgetbv(void)
     return fuzz_processor->xgetbv();
 }
 
+static inline int fuzz_permit(unsigned component)
+{
+    return fuzz_processor->permit(component);
+}
+
 /* Standard input and output lead nowhere, unless a target puts something else in their place. */
 static inline void fuzz_prepare(void)
 {
-    static const struct dti_cpuid_source remembered = {.cpuid = fuzz_cpuid, .xgetbv = fuzz_xgetbv};
+    static const struct dti_cpuid_source remembered = {
+        .cpuid = fuzz_cpuid, .xgetbv = fuzz_xgetbv, .permit = fuzz_permit};
     static bool is_done;
     if (is_done)
         return;

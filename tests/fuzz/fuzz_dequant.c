@@ -113,8 +113,10 @@ static void read_piece(const struct dti_batch_source *source, uint64_t first, ui
     if (first >= elements)
         return;
     n = elements - first < n ? elements - first : n;
+    struct dti_window window = {.way = n % 2 ? DTI_WINDOW_MAP : DTI_WINDOW_COPY};
     const enum dti_status status =
-        source->read(source->context, numbers, (size_t)n * 4, first * 4, scratch, &error);
+        source->read(source->context, numbers, (size_t)n * 4, first * 4, &window, scratch, &error);
+    dti_window_free(&window);
     REQUIRE(status == DTI_OK || status == DTI_BAD_INPUT);
 }
 

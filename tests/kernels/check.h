@@ -36,6 +36,8 @@ struct check {
 
 uint64_t check_random(struct check *check);
 size_t check_below(struct check *check, size_t limit);
+/* NULL, as often as a way of streaming. */
+const struct dti_streaming *check_streaming(struct check *check);
 /* Counts a failure and tells it unless there were many. */
 void check_fail(struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "nearest-even native quiet", for messages. */

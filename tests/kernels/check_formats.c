@@ -74,6 +74,12 @@ size_t check_below(struct check *check, size_t limit)
     return (size_t)(check_random(check) % limit);
 }
 
+const struct dti_streaming *check_streaming(struct check *check)
+{
+    const size_t way = check_below(check, 2 * DTI_STREAMING_COUNT);
+    return way < DTI_STREAMING_COUNT ? &dti_streamings[way] : NULL;
+}
+
 void check_fail(struct check *check, const char *format, ...)
 {
     va_list arguments;

@@ -141,7 +141,7 @@ static bool check_slice(struct check *check, const struct affine_trial *trial, s
         if (trial->args.zero_points)
             call.args.zero_points = guarded_copy(check, 4, trial->zero_points + first, n * 4);
     }
-    call.args.stream = check_below(check, 2) != 0;
+    call.args.stream = check_streaming(check);
     check->arrays++;
     if (touches_foreign_memory(run_affine, &call) || !guarded_is_whole(0) || !guarded_is_whole(1)) {
         check_fail(check, "%s %s: n %zu: touches memory outside its arrays", trial->row->name,

@@ -49,7 +49,7 @@ static bool check_slice(struct check *check, const struct back_trial *trial, siz
         if (trial->args.zero_points)
             call.args.zero_points = guarded_copy(check, 3, trial->zero_points + first, n * 4);
     }
-    call.args.stream = check_below(check, 2) != 0;
+    call.args.stream = check_streaming(check);
     check->arrays++;
     if (touches_foreign_memory(run_back, &call) || !guarded_is_whole(0) || !guarded_is_whole(1)) {
         check_fail(check, "%s %s: n %zu: touches memory outside its arrays", trial->row->name,
@@ -159,7 +159,7 @@ static bool check_blocks_slice(struct check *check, const struct blocks_trial *t
     call.scales = scales;
     call.blocks.code_stride = places.code_stride;
     call.blocks.scale_stride = places.scale_stride;
-    call.blocks.stream = check_below(check, 2) != 0;
+    call.blocks.stream = check_streaming(check);
     call.x = (float *)(void *)guarded_new(check, 2, n * 4);
     check->arrays++;
     if (touches_foreign_memory(run_back, &call) || !guarded_is_whole(0) || !guarded_is_whole(2)) {

@@ -293,7 +293,7 @@ static bool check_slice(struct check *check, const struct blocks_trial *trial, s
     call.scales = (places.together ? codes : scales) + places.scale_offset;
     call.args.code_stride = places.code_stride;
     call.args.scale_stride = places.scale_stride;
-    call.args.stream = check_below(check, 2) != 0;
+    call.args.stream = check_streaming(check);
     check->arrays++;
     if (touches_foreign_memory(run_blocks, &call) || !guarded_is_whole(0) || !guarded_is_whole(1) ||
         !guarded_is_whole(2)) {

@@ -68,7 +68,7 @@ void *edge_buffer(size_t which, size_t bytes)
 struct place {
     bool src_ends, dst_ends; /* against the page behind; else at the beginning plus the offset */
     size_t src_offset, dst_offset;
-    bool stream;
+    const struct dti_streaming *stream;
 };
 
 struct call {
@@ -102,14 +102,15 @@ static void tell_byte(struct check *check, const struct trial *trial, const stru
         got_element = get_container(call->dst, trial->dst_bits / 8, element);
         want_element = get_container(trial->wanted, trial->dst_bits / 8, first + element);
     }
-    check_fail(check,
-               "%s %s: n %zu, index %llu, source %s%zu, result %s%zu%s: element %zu, of 0x%llx, is "
-               "0x%llx, not 0x%llx",
-               trial->name, trial->what, call->n, (unsigned long long)call->args.index,
-               place->src_ends ? "at the end " : "+", place->src_offset,
-               place->dst_ends ? "at the end " : "+", place->dst_offset,
-               place->stream ? ", streamed" : "", element, (unsigned long long)source,
-               (unsigned long long)got_element, (unsigned long long)want_element);
+    check_fail(
+        check,
+        "%s %s: n %zu, index %llu, source %s%zu, result %s%zu, %s: element %zu, of 0x%llx, is "
+        "0x%llx, not 0x%llx",
+        trial->name, trial->what, call->n, (unsigned long long)call->args.index,
+        place->src_ends ? "at the end " : "+", place->src_offset,
+        place->dst_ends ? "at the end " : "+", place->dst_offset,
+        place->stream ? place->stream->words : "cached", element, (unsigned long long)source,
+        (unsigned long long)got_element, (unsigned long long)want_element);
 }
 
 /* The last byte of packed codes: what is not theirs must be zero. */
@@ -190,7 +191,7 @@ static struct place random_place(struct check *check)
     const uint64_t bits = check_random(check);
     return (struct place){.src_ends = bits & 1,
                           .dst_ends = bits >> 1 & 1,
-                          .stream = bits >> 2 & 1,
+                          .stream = check_streaming(check),
                           .src_offset = bits >> 3 & (ALIGNMENTS - 1),
                           .dst_offset = bits >> 9 & (ALIGNMENTS - 1)};
 }
@@ -213,7 +214,7 @@ static bool run_alignments(struct check *check, const struct trial *trial)
     for (size_t i = 0; i < ALIGNMENTS * ALIGNMENTS; i++) {
         const struct place place = {.src_offset = i % ALIGNMENTS,
                                     .dst_offset = i / ALIGNMENTS,
-                                    .stream = check_random(check) & 1};
+                                    .stream = check_streaming(check)};
         const size_t n = check_below(check, LENGTHS);
         if (!run_slice(check, trial, random_first(check, trial, n), n, &place))
             return false;
@@ -225,9 +226,10 @@ bool trial_run(struct check *check, const struct trial *trial, bool all_lengths)
 {
     static const size_t tiles[] = {DTI_TILE - 1, DTI_TILE, DTI_TILE + 1};
     for (unsigned turn = 0; turn < 2; turn++) { /* whole; aligned, then not */
-        const struct place place = {.src_offset = turn ? 1 + check_below(check, 63) : 0,
-                                    .dst_offset = turn ? 1 + check_below(check, 63) : 0,
-                                    .stream = turn != 0};
+        const struct place place = {
+            .src_offset = turn ? 1 + check_below(check, 63) : 0,
+            .dst_offset = turn ? 1 + check_below(check, 63) : 0,
+            .stream = turn ? &dti_streamings[check_below(check, DTI_STREAMING_COUNT)] : NULL};
         if (!run_slice(check, trial, 0, trial->count, &place))
             return false;
         if (check->effort == EFFORT_QUICK && !all_lengths)

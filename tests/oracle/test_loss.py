@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The loss of arrays against exact rationals: the definition of src/kernels/loss.c carried out with Fractions
 and the reference formats, and every kernel level against that, bit for bit; and the sums of a tile against
-the exact sums, within what rounding in fp64 may do.
+the exact sums, within what rounding in fp32 (6.1e-7) and fp64 may do.
 
 Usage: test_loss.py LOSS_PROBE [--long]
 """
@@ -14,7 +14,9 @@ from fractions import Fraction
 import harness
 from formats import FORMATS, INF, INVALID, NAN, OVERFLOW, OVERFLOWS, ROUNDS, encode
 
-LANES, TILE = 16, 2048
+LANES, GROUP, TILE = 16, 128, 2048
+# Exponents about the bounds of what is added in fp32: of sources, and of their errors in bf16.
+EDGES = {"large": (60, 62), "tiny": (-60, -61), "tiny errors": (-51, -52)}
 LEVELS = ("definition", "scalar", "avx2", "avx512", "neon")
 NONE = (1 << 64) - 1
 PAIRS = (
@@ -45,6 +47,52 @@ def square(value):
     return value if math.isinf(value) else Fraction(value) ** 2
 
 
+def single(value):
+    """A Fraction, not negative, to fp32, to nearest even."""
+    if value == 0:
+        return value
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    exponent -= Fraction(2) ** exponent > value
+    unit = Fraction(2) ** max(exponent - 23, -149)
+    answer = round(value / unit) * unit
+    return math.inf if answer >= 2**128 else answer
+
+
+def fits_single(fmt):
+    if not fmt.is_float:
+        return fmt.max_code() <= 1 << 24
+    return fmt.man <= 23 and fmt.magnitude(1) >= Fraction(1, 1 << 149) and fmt.magnitude(fmt.max_index) < 2**128
+
+
+def group_in_single(errors, sources):
+    """The sums of a lane's part of a group in fp32; None where they are for fp64."""
+    errors = [single(error) for error in errors]
+    for numbers in (errors, sources):
+        if max(numbers) and not Fraction(1, 1 << 60) <= max(numbers) < 1 << 60:
+            return None
+    sums = [Fraction(0)] * 3
+    for error, source in zip(errors, sources):
+        sums = [single(sums[0] + error), single(sums[1] + error**2), single(sums[2] + source**2)]
+    return sums
+
+
+def add_lanes(elements, in_single):
+    """The sums of the lanes, of (|y - x|, |x|) of all elements, zeros where there is no error."""
+    sums = [[0.0] * LANES for _ in range(3)]
+    for first in range(0, len(elements), GROUP):
+        group = elements[first:first + GROUP]
+        for lane in range(LANES):
+            part = group[lane::LANES]
+            quick = group_in_single(*zip(*part)) if in_single and len(group) == GROUP else None
+            for i, value in enumerate(quick or ()):
+                sums[i][lane] = plus(sums[i][lane], value)
+            for error, source in () if quick else part:
+                error, source = rounded(error), rounded(source)
+                for i, value in enumerate((error, square(error), square(source))):
+                    sums[i][lane] = plus(sums[i][lane], value)
+    return sums
+
+
 def tree(lanes):
     half = LANES // 2
     lanes = list(lanes)
@@ -70,7 +118,7 @@ def want(src, dst, mode, overflow, seed, index, sources, stored):
     counts = dict.fromkeys(("inexact", "overflowed", "to_zero", "to_subnormal", "nan", "inf", "no_code",
                             "compared"), 0)
     largest, largest_at, ratio, first_no_code = 0.0, 0, 0.0, NONE
-    sums = [[0.0] * LANES for _ in range(3)]
+    elements = [(Fraction(0), Fraction(0))] * len(sources)
     exact = [Fraction(0)] * 3
     for i, (x_code, y_code) in enumerate(zip(sources, stored)):
         x_class, x_negative, x = src.decode(x_code)
@@ -98,10 +146,7 @@ def want(src, dst, mode, overflow, seed, index, sources, stored):
         counts["to_subnormal"] += (x != 0 and is_normal(src, x) and y != 0 and not is_normal(dst, y))
         error = rounded(abs(signed_y - signed_x))
         size = rounded(x)
-        lane = i % LANES
-        sums[0][lane] = plus(sums[0][lane], error)
-        sums[1][lane] = plus(sums[1][lane], square(error))
-        sums[2][lane] = plus(sums[2][lane], square(size))
+        elements[i] = (abs(signed_y - signed_x), x)
         exact = [exact[0] + abs(signed_y - signed_x), exact[1] + (signed_y - signed_x) ** 2, exact[2] + x * x]
         if error > largest:
             largest, largest_at = error, index + i
@@ -114,7 +159,7 @@ def want(src, dst, mode, overflow, seed, index, sources, stored):
         if size > 0 and not math.isinf(size):
             relative = error if math.isinf(error) else rounded(Fraction(error) / Fraction(size))
             ratio = max(ratio, relative)
-    totals = [tree(lanes) for lanes in sums]
+    totals = [tree(lanes) for lanes in add_lanes(elements, fits_single(src) and fits_single(dst))]
     n = counts["compared"]
     # fp64 does not hold, or not well, what is nan
     held = [not math.isinf(totals[0]), not math.isinf(totals[1]) and not (largest > 0 and totals[1] < 2.0 ** -960)]
@@ -132,6 +177,8 @@ def draw(rng, src, dst, kind):
     top = dst.magnitude(dst.max_index) if dst.is_float else Fraction(dst.max_code())
     if kind == "end":
         value = top * Fraction(rng.randrange(900, 1100), 1000)
+    elif kind in EDGES:
+        value = Fraction(rng.getrandbits(24), 1 << 24) * Fraction(2) ** rng.choice(EDGES[kind])
     elif kind == "small":
         least = dst.magnitude(1) if dst.is_float else Fraction(1)
         value = least * Fraction(rng.getrandbits(30), 1 << rng.randrange(20, 34))
@@ -141,12 +188,13 @@ def draw(rng, src, dst, kind):
     return encode(src, "finite" if value else "zero", negative, value)[0]
 
 
-def check_sums(tally, subject, totals, exact):
-    """Each lane adds at most TILE / LANES numbers, the tree four more: that many half ulps."""
+def check_sums(tally, subject, in_single, totals, exact):
+    """Each lane adds at most TILE / LANES numbers in fp64, the tree four more: that many half ulps. In fp32 a
+    lane's part of a group has 8 additions, and errors that are rounded, in squares twice."""
     for name, total, want_sum in zip(("absolute", "squared", "source squared"), totals, exact):
         if math.isinf(total) or want_sum < Fraction(2) ** -900:
             continue
-        slack = want_sum * Fraction(TILE // LANES + 8, 1 << 53)
+        slack = want_sum * (Fraction(61 * in_single, 10**8) + Fraction(TILE // LANES + 8, 1 << 53))
         if abs(Fraction(total) - want_sum) > slack:
             tally.differ(f"{subject}: sum {name}", total, float(want_sum))
 
@@ -158,11 +206,12 @@ def main():
     lines, wants = [], []
     for src_name, dst_name in PAIRS:
         src, dst = FORMATS[src_name], FORMATS[dst_name]
-        for kind in ("any", "end", "small", "range"):
+        in_single = fits_single(src) and fits_single(dst)
+        for kind in ("any", "end", "small", "range", *EDGES):
             for unrelated in (False, True):
                 for _ in range(20 if long else 1):
                     mode, overflow = rng.choice(ROUNDS), rng.choice(OVERFLOWS)
-                    n = rng.choice((1, 5, 16, 31, 100, 300))
+                    n = rng.choice((1, 5, 31, 100, 128, 300, 512))
                     index, seed = TILE * rng.randrange(1 << 30), rng.getrandbits(64)
                     sources = [draw(rng, src, dst, kind) for _ in range(n)]
                     stored = [rng.getrandbits(dst.width) if unrelated and dst.kind != "bool" else
@@ -170,7 +219,7 @@ def main():
                               for i, code in enumerate(sources)]
                     answer, totals, exact = want(src, dst, mode, overflow, seed, index, sources, stored)
                     subject = f"{src_name} -> {dst_name}, {mode}, {overflow}, {kind}, {n} elements"
-                    check_sums(tally, subject, totals, exact)
+                    check_sums(tally, subject, in_single, totals, exact)
                     codes = " ".join(format(code, "x") for code in sources + stored)
                     for level in LEVELS:
                         lines.append(f"{level} {src_name} {dst_name} {mode} {overflow} {seed:x} {index} {n} {codes}")

@@ -3,6 +3,7 @@
 values and files, the way back. 10 log10(sum x^2 / sum (y - x)^2) over pairs of finite numbers, the logarithm to 60 digits.
 
 A figure may be off by 1e-12 of itself, or by as many dB as 1e-12 of the ratio makes (4.4e-12) where it is near 0 dB.
+Where fp32 holds all numbers both sums may be off by 6.1e-7 of themselves, and the figure by what this makes (5.3e-6).
 
 Usage: test_sqnr.py DTINFO [--long]
 """
@@ -23,7 +24,8 @@ from formats import FORMATS
 from tensor_files import read_file, write_file
 
 decimal.getcontext().prec = 60
-RELATIVE, ABSOLUTE = Decimal("1e-12"), Decimal("4.4e-12")
+RELATIVE, ABSOLUTE, SINGLE = Decimal("1e-12"), Decimal("4.4e-12"), Decimal("5.3e-6")
+WIDE = ("fp64", "F64", "int64", "uint64", "int32")
 NAMES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "F8_E4M3": "fp8_e4m3fn", "F8_E5M2": "fp8_e5m2"}
 CASTS = (("fp32", "bf16"), ("fp32", "fp16"), ("fp32", "fp8_e4m3fn"), ("fp32", "int8"), ("fp32", "uint8"), ("fp64", "fp32"),
          ("fp64", "bf16"), ("fp64", "int32"), ("bf16", "fp8_e5m2"), ("fp16", "bf16"), ("int16", "fp8_e4m3fn"),
@@ -59,7 +61,7 @@ def decibels(x, y):
     return 10 * (Decimal(ratio.numerator) / Decimal(ratio.denominator)).log10(), True
 
 
-def judge(tally, subject, loss, x, y):
+def judge(tally, subject, loss, x, y, single=True):
     want, known = decibels(x, y)
     got = loss["sqnr_db"]
     if not known:
@@ -69,7 +71,8 @@ def judge(tally, subject, loss, x, y):
         tally.check(subject + ", no noise", got and got["text"], None if loss["inexact"] else "inf")
     else:
         off = abs(Decimal(got["value"]) - want)
-        tally.check("%s: %r, not %s" % (subject, got["value"], want), off <= max(RELATIVE * abs(want), ABSOLUTE), True)
+        most = max(RELATIVE * abs(want), SINGLE if single else ABSOLUTE)
+        tally.check("%s: %r, not %s" % (subject, got["value"], want), off <= most, True)
 
 
 # Data.
@@ -120,7 +123,8 @@ def arrays(tally, program, rng, turns):
                 answer = ask(program, "cast", "--from", source, "in.bin", target, "-o", "out.bin", "--force", *words)
                 with open("out.bin", "rb") as file:
                     made = file.read()
-                judge(tally, "%s to %s, %s" % (source, target, kind), answer["loss"], values(source, data), values(target, made))
+                judge(tally, "%s to %s, %s" % (source, target, kind), answer["loss"], values(source, data), values(target, made),
+                      source not in WIDE and target not in WIDE)
 
 
 def read(path):
@@ -138,17 +142,17 @@ def checkpoint(rng, dtype, kinds):
     return made
 
 
-def judge_file(tally, subject, answer, x, y):
+def judge_file(tally, subject, answer, x, y, single=True):
     """Each tensor's figure, and that of all."""
     every = [[], []]
     for row in answer["tensors"]:
         if row["loss"] is None:
             continue
         name = row["name"]
-        judge(tally, "%s, %s" % (subject, name), row["loss"], x[name], y[name])
+        judge(tally, "%s, %s" % (subject, name), row["loss"], x[name], y[name], single)
         every[0] += x[name]
         every[1] += y[name]
-    judge(tally, subject + ", all", answer["totals"]["loss"], *every)
+    judge(tally, subject + ", all", answer["totals"]["loss"], *every, single)
 
 
 def files(tally, program, rng, turns):
@@ -156,7 +160,8 @@ def files(tally, program, rng, turns):
         for source, target in (("F32", "bf16"), ("F32", "fp8_e4m3fn"), ("F64", "fp32"), ("BF16", "fp8_e5m2")):
             write_file("in.safetensors", checkpoint(rng, source, KINDS))
             answer = ask(program, "cast", "in.safetensors", target, "-o", "out.safetensors", "--force")
-            judge_file(tally, "file of %s to %s" % (source, target), answer, read("in.safetensors"), read("out.safetensors"))
+            judge_file(tally, "file of %s to %s" % (source, target), answer, read("in.safetensors"), read("out.safetensors"),
+                       source not in WIDE)
 
 
 def quantization(tally, program, rng, turns):

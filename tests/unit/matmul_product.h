@@ -14,7 +14,23 @@ enum { GUARD = 64, GUARD_BYTE = 0xC3 };
 
 static inline size_t bytes_of(enum dti_dtype dtype)
 {
-    return dtype == DTI_FP64 ? 8 : dtype == DTI_BF16 ? 2 : dtype == DTI_INT8 ? 1 : 4;
+    return dtype == DTI_FP64                        ? 8
+           : dtype == DTI_BF16 || dtype == DTI_FP16 ? 2
+           : dtype == DTI_INT8                      ? 1
+                                                    : 4;
+}
+
+/* The code of a whole number below 2048. */
+static inline uint16_t fp16_of(int value)
+{
+    const unsigned sign = value < 0 ? 0x8000 : 0,
+                   magnitude = (unsigned)(value < 0 ? -value : value);
+    unsigned exponent = 0;
+    while (magnitude >> exponent > 1)
+        exponent++;
+    return (uint16_t)(magnitude == 0
+                          ? sign
+                          : sign | (15 + exponent) << 10 | (magnitude << 10 >> exponent & 0x3ff));
 }
 
 static inline void put(unsigned char *at, enum dti_dtype dtype, int value)
@@ -25,12 +41,16 @@ static inline void put(unsigned char *at, enum dti_dtype dtype, int value)
     uint32_t bits;
     memcpy(&bits, &single, sizeof bits);
     const uint16_t upper = (uint16_t)(bits >> 16); /* bf16: exact up to 8 bits */
+    const uint16_t half = fp16_of(value);
     switch (dtype) {
     case DTI_FP64:
         memcpy(at, &number, sizeof number);
         break;
     case DTI_BF16:
         memcpy(at, &upper, sizeof upper);
+        break;
+    case DTI_FP16:
+        memcpy(at, &half, sizeof half);
         break;
     case DTI_INT8:
         memcpy(at, &byte, sizeof byte);
@@ -99,9 +119,70 @@ static inline void product_free(struct product *p)
     free(p->memory_c);
 }
 
+static inline bool equals(const unsigned char *at, enum dti_dtype dtype, int64_t want)
+{
+    double number;
+    float single;
+    int32_t whole;
+    switch (dtype) {
+    case DTI_FP64:
+        memcpy(&number, at, sizeof number);
+        return number == (double)want;
+    case DTI_INT32:
+        memcpy(&whole, at, sizeof whole);
+        return whole == want;
+    default:
+        memcpy(&single, at, sizeof single);
+        return single == (float)want;
+    }
+}
+
+static inline bool product_check(const struct product *p)
+{
+    const size_t size = bytes_of(p->kernel->result);
+    for (size_t i = 0; i < p->m; i++) {
+        for (size_t j = 0; j < p->n; j++) {
+            int64_t want = 0;
+            for (size_t l = 0; l < p->k; l++)
+                want += (int64_t)p->numbers_a[i * p->k + l] * p->numbers_b[l * p->n + j];
+            if (!equals(p->c + (i * p->n + j) * size, p->kernel->result, want)) {
+                printf("  %s, %zux%zux%zu: element %zu,%zu is wrong\n", p->kernel->name, p->m, p->k,
+                       p->n, i, j);
+                return false;
+            }
+        }
+    }
+    const unsigned char *const end = p->c + p->m * p->n * size;
+    for (size_t i = 0; i < GUARD; i++) {
+        if (end[i] != GUARD_BYTE || p->c[-1 - (ptrdiff_t)i] != GUARD_BYTE) {
+            printf("  %s, %zux%zux%zu: wrote beyond C\n", p->kernel->name, p->m, p->k, p->n);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Members one after the other, since none waits for another. */
+static inline bool is_right(const struct dti_matmul_kernel *kernel, size_t m, size_t n, size_t k,
+                            size_t threads)
+{
+    struct product p;
+    bool right = product_new(&p, kernel, m, n, k, threads);
+    if (right) {
+        for (size_t pass = 0; pass < 2; pass++) { /* what the first left behind does not matter */
+            for (size_t member = threads; member-- > 0;)
+                dti_matmul_run(p.matmul, p.c, p.a, p.b, member);
+        }
+        right = product_check(&p);
+    }
+    product_free(&p);
+    return right;
+}
+
 static inline bool may_run(const struct dti_matmul_kernel *kernel)
 {
-    if (dti_level_present(kernel->level))
+    const char *why;
+    if (dti_level_present(kernel->level) && dti_level_permitted(kernel->level, &why))
         return true;
     printf("skipped: %s\n", kernel->name);
     return false;

@@ -146,4 +146,31 @@ static inline uint64_t number_code(const struct dti_format *format, enum kind ki
     return outcome.code;
 }
 
+static inline struct guarded numbers_new(const struct dti_quant_request *r, uint64_t elements,
+                                         unsigned offset, enum kind kind)
+{
+    uint64_t bytes = 0;
+    CHECK(dti_format_bytes(&r->number, &r->layout, elements, &bytes));
+    struct guarded guarded = guarded_new(bytes, offset);
+    memset(guarded.at, 0, guarded.bytes);
+    for (uint64_t i = 0; i < elements; i++)
+        dti_storage_put(&r->number, &r->layout, guarded.at, i, number_code(&r->number, kind));
+    return guarded;
+}
+
+/* As it is, or like one of another shape. */
+static inline bool plan_new(struct dti_quant_plan **ret, struct dti_quant_plan **ret_like,
+                            const struct dti_quant_request *request, enum dti_level level)
+{
+    if (below(2) == 0)
+        return CHECK(dti_quant_plan_new(ret, request, level, NULL) == DTI_OK);
+    struct dti_quant_request other = *request;
+    other.outer = 1 + below(4);
+    other.length = 1 + below(3000);
+    other.inner = 1 + below(2) * below(40);
+    other.pad = below(2) == 0;
+    return CHECK(dti_quant_plan_new(ret_like, &other, level, NULL) == DTI_OK) &&
+           CHECK(dti_quant_plan_new_like(ret, request, *ret_like, NULL) == DTI_OK);
+}
+
 #endif

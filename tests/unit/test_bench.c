@@ -296,6 +296,38 @@ static void failure_of_a_device_ends_it(void)
     }
 }
 
+/* Seconds of a pass by its own clock. */
+static double told_run(void *context, size_t set, uint64_t passes)
+{
+    (void)set;
+    return *(const double *)context * (double)passes;
+}
+
+static void what_is_far_behind_its_group_is_left_out(void)
+{
+    enum { ROUNDS = 11, TRIALS = 3 };
+    static double seconds[] = {9e-3, 3e-3, 3.6e-3, 5e-3, 8e-3};
+    static const unsigned groups[] = {0, 1, 1, 1, 2};
+    struct dti_bench_candidate candidates[5];
+    for (size_t i = 0; i < 5; i++)
+        candidates[i] = (struct dti_bench_candidate){.timed = told_run,
+                                                     .context = &seconds[i],
+                                                     .sets = 1,
+                                                     .subject = i == 0,
+                                                     .group = groups[i]};
+    const struct dti_bench_options options = {.nanoseconds = 2000000000, .seed = 1};
+    struct dti_bench bench;
+    if (!CHECK(dti_bench_run(&bench, candidates, 5, NULL, &options, NULL) == DTI_OK))
+        return;
+    for (size_t i = 0; i < 5; i++) {
+        struct dti_bench_figure time;
+        dti_bench_time(&time, &bench, i, DTI_BENCH_ALONE);
+        CHECK(i == 3 ? time.samples == TRIALS : time.samples >= ROUNDS);
+        CHECK(near(time.median, seconds[i]));
+    }
+    dti_bench_free(&bench);
+}
+
 static void clock_goes_forward(void)
 {
     const uint64_t a = dti_clock_now(), step = dti_clock_resolution(), b = dti_clock_now();
@@ -308,4 +340,4 @@ UNIT_MAIN(interval_tells_of_drift, median_of_an_odd_and_of_an_even_count,
           verdict_needs_an_interval_clear_of_one, ratios_are_those_within_rounds,
           longer_work_takes_longer_and_sets_take_turns, candidates_come_in_changing_order,
           members_all_run_and_their_place_is_told, devices_time_themselves,
-          failure_of_a_device_ends_it, clock_goes_forward)
+          failure_of_a_device_ends_it, what_is_far_behind_its_group_is_left_out, clock_goes_forward)

@@ -10,7 +10,7 @@
 
 struct machine {
     const char *name;
-    uint32_t max_leaf, leaf1_ecx, leaf7_eax, leaf7_ebx, leaf7_ecx;
+    uint32_t max_leaf, leaf1_ecx, leaf7_eax, leaf7_ebx, leaf7_ecx, leaf7_edx;
     uint32_t leaf7_1_eax; /* of subleaf 1, which is there when leaf7_eax says so */
     uint64_t xcr0;
     enum dti_level highest;
@@ -19,15 +19,16 @@ struct machine {
 #define FAULTS UINT64_MAX /* XGETBV is not allowed */
 
 static const struct machine machines[] = {
-#define MACHINE(n, leaf, c1, a7, b7, c7, a71, x, level) \
-    {.name = (n),                                       \
-     .max_leaf = (leaf),                                \
-     .leaf1_ecx = (c1),                                 \
-     .leaf7_eax = (a7),                                 \
-     .leaf7_ebx = (b7),                                 \
-     .leaf7_ecx = (c7),                                 \
-     .leaf7_1_eax = (a71),                              \
-     .xcr0 = (x),                                       \
+#define MACHINE(n, leaf, c1, a7, b7, c7, d7, a71, x, level) \
+    {.name = (n),                                           \
+     .max_leaf = (leaf),                                    \
+     .leaf1_ecx = (c1),                                     \
+     .leaf7_eax = (a7),                                     \
+     .leaf7_ebx = (b7),                                     \
+     .leaf7_ecx = (c7),                                     \
+     .leaf7_edx = (d7),                                     \
+     .leaf7_1_eax = (a71),                                  \
+     .xcr0 = (x),                                           \
      .highest = DTI_LEVEL_##level},
 #include "cpu_machines.def"
 #undef MACHINE
@@ -67,8 +68,10 @@ static struct dti_cpuid recorded_cpuid(uint32_t leaf, uint32_t subleaf)
     if (leaf == 1)
         return (struct dti_cpuid){.ecx = machine->leaf1_ecx};
     if (leaf == 7 && subleaf == 0)
-        return (struct dti_cpuid){
-            .eax = machine->leaf7_eax, .ebx = machine->leaf7_ebx, .ecx = machine->leaf7_ecx};
+        return (struct dti_cpuid){.eax = machine->leaf7_eax,
+                                  .ebx = machine->leaf7_ebx,
+                                  .ecx = machine->leaf7_ecx,
+                                  .edx = machine->leaf7_edx};
     if (leaf == 7 && subleaf == 1)
         return (struct dti_cpuid){.eax = machine->leaf7_1_eax};
     if (leaf == (amd ? UINT32_C(0x8000001d) : 4) && which < COUNT(caches) && subleaf < 4)
@@ -143,7 +146,7 @@ static void an_unknown_level_is_an_error_that_names_the_known(void)
     struct dti_error error;
     CHECK(dti_level_choose("avx521", &level, &error) == DTI_BAD_ENVIRONMENT);
     CHECK_STR(error.text, "the CPU level in DTINFO_CPU 'avx521' is unknown; the levels are none, "
-                          "scalar, avx2, avx512, avx512vbmi, avx512bf16, neon");
+                          "scalar, avx2, avx512, avx512vbmi, avx512bf16, amx, neon");
     CHECK_STR(error.suggestions[0], "avx512");
     CHECK(dti_level_lookup("AVX3", &level, &error) == DTI_BAD_VALUE);
     CHECK_STR(error.argument, "AVX3");
@@ -161,6 +164,8 @@ static void levels_have_names_and_a_ladder(void)
         CHECK(dti_level_includes((enum dti_level)i, (enum dti_level)i));
     }
     CHECK(dti_level_includes(DTI_LEVEL_AVX512VBMI, DTI_LEVEL_AVX2));
+    CHECK(dti_level_includes(DTI_LEVEL_AMX, DTI_LEVEL_AVX512BF16));
+    CHECK(!dti_level_includes(DTI_LEVEL_NEON, DTI_LEVEL_AMX));
     CHECK(!dti_level_includes(DTI_LEVEL_AVX2, DTI_LEVEL_AVX512));
     CHECK(!dti_level_includes(DTI_LEVEL_NEON, DTI_LEVEL_AVX2));
     CHECK(!dti_level_includes(DTI_LEVEL_AVX512, DTI_LEVEL_NEON));

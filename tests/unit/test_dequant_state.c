@@ -103,6 +103,7 @@ static void check_pieces(const struct flat *flat, enum dti_level level)
     struct dti_file_dequant *dequant;
     struct dti_error error;
     uint64_t offset;
+    struct dti_window window = {.way = DTI_WINDOW_UNDECIDED};
     if (!CHECK(dti_container_open(&container, "q", NULL, &error) == DTI_OK))
         return;
     if (!CHECK(dti_file_dequant_new(&dequant, container, &request, &error) == DTI_OK)) {
@@ -116,8 +117,8 @@ static void check_pieces(const struct flat *flat, enum dti_level level)
         const uint64_t first = i == 0 ? 0 : (uint64_t)next() * 7919 % flat->n;
         uint64_t n = 1 + next() % (i % 2 == 0 ? 3 * DTI_DEQUANT_CHUNK : 200);
         n = n < flat->n - first ? n : flat->n - first;
-        CHECK(source->read(source->context, numbers, (size_t)n * 4, first * 4, scratch, &error) ==
-              DTI_OK);
+        CHECK(source->read(source->context, numbers, (size_t)n * 4, first * 4, &window, scratch,
+                           &error) == DTI_OK);
         uint64_t wrong = 0;
         for (uint64_t k = 0; k < n; k++) {
             const float wanted = number_of(flat, first + k);
@@ -126,6 +127,7 @@ static void check_pieces(const struct flat *flat, enum dti_level level)
         CHECK_U64(wrong, 0);
     }
     free(scratch);
+    dti_window_free(&window);
     dti_file_dequant_free(dequant);
     dti_container_free(container);
 }

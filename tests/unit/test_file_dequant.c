@@ -104,12 +104,14 @@ static void read_pieces(const struct viewed *viewed, size_t tensor, uint64_t ele
     void *const scratch = malloc(source->scratch_bytes);
     if (!CHECK(scratch != NULL))
         return;
+    struct dti_window window = {.way = DTI_WINDOW_UNDECIDED};
     for (uint64_t done = 0; done < elements;) {
         const uint64_t n = elements - done < step ? elements - done : step;
-        CHECK(source->read(source->context, numbers + done, (size_t)n * 4, done * 4, scratch,
-                           &error) == DTI_OK);
+        CHECK(source->read(source->context, numbers + done, (size_t)n * 4, done * 4, &window,
+                           scratch, &error) == DTI_OK);
         done += n;
     }
+    dti_window_free(&window);
     free(scratch);
 }
 

@@ -92,7 +92,7 @@ static void nonsense_in_the_environment_is_named(void)
     CHECK(check("DTINFO_CPU=avx3", &error) == DTI_BAD_ENVIRONMENT);
     CHECK_STR(error.text,
               "environment variable DTINFO_CPU takes one of none, scalar, avx2, avx512, "
-              "avx512vbmi, avx512bf16, neon; got 'avx3'");
+              "avx512vbmi, avx512bf16, amx, neon; got 'avx3'");
     CHECK_STR(error.argument, "avx3");
     CHECK_STR(error.suggestions[0], "avx2");
     CHECK(check("DTINFO_CPU=", &error) == DTI_BAD_ENVIRONMENT);
@@ -100,7 +100,7 @@ static void nonsense_in_the_environment_is_named(void)
     CHECK_STR(error.text,
               "unknown environment variable 'DTINFO_FOO'; the variables are DTINFO_CPU, "
               "DTINFO_CUDA_TIMEOUT, DTINFO_LIBCUDA, DTINFO_LIBGMP, DTINFO_LIBMPFR, "
-              "DTINFO_LIBNVML");
+              "DTINFO_LIBNVML, DTINFO_READ");
     CHECK(check("DTINFO_", &error) == DTI_BAD_ENVIRONMENT);
     CHECK(check("DTINFO_CP\x1b=1", &error) == DTI_BAD_ENVIRONMENT);
     CHECK(strchr(error.text, '\x1b') == NULL);

@@ -135,38 +135,38 @@ static void run_kernel(const struct dti_loss_kernel *kernel, const struct dti_lo
                        size_t at, size_t n, uint64_t index, struct dti_loss *loss)
 {
     const void *source = &array.code[at], *stored = &array.stored[at];
-    if (kernel->hub == DTI_LOSS_HUB32) {
-        source = &array.f32_source[at];
-        stored = &array.f32_stored[at];
-    } else if (kernel->hub == DTI_LOSS_HUB64) {
-        source = &array.f64_source[at];
-        stored = &array.f64_stored[at];
-    }
+    if (kernel->hub == DTI_LOSS_HUB32)
+        source = &array.f32_source[at], stored = &array.f32_stored[at];
+    else if (kernel->hub == DTI_LOSS_HUB64)
+        source = &array.f64_source[at], stored = &array.f64_stored[at];
     kernel->run(rule, source, stored, n, index, loss);
 }
 
-/* Tiles of the array in an order, `n` elements of each: all kernels against the definition. */
+/* Tiles in an order, `n` elements of each: all kernels against the definition. Those of a wider hub
+ * than need be add in fp64. */
 static bool agree(const struct dti_loss_rule *rule, const size_t order[TILES], size_t n,
                   uint64_t index)
 {
-    struct dti_loss want;
+    struct dti_loss_rule used = *rule;
+    struct dti_loss wants[2];
     bool ok = true;
-    dti_loss_init(&want);
-    for (size_t i = 0; i < TILES; i++) {
-        const size_t at = order[i] * DTI_TILE;
-        dti_loss_add_values(rule, &array.value[at], &array.stored[at], n, index + at, &want);
+    dti_loss_init(&wants[false]), dti_loss_init(&wants[true]);
+    for (size_t i = 0; i < 2 * TILES; i++) {
+        const size_t at = order[i % TILES] * DTI_TILE, half = i / TILES;
+        used.single = rule->single && half;
+        dti_loss_add_values(&used, &array.value[at], &array.stored[at], n, index + at,
+                            wants + half);
     }
     for (size_t k = 0; k < dti_loss_kernel_count; k++) {
         const struct dti_loss_kernel *kernel = &dti_loss_kernels[k];
         struct dti_loss got;
-        if (kernel->hub < rule->hub || !dti_level_present(kernel->level))
-            continue; /* a hub wider than need be holds the dtypes too */
-        if (kernel->hub == DTI_LOSS_WIDE && rule->hub != DTI_LOSS_WIDE)
-            continue; /* is the definition, and slow */
+        if (kernel->hub < rule->hub || !dti_level_present(kernel->level) ||
+            (kernel->hub == DTI_LOSS_WIDE && rule->hub != DTI_LOSS_WIDE))
+            continue; /* that is the definition, and slow */
         dti_loss_init(&got);
         for (size_t i = 0; i < TILES; i++)
             run_kernel(kernel, rule, order[i] * DTI_TILE, n, index + order[i] * DTI_TILE, &got);
-        if (!same(&got, &want)) {
+        if (!same(&got, &wants[kernel->hub == DTI_LOSS_HUB32])) {
             printf("  %s: %s -> %s, round %d, overflow %d, %zu elements\n", kernel->name,
                    rule->src.name, rule->dst.name, (int)rule->policy.round,
                    (int)rule->policy.overflow, n);
@@ -180,7 +180,7 @@ static bool check_pair(const char *src_name, const char *dst_name, enum dti_roun
                        enum dti_overflow overflow)
 {
     static const size_t in_order[TILES] = {0, 1}, backwards[TILES] = {1, 0};
-    static const size_t lengths[] = {DTI_TILE, 2047, 1, 7, 8, 9, 16, 31, 0};
+    static const size_t lengths[] = {DTI_TILE, 2047, 1, 7, 8, 9, 16, 31, 128, 0};
     const struct dti_policy policy = {.round = round, .overflow = overflow, .seed = 7};
     const uint64_t index = UINT64_C(3) << 33;
     struct dti_format src, dst;

@@ -7,9 +7,9 @@ static void put_infinity(unsigned char *at, enum dti_dtype dtype)
 {
     const uint64_t fp64 = UINT64_C(0x7ff0000000000000);
     const uint32_t fp32 = 0x7f800000;
-    const uint16_t bf16 = 0x7f80;
+    const uint16_t narrow = dtype == DTI_FP16 ? 0x7c00 : 0x7f80;
     const size_t size = bytes_of(dtype);
-    memcpy(at, size == 8 ? (const void *)&fp64 : size == 4 ? (const void *)&fp32 : &bf16, size);
+    memcpy(at, size == 8 ? (const void *)&fp64 : size == 4 ? (const void *)&fp32 : &narrow, size);
 }
 
 static double result_at(const struct product *p, size_t at)
@@ -105,5 +105,26 @@ static void bf16_subnormals_are_zero(void)
     }
 }
 
+/* fp16: subnormals count, and sums exceed its range. */
+static void fp16_is_summed_in_fp32(void)
+{
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
+        /* 2^-24 and 65504, by 2^-24 and by 65504 */
+        const uint16_t a[2][2] = {{0x0001, 0x0000}, {0x7bff, 0x7bff}};
+        const uint16_t b[2][2] = {{0x0001, 0x7bff}, {0x8001, 0x7bff}};
+        float c[4] = {7, 7, 7, 7};
+        struct dti_matmul *matmul = NULL;
+        if (kernel->dtype != DTI_FP16 || !may_run(kernel))
+            continue;
+        if (CHECK(dti_matmul_new(&matmul, kernel, 2, 2, 2, 1, NULL) == DTI_OK)) {
+            dti_matmul_run(matmul, c, a, b, 0);
+            CHECK(c[0] == 0x1p-48F && c[1] == 65504 * 0x1p-24F);
+            CHECK(c[2] == 0 && c[3] == 2 * 65504.0F * 65504.0F);
+        }
+        dti_matmul_free(matmul);
+    }
+}
+
 UNIT_MAIN(an_infinity_of_b_stays_in_its_column, an_infinity_of_a_stays_in_its_row,
-          bf16_subnormals_are_zero)
+          bf16_subnormals_are_zero, fp16_is_summed_in_fp32)

@@ -57,6 +57,36 @@ static void refuses_what_no_memory_holds(void)
     dti_pool_free(&pool);
 }
 
+static void grows_pieces_and_keeps_what_they_hold(void)
+{
+    enum { LAST = 1 << 20 };
+    struct dti_pool pool = {.chunks = NULL};
+    unsigned char *grown = NULL;
+    const unsigned char *others[64];
+    size_t other_count = 0, used = 0, wrong = 0;
+    for (size_t size = 1; size <= LAST; size *= 2) {
+        unsigned char *const more = dti_pool_grow(&pool, grown, used, size);
+        if (!CHECK(more))
+            break;
+        for (size_t i = used; i < size; i++)
+            more[i] = (unsigned char)(i % 251);
+        grown = more;
+        used = size;
+        unsigned char *const other = dti_pool_alloc(&pool, size / 2 + 1);
+        if (!CHECK(other))
+            break;
+        memset(other, 255, size / 2 + 1);
+        others[other_count++] = other;
+    }
+    for (size_t i = 0; i < used; i++)
+        wrong += grown[i] != i % 251;
+    for (size_t i = 0; i < other_count; i++)
+        wrong += others[i][0] != 255 || others[i][((size_t)1 << i) / 2] != 255;
+    CHECK_U64(wrong, 0);
+    CHECK(!dti_pool_grow(&pool, grown, used, SIZE_MAX));
+    dti_pool_free(&pool);
+}
+
 static void is_empty_and_ready_after_it_was_freed(void)
 {
     struct dti_pool pool = {.chunks = NULL};
@@ -69,5 +99,5 @@ static void is_empty_and_ready_after_it_was_freed(void)
 }
 
 UNIT_MAIN(gives_aligned_pieces_that_do_not_overlap, gives_nothing_an_address_of_its_own,
-          copies_text_with_what_it_holds, refuses_what_no_memory_holds,
-          is_empty_and_ready_after_it_was_freed)
+          copies_text_with_what_it_holds, grows_pieces_and_keeps_what_they_hold,
+          refuses_what_no_memory_holds, is_empty_and_ready_after_it_was_freed)

@@ -8,16 +8,8 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 
+#include "sanitized.h"
 #include "unit.h"
-
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define SANITIZED
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
 
 enum { MEMBERS_MAX = 64 };
 
@@ -101,8 +93,7 @@ static void a_team_of_impossible_size_is_refused(void)
     CHECK(team == NULL);
 }
 
-/* No address space for stacks: some threads start, then they must end again. Sanitizers map what
- * they like, so they are left out. */
+/* No address space for stacks: some threads start, then they must end again. */
 static void threads_that_cannot_be_had_are_unavailable(void)
 {
 #ifndef SANITIZED

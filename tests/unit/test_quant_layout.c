@@ -23,11 +23,14 @@ static void every_row_has_a_dtype_and_names(void)
 {
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         const struct dti_quant_row *const row = &dti_quant_rows[i];
-        const struct dti_block_format *const block = dti_block_lookup(row->dtype);
+        const struct dti_block_format *const block = row->block;
+        const char *const name = dti_quant_row_name(row);
         struct dti_format format;
-        CHECK(block || dti_format_lookup(row->dtype, &format, NULL, NULL) == DTI_OK);
+        CHECK(dti_block_lookup(name) == block);
+        CHECK(block ||
+              (dti_format_lookup(name, &format, NULL, NULL) == DTI_OK && format.id == row->number));
         CHECK(dti_quant_row_bits(row) >= 2 && dti_quant_row_bits(row) <= 16);
-        CHECK(dti_quant_row_find(row->layout, row->dtype) == row);
+        CHECK(dti_quant_row_find(row->layout, name) == row);
         CHECK(dti_quant_suffix(row, DTI_PART_CODES) && dti_quant_suffix(row, DTI_PART_SCALE));
         /* an exponent goes as a byte, other scales as themselves */
         if (block)
@@ -69,7 +72,7 @@ static void what_is_told_is_read_back(void)
             stored.high = high != 0;
             const bool needed = dti_quant_told(&stored, text);
             CHECK(dti_quant_told_parse(text, strlen(text), &dtype, &was_high, &group));
-            CHECK_STR(dtype, stored.row->dtype);
+            CHECK_STR(dtype, dti_quant_row_name(stored.row));
             CHECK_U64(group, 0);
             CHECK(was_high == (high && stored.row->packing == DTI_QUANT_BITS));
             CHECK(needed ==

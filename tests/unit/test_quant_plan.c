@@ -15,18 +15,6 @@ static enum dti_level highest_level(void)
     return level;
 }
 
-static struct guarded numbers_new(const struct dti_quant_request *r, uint64_t elements,
-                                  unsigned offset, enum kind kind)
-{
-    uint64_t bytes = 0;
-    CHECK(dti_format_bytes(&r->number, &r->layout, elements, &bytes));
-    struct guarded guarded = guarded_new(bytes, offset);
-    memset(guarded.at, 0, guarded.bytes);
-    for (uint64_t i = 0; i < elements; i++)
-        dti_storage_put(&r->number, &r->layout, guarded.at, i, number_code(&r->number, kind));
-    return guarded;
-}
-
 /* Piece by piece, in another order, from whole grains; both passes. */
 static bool pieces_agree(const struct dti_quant_plan *plan, const struct guarded *numbers,
                          const struct made *want)
@@ -94,10 +82,12 @@ static bool back_agrees(const struct dti_quant_plan *plan, const struct made *ma
 
 static bool agrees(const struct dti_quant_request *request, enum kind kind, enum dti_level level)
 {
-    struct dti_quant_plan *plan = NULL;
+    struct dti_quant_plan *plan = NULL, *like = NULL;
     struct dti_quant_sizes sizes;
-    if (!CHECK(dti_quant_plan_new(&plan, request, level, NULL) == DTI_OK))
+    if (!plan_new(&plan, &like, request, level)) {
+        dti_quant_plan_free(like);
         return false;
+    }
     dti_quant_plan_sizes(plan, &sizes);
     struct guarded numbers =
         numbers_new(request, sizes.elements, request->number.width < 32 ? 1 : 4, kind);
@@ -116,6 +106,7 @@ static bool agrees(const struct dti_quant_request *request, enum kind kind, enum
     made_free(&bare);
     guarded_free(&numbers);
     dti_quant_plan_free(plan);
+    dti_quant_plan_free(like);
     return ok;
 }
 

@@ -176,6 +176,95 @@ static void errors_name_the_line(void)
     shut();
 }
 
+/* Texts in which numbers and what separates them have lengths around eight, all bytes of either
+ * sort; the numbers of pieces are those that come one by one. */
+static size_t put_text(char *text, size_t count, uint32_t *state)
+{
+    static const char blanks[] = " \t\n\v\f\r",
+                      others[] = "0123456789.-+e/*\b\x0e\x1f!_\x89\xff\xac";
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t n = 1 + (*state >> 20) % 11; n > 0; n--) {
+            *state = *state * 1664525 + 1013904223;
+            text[length++] = others[(*state >> 16) % (sizeof others - 1)];
+        }
+        for (uint32_t n = 1 + (*state >> 24) % 10; n > 0; n--) {
+            *state = *state * 1664525 + 1013904223;
+            text[length++] = blanks[(*state >> 16) % (sizeof blanks - 1)];
+        }
+        if (*state >> 30 == 0)
+            text[length - 1] = ',';
+    }
+    return length;
+}
+
+static void pieces_have_the_same_numbers(void)
+{
+    enum { NUMBERS = 1000, MOST = 96, STEP = 48 };
+    static char text[NUMBERS * 32];
+    uint32_t state = 1;
+    for (unsigned round = 0; round < 40; round++) {
+        const size_t numbers_there = round % 3 == 0 ? round : NUMBERS - round;
+        struct dti_text_piece piece;
+        struct dti_text_numbers inside;
+        size_t seen = 0;
+        open_text(text, put_text(text, numbers_there, &state));
+        struct dti_text_numbers plain = numbers;
+        for (;;) {
+            const char *one, *other;
+            size_t one_length, other_length;
+            if (!CHECK(dti_text_numbers_piece(&numbers, MOST, STEP, &piece, NULL) == DTI_OK))
+                break;
+            CHECK(piece.count == MOST || numbers.at_end);
+            if (piece.length == 0)
+                break;
+            dti_text_numbers_of_piece(&inside, &input, &piece);
+            for (size_t i = 0; i < piece.count; i++, seen++) {
+                CHECK(dti_text_numbers_next(&inside, &one, &one_length, NULL) == DTI_OK);
+                if (seen == 0) { /* the same text again */
+                    CHECK(lseek(input.fd, 0, SEEK_SET) == 0);
+                    plain.bytes = 0;
+                }
+                CHECK(dti_text_numbers_next(&plain, &other, &other_length, NULL) == DTI_OK);
+                if (!CHECK(one && other) || !CHECK_SIZE(one_length, other_length))
+                    break;
+                CHECK(memcmp(one, other, one_length) == 0);
+                CHECK_U64(inside.line, plain.line);
+            }
+            CHECK(dti_text_numbers_next(&inside, &one, &one_length, NULL) == DTI_OK && !one);
+        }
+        CHECK_SIZE(seen, numbers_there);
+        dti_text_numbers_free(&plain);
+        shut();
+    }
+}
+
+static void numbers_too_long_for_a_piece_are_left(void)
+{
+    enum { LENGTH = 400000 };
+    struct dti_text_piece piece;
+    char *const text = malloc(5 * LENGTH);
+    const char *one;
+    size_t length;
+    if (!CHECK(text != NULL))
+        return;
+    memset(text, '7', 5 * LENGTH);
+    for (size_t i = 1; i < 5; i++)
+        text[i * LENGTH] = ' ';
+    open_text(text, 5 * LENGTH);
+    CHECK(dti_text_numbers_piece(&numbers, 4, 4, &piece, NULL) == DTI_OK);
+    CHECK_SIZE(piece.length, 0);
+    CHECK_SIZE(piece.count, 0);
+    CHECK(dti_text_numbers_piece(&numbers, 4, 2, &piece, NULL) == DTI_OK);
+    CHECK_SIZE(piece.length, 2 * LENGTH + 1);
+    CHECK_SIZE(piece.count, 2);
+    CHECK(dti_text_numbers_next(&numbers, &one, &length, NULL) == DTI_OK);
+    CHECK_SIZE(length, LENGTH - 1);
+    free(text);
+    shut();
+}
+
 UNIT_MAIN(white_space_and_commas_separate, nothing_holds_no_number,
           a_comma_needs_a_number_before_it, pieces_end_anywhere,
-          a_number_may_be_long_but_not_endless, errors_name_the_line)
+          a_number_may_be_long_but_not_endless, errors_name_the_line, pieces_have_the_same_numbers,
+          numbers_too_long_for_a_piece_are_left)

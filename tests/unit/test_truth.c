@@ -8,17 +8,8 @@
 
 #include "calc/truth.h"
 #include "child.h"
+#include "sanitized.h"
 #include "unit.h"
-
-/* A sanitizer takes terabytes of addresses, so that they cannot be limited. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define SANITIZED
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
 
 static struct dti_calc_truth_list *list_of(size_t count)
 {

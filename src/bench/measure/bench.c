@@ -14,11 +14,12 @@ enum {
     TRIES = 4, /* retries of a disturbed sample in one round */
     FEW = 5,   /* too few undisturbed samples, if they are the minority */
     RESOLUTIONS = 1000,
-    SHORTER = 10, /* maximum retries if other programs interrupt every sample */
+    TRIAL_ROUNDS = 3, /* before candidates are left out */
+    SHORTER = 10,     /* maximum retries if other programs interrupt every sample */
     PASSES_MAX = 1 << 30,
 };
 static const uint64_t sample_default = 10000000, rounds_time_min = 500000000;
-static const double near_below = 200, wanted_half_width = 0.01;
+static const double near_below = 200, wanted_half_width = 0.01, far_behind = 1.25;
 
 struct bench_run {
     struct dti_bench *bench;
@@ -101,6 +102,25 @@ static bool is_over(const struct bench_run *run)
     return dti_clock_now() >= run->end;
 }
 
+/* Whether another of its group was far ahead in each of the first rounds, undisturbed. */
+static bool is_left_out(const struct bench_run *run, size_t candidate)
+{
+    const struct dti_bench *const bench = run->bench;
+    const unsigned group = run->candidates[candidate].group;
+    if (group == 0 || bench->rounds < TRIAL_ROUNDS)
+        return false;
+    for (size_t round = 0; round < TRIAL_ROUNDS; round++) {
+        const double *const seconds = &bench->seconds[round * bench->candidates];
+        bool behind = false;
+        for (size_t i = 0; i < bench->candidates && seconds[candidate] > 0; i++)
+            behind = behind || (run->candidates[i].group == group && seconds[i] > 0 &&
+                                far_behind * seconds[i] < seconds[candidate]);
+        if (!behind)
+            return false;
+    }
+    return true;
+}
+
 /* A sample of every candidate; one that is disturbed is taken again a few times. */
 static void run_round(struct bench_run *run)
 {
@@ -108,6 +128,8 @@ static void run_round(struct bench_run *run)
     shuffle(run);
     for (size_t i = 0; i < bench->candidates; i++) {
         const size_t candidate = run->order[i];
+        if (is_left_out(run, candidate))
+            continue;
         double *const seconds = &bench->seconds[bench->rounds * bench->candidates + candidate];
         for (int tries = 0; tries < TRIES && !run->sampler.failed; tries++) {
             bool disturbed;

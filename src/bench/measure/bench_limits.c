@@ -14,9 +14,9 @@ static bool same_sort(const struct dti_copy *a, const struct dti_copy *b)
     return a->in == b->in && a->out == b->out && a->exact == b->exact && a->stream == b->stream;
 }
 
-bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed, bool in_cache)
+bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed)
 {
-    if (!dti_level_includes(allowed, copy->level) || (copy->stream && in_cache))
+    if (!dti_level_includes(allowed, copy->level))
         return false;
     for (size_t i = 0; i < dti_copy_count && copy->level != DTI_LEVEL_SCALAR; i++) {
         const struct dti_copy *const other = &dti_copies[i];
@@ -38,7 +38,7 @@ static const char *words_of(const struct dti_copy *copy)
         return "string move";
     if (copy->level == DTI_LEVEL_SCALAR)
         return "portable loop";
-    return copy->stream ? "streaming loop" : "vector loop";
+    return copy->stream ? copy->stream->words : "vector loop";
 }
 
 /* A kernel that only reads returns a word, which is unused. */
@@ -54,8 +54,10 @@ static void moving_pass(void *context, size_t set, size_t member, size_t size)
         unsigned char *const dst =
             copy->out > 0 ? dti_bench_memory_at(moving->memory, set, moving->operand + 1) : NULL;
         copy->run(dst ? (void *)(dst + share.first * copy->out) : (void *)&word,
-                  src + share.first * copy->in, share.count);
+                  src + share.first * copy->in, share.count, copy->stream);
     }
+    if (copy->stream)
+        dti_stores_order();
 }
 
 struct dti_bench_item *dti_frame_add_moving(struct dti_frame *frame, const struct dti_copy *copy,
@@ -87,13 +89,11 @@ struct dti_bench_item *dti_frame_add_moving(struct dti_frame *frame, const struc
 void dti_frame_add_limits(struct dti_frame *frame, const struct dti_bench_memory *memory,
                           size_t operands, uint64_t bytes, bool copy, const char *dtype)
 {
-    /* sets used in turn are in no cache, however small each is */
-    const bool in_cache = memory->in_cache && memory->sets == 1;
     size_t added = 0;
     for (size_t i = 0; i < dti_copy_count && added < DTI_BENCH_LIMITS_MAX; i++) {
         const struct dti_copy *const row = &dti_copies[i];
         const bool wanted = copy ? row->exact : row->in == 1 && row->out == 0;
-        if (!wanted || !dti_copy_competes(row, frame->request->level, in_cache))
+        if (!wanted || !dti_copy_competes(row, frame->request->level))
             continue;
         struct dti_bench_item *const item =
             dti_frame_add_moving(frame, row, copy ? "copy" : "read", true, memory, 0,

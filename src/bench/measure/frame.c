@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/measure/bench_warnings.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/clock.h"
 
-enum { ALIGNMENT = 256, SETS_MAX = 64 };
+enum { ALIGNMENT = 256, SETS_MAX = 64, MEMORY_NANOSECONDS = 200000000 };
 #define CACHE_BYTES_IF_UNKNOWN (UINT64_C(64) << 20)
 
 struct dti_share dti_share_of(size_t n, size_t grain, size_t member, size_t size)
@@ -39,10 +40,18 @@ static const struct dti_bench_workload *workload_of(const struct dti_bench_kind 
     return request->gpu || request->runner ? kind->device : kind->cpu;
 }
 
+/* What the casts are told of this memory is measured with patience, before anything is timed. */
+static void know_memory(const struct dti_bench_request *request)
+{
+    if (!request->gpu && !request->runner)
+        dti_streaming_measure(MEMORY_NANOSECONDS);
+}
+
 enum dti_status dti_bench_check(const struct dti_bench_kind *kind,
                                 const struct dti_bench_request *request, struct dti_error *reterr)
 {
     const struct dti_bench_workload *const workload = workload_of(kind, request);
+    know_memory(request);
     return workload->check ? workload->check(request, reterr) : DTI_OK;
 }
 
@@ -60,7 +69,11 @@ static enum dti_status measure(struct dti_frame *frame, const struct dti_bench_w
             *reterr = frame->error;
         return frame->error.status;
     }
-    return status == DTI_OK ? workload->verify(frame, reterr) : status;
+    if (status == DTI_OK)
+        status = workload->verify(frame, reterr);
+    if (status == DTI_OK)
+        dti_bench_warn_narrow(table);
+    return status;
 }
 
 static void close_streams(struct dti_frame *frame)
@@ -82,6 +95,7 @@ enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_
     struct dti_frame *const frame = aligned_alloc(LINE, size);
     if (!frame)
         return dti_no_memory(reterr);
+    know_memory(request);
     memset(frame, 0, size);
     memset(ret, 0, sizeof *ret);
     frame->workload = workload;
@@ -141,9 +155,22 @@ static double time_passes(void *context, size_t set, uint64_t passes)
     return status == DTI_OK ? seconds : -1;
 }
 
+/* The first limit that does the same, counted from 1; 0: it is no limit. */
+static unsigned group_of(const struct dti_bench_table *table, const struct dti_bench_entry *entry)
+{
+    for (size_t i = 0; i < table->count && entry->limit; i++) {
+        const struct dti_bench_item *const item = &table->items[i];
+        if (item->limit && entry->operations == 0 && item->bytes_read == entry->bytes_read &&
+            item->bytes_written == entry->bytes_written && strcmp(item->role, entry->role) == 0)
+            return (unsigned)i + 1;
+    }
+    return entry->limit ? (unsigned)table->count + 1 : 0;
+}
+
 struct dti_bench_item *dti_frame_add(struct dti_frame *frame, const struct dti_bench_entry *entry)
 {
     const size_t at = frame->table->count;
+    const unsigned group = group_of(frame->table, entry);
     struct dti_bench_item *const item = dti_bench_add_item(
         frame->table, entry->role, frame->gpu ? dti_gpu_facts(frame->gpu)->id : "cpu");
     if (!item)
@@ -160,7 +187,8 @@ struct dti_bench_item *dti_frame_add(struct dti_frame *frame, const struct dti_b
     frame->candidates[at] = (struct dti_bench_candidate){.run = entry->run,
                                                          .context = entry->context,
                                                          .sets = entry->sets,
-                                                         .subject = !entry->limit};
+                                                         .subject = !entry->limit,
+                                                         .group = group};
     if (entry->pass) {
         frame->contexts[at].work = (struct dti_bench_work){frame, entry->pass, entry->context,
                                                            entry->sets, entry->by_events};

@@ -156,15 +156,15 @@ struct dti_bench_item *dti_frame_add_moving(struct dti_frame *frame, const struc
 struct dti_bench_item *dti_frame_add_peak(struct dti_frame *frame,
                                           const struct dti_matmul_kernel *kernel, const char *dtype,
                                           const char *words, uint64_t count);
-enum { DTI_BENCH_LIMITS_MAX = 8 };
+enum { DTI_BENCH_LIMITS_MAX = 3 + DTI_STREAMING_COUNT };
 /* The CPU's own limits over that memory, so many at most: every way to read operands 0 to operands
  * - 1, or to copy operand 0 to 1; all are of that dtype, if it is not NULL. The best of a role is
  * found after measuring by dti_bench_best_limit(). */
 void dti_frame_add_limits(struct dti_frame *frame, const struct dti_bench_memory *memory,
                           size_t operands, uint64_t bytes, bool copy, const char *dtype);
-/* Portable, or of the highest level in use that has a kernel of this sort; stores bypass the caches
- * only if the data exceeds them, because they are half as fast otherwise. */
-bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed, bool in_cache);
+/* Portable, or of the highest level in use that has a kernel of this sort. No way of storing is
+ * left out, whatever fits in which cache. */
+bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed);
 
 /* Opens streams and events; a stream that is there is only lent. The workload's run closes them. */
 enum dti_status dti_frame_open(struct dti_frame *frame, size_t streams, struct dti_error *reterr);

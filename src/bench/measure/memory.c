@@ -133,7 +133,7 @@ size_t dti_bench_sets(enum dti_bench_cache cache, uint64_t bytes)
 {
     if (cache == DTI_BENCH_HOT)
         return 1;
-    return (size_t)(2 * (uint64_t)dti_last_cache_bytes() / (bytes > 0 ? bytes : 1) + 1);
+    return (size_t)(2 * (uint64_t)dti_usable_cache_bytes() / (bytes > 0 ? bytes : 1) + 1);
 }
 
 /* Everything but the memory itself. If sets are counted by a part, the caller checks the total, and
@@ -158,7 +158,7 @@ static enum dti_status lay_out(struct dti_bench_memory *ret, const struct dti_be
                         (unsigned long long)shape->bytes[0]);
     ret->sets = (size_t)sets;
     ret->set_size = (size_t)set;
-    ret->in_cache = (shape->counted > 0 ? shape->counted : bytes) <= dti_last_cache_bytes();
+    ret->in_cache = (shape->counted > 0 ? shape->counted : bytes) <= dti_usable_cache_bytes();
     *ret_size = fits ? size : UINT64_MAX;
     return DTI_OK;
 }

@@ -13,7 +13,7 @@
 enum { SRC, DST, COPY_SRC, COPY_DST, OPERANDS };
 enum {
     POOL_ELEMENTS = 32 * DTI_TILE,
-    ITEMS_MAX = 24,
+    ITEMS_MAX = 40,
     POISON = 0x5A,
     TILES_TRIED = 6,
 };
@@ -165,13 +165,14 @@ static void add_cast(struct casting *casting, size_t level, bool loss)
 {
     char text[DTI_PLAN_TEXT_SIZE];
     const struct dti_plan *const plan = casting->plans[level];
-    const bool in_cache = casting->memory.in_cache;
+    const bool stream = dti_stores_stream(DTI_STORES_AUTO, (uint64_t)casting->sizes.src_bytes +
+                                                               casting->sizes.dst_bytes);
     if (!is_new(casting, level, loss))
         return;
     struct cast_pass *const pass = &casting->passes[casting->cast_count];
     *pass = (struct cast_pass){.plan = plan,
                                .casting = casting,
-                               .stores = in_cache ? DTI_STORES_CACHED : DTI_STORES_STREAMED,
+                               .stores = stream ? DTI_STORES_STREAMED : DTI_STORES_CACHED,
                                .loss = loss};
     struct dti_bench_item *const item = dti_frame_add(
         &casting->frame, &(struct dti_bench_entry){.role = "cast",
@@ -185,7 +186,7 @@ static void add_cast(struct casting *casting, size_t level, bool loss)
         return;
     item->level = dti_plan_level(plan, loss);
     item->loss = loss;
-    item->stream = !in_cache;
+    item->stream = stream;
     casting->cast_count++;
 }
 
@@ -193,8 +194,6 @@ static void add_copies(struct casting *casting)
 {
     struct dti_frame *const frame = &casting->frame;
     const struct dti_cast_sizes *const sizes = &casting->sizes;
-    /* sets used in turn are in no cache, however small each is */
-    const bool in_cache = casting->memory.in_cache && casting->memory.sets == 1;
     for (size_t i = 0; i < dti_copy_count; i++) {
         const struct dti_copy *const copy = &dti_copies[i];
         const bool shape = (uint64_t)copy->in * sizes->elements == sizes->src_bytes &&
@@ -204,7 +203,7 @@ static void add_copies(struct casting *casting)
                          : shape ? sizes->elements
                                  : 0;
         if (n > 0 && frame->table->count < ITEMS_MAX &&
-            dti_copy_competes(copy, frame->request->level, in_cache))
+            dti_copy_competes(copy, frame->request->level))
             (void)dti_frame_add_moving(frame, copy, copy->exact ? "copy" : "shape", true,
                                        &casting->memory, COPY_SRC, 1, n);
     }

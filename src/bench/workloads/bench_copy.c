@@ -86,7 +86,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
                             : copy->in == 1 && copy->out == 0 ? 1
                             : copy->in == 0 && copy->out == 1 ? 2
                                                               : 3;
-            if (own == role && dti_copy_competes(copy, request->level, false))
+            if (own == role && dti_copy_competes(copy, request->level))
                 (void)dti_frame_add_moving(frame, copy, roles[role], false, &copying->memory, 0, 1,
                                            (size_t)request->n);
         }

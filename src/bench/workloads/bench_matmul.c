@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/measure/bench_warnings.h"
 #include "bench/measure/operands.h"
 #include "bench/workloads/matmul_parts.h"
 #include "dtinfo/checked.h"
@@ -137,6 +138,10 @@ static enum dti_status add_dtype(struct dti_matmuls *all, enum dti_dtype dtype,
     }
     if (own && !kernel)
         dti_bench_add_note(all->frame.table, "%s: dtinfo: %s", name, why);
+    if (own && kernel && why[0] != '\0') /* the system refuses the unit */
+        dti_bench_add_note(all->frame.table, "%s: %s; %s is used instead", name, why, kernel->name);
+    else if (own)
+        dti_bench_warn_unit(all->frame.table, request, dtype, kernel);
     struct dti_matmul_product *const product = &all->products[all->product_count++];
     *product = (struct dti_matmul_product){.all = all, .kernel = kernel, .peak = SIZE_MAX};
     enum dti_status status =

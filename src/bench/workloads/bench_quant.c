@@ -270,11 +270,14 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
         status = fill(bench, reterr);
     if (status != DTI_OK)
         return status;
-    table->in_cache = bench->bytes / 4 * 5 <= dti_last_cache_bytes();
+    const uint64_t both = bench->bytes / 4 * 5;
+    table->in_cache = both <= dti_usable_cache_bytes();
     table->sets = bench->memory.sets;
     table->memory = bytes_of(bench);
     table->huge_page_bytes = bench->memory.huge_page_bytes + bench->copied.huge_page_bytes;
-    bench->stores = table->in_cache && table->sets == 1 ? DTI_STORES_CACHED : DTI_STORES_STREAMED;
+    bench->stores = table->sets > 1 || dti_stores_stream(DTI_STORES_AUTO, both)
+                        ? DTI_STORES_STREAMED
+                        : DTI_STORES_CACHED;
     for (size_t i = 0; i < bench->way_count; i++) {
         add_row(&bench->ways[i], false);
         if (bench->ways[i].has_back)

@@ -161,11 +161,13 @@ static enum dti_dtype arithmetic_of(enum dti_dtype dtype)
     return dtype == DTI_FP64 || dtype == DTI_INT8 ? dtype : DTI_FP32;
 }
 
+/* Without the units that multiply matrices and nothing else. */
 static void add_peak(struct dti_math *math, enum dti_dtype dtype)
 {
     const char *why_not = NULL;
-    const struct dti_matmul_kernel *const kernel =
-        dti_matmul_find(dtype, math->frame.request->level, &why_not);
+    const enum dti_level level = math->frame.request->level;
+    const struct dti_matmul_kernel *const kernel = dti_matmul_find(
+        dtype, dti_level_includes(level, DTI_LEVEL_AMX) ? DTI_LEVEL_AVX512BF16 : level, &why_not);
     bool wanted = false;
     for (size_t i = 0; i < math->data_count; i++)
         wanted = wanted || (!math->data[i].source && arithmetic_of(math->data[i].dtype) == dtype);

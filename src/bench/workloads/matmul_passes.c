@@ -96,6 +96,7 @@ static void add_product(struct dti_matmul_product *product, const struct dti_eng
                        kernel->columns, kernel->instruction);
         entry.arithmetic = dtype == DTI_INT8   ? "int32, exact"
                            : dtype == DTI_BF16 ? "fp32 sums of exact products, subnormals as 0"
+                           : dtype == DTI_FP16 ? "fp32 sums of exact products"
                            : dtype == DTI_FP64 ? "fp64, fused multiply-add"
                                                : "fp32, fused multiply-add";
     }

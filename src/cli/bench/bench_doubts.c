@@ -7,6 +7,8 @@
 
 #include "cli/bench/bench_page.h"
 #include "dtinfo/clock.h"
+#include "dtinfo/cpu.h"
+#include "dtinfo/streaming.h"
 
 enum { CELL = 256 };
 
@@ -96,6 +98,11 @@ void dti_bench_put_doubts(const struct bench_job *job)
     if (job->cx->verbose) {
         (void)snprintf(text, sizeof text, "clock: steps of %llu ns, including the time to read it",
                        (unsigned long long)dti_clock_resolution());
+        put_doubt(job, DTI_STYLE_DIM, text);
+        (void)snprintf(text, sizeof text,
+                       "cache: %zu of %zu KiB usable, measured; larger results: %s",
+                       dti_usable_cache_bytes() >> 10, dti_last_cache_bytes() >> 10,
+                       dti_streaming_for(UINT64_MAX)->words);
         put_doubt(job, DTI_STYLE_DIM, text);
     }
     if (job->cx->quiet)

@@ -2,6 +2,7 @@
  *
  * Where results of `bench` go: a page for people, one JSON document, or one document per result;
  * and the comparison with another document. */
+#include "cli/bench/bench_narrow.h"
 #include "cli/bench/bench_page.h"
 #include "cli/shell/command.h"
 #include "cli/shell/standard.h"
@@ -10,6 +11,7 @@ struct bench_job_run {
     const struct bench_job *job;
     bool compares; /* --baseline or --compare */
     struct bench_notes notes;
+    struct bench_casts casts;
     struct dti_bench_comparison comparison;
 };
 
@@ -60,6 +62,8 @@ static enum dti_status put_done(void *run_, const struct dti_bench_result *done,
         dti_warn(
             job->cx, "--size %llu is not a whole number of elements of %s; %llu bytes are used",
             (unsigned long long)wanted, done->request->cast->src.name, (unsigned long long)used);
+    if (casts)
+        dti_bench_casts_see(&run->casts, done, job->cx);
     if (job->cx->output == DTI_OUTPUT_HUMAN)
         (casts ? dti_bench_human_result : dti_bench_human_table)(&shown);
     if (job->cx->output == DTI_OUTPUT_JSONL)

@@ -15,8 +15,8 @@
 
 static size_t choose_threads(const struct cast_array *array)
 {
-    if (array->from_text || array->to_text)
-        return 1;
+    if ((array->from_text || array->to_text) && array->job.device.runner)
+        return 1; /* which the device checks, or casts, in order */
     const size_t wanted = dti_cast_device_threads(&array->job.device, array->threads);
     if (wanted > 0)
         return wanted;

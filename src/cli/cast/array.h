@@ -47,7 +47,7 @@ enum dti_status dti_cast_array_init(struct cast_array *ret, const struct cast_ar
                                     const struct dti_context *cx, char **operands, int count,
                                     struct dti_error *reterr);
 
-/* array_text.c: text in, text out, or both. */
+/* array_text_in.c, which also gives text out; array_text_out.c. */
 enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_error *reterr);
 enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_error *reterr);
 

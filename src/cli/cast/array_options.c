@@ -83,10 +83,6 @@ static enum dti_status check_options(const struct cast_array *array, const char 
     if (args->count_given && array->from_text)
         return dti_fail(reterr, DTI_USAGE,
                         "--count is for raw codes; text needs no count: leave it out");
-    if (args->threads && (array->from_text || array->to_text))
-        return dti_fail(reterr, DTI_USAGE,
-                        "--threads is for raw input and output; text is cast by one thread: leave "
-                        "it out");
     return DTI_OK;
 }
 

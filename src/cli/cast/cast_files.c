@@ -82,7 +82,7 @@ static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_sum
 
 static bool lost_numbers(const struct dti_rewrite_tensor *tensor)
 {
-    const struct dti_loss_summary *const loss = &tensor->loss;
+    const struct dti_loss_summary *const loss = &tensor->outcome->loss;
     return loss->overflowed > 0 || loss->to_zero > 0 || loss->no_code > 0;
 }
 

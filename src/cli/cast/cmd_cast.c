@@ -4,6 +4,7 @@
 #include "cli/cast/array.h"
 #include "cli/cast/cast_files.h"
 #include "cli/cast/values.h"
+#include "cli/shared/amount.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "dtinfo/ascii.h"
@@ -65,7 +66,8 @@ static const struct dti_option options[] = {
                    "byte order of raw input; raw output is little-endian"),
     OPT_UINT(0, "count", struct cast_args, transfer.count, transfer.count_given, 0, UINT64_MAX, "N",
              "number of elements, if the bytes do not determine it, as for 3 codes of 4 bits"),
-    DTI_ROW_THREADS(struct cast_args, transfer.threads, "threads for an array"),
+    DTI_ROW_THREADS(struct cast_args, transfer.threads,
+                    "threads for an array or for lines of values"),
     OPT_FLAG(0, "report", struct cast_args, transfer.report,
              "report on standard error if the data goes to standard output"),
     DTI_ROW_PROGRESS(struct cast_args, transfer.progress, "show a progress bar on standard error"),
@@ -86,8 +88,8 @@ static const struct dti_option options[] = {
 
 /* Options for values, for arrays and files, and for files of tensors only. */
 static const char of_values[] = "stacks digits";
-static const char of_transfers[] =
-    "output as force threads count packing from-packing endian report";
+static const char of_transfers[] = "output as force count packing from-packing endian report";
+static const char of_transfers_and_lines[] = "threads";
 static const char of_tensors[] =
     "cast-only keep select allow-unmatched ints shape assume lenient max-memory dry-run";
 
@@ -110,12 +112,15 @@ static enum kind decide(const struct dti_transfer_args *args, char **operands, i
     return files ? FILES : ARRAY;
 }
 
-/* Values take no options of arrays and files: if one is given, the operand is a file.
- */
+/* Values take no options of arrays and files, apart from values on lines: if one is given, the
+ * operand is a file. */
 static enum dti_status refuse_options(const struct cast_args *args, char **operands, int count,
                                       struct dti_error *reterr)
 {
-    const char *const name = dti_option_given(options, args, of_transfers);
+    const bool lines = count > 0 && strcmp(operands[0], "-") == 0;
+    const char *const of_both =
+        lines ? NULL : dti_option_given(options, args, of_transfers_and_lines);
+    const char *const name = of_both ? of_both : dti_option_given(options, args, of_transfers);
     const char *const tensors = dti_option_given(options, args, of_tensors);
     const char *const other = tensors ? tensors : args->transfer.progress_given ? "progress" : NULL;
     if (!name && !other)
@@ -140,6 +145,7 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
                            struct dti_error *reterr)
 {
     const struct cast_args *const args = args_;
+    struct cast_value_args values = args->value;
     struct cast_numbers numbers = {.count = 0};
     enum dti_status status = DTI_OK;
     if (!args->transfer.from && !args->transfer.input && count > 0)
@@ -155,9 +161,11 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
     switch (decide(&args->transfer, operands, count, numbers.count > 0)) {
     case VALUES:
         status = refuse_options(args, operands, count, reterr);
+        if (status == DTI_OK && args->transfer.threads)
+            status = dti_amount_threads(args->transfer.threads, strlen(args->transfer.threads),
+                                        &values.threads, reterr);
         if (status == DTI_OK)
-            status =
-                dti_cast_values(&args->policy, &args->value, cx, operands, count, &numbers, reterr);
+            status = dti_cast_values(&args->policy, &values, cx, operands, count, &numbers, reterr);
         break;
     case ARRAY:
         status = dti_cast_array(&array, cx, operands, count, reterr);

@@ -81,16 +81,16 @@ static const char *describe(const struct dti_cast_result *result, const struct d
                        scalar->flags & DTI_FLAG_INVALID ? overflow ? ", invalid" : "invalid" : "",
                        dti_cast_limit(result, scalar, limit));
     } else if (!(scalar->flags & DTI_FLAG_INEXACT)) {
-        (void)snprintf(buffer, DESCRIPTION_SIZE, "exact");
+        return "exact";
     } else if (f->kind == DTI_KIND_BOOL) {
-        (void)snprintf(buffer, DESCRIPTION_SIZE, "not zero, inexact");
+        return "not zero, inexact";
     } else {
         enum dti_round round = result->target->rule && dti_format_is_integer(f)
                                    ? DTI_ROUND_ZERO
                                    : dti_cast_round(route, f);
-        (void)snprintf(buffer, DESCRIPTION_SIZE, "%s, inexact%s",
-                       roundings[round][dti_scalar_direction(scalar) < 0],
-                       scalar->flags & DTI_FLAG_UNDERFLOW ? ", underflow" : "");
+        const bool underflow = (scalar->flags & DTI_FLAG_UNDERFLOW) != 0;
+        char *const end = stpcpy(buffer, roundings[round][dti_scalar_direction(scalar) < 0]);
+        (void)stpcpy(end, underflow ? ", inexact, underflow" : ", inexact");
     }
     return buffer;
 }
@@ -99,10 +99,11 @@ static void put_head(const struct dti_cast_operand *operand, const struct dti_ca
                      struct dti_line *line)
 {
     char shown[HUMAN_OPERAND_SIZE], text[DTI_CAST_TEXT_SIZE];
+    dti_line_text(line, dti_human_operand(shown, operand->text, operand->length));
+    dti_line_text(line, " -> ");
+    dti_line_text(line, result->target->dtype.name);
+    dti_line_text(line, " = ");
     (void)dti_cast_text(text, result);
-    dti_line_print(line, DTI_STYLE_PLAIN,
-                   "%s -> %s = ", dti_human_operand(shown, operand->text, operand->length),
-                   result->target->dtype.name);
     dti_line_put(line, dti_cast_style(result), text);
     dti_line_to(line, NOTE_COLUMN);
 }
@@ -331,7 +332,8 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
 void dti_cast_human_line(const struct cast_values *values, const struct dti_cast_operand *operand,
                          const struct dti_cast_result *result)
 {
-    struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
+    struct dti_line line = {
+        .out = values->cx->out, .text = values->text, .colour = values->cx->colour};
     char text[DESCRIPTION_SIZE];
     put_head(operand, result, &line);
     if (!result->known) {
@@ -339,8 +341,9 @@ void dti_cast_human_line(const struct cast_values *values, const struct dti_cast
     } else {
         char bits[DTI_CAST_TEXT_SIZE];
         (void)dti_cast_bits(bits, result);
-        dti_line_print(&line, DTI_STYLE_PLAIN, "%s   %s", bits,
-                       describe(result, &result->component[0], text));
+        dti_line_text(&line, bits);
+        dti_line_text(&line, "   ");
+        dti_line_text(&line, describe(result, &result->component[0], text));
     }
     dti_line_end(&line);
 }

@@ -1,151 +1,128 @@
 /* SPDX-License-Identifier: MIT
  *
- * One value per line from standard input. -q takes a short path: text to value to code to text. */
+ * One value per line from standard input, in blocks of lines. While there is more input than one
+ * thread can take, a team casts blocks at the same time; otherwise each line is answered as soon as
+ * it is there. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cast/values.h"
-#include "dtinfo/lines.h"
+#include "cli/cast/value_lines.h"
+#include "dtinfo/parallel.h"
+#include "dtinfo/stream_queue.h"
 
-/* Standard input, line by line. */
+enum {
+    /* Bytes of input, so that the answers of a block stay well below 1 MiB. */
+    BLOCK_QUIET = 64 << 10,
+    BLOCK_LINE = 8 << 10,
+    BLOCK_JSON = 2 << 10,
+    BLOCK_LEAST = 256,
+    THREADS_USEFUL = 16, /* one thread reads, and one writes, at a time */
+};
+
 struct stream {
     struct cast_values *values;
-    struct dti_lines lines;
-    struct dti_cast_result *results; /* of a line */
-    bool plain;                      /* -q needs no exact form of the numbers */
-    bool begun;                      /* a line was cast or was invalid */
-    bool bad;                        /* one was */
-    enum dti_status status;          /* the error that ended it */
+    struct dti_lines input;
+    struct cast_lines *members;
+    size_t member_count; /* that were begun */
+    size_t threads;      /* wanted */
+    struct dti_team *team;
+    bool alone;             /* one thread is at work */
+    bool waits;             /* the next block waits for input */
+    bool full;              /* the last block was */
+    bool at_end, gone;      /* of the input; nobody takes the answers */
+    enum dti_status status; /* the error that ended it */
     struct dti_error *reterr;
 };
 
-static bool is_plain(const struct cast_values *values)
+/* For struct dti_stream_queue. One thread that fills a block leaves the rest to the team. */
+static enum dti_status take(void *context, size_t member, bool *ret_any, struct dti_error *reterr)
 {
-    if (!values->cx->quiet || values->cx->output != DTI_OUTPUT_HUMAN || values->args->digits_given)
-        return false;
-    if (values->job.device.runner)
-        return false;
-    for (size_t i = 0; i < values->job.target_count; i++) {
-        const struct dti_cast_target *target = &values->job.targets[i];
-        if (target->dtype.kind == DTI_KIND_COMPLEX || target->rule ||
-            target->cast.policy.overflow == DTI_OVERFLOW_WRAP)
-            return false;
-    }
-    return true;
-}
-
-static enum dti_status cast_full_line(struct stream *stream, const char *text, size_t length,
-                                      struct dti_error *reterr)
-{
-    struct dti_cast_operand operand;
-    enum dti_status status =
-        dti_cast_operand_parse(&operand, text, length, stream->lines.number - 1, reterr);
-    if (status != DTI_OK)
-        return status;
-    status = dti_cast_operand_cast(stream->values, &operand, stream->results, reterr);
-    if (status == DTI_OK) {
-        stream->begun = true;
-        status = dti_cast_operand_show(stream->values, &operand, stream->results, reterr);
-    }
-    dti_cast_operand_free(&operand);
+    struct stream *const stream = context;
+    struct dti_line_block *const block = &stream->members[member].block;
+    const bool ready = stream->waits || dti_lines_ready(&stream->input);
+    const bool handed_over = stream->alone && stream->full && stream->threads > 1 && !stream->waits;
+    *ret_any = false;
+    stream->full = stream->full && ready;
+    if (!ready || handed_over)
+        return DTI_OK;
+    const enum dti_status status = dti_lines_read(&stream->input, block, reterr);
+    stream->waits = false;
+    stream->full = block->full;
+    *ret_any = status == DTI_OK && block->length > 0;
+    stream->at_end = status == DTI_OK && !*ret_any;
     return status;
 }
 
-static enum dti_status cast_line(struct stream *stream, const char *text, size_t length,
-                                 struct dti_error *reterr)
+static enum dti_status work(void *context, size_t member, struct dti_error *reterr)
 {
-    struct cast_values *const values = stream->values;
-    struct dti_value value;
-    struct dti_scalar scalar;
-    char out[DTI_TEXT_SIZE];
-    if (!stream->plain)
-        return cast_full_line(stream, text, length, reterr);
-    enum dti_status status = dti_value_parse(&value, text, length, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (value.class == DTI_CLASS_NAN) /* not every dtype has a code for it */
-        return cast_full_line(stream, text, length, reterr);
-    for (size_t i = 0; i < values->job.target_count; i++) {
-        const struct dti_cast *const cast = &values->job.targets[i].cast;
-        dti_scalar_store(cast, &value, NULL, stream->lines.number - 1, &scalar);
-        values->flags |= scalar.flags;
-        const size_t spelled = dti_spell_stored(out, &cast->dst, scalar.code, &scalar.stored);
-        out[spelled] = '\n';
-        (void)fwrite(out, 1, spelled + 1, values->cx->out);
-    }
+    (void)reterr; /* the answers before an error come first */
+    dti_cast_lines_run(&((struct stream *)context)->members[member]);
     return DTI_OK;
 }
 
-/* Errors that end the stream. */
-static bool is_final(enum dti_status status)
+static enum dti_status finish(void *context, size_t member, struct dti_error *reterr)
 {
-    return status == DTI_NO_MEMORY || status == DTI_DEVICE_FAILED || status == DTI_UNAVAILABLE ||
-           status == DTI_BUG;
+    struct stream *const stream = context;
+    const enum dti_status status =
+        dti_cast_lines_put(&stream->members[member], &stream->gone, reterr);
+    return status == DTI_OK && stream->gone ? dti_fail(reterr, DTI_WRITE_FAILED, "%s", "") : status;
 }
 
-/* An invalid line keeps its place: -q prints an empty line, --jsonl an error document, and --json a
- * warning with the line number. */
-static enum dti_status report_bad_line(struct stream *stream, const struct dti_error *error,
-                                       struct dti_error *reterr)
+static enum dti_status add_member(struct stream *stream, struct dti_error *reterr)
 {
-    struct cast_values *const values = stream->values;
-    const struct dti_context *const cx = values->cx;
-    const uint64_t number = stream->lines.number;
-    struct dti_error line = *error;
-    (void)dti_fail(&line, DTI_BAD_INPUT, "standard input, line %llu: %s",
-                   (unsigned long long)number, error->text);
-    memcpy(line.argument, error->argument, sizeof line.argument);
-    memcpy(line.suggestions, error->suggestions, sizeof line.suggestions);
-    dti_complain(cx, &line);
-    stream->bad = stream->begun = true;
-    if (cx->output == DTI_OUTPUT_HUMAN && cx->quiet)
-        (void)fputc('\n', cx->out);
-    if (cx->output == DTI_OUTPUT_JSON)
-        dti_warnings_add(&values->job.warnings, dti_status_code(error->status), NULL, number,
-                         error->text);
-    if (cx->output != DTI_OUTPUT_JSONL)
-        return DTI_OK;
-    values->headed = false;
-    return dti_error_json(cx->json, &line, number, cx->out, reterr);
+    struct cast_lines *const member = &stream->members[stream->member_count];
+    return dti_cast_lines_init(member, stream->values, stream->member_count++ == 0, reterr);
 }
 
-static enum dti_status cast_lines(struct stream *stream, struct dti_error *reterr)
+/* Without threads, or memory for them, one casts all blocks. */
+static void begin_team(struct stream *stream)
+{
+    struct dti_error none;
+    enum dti_status status = DTI_OK;
+    while (status == DTI_OK && stream->member_count < stream->threads)
+        status = add_member(stream, &none);
+    if (status == DTI_OK)
+        status = dti_team_new(&stream->team, stream->threads, DTI_WAIT_SLEEP, false, &none);
+    if (status != DTI_OK)
+        stream->threads = 1;
+}
+
+static enum dti_status cast_blocks(struct stream *stream, struct dti_error *reterr)
 {
     const struct dti_context *const cx = stream->values->cx;
-    struct dti_lines *const lines = &stream->lines;
-    const char *text;
-    size_t length;
-    for (;;) {
-        struct dti_error error;
-        if (!dti_lines_ready(lines) && lines->number > 0 && fflush(cx->raw) != 0)
+    const struct dti_stream_queue queue = {
+        .take = take, .work = work, .finish = finish, .context = stream};
+    while (!stream->at_end) {
+        if (stream->full && stream->threads > 1 && !stream->team)
+            begin_team(stream);
+        stream->alone = !stream->full || !stream->team;
+        stream->waits = true;
+        if (!dti_lines_ready(&stream->input) && stream->input.number > 0 && fflush(cx->raw) != 0)
             return DTI_OK; /* the reader is gone or the disk is full: dti_standard_close() reports
-                            * which
-                            */
-        enum dti_status status = dti_lines_next(lines, &text, &length, reterr);
-        if (status != DTI_OK || !text)
-            return status;
-        status = cast_line(stream, text, length, &error);
-        if (is_final(status))
-            *reterr = error;
-        if (is_final(status) || (status == DTI_OK && ferror(cx->raw)))
-            return status;
-        if (status == DTI_OK)
-            status = dti_context_turn(cx, reterr);
-        else
-            status = report_bad_line(stream, &error, reterr);
+                            * which */
+        const enum dti_status status =
+            dti_stream_queue_run(&queue, stream->alone ? NULL : stream->team, reterr);
+        if (stream->gone)
+            return DTI_OK; /* likewise */
         if (status != DTI_OK)
             return status;
     }
+    return DTI_OK;
 }
 
 /* Casts all lines and reports on them at the end. */
 static enum dti_status cast_input(struct stream *stream, struct dti_error *reterr)
 {
-    const enum dti_status status = cast_lines(stream, reterr);
-    if (status == DTI_OK && stream->lines.number == 0)
+    const enum dti_status status = cast_blocks(stream, reterr);
+    bool bad = false;
+    for (size_t i = 0; i < stream->member_count; i++) {
+        stream->values->flags |= stream->members[i].values->flags;
+        bad = bad || stream->members[i].bad;
+    }
+    if (status == DTI_OK && stream->input.number == 0)
         return dti_fail(reterr, DTI_BAD_INPUT, "standard input is empty; give one value per line");
-    return status == DTI_OK && stream->bad ? dti_fail(reterr, DTI_BAD_INPUT, "%s", "") : status;
+    return status == DTI_OK && bad ? dti_fail(reterr, DTI_BAD_INPUT, "%s", "") : status;
 }
 
 /* One run prints one document: an error after its start is reported inside it. */
@@ -155,7 +132,7 @@ static void put_lines(void *context, struct dti_json *json)
     struct dti_error *const reterr = stream->reterr;
     dti_json_stream(json, stream->values->cx->out);
     stream->status = cast_input(stream, reterr);
-    if (stream->status == DTI_OK || !stream->begun || stream->status == DTI_NO_MEMORY ||
+    if (stream->status == DTI_OK || !stream->members[0].begun || stream->status == DTI_NO_MEMORY ||
         reterr->text[0] == '\0')
         return;
     dti_complain(stream->values->cx, reterr);
@@ -167,33 +144,49 @@ static void put_lines(void *context, struct dti_json *json)
 static enum dti_status put_document(struct stream *stream, struct dti_error *reterr)
 {
     struct cast_values *const values = stream->values;
-    struct dti_json *const json = values->cx->json;
     struct dti_error error;
     values->answer.put = put_lines;
     values->answer.context = stream;
     stream->reterr = reterr;
-    dti_document_cast(json, &values->answer);
-    dti_put_cast_rest(json, &values->answer);
-    if (!stream->begun || stream->status == DTI_NO_MEMORY)
+    dti_document_cast(values->json, &values->answer);
+    dti_put_cast_rest(values->json, &values->answer);
+    if (!stream->members[0].begun || stream->status == DTI_NO_MEMORY)
         return stream->status; /* no document, or out of memory for its end too */
-    const enum dti_status written = dti_json_write(json, values->cx->out, &error);
+    const enum dti_status written = dti_cast_write(values, &error);
     if (written == DTI_OK)
         return stream->status;
     *reterr = error;
     return written;
 }
 
+static size_t block_size(const struct cast_values *values)
+{
+    const size_t block = values->cx->output != DTI_OUTPUT_HUMAN ? BLOCK_JSON
+                         : values->cx->quiet                    ? BLOCK_QUIET
+                                                                : BLOCK_LINE;
+    const size_t size = block / values->job.target_count;
+    return size < BLOCK_LEAST ? BLOCK_LEAST : size;
+}
+
 enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *reterr)
 {
-    struct stream stream = {.values = values, .plain = is_plain(values)};
-    stream.results = calloc(values->job.target_count + 1, sizeof *stream.results);
-    if (!stream.results)
+    struct stream stream = {.values = values, .threads = values->threads};
+    if (stream.threads == 0)
+        stream.threads = dti_cpu_count() < THREADS_USEFUL ? dti_cpu_count() : THREADS_USEFUL;
+    if (!dti_cast_lines_are_kept(values))
+        stream.threads = 1;
+    stream.members = calloc(stream.threads, sizeof *stream.members);
+    if (!stream.members)
         return dti_no_memory(reterr);
-    dti_lines_init(&stream.lines, STDIN_FILENO);
-    const enum dti_status status = values->cx->output == DTI_OUTPUT_JSON
-                                       ? put_document(&stream, reterr)
-                                       : cast_input(&stream, reterr);
-    dti_lines_free(&stream.lines);
-    free(stream.results);
+    dti_lines_init(&stream.input, STDIN_FILENO, block_size(values));
+    enum dti_status status = add_member(&stream, reterr);
+    if (status == DTI_OK)
+        status = values->cx->output == DTI_OUTPUT_JSON ? put_document(&stream, reterr)
+                                                       : cast_input(&stream, reterr);
+    dti_team_free(stream.team);
+    for (size_t i = 0; i < stream.member_count; i++)
+        dti_cast_lines_free(&stream.members[i]);
+    free(stream.members);
+    dti_lines_free(&stream.input);
     return status;
 }

@@ -80,10 +80,23 @@ static void put_current(void *context, struct dti_json *json)
     add_hints(values, &values->current);
 }
 
+enum dti_status dti_cast_write(const struct cast_values *values, struct dti_error *reterr)
+{
+    return values->text ? dti_json_append(values->json, values->text, reterr)
+                        : dti_json_write(values->json, values->cx->out, reterr);
+}
+
+void dti_cast_values_settle(struct cast_values *values)
+{
+    values->answer.put = put_current;
+    values->answer.context = values;
+    values->answer.warnings = &values->job.warnings;
+}
+
 /* Begins the document for one operand; all documents begin alike. */
 static enum dti_status write_line(struct cast_values *values, struct dti_error *reterr)
 {
-    struct dti_json *const json = values->cx->json;
+    struct dti_json *const json = values->json;
     if (values->headed) {
         dti_json_rewind(json, &values->head);
     } else {
@@ -93,7 +106,16 @@ static enum dti_status write_line(struct cast_values *values, struct dti_error *
     }
     dti_put_cast_rest(json, &values->answer);
     dti_warnings_clear(&values->job.warnings);
-    return dti_json_write(json, values->cx->out, reterr);
+    return dti_cast_write(values, reterr);
+}
+
+void dti_cast_put_text(const struct cast_values *values, char *text, size_t length)
+{
+    text[length] = '\n';
+    if (values->text)
+        dti_buffer_append(values->text, text, length + 1);
+    else
+        (void)fwrite(text, 1, length + 1, values->cx->out);
 }
 
 static enum dti_status show_human(struct cast_values *values,
@@ -119,8 +141,8 @@ static enum dti_status show_human(struct cast_values *values,
         char text[DTI_CAST_TEXT_SIZE];
         if (!cx->quiet)
             dti_cast_human_line(values, operand, &results[i]);
-        else if (dti_cast_text(text, &results[i]) > 0)
-            (void)fprintf(cx->out, "%s\n", text);
+        else
+            dti_cast_put_text(values, text, dti_cast_text(text, &results[i]));
     }
     return DTI_OK;
 }
@@ -134,7 +156,7 @@ enum dti_status dti_cast_operand_show(struct cast_values *values,
     values->current.list = results;
     switch (values->cx->output) {
     case DTI_OUTPUT_JSON:
-        put_current(values, values->cx->json);
+        put_current(values, values->json);
         return DTI_OK;
     case DTI_OUTPUT_JSONL:
         return write_line(values, reterr);
@@ -317,9 +339,9 @@ static enum dti_status cast_operands(struct cast_values *values, char **operands
     if (status == DTI_OK && values->cx->output == DTI_OUTPUT_JSON) {
         values->answer.put = put_list;
         values->answer.context = &list;
-        dti_document_cast(values->cx->json, &values->answer);
-        dti_put_cast_rest(values->cx->json, &values->answer);
-        status = dti_json_write(values->cx->json, values->cx->out, reterr);
+        dti_document_cast(values->json, &values->answer);
+        dti_put_cast_rest(values->json, &values->answer);
+        status = dti_cast_write(values, reterr);
     } else if (status == DTI_OK) {
         status = show_list(&list, reterr);
     }
@@ -332,7 +354,8 @@ enum dti_status dti_cast_values(const struct dti_policy_args *policy,
                                 char **operands, int count, const struct cast_numbers *numbers,
                                 struct dti_error *reterr)
 {
-    struct cast_values values = {.args = args, .cx = cx};
+    struct cast_values values = {
+        .args = args, .cx = cx, .json = cx->json, .threads = args->threads};
     enum dti_status status = check_operands(operands, count, numbers, reterr);
     if (status != DTI_OK)
         return status;
@@ -341,10 +364,8 @@ enum dti_status dti_cast_values(const struct dti_policy_args *policy,
         return status;
     const bool stream = count == 2 && strcmp(operands[0], "-") == 0;
     values.single = count == 2 && !stream;
-    values.answer = (struct dti_cast_answer){.options = dti_cast_job_policies(&values.job, NULL),
-                                             .put = put_current,
-                                             .context = &values,
-                                             .warnings = &values.job.warnings};
+    values.answer.options = dti_cast_job_policies(&values.job, NULL);
+    dti_cast_values_settle(&values);
     values.current = (struct dti_cast_results){.count = values.job.target_count,
                                                .digits_given = args->digits_given,
                                                .stacks = args->stacks,

@@ -13,6 +13,7 @@
 struct cast_value_args {
     uint64_t digits;
     bool digits_given, stacks;
+    size_t threads; /* for standard input; 0 for one on each CPU */
 };
 
 /* Operands parsed as numbers, up to the first that is not one: the first operand distinguishes
@@ -29,6 +30,9 @@ void dti_cast_numbers_free(struct cast_numbers *numbers);
 struct cast_values {
     const struct cast_value_args *args;
     const struct dti_context *cx;
+    struct dti_json *json;   /* for documents */
+    struct dti_buffer *text; /* for answers, in place of cx->out; or NULL */
+    size_t threads;          /* for standard input; 0 for one on each CPU */
     struct dti_cast_job job; /* destinations, policies, warnings, device */
     bool single;             /* one operand on the command line: show a full answer */
     unsigned flags;          /* of everything cast so far */
@@ -54,6 +58,13 @@ enum dti_status dti_cast_operand_show(struct cast_values *values,
                                       const struct dti_cast_operand *operand,
                                       const struct dti_cast_result *results,
                                       struct dti_error *reterr);
+
+/* Points the answer at these values, which are new or a copy. */
+void dti_cast_values_settle(struct cast_values *values);
+/* The document that was built, and a text with a newline in place of its NUL, to where answers go.
+ */
+enum dti_status dti_cast_write(const struct cast_values *values, struct dti_error *reterr);
+void dti_cast_put_text(const struct cast_values *values, char *text, size_t length);
 
 /* value_stream.c: one value per line from standard input. */
 enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *reterr);

@@ -185,8 +185,11 @@ static void level(struct dti_table *table, struct dti_buffer *text,
     dti_buffer_puts(text, " (");
     dti_buffer_puts(text, dti_level_meaning(answer->level));
     dti_buffer_puts(text, ")");
-    dti_devices_words(text, limit ? "DTINFO_CPU is " : "",
-                      limit ? limit : "the highest level here");
+    if (answer->level_trouble)
+        dti_devices_words(text, "", answer->level_trouble);
+    else
+        dti_devices_words(text, limit ? "DTINFO_CPU is " : "",
+                          limit ? limit : "the highest level here");
     put_row(table, "kernels", text);
 }
 

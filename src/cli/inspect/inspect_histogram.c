@@ -207,7 +207,7 @@ static enum dti_status put_losses(const struct dti_context *cx,
                                   const struct dti_inspect_figures *figures,
                                   struct dti_error *reterr)
 {
-    const struct dti_inspect_histogram *const histogram = &figures->histogram;
+    const struct dti_inspect_histogram *const histogram = figures->histogram;
     struct dti_table *const table = dti_table_titled("as|overflow|to zero|to subnormal");
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
         dti_text_cell(table, dti_format_get(dti_stats_ranges[i])->name);
@@ -222,7 +222,7 @@ enum dti_status dti_inspect_draw(const struct inspect_view *view,
                                  const struct dti_inspect_figures *figures,
                                  const struct dti_tensor *tensor, struct dti_error *reterr)
 {
-    struct picture picture = {.view = view, .histogram = &figures->histogram};
+    struct picture picture = {.view = view, .histogram = figures->histogram};
     struct dti_line line = {.out = view->cx->out, .colour = view->cx->colour};
     (void)fputc('\n', view->cx->out);
     if (tensor && !dti_name_put(&line, DTI_STYLE_BOLD, tensor->name, tensor->name_length))
@@ -232,7 +232,7 @@ enum dti_status dti_inspect_draw(const struct inspect_view *view,
     dti_line_print(&line, DTI_STYLE_PLAIN, "  %llu finite numbers, %llu zero; %llu nan, %llu inf\n",
                    (unsigned long long)figures->finite, (unsigned long long)figures->zeros,
                    (unsigned long long)figures->nan, (unsigned long long)figures->inf);
-    if (figures->histogram.count == 0)
+    if (figures->histogram->count == 0)
         return DTI_OK;
     measure(&picture);
     const enum dti_status status = put_bars(&picture, reterr);

@@ -96,13 +96,15 @@ static void extreme_cell(struct dti_table *table, const struct dti_inspect_figur
                          const struct dti_inspect_extreme *extreme, bool magnitude)
 {
     char text[DTI_TEXT_SIZE] = "-";
-    uint64_t code;
+    struct dti_value value;
     if (figures->finite > 0) {
-        const struct dti_format *const format = dti_inspect_extreme_code(extreme, magnitude, &code);
+        const struct dti_format *const format =
+            dti_inspect_extreme_format(extreme->tensor, magnitude);
+        dti_decode(format, extreme->code, &value);
         if (dti_format_is_integer(format))
-            (void)dti_spell_stored(text, format, code, &extreme->value);
+            (void)dti_spell_stored(text, format, extreme->code, &value);
         else
-            (void)dti_spell_digits(text, &extreme->value, 4);
+            (void)dti_spell_digits(text, &value, 4);
     }
     dti_text_cell(table, text);
 }

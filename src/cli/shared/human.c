@@ -12,11 +12,13 @@ enum { OPERAND_WHOLE = 48, OPERAND_HEAD = 24, OPERAND_TAIL = 8, EXACT_SHORT = 20
 
 const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length)
 {
-    if (length <= OPERAND_WHOLE)
-        (void)snprintf(buffer, HUMAN_OPERAND_SIZE, "%.*s", (int)length, text);
-    else
+    if (length <= OPERAND_WHOLE) {
+        memcpy(buffer, text, length);
+        buffer[length] = '\0';
+    } else {
         (void)snprintf(buffer, HUMAN_OPERAND_SIZE, "%.*s...%.*s (%zu characters)", OPERAND_HEAD,
                        text, OPERAND_TAIL, text + length - OPERAND_TAIL, length);
+    }
     return buffer;
 }
 

@@ -114,8 +114,8 @@ static void put_bytes(const struct dti_rewrite_job *job, size_t at, struct dti_t
 static void put_figure(const struct dti_rewrite_tensor *tensor,
                        const struct dti_rewrite_column *column, struct dti_table *table)
 {
-    const void *const figure = (const char *)tensor + column->offset;
-    const struct dti_loss_summary *const loss = &tensor->loss;
+    const void *const figure = (const char *)tensor->outcome + column->offset;
+    const struct dti_loss_summary *const loss = &tensor->outcome->loss;
     char text[DTI_TEXT_SIZE];
     uint32_t code;
     switch (column->type) {
@@ -212,8 +212,8 @@ size_t dti_rewrite_worst(const struct dti_rewrite *rewrite,
         if (!lost(&rewrite->tensors[i]))
             continue;
         all++;
-        for (; at > 0 &&
-               is_worse(&rewrite->tensors[i].loss, &rewrite->tensors[ret_list[at - 1]].loss);
+        for (; at > 0 && is_worse(&rewrite->tensors[i].outcome->loss,
+                                  &rewrite->tensors[ret_list[at - 1]].outcome->loss);
              at--)
             ret_list[at] = ret_list[at - 1];
         ret_list[at] = i;

@@ -142,7 +142,7 @@ struct dti_rewrite_column {
     const char *title;
     enum {
         DTI_COLUMN_BYTES,    /* of all tensors: "1.00 MiB", or "2.00 MiB -> 1.00 MiB" */
-        DTI_COLUMN_COUNT,    /* a uint64_t of struct dti_rewrite_tensor */
+        DTI_COLUMN_COUNT,    /* a uint64_t of struct dti_rewrite_outcome */
         DTI_COLUMN_LOSS,     /* a double of its loss */
         DTI_COLUMN_RELATIVE, /* likewise, a ratio */
         DTI_COLUMN_FLOAT,    /* a float */
@@ -151,7 +151,7 @@ struct dti_rewrite_column {
     size_t offset;
     bool hidden;
 };
-#define DTI_COLUMN_OF(member) offsetof(struct dti_rewrite_tensor, member)
+#define DTI_COLUMN_OF(member) offsetof(struct dti_rewrite_outcome, member)
 /* Writes and frees a table of the report, or only frees it if it is incomplete. */
 enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
                                       bool whole, struct dti_error *reterr);

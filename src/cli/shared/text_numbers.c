@@ -83,6 +83,128 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+enum { PIECE_MAX = 1 << 20 };
+
+/* A piece as far as it was looked through. */
+struct piece_scan {
+    size_t at;      /* offset from its beginning */
+    size_t count;   /* numbers that begin before it */
+    uint64_t lines; /* newlines before it */
+    bool inside;    /* of a number, up to there */
+    size_t most, step;
+    size_t cut, cut_count; /* where the last whole step of numbers ends */
+    uint64_t cut_lines;
+};
+
+/* Looks at a byte; false where the piece ends before it. */
+static bool look(struct piece_scan *scan, char c)
+{
+    const bool separator = c == ',' || is_blank(c);
+    const bool begins = !separator && !scan->inside;
+    if (begins && scan->count > 0 && scan->count % scan->step == 0) {
+        scan->cut = scan->at;
+        scan->cut_count = scan->count;
+        scan->cut_lines = scan->lines;
+        if (scan->count == scan->most)
+            return false;
+    }
+    scan->count += begins;
+    scan->lines += c == '\n';
+    scan->inside = !separator;
+    scan->at++;
+    return true;
+}
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* The bits 0 of the bytes whose top bits are set in `tops`. */
+static inline uint64_t low_bits_of(uint64_t tops)
+{
+    return tops >> 7 & UINT64_C(0x0101010101010101);
+}
+
+static inline size_t add_bytes(uint64_t ones)
+{
+    return (size_t)(ones * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/* Bytes that equal c, by their top bits. */
+static inline uint64_t equal_bytes(uint64_t eight, char c)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), low = ones * 0x7F;
+    eight ^= ones * (unsigned char)c;
+    return ~(((eight & low) + low) | eight | low);
+}
+
+/* Eight bytes at a time, as long as no cut can be among them. */
+static void skim(struct piece_scan *scan, const char *text, size_t length)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), low = ones * 0x7F, tops = ~low;
+    const size_t next = (scan->count / scan->step + (scan->count % scan->step != 0)) * scan->step;
+    for (; length - scan->at >= 8 && scan->count + 8 < next; scan->at += 8) {
+        uint64_t eight;
+        memcpy(&eight, text + scan->at, sizeof eight);
+        const uint64_t seven = eight & low; /* adding to them carries into the top bits only */
+        const uint64_t controls = (seven + ones * 0x77) & ~(seven + ones * 0x72) & ~eight & tops;
+        const uint64_t separators =
+            low_bits_of(controls | equal_bytes(eight, ' ') | equal_bytes(eight, ','));
+        const uint64_t begin = (separators << 8 | !scan->inside) & ~separators & ones;
+        scan->count += add_bytes(begin);
+        scan->lines += add_bytes(low_bits_of(equal_bytes(eight, '\n')));
+        scan->inside = (separators >> 56) == 0;
+    }
+}
+#else
+static void skim(struct piece_scan *scan, const char *text, size_t length)
+{
+    (void)scan, (void)text, (void)length;
+}
+#endif
+
+enum dti_status dti_text_numbers_piece(struct dti_text_numbers *numbers, size_t most, size_t step,
+                                       struct dti_text_piece *ret, struct dti_error *reterr)
+{
+    struct piece_scan scan = {.most = most, .step = step};
+    bool more = true; /* of the piece */
+    for (;;) {
+        const size_t length = numbers->end - numbers->start;
+        const char *const text = length > 0 ? numbers->buffer + numbers->start : "";
+        while (more && scan.at < length) {
+            skim(&scan, text, length);
+            more = scan.at == length || look(&scan, text[scan.at]);
+        }
+        if (!more || numbers->at_end || length >= PIECE_MAX)
+            break;
+        const enum dti_status status = fill(numbers, reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    if (more && numbers->at_end) {
+        scan.cut = scan.at;
+        scan.cut_count = scan.count;
+        scan.cut_lines = scan.lines;
+    }
+    *ret = (struct dti_text_piece){.text = numbers->buffer + numbers->start,
+                                   .length = scan.cut,
+                                   .count = scan.cut_count,
+                                   .line = numbers->line,
+                                   .comma = numbers->comma};
+    numbers->start += scan.cut;
+    numbers->line += scan.cut_lines;
+    numbers->comma = numbers->comma && scan.cut_count == 0;
+    return DTI_OK;
+}
+
+void dti_text_numbers_of_piece(struct dti_text_numbers *ret, struct dti_input *input,
+                               const struct dti_text_piece *piece)
+{
+    dti_text_numbers_init(ret, input);
+    ret->buffer = (char *)(uintptr_t)piece->text;
+    ret->end = piece->length;
+    ret->line = piece->line;
+    ret->comma = piece->comma;
+    ret->at_end = true;
+}
+
 /* Whether a byte is available at numbers->start + offset. */
 static enum dti_status peek(struct dti_text_numbers *numbers, size_t offset, bool *ret_there,
                             struct dti_error *reterr)
@@ -94,6 +216,22 @@ static enum dti_status peek(struct dti_text_numbers *numbers, size_t offset, boo
     }
     *ret_there = numbers->start + offset < numbers->end;
     return DTI_OK;
+}
+
+/* How many characters from an offset on, eight at a time, certainly separate nothing: all above a
+ * comma. */
+static size_t count_plain(const struct dti_text_numbers *numbers, size_t offset)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const char *const text = numbers->buffer + numbers->start + offset;
+    const size_t length = numbers->end - numbers->start - offset;
+    size_t count = 0;
+    for (uint64_t eight; length - count >= sizeof eight; count += sizeof eight) {
+        memcpy(&eight, text + count, sizeof eight);
+        if ((eight - ones * (',' + 1)) & ~eight & ones << 7)
+            break;
+    }
+    return count;
 }
 
 static enum dti_status skip_separators(struct dti_text_numbers *numbers, bool *ret_there,
@@ -129,6 +267,7 @@ enum dti_status dti_text_numbers_next(struct dti_text_numbers *numbers, const ch
     }
     do {
         length++;
+        length += count_plain(numbers, length);
         status = peek(numbers, length, &there, reterr);
         if (status != DTI_OK)
             return status;

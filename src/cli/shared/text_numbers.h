@@ -26,6 +26,23 @@ void dti_text_numbers_free(struct dti_text_numbers *numbers);
 enum dti_status dti_text_numbers_next(struct dti_text_numbers *numbers, const char **ret_text,
                                       size_t *ret_length, struct dti_error *reterr);
 
+/* Many numbers at once as they stand in the text, with what separates them: `most`, or fewer at the
+ * end, else a multiple of `step` (of which `most` is one); none while `step` of them do not fit
+ * into 1 MiB. Valid until the next call. line and comma: as at its beginning. */
+struct dti_text_piece {
+    const char *text;
+    size_t length, count;
+    uint64_t line;
+    bool comma;
+};
+enum dti_status dti_text_numbers_piece(struct dti_text_numbers *numbers, size_t most, size_t step,
+                                       struct dti_text_piece *ret, struct dti_error *reterr);
+
+/* The numbers of a piece one by one, for dti_text_numbers_next(); input is for messages. Not to be
+ * freed. */
+void dti_text_numbers_of_piece(struct dti_text_numbers *ret, struct dti_input *input,
+                               const struct dti_text_piece *piece);
+
 /* "in.txt, line 3: ..." for an error with the number last returned; DTI_BAD_INPUT if the text is at
  * fault. Returns the status. */
 enum dti_status dti_text_numbers_fail(const struct dti_text_numbers *numbers,

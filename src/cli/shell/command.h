@@ -71,12 +71,14 @@ void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(
 /* "dtinfo cast: error text" on stderr immediately, for errors after which a command continues (an
  * invalid line in a stream); it must return that error's status at the end with an empty text. */
 void dti_complain(const struct dti_context *cx, const struct dti_error *error);
+/* Appends that line, which goes to cx->err when its turn comes. */
+void dti_complain_later(const struct dti_context *cx, const struct dti_error *error,
+                        struct dti_buffer *ret);
 
-/* Writes an error as a JSON document; line is the number of the input line, or 0.
+/* An error as a JSON document, to be written; line is the number of the input line, or 0.
  * dti_command_line() does this for the error that ends a command; a command that continues does it
  * itself in place of an answer. */
-enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
-                               FILE *out, struct dti_error *reterr);
+void dti_error_document(struct dti_json *json, const struct dti_error *error, uint64_t line);
 
 enum dti_operands {
     DTI_OPERANDS_NONE,          /* an operand is an error, before the command runs */

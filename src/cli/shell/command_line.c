@@ -151,8 +151,10 @@ static void report(struct dti_context *cx, const struct dti_error *error)
     dti_complain(cx, error);
     if (cx->output == DTI_OUTPUT_HUMAN)
         return;
-    if (has_json(cx, NULL))
-        (void)dti_error_json(cx->json, error, 0, cx->out, NULL);
+    if (has_json(cx, NULL)) {
+        dti_error_document(cx->json, error, 0);
+        (void)dti_json_write(cx->json, cx->out, NULL);
+    }
 }
 
 int dti_command_line(char **words, int count, FILE *out, FILE *err)

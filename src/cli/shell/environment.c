@@ -17,6 +17,13 @@ static const struct dti_choice cpu_levels[] = {
     {.name = NULL},
 };
 
+static const struct dti_choice ways_to_read[] = {
+    {.name = "auto", .help = "whichever is faster, measured with the first pieces of a large file"},
+    {.name = "map", .help = "through mapped windows"},
+    {.name = "copy", .help = "copied into buffers"},
+    {.name = NULL},
+};
+
 /* A name without a slash would be searched in the library folders. */
 static enum dti_status check_path(const struct dti_variable *variable, const char *value,
                                   struct dti_error *reterr)
@@ -57,6 +64,9 @@ const struct dti_variable dti_variables[] = {
     {.name = "DTINFO_LIBNVML",
      .help = "the path of NVIDIA's management library, instead of libnvidia-ml.so.1",
      .check = check_path},
+    {.name = "DTINFO_READ",
+     .help = "how the data of tensors are read from files; results are the same",
+     .choices = ways_to_read},
 };
 const size_t dti_variable_count = sizeof dti_variables / sizeof dti_variables[0];
 

@@ -2,13 +2,29 @@
  *
  * The process around a command line: its standard streams and its exit. */
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "cli/shell/command.h"
 #include "cli/shell/standard.h"
 #include "dtinfo/gpu.h"
 
+/* The header of a file may have megabytes, is freed, and would then be counted as what is common:
+ * glibc would take lists of tensors from the heap from then on, which keeps the holes they leave.
+ */
+static void return_large_blocks(void)
+{
+#ifdef __GLIBC__
+    enum { LARGE = 4 << 20 };
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+    (void)mallopt(M_TRIM_THRESHOLD, LARGE);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    return_large_blocks();
     dti_standard_open();
     const int code =
         dti_command_line(argc > 0 ? argv + 1 : argv, argc > 0 ? argc - 1 : 0, stdout, stderr);

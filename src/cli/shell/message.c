@@ -14,13 +14,20 @@
 static const char red[] = "\x1b[1;31m", yellow[] = "\x1b[1;33m", plain[] = "\x1b[0m";
 
 /* "dtinfo cast: text", with the part before the text in colour */
+enum { LINE_SIZE = 768 };
+static const char *spell_line(char line[LINE_SIZE], const struct dti_context *cx, const char *style,
+                              const char *text)
+{
+    const bool named = cx->command != NULL;
+    (void)snprintf(line, LINE_SIZE, "%sdtinfo%s%s:%s %s\n", cx->colour_error ? style : "",
+                   named ? " " : "", named ? cx->command : "", cx->colour_error ? plain : "", text);
+    return line;
+}
+
 static void put_line(const struct dti_context *cx, const char *style, const char *text)
 {
-    char line[768];
-    const bool named = cx->command != NULL;
-    snprintf(line, sizeof line, "%sdtinfo%s%s:%s %s\n", cx->colour_error ? style : "",
-             named ? " " : "", named ? cx->command : "", cx->colour_error ? plain : "", text);
-    (void)fputs(line, cx->err);
+    char line[LINE_SIZE];
+    (void)fputs(spell_line(line, cx, style, text), cx->err);
 }
 
 void dti_warn(const struct dti_context *cx, const char *format, ...)
@@ -39,6 +46,13 @@ void dti_complain(const struct dti_context *cx, const struct dti_error *error)
 {
     char words[DTI_ERROR_TEXT];
     put_line(cx, red, dti_error_words(words, error));
+}
+
+void dti_complain_later(const struct dti_context *cx, const struct dti_error *error,
+                        struct dti_buffer *ret)
+{
+    char words[DTI_ERROR_TEXT], line[LINE_SIZE];
+    dti_buffer_puts(ret, spell_line(line, cx, red, dti_error_words(words, error)));
 }
 
 struct dti_line dti_context_line(const struct dti_context *cx)
@@ -60,13 +74,11 @@ void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t ind
     dti_line_print(&line, style, "%s\n", text);
 }
 
-enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
-                               FILE *out, struct dti_error *reterr)
+void dti_error_document(struct dti_json *json, const struct dti_error *error, uint64_t line)
 {
     char words[DTI_ERROR_TEXT];
     dti_document_error(json,
                        &(struct dti_error_answer){error, dti_error_words(words, error), line});
-    return dti_json_write(json, out, reterr);
 }
 
 static const struct {

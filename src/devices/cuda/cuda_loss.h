@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
  * The loss of tiles, bit for bit as loss.c defines it: a thread has a lane of a tile, that is 128
- * of its 2048 elements, every 16th; then one thread a tile folds the lanes by the fixed tree. */
+ * of its 2048 elements, every 16th, 8 of each group; then one thread a tile folds the lanes by the
+ * fixed tree. */
 #ifndef DTINFO_DEVICES_CUDA_LOSS_H
 #define DTINFO_DEVICES_CUDA_LOSS_H
 
 #include "devices/cuda/cuda_convert.h"
 #include "devices/cuda/cuda_memory.h"
 
-enum { DTI_LOSS_LANES_A_TILE = 16 };
+enum { DTI_LOSS_LANES_A_TILE = 16, DTI_LOSS_GROUP_OF_TILE = 128 };
 
 #define DTI_INF_F64 UINT64_C(0x7ff0000000000000)
+
+DTI_LANE double dti_loss_error(uint64_t x_bits, uint64_t y_bits)
+{
+    const double difference = dti_lane_f64(y_bits) - dti_lane_f64(x_bits);
+    return difference < 0 ? -difference : difference + 0.0;
+}
 
 /* What cannot be less than inexact: where NaN, infinities, overflow, zeros or subnormals are.
  * Returns whether the element has an error at all. */
@@ -45,7 +52,8 @@ DTI_LANE bool dti_loss_count(const struct dti_gpu_loss_args *args, uint64_t x_bi
     return true;
 }
 
-DTI_LANE void dti_loss_element(const struct dti_gpu_loss_args *args, uint64_t x_bits,
+/* Everything but the sums; false where the element has no error. */
+DTI_LANE bool dti_loss_element(const struct dti_gpu_loss_args *args, uint64_t x_bits,
                                uint64_t y_bits, uint64_t index, double limit, double smallest,
                                struct dti_gpu_loss_lane *lane)
 {
@@ -53,14 +61,11 @@ DTI_LANE void dti_loss_element(const struct dti_gpu_loss_args *args, uint64_t x_
     const double size_y = dti_lane_f64(y_bits & ~(UINT64_C(1) << 63));
     const bool plain = size_x < limit && size_y >= smallest && size_y < dti_lane_f64(DTI_INF_F64);
     if (!plain && !dti_loss_count(args, x_bits, y_bits, index, lane))
-        return;
-    const double x = dti_lane_f64(x_bits), y = dti_lane_f64(y_bits), difference = y - x;
-    const double error = difference < 0 ? -difference : difference + 0.0;
+        return false;
+    const double x = dti_lane_f64(x_bits), y = dti_lane_f64(y_bits);
+    const double error = dti_loss_error(x_bits, y_bits);
     lane->compared++;
     lane->inexact += y < x || y > x;
-    lane->absolute += error;
-    lane->squared = dti_fma_f64(error, error, lane->squared);
-    lane->source_squared = dti_fma_f64(size_x, size_x, lane->source_squared);
     if (error > lane->max_absolute) {
         lane->max_absolute = error;
         lane->max_index = index;
@@ -71,6 +76,43 @@ DTI_LANE void dti_loss_element(const struct dti_gpu_loss_args *args, uint64_t x_
         if (relative > lane->max_relative)
             lane->max_relative = relative;
     }
+    return true;
+}
+
+/* An element's part of the sums of a lane; nothing where it has no error. */
+DTI_LANE void dti_loss_add_wide(uint64_t x_bits, uint64_t y_bits, struct dti_gpu_loss_lane *lane)
+{
+    const double x = dti_lane_f64(x_bits), error = dti_loss_error(x_bits, y_bits);
+    if ((x_bits & ~(UINT64_C(1) << 63)) >= DTI_INF_F64 ||
+        (y_bits & ~(UINT64_C(1) << 63)) >= DTI_INF_F64)
+        return;
+    lane->absolute += error;
+    lane->squared = dti_fma_f64(error, error, lane->squared);
+    lane->source_squared = dti_fma_f64(x, x, lane->source_squared);
+}
+
+/* The sums of a lane's elements of a group in fp32, and the largest of them. */
+struct dti_loss_single {
+    float absolute, squared, source_squared, largest, largest_source;
+};
+
+/* Of numbers that fp32 holds. */
+DTI_LANE void dti_loss_add_single(uint64_t x_bits, uint64_t y_bits, struct dti_loss_single *sum)
+{
+    const float x = (float)dti_lane_f64(x_bits), y = (float)dti_lane_f64(y_bits);
+    const float difference = y - x, size = x < 0 ? -x : x;
+    const float error = difference < 0 ? -difference : difference;
+    sum->absolute += error;
+    sum->squared = dti_fma_f32(error, error, sum->squared);
+    sum->source_squared = dti_fma_f32(x, x, sum->source_squared);
+    sum->largest = error > sum->largest ? error : sum->largest;
+    sum->largest_source = size > sum->largest_source ? size : sum->largest_source;
+}
+
+DTI_LANE bool dti_loss_suits(float largest)
+{
+    return !(largest > 0) ||
+           (largest >= 8.67361737988403547206e-19F && largest < 1152921504606846976.0F);
 }
 
 DTI_LANE struct dti_gpu_loss_lane dti_loss_lane_start(void)
@@ -84,6 +126,49 @@ DTI_LANE struct dti_gpu_loss_lane dti_loss_lane_start(void)
     lane.nan_in = lane.inf_in = lane.no_code = lane.compared = 0;
     lane.doubtful = lane.padding = 0;
     return lane;
+}
+
+/* Source and stored number of element i; wide: fp64 and not fp32. */
+DTI_LANE void dti_loss_load(const struct dti_gpu_loss_args *args, bool wide, uint64_t i,
+                            uint64_t *ret_x, uint64_t *ret_y)
+{
+    if (wide) {
+        *ret_x = dti_load_aligned(args->x + 8 * i, 8);
+        *ret_y = dti_load_aligned(args->y + 8 * i, 8);
+    } else {
+        *ret_x = dti_widen_fp32((uint32_t)dti_load_aligned(args->x + 4 * i, 4));
+        *ret_y = dti_widen_fp32((uint32_t)dti_load_aligned(args->y + 4 * i, 4));
+    }
+}
+
+/* Every 16th element from `first` to before `end`, of one group; whole: it is. */
+DTI_LANE void dti_run_loss_group(const struct dti_gpu_loss_args *args, bool wide, bool whole,
+                                 uint64_t first, uint64_t end, double limit, double smallest,
+                                 struct dti_gpu_loss_lane *lane)
+{
+    const bool single = whole && !wide;
+    struct dti_loss_single sum;
+    uint64_t x, y;
+    sum.absolute = sum.squared = sum.source_squared = sum.largest = sum.largest_source = 0;
+    for (uint64_t i = first; i < end; i += DTI_LOSS_LANES_A_TILE) {
+        dti_loss_load(args, wide, i, &x, &y);
+        if (!dti_loss_element(args, x, y, args->index + i, limit, smallest, lane))
+            continue;
+        if (single)
+            dti_loss_add_single(x, y, &sum);
+        else
+            dti_loss_add_wide(x, y, lane);
+    }
+    if (single && dti_loss_suits(sum.largest) && dti_loss_suits(sum.largest_source)) {
+        lane->absolute += sum.absolute;
+        lane->squared += sum.squared;
+        lane->source_squared += sum.source_squared;
+        return;
+    }
+    for (uint64_t i = first; single && i < end; i += DTI_LOSS_LANES_A_TILE) {
+        dti_loss_load(args, wide, i, &x, &y);
+        dti_loss_add_wide(x, y, lane);
+    }
 }
 
 /* wide: a constant, fp64 and not fp32. */
@@ -100,16 +185,11 @@ DTI_LANE void dti_run_loss(const struct dti_gpu_loss_args *args, const struct dt
         const uint64_t first = at / DTI_LOSS_LANES_A_TILE * DTI_TILE;
         const uint64_t end = args->n - first < DTI_TILE ? args->n : first + DTI_TILE;
         struct dti_gpu_loss_lane lane = dti_loss_lane_start();
-        for (uint64_t i = first + at % DTI_LOSS_LANES_A_TILE; i < end; i += DTI_LOSS_LANES_A_TILE) {
-            uint64_t x, y;
-            if (wide) {
-                x = dti_load_aligned(args->x + 8 * i, 8);
-                y = dti_load_aligned(args->y + 8 * i, 8);
-            } else {
-                x = dti_widen_fp32((uint32_t)dti_load_aligned(args->x + 4 * i, 4));
-                y = dti_widen_fp32((uint32_t)dti_load_aligned(args->y + 4 * i, 4));
-            }
-            dti_loss_element(args, x, y, args->index + i, limit, smallest, &lane);
+        for (uint64_t group = first; group < end; group += DTI_LOSS_GROUP_OF_TILE) {
+            const bool whole = end - group >= DTI_LOSS_GROUP_OF_TILE;
+            dti_run_loss_group(args, wide, whole, group + at % DTI_LOSS_LANES_A_TILE,
+                               whole ? group + DTI_LOSS_GROUP_OF_TILE : end, limit, smallest,
+                               &lane);
         }
         lanes[at] = lane;
     }

@@ -2,6 +2,7 @@
  *
  * fp32 <-> bf16 in AVX-512. Integer arithmetic: VCVTNEPS2BF16 takes subnormals for zero. */
 #include "kernels/kernels.h"
+#include "kernels/x86/loss_cast_avx512.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/vector.h"
 
@@ -70,6 +71,32 @@ void dti_fp32_to_bf16_avx512(const struct dti_kernel_args *args, void *restrict 
     bf16_encode_by_mode(&order, args, dti_keeps_nan(args), dst, src, n);
 }
 
+DTI_INLINE __m512 bf16_number(const void *order, __m512i x, __m512i *ret_code)
+{
+    (void)order;
+    *ret_code = round_to_half(x, DTI_ROUND_NEAREST_EVEN);
+    return _mm512_castsi512_ps(_mm512_and_si512(*ret_code, _mm512_set1_epi32((int)0xffff0000)));
+}
+
+DTI_INLINE void bf16_put(const void *order, unsigned char *dst, const __m512i code[4],
+                         const __m512i x[4], bool stream, enum dti_loss_sort sort,
+                         struct loss_group *group)
+{
+    const __m512i words = *(const __m512i *)order;
+    (void)x, (void)sort, (void)group;
+    store512(dst, _mm512_permutex2var_epi16(code[0], words, code[1]), stream);
+    store512(dst + 64, _mm512_permutex2var_epi16(code[2], words, code[3]), stream);
+}
+LOSS_CAST_ROUNDED(bf16_loss, DTI_LOSS_PLAIN, 2, bf16_number, bf16_put)
+
+void dti_fp32_to_bf16_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    const __m512i order = _mm512_loadu_si512((const void *)odd_words);
+    LOSS_CAST_RUN(bf16_loss, &order, false);
+}
+
 /* NaNs are made quiet, as every cast makes them. */
 DTI_INLINE __m512i fp32_of_bf16(const unsigned char *src)
 {
@@ -79,3 +106,12 @@ DTI_INLINE __m512i fp32_of_bf16(const unsigned char *src)
     return _mm512_mask_or_epi32(bits, nan, bits, _mm512_set1_epi32(0x400000));
 }
 VECTOR_KERNEL(dti_bf16_to_fp32, 64, 2, 4, fp32_of_bf16)
+
+LOSS_CAST_EXACT(fp32_loss, 2, fp32_of_bf16)
+
+void dti_bf16_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    LOSS_CAST_RUN(fp32_loss, NULL, true);
+}

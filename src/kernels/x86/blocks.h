@@ -6,7 +6,7 @@
  *
  *     cached:    block, block, ..., and once more the block that ends with the array
  *     streamed:  one block at the start, then blocks from the first unit whose result begins a
- *                cache line, and the same end
+ *                cache line, page by page or of several pages in turn, and the same end
  *
  * Blocks at the ends may do units twice, which changes nothing as the arrays do not overlap. An
  * array shorter than a block goes through a buffer. Masked loads and stores would do too, but in
@@ -19,10 +19,17 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "dtinfo/streaming.h"
+
 #define DTI_INLINE   static inline __attribute__((always_inline))
 #define DTI_NOINLINE __attribute__((noinline)) /* so that it takes no registers from the loops */
 
-enum { DTI_CACHE_LINE = 64, DTI_PREFETCH_DISTANCE = 8192, DTI_BLOCK_BYTES_MAX = 512 };
+enum {
+    DTI_CACHE_LINE = 64,
+    DTI_PAGE = 4096,
+    DTI_PREFETCH_DISTANCE = 8192,
+    DTI_BLOCK_BYTES_MAX = 512
+};
 
 /* One block. constants: what the kernel worked out beforehand. stream: dst is aligned to a cache
  * line, and stores pass the caches. */
@@ -36,26 +43,57 @@ struct dti_blocks {
     bool prefetch;             /* much arithmetic for a cache line: fetch ahead of the hardware */
 };
 
+/* The block at unit `at`; fetches the source of one that is `ahead` bytes further on. */
+DTI_INLINE void dti_blocks_one(struct dti_blocks blocks, const void *constants, unsigned char *dst,
+                               const unsigned char *src, size_t at, bool fetch, size_t ahead,
+                               bool stream)
+{
+    const unsigned char *const from = src + at * blocks.src_unit;
+    if (fetch) {
+        for (size_t line = 0; line < blocks.units * blocks.src_unit; line += DTI_CACHE_LINE)
+            __builtin_prefetch((const void *)((uintptr_t)from + ahead + line));
+    }
+    blocks.run(constants, dst + at * blocks.dst_unit, from, stream);
+}
+
 /* As many blocks as fit from unit `at` on. */
 DTI_INLINE size_t dti_blocks_middle(struct dti_blocks blocks, const void *constants,
                                     unsigned char *dst, const unsigned char *src, size_t at,
-                                    size_t n, bool stream)
+                                    size_t n, bool fetch, size_t ahead, bool stream)
 {
-    const size_t src_bytes = blocks.units * blocks.src_unit;
-    for (; n - at >= blocks.units; at += blocks.units) {
-        const unsigned char *from = src + at * blocks.src_unit;
-        if (blocks.prefetch) {
-            for (size_t line = 0; line < src_bytes; line += DTI_CACHE_LINE)
-                __builtin_prefetch((const void *)((uintptr_t)from + DTI_PREFETCH_DISTANCE + line));
-        }
-        blocks.run(constants, dst + at * blocks.dst_unit, from, stream);
-    }
+    for (; n - at >= blocks.units; at += blocks.units)
+        dti_blocks_one(blocks, constants, dst, src, at, fetch, ahead, stream);
     return at;
 }
 
-/* Results of n units, streamed if requested and the arrays' places allow it. */
+/* The same past the caches. Pages that do not make a whole group are processed one by one. The
+ * usual distance is a constant, which saves a register. */
+DTI_INLINE size_t dti_blocks_streamed(struct dti_blocks blocks, const void *constants,
+                                      unsigned char *dst, const unsigned char *src, size_t at,
+                                      size_t n, const struct dti_streaming *streaming)
+{
+    const size_t page = DTI_PAGE / blocks.src_unit, pages = streaming->pages;
+    const size_t ahead = streaming->ahead;
+    if (pages > 1 && DTI_PAGE % (blocks.units * blocks.src_unit) == 0) {
+        for (; n - at >= pages * page; at += pages * page) {
+            for (size_t unit = at; unit < at + page; unit += blocks.units) {
+                for (size_t lane = 0; lane < pages; lane++)
+                    dti_blocks_one(blocks, constants, dst, src, unit + lane * page, true, ahead,
+                                   true);
+            }
+        }
+    }
+    if (ahead == DTI_PREFETCH_DISTANCE || (blocks.prefetch && ahead == 0))
+        return dti_blocks_middle(blocks, constants, dst, src, at, n, true, DTI_PREFETCH_DISTANCE,
+                                 true);
+    if (ahead > 0)
+        return dti_blocks_middle(blocks, constants, dst, src, at, n, true, ahead, true);
+    return dti_blocks_middle(blocks, constants, dst, src, at, n, false, 0, true);
+}
+
+/* Results of n units, streamed if requested (not NULL) and the arrays' places allow it. */
 DTI_INLINE void dti_blocks_run(struct dti_blocks blocks, const void *constants, void *dst,
-                               const void *src, size_t n, bool stream)
+                               const void *src, size_t n, const struct dti_streaming *streaming)
 {
     unsigned char *out = dst;
     const unsigned char *in = src;
@@ -72,12 +110,14 @@ DTI_INLINE void dti_blocks_run(struct dti_blocks blocks, const void *constants, 
     size_t at = 0;
     const size_t before =
         (uintptr_t)out % DTI_CACHE_LINE == 0 ? 0 : DTI_CACHE_LINE - (uintptr_t)out % DTI_CACHE_LINE;
-    if (stream && before % blocks.dst_unit == 0 && n >= 2 * blocks.units) {
+    if (streaming && before % blocks.dst_unit == 0 && n >= 2 * blocks.units) {
         if (before != 0)
             blocks.run(constants, out, in, false);
-        at = dti_blocks_middle(blocks, constants, out, in, before / blocks.dst_unit, n, true);
+        at =
+            dti_blocks_streamed(blocks, constants, out, in, before / blocks.dst_unit, n, streaming);
     } else {
-        at = dti_blocks_middle(blocks, constants, out, in, 0, n, false);
+        at = dti_blocks_middle(blocks, constants, out, in, 0, n, blocks.prefetch,
+                               DTI_PREFETCH_DISTANCE, false);
     }
     if (at < n) {
         at = n - blocks.units;

@@ -121,7 +121,7 @@ void VECTOR_NAME(dti_copy_bytes)(const struct dti_kernel_args *args, void *restr
 {
     const struct dti_blocks bytes = {copy_block, 256, 1, 1, false};
     if (args->stream)
-        dti_blocks_run(bytes, NULL, dst, src, n * args->bits, true);
+        dti_blocks_run(bytes, NULL, dst, src, n * args->bits, args->stream);
     else if (n > 0)
         memcpy(dst, src, n * args->bits);
 }

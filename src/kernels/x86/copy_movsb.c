@@ -3,11 +3,13 @@
  * The processor's own copy, "rep movsb". It needs no particular CPU level. */
 #include "dtinfo/copy.h"
 
-#define COPY(fn, ...) dti_copy_fn fn;
+#define COPY(name, fn, ...) dti_copy_fn fn;
 #include "kernels/copies.def"
 #undef COPY
 
-void dti_copy_movsb(void *restrict dst, const void *restrict src, size_t n)
+void dti_copy_movsb(void *restrict dst, const void *restrict src, size_t n,
+                    const struct dti_streaming *streaming)
 {
+    (void)streaming;
     __asm__ volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(n) : : "memory");
 }

@@ -5,7 +5,7 @@
 #include "dtinfo/copy.h"
 #include "kernels/x86/vector.h"
 
-#define COPY(fn, ...) dti_copy_fn fn;
+#define COPY(name, fn, ...) dti_copy_fn fn;
 #include "kernels/copies.def"
 #undef COPY
 
@@ -25,24 +25,19 @@ DTI_INLINE void move(unsigned char *dst, const unsigned char *src, size_t in, si
 }
 
 /* A block is VECTOR elements of `in` and `out` bytes. */
-#define SHAPE(in, out)                                                                          \
-    static inline void block_##in##_##out(const void *constants, unsigned char *dst,            \
-                                          const unsigned char *src, bool stream)                \
-    {                                                                                           \
-        (void)constants;                                                                        \
-        move(dst, src, in, out, stream);                                                        \
-    }                                                                                           \
-    static const struct dti_blocks shape_##in##_##out = {block_##in##_##out, VECTOR, in, out,   \
-                                                         false};                                \
-    void VECTOR_NAME(dti_shape_##in##_##out)(void *restrict dst, const void *restrict src,      \
-                                             size_t n)                                          \
-    {                                                                                           \
-        dti_blocks_run(shape_##in##_##out, NULL, dst, src, n, false);                           \
-    }                                                                                           \
-    void VECTOR_NAME(dti_shape_##in##_##out##_nt)(void *restrict dst, const void *restrict src, \
-                                                  size_t n)                                     \
-    {                                                                                           \
-        dti_blocks_run(shape_##in##_##out, NULL, dst, src, n, true);                            \
+#define SHAPE(in, out)                                                                        \
+    static inline void block_##in##_##out(const void *constants, unsigned char *dst,          \
+                                          const unsigned char *src, bool stream)              \
+    {                                                                                         \
+        (void)constants;                                                                      \
+        move(dst, src, in, out, stream);                                                      \
+    }                                                                                         \
+    static const struct dti_blocks shape_##in##_##out = {block_##in##_##out, VECTOR, in, out, \
+                                                         false};                              \
+    void VECTOR_NAME(dti_shape_##in##_##out)(void *restrict dst, const void *restrict src,    \
+                                             size_t n, const struct dti_streaming *streaming) \
+    {                                                                                         \
+        dti_blocks_run(shape_##in##_##out, NULL, dst, src, n, streaming);                     \
     }
 SHAPE(8, 4)
 SHAPE(8, 2)
@@ -65,14 +60,10 @@ static inline void copy_block(const void *constants, unsigned char *dst, const u
 }
 static const struct dti_blocks copies = {copy_block, (size_t)4 * VECTOR, 1, 1, false};
 
-void VECTOR_NAME(dti_copy)(void *restrict dst, const void *restrict src, size_t n)
+void VECTOR_NAME(dti_copy)(void *restrict dst, const void *restrict src, size_t n,
+                           const struct dti_streaming *streaming)
 {
-    dti_blocks_run(copies, NULL, dst, src, n, false);
-}
-
-void VECTOR_NAME(dti_copy_nt)(void *restrict dst, const void *restrict src, size_t n)
-{
-    dti_blocks_run(copies, NULL, dst, src, n, true);
+    dti_blocks_run(copies, NULL, dst, src, n, streaming);
 }
 
 static const unsigned char nothing[VECTOR];
@@ -92,20 +83,20 @@ DTI_INLINE void fill(void *dst, size_t n, bool stream)
     memset(out + at, 0, n - at);
 }
 
-void VECTOR_NAME(dti_fill)(void *restrict dst, const void *restrict src, size_t n)
+void VECTOR_NAME(dti_fill)(void *restrict dst, const void *restrict src, size_t n,
+                           const struct dti_streaming *streaming)
 {
     (void)src;
-    fill(dst, n, false);
+    if (streaming)
+        fill(dst, n, true);
+    else
+        fill(dst, n, false);
 }
 
-void VECTOR_NAME(dti_fill_nt)(void *restrict dst, const void *restrict src, size_t n)
+void VECTOR_NAME(dti_read)(void *restrict dst, const void *restrict src, size_t n,
+                           const struct dti_streaming *streaming)
 {
-    (void)src;
-    fill(dst, n, true);
-}
-
-void VECTOR_NAME(dti_read)(void *restrict dst, const void *restrict src, size_t n)
-{
+    (void)streaming;
     const unsigned char *in = src;
     vector sum[4] = {load_vector(nothing), load_vector(nothing), load_vector(nothing),
                      load_vector(nothing)};

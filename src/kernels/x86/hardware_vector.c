@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "kernels/kernels.h"
+#include "kernels/x86/loss_cast_avx512.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/vector.h"
 
@@ -84,6 +85,41 @@ DTI_INLINE vector fp32_of_fp16(const unsigned char *src)
     return (vector)VECTOR_BITS(cvtph_ps)(load_half(src));
 }
 VECTOR_KERNEL(dti_fp16_to_fp32, 64, 2, 4, fp32_of_fp16)
+
+#ifdef __AVX512BW__
+DTI_INLINE __m512 fp16_number(const void *constants, __m512i x, __m512i *ret_code)
+{
+    const __m256i code = fp16_of(_mm512_castsi512_ps(x), DTI_ROUND_NEAREST_EVEN);
+    (void)constants;
+    *ret_code = _mm512_castsi256_si512(code);
+    return _mm512_cvtph_ps(code);
+}
+
+DTI_INLINE void fp16_put(const void *constants, unsigned char *dst, const __m512i code[4],
+                         const __m512i x[4], bool stream, enum dti_loss_sort sort,
+                         struct loss_group *group)
+{
+    (void)constants, (void)x, (void)sort, (void)group;
+    store512(dst, _mm512_inserti64x4(code[0], _mm512_castsi512_si256(code[1]), 1), stream);
+    store512(dst + 64, _mm512_inserti64x4(code[2], _mm512_castsi512_si256(code[3]), 1), stream);
+}
+LOSS_CAST_ROUNDED(fp16_loss, DTI_LOSS_PLAIN, 2, fp16_number, fp16_put)
+LOSS_CAST_EXACT(fp32_loss, 2, fp32_of_fp16)
+
+void dti_fp32_to_fp16_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    LOSS_CAST_RUN(fp16_loss, NULL, false);
+}
+
+void dti_fp16_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    LOSS_CAST_RUN(fp32_loss, NULL, true);
+}
+#endif
 
 DTI_INLINE vector fp64_of_fp32(const unsigned char *src)
 {

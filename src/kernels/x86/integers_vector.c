@@ -3,6 +3,7 @@
  * fp32 -> signed and unsigned integers in AVX2 (of 8 bits) and AVX-512 registers (of 8, 16 and 32):
  * clamped, NaN is 0. */
 #include "kernels/kernels.h"
+#include "kernels/x86/loss_cast_avx512.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/vector.h"
 
@@ -46,6 +47,46 @@ DTI_INLINE void to8_block(const void *constants, unsigned char *dst, const unsig
 DTI_FOUR_MODES(to8, 64, 4, 1)
 
 #ifdef __AVX512BW__
+/* Only small numbers come here. */
+DTI_INLINE __m512 near_number(const void *constants, __m512i x, __m512i *ret_code)
+{
+    (void)constants;
+    *ret_code = _mm512_cvt_roundps_epi32(_mm512_castsi512_ps(x),
+                                         _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return _mm512_cvtepi32_ps(*ret_code);
+}
+
+DTI_INLINE __m512 cut_number(const void *constants, __m512i x, __m512i *ret_code)
+{
+    (void)constants;
+    *ret_code = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
+    return _mm512_cvtepi32_ps(*ret_code);
+}
+
+DTI_INLINE void int8_put(const void *constants, unsigned char *dst, const __m512i code[4],
+                         const __m512i x[4], bool stream, enum dti_loss_sort sort,
+                         struct loss_group *group)
+{
+    const __m512i low = _mm512_packs_epi32(code[0], code[1]);
+    const __m512i high = _mm512_packs_epi32(code[2], code[3]);
+    const __m512i packed = order_packed(_mm512_packs_epi16(low, high));
+    (void)constants, (void)x;
+    if (sort == DTI_LOSS_NONZERO)
+        group->to_zero += loss_popcount64(_mm512_testn_epi8_mask(packed, packed));
+    store512(dst, packed, stream);
+}
+LOSS_CAST_ROUNDED(int8_near, DTI_LOSS_NONZERO, 1, near_number, int8_put)
+LOSS_CAST_ROUNDED(int8_cut, DTI_LOSS_NONZERO, 1, cut_number, int8_put)
+
+void dti_fp32_to_int8_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    const bool near = cast->args->encoder->policy.round == DTI_ROUND_NEAREST_EVEN;
+    loss_cast_run(near ? int8_near_add : int8_cut_add, NULL, false, rule, cast, codes, source, n,
+                  index, stream, loss);
+}
+
 /* Clamps to 32 bits as well. A negative number into unsigned ones is 0. */
 DTI_INLINE vector whole32(const unsigned char *src, enum dti_round round, bool is_signed)
 {

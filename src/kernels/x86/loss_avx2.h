@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the AVX2 kernels of the loss share. A tile is gone through twice, for lanes 0 to 7 and for
- * lanes 8 to 15, so that the sums stay in registers; a step is 8 elements. What a plain vector is:
- * loss_f32_avx512.c; the first that is not ends the fast loop for the rest of the tile. */
+ * The parts of the AVX2 kernel of the loss in fp64. A tile is gone through twice, for lanes 0 to 7
+ * and for lanes 8 to 15, so that the sums stay in registers; a step is 8 elements. What a plain
+ * vector is: loss_bars.h, with bars in fp64; the first that is not ends the fast loop for the rest
+ * of the tile. */
 #ifndef DTINFO_KERNELS_X86_LOSS_AVX2_H
 #define DTINFO_KERNELS_X86_LOSS_AVX2_H
 

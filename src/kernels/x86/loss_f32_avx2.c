@@ -1,82 +1,161 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss in fp32 with AVX2. */
-#include "kernels/x86/loss_avx2.h"
+ * The loss in fp32 with AVX2, as in loss_f32_avx512.c; a block of 16 lanes is two vectors. */
+#include "kernels/loss_kernels.h"
+#include "kernels/x86/loss_bars.h"
 
-/* What a plain vector is below, or, for least, above. */
-struct plain_bars32 {
-    __m256 limit, least, ratio, largest;
+#include <immintrin.h>
+
+enum { VECTOR = 8, HALVES = DTI_LOSS_LANES / VECTOR };
+
+DTI_INLINE __m256i bits_of(__m256 value)
+{
+    return _mm256_castps_si256(value);
+}
+
+DTI_INLINE __m256i size_of(__m256 value)
+{
+    return _mm256_and_si256(bits_of(value), _mm256_set1_epi32(INT32_MAX));
+}
+
+DTI_INLINE __m256i all(uint32_t bits)
+{
+    return _mm256_set1_epi32((int)bits);
+}
+
+/* How many elements are not 0, all bits being set or none. */
+DTI_INLINE unsigned count_of(__m256i mask)
+{
+    return dti_loss_popcount((unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
+}
+
+/* Sums of a lane each to those of the tile. */
+DTI_INLINE void add_lanes(double *lanes, __m256 sum)
+{
+    const __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(sum));
+    const __m256d high = _mm256_cvtps_pd(_mm256_extractf128_ps(sum, 1));
+    _mm256_storeu_pd(lanes, _mm256_add_pd(_mm256_loadu_pd(lanes), low));
+    _mm256_storeu_pd(lanes + 4, _mm256_add_pd(_mm256_loadu_pd(lanes + 4), high));
+}
+
+/* What a group has, beside its sums. Magnitudes are compared as signed integers. */
+struct extremes {
+    __m256 above;
+    __m256i high, low, apart;
 };
 
-/* The largest fp32 not above a magnitude. */
-static float not_above(double magnitude_to)
+DTI_INLINE bool any(__m256i mask)
 {
-    float single = (float)magnitude_to;
-    uint32_t bits;
-    if (single > magnitude_to) {
-        memcpy(&bits, &single, sizeof bits);
-        bits -= 1;
-        memcpy(&single, &bits, sizeof single);
+    return !_mm256_testz_si256(mask, mask);
+}
+
+DTI_INLINE bool are_odd(const struct dti_loss_bars *bars, enum dti_loss_sort sort,
+                        const struct extremes *e, const __m256i largest[HALVES])
+{
+    const __m256i zero = _mm256_setzero_si256(), from = all(DTI_LOSS_SINGLE_FROM);
+    const uint32_t least = sort == DTI_LOSS_PLAIN ? bars->least : DTI_LOSS_SINGLE_FROM - 1;
+    __m256i odd = _mm256_cmpgt_epi32(e->high, all(bars->limit - 1));
+    const __m256i low = _mm256_max_epu32(e->low, all(least)); /* zeros are the highest */
+    odd = _mm256_or_si256(odd, _mm256_xor_si256(low, e->low));
+    odd = _mm256_or_si256(odd, e->apart);
+    for (unsigned half = 0; half < HALVES; half++) {
+        const __m256i tiny = _mm256_and_si256(_mm256_cmpgt_epi32(largest[half], zero),
+                                              _mm256_cmpgt_epi32(from, largest[half]));
+        odd = _mm256_or_si256(odd, tiny);
     }
-    return single;
+    return any(odd);
 }
 
-static struct plain_bars32 bars_of(const struct half *h)
+DTI_INLINE bool have_risen(const struct dti_loss_bars *bars, const struct extremes *e,
+                           const __m256i largest[HALVES])
 {
-    const double ratio = h->loss->max_relative;
-    return (struct plain_bars32){
-        .limit = _mm256_set1_ps(not_above(overflow_limit(h->rule))),
-        .least = _mm256_set1_ps((float)(2 * h->rule->dst_smallest_normal)),
-        .ratio = _mm256_set1_ps(not_above(ratio < 0.499 ? ratio : 0.499)),
-        .largest = _mm256_set1_ps(not_above(h->peak.largest)),
-    };
+    const __m256i bar = bits_of(_mm256_set1_ps(bars->largest));
+    const __m256i above = bits_of(_mm256_cmp_ps(e->above, _mm256_setzero_ps(), _CMP_GT_OQ));
+    return any(
+        _mm256_or_si256(above, _mm256_cmpgt_epi32(_mm256_max_epi32(largest[0], largest[1]), bar)));
 }
 
-/* Adds plain vectors from `first` on; returns the first element of the step that is not plain. */
-static DTI_NOINLINE size_t add_plain_f32(const struct plain_bars32 *bars, const float *source,
-                                         const float *stored, size_t first, size_t n,
-                                         struct loss_sums_avx2 *sums)
+/* The sums of half a block's lanes, and what is counted. */
+struct sums {
+    __m256 absolute[HALVES], squared[HALVES], source[HALVES];
+    __m256i largest[HALVES];
+    unsigned exact, to_zero, to_subnormal;
+};
+
+DTI_INLINE void add_eight(const struct dti_loss_bars *bars, enum dti_loss_sort sort, unsigned half,
+                          const float *x, const float *y, struct sums *s, struct extremes *e)
 {
-    const __m256 low31 = _mm256_castsi256_ps(_mm256_set1_epi32(INT32_MAX));
-    __m256d absolute0 = sums->absolute[0], absolute1 = sums->absolute[1];
-    __m256d squared0 = sums->squared[0], squared1 = sums->squared[1];
-    __m256d source0 = sums->source_squared[0], source1 = sums->source_squared[1];
-    uint64_t inexact = sums->inexact;
-    size_t i;
-    for (i = first; i + STEP <= n; i += LANES) {
-        const __m256 x = _mm256_loadu_ps(source + i), y = _mm256_loadu_ps(stored + i);
-        const __m256 error = _mm256_and_ps(_mm256_sub_ps(y, x), low31);
-        const __m256 size = _mm256_and_ps(x, low31);
-        __m256 odd = _mm256_fmsub_ps(bars->ratio, size, error); /* minus: above the bar */
-        odd = _mm256_or_ps(odd, _mm256_cmp_ps(size, bars->limit, _CMP_NLT_UQ));
-        odd = _mm256_or_ps(odd, _mm256_cmp_ps(size, bars->least, _CMP_NGE_UQ));
-        odd = _mm256_or_ps(odd, _mm256_cmp_ps(error, bars->largest, _CMP_NLE_UQ));
-        if (_mm256_movemask_ps(odd))
+    const bool plain = sort == DTI_LOSS_PLAIN;
+    const __m256i zero = _mm256_setzero_si256(), one = all(1);
+    const __m256 from = _mm256_loadu_ps(x);
+    const __m256i size = size_of(from);
+    s->source[half] = _mm256_fmadd_ps(from, from, s->source[half]);
+    e->high = _mm256_max_epi32(e->high, size);
+    e->low = _mm256_min_epu32(e->low, plain ? size : _mm256_sub_epi32(size, one));
+    if (sort == DTI_LOSS_EXACT)
+        return;
+    const __m256 to = _mm256_loadu_ps(y);
+    const __m256 ratio = _mm256_set1_ps(plain ? bars->plain_ratio : bars->ratio);
+    const __m256i error_bits = size_of(_mm256_sub_ps(to, from));
+    const __m256 error = _mm256_castsi256_ps(error_bits);
+    const __m256i same = _mm256_cmpeq_epi32(error_bits, zero);
+    s->exact += count_of(same);
+    s->absolute[half] = _mm256_add_ps(s->absolute[half], error);
+    s->squared[half] = _mm256_fmadd_ps(error, error, s->squared[half]);
+    s->largest[half] = _mm256_max_epi32(s->largest[half], error_bits);
+    e->above = _mm256_max_ps(_mm256_fnmadd_ps(ratio, _mm256_castsi256_ps(size), error), e->above);
+    if (plain)
+        return;
+    const __m256i to_size = size_of(to), is_zero = _mm256_cmpeq_epi32(to_size, zero);
+    const __m256i normal = _mm256_cmpgt_epi32(size, all(bars->src_normal - 1));
+    const __m256i subnormal = _mm256_cmpgt_epi32(all(bars->subnormals + 1), to_size);
+    const __m256i apart = _mm256_cmpgt_epi32(error_bits, to_size);
+    e->apart = _mm256_or_si256(e->apart, _mm256_andnot_si256(is_zero, apart));
+    s->to_zero += count_of(_mm256_andnot_si256(same, is_zero));
+    s->to_subnormal += count_of(_mm256_and_si256(normal, _mm256_andnot_si256(is_zero, subnormal)));
+}
+
+static DTI_NOINLINE bool raise_maxima(struct dti_loss_work *w, enum dti_loss_sort sort,
+                                      const float *x, const float *y, size_t at)
+{
+    return dti_loss_raise(w, sort, x, y, at);
+}
+
+DTI_INLINE void keep(const struct sums *s, enum dti_loss_sort sort, struct dti_loss_work *w)
+{
+    w->counts.inexact += sort == DTI_LOSS_EXACT ? 0 : DTI_LOSS_GROUP - s->exact;
+    w->counts.to_zero += s->to_zero;
+    w->counts.to_subnormal += s->to_subnormal;
+    for (unsigned half = 0; half < HALVES; half++) {
+        add_lanes(w->lanes.source_squared + VECTOR * half, s->source[half]);
+        if (sort == DTI_LOSS_EXACT)
+            continue;
+        add_lanes(w->lanes.absolute + VECTOR * half, s->absolute[half]);
+        add_lanes(w->lanes.squared + VECTOR * half, s->squared[half]);
+    }
+}
+
+DTI_INLINE size_t add_groups(struct dti_loss_work *w, enum dti_loss_sort sort, size_t at)
+{
+    const __m256 nothing = _mm256_setzero_ps();
+    const __m256i zero = _mm256_setzero_si256();
+    for (; w->n - at >= DTI_LOSS_GROUP; at += DTI_LOSS_GROUP) {
+        const float *const x = w->x + at, *const y = w->y + at;
+        struct sums s = {
+            {nothing, nothing}, {nothing, nothing}, {nothing, nothing}, {zero, zero}, 0, 0, 0};
+        struct extremes e = {nothing, zero, all(UINT32_MAX), zero};
+        for (size_t i = 0; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES) {
+            add_eight(&w->bars, sort, 0, x + i, y + i, &s, &e);
+            add_eight(&w->bars, sort, 1, x + i + VECTOR, y + i + VECTOR, &s, &e);
+        }
+        if (__builtin_expect(are_odd(&w->bars, sort, &e, s.largest), 0))
             break;
-        inexact +=
-            dti_loss_popcount((unsigned)_mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_NEQ_UQ)));
-        const __m256d error0 = _mm256_cvtps_pd(_mm256_castps256_ps128(error));
-        absolute0 = _mm256_add_pd(absolute0, error0);
-        squared0 = _mm256_fmadd_pd(error0, error0, squared0);
-        const __m256d error1 = _mm256_cvtps_pd(_mm256_extractf128_ps(error, 1));
-        absolute1 = _mm256_add_pd(absolute1, error1);
-        squared1 = _mm256_fmadd_pd(error1, error1, squared1);
-        const __m256d x0 = _mm256_cvtps_pd(_mm_loadu_ps(source + i));
-        source0 = _mm256_fmadd_pd(x0, x0, source0);
-        const __m256d x1 = _mm256_cvtps_pd(_mm_loadu_ps(source + i + 4));
-        source1 = _mm256_fmadd_pd(x1, x1, source1);
-        __asm__("" : "+x"(absolute0), "+x"(absolute1), "+x"(squared0), "+x"(squared1));
-        __asm__("" : "+x"(source0), "+x"(source1)); /* else gcc 12 keeps them in memory */
+        if (sort != DTI_LOSS_EXACT && __builtin_expect(have_risen(&w->bars, &e, s.largest), 0) &&
+            !raise_maxima(w, sort, x, y, at))
+            break;
+        keep(&s, sort, w);
     }
-    *sums = (struct loss_sums_avx2){
-        {absolute0, absolute1}, {squared0, squared1}, {source0, source1}, inexact};
-    return i;
+    return at;
 }
 
-DTI_INLINE void load(const float *from, __m256d ret[2])
-{
-    ret[0] = _mm256_cvtps_pd(_mm_loadu_ps(from));
-    ret[1] = _mm256_cvtps_pd(_mm_loadu_ps(from + 4));
-}
-
-LOSS_KERNEL_AVX2(dti_loss_f32_avx2, float, plain_bars32, bars_of, add_plain_f32, load, 0)
+DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx2)

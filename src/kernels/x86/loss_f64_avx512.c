@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss in fp64 with AVX-512, as in loss_f32_avx512.c; errors are those of fp64 anyway. */
+ * The loss in fp64 with AVX-512, of arrays and of casts to fp32. What a plain vector is:
+ * loss_bars.h, with bars in fp64. */
 #include "kernels/x86/loss_avx512.h"
 
 #include <string.h>
@@ -42,11 +43,12 @@ DTI_INLINE __m512i all(uint64_t bits)
     return _mm512_set1_epi64((int64_t)bits);
 }
 
-/* Adds plain vectors; returns the elements before the first that is not. With errors below half the
- * source, sources from `least` on are stored as normals. */
-static DTI_NOINLINE size_t add_plain(const struct doubles *p, const struct dti_loss_peak *peak,
-                                     double ratio, const double *source, const double *stored,
-                                     size_t n, struct loss_sums_avx512 *sums)
+/* Adds plain vectors; returns the elements before the first that is not, which may have been cast
+ * as well. With errors below half the source, sources from `least` on are stored as normals.
+ * stored: numbers; or NULL, and they are cast to fp32, which goes to `codes`. */
+DTI_INLINE size_t add_plain(const struct doubles *p, const struct dti_loss_peak *peak, double ratio,
+                            const double *source, const double *stored, unsigned char *codes,
+                            bool stream, size_t n, struct loss_sums_avx512 *sums)
 {
     struct loss_sums_avx512 s = *sums;
     const __m512d largest = _mm512_set1_pd(peak->largest);
@@ -55,7 +57,22 @@ static DTI_NOINLINE size_t add_plain(const struct doubles *p, const struct dti_l
     size_t i;
     for (i = 0; n - i >= LANES; i += LANES) {
         const __m512d x0 = _mm512_loadu_pd(source + i), x1 = _mm512_loadu_pd(source + i + 8);
-        const __m512d y0 = _mm512_loadu_pd(stored + i), y1 = _mm512_loadu_pd(stored + i + 8);
+        __m512d y0, y1;
+        if (stored) {
+            y0 = _mm512_loadu_pd(stored + i);
+            y1 = _mm512_loadu_pd(stored + i + 8);
+        } else {
+            const __m256 low = _mm512_cvtpd_ps(x0), high = _mm512_cvtpd_ps(x1);
+            const __m512 both = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+            __builtin_prefetch((const void *)((uintptr_t)(source + i) + DTI_PREFETCH_DISTANCE));
+            __builtin_prefetch((const void *)((uintptr_t)(source + i + 8) + DTI_PREFETCH_DISTANCE));
+            if (stream)
+                _mm512_stream_ps((void *)(codes + 4 * i), both);
+            else
+                _mm512_storeu_ps((void *)(codes + 4 * i), both);
+            y0 = _mm512_cvtps_pd(low);
+            y1 = _mm512_cvtps_pd(high);
+        }
         const __m512d size0 = magnitude(x0), size1 = magnitude(x1);
         const __m512d error0 = magnitude(_mm512_sub_pd(y0, x0));
         const __m512d error1 = magnitude(_mm512_sub_pd(y1, x1));
@@ -77,6 +94,21 @@ static DTI_NOINLINE size_t add_plain(const struct doubles *p, const struct dti_l
     }
     *sums = s;
     return i;
+}
+
+static DTI_NOINLINE size_t add_plain_arrays(const struct doubles *p,
+                                            const struct dti_loss_peak *peak, double ratio,
+                                            const double *source, const double *stored, size_t n,
+                                            struct loss_sums_avx512 *sums)
+{
+    return add_plain(p, peak, ratio, source, stored, NULL, false, n, sums);
+}
+
+static DTI_NOINLINE size_t add_plain_cast(const struct doubles *p, const struct dti_loss_peak *peak,
+                                          double ratio, const double *source, unsigned char *codes,
+                                          bool stream, size_t n, struct loss_sums_avx512 *sums)
+{
+    return add_plain(p, peak, ratio, source, NULL, codes, stream, n, sums);
 }
 
 /* 8 elements, or the last ones of an array, or none. */
@@ -186,6 +218,17 @@ static DTI_NOINLINE void raise_all(struct dti_loss_peak *peak, const double *sou
     }
 }
 
+/* What follows the first elements that are plain. */
+static void add_rest(const struct dti_loss_rule *rule, const struct doubles *p,
+                     struct dti_loss_peak *peak, const double *source, const double *stored,
+                     size_t n, uint64_t index, struct dti_loss *loss, struct loss_sums_avx512 *sums)
+{
+    look_for_specials(rule, p, source, stored, n, index, loss);
+    if (add_any(p, peak, source, stored, n, loss, sums))
+        raise_all(peak, source, stored, n, index, loss);
+    dti_loss_peak_end(peak, loss);
+}
+
 void dti_loss_f64_avx512(const struct dti_loss_rule *rule, const void *source, const void *stored,
                          size_t n, uint64_t index, struct dti_loss *loss)
 {
@@ -193,13 +236,29 @@ void dti_loss_f64_avx512(const struct dti_loss_rule *rule, const void *source, c
     const struct doubles p = doubles_of(rule);
     const double *x = source, *y = stored;
     struct loss_sums_avx512 s = no_sums();
-    const size_t plain = add_plain(&p, &peak, loss->max_relative, x, y, n, &s);
+    const size_t plain = add_plain_arrays(&p, &peak, loss->max_relative, x, y, n, &s);
+    if (plain < n)
+        add_rest(rule, &p, &peak, x + plain, y + plain, n - plain, index + plain, loss, &s);
+    end_tile(&s, n, loss);
+}
+
+void dti_fp64_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
+    const struct doubles p = doubles_of(rule);
+    const double *x = source;
+    const bool aligned = (uintptr_t)codes % DTI_CACHE_LINE == 0;
+    struct loss_sums_avx512 s = no_sums();
+    const size_t plain =
+        add_plain_cast(&p, &peak, loss->max_relative, x, codes, stream && aligned, n, &s);
     if (plain < n) {
-        const size_t rest = n - plain;
-        look_for_specials(rule, &p, x + plain, y + plain, rest, index + plain, loss);
-        if (add_any(&p, &peak, x + plain, y + plain, rest, loss, &s))
-            raise_all(&peak, x + plain, y + plain, rest, index + plain, loss);
-        dti_loss_peak_end(&peak, loss);
+        double y[DTI_TILE];
+        unsigned char *const rest = (unsigned char *)codes + plain * sizeof(float);
+        cast->kernel->run(cast->args, rest, x + plain, n - plain);
+        cast->back->run(cast->back_args, y, rest, n - plain);
+        add_rest(rule, &p, &peak, x + plain, y, n - plain, index + plain, loss, &s);
     }
     end_tile(&s, n, loss);
 }

@@ -27,7 +27,7 @@
         x##_block(constants, dst, src, stream, DTI_ROUND_##mode, false);                       \
     }                                                                                          \
     static void x##_##mode(const void *constants, bool plain, void *dst, const void *src,      \
-                           size_t n, bool stream)                                              \
+                           size_t n, const struct dti_streaming *stream)                       \
     {                                                                                          \
         const struct dti_blocks plains = {x##_plain_##mode, block_units, src_bytes, dst_bytes, \
                                           false};                                              \
@@ -49,7 +49,7 @@
     static void x##_by_mode(const void *constants, const struct dti_kernel_args *args, bool plain, \
                             void *dst, const void *src, size_t n)                                  \
     {                                                                                              \
-        const bool stream = args->stream;                                                          \
+        const struct dti_streaming *const stream = args->stream;                                   \
         switch (args->encoder->policy.round) {                                                     \
             cases default : x##_NEAREST_EVEN(constants, plain, dst, src, n, stream);               \
             break;                                                                                 \

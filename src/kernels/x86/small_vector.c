@@ -3,6 +3,7 @@
  * fp32 -> signed floats of 8 bits or less in AVX2 and AVX-512 registers; small.h says how. Where
  * bits are chosen the two differ: by masks here, by blends there. */
 #include "kernels/kernels.h"
+#include "kernels/x86/loss_cast_avx512.h"
 #include "kernels/x86/small.h"
 #include "kernels/x86/vector.h"
 
@@ -21,6 +22,7 @@ struct small_encode {
     vector offset;                      /* in 16 bits each */
     vector top_code, sign;              /* in 8 bits each, as all below */
     vector overflow, overflow_negative, inf, inf_negative, nan, nan_negative, payload_code;
+    vector normal; /* code of the smallest normal */
     __m128i zeros, sign_shift;
     bool minus_zero;
 };
@@ -135,12 +137,16 @@ DTI_INLINE __m256i small_fix(const struct small_encode *c, __m256i code, __m256i
 }
 #endif
 
-/* Two vectors at once: takes offset and zeros away. */
+/* Two vectors in one: takes offset and zeros away. */
+DTI_INLINE vector small_joined(const struct small_encode *c, vector low, vector high)
+{
+    const vector words = VECTOR_BITS(packus_epi32)(low, high);
+    return VECTOR_BITS(srl_epi16)(VECTOR_BITS(sub_epi16)(words, c->offset), c->zeros);
+}
+
 DTI_INLINE vector small_words(const struct small_encode *c, const vector bits[2], enum fixes fixes)
 {
-    const vector words =
-        VECTOR_BITS(packus_epi32)(small_round(c, bits[0], fixes), small_round(c, bits[1], fixes));
-    return VECTOR_BITS(srl_epi16)(VECTOR_BITS(sub_epi16)(words, c->offset), c->zeros);
+    return small_joined(c, small_round(c, bits[0], fixes), small_round(c, bits[1], fixes));
 }
 
 DTI_INLINE vector small_codes(const struct small_encode *c, const unsigned char *src,
@@ -174,15 +180,10 @@ DTI_INLINE vector bytes_of(uint64_t code)
     return VECTOR_BITS(set1_epi8)((char)(unsigned char)code);
 }
 
-void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *restrict dst,
-                                    const void *restrict src, size_t n)
+/* What the answers need, as FIX_... */
+DTI_INLINE enum fixes small_init(const struct dti_encoder *e, struct small_encode *ret)
 {
-    const struct dti_encoder *e = args->encoder;
     const struct dti_small s = dti_small_init(e);
-    const struct dti_blocks plain = {plain_block, 64, 4, 1, true};
-    const struct dti_blocks nans = {nan_block, 64, 4, 1, true};
-    const struct dti_blocks payloads = {payload_block, 64, 4, 1, true};
-    const struct dti_blocks all = {all_block, 64, 4, 1, true};
     struct small_encode c;
     c.top = VECTOR_BITS(set1_epi32)((int)s.top);
     c.least = VECTOR_BITS(set1_epi32)((int)s.least);
@@ -203,15 +204,85 @@ void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *re
     c.nan = bytes_of(e->nan[0]);
     c.nan_negative = bytes_of(e->nan[1]);
     c.payload_code = bytes_of(e->nan_payload);
+    c.normal = bytes_of(UINT64_C(1) << e->man_bits);
     c.zeros = _mm_cvtsi32_si128((int)s.zeros);
     c.sign_shift = _mm_cvtsi32_si128((int)s.sign_shift);
     c.minus_zero = e->zero[1] != 0;
+    *ret = c;
     if (!s.top_is_overflow || !s.top_is_inf)
-        dti_blocks_run(all, &c, dst, src, n, args->stream);
-    else if (s.top_is_nan)
-        dti_blocks_run(plain, &c, dst, src, n, args->stream);
-    else if (e->nan_payload != 0)
-        dti_blocks_run(payloads, &c, dst, src, n, args->stream);
-    else
-        dti_blocks_run(nans, &c, dst, src, n, args->stream);
+        return FIX_ALL;
+    if (s.top_is_nan)
+        return FIX_NOTHING;
+    return e->nan_payload != 0 ? FIX_PAYLOAD : FIX_NAN;
 }
+
+void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *restrict dst,
+                                    const void *restrict src, size_t n)
+{
+    struct small_encode c;
+    switch (small_init(args->encoder, &c)) {
+    case FIX_NOTHING:
+        dti_blocks_run((struct dti_blocks){plain_block, 64, 4, 1, true}, &c, dst, src, n,
+                       args->stream);
+        break;
+    case FIX_PAYLOAD:
+        dti_blocks_run((struct dti_blocks){payload_block, 64, 4, 1, true}, &c, dst, src, n,
+                       args->stream);
+        break;
+    case FIX_NAN:
+        dti_blocks_run((struct dti_blocks){nan_block, 64, 4, 1, true}, &c, dst, src, n,
+                       args->stream);
+        break;
+    case FIX_ALL:
+        dti_blocks_run((struct dti_blocks){all_block, 64, 4, 1, true}, &c, dst, src, n,
+                       args->stream);
+        break;
+    }
+}
+
+#ifdef __AVX512BW__
+/* Only numbers that do not overflow come here: the sum of small_round(), and that less what was
+ * added. */
+DTI_INLINE __m512 small_number(const void *constants, __m512i bits, __m512i *ret_code)
+{
+    const struct small_encode *const c = constants;
+    const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+    const __m512i x = _mm512_andnot_si512(sign, bits);
+    const __m512i e =
+        _mm512_max_epu32(_mm512_and_si512(bits, _mm512_set1_epi32(0x7f800000)), c->least);
+    const __m512 m = _mm512_castsi512_ps(_mm512_add_epi32(e, c->magic));
+    const __m512 sum = _mm512_add_round_ps(_mm512_castsi512_ps(x), m,
+                                           _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m512i size = _mm512_castps_si512(_mm512_sub_ps(sum, m));
+    *ret_code = _mm512_madd_epi16(_mm512_castps_si512(sum), c->join);
+    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(sign, bits, size, 0xea));
+}
+
+DTI_INLINE void small_put(const void *constants, unsigned char *dst, const __m512i code[4],
+                          const __m512i x[4], bool stream, enum dti_loss_sort sort,
+                          struct loss_group *group)
+{
+    const struct small_encode *const c = constants;
+    const __m512i sizes =
+        _mm512_packus_epi16(small_joined(c, code[0], code[1]), small_joined(c, code[2], code[3]));
+    const __m512i signs =
+        _mm512_packs_epi16(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]));
+    store512(dst, order_packed(small_fix(c, sizes, signs, FIX_NOTHING)), stream);
+    if (sort != DTI_LOSS_NONZERO)
+        return;
+    const unsigned zeros = loss_popcount64(_mm512_testn_epi8_mask(sizes, sizes));
+    group->to_zero += zeros;
+    group->to_subnormal += loss_popcount64(_mm512_cmplt_epu8_mask(sizes, c->normal)) - zeros;
+}
+LOSS_CAST_ROUNDED(small_loss, DTI_LOSS_NONZERO, 1, small_number, small_put)
+
+void dti_fp32_to_small_loss_avx512(const struct dti_loss_rule *rule,
+                                   const struct dti_loss_cast *cast, void *codes,
+                                   const void *source, size_t n, uint64_t index, bool stream,
+                                   struct dti_loss *loss)
+{
+    struct small_encode c;
+    (void)small_init(cast->args->encoder, &c);
+    LOSS_CAST_RUN(small_loss, &c, false);
+}
+#endif

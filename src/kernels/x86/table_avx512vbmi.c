@@ -78,7 +78,7 @@ void dti_table_avx512vbmi(const struct dti_kernel_args *args, void *restrict dst
                           const void *restrict src, size_t n)
 {
     const struct dti_code_table *table = args->table;
-    const bool stream = args->stream;
+    const struct dti_streaming *const stream = args->stream;
     struct planes t;
     for (size_t i = 0; i < table->container; i++)
         for (size_t q = 0; q < 4; q++)

@@ -31,7 +31,6 @@ exec 2>&1
 try in.bin bf16 --from fp32 -o out.bin --packing high
 try in.bin bf16 --from fp32 -o out.bin --from-packing high
 try - bf16 --from text -o out.bin --from-packing high
-try - bf16 --from text -o out.bin --threads 8
 try - bf16 --from text -o out.bin --count 3
 try in.bin bf16 --from fp32 -o out.bin --threads some
 try in.bin bf16 --from fp32 -o /dev/null -q --threads all

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers as they lie in files: the lowest byte first, at any address, on any machine. */
+#ifndef DTINFO_LITTLE_ENDIAN_H
+#define DTINFO_LITTLE_ENDIAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* size: 1 to 8 bytes. */
+static inline uint64_t dti_little_get(const unsigned char *bytes, size_t size)
+{
+    uint64_t value = 0;
+    while (size-- > 0)
+        value = value << 8 | bytes[size];
+    return value;
+}
+
+/* The lowest `size` bytes of value. */
+static inline void dti_little_put(unsigned char *bytes, size_t size, uint64_t value)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i);
+}
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Array casts of text: numbers with white space or commas between them come in. Each number is
+ * rounded once, from its text, as on the command line. The text is cut into pieces of whole tiles
+ * of numbers, which a team casts at the same time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cast/array_text.h"
+#include "cli/shared/text_numbers.h"
+
+enum { PIECE = 4 * DTI_TILE };
+
+struct text_input;
+
+/* The work of a thread. */
+struct text_tile {
+    const struct text_input *of;
+    struct dti_text_piece piece; /* its text is in: */
+    struct dti_buffer text;
+    uint64_t first;  /* index of the piece's first number */
+    uint64_t read;   /* bytes read so far */
+    size_t elements; /* of the piece, cast */
+    struct dti_buffer out;
+    struct dti_loss loss;
+    unsigned flags;
+    /* a tile of numbers */
+    size_t count;
+    uint64_t codes[DTI_TILE];
+    struct dti_value values[DTI_TILE];
+    bool integers[DTI_TILE]; /* written as such */
+    struct dti_stored_number asked[DTI_TILE];
+    uint64_t raw[DTI_TILE];
+};
+
+struct text_input {
+    struct cast_array *array;
+    struct dti_text_numbers numbers;
+    struct dti_loss_rule rule;
+    struct dti_cross_check *cross_check; /* of --device, or NULL */
+    uint64_t taken;                      /* numbers */
+    bool at_end;
+    struct text_tile *tiles; /* for each thread */
+};
+
+/* The device casts the same numbers and must store the same codes. */
+static enum dti_status ask_device(struct text_tile *tile, struct dti_error *reterr)
+{
+    for (size_t i = 0; i < tile->count; i++)
+        tile->asked[i] = (struct dti_stored_number){
+            .value = tile->values[i], .integer_literal = tile->integers[i], .code = tile->codes[i]};
+    return dti_cast_device_ask(&tile->of->array->job.device, tile->of->cross_check, tile->asked,
+                               tile->count, tile->first + tile->elements, reterr);
+}
+
+static enum dti_status finish_tile(struct text_tile *tile, struct dti_error *reterr)
+{
+    const struct cast_array *const array = tile->of->array;
+    const struct dti_format *const dst = &array->request.cast.dst;
+    const struct dti_layout *const layout = &array->request.dst_layout;
+    uint64_t bytes = 0;
+    if (tile->of->cross_check) {
+        const enum dti_status status = ask_device(tile, reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    if (array->counted)
+        dti_loss_add_values(&tile->of->rule, tile->values, tile->codes, tile->count,
+                            tile->first + tile->elements, &tile->loss);
+    if (array->to_text) {
+        for (size_t i = 0; i < tile->count; i++)
+            dti_text_put_number(&tile->out, dst, tile->codes[i]);
+    } else {
+        memset(tile->raw, 0, sizeof tile->raw);
+        for (size_t i = 0; i < tile->count; i++)
+            dti_storage_put(dst, layout, tile->raw, i, tile->codes[i]);
+        (void)dti_format_bytes(dst, layout, tile->count, &bytes);
+        dti_buffer_append(&tile->out, (const char *)tile->raw, (size_t)bytes);
+    }
+    tile->elements += tile->count;
+    tile->count = 0;
+    return tile->out.failed ? dti_no_memory(reterr) : DTI_OK;
+}
+
+/* The slow way: --like asks whether it was written as an integer, --overflow wrap for the low bits
+ * of a number of any length. */
+static enum dti_status store_operand(struct text_tile *tile, const char *text, size_t length,
+                                     uint64_t index, struct dti_scalar *ret,
+                                     struct dti_error *reterr)
+{
+    const struct dti_request *request = &tile->of->array->request;
+    struct dti_cast_operand operand;
+    struct dti_cast route;
+    enum dti_status status = dti_cast_operand_parse(&operand, text, length, index, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (operand.components == 2)
+        status = dti_fail(reterr, DTI_BAD_VALUE, "%s is complex; arrays hold real numbers",
+                          DTI_QUOTED(text, length));
+    else if (!request->rule)
+        dti_scalar_store(&request->cast, &operand.value[0], &operand.number[0], index, ret);
+    else if (!dti_stack_cast(request->rule, &request->cast.dst, operand.integer_literal,
+                             &operand.value[0], &route, ret))
+        status = dti_fail(reterr, DTI_NOT_REPRESENTABLE, "the result of %s for %s is unknown: %s",
+                          dti_stack_name(request->rule->stack), DTI_QUOTED(text, length),
+                          request->rule->why_unknown);
+    ret->input = operand.value[0];
+    tile->integers[tile->count] = operand.integer_literal;
+    dti_cast_operand_free(&operand);
+    return status;
+}
+
+static enum dti_status store_number(struct text_tile *tile, const char *text, size_t length,
+                                    struct dti_error *reterr)
+{
+    const struct dti_request *const request = &tile->of->array->request;
+    const struct dti_cast *const cast = &request->cast;
+    const uint64_t index = tile->first + tile->elements + tile->count;
+    struct dti_scalar scalar;
+    enum dti_status status;
+    if (request->rule || cast->policy.overflow == DTI_OVERFLOW_WRAP) {
+        status = store_operand(tile, text, length, index, &scalar, reterr);
+    } else {
+        struct dti_value value;
+        status = dti_value_parse(&value, text, length, reterr);
+        if (status == DTI_OK)
+            dti_scalar_store(cast, &value, NULL, index, &scalar);
+    }
+    if (status != DTI_OK)
+        return status;
+    if ((scalar.flags & DTI_FLAG_NO_NAN) && !request->rule &&
+        cast->policy.overflow == DTI_OVERFLOW_NATIVE)
+        return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
+                        "%s has no NaN; --overflow saturate stores the largest number instead",
+                        dti_cast_stage(cast, scalar.no_nan_stage)->name);
+    tile->flags |= scalar.flags;
+    tile->values[tile->count] = scalar.input;
+    tile->codes[tile->count++] = scalar.code;
+    return DTI_OK;
+}
+
+/* Up to `most` numbers into the tile, which has room for them. */
+static enum dti_status store_numbers(struct text_tile *tile, struct dti_text_numbers *numbers,
+                                     size_t most, bool *ret_at_end, struct dti_error *reterr)
+{
+    *ret_at_end = false;
+    while (tile->count < most) {
+        struct dti_error error;
+        const char *text;
+        size_t length;
+        enum dti_status status = dti_text_numbers_next(numbers, &text, &length, reterr);
+        if (status != DTI_OK)
+            return status;
+        if (!text) {
+            *ret_at_end = true;
+            return DTI_OK;
+        }
+        status = store_number(tile, text, length, &error);
+        if (status != DTI_OK)
+            return dti_text_numbers_fail(numbers, &error, reterr);
+    }
+    return DTI_OK;
+}
+
+/* For struct dti_stream_queue. Numbers too long for a piece are stored one by one here. */
+static enum dti_status take(void *context, size_t member, bool *ret_any, struct dti_error *reterr)
+{
+    struct text_input *const input = context;
+    struct text_tile *const tile = &input->tiles[member];
+    tile->first = input->taken;
+    tile->elements = 0;
+    dti_buffer_clear(&tile->text);
+    dti_buffer_clear(&tile->out);
+    enum dti_status status =
+        dti_text_numbers_piece(&input->numbers, PIECE, DTI_TILE, &tile->piece, reterr);
+    if (status == DTI_OK && tile->piece.length == 0 && !input->at_end)
+        status = store_numbers(tile, &input->numbers, DTI_TILE, &input->at_end, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_buffer_append(&tile->text, tile->piece.text, tile->piece.length);
+    tile->piece.text = tile->text.data;
+    tile->read = input->numbers.bytes;
+    input->taken += tile->piece.count + tile->count;
+    *ret_any = tile->piece.length + tile->count > 0;
+    return tile->text.failed ? dti_no_memory(reterr) : DTI_OK;
+}
+
+static enum dti_status work(void *context, size_t member, struct dti_error *reterr)
+{
+    struct text_input *const input = context;
+    struct text_tile *const tile = &input->tiles[member];
+    struct dti_text_numbers numbers;
+    enum dti_status status = DTI_OK;
+    bool at_end = tile->piece.length == 0;
+    dti_text_numbers_of_piece(&numbers, &input->array->input, &tile->piece);
+    do {
+        if (!at_end)
+            status = store_numbers(tile, &numbers, DTI_TILE, &at_end, reterr);
+        if (status == DTI_OK)
+            status = finish_tile(tile, reterr);
+    } while (status == DTI_OK && !at_end);
+    return status;
+}
+
+static enum dti_status finish(void *context, size_t member, struct dti_error *reterr)
+{
+    struct text_input *const input = context;
+    const struct text_tile *const tile = &input->tiles[member];
+    input->array->elements += tile->elements;
+    dti_progress_show(&input->array->progress, tile->read);
+    return dti_cast_array_write(input->array, &tile->out, reterr);
+}
+
+static enum dti_status cast_text(struct text_input *input, struct dti_error *reterr)
+{
+    struct cast_array *const array = input->array;
+    const struct dti_stream_queue queue = {
+        .take = take, .work = work, .finish = finish, .context = input};
+    for (size_t i = 0; i < array->threads; i++) {
+        struct text_tile *const tile = &input->tiles[i];
+        tile->of = input;
+        dti_buffer_init(&tile->text);
+        dti_buffer_init(&tile->out);
+        dti_loss_init(&tile->loss);
+    }
+    const enum dti_status status = dti_cast_array_queue(array, &queue, reterr);
+    for (size_t i = 0; i < array->threads; i++) {
+        struct text_tile *const tile = &input->tiles[i];
+        dti_loss_merge(&array->loss, &tile->loss);
+        array->flags |= tile->flags;
+        dti_buffer_free(&tile->text);
+        dti_buffer_free(&tile->out);
+    }
+    array->input_bytes = input->numbers.bytes;
+    return status;
+}
+
+enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_error *reterr)
+{
+    const struct dti_cast *cast = &array->request.cast;
+    const struct dti_stack_rule *stack = array->request.rule;
+    struct text_input input = {.array = array};
+    struct dti_format wide; /* no number of text is subnormal before the cast */
+    enum dti_status status = dti_format_lookup("e19m44", &wide, NULL, reterr);
+    if (status != DTI_OK)
+        return status;
+    input.tiles = calloc(array->threads, sizeof *input.tiles);
+    if (!input.tiles)
+        return dti_no_memory(reterr);
+    dti_loss_rule_init_cast(&input.rule, &wide, cast, stack);
+    dti_text_numbers_init(&input.numbers, &array->input);
+    if (array->job.device.runner)
+        status = dti_cross_check_new(&input.cross_check, cast, stack, array->job.device.runner,
+                                     array->level, reterr);
+    if (status == DTI_OK)
+        status = cast_text(&input, reterr);
+    dti_cross_check_free(input.cross_check);
+    dti_text_numbers_free(&input.numbers);
+    free(input.tiles);
+    return status;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which stores and which way of streaming a call gets: what was measured is judged here and kept
+ * for the life of the process. */
+#include "dtinfo/streaming.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "dtinfo/cpu.h"
+#include "kernels/streaming_measure.h"
+
+enum {
+    LARGE = 8 << 20,             /* bytes: less is done before a measurement is */
+    QUICK_NANOSECONDS = 1000000, /* for each of the two measurements */
+    BELIEVED = 4,                /* times what was confirmed before the time was over */
+};
+static const double clearly = 0.95, /* of the default's time */
+    cached = 0.8;                   /* of memory's time, at most, if a cache answers */
+
+const struct dti_streaming dti_streamings[DTI_STREAMING_COUNT] = {
+#define STREAMING(id, name_, words_, ahead_, pages_) \
+    [DTI_STREAMING_##id] = {.name = name_, .words = words_, .ahead = ahead_, .pages = pages_},
+#include "dtinfo/streamings.def"
+#undef STREAMING
+};
+
+size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t least,
+                       size_t reported)
+{
+    size_t most = least;
+    double near = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_cache_step *const step = &steps[i];
+        near = i == 0 || step->left < near ? step->left : near;
+        if (near > cached * step->flushed || step->left > (near + step->flushed) / 2)
+            return most;
+        most = step->bytes;
+    }
+    return count > 0 && reported > most && reported / BELIEVED <= most ? reported : most;
+}
+
+enum dti_streaming_id dti_streaming_judge(const double seconds[DTI_STREAMING_COUNT])
+{
+    enum dti_streaming_id best = DTI_STREAMING_FAR;
+    double least = clearly * seconds[best];
+    for (size_t i = 0; i < DTI_STREAMING_COUNT; i++) {
+        if (seconds[i] > 0 && seconds[i] < least) {
+            best = (enum dti_streaming_id)i;
+            least = seconds[i];
+        }
+    }
+    return best;
+}
+
+/* A figure that is measured by the first thread that asks; the others wait. 0: not yet. */
+struct figure {
+    pthread_mutex_t mutex;
+    atomic_size_t value;
+};
+static struct figure cache = {.mutex = PTHREAD_MUTEX_INITIALIZER},
+                     streaming = {.mutex = PTHREAD_MUTEX_INITIALIZER}; /* its id and 1 */
+
+static size_t measure_cache(uint64_t nanoseconds)
+{
+    struct dti_cache_step steps[DTI_CACHE_STEPS_MAX];
+    const size_t second = dti_cache_bytes(2), last = dti_last_cache_bytes();
+    const size_t least = second > 0 && second < last ? second : last;
+    const size_t count = dti_cache_measure(steps, least, last, nanoseconds);
+    /* nothing measured: what the processor reports */
+    return count > 0 ? dti_cache_judge(steps, count, least, last) : last;
+}
+
+static size_t measure_streaming(uint64_t nanoseconds)
+{
+    double seconds[DTI_STREAMING_COUNT] = {0};
+    dti_streaming_times(seconds, nanoseconds);
+    return (size_t)dti_streaming_judge(seconds) + 1;
+}
+
+static size_t figure_of(struct figure *figure, size_t (*measure)(uint64_t nanoseconds),
+                        uint64_t nanoseconds)
+{
+    size_t value = atomic_load(&figure->value);
+    if (value > 0)
+        return value;
+    pthread_mutex_lock(&figure->mutex);
+    value = atomic_load(&figure->value);
+    if (value == 0) {
+        value = measure(nanoseconds);
+        atomic_store(&figure->value, value);
+    }
+    pthread_mutex_unlock(&figure->mutex);
+    return value;
+}
+
+void dti_streaming_measure(uint64_t nanoseconds)
+{
+    (void)figure_of(&cache, measure_cache, nanoseconds / 2);
+    (void)figure_of(&streaming, measure_streaming, nanoseconds / 2);
+}
+
+size_t dti_usable_cache_bytes(void)
+{
+    return figure_of(&cache, measure_cache, QUICK_NANOSECONDS);
+}
+
+const struct dti_streaming *dti_streaming_for(uint64_t bytes)
+{
+    return bytes < LARGE
+               ? &dti_streamings[DTI_STREAMING_PLAIN]
+               : &dti_streamings[figure_of(&streaming, measure_streaming, QUICK_NANOSECONDS) - 1];
+}
+
+bool dti_stores_stream(enum dti_stores stores, uint64_t bytes)
+{
+    if (stores != DTI_STORES_AUTO)
+        return stores == DTI_STORES_STREAMED;
+    return bytes >= LARGE / 2 && bytes > dti_usable_cache_bytes();
+}
