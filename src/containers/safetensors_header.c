@@ -137,10 +137,11 @@ static bool read_sizes(struct header_reading *reading, const struct dti_tensor *
             return true;
         }
         uint64_t size;
-        char what[64];
-        snprintf(what, sizeof what, "%s must hold non-negative integers, not", member);
-        if (token != DTI_JSON_NUMBER || !dti_json_u64(&reading->json, &size))
+        if (token != DTI_JSON_NUMBER || !dti_json_u64(&reading->json, &size)) {
+            char what[64];
+            snprintf(what, sizeof what, "%s must hold non-negative integers, not", member);
             return fail_token(reading, tensor, what);
+        }
         if (count == capacity)
             return fail_tensor(reading, tensor, "data_offsets must be two numbers");
         ret_sizes[count++] = size;
