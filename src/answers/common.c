@@ -64,14 +64,17 @@ void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
     ret->has_exact = ret->finite && dti_spell_exact(&ret->exact, number->value);
     if (ret->exact.failed)
         dti_json_out_of_memory(json);
-    if (ret->has_exact && number->value->class == DTI_CLASS_FINITE &&
+    const bool both = number->format && number->format->id == DTI_FP64 && !number->text &&
+                      dti_spell_fp64_texts(ret->text, ret->shortest, number->value);
+    if (!both && ret->has_exact && number->value->class == DTI_CLASS_FINITE &&
         dti_is_own_rounding(ret->exact.data, ret->exact.length))
         memcpy(ret->text, ret->exact.data, ret->exact.length + 1);
-    else
+    else if (!both)
         spell_text(ret->text, number);
     ret->token = token_of(number, ret->text);
     if (number->format) {
-        (void)dti_spell_shortest_value(ret->shortest, number->format, number->value);
+        if (!both)
+            (void)dti_spell_shortest_value(ret->shortest, number->format, number->value);
         (void)dti_spell_code(ret->bits, number->code, number->format->width);
     }
     if (ret->finite)
