@@ -222,7 +222,9 @@ bool dti_spell_fp64_texts(char text[DTI_TEXT_SIZE], char shortest[DTI_TEXT_SIZE]
     if (value->class != DTI_CLASS_FINITE || !fits_fp64(value))
         return false;
     if (value->exponent < FP64_PRECISION && integer_magnitude(value, &integer)) {
-        dti_decimal_set(&decimal, integer, 0);
+        decimal.count = (unsigned)dti_digits_write(decimal.digit, integer);
+        decimal.exponent = (int32_t)decimal.count - 1;
+        dti_decimal_strip(&decimal);
     } else if (!set_short(&decimal, value)) {
         const struct dti_interval interval = rounding_interval(dti_format_get(DTI_FP64), value);
         if (!dti_decimal_shortest(&decimal, &interval))
