@@ -11,7 +11,6 @@
 #include "answers/tensors.h"
 #include "dtinfo/policies.def"
 #include "dtinfo/storage.h"
-#include "dtinfo/utf8.h"
 
 /* The two spellings that 64-bit readers share. */
 struct tokens {
@@ -157,8 +156,7 @@ void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, 
                    size_t length)
 {
     static const char digits[] = "0123456789abcdef";
-    dti_json_text(json, key, text, length);
-    if (!text || dti_utf8_valid(text, length)) {
+    if (dti_json_text(json, key, text, length)) {
         dti_json_null(json, hex_key);
         return;
     }
@@ -168,7 +166,7 @@ void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, 
         hex[2 * i + 1] = digits[text[i] & 15];
     }
     if (hex)
-        dti_json_text(json, hex_key, hex, 2 * length);
+        (void)dti_json_text(json, hex_key, hex, 2 * length);
     else
         dti_json_out_of_memory(json);
     free(hex);
