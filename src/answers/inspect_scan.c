@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The statistics of a file's tensors, and of all of them. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,11 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
         if ((figures->fits >> i & 1) == 0 || (width != 0 && format->width != width))
             continue;
         width = format->width;
-        const int length = snprintf(buffer + used, DTI_INSPECT_FITS - used, "%s%s",
-                                    used > 0 ? separator : "", format->name);
-        used += (size_t)length;
+        const size_t between = used > 0 ? strlen(separator) : 0, length = strlen(format->name);
+        assert(used + between + length < DTI_INSPECT_FITS);
+        memcpy(buffer + used, separator, between);
+        memcpy(buffer + used + between, format->name, length + 1);
+        used += between + length;
     }
     return buffer;
 }
