@@ -55,8 +55,8 @@ static inline void dti_json_key(struct dti_json *json, const char *quoted, size_
     json->comma = false;
 }
 
-/* The value behind a key: a JSON number, or printable ASCII without quotes and backslashes, which is
- * a string. Nothing is looked at. */
+/* The value behind a key: a JSON number, or printable ASCII without quotes and backslashes, which
+ * is a string. Nothing is looked at. */
 static inline void dti_json_plain(struct dti_json *json, bool string, const char *text)
 {
     const size_t length = strlen(text);
