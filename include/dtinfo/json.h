@@ -32,11 +32,12 @@ void dti_json_end(struct dti_json *json);
 void dti_json_null(struct dti_json *json, const char *key);
 void dti_json_uint(struct dti_json *json, const char *key, uint64_t value);
 void dti_json_int(struct dti_json *json, const char *key, int64_t value);
-/* A string, whatever it holds; NULL gives null. Invalid UTF-8 becomes U+FFFD. */
-void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
+/* A string, whatever it holds; NULL gives null. Invalid UTF-8 becomes U+FFFD; returns whether there
+ * was none. */
+bool dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
 static inline void dti_json_string(struct dti_json *json, const char *key, const char *text)
 {
-    dti_json_text(json, key, text, text ? strlen(text) : 0);
+    (void)dti_json_text(json, key, text, text ? strlen(text) : 0);
 }
 /* A number as spell.c wrote it; NULL gives null. Text that JSON does not call a number becomes a
  * string. */

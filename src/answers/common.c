@@ -11,7 +11,6 @@
 #include "answers/tensors.h"
 #include "dtinfo/policies.def"
 #include "dtinfo/storage.h"
-#include "dtinfo/utf8.h"
 
 /* The two spellings that 64-bit readers share. */
 struct tokens {
@@ -64,14 +63,17 @@ void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
     ret->has_exact = ret->finite && dti_spell_exact(&ret->exact, number->value);
     if (ret->exact.failed)
         dti_json_out_of_memory(json);
-    if (ret->has_exact && number->value->class == DTI_CLASS_FINITE &&
+    const bool both = number->format && number->format->id == DTI_FP64 && !number->text &&
+                      dti_spell_fp64_texts(ret->text, ret->shortest, number->value);
+    if (!both && ret->has_exact && number->value->class == DTI_CLASS_FINITE &&
         dti_is_own_rounding(ret->exact.data, ret->exact.length))
         memcpy(ret->text, ret->exact.data, ret->exact.length + 1);
-    else
+    else if (!both)
         spell_text(ret->text, number);
     ret->token = token_of(number, ret->text);
     if (number->format) {
-        (void)dti_spell_shortest_value(ret->shortest, number->format, number->value);
+        if (!both)
+            (void)dti_spell_shortest_value(ret->shortest, number->format, number->value);
         (void)dti_spell_code(ret->bits, number->code, number->format->width);
     }
     if (ret->finite)
@@ -154,8 +156,7 @@ void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, 
                    size_t length)
 {
     static const char digits[] = "0123456789abcdef";
-    dti_json_text(json, key, text, length);
-    if (!text || dti_utf8_valid(text, length)) {
+    if (dti_json_text(json, key, text, length)) {
         dti_json_null(json, hex_key);
         return;
     }
@@ -165,7 +166,7 @@ void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, 
         hex[2 * i + 1] = digits[text[i] & 15];
     }
     if (hex)
-        dti_json_text(json, hex_key, hex, 2 * length);
+        (void)dti_json_text(json, hex_key, hex, 2 * length);
     else
         dti_json_out_of_memory(json);
     free(hex);

@@ -31,9 +31,10 @@
  *     DOUBLE MEASURE                  a fp64 as a JSON number; MEASURE: none is negative
  *     TEXT(key, text, ...)            LIKE(key, PATTERN, text, ...): of a regular expression
  *     TEXT_OF(key, text, length, ...) a text without a NUL at its end
- *     CHOICE(key, words, text, ...)   one of words; `words` is a function, see DTI_WORDS
- *     TOKEN(key, text, ...)           a JSON number that was spelled already
- *     BYTES(key, text, length, ...)   and key_hex, where the bytes are not UTF-8
+ *     PLAIN(key, PATTERN, text, ...)  LIKE, and PLAIN_TOKEN_OR_NULL(key, there, text, ...) TOKEN,
+ * of a text that nobody looks at again: see dti_json_plain() CHOICE(key, words, text, ...)   one of
+ * words; `words` is a function, see DTI_WORDS TOKEN(key, text, ...)           a JSON number that
+ * was spelled already BYTES(key, text, length, ...)   and key_hex, where the bytes are not UTF-8
  *     NUMBER(key, format, code, ...)  a number of a dtype in all its spellings
  *     FIGURE(key, double, ...)        the same of a fp64
  *     LIMIT(key, format, limit, ...)  the same of a limit; null where it is absent
@@ -153,12 +154,18 @@
     DTI_VALUE(key_, meaning_, TEXT, .pattern = like_, dti_json_string(json, NULL, value_))
 #define LIKE_OR_NULL(key_, like_, value_, meaning_) \
     DTI_NULLABLE(key_, meaning_, TEXT, .pattern = like_, dti_json_string(json, NULL, value_))
+#define PLAIN(key_, like_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, TEXT, .pattern = like_, dti_json_plain(json, true, value_))
+#define PLAIN_OR_NULL(key_, like_, there_, value_, meaning_) \
+    DTI_VALUE_IF(there_, key_, meaning_, TEXT, .pattern = like_, dti_json_plain(json, true, value_))
 #define CHOICE(key_, words_, value_, meaning_) \
     DTI_VALUE(key_, meaning_, TEXT, .word = words_, dti_json_string(json, NULL, value_))
 #define CHOICE_OR_NULL(key_, words_, value_, meaning_) \
     DTI_NULLABLE(key_, meaning_, TEXT, .word = words_, dti_json_string(json, NULL, value_))
 #define TOKEN(key_, value_, meaning_) \
     DTI_VALUE(key_, meaning_, DOUBLE, , dti_put_token(json, NULL, value_))
+#define PLAIN_TOKEN_OR_NULL(key_, there_, value_, meaning_) \
+    DTI_VALUE_IF(there_, key_, meaning_, DOUBLE, , dti_json_plain(json, false, value_))
 #define TOKEN_OR_NULL(key_, value_, meaning_) \
     DTI_NULLABLE(key_, meaning_, DOUBLE, , dti_put_token(json, NULL, value_))
 #define DTI_HEX(key_)                                                                        \

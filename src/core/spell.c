@@ -214,6 +214,27 @@ size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_for
     return spell_interval(buffer, value, &interval, 0);
 }
 
+bool dti_spell_fp64_texts(char text[DTI_TEXT_SIZE], char shortest[DTI_TEXT_SIZE],
+                          const struct dti_value *value)
+{
+    struct dti_decimal decimal;
+    uint64_t integer;
+    if (value->class != DTI_CLASS_FINITE || !fits_fp64(value))
+        return false;
+    if (value->exponent < FP64_PRECISION && integer_magnitude(value, &integer)) {
+        decimal.count = (unsigned)dti_digits_write(decimal.digit, integer);
+        decimal.exponent = (int32_t)decimal.count - 1;
+        dti_decimal_strip(&decimal);
+    } else if (!set_short(&decimal, value)) {
+        const struct dti_interval interval = rounding_interval(dti_format_get(DTI_FP64), value);
+        if (!dti_decimal_shortest(&decimal, &interval))
+            return false;
+    }
+    (void)dti_decimal_layout(text, value->negative, &decimal, REPR_SCIENTIFIC_FROM);
+    (void)dti_decimal_layout(shortest, value->negative, &decimal, (int32_t)decimal.count);
+    return true;
+}
+
 static const char hex_digits[] = "0123456789abcdef";
 
 size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)

@@ -52,6 +52,7 @@ struct dti_file_dequant {
     struct dti_container view;         /* never given to dti_container_free() */
     struct dti_dequant_entry *entries; /* of the view's tensors */
     size_t found_count;
+    const struct dti_dequant_tensor *last;                /* that was prepared, or NULL */
     struct dti_block_parts *block_parts[DTI_BLOCK_COUNT]; /* made at their first use */
     struct dti_plan *plans[DTI_DEQUANT_PLANS_MAX];        /* of scales, to fp32 */
     size_t plan_count;

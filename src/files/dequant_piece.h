@@ -74,6 +74,7 @@ enum dti_status dti_dequant_interleaved(const struct dti_dequant_tensor *tensor,
                                         struct dti_dequant_scratch *scratch,
                                         struct dti_error *reterr);
 /* Its kernel. */
-void dti_dequant_prepare_blocks(struct dti_dequant_tensor *tensor);
+void dti_dequant_init_blocks(struct dti_dequant_method *ret,
+                             const struct dti_dequant_tensor *tensor);
 
 #endif

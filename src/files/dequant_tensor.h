@@ -79,6 +79,18 @@ enum dti_zero_form {
     DTI_ZERO_WORDS, /* packed along rows of scales in 32-bit words, of `bits` bits */
 };
 
+/* How pieces are decoded: one for tensors that are alike. Must stay where it is. */
+struct dti_dequant_method {
+    struct dti_affine affine;
+    struct dti_decoder decoder;
+    struct dti_block_recipe recipe;
+    struct dti_affine_args affine_args;
+    struct dti_block_args block_args;
+    const struct dti_quant_kernel *kernel;
+    const struct dti_kernel *unpack; /* codes of less than 8 bits in packed rows; or NULL */
+    struct dti_kernel_args unpack_args;
+};
+
 struct dti_dequant_tensor {
     /* what it is: filled by whoever finds one, the pointers included */
     const struct dti_block_format *block; /* NULL: affine, codes of struct dti_affine */
@@ -104,13 +116,7 @@ struct dti_dequant_tensor {
     const struct dti_block_parts *parts; /* blocks */
     enum dti_level level;
     /* what is made of that: dti_dequant_prepare() */
-    struct dti_decoder decoder;
-    struct dti_block_recipe recipe;
-    struct dti_affine_args affine_args;
-    struct dti_block_args block_args;
-    const struct dti_quant_kernel *kernel;
-    const struct dti_kernel *unpack; /* codes of less than 8 bits in packed rows; or NULL */
-    struct dti_kernel_args unpack_args;
+    const struct dti_dequant_method *method;
     struct dti_batch_source source; /* of fp32, in the order of the elements */
     /* what has been read */
     atomic_uint_least64_t nan, inf;
@@ -124,8 +130,14 @@ static inline bool dti_dequant_is_flat(const struct dti_dequant_tensor *tensor)
            tensor->row_bytes == tensor->columns / 8 * tensor->bits + rest / 8;
 }
 
+/* Whether the method of one is right for the other. */
+bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
+                          const struct dti_dequant_tensor *other);
+void dti_dequant_method_init(struct dti_dequant_method *ret,
+                             const struct dti_dequant_tensor *tensor);
 /* Fills the second part, and opens nothing. The tensor must stay where it is. */
-void dti_dequant_prepare(struct dti_dequant_tensor *tensor);
+void dti_dequant_prepare(struct dti_dequant_tensor *tensor,
+                         const struct dti_dequant_method *method);
 /* Finds the bytes of its parts. Not from several threads. */
 enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr);
 

@@ -55,6 +55,25 @@ static inline void dti_json_key(struct dti_json *json, const char *quoted, size_
     json->comma = false;
 }
 
+/* The value behind a key: a JSON number, or printable ASCII without quotes and backslashes, which
+ * is a string. Nothing is looked at. */
+static inline void dti_json_plain(struct dti_json *json, bool string, const char *text)
+{
+    const size_t length = strlen(text);
+    assert(json->place == DTI_JSON_BEHIND_KEY);
+    char *out = dti_json_space(json, length + 2);
+    json->place = DTI_JSON_IN_OBJECT;
+    json->comma = true;
+    if (!out)
+        return;
+    *out = '"';
+    out += string;
+    memcpy(out, text, length);
+    out += length;
+    *out = '"';
+    dti_json_filled_to(json, out + string);
+}
+
 /* A member that is a literal, key and value: "\"known\":true". */
 static inline void dti_json_pair(struct dti_json *json, const char *literal, size_t length)
 {
