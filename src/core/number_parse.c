@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/digit_run.h"
 #include "core/number_terms.h"
 #include "core/wide.h"
 
@@ -42,36 +43,6 @@ static inline bool is_digit_at(const char *p, const char *end, unsigned base)
     return p < end && digit_value(*p, base) < base;
 }
 
-/* Eight decimal digits at once, as two fours of two pairs. False when not all of them are digits:
- * a byte is one if adding 0x46 does not reach 0x80 and subtracting '0' does not borrow. */
-static inline bool take_eight(const char *p, uint64_t *ret)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t eight;
-    memcpy(&eight, p, sizeof eight);
-    if (((eight + ones * 0x46) | (eight - ones * '0')) & ones << 7)
-        return false;
-    eight -= ones * '0';
-    eight = (eight * 10 + (eight >> 8)) & UINT64_C(0x00FF00FF00FF00FF);
-    eight = (eight * 100 + (eight >> 16)) & UINT64_C(0x0000FFFF0000FFFF);
-    *ret = (eight * 10000 + (eight >> 32)) & UINT64_C(0xFFFFFFFF);
-    return true;
-#else
-    (void)p, (void)ret;
-    return false;
-#endif
-}
-
-/* The decimal digits of a number below 10^8. */
-static inline unsigned count_eight(uint64_t number)
-{
-    unsigned count = 0;
-    for (uint64_t power = 1; count < 8 && number >= power; power *= 10)
-        count++;
-    return count;
-}
-
 /* Reads digits with their point into *ret. Returns where they end; NULL at a misplaced '_'. */
 static inline const char *scan_digits(struct scanned_term *ret, const char *p, const char *end,
                                       unsigned base, size_t short_count, unsigned digit_bits)
@@ -81,14 +52,6 @@ static inline const char *scan_digits(struct scanned_term *ret, const char *p, c
     size_t count = 0, fraction = 0;
     uint64_t value = 0;
     for (; p < end; p++) {
-        uint64_t eight;
-        if (base == 10 && end - p >= 8 && count + 8 <= short_count && take_eight(p, &eight)) {
-            count = value != 0 ? count + 8 : count_eight(eight);
-            value = value * 100000000 + eight;
-            fraction += point ? 8 : 0;
-            p += 7;
-            continue;
-        }
         const unsigned digit = digit_value(*p, base);
         if (digit < base) {
             if (count < short_count) {
@@ -114,6 +77,27 @@ static inline const char *scan_digits(struct scanned_term *ret, const char *p, c
     ret->value = value;
     ret->exponent = -(int64_t)fraction * digit_bits;
     return p;
+}
+
+/* The same of decimal digits without '_', which nearly all are. */
+static inline const char *scan_decimal(struct scanned_term *ret, const char *p, const char *end)
+{
+#ifdef DTI_RUNS_OF_EIGHT
+    const char *const start = p, *point = NULL;
+    size_t count = 0;
+    uint64_t value = 0;
+    p = dti_take_digits(&value, &count, DTI_SHORT_DECIMAL, p, start, end);
+    if (p < end && *p == '.') {
+        point = p + 1;
+        p = dti_take_digits(&value, &count, DTI_SHORT_DECIMAL, point, start, end);
+    }
+    if (p == end || *p != '_') {
+        *ret = (struct scanned_term){10, start, p, count, value, point ? point - p : 0};
+        return p;
+    }
+    p = start;
+#endif
+    return scan_digits(ret, p, end, 10, DTI_SHORT_DECIMAL, 1);
 }
 
 /* Adds [+-]digits to *exponent, held within exponent_max. Returns where they end, NULL at a
@@ -155,7 +139,7 @@ static enum dti_parse_problem scan_term(struct scanned_term *ret, const char *p,
     else if (prefix == 'b')
         stop = scan_digits(ret, p + 2, end, 2, SHORT_BINARY, 1);
     else
-        stop = scan_digits(ret, p, end, 10, DTI_SHORT_DECIMAL, 1);
+        stop = scan_decimal(ret, p, end);
     if (!stop)
         return DTI_PARSE_UNDERSCORE;
     /* A lone point is no number; two characters hold a digit. */
@@ -367,12 +351,25 @@ enum dti_status dti_number_parse_value(struct dti_number *ret_number, struct dti
     return dti_no_memory(reterr);
 }
 
+/* A sign, digits and a point, few enough and not all 0; false, having done nothing, for others. */
+static inline bool set_plain(struct dti_value *ret_value, const char *text, size_t length)
+{
+    struct scanned_term term;
+    const char *const end = text + length;
+    const bool negative = length > 0 && *text == '-';
+    return scan_decimal(&term, text + negative, end) == end && term.count > 0 &&
+           term.count <= DTI_SHORT_DECIMAL &&
+           dti_value_set_decimal(ret_value, negative, term.value, term.exponent);
+}
+
 enum dti_status dti_value_parse(struct dti_value *ret_value, const char *text, size_t length,
                                 struct dti_error *reterr)
 {
     struct scanned_number scanned;
     struct dti_number number;
     const char *at = text;
+    if (set_plain(ret_value, text, length))
+        return DTI_OK;
     const enum dti_parse_problem problem = scan_number(&scanned, text, length, &at);
     if (problem != DTI_PARSE_FINE)
         return dti_number_complain(reterr, problem, text, length, at);

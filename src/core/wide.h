@@ -31,7 +31,11 @@ static inline unsigned dti_leading_zeros(uint64_t x) /* x != 0 */
 
 static inline unsigned dti_trailing_zeros(uint64_t x) /* x != 0 */
 {
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(x);
+#else
     return 63 - dti_leading_zeros(x & (UINT64_C(0) - x));
+#endif
 }
 
 /* a * b + c + d, which always fits: (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1. Returns the low half.
