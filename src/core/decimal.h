@@ -31,11 +31,15 @@ struct dti_interval {
  * False when memory ran out, which takes an exponent beyond +-1000 or so. */
 bool dti_decimal_shortest(struct dti_decimal *ret_decimal, const struct dti_interval *interval);
 
-/* number x 10^scale, number != 0, with its trailing zeros dropped. */
-void dti_decimal_set(struct dti_decimal *ret_decimal, uint64_t number, int32_t scale);
-void dti_decimal_strip(struct dti_decimal *decimal);
+/* Drops trailing zeros. */
+static inline void dti_decimal_strip(struct dti_decimal *decimal)
+{
+    while (decimal->count > 1 && decimal->digit[decimal->count - 1] == '0')
+        decimal->count--;
+}
 
-/* Decimal digits without a terminator; returns how many. */
+/* Decimal digits without a terminator; returns how many. Writes eight bytes even where there are
+ * fewer. */
 size_t dti_digits_write(char *text, uint64_t number);
 
 /* Digits that are there, and zeros; both return where they end. */

@@ -93,7 +93,8 @@ static void put_stored(struct cast_lines *lines, const struct dti_cast *cast,
                        const struct dti_scalar *scalar)
 {
     struct dti_buffer *const text = &lines->text;
-    if (!dti_buffer_reserve(text, DTI_TEXT_SIZE))
+    const size_t left = text->capacity - text->length; /* no call for the most frequent question */
+    if ((left <= DTI_TEXT_SIZE || text->failed) && !dti_buffer_reserve(text, DTI_TEXT_SIZE))
         return;
     char *const at = text->data + text->length;
     const size_t length = dti_spell_stored(at, &cast->dst, scalar->code, &scalar->stored);
