@@ -52,6 +52,19 @@ size_t dti_digits_write(char *text, uint64_t number)
     return length + 8;
 }
 
+size_t dti_digits_write_wide(char *text, uint64_t high, uint64_t low)
+{
+    const uint64_t eight = 100000000, group = eight * eight;
+    uint64_t rest;
+    if (high == 0)
+        return dti_digits_write(text, low);
+    const uint64_t above = dti_wide_div(high % group, low, group, &rest);
+    const size_t length = dti_digits_write_wide(text, high / group, above);
+    put_eight(text + length, split_eight((uint32_t)(rest / eight)));
+    put_eight(text + length + 8, split_eight((uint32_t)(rest % eight)));
+    return length + 16;
+}
+
 /* Digits with room for all of them behind `end`, also where there are fewer: a copy of constant
  * size is a few instructions. */
 static char *put_all(char *end, const char *digits, size_t count)

@@ -41,6 +41,8 @@ static inline void dti_decimal_strip(struct dti_decimal *decimal)
 /* Decimal digits without a terminator; returns how many. Writes eight bytes even where there are
  * fewer. */
 size_t dti_digits_write(char *text, uint64_t number);
+/* The same of high:low, up to 39 digits. */
+size_t dti_digits_write_wide(char *text, uint64_t high, uint64_t low);
 
 /* Digits that are there, and zeros; both return where they end. */
 static inline char *dti_digits_put(char *end, const char *digits, size_t count)

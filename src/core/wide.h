@@ -108,4 +108,13 @@ static inline unsigned dti_wide_sub(uint64_t *a, uint64_t b, unsigned borrow)
     return out;
 }
 
+/* high:low *= factor. False where 128 bits do not hold the product. */
+static inline bool dti_wide_scale(uint64_t *high, uint64_t *low, uint64_t factor)
+{
+    uint64_t carry, beyond;
+    *low = dti_wide_mul_add(*low, factor, 0, 0, &carry);
+    *high = dti_wide_mul_add(*high, factor, carry, 0, &beyond);
+    return beyond == 0;
+}
+
 #endif
