@@ -18,6 +18,7 @@ static const size_t length_max = (size_t)1 << 30;              /* bits can be co
 struct scanned_term {
     unsigned base;            /* 2, 10, 16 */
     const char *digits, *end; /* with a point and '_' in between */
+    const char *point;        /* where there are no '_': the point, or the end; else NULL */
     size_t count;             /* from the first digit that is not 0 on */
     uint64_t value;           /* of these, while they are short */
     int64_t exponent;         /* of the last digit: of ten, else of two */
@@ -73,6 +74,7 @@ static inline const char *scan_digits(struct scanned_term *ret, const char *p, c
     ret->base = base;
     ret->digits = start;
     ret->end = p;
+    ret->point = NULL;
     ret->count = count;
     ret->value = value;
     ret->exponent = -(int64_t)fraction * digit_bits;
@@ -83,16 +85,15 @@ static inline const char *scan_digits(struct scanned_term *ret, const char *p, c
 static inline const char *scan_decimal(struct scanned_term *ret, const char *p, const char *end)
 {
 #ifdef DTI_RUNS_OF_EIGHT
-    const char *const start = p, *point = NULL;
+    const char *const start = p, *point;
     size_t count = 0;
     uint64_t value = 0;
-    p = dti_take_digits(&value, &count, DTI_SHORT_DECIMAL, p, start, end);
-    if (p < end && *p == '.') {
-        point = p + 1;
-        p = dti_take_digits(&value, &count, DTI_SHORT_DECIMAL, point, start, end);
-    }
+    point = p = dti_take_digits(&value, &count, DTI_SHORT_DECIMAL, p, start, end);
+    if (p < end && *p == '.')
+        p = dti_take_digits(&value, &count, DTI_SHORT_DECIMAL, p + 1, start, end);
     if (p == end || *p != '_') {
-        *ret = (struct scanned_term){10, start, p, count, value, point ? point - p : 0};
+        const int64_t exponent = p > point ? point + 1 - p : 0;
+        *ret = (struct scanned_term){10, start, p, point, count, value, exponent};
         return p;
     }
     p = start;
@@ -219,10 +220,12 @@ static enum dti_parse_problem scan_number(struct scanned_number *ret, const char
 /* The last `count` digits, in lower case (decimal ones have the bit anyway). */
 static void copy_digits(char *ret, size_t count, const struct scanned_term *term)
 {
-    const char *const plain =
-        count <= (size_t)(term->end - term->digits) ? term->end - count : NULL;
-    if (plain && term->base == 10 && !memchr(plain, '.', count) && !memchr(plain, '_', count)) {
-        memcpy(ret, plain, count);
+    if (term->point) {
+        const size_t places = (size_t)(term->end - term->point);
+        const size_t most = places > 0 ? places - 1 : 0;
+        const size_t behind = count < most ? count : most;
+        memcpy(ret, term->point - (count - behind), count - behind);
+        memcpy(ret + (count - behind), term->end - behind, behind);
         return;
     }
     for (const char *from = term->end; count > 0;) {
