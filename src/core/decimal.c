@@ -11,7 +11,7 @@
 /* The eight digits of a number below 10^8, the first in the lowest byte: halves, quarters and
  * digits side by side, each divided by multiplying with a reciprocal that is right for numbers so
  * small. */
-static uint64_t split_eight(uint32_t number)
+static inline uint64_t split_eight(uint32_t number)
 {
     const uint64_t halves = number / 10000 | (uint64_t)(number % 10000) << 32;
     const uint64_t hundreds = (halves * 10486) >> 20 & UINT64_C(0x0000007F0000007F);
@@ -78,8 +78,8 @@ size_t dti_decimal_layout_scientific(char *text, bool negative, const struct dti
     const bool shrinks = decimal->exponent < 0;
     const uint32_t magnitude = (uint32_t)(shrinks ? -decimal->exponent : decimal->exponent);
     char *end = text;
-    if (negative)
-        *end++ = '-';
+    *end = '-'; /* signs are as good as random: no branch */
+    end += negative;
     *end++ = decimal->digit[0];
     if (decimal->count > 1) {
         *end++ = '.';
@@ -102,8 +102,8 @@ size_t dti_decimal_layout(char *text, bool negative, const struct dti_decimal *d
         return dti_decimal_layout_scientific(text, negative, decimal);
 
     char *end = text;
-    if (negative)
-        *end++ = '-';
+    *end = '-'; /* signs are as good as random: no branch */
+    end += negative;
     if (exponent < 0) {
         memcpy(end, "0.000", 5);
         end = put_all(end + 1 - exponent, decimal->digit, decimal->count);

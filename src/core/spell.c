@@ -223,8 +223,8 @@ size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *va
     if (dti_spell_digitless(buffer, value, &length))
         return length;
     char *end = buffer;
-    if (value->negative)
-        *end++ = '-';
+    *end = '-';
+    end += value->negative;
     if (value->class == DTI_CLASS_ZERO)
         return (size_t)(end - buffer) + copy_text(end, "0x0p+0");
 

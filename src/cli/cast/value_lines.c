@@ -127,8 +127,9 @@ static enum dti_status cast_line(struct cast_lines *lines, const char *text, siz
             result->known = true;
             result->no_code = false;
             result->components = 1;
-            dti_cast_human_line(values, &(struct dti_cast_operand){.text = text, .length = length},
-                                result);
+            lines->operand.text = text;
+            lines->operand.length = length;
+            dti_cast_human_line(values, &lines->operand, result);
         }
     }
     return DTI_OK;
