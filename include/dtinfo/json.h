@@ -2,8 +2,9 @@
  *
  * Writing one JSON document at a time, in memory that the next one uses again. Numbers enter as
  * spell.c wrote them. There is no way to add raw text: every string is escaped, every number
- * checked, but for those that rows declare as spelled by the program (rows.h). key is NULL inside an array; keys are string literals or from tables of such (they are
- * not copied), snake_case; in a key, what a string would escape is written as '?'. */
+ * checked, but for those that rows declare as spelled by the program (rows.h). key is NULL inside
+ * an array; keys are string literals or from tables of such (they are not copied), snake_case; in a
+ * key, what a string would escape is written as '?'. */
 #ifndef DTINFO_JSON_H
 #define DTINFO_JSON_H
 
