@@ -104,13 +104,14 @@ static size_t spell_interval(char *buffer, const struct dti_value *value,
 
 /* An fp64 with a fraction whose expansion has at most 15 digits: no two decimals of that length
  * round to the same fp64, so that it is also its shortest text. The odd part of the significand
- * times a power of five ends in no zero. */
+ * times a power of five ends in no zero; 5^22 has 16 digits. */
+enum { SHORT_PLACES = 21 };
 static bool set_short(struct dti_decimal *ret, const struct dti_value *value)
 {
     const unsigned zeros = dti_trailing_zeros(value->hi);
     const int32_t places = 63 - (int32_t)zeros - value->exponent;
     uint64_t digits;
-    if (places <= 0 || places > DTI_POW5_SMALL_MAX ||
+    if (places <= 0 || places > SHORT_PLACES ||
         !dti_mul_u64(value->hi >> zeros, dti_pow5_small[places], &digits) ||
         digits >= UINT64_C(1000000000000000))
         return false;
@@ -123,7 +124,7 @@ size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
 {
     size_t length;
     uint64_t integer;
-    if (dti_spell_digitless(buffer, value, &length))
+    if (value->class > DTI_CLASS_FINITE && dti_spell_digitless(buffer, value, &length))
         return length;
     if (value->class == DTI_CLASS_ZERO)
         return spell_zero(buffer, value->negative);
@@ -243,8 +244,8 @@ size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *va
     if (dti_spell_digitless(buffer, value, &length))
         return length;
     char *end = buffer;
-    if (value->negative)
-        *end++ = '-';
+    *end = '-';
+    end += value->negative;
     if (value->class == DTI_CLASS_ZERO)
         return (size_t)(end - buffer) + copy_text(end, "0x0p+0");
 

@@ -292,25 +292,26 @@ static size_t count_whole(const struct dti_value *value)
     return large ? (size_t)log10_of_power(value->exponent) + 2 : 1;
 }
 
-/* The expansion of FINITE values whose digits, as an integer, have 64 bits; false, appending
+/* The expansion of FINITE values whose digits, as an integer, have 128 bits; false, appending
  * nothing, for others. */
 static bool append_short(struct dti_buffer *buffer, const struct dti_value *value)
 {
-    char digits[DTI_DECIMAL_DIGITS];
+    char digits[2 * DTI_DECIMAL_DIGITS];
     if (value->class != DTI_CLASS_FINITE || value->lo != 0 || value->sticky)
         return false;
     const unsigned zeros = dti_trailing_zeros(value->hi);
     const int64_t power = (int64_t)value->exponent - 63 + (int64_t)zeros; /* of the odd part */
-    uint64_t number = value->hi >> zeros;
-    if (power > 0) {
-        if (value->exponent > 63)
-            return false;
-        number <<= power;
-    } else if (power < -DTI_POW5_SMALL_MAX ||
-               !dti_mul_u64(number, dti_pow5_small[-power], &number)) {
+    uint64_t number = value->hi >> zeros, high = 0;
+    if (power < -2 * DTI_POW5_SMALL_MAX || (power > 0 && value->exponent > 63))
         return false;
+    if (power > 0)
+        number <<= power;
+    for (int64_t left = power < 0 ? -power : 0, step; left > 0; left -= step) {
+        step = left < DTI_POW5_SMALL_MAX ? left : DTI_POW5_SMALL_MAX;
+        if (!dti_wide_scale(&high, &number, dti_pow5_small[step]))
+            return false;
     }
-    const size_t count = dti_digits_write(digits, number);
+    const size_t count = dti_digits_write_wide(digits, high, number);
     return dti_append_decimal(buffer, value->negative, digits, count, power < 0 ? power : 0);
 }
 

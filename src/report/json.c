@@ -315,6 +315,43 @@ void dti_json_number(struct dti_json *json, const char *key, const char *number,
         (void)dti_json_text(json, key, number, length);
 }
 
+/* Short texts are copied without a call, in pieces of which the last may overlap. */
+static char *copy_short(char *out, const char *text, size_t length)
+{
+    if (length < 4) {
+        for (size_t i = 0; i < length; i++)
+            out[i] = text[i];
+    } else if (length < 8) {
+        memcpy(out, text, 4);
+        memcpy(out + length - 4, text + length - 4, 4);
+    } else if (length <= 24) {
+        memcpy(out, text, 8);
+        if (length > 16)
+            memcpy(out + 8, text + 8, 8);
+        memcpy(out + length - 8, text + length - 8, 8);
+    } else {
+        memcpy(out, text, length);
+    }
+    return out + length;
+}
+
+char *dti_json_close_text(char *out, struct dti_spelled spelled)
+{
+    if (!spelled.text) {
+        memcpy(out - 1, "null", 4);
+        return out + 3;
+    }
+    out = copy_short(out, spelled.text, spelled.length);
+    *out = '"';
+    return out + 1;
+}
+
+char *dti_json_put_token(char *out, struct dti_spelled spelled)
+{
+    return spelled.text ? copy_short(out, spelled.text, spelled.length)
+                        : copy_short(out, "null", 4);
+}
+
 /* Ends the document. */
 static enum dti_status end_document(struct dti_json *json, struct dti_error *reterr)
 {

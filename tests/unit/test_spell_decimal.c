@@ -259,7 +259,32 @@ static void what_is_unknown_or_too_long_is_refused(void)
     dti_buffer_free(&buffer);
 }
 
+/* Expansions of up to 39 digits take integers of 128 bits, fixed digits those of any length. */
+static void exact_is_fixed_with_all_decimals(void)
+{
+    struct dti_buffer exact, fixed;
+    struct dti_value value;
+    uint64_t state = 1;
+    bool ok = true;
+    dti_buffer_init(&exact);
+    dti_buffer_init(&fixed);
+    for (int i = 0; i < 20000 && ok; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const uint64_t significand = (state ^ state << 23) >> (state >> 58);
+        dti_value_set(&value, i % 2 != 0, significand | 1, (int64_t)(state >> 40 & 127) - 90);
+        dti_buffer_clear(&exact);
+        dti_buffer_clear(&fixed);
+        CHECK(dti_spell_exact(&exact, &value));
+        const char *const point = strchr(exact.data, '.');
+        CHECK(dti_spell_fixed(&fixed, &value, point ? strlen(point + 1) : 0));
+        ok = CHECK_STR(exact.data, fixed.data) &&
+             CHECK(exact.data[exact.length - 1] != '0' || !point);
+    }
+    dti_buffer_free(&exact);
+    dti_buffer_free(&fixed);
+}
+
 UNIT_MAIN(significant_digits_are_those_of_g, what_lies_beyond_the_significand_decides_ties,
           scientific_digits_are_those_of_e, far_exponents_are_rounded_correctly,
           fixed_digits_are_those_of_f, exact_is_the_whole_expansion, long_expansions_are_exact_too,
-          what_is_unknown_or_too_long_is_refused)
+          exact_is_fixed_with_all_decimals, what_is_unknown_or_too_long_is_refused)
