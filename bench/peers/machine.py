@@ -17,6 +17,7 @@ CPU, medians mean nothing.
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import random
@@ -40,8 +41,10 @@ def figure(values):
     """The median and quartiles; of bench, what it says itself."""
     if not values:
         return "      -"
+    if math.nan in values:
+        return "unknown"
     low, middle, high = values[0] if isinstance(values[0], tuple) else statistics.quantiles(
-        values * 2, n=4, method="inclusive")
+        values if len(values) > 1 else values * 2, n=4, method="inclusive")
     return "%7.3g [%.3g .. %.3g]" % (middle, low, high)
 
 
@@ -67,12 +70,13 @@ def measure(case, programs, rounds, order):
     for at, (heading, _, target) in enumerate(case.ratios):
         columns = [[row[which][at] for row in found if row[which][at] is not None]
                    for which in range(len(programs))]
+        words, holds = target or ("", None)
         if not any(columns):
             continue
-        words, holds = target or ("", None)
-        met = holds and columns[-1] and holds(statistics.median(columns[-1]))
+        middle = statistics.median(columns[-1]) if holds and columns[-1] else math.nan
+        met = "unknown" if math.isnan(middle) else "met" if holds(middle) else "MISSED"
         print("%-30s %-32s %s  %s" % (case.name, heading, "  ".join("%-27s" % figure(column) for column in columns),
-                                      words and words + ("  met" if met else "  MISSED")))
+                                      words and words + "  " + met))
     sys.stdout.flush()
 
 
@@ -114,8 +118,11 @@ class Machine:
         return self.choose(timed(passes) for _ in range(5)) / passes * 1e-9
 
     def bench(self, program, *words, seconds=None):
-        done = subprocess.run([program, "bench", *words, "--time", str(seconds or self.options.time), "--json"],
-                              check=True, stdout=subprocess.PIPE)
+        """What bench measured, where the threads were placed most of the time."""
+        words = [program, "bench", *words, "--time", str(seconds or self.options.time), "--json"]
+        done = subprocess.run(words, check=False, stdout=subprocess.PIPE)
+        if done.returncode != 0:
+            raise CannotRun("%s: exit status %d" % (" ".join(words), done.returncode))
         return max(json.loads(done.stdout)["results"], key=lambda each: each["rounds"])["candidates"]
 
 
