@@ -61,6 +61,7 @@ HEADERS = {
     "quant_layouts.def": "files",
     "container.h": "containers",
     "json_read.h": "util",
+    "json_edit.h": "util",
     "block_queue.h": "convert",
     "batch.h": "convert",
     "scan.h": "files",
