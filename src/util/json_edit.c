@@ -6,19 +6,19 @@
 #include <string.h>
 
 /* Places in the text. */
-struct span {
+struct edit_span {
     size_t begin, end;
 };
 
 struct found {
-    bool any;                 /* the object has members */
-    bool there, first;        /* it has the key, as its first member */
-    struct span first_member; /* from after the brace to the first key */
-    struct span member;       /* the key and its value */
-    size_t value;             /* of the key */
-    size_t before;            /* where the member before ends */
-    size_t last;              /* where the last member ends */
-    size_t next;              /* where the next key begins; or the end of the last member */
+    bool any;                      /* the object has members */
+    bool there, first;             /* it has the key, as its first member */
+    struct edit_span first_member; /* from after the brace to the first key */
+    struct edit_span member;       /* the key and its value */
+    size_t value;                  /* of the key */
+    size_t before;                 /* where the member before ends */
+    size_t last;                   /* where the last member ends */
+    size_t next;                   /* where the next key begins; or the end of the last member */
 };
 
 static bool is_space(char c)
@@ -53,7 +53,7 @@ static const char *look(struct dti_json_reader *reader, const char *key, struct 
         const size_t end = (size_t)(reader->token + reader->token_length + 1 - text);
         const bool same = dti_json_string_is(reader, key);
         if (!ret->any)
-            ret->first_member = (struct span){open, begin};
+            ret->first_member = (struct edit_span){open, begin};
         if (was)
             ret->next = begin;
         if (same && ret->there)
@@ -68,7 +68,7 @@ static const char *look(struct dti_json_reader *reader, const char *key, struct 
         ret->last = (size_t)(reader->at - text);
         if (same) {
             ret->value = value_after(text, end);
-            ret->member = (struct span){begin, ret->last};
+            ret->member = (struct edit_span){begin, ret->last};
             ret->next = ret->last;
         }
         was = same;
@@ -121,8 +121,9 @@ bool dti_json_set_member(const char *text, size_t length, const char *key, const
         put_value(ret, value, space, spaces);
         dti_buffer_append(ret, text + found.member.end, length - found.member.end);
     } else if (found.there) { /* with the comma before, or, of the first one, after */
-        const struct span gone = found.first ? (struct span){found.member.begin, found.next}
-                                             : (struct span){found.before, found.member.end};
+        const struct edit_span gone = found.first
+                                          ? (struct edit_span){found.member.begin, found.next}
+                                          : (struct edit_span){found.before, found.member.end};
         dti_buffer_append(ret, text, gone.begin);
         dti_buffer_append(ret, text + gone.end, length - gone.end);
     } else if (value) {
