@@ -6,6 +6,7 @@
 
 #include "dtinfo/file_dequant.h"
 #include "dtinfo/memory_pool.h"
+#include "files/dequant_stripes.h"
 #include "files/dequant_tensor.h"
 #include "files/quant_config.h"
 #include "files/quant_names.h"
@@ -63,6 +64,7 @@ struct dti_file_dequant {
     struct dti_quant_config config;
     enum dti_status config_status; /* why it could not be: read once */
     struct dti_error config_error;
+    struct dti_stripes stripes;
     struct dti_dequant_doubts doubts; /* what a view for looking at leaves as it is stored */
 };
 

@@ -4,14 +4,19 @@
  * of rows and into chunks; the codes of a chunk are read, its scales are kept or read, and kernels
  * do the rest. */
 #include "files/dequant_piece.h"
+#include "files/dequant_stripes.h"
 
-/* The codes of n elements, within a row unless dti_dequant_is_flat(), a container each; *ret_codes
- * points at the first of them, maybe in the view. */
-static enum dti_status read_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
+enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                                   struct dti_dequant_scratch *scratch,
                                   const unsigned char **ret_codes, struct dti_error *reterr)
 {
     const bool packed = tensor->method->unpack != NULL, flat = dti_dequant_is_flat(tensor);
+    if (tensor->arrangement != DTI_CODES_ALONG) {
+        const struct dti_dequant_segment segment = {
+            .row = first / tensor->columns, .column = first % tensor->columns, .n = n};
+        *ret_codes = scratch->codes;
+        return dti_dequant_words(tensor, &segment, scratch, reterr);
+    }
     const unsigned bits = packed ? tensor->bits : tensor->bits <= 8 ? 8 : 16;
     const uint64_t column = flat ? first : first % tensor->columns;
     const uint64_t row = flat ? 0 : first / tensor->columns;
@@ -105,7 +110,7 @@ static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, u
 {
     const size_t container = tensor->bits <= 8 ? 1 : 2;
     const unsigned char *codes = NULL;
-    enum dti_status status = read_codes(tensor, first, n, scratch, &codes, reterr);
+    enum dti_status status = dti_dequant_codes(tensor, first, n, scratch, &codes, reterr);
     if (status != DTI_OK)
         return status;
     for (size_t done = 0; done < n && status == DTI_OK;) {
@@ -192,11 +197,16 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
     enum dti_status status = DTI_OK;
     scratch->view = window;
     scratch->window.count = 0;
+    scratch->kept = 0;
     for (size_t done = 0; done < n && status == DTI_OK;) {
         const uint64_t at = first + done;
         const size_t some = n - done < DTI_DEQUANT_CHUNK ? n - done : DTI_DEQUANT_CHUNK;
-        const size_t taken = within_row(tensor, at, some);
-        status = read_chunk(tensor, at, taken, numbers + done, scratch, reterr);
+        const size_t taken = tensor->matrix > 0 ? some : within_row(tensor, at, some);
+        if (tensor->matrix > 0)
+            status = dti_stripes_read(tensor->stripes, tensor, at, taken, numbers + done, scratch,
+                                      reterr);
+        else
+            status = read_chunk(tensor, at, taken, numbers + done, scratch, reterr);
         if (status == DTI_OK)
             count_specials(tensor, numbers + done, taken);
         done += taken;
@@ -207,7 +217,7 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
 /* Whether each element has a scale of its own. */
 static bool has_each(const struct dti_dequant_tensor *tensor)
 {
-    return tensor->map.of_column > 0 && tensor->map.group_columns == 1;
+    return tensor->matrix > 0 || (tensor->map.of_column > 0 && tensor->map.group_columns == 1);
 }
 
 static bool has_blocks(const struct dti_dequant_tensor *tensor)
@@ -262,9 +272,12 @@ void dti_dequant_method_init(struct dti_dequant_method *ret,
 void dti_dequant_prepare(struct dti_dequant_tensor *tensor, const struct dti_dequant_method *method)
 {
     tensor->method = method;
-    tensor->source = (struct dti_batch_source){.read = read_numbers,
-                                               .context = tensor,
-                                               .scratch_bytes = sizeof(struct dti_dequant_scratch)};
+    tensor->source = (struct dti_batch_source){
+        .read = read_numbers,
+        .context = tensor,
+        .scratch_bytes = sizeof(struct dti_dequant_scratch) +
+                         (tensor->matrix > 0 ? (size_t)DTI_STRIPE_SCRATCH : 0),
+    };
 }
 
 static enum dti_status open_part(struct dti_dequant_part *part, struct dti_error *reterr)

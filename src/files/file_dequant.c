@@ -288,6 +288,7 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
     dequant->view.tensor_count = 0;
     if (!request->logical)
         dequant->view.metadata_count = dequant->view.file_count = 0;
+    dti_stripes_init(&dequant->stripes);
     const enum dti_status status = make(dequant, reterr);
     if (status == DTI_OK)
         *ret = dequant;
@@ -307,6 +308,7 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
     dti_quant_names_free(&dequant->names);
     dti_name_order_free(&dequant->metadata);
     dti_pool_free(&dequant->pool);
+    dti_stripes_free(&dequant->stripes);
     free(dequant);
 }
 
