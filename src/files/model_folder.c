@@ -104,7 +104,10 @@ static enum dti_status look(struct companions *list, struct dti_error *reterr)
     if (!path)
         return dti_no_memory(reterr);
     const struct dti_input input = {.name = path};
-    DIR *const folder = opendir(path);
+    DIR *folder;
+    do
+        folder = opendir(path);
+    while (!folder && errno == EINTR);
     enum dti_status status = folder ? DTI_OK : dti_input_fail(&input, errno, reterr);
     while (status == DTI_OK) {
         errno = 0;
