@@ -237,7 +237,7 @@ static bool check_decimal(uint64_t number, int decimals, unsigned bits, int away
                                "00000000000000000000000000000000000000000");
     const int length = snprintf(text, sizeof text, "%" PRIu64 "e-%d", number, decimals);
     CHECK(dti_value_parse(&stored, text, (size_t)length, NULL) == DTI_OK);
-    stored.hi &= ~(UINT64_MAX >> bits);
+    stored.hi &= bits < 64 ? ~(UINT64_MAX >> bits) : UINT64_MAX;
     stored.lo = 0;
     stored.sticky = false;
     stored.exponent += away;
