@@ -357,7 +357,7 @@ enum dti_status dti_number_parse_value(struct dti_number *ret_number, struct dti
 /* A sign, digits and a point, few enough and not all 0; false, having done nothing, for others. */
 static inline bool set_plain(struct dti_value *ret_value, const char *text, size_t length)
 {
-    struct scanned_term term;
+    struct scanned_term term = {.count = 0};
     const char *const end = text + length;
     const bool negative = length > 0 && *text == '-';
     return scan_decimal(&term, text + negative, end) == end && term.count > 0 &&
