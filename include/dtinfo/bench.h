@@ -102,7 +102,8 @@ void dti_bench_summarize(struct dti_bench_figure *ret, double *samples, size_t c
 #define DTI_BENCH_BETWEEN        0.0125
 
 /* Seconds of a pass of a candidate, over the rounds at a place. The interval holds the medians of
- * the six parts of the measurement as well, so that it shows drift. */
+ * the six parts of the measurement as well, so that it shows drift; all samples if disturbed ones
+ * count. */
 void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
                     enum dti_bench_place place);
 /* time of `over` / time of `under`, over the rounds at a place in which both have a sample; the

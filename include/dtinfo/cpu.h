@@ -32,6 +32,12 @@ bool dti_level_present(enum dti_level level);
  * why not, in words that last; levels other than AMX are always permitted. */
 bool dti_level_permitted(enum dti_level level, const char **ret_why);
 
+/* What a kernel may need beyond its level: not all CPUs of higher levels have it. */
+enum dti_unit { DTI_UNIT_NONE, DTI_UNIT_AVX_VNNI };
+
+/* Whether this program on this CPU under this operating system can use a unit. */
+bool dti_unit_present(enum dti_unit unit);
+
 /* Whether kernels of level `needed` may run where `allowed` is the highest level in use: needed is
  * on allowed's ladder, and not above it. */
 bool dti_level_includes(enum dti_level allowed, enum dti_level needed);

@@ -22,6 +22,7 @@ struct dti_dot_kernel {
     const char *accumulation; /* "64 fp32 sums, fused multiply-add" */
     double operations;        /* an element: 2 */
     enum dti_level level;
+    enum dti_unit unit;
 };
 extern const struct dti_dot_kernel dti_dot_kernels[];
 extern const size_t dti_dot_kernel_count;

@@ -2,8 +2,9 @@
  *
  * Writing one JSON document at a time, in memory that the next one uses again. Numbers enter as
  * spell.c wrote them. There is no way to add raw text: every string is escaped, every number
- * checked. key is NULL inside an array; keys are string literals or from tables of such (they are
- * not copied), snake_case; in a key, what a string would escape is written as '?'. */
+ * checked, but for those that rows declare as spelled by the program (rows.h). key is NULL inside
+ * an array; keys are string literals or from tables of such (they are not copied), snake_case; in a
+ * key, what a string would escape is written as '?'. */
 #ifndef DTINFO_JSON_H
 #define DTINFO_JSON_H
 
@@ -17,6 +18,24 @@
 #include "dtinfo/error.h"
 
 struct dti_json;
+
+/* A text or a number that the program spelled or has in a table, so that each character stands for
+ * itself; text is NULL where there is none, which is written as null. */
+struct dti_spelled {
+    const char *text;
+    size_t length;
+};
+
+static inline struct dti_spelled dti_spelled(const char *text)
+{
+    return (struct dti_spelled){text, text ? strlen(text) : 0};
+}
+
+/* The same, if a condition holds. */
+static inline struct dti_spelled dti_spelled_if(bool there, const char *text, size_t length)
+{
+    return there ? (struct dti_spelled){text, length} : (struct dti_spelled){NULL, 0};
+}
 
 struct dti_json *dti_json_new(void); /* NULL when memory ran out */
 void dti_json_free(struct dti_json *json);
@@ -32,11 +51,12 @@ void dti_json_end(struct dti_json *json);
 void dti_json_null(struct dti_json *json, const char *key);
 void dti_json_uint(struct dti_json *json, const char *key, uint64_t value);
 void dti_json_int(struct dti_json *json, const char *key, int64_t value);
-/* A string, whatever it holds; NULL gives null. Invalid UTF-8 becomes U+FFFD. */
-void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
+/* A string, whatever it holds; NULL gives null. Invalid UTF-8 becomes U+FFFD; returns whether there
+ * was none. */
+bool dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
 static inline void dti_json_string(struct dti_json *json, const char *key, const char *text)
 {
-    dti_json_text(json, key, text, text ? strlen(text) : 0);
+    (void)dti_json_text(json, key, text, text ? strlen(text) : 0);
 }
 /* A number as spell.c wrote it; NULL gives null. Text that JSON does not call a number becomes a
  * string. */

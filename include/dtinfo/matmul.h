@@ -22,6 +22,7 @@ struct dti_matmul_kernel {
     unsigned rows, columns;  /* of the tile of C that stays in registers */
     double per_instruction;  /* operations (a multiplication and an addition are two) of one */
     enum dti_level level;
+    enum dti_unit unit;
     /* The micro-kernel's own; see matmul.c. */
     const struct dti_matmul_tile *tile;
     /* As many independent multiply-adds as keep the units busy, without memory: `count` of the
@@ -31,15 +32,15 @@ struct dti_matmul_kernel {
 extern const struct dti_matmul_kernel dti_matmul_kernels[];
 extern const size_t dti_matmul_kernel_count;
 /* The first row of a dtype at a level; NULL when there is none, and *ret_why says what is missing:
- * "needs the CPU level avx2". A row whose registers the system refuses is passed over, and *ret_why
- * says why. */
+ * "needs the CPU level avx2". A row whose unit the CPU lacks is passed over; so is one whose
+ * registers the system refuses, and *ret_why says why. */
 const struct dti_matmul_kernel *dti_matmul_find(enum dti_dtype dtype, enum dti_level allowed,
                                                 const char **ret_why);
 
 /* Row-major matrices without gaps: A m x k, B k x n, C m x n. */
 struct dti_matmul;
 /* Takes the memory for packed panels. Fails with DTI_NO_MEMORY, and with DTI_UNAVAILABLE where the
- * system refuses the registers of the kernel. */
+ * CPU lacks the unit of the kernel or the system refuses its registers. */
 enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_kernel *kernel,
                                uint64_t m, uint64_t n, uint64_t k, size_t threads,
                                struct dti_error *reterr);

@@ -13,6 +13,7 @@
 struct dti_new_file {
     char *path;
     struct dti_buffer head; /* everything that precedes the data */
+    char *from;             /* it is a copy of that file; or NULL */
     uint64_t size;
     struct dti_output_file *output; /* open, or NULL; the group's, if there is one */
 };
@@ -23,6 +24,7 @@ struct dti_new_files {
     const char *path; /* of the output; DTI_CONTAINER_SHARDED: its folder; "": a dry run without */
     size_t count;
     struct dti_new_file *list;
+    size_t companions;              /* of them, without tensors, before the index */
     bool has_index;                 /* the last one of a sharded output */
     uint64_t bytes;                 /* of all, heads and index included */
     struct dti_output_group *group; /* of several files, or of a folder; or NULL */
@@ -62,6 +64,12 @@ const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file
 enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char *name,
                                         const struct dti_new_tensor *tensors, const size_t *file,
                                         size_t count, struct dti_error *reterr);
+
+/* A file of that name in the output's folder: a text, which is taken over in any case; a copy. */
+enum dti_status dti_new_files_add_text(struct dti_new_files *files, const char *name,
+                                       struct dti_buffer *text, struct dti_error *reterr);
+enum dti_status dti_new_files_add_copy(struct dti_new_files *files, const char *name,
+                                       const char *from, struct dti_error *reterr);
 
 /* What dti_new_files_open() would say, without making anything. */
 enum dti_status dti_new_files_check(const struct dti_new_files *files, bool force,

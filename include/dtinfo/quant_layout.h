@@ -55,6 +55,8 @@ enum dti_quant_part {
     DTI_PART_NESTED_SCALE,
     DTI_PART_NESTED_MAP,
     DTI_PART_STATE,
+    DTI_PART_ORDER, /* which group a row has: of layouts that are only read, as are the next */
+    DTI_PART_BIAS,  /* added to numbers */
     DTI_PART_COUNT
 };
 enum dti_quant_packing { DTI_QUANT_PLAIN, DTI_QUANT_BITS, DTI_QUANT_WORDS };

@@ -68,6 +68,8 @@ struct dti_rewrite_request {
     enum dti_container_kind kind;        /* of the output */
     const char *path;                    /* of the output; DTI_CONTAINER_SHARDED: its folder */
     const char *index; /* DTI_CONTAINER_SHARDED: the name of the index in it, or NULL for none */
+    bool companions;   /* DTI_CONTAINER_SHARDED: the other small files of the input's folder come
+                        * along, and config.json says how tensors are quantized */
     dti_warn_fn *warn; /* of warnings: nothing is cast; or NULL */
     void *warn_context;
 };
@@ -122,6 +124,7 @@ struct dti_rewrite {
     const char *why_cpu; /* the runner has no device for one of the plans: the reason, or NULL */
     const struct dti_quant_row *row;        /* quantize: of the table of layouts */
     bool zero_points;                       /* and its codes have some */
+    bool configured;                        /* a config.json of the output says how */
     uint64_t input_bytes, output_bytes;     /* of data: what is read, what is written */
     uint64_t work_bytes;                    /* that are read, some twice: what progress counts */
     size_t changed_count;                   /* tensors with DTI_FATE_CHANGED */

@@ -43,6 +43,10 @@ size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *f
 /* The same of a code that was decoded to `value`. */
 size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
                                 const struct dti_value *value);
+/* Of a value of fp64 both texts at once: dti_spell_text() and dti_spell_shortest(), whose digits
+ * are the same. False, writing nothing of use: not a FINITE one, or out of memory. */
+bool dti_spell_fp64_texts(char text[DTI_TEXT_SIZE], char shortest[DTI_TEXT_SIZE],
+                          const struct dti_value *value);
 
 /* Correctly rounded (ties to even on the exact value, sticky honoured) to `digits` significant
  * digits, 1 to 17, laid out as C's %.*g does: for people. 3.3895314e+38 is 8 digits. */

@@ -110,5 +110,8 @@ bool dti_stats_extremes(const struct dti_stats *stats, const struct dti_stats_ru
  * where there is none. */
 bool dti_stats_fit(const struct dti_stats *stats, const struct dti_stats_rule *rule,
                    const struct dti_format *dst);
+/* The same with the extremes as dti_stats_extremes() has them; not looked at where it has none. */
+bool dti_stats_fit_between(const struct dti_stats *stats, const struct dti_value *min,
+                           const struct dti_value *max, const struct dti_format *dst);
 
 #endif

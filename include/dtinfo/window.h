@@ -31,6 +31,12 @@ struct dti_window {
     uint64_t offset;
     volatile sig_atomic_t torn; /* zeros are in place of bytes that the file no longer has */
     struct dti_window *next;    /* that this thread looks into */
+    /* What was copied ahead of small pieces: so many tensors come with one system call. */
+    unsigned char *ahead;
+    const struct dti_input *ahead_of; /* NULL: nothing was */
+    uint64_t ahead_offset;
+    size_t ahead_size;
+    uint64_t last_end; /* of the small piece that was copied last */
 };
 
 /* The bytes offset to offset + size - 1 of a regular file, read-only, at any alignment: valid until

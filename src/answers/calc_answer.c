@@ -21,7 +21,7 @@ struct calc_true_text {
 };
 
 struct calc_error_text {
-    const char *absolute, *relative, *ulp; /* JSON numbers, or NULL */
+    struct dti_spelled absolute, relative, ulp; /* JSON numbers */
     char room[3][DTI_TEXT_SIZE];
 };
 
@@ -154,7 +154,7 @@ static void spell_element(struct calc_number_text *ret, struct dti_json *json,
     const struct dti_format *const format = &result->value.format;
     const uint64_t code = dti_calc_code(&result->value, element->index);
     dti_decode(format, code, &ret->value);
-    ret->number = (struct dti_number_answer){format, code, &ret->value, NULL};
+    ret->number = (struct dti_number_answer){format, code, &ret->value, {NULL, 0}};
     dti_calc_true_get(result, element->index, &ret->known);
     dti_buffer_borrow(&ret->buffer, ret->room, sizeof ret->room);
     ret->has_truth = ret->known.known && dti_calc_true_text(result, element->index, &ret->buffer);

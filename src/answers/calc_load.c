@@ -112,10 +112,12 @@ static enum dti_status read_piece(const struct calc_source *source, unsigned cha
                                   size_t bytes, uint64_t offset, struct dti_error *reterr)
 {
     struct dti_window window = {.way = DTI_WINDOW_COPY};
-    return source->source
-               ? source->source->read(source->source->context, piece, bytes, offset, &window,
-                                      source->scratch, reterr)
-               : dti_input_read_at(source->input, piece, bytes, source->offset + offset, reterr);
+    if (!source->source)
+        return dti_input_read_at(source->input, piece, bytes, source->offset + offset, reterr);
+    const enum dti_status status = source->source->read(source->source->context, piece, bytes,
+                                                        offset, &window, source->scratch, reterr);
+    dti_window_free(&window);
+    return status;
 }
 
 static enum dti_status read_codes(const struct calc_source *source, const struct dti_tensor *tensor,

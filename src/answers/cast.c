@@ -20,23 +20,19 @@ struct cast_number {
     const struct dti_format *format;
     const struct dti_scalar *scalar; /* NULL: there is not one number */
     const struct dti_number_answer *number;
-    const char *text; /* its text, if known, or NULL */
+    struct dti_spelled text; /* its text, if known */
 };
 
-/* A decimal expansion, NULL where there is none, and a JSON number, NULL likewise. */
+/* A decimal expansion. */
 struct exact_text {
-    const char *text;
+    struct dti_spelled text;
     struct dti_buffer buffer;
     char room[DTI_EXACT_ROOM];
 };
 
-struct token_text {
-    const char *token;
-    char text[DTI_TEXT_SIZE];
-};
-
 struct error_text {
-    struct token_text absolute, relative, ulp;
+    struct dti_spelled absolute, relative, ulp; /* JSON numbers */
+    char room[3][DTI_TEXT_SIZE];
     struct exact_text exact;
 };
 
@@ -54,9 +50,9 @@ struct stack_text {
 
 /* The spelled members of a result. */
 struct result_text {
-    const char *token, *text, *bits;
-    bool real; /* it is one number, spelled in: */
-    struct dti_spellings number;
+    struct dti_spelled token, text, shortest, exact, hexfloat, bits;
+    struct dti_spellings number; /* of a real one */
+    bool real;
     struct dti_number_answer answer;
     struct cast_number rounding;
     char complex_text[DTI_CAST_TEXT_SIZE], complex_bits[DTI_CAST_TEXT_SIZE];
@@ -84,7 +80,7 @@ static void spell_input(struct exact_text *ret, struct dti_json *json,
     const bool finite = operand->components == 1 && operand->value[0].class <= DTI_CLASS_FINITE;
     dti_buffer_borrow(&ret->buffer, ret->room, sizeof ret->room);
     const bool has_exact = finite && dti_number_exact(&operand->number[0], &ret->buffer);
-    ret->text = has_exact ? ret->buffer.data : NULL;
+    ret->text = dti_spelled_if(has_exact, ret->buffer.data, ret->buffer.length);
     if (ret->buffer.failed)
         dti_json_out_of_memory(json);
 }
@@ -109,26 +105,25 @@ static bool spell_error(struct error_text *ret, struct dti_json *json,
         return false;
     }
     const struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
-    ret->exact.text = has_exact ? exact->data : NULL;
+    ret->exact.text = dti_spelled_if(has_exact, exact->data, exact->length);
     if (has_exact && dti_is_own_rounding(exact->data, exact->length))
-        ret->absolute.token = exact->data;
+        ret->absolute = ret->exact.text;
     else
-        ret->absolute.token = dti_rounded_token(ret->absolute.text, &difference.absolute);
-    ret->relative.token = dti_rounded_token(ret->relative.text, &difference.relative);
-    ret->ulp.token = dti_rounded_token(ret->ulp.text, &ulp);
+        ret->absolute = dti_rounded_token(ret->room[0], &difference.absolute);
+    ret->relative = dti_rounded_token(ret->room[1], &difference.relative);
+    ret->ulp = dti_rounded_token(ret->room[2], &ulp);
     return true;
 }
 
-static const char *spell_step(struct token_text *ret, const struct dti_scalar *scalar)
+static struct dti_spelled spell_step(char room[DTI_TEXT_SIZE], const struct dti_scalar *scalar)
 {
     struct dti_value step;
     if (!scalar || !scalar->has_step)
-        return NULL;
+        return dti_spelled(NULL);
     dti_value_set(&step, false, 1, scalar->step_exponent);
     if (!dti_value_fits_json(&step))
-        return NULL;
-    (void)dti_spell_text(ret->text, &step);
-    return ret->text;
+        return dti_spelled(NULL);
+    return (struct dti_spelled){room, dti_spell_text(room, &step)};
 }
 
 /* A number of the dtype; NULL if absent. */
@@ -140,7 +135,7 @@ static const struct dti_number_answer *beside(struct number_beside *ret,
         return NULL;
     const bool same = code == number->scalar->code;
     ret->answer = (struct dti_number_answer){number->format, code, &number->scalar->stored,
-                                             same ? number->text : NULL};
+                                             same ? number->text : dti_spelled(NULL)};
     if (!same) {
         dti_decode(number->format, code, &ret->value);
         ret->answer.value = &ret->value;
@@ -156,29 +151,33 @@ static void spell_result(struct result_text *ret, struct dti_json *json,
     const bool known = result->known && !result->no_code;
     ret->real = known && result->components == 1;
     ret->rounding = (struct cast_number){.operand = one->of->operand};
-    ret->token = ret->text = ret->bits = NULL;
+    ret->token = ret->text = ret->shortest = ret->exact = ret->hexfloat = ret->bits =
+        dti_spelled(NULL);
     if (ret->real) {
         const struct dti_format *const format = &result->target->cast.dst;
-        ret->answer = (struct dti_number_answer){format, scalar->code, &scalar->stored, NULL};
+        ret->answer = (struct dti_number_answer){format, scalar->code, &scalar->stored, {NULL, 0}};
         dti_spell_number(&ret->number, json, &ret->answer);
         ret->token = ret->number.token;
         ret->text = ret->number.text;
+        ret->shortest = ret->number.shortest;
+        ret->exact = ret->number.exact;
+        ret->hexfloat = ret->number.hexfloat;
         ret->bits = ret->number.bits;
         ret->rounding.format = format;
         ret->rounding.scalar = scalar;
         ret->rounding.text = ret->number.text;
     } else if (known) {
-        (void)dti_cast_text(ret->complex_text, result);
-        (void)dti_cast_bits(ret->complex_bits, result);
-        ret->text = ret->complex_text;
-        ret->bits = ret->complex_bits;
+        ret->text.text = ret->complex_text;
+        ret->text.length = dti_cast_text(ret->complex_text, result);
+        ret->bits.text = ret->complex_bits;
+        ret->bits.length = dti_cast_bits(ret->complex_bits, result);
     }
 }
 
 static void free_result(struct result_text *spelled)
 {
     if (spelled->real)
-        dti_buffer_free(&spelled->number.exact);
+        dti_buffer_free(&spelled->number.expansion);
 }
 
 static void spell_digits(struct dti_buffer *ret, struct dti_json *json,
@@ -201,10 +200,10 @@ static void put_component(struct dti_json *json, const char *key, const struct o
 {
     const struct dti_format *const format = &one->result->target->cast.dst;
     const struct dti_scalar *const scalar = &one->result->component[component];
-    const struct dti_number_answer number = {format, scalar->code, &scalar->stored, NULL};
+    const struct dti_number_answer number = {format, scalar->code, &scalar->stored, {NULL, 0}};
     dti_put_cast_component(
         json, key,
-        &(struct cast_number){one->of->operand, component, format, scalar, &number, NULL});
+        &(struct cast_number){one->of->operand, component, format, scalar, &number, {NULL, 0}});
 }
 
 static void put_real(struct dti_json *json, const char *key, const struct one_result *one)

@@ -64,8 +64,6 @@ enum dti_status dti_cast_operand_parse(struct dti_cast_operand *ret, const char 
     ret->index = index;
     ret->integer_literal = is_integer_literal(text, length);
     ret->components = 1;
-    memset(&ret->number[0], 0, sizeof ret->number[0]);
-    memset(&ret->number[1], 0, sizeof ret->number[1]);
 
     if (length > 2 && text[0] == '(' && text[length - 1] == ')') { /* as Python prints it */
         text++;
@@ -86,6 +84,7 @@ enum dti_status dti_cast_operand_parse(struct dti_cast_operand *ret, const char 
         count = strlen(unit);
     }
     ret->components = 2;
+    memset(&ret->number[1], 0, sizeof ret->number[1]); /* not read yet where the first one fails */
     status = parse_component(ret, 0, split > 0 ? text : "0", split > 0 ? split : 1, reterr);
     if (status == DTI_OK)
         status = parse_component(ret, 1, imaginary, count, reterr);

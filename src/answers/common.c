@@ -11,43 +11,44 @@
 #include "answers/tensors.h"
 #include "dtinfo/policies.def"
 #include "dtinfo/storage.h"
-#include "dtinfo/utf8.h"
 
 /* The two spellings that 64-bit readers share. */
 struct tokens {
-    const char *token; /* the JSON number, or NULL */
-    char text[DTI_TEXT_SIZE];
+    struct dti_spelled token, text; /* the JSON number, or NULL */
+    char room[DTI_TEXT_SIZE];
 };
 
 struct field_digits {
-    char sign[DTI_BINARY_SIZE], exponent[DTI_BINARY_SIZE], mantissa[DTI_BINARY_SIZE];
+    struct dti_spelled sign, exponent, mantissa;
+    char room[3][DTI_BINARY_SIZE];
 };
 
 /* The JSON number of a value that was spelled as text, or NULL. */
-static const char *token_of(const struct dti_number_answer *number, const char *text)
+static struct dti_spelled token_of(const struct dti_number_answer *number, struct dti_spelled text)
 {
     const struct dti_value *const value = number->value;
     const bool whole =
         (number->format && dti_format_is_integer(number->format)) || dti_value_fits_json(value);
     if (value->class > DTI_CLASS_FINITE || !whole)
-        return NULL;
+        return dti_spelled(NULL);
     /* many readers parse "-0" as the integer 0 */
-    return value->class == DTI_CLASS_ZERO && value->negative ? "-0.0" : text;
+    return value->class == DTI_CLASS_ZERO && value->negative ? dti_spelled("-0.0") : text;
 }
 
-static void spell_text(char text[DTI_TEXT_SIZE], const struct dti_number_answer *number)
+static struct dti_spelled spell_text(char room[DTI_TEXT_SIZE],
+                                     const struct dti_number_answer *number)
 {
-    if (number->text)
-        memcpy(text, number->text, strlen(number->text) + 1);
-    else if (number->format)
-        (void)dti_spell_stored(text, number->format, number->code, number->value);
-    else
-        (void)dti_spell_text(text, number->value);
+    if (number->text.text)
+        return number->text;
+    if (!number->format)
+        return (struct dti_spelled){room, dti_spell_text(room, number->value)};
+    return (struct dti_spelled){
+        room, dti_spell_stored(room, number->format, number->code, number->value)};
 }
 
 static void spell_tokens(struct tokens *ret, const struct dti_number_answer *number)
 {
-    spell_text(ret->text, number);
+    ret->text = spell_text(ret->room, number);
     ret->token = token_of(number, ret->text);
 }
 
@@ -59,23 +60,42 @@ bool dti_is_own_rounding(const char *exact, size_t length)
 void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
                       const struct dti_number_answer *number)
 {
-    ret->finite = number->value->class <= DTI_CLASS_FINITE;
-    dti_buffer_borrow(&ret->exact, ret->room, sizeof ret->room);
-    ret->has_exact = ret->finite && dti_spell_exact(&ret->exact, number->value);
-    if (ret->exact.failed)
+    const bool finite = number->value->class <= DTI_CLASS_FINITE;
+    const struct dti_format *const format = number->format;
+    struct dti_buffer *const expansion = &ret->expansion;
+    dti_buffer_borrow(expansion, ret->room, sizeof ret->room);
+    const bool has_exact = finite && dti_spell_exact(expansion, number->value);
+    if (expansion->failed)
         dti_json_out_of_memory(json);
-    if (ret->has_exact && number->value->class == DTI_CLASS_FINITE &&
-        dti_is_own_rounding(ret->exact.data, ret->exact.length))
-        memcpy(ret->text, ret->exact.data, ret->exact.length + 1);
+    ret->exact = dti_spelled_if(has_exact, expansion->data, expansion->length);
+    const bool both = format && format->id == DTI_FP64 && !number->text.text &&
+                      dti_spell_fp64_texts(ret->text_room, ret->shortest_room, number->value);
+    if (both)
+        ret->text = dti_spelled(ret->text_room);
+    else if (has_exact && number->value->class == DTI_CLASS_FINITE &&
+             dti_is_own_rounding(expansion->data, expansion->length))
+        ret->text = ret->exact;
     else
-        spell_text(ret->text, number);
+        ret->text = spell_text(ret->text_room, number);
     ret->token = token_of(number, ret->text);
-    if (number->format) {
-        (void)dti_spell_shortest_value(ret->shortest, number->format, number->value);
-        (void)dti_spell_code(ret->bits, number->code, number->format->width);
+    ret->shortest = ret->bits = ret->hexfloat = dti_spelled(NULL);
+    if (format) {
+        ret->shortest.text = ret->shortest_room;
+        ret->shortest.length =
+            both ? strlen(ret->shortest_room)
+                 : dti_spell_shortest_value(ret->shortest_room, format, number->value);
+        ret->bits.text = ret->bits_room;
+        ret->bits.length = dti_spell_code(ret->bits_room, number->code, format->width);
     }
-    if (ret->finite)
-        (void)dti_spell_hexfloat(ret->hexfloat, number->value);
+    if (finite) {
+        ret->hexfloat.text = ret->hexfloat_room;
+        ret->hexfloat.length = dti_spell_hexfloat(ret->hexfloat_room, number->value);
+    }
+}
+
+static struct dti_spelled spell_bits(char room[DTI_BINARY_SIZE], uint64_t code, unsigned width)
+{
+    return (struct dti_spelled){room, dti_spell_binary(room, code, width)};
 }
 
 static void spell_fields(struct field_digits *ret, const struct dti_fields_answer *fields)
@@ -83,9 +103,9 @@ static void spell_fields(struct field_digits *ret, const struct dti_fields_answe
     const struct dti_format *const format = fields->format;
     const unsigned fraction = format->man_bits, width = fraction + format->exp_bits;
     const bool sign = dti_format_is_signed(format);
-    (void)dti_spell_binary(ret->mantissa, fields->code, fraction);
-    (void)dti_spell_binary(ret->exponent, fields->code >> fraction, format->exp_bits);
-    (void)dti_spell_binary(ret->sign, sign ? fields->code >> width : 0, sign);
+    ret->mantissa = spell_bits(ret->room[0], fields->code, fraction);
+    ret->exponent = spell_bits(ret->room[1], fields->code >> fraction, format->exp_bits);
+    ret->sign = spell_bits(ret->room[2], sign ? fields->code >> width : 0, sign);
 }
 
 void dti_put_token(struct dti_json *json, const char *key, const char *text)
@@ -94,14 +114,14 @@ void dti_put_token(struct dti_json *json, const char *key, const char *text)
 }
 
 /* "inf" and "0" are results beyond the range of fp64. */
-const char *dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
+struct dti_spelled dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
 {
     if (value->class > DTI_CLASS_FINITE)
-        return NULL;
+        return dti_spelled(NULL);
     const size_t length = dti_spell_rounded(buffer, value);
     const size_t sign = buffer[0] == '-';
     const bool lost = value->class == DTI_CLASS_FINITE && length == 1 + sign && buffer[sign] == '0';
-    return buffer[length - 1] == 'f' || lost ? NULL : buffer;
+    return dti_spelled_if(buffer[length - 1] != 'f' && !lost, buffer, length);
 }
 
 void dti_double_value(double figure, struct dti_value *ret_value)
@@ -131,7 +151,7 @@ void dti_put_code(struct dti_json *json, const char *key, const struct dti_forma
         return;
     }
     dti_decode(format, code, &value);
-    dti_put_number(json, key, &(struct dti_number_answer){format, code, &value, NULL});
+    dti_put_number(json, key, &(struct dti_number_answer){format, code, &value, {NULL, 0}});
 }
 
 void dti_put_figure(struct dti_json *json, const char *key, bool there, double figure)
@@ -154,8 +174,7 @@ void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, 
                    size_t length)
 {
     static const char digits[] = "0123456789abcdef";
-    dti_json_text(json, key, text, length);
-    if (!text || dti_utf8_valid(text, length)) {
+    if (dti_json_text(json, key, text, length)) {
         dti_json_null(json, hex_key);
         return;
     }
@@ -165,7 +184,7 @@ void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, 
         hex[2 * i + 1] = digits[text[i] & 15];
     }
     if (hex)
-        dti_json_text(json, hex_key, hex, 2 * length);
+        (void)dti_json_text(json, hex_key, hex, 2 * length);
     else
         dti_json_out_of_memory(json);
     free(hex);

@@ -30,17 +30,17 @@ struct dti_number_answer {
     const struct dti_format *format;
     uint64_t code;
     const struct dti_value *value;
-    const char *text; /* the existing spelling, or NULL */
+    struct dti_spelled text; /* the existing spelling, or NULL */
 };
 
-/* The spellings; only finite numbers have a hexfloat, and only numbers with a format have shortest
- * and bits. Free exact. */
+/* The spellings, NULL where there is none: only finite numbers have a hexfloat, and only numbers
+ * with a format have shortest and bits. Free expansion. */
 enum { DTI_EXACT_ROOM = 256 }; /* bytes that need no memory */
 struct dti_spellings {
-    const char *token; /* the JSON number, or NULL */
-    bool finite, has_exact;
-    char text[DTI_TEXT_SIZE], shortest[DTI_TEXT_SIZE], hexfloat[DTI_TEXT_SIZE], bits[DTI_TEXT_SIZE];
-    struct dti_buffer exact;
+    struct dti_spelled token, text, shortest, exact, hexfloat, bits;
+    char text_room[DTI_TEXT_SIZE], shortest_room[DTI_TEXT_SIZE], hexfloat_room[DTI_TEXT_SIZE],
+        bits_room[DTI_TEXT_SIZE];
+    struct dti_buffer expansion; /* of exact */
     char room[DTI_EXACT_ROOM];
 };
 void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
@@ -65,7 +65,7 @@ void dti_put_token(struct dti_json *json, const char *key, const char *text);
 bool dti_is_own_rounding(const char *exact, size_t length);
 /* A derived figure, rounded to fp64, as a JSON number in the buffer; NULL if it is none, or beyond
  * the range of fp64. */
-const char *dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dti_value *value);
+struct dti_spelled dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dti_value *value);
 
 /* Bytes that should be UTF-8; invalid UTF-8 is written in hexadecimal too. NULL gives nulls. */
 void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, const char *text,

@@ -191,12 +191,10 @@ static void add_as(struct dti_inspect_totals *totals, const struct dti_stored *t
     }
 }
 
-/* Names of dtypes come from a few tables: most compare equal by pointer. */
 static int dtype_order(const void *left, const void *right)
 {
-    const char *const a = dti_tensor_dtype(*(const struct dti_tensor *const *)left);
-    const char *const b = dti_tensor_dtype(*(const struct dti_tensor *const *)right);
-    return a == b ? 0 : strcmp(a, b);
+    const struct dti_inspect_group *const a = left, *const b = right;
+    return strcmp(a->dtype, b->dtype);
 }
 
 static int largest_first(const void *left, const void *right)
@@ -207,37 +205,61 @@ static int largest_first(const void *left, const void *right)
     return strcmp(a->dtype, b->dtype);
 }
 
+/* One of the last groups, or a new one; NULL: memory ran out. Names of dtypes come from a few
+ * tables: those that differ as pointers are told apart later. */
+static struct dti_inspect_group *group_of(struct dti_inspect_totals *totals, const char *dtype)
+{
+    enum { LOOK_BACK = 16 };
+    const size_t count = totals->group_count;
+    for (size_t i = count; i > 0 && count - i < LOOK_BACK; i--) {
+        if (totals->groups[i - 1].dtype == dtype)
+            return &totals->groups[i - 1];
+    }
+    if ((count & (count - 1)) == 0) { /* room for as many as a power of two */
+        const size_t room = count > 0 ? 2 * count : 1;
+        struct dti_inspect_group *const more =
+            room <= SIZE_MAX / sizeof *more ? realloc(totals->groups, room * sizeof *more) : NULL;
+        if (!more)
+            return NULL;
+        totals->groups = more;
+    }
+    totals->groups[count] = (struct dti_inspect_group){.dtype = dtype};
+    return &totals->groups[totals->group_count++];
+}
+
+/* Sorts the groups, and makes one of those of a dtype. */
+static void merge_groups(struct dti_inspect_totals *totals)
+{
+    struct dti_inspect_group *const groups = totals->groups;
+    size_t kept = 0;
+    qsort(groups, totals->group_count, sizeof *groups, dtype_order);
+    for (size_t i = 1; i < totals->group_count; i++) {
+        if (dtype_order(&groups[kept], &groups[i]) != 0) {
+            groups[++kept] = groups[i];
+            continue;
+        }
+        groups[kept].tensors += groups[i].tensors;
+        add(&groups[kept].elements, groups[i].elements);
+        add(&groups[kept].bytes, groups[i].bytes);
+    }
+    totals->group_count = kept + 1;
+    qsort(groups, totals->group_count, sizeof *groups, largest_first);
+}
+
 static enum dti_status group(struct dti_inspect_report *report, struct dti_error *reterr)
 {
     struct dti_inspect_totals *const totals = &report->totals;
-    const size_t count = report->selected_count;
-    if (count == 0)
-        return DTI_OK;
-    const struct dti_tensor **const sorted = malloc(count * sizeof *sorted);
-    if (!sorted)
-        return dti_no_memory(reterr);
-    memcpy((void *)sorted, (const void *)report->shown, count * sizeof *sorted);
-    qsort((void *)sorted, count, sizeof *sorted, dtype_order);
-    size_t groups = 1;
-    for (size_t i = 1; i < count; i++)
-        groups += dtype_order(&sorted[i - 1], &sorted[i]) != 0;
-    totals->groups = calloc(groups, sizeof *totals->groups);
-    if (!totals->groups) {
-        free((void *)sorted);
-        return dti_no_memory(reterr);
-    }
-    struct dti_inspect_group *at = NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (!at || dtype_order(&sorted[i - 1], &sorted[i]) != 0) {
-            at = &totals->groups[totals->group_count++];
-            at->dtype = dti_tensor_dtype(sorted[i]);
-        }
+    for (size_t i = 0; i < report->selected_count; i++) {
+        const struct dti_tensor *const tensor = report->shown[i];
+        struct dti_inspect_group *const at = group_of(totals, dti_tensor_dtype(tensor));
+        if (!at)
+            return dti_no_memory(reterr);
         at->tensors++;
-        add(&at->elements, sorted[i]->elements);
-        add(&at->bytes, sorted[i]->bytes);
+        add(&at->elements, tensor->elements);
+        add(&at->bytes, tensor->bytes);
     }
-    qsort(totals->groups, totals->group_count, sizeof *totals->groups, largest_first);
-    free((void *)sorted);
+    if (totals->group_count > 0)
+        merge_groups(totals);
     return DTI_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The statistics of a file's tensors, and of all of them. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,11 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
         if ((figures->fits >> i & 1) == 0 || (width != 0 && format->width != width))
             continue;
         width = format->width;
-        const int length = snprintf(buffer + used, DTI_INSPECT_FITS - used, "%s%s",
-                                    used > 0 ? separator : "", format->name);
-        used += (size_t)length;
+        const size_t between = used > 0 ? strlen(separator) : 0, length = strlen(format->name);
+        assert(used + between + length < DTI_INSPECT_FITS);
+        memcpy(buffer + used, separator, between);
+        memcpy(buffer + used + between, format->name, length + 1);
+        used += between + length;
     }
     return buffer;
 }
@@ -43,13 +46,19 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
 #define COPY(count) figures->count = stats->count;
 #define ADD(count)  all->count += one->count;
 
+/* `code` is of the hub's format, which often is the tensor's. */
 static void set_extreme(struct dti_inspect_extreme *extreme, const struct dti_value *value,
-                        const struct dti_tensor *tensor, bool magnitude, uint64_t index)
+                        uint64_t code, enum dti_stats_hub hub, const struct dti_tensor *tensor,
+                        bool magnitude, uint64_t index)
 {
-    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
-    struct dti_outcome outcome;
-    dti_encode(dti_inspect_extreme_format(tensor, magnitude), value, &policy, 0, &outcome);
-    *extreme = (struct dti_inspect_extreme){.tensor = tensor, .code = outcome.code, .index = index};
+    const struct dti_format *const format = dti_inspect_extreme_format(tensor, magnitude);
+    if (format != dti_stats_hub_format(hub)) {
+        const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
+        struct dti_outcome outcome;
+        dti_encode(format, value, &policy, 0, &outcome);
+        code = outcome.code;
+    }
+    *extreme = (struct dti_inspect_extreme){.tensor = tensor, .code = code, .index = index};
 }
 
 static void digest(struct dti_inspect_figures *figures, const struct dti_tensor *tensor,
@@ -64,12 +73,14 @@ static void digest(struct dti_inspect_figures *figures, const struct dti_tensor 
     figures->mean = dti_stats_mean(stats);
     figures->deviation = dti_stats_deviation(stats);
     if (dti_stats_extremes(stats, &scanned->rule, &min, &max, &absmax)) {
-        set_extreme(&figures->min, &min, tensor, false, stats->min_index);
-        set_extreme(&figures->max, &max, tensor, false, stats->max_index);
-        set_extreme(&figures->absmax, &absmax, tensor, true, stats->absmax_index);
+        const enum dti_stats_hub hub = scanned->rule.hub;
+        set_extreme(&figures->min, &min, stats->min, hub, tensor, false, stats->min_index);
+        set_extreme(&figures->max, &max, stats->max, hub, tensor, false, stats->max_index);
+        set_extreme(&figures->absmax, &absmax, stats->absmax, hub, tensor, true,
+                    stats->absmax_index);
     }
     for (unsigned i = 0; i < DTI_INSPECT_LADDER; i++) {
-        if (dti_stats_fit(stats, &scanned->rule, dti_format_get(dti_inspect_ladder[i])))
+        if (dti_stats_fit_between(stats, &min, &max, dti_format_get(dti_inspect_ladder[i])))
             figures->fits |= 1U << i;
     }
 }

@@ -10,6 +10,6 @@
     [DTI_PART_CODES] = "codes", [DTI_PART_SCALE] = "scale", [DTI_PART_ZERO_POINT] = "zero_point", \
     [DTI_PART_TENSOR_SCALE] = "tensor_scale", [DTI_PART_SHAPE] = "shape", [DTI_PART_MAP] = "map", \
     [DTI_PART_NESTED_SCALE] = "nested_scale", [DTI_PART_NESTED_MAP] = "nested_map",               \
-    [DTI_PART_STATE] = "state"
+    [DTI_PART_STATE] = "state", [DTI_PART_ORDER] = "order", [DTI_PART_BIAS] = "bias"
 
 #endif

@@ -33,6 +33,8 @@
  *     TEXT_OF(key, text, length, ...) a text without a NUL at its end
  *     CHOICE(key, words, text, ...)   one of words; `words` is a function, see DTI_WORDS
  *     TOKEN(key, text, ...)           a JSON number that was spelled already
+ *     SPELLED_LIKE(key, PATTERN, spelled, ...)          texts and numbers whose length is known:
+ *     SPELLED_OR_NULL SPELLED_TOKEN_OR_NULL(key, spelled, ...)   of a struct dti_spelled
  *     BYTES(key, text, length, ...)   and key_hex, where the bytes are not UTF-8
  *     NUMBER(key, format, code, ...)  a number of a dtype in all its spellings
  *     FIGURE(key, double, ...)        the same of a fp64
@@ -111,6 +113,11 @@
     DTI_KEY(key_) dti_json_array(json, NULL);          \
     start_ for (size_t i = 0; i < (count_); i++) put_; \
     dti_json_end(json);
+/* What was spelled, behind its key. */
+#define DTI_SPELLED(key_, value_) \
+    dti_json_spelled_text(json, "\"" #key_ "\":\"", sizeof #key_ + 3, value_)
+#define DTI_SPELLED_TOKEN(key_, value_) \
+    dti_json_spelled_token(json, "\"" #key_ "\":", sizeof #key_ + 2, value_)
 /* A number or a pointer in place of a condition does not compile. */
 #define DTI_IS_BOOL(value_) _Generic((value_), bool : (value_), int : (value_))
 #define DTI_PUT_BOOL(key_, value_) \
@@ -149,18 +156,27 @@
     DTI_NULLABLE(key_, meaning_, TEXT, , dti_json_string(json, NULL, value_))
 #define TEXT_OF(key_, text_, length_, meaning_) \
     DTI_VALUE(key_, meaning_, TEXT, , dti_json_text(json, NULL, text_, length_))
-#define LIKE(key_, like_, value_, meaning_) \
-    DTI_VALUE(key_, meaning_, TEXT, .pattern = like_, dti_json_string(json, NULL, value_))
+#define LIKE(key_, like_, value_, meaning_) SPELLED_LIKE(key_, like_, dti_spelled(value_), meaning_)
 #define LIKE_OR_NULL(key_, like_, value_, meaning_) \
-    DTI_NULLABLE(key_, meaning_, TEXT, .pattern = like_, dti_json_string(json, NULL, value_))
+    SPELLED_LIKE_OR_NULL(key_, like_, dti_spelled(value_), meaning_)
 #define CHOICE(key_, words_, value_, meaning_) \
-    DTI_VALUE(key_, meaning_, TEXT, .word = words_, dti_json_string(json, NULL, value_))
-#define CHOICE_OR_NULL(key_, words_, value_, meaning_) \
-    DTI_NULLABLE(key_, meaning_, TEXT, .word = words_, dti_json_string(json, NULL, value_))
+    DTI_MEMBER(key_, meaning_, TEXT, 0, .word = words_, DTI_SPELLED(key_, dti_spelled(value_));)
+#define CHOICE_OR_NULL(key_, words_, value_, meaning_)                    \
+    DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_NULLABLE, .word = words_, \
+               DTI_SPELLED(key_, dti_spelled(value_));)
 #define TOKEN(key_, value_, meaning_) \
-    DTI_VALUE(key_, meaning_, DOUBLE, , dti_put_token(json, NULL, value_))
+    DTI_MEMBER(key_, meaning_, DOUBLE, 0, , DTI_SPELLED_TOKEN(key_, dti_spelled(value_));)
 #define TOKEN_OR_NULL(key_, value_, meaning_) \
-    DTI_NULLABLE(key_, meaning_, DOUBLE, , dti_put_token(json, NULL, value_))
+    SPELLED_TOKEN_OR_NULL(key_, dti_spelled(value_), meaning_)
+#define SPELLED_OR_NULL(key_, value_, meaning_) \
+    DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_NULLABLE, , DTI_SPELLED(key_, value_);)
+#define SPELLED_LIKE(key_, like_, value_, meaning_) \
+    DTI_MEMBER(key_, meaning_, TEXT, 0, .pattern = like_, DTI_SPELLED(key_, value_);)
+#define SPELLED_LIKE_OR_NULL(key_, like_, value_, meaning_)                 \
+    DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_NULLABLE, .pattern = like_, \
+               DTI_SPELLED(key_, value_);)
+#define SPELLED_TOKEN_OR_NULL(key_, value_, meaning_) \
+    DTI_MEMBER(key_, meaning_, DOUBLE, DTI_MEMBER_NULLABLE, , DTI_SPELLED_TOKEN(key_, value_);)
 #define DTI_HEX(key_)                                                                        \
     DTI_MEMBER(key_, "its bytes in hexadecimal if they are not UTF-8; null otherwise", TEXT, \
                DTI_MEMBER_NULLABLE, .pattern = DTI_LIKE_HEX, )

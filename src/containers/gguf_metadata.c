@@ -132,7 +132,7 @@ static bool read_string(struct metadata_pair *pair, struct array_level *level)
     if (!dti_gguf_bytes(pair->stream, kept, (size_t)length))
         return false;
     dti_buffer_puts(pair->text, first ? "" : ",");
-    dti_json_quoted(pair->text, kept, (size_t)length);
+    (void)dti_json_quoted(pair->text, kept, (size_t)length);
     return true;
 }
 

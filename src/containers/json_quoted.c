@@ -3,7 +3,10 @@
  * Writing a JSON string: what must be escaped is, everything else is copied unchanged. */
 #include "containers/json_quoted.h"
 
+#include <stdint.h>
+
 #include "dtinfo/utf8.h"
+#include "util/json_string.h"
 
 static void append_escape(struct dti_buffer *buffer, unsigned char c)
 {
@@ -20,9 +23,26 @@ static void append_escape(struct dti_buffer *buffer, unsigned char c)
     dti_buffer_append(buffer, escape, sizeof escape);
 }
 
-void dti_json_quoted(struct dti_buffer *buffer, const char *text, size_t length)
+/* Most texts: false where one has anything but printable ASCII, or is too long for memory. */
+static bool append_plain(struct dti_buffer *buffer, const char *text, size_t length)
 {
-    dti_buffer_puts(buffer, "\"");
+    if (!dti_buffer_reserve(buffer, length < SIZE_MAX - 2 ? length + 2 : length))
+        return false;
+    char *const out = buffer->data + buffer->length;
+    if (dti_json_copy_plain(out + 1, text, length) < length)
+        return false;
+    out[0] = out[length + 1] = '"';
+    out[length + 2] = '\0';
+    buffer->length += length + 2;
+    return true;
+}
+
+bool dti_json_quoted(struct dti_buffer *buffer, const char *text, size_t length)
+{
+    bool valid = true;
+    if (append_plain(buffer, text, length))
+        return true;
+    dti_buffer_append(buffer, "\"", 1);
     size_t run = 0; /* bytes at the front of text that stand for themselves */
     while (run < length) {
         const unsigned char c = (unsigned char)text[run];
@@ -37,10 +57,12 @@ void dti_json_quoted(struct dti_buffer *buffer, const char *text, size_t length)
             dti_buffer_puts(buffer, "\xEF\xBF\xBD");
         else
             append_escape(buffer, c);
+        valid = valid && size > 0;
         text += run + 1;
         length -= run + 1;
         run = 0;
     }
     dti_buffer_append(buffer, text, run);
-    dti_buffer_puts(buffer, "\"");
+    dti_buffer_append(buffer, "\"", 1);
+    return valid;
 }

@@ -7,6 +7,11 @@
 
 #include "containers/safetensors.h"
 
+enum {
+    SHORT_RANK = 8, /* dimensions that nearly all tensors have at most */
+    LOOK_BACK = 8,  /* tensors whose shapes are looked at */
+};
+
 struct header_reading {
     struct dti_opening *opening;
     struct dti_json_reader json;
@@ -137,10 +142,11 @@ static bool read_sizes(struct header_reading *reading, const struct dti_tensor *
             return true;
         }
         uint64_t size;
-        char what[64];
-        snprintf(what, sizeof what, "%s must hold non-negative integers, not", member);
-        if (token != DTI_JSON_NUMBER || !dti_json_u64(&reading->json, &size))
+        if (token != DTI_JSON_NUMBER || !dti_json_u64(&reading->json, &size)) {
+            char what[64];
+            snprintf(what, sizeof what, "%s must hold non-negative integers, not", member);
             return fail_token(reading, tensor, what);
+        }
         if (count == capacity)
             return fail_tensor(reading, tensor, "data_offsets must be two numbers");
         ret_sizes[count++] = size;
@@ -155,18 +161,34 @@ static bool open_array(struct header_reading *reading, const struct dti_tensor *
            (token == DTI_JSON_ARRAY || fail_tensor(reading, tensor, problem));
 }
 
+/* That of one of the tensors before, as neighbours are often alike, or a copy. */
+static const uint64_t *keep_shape(struct header_reading *reading, const struct dti_tensor *tensor,
+                                  const uint64_t *shape, size_t rank)
+{
+    const struct dti_tensor *const first = reading->opening->container->tensors;
+    for (unsigned i = 1; i <= LOOK_BACK && tensor - first >= (ptrdiff_t)i; i++) {
+        const struct dti_tensor *const other = tensor - i;
+        if (other->rank == rank && memcmp(other->shape, shape, rank * sizeof *shape) == 0)
+            return other->shape;
+    }
+    return dti_opening_copy(reading->opening, shape, rank, sizeof *shape);
+}
+
 static bool read_shape(struct header_reading *reading, struct dti_tensor *tensor)
 {
     if (!open_array(reading, tensor, "its shape is not an array"))
         return false;
+    uint64_t own[SHORT_RANK];
     const size_t capacity = count_numbers(&reading->json);
-    uint64_t *const shape = dti_opening_array(reading->opening, capacity, sizeof *shape);
+    const bool is_short = capacity <= SHORT_RANK;
+    uint64_t *const shape =
+        is_short ? own : dti_opening_array(reading->opening, capacity, sizeof *shape);
     size_t rank;
     if (!shape || !read_sizes(reading, tensor, "shape", shape, capacity, &rank))
         return false;
-    tensor->shape = shape;
+    tensor->shape = is_short ? keep_shape(reading, tensor, own, rank) : shape;
     tensor->rank = (unsigned)rank; /* two bytes of header each */
-    return true;
+    return tensor->shape != NULL;
 }
 
 static bool read_offsets(struct header_reading *reading, struct dti_tensor *tensor)

@@ -14,7 +14,6 @@
 #include "dtinfo/checked.h"
 #include "dtinfo/little_endian.h"
 #include "dtinfo/spell.h"
-#include "dtinfo/utf8.h"
 
 static const char metadata_name[] = "__metadata__";
 
@@ -26,19 +25,10 @@ static enum dti_status fail_tensor(struct dti_error *reterr, enum dti_status sta
                     dti_quote(name, tensor->name, tensor->name_length), what);
 }
 
-/* Appends a JSON string; false: it is not UTF-8. */
-static bool append_string(struct dti_buffer *out, const char *text, size_t length)
-{
-    if (!dti_utf8_valid(text, length))
-        return false;
-    dti_json_quoted(out, text, length);
-    return true;
-}
-
 static void append_uint(struct dti_buffer *out, uint64_t value)
 {
-    char digits[DTI_TEXT_SIZE];
-    dti_buffer_append(out, digits, dti_spell_u64(digits, value));
+    if (dti_buffer_reserve(out, DTI_TEXT_SIZE))
+        out->length += dti_spell_u64(out->data + out->length, value);
 }
 
 static enum dti_status check_names(const void *items, size_t count, struct dti_named named,
@@ -111,7 +101,7 @@ static int compare(const void *a, const void *b)
 static enum dti_status append_metadata(struct dti_buffer *out, const struct dti_metadata *metadata,
                                        size_t count, struct dti_error *reterr)
 {
-    append_string(out, metadata_name, sizeof metadata_name - 1);
+    (void)dti_json_quoted(out, metadata_name, sizeof metadata_name - 1);
     dti_buffer_puts(out, ":{");
     for (size_t i = 0; i < count; i++) {
         char key[DTI_QUOTE_SIZE];
@@ -120,9 +110,9 @@ static enum dti_status append_metadata(struct dti_buffer *out, const struct dti_
             return dti_fail(reterr, DTI_WRONG_KIND,
                             "metadata %s is not a string; safetensors holds only strings", key);
         dti_buffer_append(out, ",", i > 0);
-        bool ok = append_string(out, metadata[i].key, metadata[i].key_length);
+        bool ok = dti_json_quoted(out, metadata[i].key, metadata[i].key_length);
         dti_buffer_append(out, ":", 1);
-        ok = ok && append_string(out, metadata[i].value, metadata[i].value_length);
+        ok = ok && dti_json_quoted(out, metadata[i].value, metadata[i].value_length);
         if (!ok)
             return dti_fail(reterr, DTI_BAD_INPUT,
                             "metadata %s is not UTF-8, as safetensors requires", key);
@@ -131,24 +121,26 @@ static enum dti_status append_metadata(struct dti_buffer *out, const struct dti_
     return DTI_OK;
 }
 
+#define APPEND(out, literal) dti_buffer_append(out, literal, sizeof literal - 1)
+
 static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_new_tensor *tensor,
                                      struct dti_error *reterr)
 {
-    if (!append_string(out, tensor->name, tensor->name_length))
+    if (!dti_json_quoted(out, tensor->name, tensor->name_length))
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
                            "has a name that is not UTF-8, as safetensors requires");
-    dti_buffer_puts(out, ":{\"dtype\":\"");
+    APPEND(out, ":{\"dtype\":\"");
     dti_buffer_puts(out, dti_safetensors_name(tensor->format));
-    dti_buffer_puts(out, "\",\"shape\":[");
+    APPEND(out, "\",\"shape\":[");
     for (unsigned i = 0; i < tensor->rank; i++) {
         dti_buffer_append(out, ",", i > 0);
         append_uint(out, tensor->shape[i]);
     }
-    dti_buffer_puts(out, "],\"data_offsets\":[");
+    APPEND(out, "],\"data_offsets\":[");
     append_uint(out, tensor->offset);
     dti_buffer_append(out, ",", 1);
     append_uint(out, tensor->offset + tensor->bytes);
-    dti_buffer_puts(out, "]}");
+    APPEND(out, "]}");
     return DTI_OK;
 }
 

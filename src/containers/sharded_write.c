@@ -63,9 +63,9 @@ static void write_rows(struct dti_buffer *text, const struct shard_row *rows, si
     dti_buffer_puts(text, "\n  },\n  \"weight_map\": {");
     for (size_t i = 0; i < count; i++) {
         dti_buffer_puts(text, i > 0 ? ",\n    " : "\n    ");
-        dti_json_quoted(text, rows[i].tensor->name, rows[i].tensor->name_length);
+        (void)dti_json_quoted(text, rows[i].tensor->name, rows[i].tensor->name_length);
         dti_buffer_puts(text, ": ");
-        dti_json_quoted(text, rows[i].shard, strlen(rows[i].shard));
+        (void)dti_json_quoted(text, rows[i].shard, strlen(rows[i].shard));
     }
     dti_buffer_puts(text, count > 0 ? "\n  }\n}\n" : "}\n}\n");
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/bignum.h"
+#include "core/decimal.h"
 
 enum {
     CHUNK = 19,         /* 10^19 is the largest power of ten below 2^64 */
@@ -164,10 +165,18 @@ static void split(struct dti_big *ret_high, struct dti_big *value, const struct 
 static void write_leaf(char *digits, size_t count, struct dti_big *value)
 {
     while (count > 0) {
-        uint64_t chunk = dti_big_div_small(value, TEN_TO_CHUNK);
-        for (size_t i = 0; i < CHUNK && count > 0; i++) {
-            digits[--count] = (char)('0' + chunk % 10);
-            chunk /= 10;
+        char chunk[CHUNK + 1];
+        const size_t taken = count < CHUNK ? count : CHUNK;
+        const size_t zeros =
+            CHUNK - dti_digits_write(chunk, dti_big_div_small(value, TEN_TO_CHUNK));
+        count -= taken;
+        if (taken == CHUNK) {
+            memset(digits + count, '0', zeros);
+            memcpy(digits + count + zeros, chunk, CHUNK - zeros);
+        } else {
+            const size_t skipped = CHUNK - taken;
+            for (size_t i = 0; i < taken; i++)
+                digits[count + i] = i + skipped < zeros ? '0' : chunk[i + skipped - zeros];
         }
     }
 }

@@ -6,57 +6,63 @@
 
 #include <string.h>
 
-static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-                            "25262728293031323334353637383940414243444546474849"
-                            "50515253545556575859606162636465666768697071727374"
-                            "75767778798081828384858687888990919293949596979899";
+#include "core/wide.h"
 
-static void write_eight(char *text, uint32_t number)
+/* The eight digits of a number below 10^8, the first in the lowest byte: halves, quarters and
+ * digits side by side, each divided by multiplying with a reciprocal that is right for numbers so
+ * small. */
+static inline uint64_t split_eight(uint32_t number)
 {
-    const uint32_t high = number / 10000, low = number % 10000;
-    memcpy(text, pairs + 2 * (high / 100), 2);
-    memcpy(text + 2, pairs + 2 * (high % 100), 2);
-    memcpy(text + 4, pairs + 2 * (low / 100), 2);
-    memcpy(text + 6, pairs + 2 * (low % 100), 2);
+    const uint64_t halves = number / 10000 | (uint64_t)(number % 10000) << 32;
+    const uint64_t hundreds = (halves * 10486) >> 20 & UINT64_C(0x0000007F0000007F);
+    const uint64_t quarters = hundreds | (halves - hundreds * 100) << 16;
+    const uint64_t tens = (quarters * 103) >> 10 & UINT64_C(0x000F000F000F000F);
+    return tens | (quarters - tens * 10) << 8;
 }
 
-/* Up to eight digits, without leading zeros. */
-static size_t write_head(char *text, uint32_t number)
+static void put_eight(char *text, uint64_t digits)
 {
-    const unsigned upper = number >= 10000 ? 4 : 0; /* digits above the four that are counted */
-    const uint32_t four = upper > 0 ? number / 10000 : number;
-    const size_t count = upper + 1U + (four >= 10) + (four >= 100) + (four >= 1000);
-    char *end = text + count;
-    for (; number >= 10; number /= 100)
-        memcpy(end -= 2, pairs + 2 * (number % 100), 2);
-    if (end > text)
-        *text = (char)('0' + number);
-    return count;
+    digits |= UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(text, &digits, sizeof digits);
+#else
+    for (unsigned i = 0; i < 8; i++)
+        text[i] = (char)(digits >> 8 * i);
+#endif
+}
+
+/* The same without leading zeros; returns how many are left. */
+static size_t put_head(char *text, uint32_t number)
+{
+    const uint64_t digits = split_eight(number);
+    const unsigned zeros = dti_trailing_zeros(digits | UINT64_C(1) << 56) / 8;
+    put_eight(text, digits >> 8 * zeros);
+    return 8 - zeros;
 }
 
 size_t dti_digits_write(char *text, uint64_t number)
 {
     const uint32_t group = 100000000;
     if (number < group)
-        return write_head(text, (uint32_t)number);
+        return put_head(text, (uint32_t)number);
     const uint64_t above = number / group;
     const size_t length =
-        above < group ? write_head(text, (uint32_t)above) : dti_digits_write(text, above);
-    write_eight(text + length, (uint32_t)(number % group));
+        above < group ? put_head(text, (uint32_t)above) : dti_digits_write(text, above);
+    put_eight(text + length, split_eight((uint32_t)(number % group)));
     return length + 8;
 }
 
-void dti_decimal_strip(struct dti_decimal *decimal)
+size_t dti_digits_write_wide(char *text, uint64_t high, uint64_t low)
 {
-    while (decimal->count > 1 && decimal->digit[decimal->count - 1] == '0')
-        decimal->count--;
-}
-
-void dti_decimal_set(struct dti_decimal *ret_decimal, uint64_t number, int32_t scale)
-{
-    ret_decimal->count = (unsigned)dti_digits_write(ret_decimal->digit, number);
-    ret_decimal->exponent = scale + (int32_t)ret_decimal->count - 1;
-    dti_decimal_strip(ret_decimal);
+    const uint64_t eight = 100000000, group = eight * eight;
+    uint64_t rest;
+    if (high == 0)
+        return dti_digits_write(text, low);
+    const uint64_t above = dti_wide_div(high % group, low, group, &rest);
+    const size_t length = dti_digits_write_wide(text, high / group, above);
+    put_eight(text + length, split_eight((uint32_t)(rest / eight)));
+    put_eight(text + length + 8, split_eight((uint32_t)(rest % eight)));
+    return length + 16;
 }
 
 /* Digits with room for all of them behind `end`, also where there are fewer: a copy of constant
@@ -72,8 +78,8 @@ size_t dti_decimal_layout_scientific(char *text, bool negative, const struct dti
     const bool shrinks = decimal->exponent < 0;
     const uint32_t magnitude = (uint32_t)(shrinks ? -decimal->exponent : decimal->exponent);
     char *end = text;
-    if (negative)
-        *end++ = '-';
+    *end = '-'; /* signs are as good as random: no branch */
+    end += negative;
     *end++ = decimal->digit[0];
     if (decimal->count > 1) {
         *end++ = '.';
@@ -96,8 +102,8 @@ size_t dti_decimal_layout(char *text, bool negative, const struct dti_decimal *d
         return dti_decimal_layout_scientific(text, negative, decimal);
 
     char *end = text;
-    if (negative)
-        *end++ = '-';
+    *end = '-'; /* signs are as good as random: no branch */
+    end += negative;
     if (exponent < 0) {
         memcpy(end, "0.000", 5);
         end = put_all(end + 1 - exponent, decimal->digit, decimal->count);

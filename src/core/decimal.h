@@ -31,12 +31,18 @@ struct dti_interval {
  * False when memory ran out, which takes an exponent beyond +-1000 or so. */
 bool dti_decimal_shortest(struct dti_decimal *ret_decimal, const struct dti_interval *interval);
 
-/* number x 10^scale, number != 0, with its trailing zeros dropped. */
-void dti_decimal_set(struct dti_decimal *ret_decimal, uint64_t number, int32_t scale);
-void dti_decimal_strip(struct dti_decimal *decimal);
+/* Drops trailing zeros. */
+static inline void dti_decimal_strip(struct dti_decimal *decimal)
+{
+    while (decimal->count > 1 && decimal->digit[decimal->count - 1] == '0')
+        decimal->count--;
+}
 
-/* Decimal digits without a terminator; returns how many. */
+/* Decimal digits without a terminator; returns how many. Writes eight bytes even where there are
+ * fewer. */
 size_t dti_digits_write(char *text, uint64_t number);
+/* The same of high:low, up to 39 digits. */
+size_t dti_digits_write_wide(char *text, uint64_t high, uint64_t low);
 
 /* Digits that are there, and zeros; both return where they end. */
 static inline char *dti_digits_put(char *end, const char *digits, size_t count)

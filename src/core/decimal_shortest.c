@@ -197,16 +197,43 @@ static bool set_sides_fixed(struct shortest_sides *ret, uint64_t *multiple, uint
 /* What reaches beyond 1 reaches beyond every rest. */
 static uint64_t times_ten(uint64_t reach)
 {
-    return reach > UINT64_MAX / 10 ? UINT64_MAX : reach * 10;
+    uint64_t beyond;
+    const uint64_t low = dti_wide_mul_add(reach, 10, 0, 0, &beyond);
+    return low | (0 - (uint64_t)(beyond != 0));
 }
 
-static bool find_fixed(struct answer *ret, const struct dti_interval *interval, int32_t k)
+/* Whether a rest is clearly on one side of both ends. */
+static bool is_clear(uint64_t rest, uint64_t below, uint64_t half)
 {
-    struct fixed x;
+    const uint64_t up = 0 - rest, near = 2 * SLACK;
+    return (up > SLACK) & (rest - below + SLACK > near) & (up - half + SLACK > near);
+}
+
+/* Nearly all numbers. Which multiple it is differs from one to the next, so that both are found and
+ * no branch depends on it. */
+static bool find_clear(struct answer *ret, const struct fixed *x)
+{
+    const uint64_t rest = x->fraction, below = times_ten(x->below), half = times_ten(x->half);
+    uint64_t digit;
+    const uint64_t tenths = dti_wide_mul_add(rest, 10, 0, 0, &digit);
+    const uint64_t middle = UINT64_C(1) << 63;
+    if (x->whole == 0 || !is_clear(rest, x->below, x->half) || !is_clear(tenths, below, half) ||
+        tenths - middle + SLACK <= 2 * SLACK)
+        return false;
+    const bool lower = rest < x->below, upper = 0 - rest < x->half;
+    const bool more = tenths > middle, low = tenths < below, high = 0 - tenths < half;
+    ret->whole = x->whole + upper; /* at most one is inside */
+    ret->has_digit = !(lower | upper);
+    ret->digit = (unsigned)digit + (high & (more | !low));
+    return true;
+}
+
+/* The others, as far as the errors let it be told. */
+static bool find_careful(struct answer *ret, struct fixed x, const struct dti_interval *interval,
+                         int32_t k)
+{
     struct shortest_sides sides;
     uint64_t digit;
-    if (!set_fixed(&x, interval, k))
-        return false;
     /* Of an integer everything here is a multiple of 10^-15 / 2, more than 9000 units: what is
      * nearly equal is equal. */
     const bool integer = interval->exponent >= 1 && k >= 1 && k <= 15;
@@ -223,6 +250,12 @@ static bool find_fixed(struct answer *ret, const struct dti_interval *interval, 
         return false;
     take_digit(ret, &sides, (unsigned)digit);
     return true;
+}
+
+static bool find_fixed(struct answer *ret, const struct dti_interval *interval, int32_t k)
+{
+    struct fixed x;
+    return set_fixed(&x, interval, k) && (find_clear(ret, &x) || find_careful(ret, x, interval, k));
 }
 
 /* The same with integers: number, unit (10^K), below and half are all multiplied by what makes them
@@ -304,22 +337,18 @@ static bool find_exactly(struct answer *ret, const struct dti_interval *interval
 bool dti_decimal_shortest(struct dti_decimal *ret_decimal, const struct dti_interval *interval)
 {
     const int32_t k = width_log10(interval) + 1;
-    struct answer answer;
+    struct answer answer = {.digit = 0};
     if (!find_fixed(&answer, interval, k) && !find_exactly(&answer, interval, k))
         return false;
-    if (answer.has_digit && answer.digit == 10) {
-        answer.whole++;
+    if (answer.digit == 10) {
+        answer.whole += answer.has_digit;
         answer.has_digit = false;
     }
-    if (!answer.has_digit) {
-        dti_decimal_set(ret_decimal, answer.whole, k);
-        return true;
-    }
-    unsigned count =
-        answer.whole != 0 ? (unsigned)dti_digits_write(ret_decimal->digit, answer.whole) : 0;
-    ret_decimal->digit[count++] = (char)('0' + answer.digit);
-    ret_decimal->count = count;
-    ret_decimal->exponent = k - 1 + (int32_t)count - 1;
+    size_t count = answer.whole != 0 ? dti_digits_write(ret_decimal->digit, answer.whole) : 0;
+    ret_decimal->digit[count] = (char)('0' + answer.digit);
+    count += answer.has_digit;
+    ret_decimal->count = (unsigned)count;
+    ret_decimal->exponent = k - 1 + (int32_t)count - answer.has_digit;
     dti_decimal_strip(ret_decimal);
     return true;
 }

@@ -96,8 +96,8 @@ bool dti_append_decimal(struct dti_buffer *buffer, bool negative, const char *di
     if (!dti_buffer_reserve(buffer, negative + point + zeros + count))
         return false;
     char *end = buffer->data + buffer->length;
-    if (negative)
-        *end++ = '-';
+    *end = '-';
+    end += negative;
     if (exponent >= 0) {
         end = dti_digits_put(end, digits, count);
         end = dti_digits_put_zeros(end, zeros);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * stored - number, exactly. Integers over a common denominator do for texts of ordinary length,
- * of 64 bits where they suffice; long decimals are subtracted digit by digit, which takes linear
- * time where integers would not. */
+ * stored - number, exactly. Integers over a common denominator do for texts of ordinary length, of
+ * 128 bits where they suffice (number_difference_short.c); long decimals are subtracted digit by
+ * digit, which takes linear time where integers would not. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/decimal.h"
 #include "core/number_terms.h"
-#include "core/wide.h"
-#include "dtinfo/checked.h"
 
 enum {
     INTEGER_DIGITS = 300,   /* decimals up to which integers are used, */
@@ -91,90 +88,6 @@ static bool out_of_reach(const struct dti_number *number, const struct dti_value
         set_near(&ret->absolute, stored, nearness);
         set_power_of_two(&ret->relative, stored->negative, INT64_C(2) * DTI_EXPONENT_LIMIT);
     }
-    return true;
-}
-
-enum { POWERS = 20 }; /* of ten in 64 bits */
-
-static uint64_t power_of_ten(unsigned power)
-{
-    return dti_pow5_small[power] << power;
-}
-
-/* num / den, neither of which is 0. */
-static void set_ratio(struct dti_value *ret, bool negative, uint64_t num, uint64_t den)
-{
-    const unsigned num_zeros = dti_leading_zeros(num), den_zeros = dti_leading_zeros(den);
-    uint64_t rest;
-    num <<= num_zeros;
-    den <<= den_zeros;
-    const unsigned half = num >= den; /* so that the quotient has 128 bits */
-    const uint64_t high = dti_wide_div(num >> half, half ? num << 63 : 0, den, &rest);
-    const uint64_t low = dti_wide_div(rest, 0, den, &rest);
-    dti_value_set_wide(ret, negative, high, low, rest != 0,
-                       (int64_t)half - 128 + (int64_t)den_zeros - (int64_t)num_zeros);
-}
-
-/* Both numbers as integers over a power of ten, which becomes *ret_places. False where 64 bits do
- * not hold them. */
-static bool scale_words(const struct dti_term *term, const struct dti_value *stored,
-                        uint64_t *ret_number, uint64_t *ret_stored, unsigned *ret_places)
-{
-    const unsigned zeros = dti_trailing_zeros(stored->hi);
-    const int64_t power = (int64_t)stored->exponent - 63 + (int64_t)zeros; /* of the odd part */
-    uint64_t ours = 0, theirs = stored->hi >> zeros;
-    if (term->count >= POWERS || term->exponent <= -POWERS || term->exponent >= POWERS ||
-        power <= -POWERS || stored->exponent >= 63)
-        return false;
-    for (size_t i = 0; i < term->count; i++)
-        ours = ours * 10 + (uint64_t)(term->digits[i] - '0');
-    const unsigned places = term->exponent < 0 ? (unsigned)-term->exponent : 0;
-    const unsigned binary = power < 0 ? (unsigned)-power : 0;
-    const unsigned common = places > binary ? places : binary;
-    const unsigned shift = common - places + (term->exponent > 0 ? (unsigned)term->exponent : 0);
-    if (shift >= POWERS || !dti_mul_u64(ours, power_of_ten(shift), &ours))
-        return false;
-    theirs = power > 0 ? theirs << power : theirs;
-    if (!dti_mul_u64(theirs, dti_pow5_small[binary], &theirs) ||
-        !dti_mul_u64(theirs, power_of_ten(common - binary), &theirs))
-        return false;
-    *ret_number = ours;
-    *ret_stored = theirs;
-    *ret_places = common;
-    return true;
-}
-
-/* The same as by_integers() for short decimals next to numbers of ordinary size; false, having done
- * nothing, for others. */
-static bool by_words(const struct dti_number *number, const struct dti_value *stored,
-                     struct dti_difference *ret, struct dti_buffer *exact, bool *ret_has_exact)
-{
-    char digits[DTI_DECIMAL_DIGITS];
-    uint64_t ours, theirs, difference;
-    unsigned places;
-    if (number->quotient || number->num.hexadecimal || stored->lo != 0 || stored->sticky ||
-        !scale_words(&number->num, stored, &ours, &theirs, &places))
-        return false;
-    bool negative = stored->negative;
-    if (number->negative == stored->negative) {
-        negative = theirs > ours ? negative : !negative;
-        difference = theirs > ours ? theirs - ours : ours - theirs;
-    } else if (!dti_add_u64(theirs, ours, &difference)) {
-        return false;
-    }
-    if (difference == 0) {
-        ret->absolute = ret->relative = (struct dti_value){.class = DTI_CLASS_ZERO};
-        dti_buffer_append(exact, "0", 1);
-        *ret_has_exact = true;
-        return true;
-    }
-    set_ratio(&ret->absolute, negative, difference, power_of_ten(places));
-    set_ratio(&ret->relative, negative, difference, ours);
-    size_t count = dti_digits_write(digits, difference);
-    int64_t exponent = -(int64_t)places;
-    for (; digits[count - 1] == '0'; count--)
-        exponent++;
-    *ret_has_exact = dti_append_decimal(exact, negative, digits, count, exponent);
     return true;
 }
 
@@ -349,7 +262,7 @@ bool dti_number_difference(const struct dti_number *number, const struct dti_val
         ok = to_zero(number, ret, exact, ret_has_exact);
     else if (dti_number_magnitude(number) != DTI_MAGNITUDE_ORDINARY)
         ok = out_of_reach(number, stored, ret);
-    else if (by_words(number, stored, ret, exact, ret_has_exact))
+    else if (dti_difference_short(number, stored, ret, exact, ret_has_exact))
         ok = true;
     else if (number->quotient || term->hexadecimal ||
              (term->count <= INTEGER_DIGITS && term->exponent <= INTEGER_EXPONENT &&

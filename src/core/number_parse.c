@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/digit_run.h"
 #include "core/number_terms.h"
 #include "core/wide.h"
 
@@ -17,6 +18,7 @@ static const size_t length_max = (size_t)1 << 30;              /* bits can be co
 struct scanned_term {
     unsigned base;            /* 2, 10, 16 */
     const char *digits, *end; /* with a point and '_' in between */
+    const char *point;        /* where there are no '_': the point, or the end; else NULL */
     size_t count;             /* from the first digit that is not 0 on */
     uint64_t value;           /* of these, while they are short */
     int64_t exponent;         /* of the last digit: of ten, else of two */
@@ -42,36 +44,6 @@ static inline bool is_digit_at(const char *p, const char *end, unsigned base)
     return p < end && digit_value(*p, base) < base;
 }
 
-/* Eight decimal digits at once, as two fours of two pairs. False when not all of them are digits:
- * a byte is one if adding 0x46 does not reach 0x80 and subtracting '0' does not borrow. */
-static inline bool take_eight(const char *p, uint64_t *ret)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t eight;
-    memcpy(&eight, p, sizeof eight);
-    if (((eight + ones * 0x46) | (eight - ones * '0')) & ones << 7)
-        return false;
-    eight -= ones * '0';
-    eight = (eight * 10 + (eight >> 8)) & UINT64_C(0x00FF00FF00FF00FF);
-    eight = (eight * 100 + (eight >> 16)) & UINT64_C(0x0000FFFF0000FFFF);
-    *ret = (eight * 10000 + (eight >> 32)) & UINT64_C(0xFFFFFFFF);
-    return true;
-#else
-    (void)p, (void)ret;
-    return false;
-#endif
-}
-
-/* The decimal digits of a number below 10^8. */
-static inline unsigned count_eight(uint64_t number)
-{
-    unsigned count = 0;
-    for (uint64_t power = 1; count < 8 && number >= power; power *= 10)
-        count++;
-    return count;
-}
-
 /* Reads digits with their point into *ret. Returns where they end; NULL at a misplaced '_'. */
 static inline const char *scan_digits(struct scanned_term *ret, const char *p, const char *end,
                                       unsigned base, size_t short_count, unsigned digit_bits)
@@ -81,14 +53,6 @@ static inline const char *scan_digits(struct scanned_term *ret, const char *p, c
     size_t count = 0, fraction = 0;
     uint64_t value = 0;
     for (; p < end; p++) {
-        uint64_t eight;
-        if (base == 10 && end - p >= 8 && count + 8 <= short_count && take_eight(p, &eight)) {
-            count = value != 0 ? count + 8 : count_eight(eight);
-            value = value * 100000000 + eight;
-            fraction += point ? 8 : 0;
-            p += 7;
-            continue;
-        }
         const unsigned digit = digit_value(*p, base);
         if (digit < base) {
             if (count < short_count) {
@@ -110,10 +74,31 @@ static inline const char *scan_digits(struct scanned_term *ret, const char *p, c
     ret->base = base;
     ret->digits = start;
     ret->end = p;
+    ret->point = NULL;
     ret->count = count;
     ret->value = value;
     ret->exponent = -(int64_t)fraction * digit_bits;
     return p;
+}
+
+/* The same of decimal digits without '_', which nearly all are. */
+static inline const char *scan_decimal(struct scanned_term *ret, const char *p, const char *end)
+{
+#ifdef DTI_RUNS_OF_EIGHT
+    const char *const start = p, *point;
+    size_t count = 0;
+    uint64_t value = 0;
+    point = p = dti_take_digits(&value, &count, DTI_SHORT_DECIMAL, p, start, end);
+    if (p < end && *p == '.')
+        p = dti_take_digits(&value, &count, DTI_SHORT_DECIMAL, p + 1, start, end);
+    if (p == end || *p != '_') {
+        const int64_t exponent = p > point ? point + 1 - p : 0;
+        *ret = (struct scanned_term){10, start, p, point, count, value, exponent};
+        return p;
+    }
+    p = start;
+#endif
+    return scan_digits(ret, p, end, 10, DTI_SHORT_DECIMAL, 1);
 }
 
 /* Adds [+-]digits to *exponent, held within exponent_max. Returns where they end, NULL at a
@@ -155,7 +140,7 @@ static enum dti_parse_problem scan_term(struct scanned_term *ret, const char *p,
     else if (prefix == 'b')
         stop = scan_digits(ret, p + 2, end, 2, SHORT_BINARY, 1);
     else
-        stop = scan_digits(ret, p, end, 10, DTI_SHORT_DECIMAL, 1);
+        stop = scan_decimal(ret, p, end);
     if (!stop)
         return DTI_PARSE_UNDERSCORE;
     /* A lone point is no number; two characters hold a digit. */
@@ -235,10 +220,12 @@ static enum dti_parse_problem scan_number(struct scanned_number *ret, const char
 /* The last `count` digits, in lower case (decimal ones have the bit anyway). */
 static void copy_digits(char *ret, size_t count, const struct scanned_term *term)
 {
-    const char *const plain =
-        count <= (size_t)(term->end - term->digits) ? term->end - count : NULL;
-    if (plain && term->base == 10 && !memchr(plain, '.', count) && !memchr(plain, '_', count)) {
-        memcpy(ret, plain, count);
+    if (term->point) {
+        const size_t places = (size_t)(term->end - term->point);
+        const size_t most = places > 0 ? places - 1 : 0;
+        const size_t behind = count < most ? count : most;
+        memcpy(ret, term->point - (count - behind), count - behind);
+        memcpy(ret + (count - behind), term->end - behind, behind);
         return;
     }
     for (const char *from = term->end; count > 0;) {
@@ -367,12 +354,25 @@ enum dti_status dti_number_parse_value(struct dti_number *ret_number, struct dti
     return dti_no_memory(reterr);
 }
 
+/* A sign, digits and a point, few enough and not all 0; false, having done nothing, for others. */
+static inline bool set_plain(struct dti_value *ret_value, const char *text, size_t length)
+{
+    struct scanned_term term = {.count = 0};
+    const char *const end = text + length;
+    const bool negative = length > 0 && *text == '-';
+    return scan_decimal(&term, text + negative, end) == end && term.count > 0 &&
+           term.count <= DTI_SHORT_DECIMAL &&
+           dti_value_set_decimal(ret_value, negative, term.value, term.exponent);
+}
+
 enum dti_status dti_value_parse(struct dti_value *ret_value, const char *text, size_t length,
                                 struct dti_error *reterr)
 {
     struct scanned_number scanned;
     struct dti_number number;
     const char *at = text;
+    if (set_plain(ret_value, text, length))
+        return DTI_OK;
     const enum dti_parse_problem problem = scan_number(&scanned, text, length, &at);
     if (problem != DTI_PARSE_FINE)
         return dti_number_complain(reterr, problem, text, length, at);

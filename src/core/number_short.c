@@ -5,39 +5,63 @@
 #include "core/number_terms.h"
 #include "core/wide.h"
 
-/* floor((2^128 - 1) / d) - 2^64 of d = 5^k, shifted up until its top bit is set. */
-static const uint64_t reciprocals[DTI_POW5_SMALL_MAX + 1] = {
-    UINT64_C(0xFFFFFFFFFFFFFFFF), UINT64_C(0x9999999999999999), UINT64_C(0x47AE147AE147AE14),
-    UINT64_C(0x0624DD2F1A9FBE76), UINT64_C(0xA36E2EB1C432CA57), UINT64_C(0x4F8B588E368F0846),
-    UINT64_C(0x0C6F7A0B5ED8D36B), UINT64_C(0xAD7F29ABCAF48578), UINT64_C(0x5798EE2308C39DF9),
-    UINT64_C(0x12E0BE826D694B2E), UINT64_C(0xB7CDFD9D7BDBAB7D), UINT64_C(0x5FD7FE17964955FD),
-    UINT64_C(0x19799812DEA11197), UINT64_C(0xC25C268497681C26), UINT64_C(0x6849B86A12B9B01E),
-    UINT64_C(0x203AF9EE756159B2), UINT64_C(0xCD2B297D889BC2B6), UINT64_C(0x70EF54646D496892),
-    UINT64_C(0x2725DD1D243ABA0E), UINT64_C(0xD83C94FB6D2AC34A), UINT64_C(0x79CA10C9242235D5),
-    UINT64_C(0x2E3B40A0E9B4F7DD), UINT64_C(0xE392010175EE5962), UINT64_C(0x82DB34012B25144E),
-    UINT64_C(0x357C299A88EA76A5), UINT64_C(0xEF2D0F5DA7DD8AA2), UINT64_C(0x8C240C4AECB13BB5),
-    UINT64_C(0x3CE9A36F23C0FC90),
+/* floor(2^(127 + bits) / d) of d = 5^k, which has so many bits: high, low. */
+static const uint64_t reciprocals[DTI_POW5_SMALL_MAX + 1][2] = {
+    [1] = {UINT64_C(0xCCCCCCCCCCCCCCCC), UINT64_C(0xCCCCCCCCCCCCCCCC)},
+    [2] = {UINT64_C(0xA3D70A3D70A3D70A), UINT64_C(0x3D70A3D70A3D70A3)},
+    [3] = {UINT64_C(0x83126E978D4FDF3B), UINT64_C(0x645A1CAC083126E9)},
+    [4] = {UINT64_C(0xD1B71758E219652B), UINT64_C(0xD3C36113404EA4A8)},
+    [5] = {UINT64_C(0xA7C5AC471B478423), UINT64_C(0x0FCF80DC33721D53)},
+    [6] = {UINT64_C(0x8637BD05AF6C69B5), UINT64_C(0xA63F9A49C2C1B10F)},
+    [7] = {UINT64_C(0xD6BF94D5E57A42BC), UINT64_C(0x3D32907604691B4C)},
+    [8] = {UINT64_C(0xABCC77118461CEFC), UINT64_C(0xFDC20D2B36BA7C3D)},
+    [9] = {UINT64_C(0x89705F4136B4A597), UINT64_C(0x31680A88F8953030)},
+    [10] = {UINT64_C(0xDBE6FECEBDEDD5BE), UINT64_C(0xB573440E5A884D1B)},
+    [11] = {UINT64_C(0xAFEBFF0BCB24AAFE), UINT64_C(0xF78F69A51539D748)},
+    [12] = {UINT64_C(0x8CBCCC096F5088CB), UINT64_C(0xF93F87B7442E45D3)},
+    [13] = {UINT64_C(0xE12E13424BB40E13), UINT64_C(0x2865A5F206B06FB9)},
+    [14] = {UINT64_C(0xB424DC35095CD80F), UINT64_C(0x538484C19EF38C94)},
+    [15] = {UINT64_C(0x901D7CF73AB0ACD9), UINT64_C(0x0F9D37014BF60A10)},
+    [16] = {UINT64_C(0xE69594BEC44DE15B), UINT64_C(0x4C2EBE687989A9B3)},
+    [17] = {UINT64_C(0xB877AA3236A4B449), UINT64_C(0x09BEFEB9FAD487C2)},
+    [18] = {UINT64_C(0x9392EE8E921D5D07), UINT64_C(0x3AFF322E62439FCF)},
+    [19] = {UINT64_C(0xEC1E4A7DB69561A5), UINT64_C(0x2B31E9E3D06C32E5)},
+    [20] = {UINT64_C(0xBCE5086492111AEA), UINT64_C(0x88F4BB1CA6BCF584)},
+    [21] = {UINT64_C(0x971DA05074DA7BEE), UINT64_C(0xD3F6FC16EBCA5E03)},
+    [22] = {UINT64_C(0xF1C90080BAF72CB1), UINT64_C(0x5324C68B12DD6338)},
+    [23] = {UINT64_C(0xC16D9A0095928A27), UINT64_C(0x75B7053C0F178293)},
+    [24] = {UINT64_C(0x9ABE14CD44753B52), UINT64_C(0xC4926A9672793542)},
+    [25] = {UINT64_C(0xF79687AED3EEC551), UINT64_C(0x3A83DDBD83F52204)},
+    [26] = {UINT64_C(0xC612062576589DDA), UINT64_C(0x95364AFE032A819D)},
+    [27] = {UINT64_C(0x9E74D1B791E07E48), UINT64_C(0x775EA264CF55347D)},
 };
 
-/* dividend x 2^64 / divisor by the divisor's reciprocal, dividend < divisor: Moeller and Granlund,
- * "Improved division by invariant integers" (2011), algorithm 4 with a low word of 0. */
-static uint64_t divide_by(uint64_t dividend, uint64_t divisor, uint64_t reciprocal,
-                          uint64_t *ret_rest)
+/* digits / 5^power, power > 0. The quotient by the reciprocal is right or one too small, as what is
+ * left, less than twice the divisor, tells. */
+static void set_quotient(struct dti_value *ret, bool negative, uint64_t digits, unsigned power,
+                         int64_t exponent)
 {
-    uint64_t quotient;
-    const uint64_t low = dti_wide_mul_add(reciprocal, dividend, 0, 0, &quotient);
-    quotient += dividend + 1;
-    uint64_t rest = 0 - quotient * divisor;
-    if (rest > low) {
-        quotient--;
-        rest += divisor;
-    }
-    if (rest >= divisor) {
-        quotient++;
-        rest -= divisor;
-    }
-    *ret_rest = rest;
-    return quotient;
+    const uint64_t divisor = dti_pow5_small[power];
+    const unsigned zeros = dti_leading_zeros(digits), bits = 64 - dti_leading_zeros(divisor);
+    uint64_t high, low, carry;
+    (void)dti_wide_mul_add(digits << zeros, reciprocals[power][1], 0, 0, &carry);
+    low = dti_wide_mul_add(digits << zeros, reciprocals[power][0], carry, 0, &high);
+    uint64_t rest = 0 - low * divisor; /* the dividend is a multiple of 2^64 */
+    const uint64_t more = rest >= divisor;
+    rest -= divisor & (0 - more);
+    low += more;
+    high += low < more;
+    /* One more bit where the top one is clear. */
+    const unsigned shift = 1 - (unsigned)(high >> 63);
+    const uint64_t bit = 2 * rest >= divisor;
+    high = high << shift | (low >> 63 & shift);
+    low = low << shift | (bit & shift);
+    ret->class = DTI_CLASS_FINITE;
+    ret->negative = negative;
+    ret->sticky = rest != 0;
+    ret->exponent = (int32_t)(exponent + 64 - bits - zeros - shift);
+    ret->hi = high;
+    ret->lo = low;
 }
 
 bool dti_value_set_decimal(struct dti_value *ret_value, bool negative, uint64_t digits,
@@ -51,22 +75,6 @@ bool dti_value_set_decimal(struct dti_value *ret_value, bool negative, uint64_t 
         dti_value_set_wide(ret_value, negative, high, low, false, exponent);
         return true;
     }
-    const uint64_t power = dti_pow5_small[-exponent];
-    const unsigned digits_shift = dti_leading_zeros(digits);
-    const unsigned power_shift = dti_leading_zeros(power);
-    uint64_t dividend = digits << digits_shift;
-    const uint64_t divisor = power << power_shift;
-    int64_t scale = (int64_t)power_shift - (int64_t)digits_shift - 128 + exponent;
-    const uint64_t whole = dividend >= divisor; /* both have their top bit set */
-    dividend -= whole ? divisor : 0;
-    uint64_t rest;
-    high = divide_by(dividend, divisor, reciprocals[-exponent], &rest);
-    low = divide_by(rest, divisor, reciprocals[-exponent], &rest);
-    if (whole) { /* the bit that falls off is 0 unless there is a rest */
-        low = low >> 1 | high << 63;
-        high = high >> 1 | whole << 63;
-        scale++;
-    }
-    dti_value_set_wide(ret_value, negative, high, low, rest != 0, scale);
+    set_quotient(ret_value, negative, digits, (unsigned)-exponent, exponent);
     return true;
 }

@@ -51,6 +51,12 @@ bool dti_append_decimal(struct dti_buffer *buffer, bool negative, const char *di
 bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct dti_big *integer,
                         int64_t two, int64_t five);
 
+/* dti_number_difference() of decimals of up to 19 digits next to numbers of ordinary size, neither
+ * of which is 0, with integers of 128 bits; false, having done nothing, for others. */
+bool dti_difference_short(const struct dti_number *number, const struct dti_value *stored,
+                          struct dti_difference *ret, struct dti_buffer *exact,
+                          bool *ret_has_exact);
+
 /* Why a text is not a number, and the message that says so; `at` points into the text. */
 enum dti_parse_problem {
     DTI_PARSE_FINE,

@@ -14,6 +14,7 @@ enum {
     HEX_PREFIX = 48,      /* 16^48 = 2^192 */
     POWER_BITS = 23,      /* rows of each sign in number_powers.def */
     EXACT_POWERS = 5,     /* 5^(2^5) has 75 bits */
+    ORDINARY = 100000,    /* digits and exponents up to here do not come near the limits */
     SHORT_EXPONENT = 400, /* powers of ten up to which a quotient is computed exactly at once */
 };
 
@@ -228,6 +229,9 @@ enum dti_magnitude dti_number_magnitude(const struct dti_number *number)
 {
     const struct dti_term *const num = &number->num, *const den = &number->den;
     int64_t ten, two;
+    if (!number->quotient && num->exponent < ORDINARY && num->exponent > -ORDINARY &&
+        num->count < ORDINARY)
+        return DTI_MAGNITUDE_ORDINARY;
     exponents(number, &ten, &two);
     if (num->hexadecimal)
         two += 4 * (int64_t)num->count;

@@ -49,10 +49,7 @@ void dti_scalar_compare(struct dti_scalar *scalar)
 void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input,
                       const struct dti_number *number, uint64_t index, struct dti_scalar *ret)
 {
-    struct dti_value value = *input;
     struct dti_outcome outcome;
-    unsigned flags = 0;
-    bool wraps = false;
     ret->stage = ret->no_nan_stage = cast->via_count;
     if (cast->via_count == 0 &&
         dti_encode_ordinary(&cast->dst, input, &cast->policy, &outcome, &ret->stored)) {
@@ -61,6 +58,9 @@ void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input
         ret->flags = outcome.flags;
         return;
     }
+    struct dti_value value = *input;
+    unsigned flags = 0;
+    bool wraps = false;
     for (size_t stage = 0; stage <= cast->via_count; stage++) {
         const struct dti_format *to = dti_cast_stage(cast, stage);
         struct dti_policy policy = cast->policy;

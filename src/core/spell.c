@@ -104,13 +104,14 @@ static size_t spell_interval(char *buffer, const struct dti_value *value,
 
 /* An fp64 with a fraction whose expansion has at most 15 digits: no two decimals of that length
  * round to the same fp64, so that it is also its shortest text. The odd part of the significand
- * times a power of five ends in no zero. */
+ * times a power of five ends in no zero; 5^22 has 16 digits. */
+enum { SHORT_PLACES = 21 };
 static bool set_short(struct dti_decimal *ret, const struct dti_value *value)
 {
     const unsigned zeros = dti_trailing_zeros(value->hi);
     const int32_t places = 63 - (int32_t)zeros - value->exponent;
     uint64_t digits;
-    if (places <= 0 || places > DTI_POW5_SMALL_MAX ||
+    if (places <= 0 || places > SHORT_PLACES ||
         !dti_mul_u64(value->hi >> zeros, dti_pow5_small[places], &digits) ||
         digits >= UINT64_C(1000000000000000))
         return false;
@@ -123,7 +124,7 @@ size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
 {
     size_t length;
     uint64_t integer;
-    if (dti_spell_digitless(buffer, value, &length))
+    if (value->class > DTI_CLASS_FINITE && dti_spell_digitless(buffer, value, &length))
         return length;
     if (value->class == DTI_CLASS_ZERO)
         return spell_zero(buffer, value->negative);
@@ -214,6 +215,27 @@ size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_for
     return spell_interval(buffer, value, &interval, 0);
 }
 
+bool dti_spell_fp64_texts(char text[DTI_TEXT_SIZE], char shortest[DTI_TEXT_SIZE],
+                          const struct dti_value *value)
+{
+    struct dti_decimal decimal;
+    uint64_t integer;
+    if (value->class != DTI_CLASS_FINITE || !fits_fp64(value))
+        return false;
+    if (value->exponent < FP64_PRECISION && integer_magnitude(value, &integer)) {
+        decimal.count = (unsigned)dti_digits_write(decimal.digit, integer);
+        decimal.exponent = (int32_t)decimal.count - 1;
+        dti_decimal_strip(&decimal);
+    } else if (!set_short(&decimal, value)) {
+        const struct dti_interval interval = rounding_interval(dti_format_get(DTI_FP64), value);
+        if (!dti_decimal_shortest(&decimal, &interval))
+            return false;
+    }
+    (void)dti_decimal_layout(text, value->negative, &decimal, REPR_SCIENTIFIC_FROM);
+    (void)dti_decimal_layout(shortest, value->negative, &decimal, (int32_t)decimal.count);
+    return true;
+}
+
 static const char hex_digits[] = "0123456789abcdef";
 
 size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
@@ -222,8 +244,8 @@ size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *va
     if (dti_spell_digitless(buffer, value, &length))
         return length;
     char *end = buffer;
-    if (value->negative)
-        *end++ = '-';
+    *end = '-';
+    end += value->negative;
     if (value->class == DTI_CLASS_ZERO)
         return (size_t)(end - buffer) + copy_text(end, "0x0p+0");
 

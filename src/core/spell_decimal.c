@@ -292,26 +292,73 @@ static size_t count_whole(const struct dti_value *value)
     return large ? (size_t)log10_of_power(value->exponent) + 2 : 1;
 }
 
-/* The expansion of FINITE values whose digits, as an integer, have 64 bits; false, appending
+/* The expansion of FINITE values whose digits, as an integer, have 128 bits; false, appending
  * nothing, for others. */
 static bool append_short(struct dti_buffer *buffer, const struct dti_value *value)
 {
-    char digits[DTI_DECIMAL_DIGITS];
+    char digits[2 * DTI_DECIMAL_DIGITS];
     if (value->class != DTI_CLASS_FINITE || value->lo != 0 || value->sticky)
         return false;
     const unsigned zeros = dti_trailing_zeros(value->hi);
     const int64_t power = (int64_t)value->exponent - 63 + (int64_t)zeros; /* of the odd part */
-    uint64_t number = value->hi >> zeros;
-    if (power > 0) {
-        if (value->exponent > 63)
-            return false;
-        number <<= power;
-    } else if (power < -DTI_POW5_SMALL_MAX ||
-               !dti_mul_u64(number, dti_pow5_small[-power], &number)) {
+    uint64_t number = value->hi >> zeros, high = 0;
+    if (power < -2 * DTI_POW5_SMALL_MAX || (power > 0 && value->exponent > 63))
         return false;
+    if (power > 0)
+        number <<= power;
+    for (int64_t left = power < 0 ? -power : 0, step; left > 0; left -= step) {
+        step = left < DTI_POW5_SMALL_MAX ? left : DTI_POW5_SMALL_MAX;
+        if (!dti_wide_scale(&high, &number, dti_pow5_small[step]))
+            return false;
     }
-    const size_t count = dti_digits_write(digits, number);
+    const size_t count = dti_digits_write_wide(digits, high, number);
     return dti_append_decimal(buffer, value->negative, digits, count, power < 0 ? power : 0);
+}
+
+/* The expansion of FINITE values below 2^64 whose lowest bit is not far behind the point; false,
+ * appending nothing, for others. What stands behind the point is multiplied by a power of ten again
+ * and again: what comes out in front are its next digits. */
+static bool append_near(struct dti_buffer *buffer, const struct dti_value *value)
+{
+    enum { LIMBS = 4, CHUNK = 18, WORD = 64 };
+    const uint64_t ten = UINT64_C(1000000000000000000);
+    const size_t decimals = count_decimals(value);
+    if (value->class != DTI_CLASS_FINITE || value->lo != 0 || value->sticky ||
+        value->exponent > 62 || decimals == 0 || decimals > LIMBS * WORD ||
+        !dti_buffer_reserve(buffer, DTI_DECIMAL_DIGITS + decimals + CHUNK))
+        return false;
+    uint64_t limb[LIMBS + 1] = {0}; /* the highest first */
+    uint64_t whole = 0;
+    if (value->exponent >= 0) {
+        whole = value->hi >> (63 - value->exponent);
+        limb[0] = value->hi << (value->exponent + 1);
+    } else {
+        const unsigned shift = (unsigned)(-value->exponent - 1), part = shift % WORD;
+        limb[shift / WORD] = value->hi >> part;
+        if (part > 0)
+            limb[shift / WORD + 1] = value->hi << (WORD - part);
+    }
+    char *end = buffer->data + buffer->length;
+    *end = '-';
+    end += value->negative;
+    end += dti_digits_write(end, whole);
+    *end++ = '.';
+    size_t limbs = (decimals + WORD - 1) / WORD;
+    for (size_t left = decimals, some; left > 0; left -= some) {
+        char digits[DTI_DECIMAL_DIGITS];
+        uint64_t front = 0;
+        for (size_t i = limbs; i-- > 0;)
+            limb[i] = dti_wide_mul_add(limb[i], ten, front, 0, &front);
+        while (limbs > 0 && limb[limbs - 1] == 0)
+            limbs--;
+        (void)dti_digits_write(digits, ten + front); /* a 1, then zeros where it has fewer */
+        memcpy(end, digits + 1, CHUNK);
+        some = left < CHUNK ? left : CHUNK;
+        end += some;
+    }
+    *end = '\0';
+    buffer->length = (size_t)(end - buffer->data);
+    return true;
 }
 
 bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value)
@@ -322,7 +369,7 @@ bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value)
         dti_buffer_append(buffer, text, length);
         return !buffer->failed;
     }
-    if (append_short(buffer, value))
+    if (append_short(buffer, value) || append_near(buffer, value))
         return true;
     const size_t decimals = count_decimals(value);
     if (value->sticky || count_whole(value) + decimals > DTI_EXACT_MAX)

@@ -31,7 +31,11 @@ static inline unsigned dti_leading_zeros(uint64_t x) /* x != 0 */
 
 static inline unsigned dti_trailing_zeros(uint64_t x) /* x != 0 */
 {
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(x);
+#else
     return 63 - dti_leading_zeros(x & (UINT64_C(0) - x));
+#endif
 }
 
 /* a * b + c + d, which always fits: (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1. Returns the low half.
@@ -102,6 +106,15 @@ static inline unsigned dti_wide_sub(uint64_t *a, uint64_t b, unsigned borrow)
     const unsigned out = (unsigned)(*a < b) | (unsigned)(difference < borrow);
     *a = total;
     return out;
+}
+
+/* high:low *= factor. False where 128 bits do not hold the product. */
+static inline bool dti_wide_scale(uint64_t *high, uint64_t *low, uint64_t factor)
+{
+    uint64_t carry, beyond;
+    *low = dti_wide_mul_add(*low, factor, 0, 0, &carry);
+    *high = dti_wide_mul_add(*high, factor, carry, 0, &beyond);
+    return beyond == 0;
 }
 
 #endif

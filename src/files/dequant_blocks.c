@@ -56,7 +56,8 @@ static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor
                             &codes, reterr);
     if (status != DTI_OK)
         return status;
-    tensor->kernel->run.blocks_back(&tensor->block_args, numbers, codes, scratch->scales, n);
+    tensor->method->kernel->run.blocks_back(&tensor->method->block_args, numbers, codes,
+                                            scratch->scales, n);
     return dti_window_done(scratch->view, DTI_OK, reterr);
 }
 
@@ -122,8 +123,8 @@ enum dti_status dti_dequant_interleaved(const struct dti_dequant_tensor *tensor,
 {
     const struct dti_interleaved *const how = &tensor->interleaved;
     const size_t pieces = segment->n / how->elements;
-    struct dti_block_recipe recipe = tensor->recipe;
-    struct dti_block_args args = tensor->block_args;
+    struct dti_block_recipe recipe = tensor->method->recipe;
+    struct dti_block_args args = tensor->method->block_args;
     const void *raw;
     enum dti_status status = dti_window_look(
         scratch->view, tensor->codes.input, scratch->raw, pieces * how->bytes,
@@ -141,28 +142,28 @@ enum dti_status dti_dequant_interleaved(const struct dti_dequant_tensor *tensor,
         const size_t n = left < segment->n - done ? (size_t)left : segment->n - done;
         recipe.tensor_scale = dti_dequant_bits(scale);
         if (status == DTI_OK)
-            tensor->kernel->run.blocks_back(&args, segment->numbers + done,
-                                            scratch->codes + block * args.code_stride,
-                                            scratch->scales + block * args.scale_stride, n);
+            tensor->method->kernel->run.blocks_back(&args, segment->numbers + done,
+                                                    scratch->codes + block * args.code_stride,
+                                                    scratch->scales + block * args.scale_stride, n);
         done += n;
     }
     return status;
 }
 
 /* Blocks along rows have kernels. */
-void dti_dequant_prepare_blocks(struct dti_dequant_tensor *tensor)
+void dti_dequant_init_blocks(struct dti_dequant_method *ret,
+                             const struct dti_dequant_tensor *tensor)
 {
-    tensor->recipe =
-        (struct dti_block_recipe){.format = tensor->block,
-                                  .tensor_scale = dti_dequant_bits(tensor->tensor_scale),
-                                  .ggml = tensor->interleaved.elements > 0};
+    ret->recipe = (struct dti_block_recipe){.format = tensor->block,
+                                            .tensor_scale = dti_dequant_bits(tensor->tensor_scale),
+                                            .ggml = tensor->interleaved.elements > 0};
     const unsigned bits = tensor->order == DTI_BLOCK_BYTES ? 8 : tensor->bits;
-    tensor->block_args = (struct dti_block_args){
-        .recipe = &tensor->recipe,
+    ret->block_args = (struct dti_block_args){
+        .recipe = &ret->recipe,
         .parts = tensor->parts,
         .order = tensor->order,
         .code_stride = tensor->block->length * bits / 8,
         .scale_stride = dti_format_container(dti_format_get(tensor->block->scale)),
     };
-    tensor->kernel = dti_quant_find_blocks(true, &tensor->block_args, tensor->level);
+    ret->kernel = dti_quant_find_blocks(true, &ret->block_args, tensor->level);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dtinfo/glob.h"
+#include "files/dequant_layouts.h"
 
 static const char packed[] = "_packed", inverse[] = "_scale_inv", order[] = "_g_idx";
 
@@ -75,22 +76,11 @@ static void read_told(struct dti_file_dequant *dequant, struct dti_dequant_group
                                        &group->told_high, &group->told_group);
 }
 
-/* What is known besides the parts, from one place: options, else metadata, else the configuration;
- * *own is memory for it. */
-static enum dti_status learn(struct dti_file_dequant *dequant,
-                             const struct dti_dequant_group *group, struct dti_quant_hint *own,
-                             struct dti_dequant_knowledge *ret, struct dti_error *reterr)
+/* The configuration, once it is needed. */
+static enum dti_status read_config(struct dti_file_dequant *dequant,
+                                   const struct dti_dequant_group *group, struct dti_error *reterr)
 {
-    const struct dti_file_dequant_request *const request = &dequant->request;
     struct dti_quant_config *const config = &dequant->config;
-    const uint64_t length = request->block > 0 ? request->block : group->told_group;
-    *own = (struct dti_quant_hint){.bits = request->bits, .group = {length, length}};
-    *ret = (struct dti_dequant_knowledge){
-        .hints = own,
-        .count = 1,
-        .source = request->bits > 0 || request->block > 0 ? request->said_by : "the metadata"};
-    if (group->told || request->bits > 0 || request->block > 0)
-        return DTI_OK;
     if (!dequant->has_config) {
         dequant->config_status =
             dti_quant_config_read(dequant->container, config, &dequant->config_error);
@@ -107,6 +97,28 @@ static enum dti_status learn(struct dti_file_dequant *dequant,
                                   config->file,
                                   dti_quote(name, config->unread, strlen(config->unread)));
     }
+    return DTI_OK;
+}
+
+/* What is known besides the parts, from one place: options, else metadata, else the configuration;
+ * *own is memory for it. */
+static enum dti_status learn(struct dti_file_dequant *dequant,
+                             const struct dti_dequant_group *group, struct dti_quant_hint *own,
+                             struct dti_dequant_knowledge *ret, struct dti_error *reterr)
+{
+    const struct dti_file_dequant_request *const request = &dequant->request;
+    const struct dti_quant_config *const config = &dequant->config;
+    const uint64_t length = request->block > 0 ? request->block : group->told_group;
+    *own = (struct dti_quant_hint){.bits = request->bits, .group = {length, length}};
+    *ret = (struct dti_dequant_knowledge){
+        .hints = own,
+        .count = 1,
+        .source = request->bits > 0 || request->block > 0 ? request->said_by : "the metadata"};
+    if (group->told || request->bits > 0 || request->block > 0)
+        return DTI_OK;
+    const enum dti_status status = read_config(dequant, group, reterr);
+    if (status != DTI_OK)
+        return status;
     if (config->count > 0)
         *ret = (struct dti_dequant_knowledge){.hints = config->hints,
                                               .count = config->count,
@@ -139,6 +151,21 @@ static void mark(struct dti_file_dequant *dequant, const struct dti_dequant_grou
     }
 }
 
+/* By a layout that is only read. */
+static enum dti_status match_read(struct dti_file_dequant *dequant,
+                                  const struct dti_dequant_group *group,
+                                  struct dti_dequant_found *found, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (unsigned i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++)
+        status = dti_dequant_check_part(&group->part[i], reterr);
+    if (status == DTI_OK)
+        status = read_config(dequant, group, reterr);
+    if (status != DTI_OK)
+        return status;
+    return group->layout_read->match(dequant, group, &dequant->config, found, reterr);
+}
+
 /* A tensor whose name and dtype are those of codes, with the parts that there are. */
 static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
                                   struct dti_dequant_found **ret, struct dti_error *reterr)
@@ -159,8 +186,11 @@ static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_d
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
             "packed codes need a tensor '...%s', which is missing",
-            group->stated ? dti_quant_suffix(group->stated, DTI_PART_SCALE) + 1 : "_scale");
-    if (find_suffixed(dequant, group->name, group->name_length, order, &other))
+            group->layout_read ? group->layout_read->suffix[DTI_PART_SCALE] + 1
+            : group->stated    ? dti_quant_suffix(group->stated, DTI_PART_SCALE) + 1
+                               : "_scale");
+    if (!group->layout_read &&
+        find_suffixed(dequant, group->name, group->name_length, order, &other))
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
             "a tensor '...%s' assigns its columns to groups, which is not supported", order);
@@ -169,14 +199,17 @@ static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_d
         return dti_no_memory(reterr);
     struct dti_dequant_knowledge known;
     struct dti_quant_hint hint;
-    read_told(dequant, group);
     enum dti_status status = DTI_OK;
-    if (group->stated)
+    if (group->layout_read) {
+        status = match_read(dequant, group, found, reterr);
+    } else if (group->stated) {
         status = dti_dequant_stated(dequant, group, found, reterr);
-    else
+    } else {
+        read_told(dequant, group);
         status = learn(dequant, group, &hint, &known, reterr);
-    if (status == DTI_OK && !group->stated)
-        status = dti_dequant_match(dequant, &known, group, found, reterr);
+        if (status == DTI_OK)
+            status = dti_dequant_match(dequant, &known, group, found, reterr);
+    }
     if (status != DTI_OK)
         return status;
     mark(dequant, group, DTI_DEQUANT_PART);
@@ -189,6 +222,12 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
 {
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
     struct dti_named_codes codes;
+    if (!dequant->request.layout_given) {
+        struct dti_dequant_group read;
+        const enum dti_status status = dti_dequant_layout_of(dequant, at, &read, reterr);
+        if (status != DTI_OK || read.layout_read)
+            return status == DTI_OK ? take_group(dequant, &read, ret, reterr) : status;
+    }
     if (!dti_quant_names_codes(&dequant->names, at, &codes))
         return DTI_OK;
     struct dti_dequant_group group = {

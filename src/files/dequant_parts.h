@@ -6,6 +6,7 @@
 
 #include "dtinfo/file_dequant.h"
 #include "dtinfo/memory_pool.h"
+#include "files/dequant_stripes.h"
 #include "files/dequant_tensor.h"
 #include "files/quant_config.h"
 #include "files/quant_names.h"
@@ -52,6 +53,7 @@ struct dti_file_dequant {
     struct dti_container view;         /* never given to dti_container_free() */
     struct dti_dequant_entry *entries; /* of the view's tensors */
     size_t found_count;
+    const struct dti_dequant_tensor *last;                /* that was prepared, or NULL */
     struct dti_block_parts *block_parts[DTI_BLOCK_COUNT]; /* made at their first use */
     struct dti_plan *plans[DTI_DEQUANT_PLANS_MAX];        /* of scales, to fp32 */
     size_t plan_count;
@@ -62,6 +64,7 @@ struct dti_file_dequant {
     struct dti_quant_config config;
     enum dti_status config_status; /* why it could not be: read once */
     struct dti_error config_error;
+    struct dti_stripes stripes;
     struct dti_dequant_doubts doubts; /* what a view for looking at leaves as it is stored */
 };
 

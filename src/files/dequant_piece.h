@@ -17,6 +17,8 @@ struct dti_dequant_scratch {
     unsigned char codes[DTI_DEQUANT_CHUNK + 256];          /* and one a byte */
     unsigned char scales[4 * DTI_DEQUANT_CHUNK / 16 + 64]; /* of blocks */
     float head[DTI_BLOCK_LENGTH_MAX];                      /* a block that is begun before */
+    uint64_t kept_at; /* offset of words that `raw` holds, in the tensor's file, and */
+    size_t kept;      /* their bytes; 0: none */
 };
 
 /* Elements column to column + n - 1 of a row, at most a chunk. */
@@ -29,10 +31,10 @@ struct dti_dequant_segment {
 static inline uint64_t dti_dequant_scale_of(const struct dti_scale_map *map, uint64_t row,
                                             uint64_t column)
 {
-    const uint64_t slab = map->length * map->mid;
-    return row / slab * map->of_outer +
-           row / map->mid % map->length / map->group_rows * map->of_length +
-           row % map->mid * map->of_mid + column / map->group_columns * map->of_column;
+    const uint64_t slab = map->length * map->mid, place = row / map->mid % map->length;
+    const uint64_t group = map->group_of ? map->group_of[place] : place / map->group_rows;
+    return row / slab * map->of_outer + group * map->of_length + row % map->mid * map->of_mid +
+           column / map->group_columns * map->of_column;
 }
 
 static inline uint32_t dti_dequant_bits(float number)
@@ -73,7 +75,19 @@ enum dti_status dti_dequant_interleaved(const struct dti_dequant_tensor *tensor,
                                         const struct dti_dequant_segment *segment,
                                         struct dti_dequant_scratch *scratch,
                                         struct dti_error *reterr);
+/* dequant_words.c: the codes of a segment that do not lie along its row, one a byte, to
+ * scratch->codes. */
+enum dti_status dti_dequant_words(const struct dti_dequant_tensor *tensor,
+                                  const struct dti_dequant_segment *segment,
+                                  struct dti_dequant_scratch *scratch, struct dti_error *reterr);
+/* dequant_read.c: the codes of n elements, in the order in which they are stored, within a row
+ * unless dti_dequant_is_flat(), a container each; *ret_codes points at the first of them, maybe in
+ * the view. */
+enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
+                                  struct dti_dequant_scratch *scratch,
+                                  const unsigned char **ret_codes, struct dti_error *reterr);
 /* Its kernel. */
-void dti_dequant_prepare_blocks(struct dti_dequant_tensor *tensor);
+void dti_dequant_init_blocks(struct dti_dequant_method *ret,
+                             const struct dti_dequant_tensor *tensor);
 
 #endif

@@ -4,14 +4,19 @@
  * of rows and into chunks; the codes of a chunk are read, its scales are kept or read, and kernels
  * do the rest. */
 #include "files/dequant_piece.h"
+#include "files/dequant_stripes.h"
 
-/* The codes of n elements, within a row unless dti_dequant_is_flat(), a container each; *ret_codes
- * points at the first of them, maybe in the view. */
-static enum dti_status read_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
+enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                                   struct dti_dequant_scratch *scratch,
                                   const unsigned char **ret_codes, struct dti_error *reterr)
 {
-    const bool packed = tensor->unpack != NULL, flat = dti_dequant_is_flat(tensor);
+    const bool packed = tensor->method->unpack != NULL, flat = dti_dequant_is_flat(tensor);
+    if (tensor->arrangement != DTI_CODES_ALONG) {
+        const struct dti_dequant_segment segment = {
+            .row = first / tensor->columns, .column = first % tensor->columns, .n = n};
+        *ret_codes = scratch->codes;
+        return dti_dequant_words(tensor, &segment, scratch, reterr);
+    }
     const unsigned bits = packed ? tensor->bits : tensor->bits <= 8 ? 8 : 16;
     const uint64_t column = flat ? first : first % tensor->columns;
     const uint64_t row = flat ? 0 : first / tensor->columns;
@@ -30,7 +35,7 @@ static enum dti_status read_codes(const struct dti_dequant_tensor *tensor, uint6
     if (reversed)
         dti_dequant_reverse(scratch->raw, count);
     if (packed)
-        tensor->unpack->run(&tensor->unpack_args, scratch->codes, raw, count);
+        tensor->method->unpack->run(&tensor->method->unpack_args, scratch->codes, raw, count);
     *ret_codes =
         (packed ? scratch->codes : (const unsigned char *)raw) + skip * (bits == 16 ? 2 : 1);
     return DTI_OK;
@@ -42,12 +47,12 @@ static void run_affine(const struct dti_dequant_tensor *tensor,
                        const float *scale, const int32_t *zero)
 {
     const struct dti_scale_map *const map = &tensor->map;
-    struct dti_affine_args args = tensor->affine_args;
+    struct dti_affine_args args = tensor->method->affine_args;
     const size_t container = tensor->bits <= 8 ? 1 : 2;
     if (map->of_column > 0 && map->group_columns == 1) {
         args.scales = args.inverses = scale; /* the latter are not looked at */
         args.zero_points = zero;
-        tensor->kernel->run.affine_back(&args, segment->numbers, codes, segment->n);
+        tensor->method->kernel->run.affine_back(&args, segment->numbers, codes, segment->n);
         return;
     }
     for (size_t done = 0; done < segment->n;) {
@@ -60,8 +65,8 @@ static void run_affine(const struct dti_dequant_tensor *tensor,
         args.scale = *scale++;
         if (zero)
             args.zero_point = *zero++;
-        tensor->kernel->run.affine_back(&args, segment->numbers + done, codes + done * container,
-                                        n);
+        tensor->method->kernel->run.affine_back(&args, segment->numbers + done,
+                                                codes + done * container, n);
         done += n;
     }
 }
@@ -105,7 +110,7 @@ static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, u
 {
     const size_t container = tensor->bits <= 8 ? 1 : 2;
     const unsigned char *codes = NULL;
-    enum dti_status status = read_codes(tensor, first, n, scratch, &codes, reterr);
+    enum dti_status status = dti_dequant_codes(tensor, first, n, scratch, &codes, reterr);
     if (status != DTI_OK)
         return status;
     for (size_t done = 0; done < n && status == DTI_OK;) {
@@ -192,11 +197,16 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
     enum dti_status status = DTI_OK;
     scratch->view = window;
     scratch->window.count = 0;
+    scratch->kept = 0;
     for (size_t done = 0; done < n && status == DTI_OK;) {
         const uint64_t at = first + done;
         const size_t some = n - done < DTI_DEQUANT_CHUNK ? n - done : DTI_DEQUANT_CHUNK;
-        const size_t taken = within_row(tensor, at, some);
-        status = read_chunk(tensor, at, taken, numbers + done, scratch, reterr);
+        const size_t taken = tensor->matrix > 0 ? some : within_row(tensor, at, some);
+        if (tensor->matrix > 0)
+            status = dti_stripes_read(tensor->stripes, tensor, at, taken, numbers + done, scratch,
+                                      reterr);
+        else
+            status = read_chunk(tensor, at, taken, numbers + done, scratch, reterr);
         if (status == DTI_OK)
             count_specials(tensor, numbers + done, taken);
         done += taken;
@@ -204,39 +214,70 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
     return status;
 }
 
-static void prepare_affine(struct dti_dequant_tensor *tensor)
+/* Whether each element has a scale of its own. */
+static bool has_each(const struct dti_dequant_tensor *tensor)
+{
+    return tensor->matrix > 0 || (tensor->map.of_column > 0 && tensor->map.group_columns == 1);
+}
+
+static bool has_blocks(const struct dti_dequant_tensor *tensor)
+{
+    return dti_dequant_along(tensor) || tensor->interleaved.elements > 0;
+}
+
+bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
+                          const struct dti_dequant_tensor *other)
+{
+    return one->block == other->block && one->parts == other->parts && one->bits == other->bits &&
+           one->order == other->order && one->zero_offset == other->zero_offset &&
+           one->level == other->level && has_each(one) == has_each(other) &&
+           has_blocks(one) == has_blocks(other) &&
+           (one->interleaved.elements > 0) == (other->interleaved.elements > 0) &&
+           dti_dequant_bits(one->tensor_scale) == dti_dequant_bits(other->tensor_scale) &&
+           memcmp(&one->affine, &other->affine, sizeof one->affine) == 0;
+}
+
+static void init_affine(struct dti_dequant_method *ret, const struct dti_dequant_tensor *tensor)
 {
     static const float some = 1;
-    const bool each = tensor->map.of_column > 0 && tensor->map.group_columns == 1;
-    dti_decoder_init(&tensor->decoder, &tensor->affine.code);
-    tensor->affine_args = (struct dti_affine_args){
-        .affine = &tensor->affine,
-        .decoder = dti_format_is_float(&tensor->affine.code) ? &tensor->decoder : NULL,
+    ret->affine = tensor->affine;
+    dti_decoder_init(&ret->decoder, &ret->affine.code);
+    ret->affine_args = (struct dti_affine_args){
+        .affine = &ret->affine,
+        .decoder = dti_format_is_float(&ret->affine.code) ? &ret->decoder : NULL,
         .scale = 1,
         .inverse = 1,
         .zero_point = tensor->zero_offset,
-        .scales = each ? &some : NULL,
+        .scales = has_each(tensor) ? &some : NULL,
     };
-    tensor->kernel = dti_quant_find_affine(true, &tensor->affine_args, tensor->level);
+    ret->kernel = dti_quant_find_affine(true, &ret->affine_args, tensor->level);
 }
 
-void dti_dequant_prepare(struct dti_dequant_tensor *tensor)
+void dti_dequant_method_init(struct dti_dequant_method *ret,
+                             const struct dti_dequant_tensor *tensor)
 {
-    const bool blocks = dti_dequant_along(tensor) || tensor->interleaved.elements > 0;
-    tensor->unpack = NULL;
-    tensor->kernel = NULL;
+    const bool blocks = has_blocks(tensor);
+    memset(ret, 0, sizeof *ret);
     if (blocks)
-        dti_dequant_prepare_blocks(tensor);
+        dti_dequant_init_blocks(ret, tensor);
     else if (!tensor->block)
-        prepare_affine(tensor);
+        init_affine(ret, tensor);
     if (!blocks && tensor->bits < 8 && tensor->order != DTI_BLOCK_BYTES) {
-        tensor->unpack_args = (struct dti_kernel_args){
-            .bits = tensor->bits, .high_first = tensor->order == DTI_BLOCK_HIGH};
-        tensor->unpack = dti_kernel_find(DTI_OP_UNPACK, &tensor->unpack_args, tensor->level);
+        ret->unpack_args = (struct dti_kernel_args){.bits = tensor->bits,
+                                                    .high_first = tensor->order == DTI_BLOCK_HIGH};
+        ret->unpack = dti_kernel_find(DTI_OP_UNPACK, &ret->unpack_args, tensor->level);
     }
-    tensor->source = (struct dti_batch_source){.read = read_numbers,
-                                               .context = tensor,
-                                               .scratch_bytes = sizeof(struct dti_dequant_scratch)};
+}
+
+void dti_dequant_prepare(struct dti_dequant_tensor *tensor, const struct dti_dequant_method *method)
+{
+    tensor->method = method;
+    tensor->source = (struct dti_batch_source){
+        .read = read_numbers,
+        .context = tensor,
+        .scratch_bytes = sizeof(struct dti_dequant_scratch) +
+                         (tensor->matrix > 0 ? (size_t)DTI_STRIPE_SCRATCH : 0),
+    };
 }
 
 static enum dti_status open_part(struct dti_dequant_part *part, struct dti_error *reterr)

@@ -3,6 +3,7 @@
  * The scales and zero points of some elements, as numbers. */
 #include <string.h>
 
+#include "dtinfo/checked.h"
 #include "dtinfo/little_endian.h"
 #include "files/dequant_tensor.h"
 
@@ -112,6 +113,34 @@ static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor
     return status;
 }
 
+/* Rows of scales have their zero points in whole words. */
+static enum dti_status load_zeros_along(const struct dti_dequant_tensor *tensor,
+                                        struct dti_dequant_window *window, struct dti_error *reterr)
+{
+    const uint64_t columns = tensor->scale_columns, row_bytes = columns * tensor->bits / 8;
+    const int32_t mask = (int32_t)dti_low_bits(tensor->bits);
+    enum dti_status status = DTI_OK;
+    for (uint64_t done = 0; done < window->count && status == DTI_OK;) {
+        const uint64_t at = window->first + done, row = at / columns, column = at % columns;
+        const uint64_t left = columns - column, wanted = window->count - done;
+        const size_t n = (size_t)(left < wanted ? left : wanted);
+        const uint64_t word = column / 32 * tensor->bits;
+        const size_t skip = (size_t)(column % 32);
+        unsigned char *const fields = window->raw + 4 * (size_t)DTI_DEQUANT_WINDOW;
+        uint64_t bytes = dti_divide_up((skip + n) * tensor->bits, 32) * 4;
+        bytes = bytes > row_bytes - word * 4 ? row_bytes - word * 4 : bytes;
+        status = dti_input_read_at(tensor->zeros.input, window->raw, (size_t)bytes,
+                                   tensor->zeros.offset + row * row_bytes + word * 4, reterr);
+        if (status != DTI_OK)
+            return status;
+        dti_dequant_packed_zeros(tensor, fields, window->raw, skip, n);
+        for (size_t i = 0; i < n; i++)
+            window->zero[done + i] = (fields[i] + tensor->zero_offset) & mask;
+        done += n;
+    }
+    return status;
+}
+
 enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
                                  struct dti_dequant_window *window, uint64_t first, uint64_t count,
                                  struct dti_error *reterr)
@@ -132,6 +161,8 @@ enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
         status = load_plain_zeros(tensor, window, reterr);
     if (status == DTI_OK && tensor->zero_form == DTI_ZERO_WORDS)
         status = load_packed_zeros(tensor, window, reterr);
+    if (status == DTI_OK && tensor->zero_form >= DTI_ZERO_ALONG)
+        status = load_zeros_along(tensor, window, reterr);
     if (status != DTI_OK)
         window->count = 0;
     return status;

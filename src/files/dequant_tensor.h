@@ -10,7 +10,11 @@
  *   o of_outer + l / group_rows of_length + m of_mid + c / group_columns of_column
  *
  * so that one scale, one for each place along any axis, groups along any axis and rectangles of a
- * matrix are the same. */
+ * matrix are the same. Where groups are assigned row by row, group_of[l] takes the place of
+ * l / group_rows.
+ *
+ * Matrices may be stored transposed: then rows and columns are those of the file, and the numbers
+ * are read in the other order (dequant_transposed.c). */
 #ifndef DTINFO_FILES_DEQUANT_TENSOR_H
 #define DTINFO_FILES_DEQUANT_TENSOR_H
 
@@ -43,6 +47,7 @@ static inline const struct dti_tensor *dti_dequant_part_tensor(const struct dti_
 
 struct dti_scale_map {
     uint64_t length, mid, group_rows, group_columns;
+    const uint16_t *group_of;                        /* length of them; or NULL */
     uint64_t of_outer, of_length, of_mid, of_column; /* the last 0 or 1 */
 };
 
@@ -76,7 +81,28 @@ struct dti_dequant_nested {
 enum dti_zero_form {
     DTI_ZERO_NONE,
     DTI_ZERO_PLAIN, /* integers, as many as scales */
-    DTI_ZERO_WORDS, /* packed along rows of scales in 32-bit words, of `bits` bits */
+    DTI_ZERO_WORDS, /* packed down columns of scales in 32-bit words, of `bits` bits */
+    DTI_ZERO_ALONG, /* packed along rows of scales, which end with whole words */
+    DTI_ZERO_LANES, /* the same, 4 bits in the order of DTI_CODES_LANES */
+};
+
+/* How codes of less than 8 bits lie in the rows that are stored. */
+enum dti_code_arrangement {
+    DTI_CODES_ALONG, /* along them, by `order` */
+    DTI_CODES_DOWN,  /* down columns, in little-endian 32-bit words without gaps */
+    DTI_CODES_LANES, /* along them, 8 of 4 bits in a word, in the order 0 2 4 6 1 3 5 7 */
+};
+
+/* How pieces are decoded: one for tensors that are alike. Must stay where it is. */
+struct dti_dequant_method {
+    struct dti_affine affine;
+    struct dti_decoder decoder;
+    struct dti_block_recipe recipe;
+    struct dti_affine_args affine_args;
+    struct dti_block_args block_args;
+    const struct dti_quant_kernel *kernel;
+    const struct dti_kernel *unpack; /* codes of less than 8 bits in packed rows; or NULL */
+    struct dti_kernel_args unpack_args;
 };
 
 struct dti_dequant_tensor {
@@ -94,23 +120,21 @@ struct dti_dequant_tensor {
                                  * so many are numbers; the same where there are none */
     unsigned bits;              /* of a code, 8 or more: a container each */
     enum dti_block_order order;
+    enum dti_code_arrangement arrangement; /* not ALONG: affine codes */
+    uint64_t matrix; /* rows of each of the matrices that are stored transposed; 0: none are */
+    struct dti_stripes *stripes; /* of the view, for those */
     bool codes_swapped;
     struct dti_scale_map map;
     uint64_t scale_count, scale_rows, scale_columns; /* the last two dimensions of the scales */
     enum dti_zero_form zero_form;
-    int32_t zero_offset; /* added to zero points; the zero point where there are none */
+    int32_t zero_offset; /* added to zero points, packed ones modulo 2^bits; the zero point where
+                          * there are none */
     float tensor_scale;  /* as a factor; 1 where there is none */
     const struct dti_plan *scale_plan;   /* to fp32; not for interleaved ones */
     const struct dti_block_parts *parts; /* blocks */
     enum dti_level level;
     /* what is made of that: dti_dequant_prepare() */
-    struct dti_decoder decoder;
-    struct dti_block_recipe recipe;
-    struct dti_affine_args affine_args;
-    struct dti_block_args block_args;
-    const struct dti_quant_kernel *kernel;
-    const struct dti_kernel *unpack; /* codes of less than 8 bits in packed rows; or NULL */
-    struct dti_kernel_args unpack_args;
+    const struct dti_dequant_method *method;
     struct dti_batch_source source; /* of fp32, in the order of the elements */
     /* what has been read */
     atomic_uint_least64_t nan, inf;
@@ -120,12 +144,18 @@ struct dti_dequant_tensor {
 static inline bool dti_dequant_is_flat(const struct dti_dequant_tensor *tensor)
 {
     const uint64_t rest = tensor->columns % 8 * tensor->bits;
-    return tensor->slab == tensor->stored_slab && rest % 8 == 0 &&
-           tensor->row_bytes == tensor->columns / 8 * tensor->bits + rest / 8;
+    return tensor->arrangement == DTI_CODES_ALONG && tensor->slab == tensor->stored_slab &&
+           rest % 8 == 0 && tensor->row_bytes == tensor->columns / 8 * tensor->bits + rest / 8;
 }
 
+/* Whether the method of one is right for the other. */
+bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
+                          const struct dti_dequant_tensor *other);
+void dti_dequant_method_init(struct dti_dequant_method *ret,
+                             const struct dti_dequant_tensor *tensor);
 /* Fills the second part, and opens nothing. The tensor must stay where it is. */
-void dti_dequant_prepare(struct dti_dequant_tensor *tensor);
+void dti_dequant_prepare(struct dti_dequant_tensor *tensor,
+                         const struct dti_dequant_method *method);
 /* Finds the bytes of its parts. Not from several threads. */
 enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr);
 
@@ -136,6 +166,10 @@ struct dti_dequant_window {
     int32_t zero[DTI_DEQUANT_WINDOW];
     unsigned char raw[DTI_DEQUANT_WINDOW * 8];
 };
+/* dequant_words.c: zero points first to first + n - 1 of packed rows, one a byte; words: the row's,
+ * from its begin. */
+void dti_dequant_packed_zeros(const struct dti_dequant_tensor *tensor, unsigned char *fields,
+                              const unsigned char *words, uint64_t first, size_t n);
 /* Makes the window hold the scales first to first + count - 1; count <= DTI_DEQUANT_WINDOW. */
 enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
                                  struct dti_dequant_window *window, uint64_t first, uint64_t count,

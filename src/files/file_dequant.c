@@ -92,10 +92,27 @@ bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *patter
     return false;
 }
 
+/* With the method of the tensor before, if they are alike; false: out of memory. */
+static bool prepare(struct dti_file_dequant *dequant, struct dti_dequant_tensor *tensor)
+{
+    if (dequant->last && dti_dequant_is_alike(dequant->last, tensor)) {
+        dti_dequant_prepare(tensor, dequant->last->method);
+    } else {
+        struct dti_dequant_method *const method = dti_pool_alloc(&dequant->pool, sizeof *method);
+        if (!method)
+            return false;
+        dti_dequant_method_init(method, tensor);
+        dti_dequant_prepare(tensor, method);
+    }
+    dequant->last = tensor;
+    return true;
+}
+
 /* A found tensor looks like one of fp32 in a file; in a view for inspection it looks like its
  * codes, with a form next to the dequantized numbers. */
-static void finish(struct dti_dequant_found *found, bool logical)
+static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *found)
 {
+    const bool logical = dequant->request.logical;
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
     struct dti_tensor *const shown = &found->shown;
     shown->format = fp32;
@@ -104,7 +121,8 @@ static void finish(struct dti_dequant_found *found, bool logical)
     shown->fortran = false;
     shown->refusal = NULL;
     shown->remedy = DTI_REMEDY_NONE;
-    dti_dequant_prepare(&found->how);
+    if (!prepare(dequant, &found->how))
+        return false;
     found->form.how = &found->how;
     if (logical) {
         shown->bytes = found->form.stored_bytes;
@@ -113,6 +131,7 @@ static void finish(struct dti_dequant_found *found, bool logical)
         shown->compressed = false;
         shown->offset = 0;
     }
+    return true;
 }
 
 static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
@@ -138,7 +157,8 @@ static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_de
         tensor->scales_activations = logical && dequant->states[i] == DTI_DEQUANT_KEPT;
         if (!found[i])
             continue;
-        finish(found[i], logical);
+        if (!finish(dequant, found[i]))
+            return dti_no_memory(reterr);
         *tensor = found[i]->shown;
         if (!logical &&
             !dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes))
@@ -268,6 +288,7 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
     dequant->view.tensor_count = 0;
     if (!request->logical)
         dequant->view.metadata_count = dequant->view.file_count = 0;
+    dti_stripes_init(&dequant->stripes);
     const enum dti_status status = make(dequant, reterr);
     if (status == DTI_OK)
         *ret = dequant;
@@ -287,6 +308,7 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
     dti_quant_names_free(&dequant->names);
     dti_name_order_free(&dequant->metadata);
     dti_pool_free(&dequant->pool);
+    dti_stripes_free(&dequant->stripes);
     free(dequant);
 }
 

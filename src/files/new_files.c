@@ -8,7 +8,7 @@
 
 #include "util/descriptor.h"
 
-enum { FEW_FILES = 16, SOME_OTHERS = 64 };
+enum { FEW_FILES = 16, SOME_OTHERS = 64, COPIED = 64 << 10 };
 
 void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *container,
                         enum dti_container_kind kind, const char *path)
@@ -41,6 +41,7 @@ void dti_new_files_free(struct dti_new_files *files)
     close_all(files);
     for (size_t i = 0; i < files->count; i++) {
         dti_buffer_free(&files->list[i].head);
+        free(files->list[i].from);
         free(files->list[i].path);
     }
     free(files->list);
@@ -127,13 +128,33 @@ enum dti_status dti_new_files_leftovers(const struct dti_new_files *files, bool 
     return status;
 }
 
+static enum dti_status copy(const struct dti_new_file *file, struct dti_error *reterr)
+{
+    struct dti_input input;
+    unsigned char bytes[COPIED];
+    enum dti_status status = dti_input_open_file(&input, file->from, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (uint64_t done = 0; done < file->size && status == DTI_OK;) {
+        const size_t size = file->size - done < COPIED ? (size_t)(file->size - done) : COPIED;
+        status = dti_input_read_at(&input, bytes, size, done, reterr);
+        if (status == DTI_OK)
+            status = dti_output_write_at(file->output, bytes, size, done, reterr);
+        done += size;
+    }
+    dti_input_close(&input);
+    return status;
+}
+
 enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < files->count && status == DTI_OK; i++) {
         struct dti_new_file *const file = &files->list[i];
         struct dti_buffer *const head = &file->head;
-        if (dti_output_seekable(file->output))
+        if (file->from)
+            status = copy(file, reterr);
+        else if (dti_output_seekable(file->output))
             status = dti_output_write_at(file->output, head->data, head->length, 0, reterr);
         else
             status = dti_output_write(file->output, head->data, head->length, reterr);

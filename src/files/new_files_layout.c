@@ -177,3 +177,37 @@ enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char 
     free(shards);
     return status == DTI_OK ? count_bytes(files, index->size, reterr) : status;
 }
+
+enum dti_status dti_new_files_add_text(struct dti_new_files *files, const char *name,
+                                       struct dti_buffer *text, struct dti_error *reterr)
+{
+    struct dti_new_file *file;
+    const enum dti_status status = add_path(files, path_of(files, name), &file, reterr);
+    if (status != DTI_OK) {
+        dti_buffer_free(text);
+        return status;
+    }
+    file->head = *text;
+    file->size = text->length;
+    files->companions++;
+    return count_bytes(files, file->size, reterr);
+}
+
+enum dti_status dti_new_files_add_copy(struct dti_new_files *files, const char *name,
+                                       const char *from, struct dti_error *reterr)
+{
+    struct dti_new_file *file;
+    struct dti_input input;
+    enum dti_status status = dti_input_open_file(&input, from, reterr);
+    if (status != DTI_OK)
+        return status;
+    const uint64_t size = input.seekable ? input.size : 0;
+    dti_input_close(&input);
+    status = add_path(files, path_of(files, name), &file, reterr);
+    if (status != DTI_OK)
+        return status;
+    file->from = strdup(from);
+    file->size = size;
+    files->companions++;
+    return file->from ? count_bytes(files, size, reterr) : dti_no_memory(reterr);
+}

@@ -34,24 +34,40 @@ static enum dti_status read_text(struct dti_config_reading *reading,
     return status;
 }
 
-/* modelopt: whether the file is ModelOpt's own, which calls the object "quantization". */
-static enum dti_status read_members(struct dti_config_reading *reading, bool modelopt,
-                                    struct config_candidates *found, struct dti_error *reterr)
+/* Files that are looked for, the first that exists. The object is the member called `member`, or
+ * the whole document; method: what it says where it has no "quant_method". */
+static const struct config_file {
+    const char *name, *member, *method;
+} config_files[] = {
+    {"config.json", "quantization_config", ""},
+    {"hf_quant_config.json", "quantization", ""}, /* ModelOpt's own */
+    {"quantize_config.json", NULL, "gptq"},       /* AutoGPTQ's */
+    {"quant_config.json", NULL, "awq"},           /* that of old versions of AutoAWQ */
+};
+enum { CONFIG_FILES = sizeof config_files / sizeof *config_files };
+
+static enum dti_status read_members(struct dti_config_reading *reading,
+                                    const struct config_file *file, struct config_candidates *found,
+                                    struct dti_error *reterr)
 {
     char key[DTI_CONFIG_WORD];
     enum dti_json_token token;
+    const bool own = file != &config_files[0];
     enum dti_status status = dti_config_next(reading, &token, reterr);
-    const char *const name = modelopt ? "quantization" : "quantization_config";
     if (status == DTI_OK && token != DTI_JSON_OBJECT)
         return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
                                "%s is not a JSON object", reading->label);
+    if (!file->member) {
+        status = dti_config_read_members(reading, &found->blocks[QUANTIZATION], reterr);
+        return status == DTI_OK ? dti_config_next(reading, &token, reterr) : status;
+    }
     while (status == DTI_OK && (status = dti_config_next_key(reading, key, reterr)) == DTI_OK &&
            key[0] != '\0') {
-        if (strcmp(key, name) == 0)
+        if (strcmp(key, file->member) == 0)
             status = dti_config_read_block(reading, key, &found->blocks[QUANTIZATION], reterr);
-        else if (!modelopt && strcmp(key, "compression_config") == 0)
+        else if (!own && strcmp(key, "compression_config") == 0)
             status = dti_config_read_block(reading, key, &found->blocks[COMPRESSION], reterr);
-        else if (!modelopt && strcmp(key, "text_config") == 0)
+        else if (!own && strcmp(key, "text_config") == 0)
             status = read_text(reading, found, reterr);
         else if (strcmp(key, "expert_dtype") == 0)
             status = dti_config_read_word(reading, key, found->expert, reterr);
@@ -117,6 +133,11 @@ static void use(const struct dti_config_block *block, const char *expert,
     if (strcmp(block->method, "bitnet") == 0)
         (void)snprintf(formats.unread, sizeof formats.unread, "bitnet");
     memcpy(config->unread, formats.unread, sizeof config->unread);
+    memcpy(config->method, block->method, sizeof config->method);
+    memcpy(config->checkpoint_format, block->checkpoint_format, sizeof config->checkpoint_format);
+    memcpy(config->version, block->version, sizeof config->version);
+    config->bits = block->bits;
+    config->group_size = block->group_size;
     if (strcmp(block->method, "fp8") == 0) {
         use_fp8(block, expert, config);
     } else if (!use_algorithm(block, config)) {
@@ -129,6 +150,9 @@ static void clear(struct dti_quant_config *config)
 {
     config->file = NULL;
     config->unread[0] = '\0';
+    config->method[0] = config->checkpoint_format[0] = config->version[0] = '\0';
+    config->bits = 0;
+    config->group_size = 0;
     config->count = 0;
 }
 
@@ -140,10 +164,12 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
     struct dti_config_reading reading;
     if (!found)
         return dti_no_memory(reterr);
-    const bool modelopt = strcmp(file, "config.json") != 0;
+    const struct config_file *kind = config_files;
+    while (strcmp(kind->name, file) != 0)
+        kind++;
     (void)snprintf(reading.label, sizeof reading.label, "%s", label);
     dti_json_reader_init(&reading.json, text, length);
-    const enum dti_status status = read_members(&reading, modelopt, found, reterr);
+    const enum dti_status status = read_members(&reading, kind, found, reterr);
     dti_json_reader_free(&reading.json);
     if (status == DTI_OK)
         clear(ret);
@@ -151,6 +177,8 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
         if (!found->blocks[i].there)
             continue;
         ret->file = file;
+        if (found->blocks[i].method[0] == '\0')
+            (void)snprintf(found->blocks[i].method, DTI_CONFIG_WORD, "%s", kind->method);
         use(&found->blocks[i], found->expert, ret);
         break;
     }
@@ -190,7 +218,6 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
 enum dti_status dti_quant_config_read(const struct dti_container *container,
                                       struct dti_quant_config *ret, struct dti_error *reterr)
 {
-    static const char *const names[] = {"config.json", "hf_quant_config.json"};
     enum dti_status status = DTI_OK;
     clear(ret);
     if (container->file_count == 0 || strcmp(container->files[0].path, "-") == 0)
@@ -202,10 +229,11 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
     if (!path)
         return dti_no_memory(reterr);
     memcpy(path, first, folder);
-    for (unsigned i = 0; i < 2 && status == DTI_OK && !ret->file; i++) {
-        memcpy(path + folder, names[i], strlen(names[i]) + 1);
+    for (unsigned i = 0; i < CONFIG_FILES && status == DTI_OK && !ret->file; i++) {
+        const char *const name = config_files[i].name;
+        memcpy(path + folder, name, strlen(name) + 1);
         if (access(path, F_OK) == 0)
-            status = read_file(path, names[i], ret, reterr);
+            status = read_file(path, name, ret, reterr);
     }
     free(path);
     return status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a checkpoint's configuration says about its quantized tensors: config.json (its member
- * quantization_config or compression_config), else hf_quant_config.json. It is as untrusted as the
+ * quantization_config or compression_config), else hf_quant_config.json, quantize_config.json or
+ * quant_config.json. It is as untrusted as the
  * files, and is parsed as strictly. */
 #ifndef DTINFO_FILES_QUANT_CONFIG_H
 #define DTINFO_FILES_QUANT_CONFIG_H
@@ -31,7 +32,11 @@ enum { DTI_QUANT_HINTS_MAX = 32, DTI_CONFIG_NAME = 24 };
 struct dti_quant_config {
     const char *file; /* "config.json"; NULL: there is none, or it says nothing of quantization */
     char unread[32];  /* the name of a format that is not read; "": none */
-    size_t count;     /* of different hints; 0: nothing that is known here */
+    char method[32];  /* "gptq"; "": it is not said */
+    char checkpoint_format[32], version[32]; /* of gptq and awq; "": likewise */
+    unsigned bits;                           /* of all tensors; 0: likewise */
+    uint64_t group_size;
+    size_t count; /* of different hints; 0: nothing that is known here */
     struct dti_quant_hint hints[DTI_QUANT_HINTS_MAX]; /* each tensor is by one of them */
 };
 

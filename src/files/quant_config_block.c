@@ -303,14 +303,28 @@ static enum dti_status read_groups(struct dti_config_reading *reading,
     return status;
 }
 
-enum dti_status dti_config_read_block(struct dti_config_reading *reading, const char *name,
-                                      struct dti_config_block *block, struct dti_error *reterr)
+static enum dti_status read_bits(struct dti_config_reading *reading, const char *key, unsigned *ret,
+                                 struct dti_error *reterr)
+{
+    bool minus;
+    uint64_t bits;
+    const enum dti_status status = read_count(reading, key, &minus, &bits, reterr);
+    if (status == DTI_OK && bits > 16)
+        return fail_type(reading, key, "a number from 1 to 16", reterr);
+    if (status == DTI_OK)
+        *ret = (unsigned)bits;
+    return status;
+}
+
+enum dti_status dti_config_read_members(struct dti_config_reading *reading,
+                                        struct dti_config_block *block, struct dti_error *reterr)
 {
     char key[WORD];
     bool minus;
-    enum dti_status status = dti_config_open_object(reading, name, &block->there, reterr);
-    while (status == DTI_OK && block->there &&
-           (status = dti_config_next_key(reading, key, reterr)) == DTI_OK && key[0] != '\0') {
+    enum dti_status status = DTI_OK;
+    block->there = true;
+    while (status == DTI_OK && (status = dti_config_next_key(reading, key, reterr)) == DTI_OK &&
+           key[0] != '\0') {
         if (strcmp(key, "quant_method") == 0)
             status = dti_config_read_word(reading, key, block->method, reterr);
         else if (strcmp(key, "format") == 0)
@@ -319,7 +333,13 @@ enum dti_status dti_config_read_block(struct dti_config_reading *reading, const 
             status = dti_config_read_word(reading, key, block->algorithm, reterr);
         else if (strcmp(key, "expert_dtype") == 0)
             status = dti_config_read_word(reading, key, block->expert, reterr);
-        else if (strcmp(key, "group_size") == 0)
+        else if (strcmp(key, "checkpoint_format") == 0)
+            status = dti_config_read_word(reading, key, block->checkpoint_format, reterr);
+        else if (strcmp(key, "version") == 0)
+            status = dti_config_read_word(reading, key, block->version, reterr);
+        else if (strcmp(key, "bits") == 0 || strcmp(key, "w_bit") == 0)
+            status = read_bits(reading, key, &block->bits, reterr);
+        else if (strcmp(key, "group_size") == 0 || strcmp(key, "q_group_size") == 0)
             status = read_count(reading, key, &minus, &block->group_size, reterr);
         else if (strcmp(key, "weight_block_size") == 0)
             status = read_sides(reading, key, block->side, reterr);
@@ -329,4 +349,12 @@ enum dti_status dti_config_read_block(struct dti_config_reading *reading, const 
             status = dti_config_skip(reading, reterr);
     }
     return status;
+}
+
+enum dti_status dti_config_read_block(struct dti_config_reading *reading, const char *name,
+                                      struct dti_config_block *block, struct dti_error *reterr)
+{
+    const enum dti_status status = dti_config_open_object(reading, name, &block->there, reterr);
+    return status == DTI_OK && block->there ? dti_config_read_members(reading, block, reterr)
+                                            : status;
 }

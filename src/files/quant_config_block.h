@@ -21,6 +21,8 @@ struct dti_config_block {
     bool there;
     char method[DTI_CONFIG_WORD], format[DTI_CONFIG_WORD], algorithm[DTI_CONFIG_WORD];
     char expert[DTI_CONFIG_WORD];
+    char checkpoint_format[DTI_CONFIG_WORD], version[DTI_CONFIG_WORD];
+    unsigned bits;
     char unread[DTI_CONFIG_WORD]; /* the format of a group that is not read */
     uint64_t group_size, side[2];
     size_t count;
@@ -28,6 +30,9 @@ struct dti_config_block {
 };
 enum dti_status dti_config_read_block(struct dti_config_reading *reading, const char *name,
                                       struct dti_config_block *block, struct dti_error *reterr);
+/* The members of one that has begun, and its end. */
+enum dti_status dti_config_read_members(struct dti_config_reading *reading,
+                                        struct dti_config_block *block, struct dti_error *reterr);
 
 /* The next key of an object, cut to fit; *ret_key is "" at its end. */
 enum dti_status dti_config_next_key(struct dti_config_reading *reading,

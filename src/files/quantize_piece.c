@@ -157,18 +157,20 @@ enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint6
     if (status != DTI_OK)
         return status;
     const bool counted = job->run->rewrite->request.counted;
-    if (counted)
+    const bool whole = piece.elements == task->sizes.elements; /* nobody else reports on it */
+    if (counted && !whole)
         dti_quant_report_init(&report);
     dti_quant_run(task->plan, task->scales, piece.first, numbers, piece.elements,
                   own->buffer[DTI_QUANT_CODES], own->buffer[DTI_QUANT_SCALES],
                   (int32_t *)(void *)own->buffer[DTI_QUANT_ZERO_POINTS], DTI_STORES_CACHED,
-                  counted ? &report : NULL, own->buffer[DTI_QUANT_SCRATCH]);
+                  counted ? (whole ? &task->report : &report) : NULL,
+                  own->buffer[DTI_QUANT_SCRATCH]);
     status = dti_window_done(&own->window, DTI_OK, reterr);
     if (status == DTI_OK)
         status = write_codes(task, own, &piece, reterr);
     if (status == DTI_OK)
         status = write_scales(task, own, &piece, reterr);
-    if (!counted)
+    if (!counted || whole)
         return status;
     pthread_mutex_lock(&job->merging);
     dti_quant_report_merge(&task->report, &report);

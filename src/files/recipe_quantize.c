@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recipe whose tensors become codes and scales: which they are, the axis of the scales, and the
- * plan, one for each dtype and shape. The work is in quantize_run.c. */
+ * The recipe whose tensors become codes and scales: which they are and the axis of the scales.
+ * Plans are made in quantize_plan.c, the work is done in quantize_run.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,43 +145,6 @@ static enum dti_status find_axis(struct dti_rewrite *rewrite, size_t at, struct 
     return DTI_OK;
 }
 
-/* A tensor of two dimensions of that size: only products are looked at. */
-static void find_sizes(const struct dti_rewrite *rewrite, size_t at,
-                       struct dti_quant_request *request)
-{
-    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
-    const unsigned axis = rewrite->tensors[at].axis;
-    const bool whole = dti_quant_is_flat(rewrite->row) ||
-                       (!request->scheme.block && request->scheme.per == DTI_PER_TENSOR);
-    request->outer = request->inner = 1;
-    request->length = whole ? source->elements : source->shape[axis];
-    for (unsigned i = 0; i < source->rank && !whole; i++) {
-        if (i < axis)
-            request->outer *= source->shape[i]; /* their product is the number of elements, or 0 */
-        else if (i > axis)
-            request->inner *= source->shape[i];
-    }
-    if (source->elements == 0 && !whole) /* products next to a 0 may be anything */
-        request->outer = request->inner = 0;
-}
-
-static enum dti_block_order order_of(const struct dti_quant_stored *stored)
-{
-    switch (stored->row->packing) {
-    case DTI_QUANT_PLAIN:
-        return DTI_BLOCK_BYTES;
-    case DTI_QUANT_BITS:
-        return stored->high ? DTI_BLOCK_HIGH : DTI_BLOCK_LOW;
-    case DTI_QUANT_WORDS:
-        break;
-    }
-    uint64_t last = stored->rank > 0 ? stored->shape[stored->rank - 1] : 1;
-    if (stored->pad && stored->per == DTI_PER_GROUP && stored->axis + 1 == stored->rank &&
-        last % stored->group != 0)
-        last += stored->group - last % stored->group; /* no overflow: the parts were made */
-    return last % (32 / dti_quant_row_bits(stored->row)) == 0 ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
-}
-
 /* What to do about a tensor whose shape does not fit. */
 static enum dti_remedy remedy_of(const struct dti_rewrite *rewrite)
 {
@@ -210,112 +173,6 @@ static enum dti_status check_quantized(struct dti_rewrite *rewrite, size_t at,
     for (unsigned i = 0; i < DTI_PART_COUNT; i++)
         tensor->parts |= (unsigned)parts[i].there << i;
     return DTI_OK;
-}
-
-/* A tensor, and what its plan depends on. */
-struct need {
-    const struct dti_tensor *source;
-    uint64_t outer, length, inner;
-    size_t at;
-};
-
-static struct dti_quant_request request_of(const struct dti_rewrite *rewrite, size_t at)
-{
-    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
-    struct dti_quant_stored stored;
-    dti_rewrite_stored(rewrite, at, &stored);
-    struct dti_quant_request request = {
-        .scheme = rewrite->request.quantize.scheme,
-        .number = *source->format,
-        .layout = source->layout,
-        .order = order_of(&stored),
-        .pad = stored.pad,
-    };
-    find_sizes(rewrite, at, &request);
-    return request;
-}
-
-static int compare_plans(const struct need *a, const struct need *b)
-{
-    const int names = strcmp(a->source->format->name, b->source->format->name);
-    return names != 0               ? names
-           : a->outer != b->outer   ? (a->outer < b->outer ? -1 : 1)
-           : a->length != b->length ? (a->length < b->length ? -1 : 1)
-           : a->inner != b->inner   ? (a->inner < b->inner ? -1 : 1)
-                                    : a->source->layout.swapped - b->source->layout.swapped;
-}
-
-static int compare_needs(const void *a, const void *b)
-{
-    const struct need *const one = a, *const other = b;
-    const int plans = compare_plans(one, other);
-    return plans != 0 ? plans : one->at < other->at ? -1 : one->at > other->at;
-}
-
-static bool starts_plan(const struct need *needs, size_t at)
-{
-    return at == 0 || compare_plans(&needs[at - 1], &needs[at]) != 0;
-}
-
-/* A plan for numbers and codes that *like is for, if it is there, or for others, which becomes it.
- */
-static enum dti_status make_plan(const struct dti_rewrite *rewrite,
-                                 const struct dti_quant_request *request,
-                                 const struct dti_quant_plan **like, struct dti_quant_plan **ret,
-                                 struct dti_error *reterr)
-{
-    const struct dti_quant_request *const other = *like ? dti_quant_plan_request(*like) : NULL;
-    if (other && strcmp(other->number.name, request->number.name) == 0 &&
-        other->layout.swapped == request->layout.swapped &&
-        other->layout.packing == request->layout.packing)
-        return dti_quant_plan_new_like(ret, request, *like, reterr);
-    const enum dti_status status = dti_quant_plan_new(ret, request, rewrite->request.level, reterr);
-    if (status == DTI_OK)
-        *like = *ret;
-    return status;
-}
-
-/* Tensors that are alike share a plan: they are sorted, as there may be many of either. */
-static enum dti_status make_plans(struct dti_rewrite *rewrite, struct dti_error *reterr)
-{
-    struct need *const needs = calloc(rewrite->changed_count + 1, sizeof *needs);
-    enum dti_status status = DTI_OK;
-    const struct dti_quant_plan *likes[DTI_BLOCK_BYTES + 1] = {NULL};
-    size_t count = 0;
-    if (!needs)
-        return dti_no_memory(reterr);
-    for (size_t i = 0; i < rewrite->tensor_count; i++) {
-        if (rewrite->tensors[i].fate != DTI_FATE_CHANGED)
-            continue;
-        const struct dti_quant_request request = request_of(rewrite, i);
-        needs[count++] = (struct need){.source = dti_rewrite_source(rewrite, i),
-                                       .outer = request.outer,
-                                       .length = request.length,
-                                       .inner = request.inner,
-                                       .at = i};
-    }
-    qsort(needs, count, sizeof *needs, compare_needs);
-    size_t plans = 0;
-    for (size_t i = 0; i < count; i++)
-        plans += starts_plan(needs, i);
-    rewrite->quant_plans = calloc(plans + 1, sizeof(struct dti_quant_plan *));
-    rewrite->quant_firsts = calloc(plans + 1, sizeof *rewrite->quant_firsts);
-    if (!rewrite->quant_plans || !rewrite->quant_firsts)
-        status = dti_no_memory(reterr);
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (starts_plan(needs, i)) {
-            rewrite->quant_firsts[rewrite->quant_plan_count] = needs[i].at;
-            const struct dti_quant_request request = request_of(rewrite, needs[i].at);
-            status = make_plan(rewrite, &request, &likes[request.order],
-                               &rewrite->quant_plans[rewrite->quant_plan_count], reterr);
-            rewrite->quant_plan_count += status == DTI_OK;
-        }
-        if (status == DTI_OK)
-            rewrite->tensors[needs[i].at].quant =
-                rewrite->quant_plans[rewrite->quant_plan_count - 1];
-    }
-    free(needs);
-    return status;
 }
 
 /* npy files have no metadata. */
@@ -385,7 +242,7 @@ const struct dti_recipe_ops dti_recipe_quantize = {
     .choose = choose,
     .warn = warn,
     .plan = check_quantized,
-    .planned = make_plans,
+    .planned = dti_quantize_plan,
     .laid_out = check_groups,
     .opens = check_all_beside,
 };

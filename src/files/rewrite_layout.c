@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dtinfo/checked.h"
+#include "files/model_folder.h"
 #include "files/rewrite_parts.h"
 
 /* Tensors to be written; `source` of each is tensor x DTI_PART_COUNT + part. */
@@ -306,6 +307,9 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
     if (status == DTI_OK)
         status = dti_holds_texts(rewrite->request.kind) ? add_files(rewrite, &list, reterr)
                                                         : add_arrays(rewrite, &list, reterr);
+    if (status == DTI_OK && rewrite->request.companions &&
+        rewrite->request.kind == DTI_CONTAINER_SHARDED)
+        status = dti_rewrite_add_companions(rewrite, reterr);
     if (status == DTI_OK && rewrite->request.index)
         status = add_index(rewrite, &list, reterr);
     if (status == DTI_OK && dti_rewrite_ops(rewrite)->elementwise)

@@ -112,6 +112,9 @@ struct dti_rewrite_run {
 /* With a struct dti_rewrite_run: bytes that were read besides. */
 void dti_rewrite_progress(void *run, uint64_t done);
 
+/* quantize_plan.c: the plans of the tensors that have the recipe, whose axis is known. */
+enum dti_status dti_quantize_plan(struct dti_rewrite *rewrite, struct dti_error *reterr);
+
 /* quantize_run.c: tensors that become codes and scales together. */
 struct dti_quantizer;
 enum dti_status dti_quantizer_new(struct dti_quantizer **ret, struct dti_rewrite_run *run,

@@ -211,6 +211,27 @@ static void look(const struct dti_comparison_rule *rule, const unsigned char *a,
     }
 }
 
+/* The first of n pairs whose error is the largest, or the last pair. */
+static size_t first_largest(const struct dti_comparison_rule *rule, const void *a, const void *b,
+                            size_t n, double largest)
+{
+    const bool single = rule->hub == DTI_COMPARISON_HUB32;
+    struct compared_pair pair;
+    size_t i = 0;
+    if (single || rule->hub == DTI_COMPARISON_HUB64) {
+        for (; i + 1 < n; i++) {
+            const double x = number_at(single, a, i), y = number_at(single, b, i);
+            if (fabs(dti_fp64_add(x, -y)) >= largest && isfinite(x) && isfinite(y))
+                break;
+        }
+        return i;
+    }
+    for (look(rule, a, b, i, &pair); !(pair.error >= largest) && i + 1 < n;
+         look(rule, a, b, i, &pair))
+        i++;
+    return i;
+}
+
 void dti_comparison_add_tile(const struct dti_comparison_rule *rule,
                              const struct dti_comparison_tile *tile, const void *a, const void *b,
                              size_t n, uint64_t index, struct dti_comparison *comparison)
@@ -227,9 +248,7 @@ void dti_comparison_add_tile(const struct dti_comparison_rule *rule,
     const double largest = tile->max_absolute;
     if (largest > c->max_absolute ||
         (largest > 0 && largest >= c->max_absolute && index < c->max_index)) {
-        for (look(rule, a, b, i, &pair); !(pair.error >= largest) && i + 1 < n;
-             look(rule, a, b, i, &pair))
-            i++;
+        i = first_largest(rule, a, b, n, largest);
         if (largest > c->max_absolute || index + i < c->max_index)
             c->max_index = index + i;
         c->max_absolute = largest;

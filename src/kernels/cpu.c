@@ -179,8 +179,9 @@ enum {
         1 << 12 /* FMA */ | 1 << 27 /* OSXSAVE */ | 1 << 28 /* AVX */ | 1 << 29 /* F16C */,
     AVX2_EBX = 1 << 3 /* BMI1 */ | 1 << 5 /* AVX2 */ | 1 << 8 /* BMI2 */,
     VBMI_ECX = 1 << 1 /* VBMI */ | 1 << 6 /* VBMI2 */ | 1 << 11 /* VNNI */ | 1 << 12 /* BITALG */,
-    BF16_EAX = 1 << 5, /* of subleaf 1 */
-    XCR0_YMM = 0x06,   /* SSE and AVX state */
+    AVX_VNNI_EAX = 1 << 4, /* of subleaf 1 */
+    BF16_EAX = 1 << 5,     /* of subleaf 1 */
+    XCR0_YMM = 0x06,       /* SSE and AVX state */
     AMX_EDX = 1 << 22 /* BF16 */ | 1 << 24 /* TILE */ | 1 << 25 /* INT8 */,
     XCR0_ZMM = 0xe6,      /* and masks, upper halves, upper registers */
     XCR0_TILES = 0x60000, /* configuration and data of tiles, */
@@ -197,6 +198,13 @@ static bool has(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
+/* Of extended features' subleaf 1, which is there if subleaf 0 counts it. */
+static bool has_more(const struct dti_cpuid *extended, uint32_t wanted)
+{
+    return extended->eax >= 1 &&
+           has(dti_cpuid_source->cpuid(LEAF_EXTENDED_FEATURES, 1).eax, wanted);
+}
+
 static bool x86_present(enum dti_level level)
 {
     const struct dti_cpuid_source *const source = dti_cpuid_source;
@@ -210,8 +218,7 @@ static bool x86_present(enum dti_level level)
     const bool avx2 = (kept & XCR0_YMM) == XCR0_YMM;
     const bool avx512 = avx2 && (kept & XCR0_ZMM) == XCR0_ZMM && has(extended.ebx, AVX512_EBX);
     const bool vbmi = avx512 && has(extended.ecx, VBMI_ECX);
-    const bool bf16 = vbmi && extended.eax >= 1 && /* the last subleaf there is */
-                      has(source->cpuid(LEAF_EXTENDED_FEATURES, 1).eax, BF16_EAX);
+    const bool bf16 = vbmi && has_more(&extended, BF16_EAX);
     switch (level) {
     case DTI_LEVEL_AVX2:
         return avx2;
@@ -240,6 +247,16 @@ bool dti_level_present(enum dti_level level)
 #endif
     }
     return x86_present(level);
+}
+
+bool dti_unit_present(enum dti_unit unit)
+{
+    if (unit == DTI_UNIT_NONE)
+        return true;
+    if (!x86_present(DTI_LEVEL_AVX2))
+        return false;
+    const struct dti_cpuid extended = dti_cpuid_source->cpuid(LEAF_EXTENDED_FEATURES, 0);
+    return has_more(&extended, AVX_VNNI_EAX);
 }
 
 bool dti_level_permitted(enum dti_level level, const char **ret_why)

@@ -5,13 +5,14 @@
 #include "kernels/first_row.h"
 
 const struct dti_dot_kernel dti_dot_kernels[] = {
-#define DOT(function, dtype_id, words, level_id) \
-    {.name = #function,                          \
-     .run = function,                            \
-     .dtype = DTI_##dtype_id,                    \
-     .accumulation = (words),                    \
-     .operations = 2,                            \
-     .level = DTI_LEVEL_##level_id},
+#define DOT(function, dtype_id, words, level_id, unit_id) \
+    {.name = #function,                                   \
+     .run = function,                                     \
+     .dtype = DTI_##dtype_id,                             \
+     .accumulation = (words),                             \
+     .operations = 2,                                     \
+     .level = DTI_LEVEL_##level_id,                       \
+     .unit = DTI_UNIT_##unit_id},
 #include "kernels/dot_kernels.def"
 #undef DOT
 };
@@ -21,6 +22,7 @@ const struct dti_dot_kernel *dti_dot_find(enum dti_dtype dtype, enum dti_level a
 {
     const struct dti_dot_kernel *const rows = dti_dot_kernels;
     size_t i;
-    DTI_FIRST_ROW(i, rows, dti_dot_kernel_count, allowed, rows[i].dtype == dtype);
+    DTI_FIRST_ROW(i, rows, dti_dot_kernel_count, allowed,
+                  rows[i].dtype == dtype && dti_unit_present(rows[i].unit));
     return &rows[i];
 }

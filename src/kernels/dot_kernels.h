@@ -7,7 +7,7 @@
 #include "dtinfo/dot.h"
 #include "kernels/lanes_fused.h"
 
-#define DOT(function, dtype, accumulation, level) dti_dot_fn function;
+#define DOT(function, ...) dti_dot_fn function;
 #include "kernels/dot_kernels.def"
 #undef DOT
 

@@ -61,8 +61,10 @@ void dti_exact_sum_add(struct dti_exact_sum *sum, double value)
 void dti_exact_sum_merge(struct dti_exact_sum *sum, const struct dti_exact_sum *other)
 {
     unsigned carry = 0;
-    for (unsigned i = 0; i < WORDS; i++)
-        carry = dti_wide_add(&sum->word[i], other->word[i], carry);
+    for (unsigned i = 0; i < WORDS; i++) {
+        if ((other->word[i] | carry) != 0) /* most are 0, as sums of numbers alike are narrow */
+            carry = dti_wide_add(&sum->word[i], other->word[i], carry);
+    }
     sum->infinite |= other->infinite;
 }
 
@@ -76,29 +78,30 @@ double dti_exact_sum_value(const struct dti_exact_sum *sum)
             return dti_fp64_from_bits(infinity | UINT64_C(1) << 51);
         return dti_fp64_from_bits(sign | infinity);
     }
-    struct dti_exact_sum magnitude = *sum;
     const bool negative = sum->word[WORDS - 1] >> 63 != 0;
+    const uint64_t *magnitude = sum->word;
+    uint64_t opposite[WORDS] = {0};
     unsigned borrow = 0;
-    for (unsigned i = 0; negative && i < WORDS; i++) {
-        magnitude.word[i] = 0;
-        borrow = dti_wide_sub(&magnitude.word[i], sum->word[i], borrow);
-    }
+    for (unsigned i = 0; negative && i < WORDS; i++)
+        borrow = dti_wide_sub(&opposite[i], sum->word[i], borrow);
+    if (negative)
+        magnitude = opposite;
     int top = WORDS - 1;
-    while (top > 0 && magnitude.word[top] == 0)
+    while (top > 0 && magnitude[top] == 0)
         top--;
     if (top == 0) { /* up to 64 bits: no word below */
         struct dti_value value;
-        dti_value_set(&value, negative, magnitude.word[0], -1074);
-        return magnitude.word[0] ? dti_fp64_from_value(&value) : 0.0;
+        dti_value_set(&value, negative, magnitude[0], -1074);
+        return magnitude[0] ? dti_fp64_from_value(&value) : 0.0;
     }
 
     /* With the word below the top one there are 65 bits or more, of which the rounding takes 53,
      * and whether anything follows. */
     bool sticky = false;
-    for (int i = 0; i < top - 1; i++)
-        sticky = sticky || magnitude.word[i] != 0;
+    for (int i = top - 2; i >= 0 && !sticky; i--)
+        sticky = magnitude[i] != 0;
     struct dti_value value;
-    dti_value_set_wide(&value, negative, magnitude.word[top], magnitude.word[top - 1], sticky,
+    dti_value_set_wide(&value, negative, magnitude[top], magnitude[top - 1], sticky,
                        64 * ((int64_t)top - 1) - 1074);
     return dti_fp64_from_value(&value);
 }

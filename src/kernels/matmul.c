@@ -136,8 +136,8 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
                                uint64_t m, uint64_t n, uint64_t k, size_t threads,
                                struct dti_error *reterr)
 {
-    const char *why;
-    if (!dti_level_permitted(kernel->level, &why))
+    const char *why = "needs AVX-VNNI";
+    if (!dti_unit_present(kernel->unit) || !dti_level_permitted(kernel->level, &why))
         return dti_fail(reterr, DTI_UNAVAILABLE, "%s: %s", kernel->name, why);
     if (m == 0 || n == 0 || k == 0)
         return dti_fail(reterr, DTI_USAGE, "the product of %llux%llu and %llux%llu has no elements",

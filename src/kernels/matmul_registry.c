@@ -4,16 +4,17 @@
 #include "kernels/matmul_tile.h"
 
 const struct dti_matmul_kernel dti_matmul_kernels[] = {
-#define MATMUL(nm, dt, res, ins, r, c, ops, lv) \
-    {.name = "matmul_" #nm,                     \
-     .dtype = DTI_##dt,                         \
-     .result = DTI_##res,                       \
-     .instruction = (ins),                      \
-     .rows = (r),                               \
-     .columns = (c),                            \
-     .per_instruction = (ops),                  \
-     .level = DTI_LEVEL_##lv,                   \
-     .tile = &dti_tile_##nm,                    \
+#define MATMUL(nm, dt, res, ins, r, c, ops, lv, un) \
+    {.name = "matmul_" #nm,                         \
+     .dtype = DTI_##dt,                             \
+     .result = DTI_##res,                           \
+     .instruction = (ins),                          \
+     .rows = (r),                                   \
+     .columns = (c),                                \
+     .per_instruction = (ops),                      \
+     .level = DTI_LEVEL_##lv,                       \
+     .unit = DTI_UNIT_##un,                         \
+     .tile = &dti_tile_##nm,                        \
      .peak = dti_peak_##nm},
 #include "kernels/matmul_kernels.def"
 #undef MATMUL
@@ -45,7 +46,7 @@ const struct dti_matmul_kernel *dti_matmul_find(enum dti_dtype dtype, enum dti_l
     for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
         const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
         if (kernel->dtype == dtype && dti_level_includes(allowed, kernel->level) &&
-            dti_level_permitted(kernel->level, ret_why))
+            dti_unit_present(kernel->unit) && dti_level_permitted(kernel->level, ret_why))
             return kernel;
     }
     *ret_why = why_none(dtype);

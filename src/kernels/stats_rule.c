@@ -94,7 +94,7 @@ void dti_stats_rule_init(struct dti_stats_rule *ret, const struct dti_format *fo
     }
 }
 
-static double number_at(enum dti_stats_hub hub, const unsigned char *numbers, size_t i)
+static inline double number_at(enum dti_stats_hub hub, const unsigned char *numbers, size_t i)
 {
     float single;
     double number;
@@ -119,26 +119,33 @@ static double number_at(enum dti_stats_hub hub, const unsigned char *numbers, si
 
 /* With 0 the squares are at most some 32 N / 2048 times the N elements' variance, as the variance
  * within these 2048 is part of it; with their mean at most N / 2048 times. */
-double dti_stats_choose_shift(const struct dti_stats_rule *rule, const void *numbers, size_t n)
+/* For a hub that the compiler knows. */
+static inline double choose_shift(enum dti_stats_hub hub, const void *numbers, size_t n)
 {
     double sum = 0, scatter = 0;
     size_t finite = 0;
     for (size_t i = 0; i < n; i++) {
-        const double x = number_at(rule->hub, numbers, i);
+        const double x = number_at(hub, numbers, i);
         finite += isfinite(x) != 0;
         sum = isfinite(x) ? dti_fp64_add(sum, x) : sum;
     }
     double mean = finite > 0 ? dti_fp64_divide(fabs(sum), (double)finite) : 0;
     if (!isfinite(mean))
         return 0;
-    if (rule->hub == DTI_STATS_HUB32)
+    if (hub == DTI_STATS_HUB32)
         mean = (double)(float)mean;
     const double shift = sum < 0 ? -mean : mean;
     for (size_t i = 0; i < n; i++) {
-        const double x = number_at(rule->hub, numbers, i);
+        const double x = number_at(hub, numbers, i);
         const double d = isfinite(x) ? dti_fp64_add(x, -shift) : 0;
         scatter = dti_fp64_add(scatter, dti_fp64_multiply(d, d));
     }
     const double square = dti_fp64_multiply(mean, mean);
     return dti_fp64_multiply(square, (double)finite) > 16 * scatter ? shift : 0;
+}
+
+double dti_stats_choose_shift(const struct dti_stats_rule *rule, const void *numbers, size_t n)
+{
+    return rule->hub == DTI_STATS_HUB32 ? choose_shift(DTI_STATS_HUB32, numbers, n)
+                                        : choose_shift(rule->hub, numbers, n);
 }

@@ -140,26 +140,31 @@ static bool is_far_below(const struct dti_value *value, const struct dti_format 
             value->exponent < (INT32_C(1) << dst->exp_bits) - 3 - dst->bias);
 }
 
-bool dti_stats_fit(const struct dti_stats *stats, const struct dti_stats_rule *rule,
-                   const struct dti_format *dst)
+bool dti_stats_fit_between(const struct dti_stats *stats, const struct dti_value *min,
+                           const struct dti_value *max, const struct dti_format *dst)
 {
     const bool to_float = dti_format_is_float(dst);
     const struct dti_policy policy = {.round = to_float ? DTI_ROUND_NEAREST_EVEN : DTI_ROUND_ZERO};
-    const struct dti_format *const format = dti_stats_hub_format(rule->hub);
-    const uint64_t extremes[] = {stats->min, stats->max};
+    const struct dti_value *const extremes[] = {min, max};
     if ((stats->nan > 0 && !dti_format_has_nan(dst)) ||
         (stats->inf > 0 && !dti_format_has_inf(dst)) ||
         (stats->negative_inf > 0 && !dti_format_is_signed(dst)))
         return false;
     for (unsigned i = 0; i < 2 && stats->finite > 0; i++) {
-        struct dti_value extreme;
         struct dti_outcome outcome;
-        dti_decode(format, extremes[i], &extreme);
-        if (is_far_below(&extreme, dst))
+        if (is_far_below(extremes[i], dst))
             continue;
-        dti_encode(dst, &extreme, &policy, 0, &outcome);
+        dti_encode(dst, extremes[i], &policy, 0, &outcome);
         if (outcome.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))
             return false;
     }
     return true;
+}
+
+bool dti_stats_fit(const struct dti_stats *stats, const struct dti_stats_rule *rule,
+                   const struct dti_format *dst)
+{
+    struct dti_value min, max, absmax;
+    (void)dti_stats_extremes(stats, rule, &min, &max, &absmax);
+    return dti_stats_fit_between(stats, &min, &max, dst);
 }

@@ -25,7 +25,7 @@ static bool is_hidden(uint32_t point)
  * direction of text: JSON readers treat the escape as the same character, but terminals and
  * JavaScript do not see the raw one.
  */
-static size_t spell_character(char piece[8], const char *text, size_t length)
+static size_t spell_character(char piece[8], const char *text, size_t length, bool *is_valid)
 {
     static const char hex[] = "0123456789abcdef";
     static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: character, letter */
@@ -33,6 +33,7 @@ static size_t spell_character(char piece[8], const char *text, size_t length)
     const size_t size = dti_utf8_decode(text, length, &point);
     if (size == 0) {
         memcpy(piece, "\xEF\xBF\xBD", 4); /* U+FFFD, replacement character */
+        *is_valid = false;
         return 1;
     }
     for (size_t i = 0; point < 0x80 && i + 1 < sizeof named; i += 2) {
@@ -57,11 +58,12 @@ static size_t spell_character(char piece[8], const char *text, size_t length)
 
 /* Writes a text escaped as it stands within quotes and returns its end. */
 enum { ESCAPED_MAX = 6 }; /* bytes of one byte: \u001f; of an invalid one 3 */
-static char *put_escaped(char *out, const char *text, size_t length)
+static char *put_escaped(char *out, const char *text, size_t length, bool *ret_valid)
 {
+    *ret_valid = true;
     for (size_t taken = 0; taken < length;) {
         char piece[8];
-        taken += spell_character(piece, text + taken, length - taken);
+        taken += spell_character(piece, text + taken, length - taken, ret_valid);
         const size_t size = strlen(piece);
         memcpy(out, piece, size);
         out += size;
@@ -272,34 +274,35 @@ void dti_json_int(struct dti_json *json, const char *key, int64_t value)
 }
 
 /* A text from its first character to escape up to the closing quote. */
-static void put_rest(struct dti_json *json, const char *text, size_t length)
+static bool put_rest(struct dti_json *json, const char *text, size_t length)
 {
+    bool valid;
     char *out =
         dti_json_space(json, length < SIZE_MAX / 8 ? length * ESCAPED_MAX + 1 : SIZE_MAX / 2);
     if (!out)
-        return;
-    out = put_escaped(out, text, length);
+        return true;
+    out = put_escaped(out, text, length, &valid);
     *out++ = '"';
     dti_json_filled_to(json, out);
+    return valid;
 }
 
-void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length)
+bool dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length)
 {
     if (!text) {
         dti_json_null(json, key);
-        return;
+        return true;
     }
     char *out = begin_value(json, key, length + 2); /* nothing in memory is as long as SIZE_MAX */
     if (!out)
-        return;
+        return true;
     *out++ = '"';
     const size_t plain = dti_json_copy_plain(out, text, length);
     out += plain;
     if (plain == length)
         *out++ = '"';
     dti_json_filled_to(json, out);
-    if (plain < length)
-        put_rest(json, text + plain, length - plain);
+    return plain == length || put_rest(json, text + plain, length - plain);
 }
 
 void dti_json_number(struct dti_json *json, const char *key, const char *number, size_t length)
@@ -309,7 +312,44 @@ void dti_json_number(struct dti_json *json, const char *key, const char *number,
         !problem)
         put_plain(json, key, number, length);
     else
-        dti_json_text(json, key, number, length);
+        (void)dti_json_text(json, key, number, length);
+}
+
+/* Short texts are copied without a call, in pieces of which the last may overlap. */
+static char *copy_short(char *out, const char *text, size_t length)
+{
+    if (length < 4) {
+        for (size_t i = 0; i < length; i++)
+            out[i] = text[i];
+    } else if (length < 8) {
+        memcpy(out, text, 4);
+        memcpy(out + length - 4, text + length - 4, 4);
+    } else if (length <= 24) {
+        memcpy(out, text, 8);
+        if (length > 16)
+            memcpy(out + 8, text + 8, 8);
+        memcpy(out + length - 8, text + length - 8, 8);
+    } else {
+        memcpy(out, text, length);
+    }
+    return out + length;
+}
+
+char *dti_json_close_text(char *out, struct dti_spelled spelled)
+{
+    if (!spelled.text) {
+        memcpy(out - 1, "null", 4);
+        return out + 3;
+    }
+    out = copy_short(out, spelled.text, spelled.length);
+    *out = '"';
+    return out + 1;
+}
+
+char *dti_json_put_token(char *out, struct dti_spelled spelled)
+{
+    return spelled.text ? copy_short(out, spelled.text, spelled.length)
+                        : copy_short(out, "null", 4);
 }
 
 /* Ends the document. */

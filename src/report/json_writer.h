@@ -63,4 +63,39 @@ static inline void dti_json_pair(struct dti_json *json, const char *literal, siz
     json->comma = true;
 }
 
+/* json.c: what follows an opening quote, or a colon, that was written already; null in its place.
+ * Returns its end. */
+char *dti_json_close_text(char *out, struct dti_spelled spelled);
+char *dti_json_put_token(char *out, struct dti_spelled spelled);
+
+/* A member whose text was spelled: its key is a literal as above with the opening quote. */
+static inline void dti_json_spelled_text(struct dti_json *json, const char *opened, size_t size,
+                                         struct dti_spelled spelled)
+{
+    assert(json->place == DTI_JSON_IN_OBJECT);
+    char *out = dti_json_space(json, size + spelled.length + sizeof "null");
+    if (!out)
+        return;
+    *out = ',';
+    out += json->comma;
+    memcpy(out, opened, size);
+    json->comma = true;
+    dti_json_filled_to(json, dti_json_close_text(out + size, spelled));
+}
+
+/* The same of a number. */
+static inline void dti_json_spelled_token(struct dti_json *json, const char *quoted, size_t size,
+                                          struct dti_spelled spelled)
+{
+    assert(json->place == DTI_JSON_IN_OBJECT);
+    char *out = dti_json_space(json, size + spelled.length + sizeof "null");
+    if (!out)
+        return;
+    *out = ',';
+    out += json->comma;
+    memcpy(out, quoted, size);
+    json->comma = true;
+    dti_json_filled_to(json, dti_json_put_token(out + size, spelled));
+}
+
 #endif

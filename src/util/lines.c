@@ -107,13 +107,19 @@ static uint64_t count_lines(const struct dti_line_block *block)
     const char *at = block->text;
     const char *const end = at + block->length;
     uint64_t count = 0;
-    for (; end - at >= 8; at += 8) { /* a byte is 0 if only its top bit stays after all this */
-        const uint64_t low = UINT64_C(0x7F7F7F7F7F7F7F7F);
-        uint64_t eight;
-        memcpy(&eight, at, 8);
-        eight ^= UINT64_C(0x0101010101010101) * '\n';
-        const uint64_t ends = ~(((eight & low) + low) | eight | low) >> 7;
-        count += ends * UINT64_C(0x0101010101010101) >> 56;
+    while (end - at >= 8) { /* each byte of the sums counts to at most 255 */
+        const uint64_t low = UINT64_C(0x7F7F7F7F7F7F7F7F), pairs = UINT64_C(0x00FF00FF00FF00FF);
+        const size_t left = (size_t)(end - at) / 8;
+        const char *const stop = at + 8 * (left < 255 ? left : 255);
+        uint64_t sums = 0;
+        for (; at < stop; at += 8) { /* a byte is 0 if only its top bit stays after all this */
+            uint64_t eight;
+            memcpy(&eight, at, 8);
+            eight ^= UINT64_C(0x0101010101010101) * '\n';
+            sums += ~(((eight & low) + low) | eight | low) >> 7;
+        }
+        sums = (sums & pairs) + (sums >> 8 & pairs);
+        count += sums * UINT64_C(0x0001000100010001) >> 48;
     }
     for (; at < end; at++)
         count += *at == '\n';

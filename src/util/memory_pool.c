@@ -50,6 +50,7 @@ void *dti_pool_alloc(struct dti_pool *pool, size_t size)
         return NULL;
     size += size == 0; /* every piece has an address of its own */
     size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    pool->left -= pool->left % ALIGNMENT; /* behind a text */
     if (size <= pool->left) {
         pool->left -= size;
         return pool->chunks->memory + (pool->chunks->size - pool->left - size);
@@ -97,7 +98,13 @@ void *dti_pool_grow(struct dti_pool *pool, void *piece, size_t used, size_t size
 
 char *dti_pool_text(struct dti_pool *pool, const char *text, size_t length)
 {
-    char *const copy = length < SIZE_MAX / 2 ? dti_pool_alloc(pool, length + 1) : NULL;
+    char *copy;
+    if (length < pool->left) { /* texts follow each other without gaps */
+        copy = pool->chunks->memory + (pool->chunks->size - pool->left);
+        pool->left -= length + 1;
+    } else {
+        copy = length < SIZE_MAX / 2 ? dti_pool_alloc(pool, length + 1) : NULL;
+    }
     if (!copy)
         return NULL;
     if (length > 0)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ enum {
      * anywhere in its first page */
     WINDOW = (1 << 20) + (64 << 10),
     PIECE = 16 << 10,
+    SMALL = 8 << 10, /* pieces that are copied ahead */
+    AHEAD = 64 << 10,
 };
 
 static size_t page = 4096;
@@ -117,11 +120,42 @@ static bool reach(struct dti_window *window, const struct dti_input *input, void
     return false;
 }
 
+/* Whether a small piece is among what was copied ahead, or now is: where such pieces come one after
+ * another. An error is left to those who ask for the piece alone. */
+static bool copy_ahead(struct dti_window *window, const struct dti_input *input, size_t size,
+                       uint64_t offset)
+{
+    if (size > SMALL || !input->seekable || input->watch || offset > input->size ||
+        size > input->size - offset)
+        return false;
+    const bool near =
+        window->last_end > 0 && offset >= window->last_end && offset - window->last_end <= SMALL;
+    window->last_end = offset + size;
+    if (window->ahead_of == input && offset >= window->ahead_offset &&
+        offset + size <= window->ahead_offset + window->ahead_size)
+        return true;
+    if (!near || (!window->ahead && !(window->ahead = malloc(AHEAD))))
+        return false;
+    const uint64_t left = input->size - offset;
+    window->ahead_of = NULL;
+    window->ahead_offset = offset;
+    window->ahead_size = left < AHEAD ? (size_t)left : AHEAD;
+    struct dti_error ignored;
+    if (dti_input_read_at(input, window->ahead, window->ahead_size, offset, &ignored) != DTI_OK)
+        return false;
+    window->ahead_of = input;
+    return true;
+}
+
 enum dti_status dti_window_look(struct dti_window *window, const struct dti_input *input,
                                 void *buffer, size_t size, uint64_t offset, const void **ret_bytes,
                                 struct dti_error *reterr)
 {
     if (!reach(window, input, buffer, size, offset)) {
+        if (copy_ahead(window, input, size, offset)) {
+            *ret_bytes = window->ahead + (offset - window->ahead_offset);
+            return DTI_OK;
+        }
         const enum dti_status status = dti_input_read_at(input, buffer, size, offset, reterr);
         if (status == DTI_OK)
             *ret_bytes = buffer;
@@ -181,4 +215,7 @@ enum dti_status dti_window_done(struct dti_window *window, enum dti_status statu
 void dti_window_free(struct dti_window *window)
 {
     unmap(window);
+    free(window->ahead);
+    window->ahead = NULL;
+    window->ahead_of = NULL;
 }

@@ -36,7 +36,7 @@ static inline struct texts split_texts(const char *at, size_t left, bool raw)
 static inline void put_quoted(struct dti_buffer *out, const struct texts *texts, unsigned number)
 {
     if (!texts->raw) {
-        dti_json_quoted(out, texts->text[number], texts->length[number]);
+        (void)dti_json_quoted(out, texts->text[number], texts->length[number]);
         return;
     }
     dti_buffer_puts(out, "\"");

@@ -61,6 +61,7 @@ HEADERS = {
     "quant_layouts.def": "files",
     "container.h": "containers",
     "json_read.h": "util",
+    "json_edit.h": "util",
     "block_queue.h": "convert",
     "batch.h": "convert",
     "scan.h": "files",
@@ -104,7 +105,8 @@ FORBIDDEN_CALLS = {
 # every name through dti_json_quoted(). Texts in GGUF's metadata arrays are shown in quotes.
 JSON_PIECE = re.compile(r'\\"\s*[:,\]}]|[{\[,:]\s*\\"|^\\"$')
 JSON_WRITERS = ("src/report/", "src/answers/rows.h", "src/containers/json_quoted.c", "src/containers/safetensors_write.c",
-                "src/containers/sharded_write.c", "src/containers/gguf_metadata.c", "src/files/quant_state.c")
+                "src/containers/sharded_write.c", "src/containers/gguf_metadata.c", "src/files/quant_state.c", "src/files/quant_config_write.c",
+                "src/util/json_edit.c")
 EXITS = r"exit|_exit|_Exit|quick_exit|abort"
 # Only the command line has options: the layers below it give the id of a remedy (remedies.def).
 OPTION = re.compile(r"(?<![\w-])-(-[a-z]|[a-zA-Z](?![\w-]))")

@@ -182,7 +182,8 @@ static inline bool is_right(const struct dti_matmul_kernel *kernel, size_t m, si
 static inline bool may_run(const struct dti_matmul_kernel *kernel)
 {
     const char *why;
-    if (dti_level_present(kernel->level) && dti_level_permitted(kernel->level, &why))
+    if (dti_level_present(kernel->level) && dti_unit_present(kernel->unit) &&
+        dti_level_permitted(kernel->level, &why))
         return true;
     printf("skipped: %s\n", kernel->name);
     return false;

@@ -122,6 +122,32 @@ static void ratios_are_those_within_rounds(void)
     CHECK(near(ratio.median, 3));
 }
 
+/* A sample of 24 is far away: of a time it counts where other programs took part, as the next
+ * run may have more like it; of a ratio it does not. */
+static void times_of_a_disturbed_run_have_a_wide_interval(void)
+{
+    enum { ROUNDS = 24 };
+    double seconds[2 * ROUNDS];
+    enum dti_bench_place places[ROUNDS];
+    struct dti_bench bench = {
+        .candidates = 2, .rounds = ROUNDS, .seconds = seconds, .places = places};
+    struct dti_bench_figure calm, busy, ratio;
+    for (size_t i = 0; i < ROUNDS; i++) {
+        seconds[2 * i] = i == 6 ? 9 : 1;
+        seconds[2 * i + 1] = 1;
+        places[i] = DTI_BENCH_ALONE;
+    }
+    dti_bench_time(&calm, &bench, 0, DTI_BENCH_ALONE);
+    CHECK(calm.has_interval && calm.high < 2);
+    for (size_t i = 0; i < 2 * ROUNDS; i++)
+        seconds[i] = -seconds[i];
+    bench.disturbed = true;
+    dti_bench_time(&busy, &bench, 0, DTI_BENCH_ALONE);
+    CHECK(busy.has_interval && near(busy.median, 1) && busy.low <= 1 && busy.high > 9);
+    dti_bench_ratio(&ratio, &bench, 0, 1, DTI_BENCH_ALONE);
+    CHECK(ratio.has_interval && ratio.high < 2);
+}
+
 /* Work of a known amount: so many steps of a generator, kept by a volatile. */
 struct work {
     uint64_t steps;
@@ -338,6 +364,7 @@ static void clock_goes_forward(void)
 UNIT_MAIN(interval_tells_of_drift, median_of_an_odd_and_of_an_even_count,
           nothing_is_known_without_samples, interval_has_the_ranks_of_the_sign_test,
           verdict_needs_an_interval_clear_of_one, ratios_are_those_within_rounds,
+          times_of_a_disturbed_run_have_a_wide_interval,
           longer_work_takes_longer_and_sets_take_turns, candidates_come_in_changing_order,
           members_all_run_and_their_place_is_told, devices_time_themselves,
           failure_of_a_device_ends_it, what_is_far_behind_its_group_is_left_out, clock_goes_forward)

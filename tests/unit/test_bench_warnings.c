@@ -24,6 +24,9 @@ static void a_faster_unit_without_a_kernel_is_named(void)
     CHECK(!dti_unit_unused(has, DTI_INT8, "vpdpbusd zmm"));
     has[DTI_HAS_AVX512_VNNI] = false;
     CHECK_STR(dti_unit_unused(has, DTI_INT8, "vpmaddwd and vpaddd ymm"), "avx_vnni");
+    CHECK(!dti_unit_unused(has, DTI_INT8, "vpdpbusd ymm"));
+    has[DTI_HAS_AVX_VNNI_INT8] = true; /* does as much in an instruction */
+    CHECK(!dti_unit_unused(has, DTI_INT8, "vpdpbusd ymm"));
 }
 
 /* fp32, bf16 and int8 of ours, bf16 of another engine, and a peak; milliseconds in eight rounds. */

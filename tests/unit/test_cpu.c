@@ -14,22 +14,24 @@ struct machine {
     uint32_t leaf7_1_eax; /* of subleaf 1, which is there when leaf7_eax says so */
     uint64_t xcr0;
     enum dti_level highest;
+    bool avx_vnni;
 };
 
 #define FAULTS UINT64_MAX /* XGETBV is not allowed */
 
 static const struct machine machines[] = {
-#define MACHINE(n, leaf, c1, a7, b7, c7, d7, a71, x, level) \
-    {.name = (n),                                           \
-     .max_leaf = (leaf),                                    \
-     .leaf1_ecx = (c1),                                     \
-     .leaf7_eax = (a7),                                     \
-     .leaf7_ebx = (b7),                                     \
-     .leaf7_ecx = (c7),                                     \
-     .leaf7_edx = (d7),                                     \
-     .leaf7_1_eax = (a71),                                  \
-     .xcr0 = (x),                                           \
-     .highest = DTI_LEVEL_##level},
+#define MACHINE(n, leaf, c1, a7, b7, c7, d7, a71, x, level, vnni) \
+    {.name = (n),                                                 \
+     .max_leaf = (leaf),                                          \
+     .leaf1_ecx = (c1),                                           \
+     .leaf7_eax = (a7),                                           \
+     .leaf7_ebx = (b7),                                           \
+     .leaf7_ecx = (c7),                                           \
+     .leaf7_edx = (d7),                                           \
+     .leaf7_1_eax = (a71),                                        \
+     .xcr0 = (x),                                                 \
+     .highest = DTI_LEVEL_##level,                                \
+     .avx_vnni = (vnni)},
 #include "cpu_machines.def"
 #undef MACHINE
 };
@@ -101,6 +103,8 @@ static void levels_are_those_that_processor_and_system_allow(void)
                 !CHECK(dti_level_present(level) == dti_level_includes(machine->highest, level)))
                 printf("  %s, %s\n", machine->name, dti_level_name(level));
         }
+        if (!CHECK(dti_unit_present(DTI_UNIT_AVX_VNNI) == machine->avx_vnni))
+            printf("  %s, AVX-VNNI\n", machine->name);
     }
     dti_cpuid_source = before;
 }

@@ -15,6 +15,14 @@
 
 enum { LENGTHS = 300, N = 100003, LONG = (1 << 25) + 77 };
 
+static bool may_run(const struct dti_dot_kernel *row)
+{
+    if (dti_level_present(row->level) && dti_unit_present(row->unit))
+        return true;
+    printf("skipped: %s\n", row->name);
+    return false;
+}
+
 /* significand x 2^exponent as an element. */
 static void put_number(enum dti_dtype dtype, unsigned char *array, size_t i, int64_t significand,
                        int64_t exponent)
@@ -51,7 +59,7 @@ static void whole_numbers_are_exact_at_any_length(void)
         return;
     for (size_t i = 0; i < dti_dot_kernel_count; i++) {
         const struct dti_dot_kernel *const row = &dti_dot_kernels[i];
-        if (!dti_level_present(row->level))
+        if (!may_run(row))
             continue;
         for (size_t n = 0; n < LENGTHS; n++) {
             int64_t want = 0;
@@ -81,7 +89,7 @@ static void no_element_is_left_out(void)
     unsigned char a[8 * LENGTHS], b[8 * LENGTHS];
     for (size_t i = 0; i < dti_dot_kernel_count; i++) {
         const struct dti_dot_kernel *const row = &dti_dot_kernels[i];
-        if (!dti_level_present(row->level))
+        if (!may_run(row))
             continue;
         for (size_t k = 0; k < LENGTHS; k++) {
             memset(a, 0, sizeof a);
@@ -112,7 +120,7 @@ static void random_numbers_are_near_to_the_exact_sum(void)
     for (size_t i = 0; i < dti_dot_kernel_count && CHECK(a && b); i++) {
         const struct dti_dot_kernel *const row = &dti_dot_kernels[i];
         uint64_t state = i;
-        if (!dti_level_present(row->level) || row->dtype == DTI_INT8)
+        if (!may_run(row) || row->dtype == DTI_INT8)
             continue;
         for (size_t k = 0; k < N; k++) {
             put_number(row->dtype, a, k, (int64_t)(random64(&state) >> 12) - (INT64_C(1) << 51),
@@ -138,7 +146,7 @@ static void whole_codes_never_overflow(void)
     unsigned char *const a = malloc(LONG), *const b = malloc(LONG);
     for (size_t i = 0; i < dti_dot_kernel_count && CHECK(a && b); i++) {
         const struct dti_dot_kernel *const row = &dti_dot_kernels[i];
-        if (!dti_level_present(row->level) || row->dtype != DTI_INT8)
+        if (!may_run(row) || row->dtype != DTI_INT8)
             continue;
         for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
             memset(a, ends[e][0], LONG);
@@ -167,7 +175,7 @@ static void what_is_no_number_stays_none(void)
         const struct dti_dot_kernel *const row = &dti_dot_kernels[i];
         const struct dti_format *const format = dti_format_get(row->dtype);
         uint64_t inf, nan;
-        if (!dti_level_present(row->level) || row->dtype == DTI_INT8)
+        if (!may_run(row) || row->dtype == DTI_INT8)
             continue;
         CHECK(dti_code_inf(format, true, &inf) && dti_code_nan(format, &nan));
         for (size_t k = 0; k < 40; k++) {
@@ -192,7 +200,7 @@ static void subnormal_fp16_counts(void)
     }
     for (size_t i = 0; i < dti_dot_kernel_count; i++) {
         const struct dti_dot_kernel *const row = &dti_dot_kernels[i];
-        if (row->dtype == DTI_FP16 && dti_level_present(row->level))
+        if (row->dtype == DTI_FP16 && may_run(row))
             CHECK(row->run(a, b, 40) == -20 * 0x1p-21);
     }
     CHECK(exact_of(DTI_FP16, a, b, 40) == -20 * 0x1p-21);

@@ -11,7 +11,8 @@ static void check_text(const char *text, size_t length, const char *want)
     struct dti_json *const json = dti_json_new();
     char document[256];
     dti_json_begin(json, "dtinfo.test/1");
-    dti_json_text(json, "t", text, length);
+    /* an invalid byte leaves a U+FFFD that the text itself does not have */
+    CHECK(dti_json_text(json, "t", text, length) == !strstr(want, "\xEF\xBF\xBD"));
     snprintf(document, sizeof document, "%s,\"t\":\"%s\"}\n", HEAD, want);
     check_document(json, document);
     dti_json_free(json);

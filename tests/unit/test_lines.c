@@ -210,8 +210,25 @@ static void counts_lines(void)
     shut();
 }
 
+/* As many empty lines as a block holds: they are counted in the bytes of a sum, which are small. */
+static void counts_many_empty_lines(void)
+{
+    enum { MANY = 30011 };
+    char *const text = malloc(MANY);
+    if (!CHECK(text != NULL))
+        return;
+    memset(text, '\n', MANY);
+    open_pipe(text, MANY);
+    close(writer);
+    lines.block_size = MANY;
+    CHECK(dti_lines_read(&lines, &block, NULL) == DTI_OK);
+    CHECK_U64(lines.number, MANY);
+    free(text);
+    shut();
+}
+
 UNIT_MAIN(splits_at_line_ends_of_both_kinds, nothing_is_no_line, a_line_may_arrive_in_pieces,
           a_line_may_be_longer_than_the_first_buffer,
           a_line_may_be_as_long_as_the_limit_and_no_longer,
           a_descriptor_that_cannot_be_read_is_an_error, a_block_has_what_is_there_up_to_its_size,
-          counts_lines)
+          counts_lines, counts_many_empty_lines)

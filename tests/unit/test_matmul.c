@@ -2,6 +2,8 @@
  *
  * Every matrix product against plain loops over integers: with small integers as elements each of
  * them is exact in every dtype. */
+#include "dtinfo/dot.h"
+#include "kernels/cpuid.h"
 #include "matmul_product.h"
 
 static void products_of_all_small_shapes_are_exact(void)
@@ -121,6 +123,60 @@ static void rows_are_found_by_dtype_and_level(void)
     }
 }
 
+static const struct dti_matmul_kernel *row_with(enum dti_unit unit)
+{
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        if (dti_matmul_kernels[i].unit == unit)
+            return &dti_matmul_kernels[i];
+    }
+    return NULL;
+}
+
+/* All that a processor with AVX2 and AVX-VNNI says, and nothing of AVX-512. */
+static struct dti_cpuid with_avx_vnni(uint32_t leaf, uint32_t subleaf)
+{
+    if (leaf == 0)
+        return (struct dti_cpuid){.eax = 32};
+    if (leaf == 1)
+        return (struct dti_cpuid){.ecx = 0x7ffafbbf};
+    if (leaf == 7 && subleaf == 0)
+        return (struct dti_cpuid){.eax = 1, .ebx = 0x239c27eb};
+    return (struct dti_cpuid){.eax = leaf == 7 && subleaf == 1 ? 0x10 : 0};
+}
+
+static uint64_t with_ymm(void)
+{
+    return 7;
+}
+
+static void a_row_whose_unit_is_missing_is_passed_over(void)
+{
+    static const struct dti_cpuid_source alder_lake = {.cpuid = with_avx_vnni, .xgetbv = with_ymm};
+    const struct dti_cpuid_source *const before = dti_cpuid_source;
+    const struct dti_matmul_kernel *const row = row_with(DTI_UNIT_AVX_VNNI);
+    const char *why = "";
+    struct dti_matmul *matmul = NULL;
+    struct dti_error error;
+    if (!row) {
+        printf("skipped: no kernel for AVX-VNNI\n");
+        return;
+    }
+    dti_cpuid_source = &alder_lake;
+    CHECK(dti_matmul_find(row->dtype, DTI_LEVEL_AVX2, &why) == row);
+    CHECK(dti_dot_find(row->dtype, DTI_LEVEL_AVX2)->unit == DTI_UNIT_AVX_VNNI);
+    CHECK(dti_matmul_new(&matmul, row, 2, 2, 2, 1, &error) == DTI_OK);
+    dti_matmul_free(matmul);
+    matmul = NULL;
+    dti_cpuid_source = NULL;
+    const struct dti_matmul_kernel *const other = dti_matmul_find(row->dtype, row->level, &why);
+    CHECK(other && other->unit == DTI_UNIT_NONE && other->level == row->level);
+    CHECK(dti_dot_find(row->dtype, DTI_LEVEL_AVX2)->unit == DTI_UNIT_NONE);
+    CHECK_STR(why, "");
+    CHECK(dti_matmul_new(&matmul, row, 2, 2, 2, 1, &error) == DTI_UNAVAILABLE && !matmul);
+    CHECK_STR(error.text, "matmul_i8_avxvnni: needs AVX-VNNI");
+    dti_cpuid_source = before;
+}
+
 static void products_without_elements_and_too_large_ones_are_refused(void)
 {
     struct dti_matmul *matmul = NULL;
@@ -142,5 +198,5 @@ static void products_without_elements_and_too_large_ones_are_refused(void)
 
 UNIT_MAIN(products_of_all_small_shapes_are_exact, products_beyond_a_block_are_exact,
           members_of_a_team_share_a_product, int8_is_exact_where_sums_are_largest,
-          rows_are_found_by_dtype_and_level,
+          rows_are_found_by_dtype_and_level, a_row_whose_unit_is_missing_is_passed_over,
           products_without_elements_and_too_large_ones_are_refused)

@@ -212,6 +212,65 @@ static void divides_by_long_decimals(void)
     dti_buffer_free(&buffer);
 }
 
+static uint64_t random_state = 1;
+
+static uint64_t random_word(void)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return random_state >> 11 ^ random_state << 29;
+}
+
+static bool same_value(const struct dti_value *a, const struct dti_value *b)
+{
+    return a->class == b->class && a->negative == b->negative && a->sticky == b->sticky &&
+           a->exponent == b->exponent && a->hi == b->hi && a->lo == b->lo;
+}
+
+/* A decimal, and a number of so many bits near it or far from it. */
+static bool check_decimal(uint64_t number, int decimals, unsigned bits, int away)
+{
+    char text[48], quotient[96];
+    struct dti_value stored;
+    struct dti_buffer one, other;
+    bool has_one, has_other;
+    const int count = snprintf(quotient, sizeof quotient, "%" PRIu64 "/1%.*s", number, decimals,
+                               "00000000000000000000000000000000000000000");
+    const int length = snprintf(text, sizeof text, "%" PRIu64 "e-%d", number, decimals);
+    CHECK(dti_value_parse(&stored, text, (size_t)length, NULL) == DTI_OK);
+    stored.hi &= bits < 64 ? ~(UINT64_MAX >> bits) : UINT64_MAX;
+    stored.lo = 0;
+    stored.sticky = false;
+    stored.exponent += away;
+    stored.negative = random_word() % 8 == 0;
+    dti_buffer_init(&one);
+    dti_buffer_init(&other);
+    const struct dti_difference got = difference(text, (size_t)length, &stored, &one, &has_one);
+    const struct dti_difference want =
+        difference(quotient, (size_t)count, &stored, &other, &has_other);
+    const bool same = same_value(&got.absolute, &want.absolute) &&
+                      same_value(&got.relative, &want.relative) && has_one == has_other;
+    const bool ok = CHECK(same) && CHECK_STR(one.data, other.data);
+    if (!ok)
+        printf("%s, %u bits, away %d\n", text, bits, away);
+    dti_buffer_free(&one);
+    dti_buffer_free(&other);
+    return ok;
+}
+
+/* Decimals take integers of 128 bits, quotients those of any length. */
+static void short_decimals_agree_with_their_quotients(void)
+{
+    static const unsigned bits[] = {1, 3, 4, 8, 11, 24, 53, 64};
+    bool ok = true;
+    for (int i = 0; i < 200000 && ok; i++) {
+        const uint64_t number =
+            random_word() % UINT64_C(10000000000000000000) >> random_word() % 63;
+        const int away = i % 5 ? 0 : (int)(random_word() % 60) - 30;
+        ok = check_decimal(number ? number : 1, (int)(random_word() % 41), bits[random_word() % 8],
+                           away);
+    }
+}
+
 static void compares_with_numbers_out_of_reach(void)
 {
     struct dti_value stored;
@@ -268,4 +327,5 @@ static void is_unknown_for_what_is_not_finite(void)
 }
 
 UNIT_MAIN(is_exact_in_value_ratio_and_text, subtracts_a_million_digits, divides_by_long_decimals,
-          compares_with_numbers_out_of_reach, is_unknown_for_what_is_not_finite)
+          short_decimals_agree_with_their_quotients, compares_with_numbers_out_of_reach,
+          is_unknown_for_what_is_not_finite)

@@ -281,7 +281,41 @@ static void codes_and_integers_are_written_in_full(void)
     CHECK_STR(text, "18446744073709551615");
 }
 
-UNIT_MAIN(fp64_is_spelled_like_pythons_repr, classes_without_digits_are_words,
-          numbers_beyond_fp64_keep_all_their_bits, json_takes_what_fp64_holds_and_64_bit_integers,
-          derived_figures_are_rounded_to_fp64, hexfloats_start_with_one,
-          codes_and_integers_are_written_in_full)
+/* Codes whose upper 16 bits are all there are, and some others: what spells one of them at a time
+ * is the judge. */
+static void both_texts_of_fp64_at_once_are_the_same(void)
+{
+    const struct dti_format *const fp64 = dti_format_get(DTI_FP64);
+    for (uint64_t i = 0; i < 200000; i++) {
+        const uint64_t code = i < 65536 ? i << 48 : i * UINT64_C(0x9E3779B97F4A7C15);
+        char text[DTI_TEXT_SIZE], shortest[DTI_TEXT_SIZE], want[DTI_TEXT_SIZE];
+        struct dti_value value;
+        dti_decode(fp64, code, &value);
+        const bool spelled = dti_spell_fp64_texts(text, shortest, &value);
+        if (!CHECK(spelled == (value.class == DTI_CLASS_FINITE)) || !spelled)
+            continue;
+        dti_spell_text(want, &value);
+        CHECK_STR(text, want);
+        dti_spell_shortest(want, fp64, code);
+        CHECK_STR(shortest, want);
+    }
+    for (int64_t i = 1; i < 2000; i++) { /* integers */
+        char text[DTI_TEXT_SIZE], shortest[DTI_TEXT_SIZE], want[DTI_TEXT_SIZE];
+        struct dti_value value;
+        dti_value_set(&value, false, (uint64_t)(i * i * i * i), 0);
+        CHECK(dti_spell_fp64_texts(text, shortest, &value));
+        dti_spell_text(want, &value);
+        CHECK_STR(text, want);
+        dti_spell_shortest_value(want, fp64, &value);
+        CHECK_STR(shortest, want);
+    }
+    struct dti_value wide;
+    char text[DTI_TEXT_SIZE], shortest[DTI_TEXT_SIZE];
+    dti_value_set(&wide, false, UINT64_C(0x8000000000000001), 0);
+    CHECK(!dti_spell_fp64_texts(text, shortest, &wide));
+}
+
+UNIT_MAIN(fp64_is_spelled_like_pythons_repr, both_texts_of_fp64_at_once_are_the_same,
+          classes_without_digits_are_words, numbers_beyond_fp64_keep_all_their_bits,
+          json_takes_what_fp64_holds_and_64_bit_integers, derived_figures_are_rounded_to_fp64,
+          hexfloats_start_with_one, codes_and_integers_are_written_in_full)

@@ -169,6 +169,32 @@ static void exact_is_the_whole_expansion(void)
         {UINT64_C(0x43f0000000000000), "18446744073709551616"},
         {UINT64_C(0x44b52d02c7e14af6), "99999999999999991611392"},
         {UINT64_C(0x3fd5555555555555), "0.333333333333333314829616256247390992939472198486328125"},
+        /* the lowest bit near a multiple of 64 places */
+        {UINT64_C(0x3ca5555555555555),
+         "0.000000000000000148029736616687530505849793026569735294494111637643440904099634"
+         "281010366976261138916015625"},
+        {UINT64_C(0xbff0000000000001), "-1.0000000000000002220446049250313080847263336181640625"},
+        {UINT64_C(0x432fffffffffffff), "4503599627370495.5"},
+        {UINT64_C(0x4340000000000001), "9007199254740994"},
+        {UINT64_C(0x3fffffffffffffff), "1.9999999999999997779553950749686919152736663818359375"},
+        {UINT64_C(0x3fb999999999999a), "0.1000000000000000055511151231257827021181583404541015625"},
+        {UINT64_C(0x3f3fffffffffffff),
+         "0.0004882812499999999457898913757247782996273599565029144287109375"},
+        {UINT64_C(0x3f2fffffffffffff),
+         "0.00024414062499999997289494568786238914981367997825145721435546875"},
+        {UINT64_C(0x3b3fffffffffffff),
+         "0.000000000000000000000026469779601696882657149201090520041392264644493213930453"
+         "33610806978119622812073430395685136318206787109375"},
+        {UINT64_C(0x3014000000000000),
+         "0.000000000000000000000000000000000000000000000000000000000000000000000000000043"
+         "18084277547222312693175931400199785558000182218140692511851735084295901581213528"
+         "98575375173614411328027364697307483179849754947341597334682650188852903738734312"
+         "355518341064453125"},
+        {UINT64_C(0x332fffffffffffff),
+         "0.000000000000000000000000000000000000000000000000000000000000038893845486632131"
+         "35156612278890346381051314465430750902388179662429492520086941142310375356332218"
+         "11202272894485754022330058282986269809456430755265840266531734981114709626126568"
+         "7644481658935546875"},
         {UINT64_C(0xfff0000000000000), "-inf"},
     };
     struct dti_buffer buffer;
@@ -233,7 +259,32 @@ static void what_is_unknown_or_too_long_is_refused(void)
     dti_buffer_free(&buffer);
 }
 
+/* Expansions of up to 39 digits take integers of 128 bits, fixed digits those of any length. */
+static void exact_is_fixed_with_all_decimals(void)
+{
+    struct dti_buffer exact, fixed;
+    struct dti_value value;
+    uint64_t state = 1;
+    bool ok = true;
+    dti_buffer_init(&exact);
+    dti_buffer_init(&fixed);
+    for (int i = 0; i < 20000 && ok; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const uint64_t significand = (state ^ state << 23) >> (state >> 58);
+        dti_value_set(&value, i % 2 != 0, significand | 1, (int64_t)(state >> 40 & 127) - 90);
+        dti_buffer_clear(&exact);
+        dti_buffer_clear(&fixed);
+        CHECK(dti_spell_exact(&exact, &value));
+        const char *const point = strchr(exact.data, '.');
+        CHECK(dti_spell_fixed(&fixed, &value, point ? strlen(point + 1) : 0));
+        ok = CHECK_STR(exact.data, fixed.data) &&
+             CHECK(exact.data[exact.length - 1] != '0' || !point);
+    }
+    dti_buffer_free(&exact);
+    dti_buffer_free(&fixed);
+}
+
 UNIT_MAIN(significant_digits_are_those_of_g, what_lies_beyond_the_significand_decides_ties,
           scientific_digits_are_those_of_e, far_exponents_are_rounded_correctly,
           fixed_digits_are_those_of_f, exact_is_the_whole_expansion, long_expansions_are_exact_too,
-          what_is_unknown_or_too_long_is_refused)
+          exact_is_fixed_with_all_decimals, what_is_unknown_or_too_long_is_refused)

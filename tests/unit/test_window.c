@@ -64,7 +64,7 @@ static void bytes_are_those_of_the_file_both_ways(void)
             CHECK(dti_window_look(&window, &input, buffer, size, offset, &bytes, &error) == DTI_OK);
             CHECK(bytes && memcmp(bytes, content + offset, size) == 0);
             if (size > 0)
-                CHECK((bytes == buffer) == (way == DTI_WINDOW_COPY));
+                CHECK((window.bytes != NULL) == (way == DTI_WINDOW_MAP));
             CHECK(dti_window_done(&window, DTI_OK, &error) == DTI_OK);
             CHECK(dti_window_done(&window, DTI_BAD_VALUE, &error) == DTI_BAD_VALUE);
         }
@@ -77,6 +77,30 @@ static void bytes_are_those_of_the_file_both_ways(void)
         dti_window_free(&window);
         CHECK(window.bytes == NULL);
     }
+    leave();
+}
+
+/* From the second one on: only then is it known that they come in a row. */
+static void small_pieces_in_a_row_are_copied_ahead(void)
+{
+    enum { STEP = 700, PIECES = SIZE / STEP };
+    open_made();
+    struct dti_window window = {.way = DTI_WINDOW_COPY};
+    const void *bytes;
+    for (size_t i = 0; i < PIECES; i++) {
+        const uint64_t offset = (uint64_t)i * STEP;
+        const size_t size = 1 + i % STEP;
+        CHECK(dti_window_look(&window, &input, buffer, size, offset, &bytes, &error) == DTI_OK);
+        CHECK((bytes == buffer) == (i == 0));
+        CHECK(memcmp(bytes, content + offset, size) == 0);
+        CHECK(dti_window_done(&window, DTI_OK, &error) == DTI_OK);
+    }
+    CHECK(dti_window_look(&window, &input, buffer, 9, 5, &bytes, &error) == DTI_OK);
+    CHECK(bytes == buffer && memcmp(bytes, content + 5, 9) == 0);
+    CHECK(dti_window_look(&window, &input, buffer, BUFFER, 14, &bytes, &error) == DTI_OK);
+    CHECK(bytes == buffer && memcmp(bytes, content + 14, BUFFER) == 0);
+    dti_window_free(&window);
+    CHECK(window.ahead == NULL);
     leave();
 }
 
@@ -341,8 +365,8 @@ static void the_way_is_chosen_for_large_pieces_of_large_files(void)
     leave();
 }
 
-UNIT_MAIN(prepare, bytes_are_those_of_the_file_both_ways, offsets_count_from_where_the_input_begins,
-          a_window_follows_the_reader_to_another_file,
+UNIT_MAIN(prepare, bytes_are_those_of_the_file_both_ways, small_pieces_in_a_row_are_copied_ahead,
+          offsets_count_from_where_the_input_begins, a_window_follows_the_reader_to_another_file,
           a_file_that_shrinks_under_a_window_is_an_error, each_of_two_windows_may_lose_its_file,
           threads_lose_windows_at_once, a_signal_elsewhere_keeps_its_default_action,
           what_cannot_be_mapped_is_copied, a_watch_sees_what_is_read,

@@ -73,12 +73,14 @@ static double sample_of(const struct dti_bench *bench, size_t round, size_t cand
 }
 
 /* Samples in order of time. With PARTS parts in a row, the medians of which are independent of each
- * other, the median lies between the least and the greatest with a probability of 97 %. */
-static void summarize_in_order(struct dti_bench_figure *ret, double *samples, size_t count)
+ * other, the median lies between the least and the greatest with a probability of 97 %. Or each
+ * sample is a part. */
+static void summarize_in_order(struct dti_bench_figure *ret, double *samples, size_t count,
+                               size_t parts)
 {
     double part[DTI_BENCH_ROUNDS_MAX / PARTS + 1], low = 0, high = 0;
-    for (size_t i = 0; i < PARTS && count >= PARTS; i++) {
-        const size_t first = count * i / PARTS, size = count * (i + 1) / PARTS - first;
+    for (size_t i = 0; i < parts && count >= parts; i++) {
+        const size_t first = count * i / parts, size = count * (i + 1) / parts - first;
         memcpy(part, samples + first, size * sizeof *part);
         qsort(part, size, sizeof *part, compare_doubles);
         const double median = median_of_sorted(part, size);
@@ -92,8 +94,8 @@ static void summarize_in_order(struct dti_bench_figure *ret, double *samples, si
     ret->high = high > ret->high ? high : ret->high;
 }
 
-void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
-                     size_t under, enum dti_bench_place place)
+static void find_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
+                       size_t under, enum dti_bench_place place, bool is_whole)
 {
     double samples[DTI_BENCH_ROUNDS_MAX];
     size_t count = 0;
@@ -103,13 +105,20 @@ void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench
         if (a > 0 && b > 0)
             samples[count++] = a / b;
     }
-    summarize_in_order(ret, samples, count);
+    summarize_in_order(ret, samples, count, is_whole ? count : PARTS);
+}
+
+void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
+                     size_t under, enum dti_bench_place place)
+{
+    find_ratio(ret, bench, over, under, place, false);
 }
 
 void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
                     enum dti_bench_place place)
 {
-    dti_bench_ratio(ret, bench, candidate, SIZE_MAX, place);
+    /* what other programs took is less or more in the next run */
+    find_ratio(ret, bench, candidate, SIZE_MAX, place, bench->disturbed);
     if (!ret->has_interval)
         return;
     const double more = DTI_BENCH_BETWEEN_FACTOR - 1, floor = DTI_BENCH_BETWEEN * ret->median;

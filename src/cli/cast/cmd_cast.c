@@ -77,6 +77,7 @@ static const struct dti_option options[] = {
     DTI_ROW_KEEP(struct cast_args, tensors.keep),
     DTI_ROW_SELECT(struct cast_args, tensors.select),
     DTI_ROW_ALLOW_UNMATCHED(struct cast_args, tensors.allow_unmatched),
+    DTI_ROW_NO_COPY(struct cast_args, tensors.no_copy),
     OPT_FLAG(0, "ints", struct cast_args, tensors.ints, "files: cast integers and bool too"),
     DTI_ROW_DRY_RUN(struct cast_args, tensors.dry_run),
     DTI_ROW_SHAPE(struct cast_args, tensors.shape, " that become npy or safetensors"),
@@ -91,7 +92,7 @@ static const char of_values[] = "stacks digits";
 static const char of_transfers[] = "output as force count packing from-packing endian report";
 static const char of_transfers_and_lines[] = "threads";
 static const char of_tensors[] =
-    "cast-only keep select allow-unmatched ints shape assume lenient max-memory dry-run";
+    "cast-only keep select allow-unmatched no-copy ints shape assume lenient max-memory dry-run";
 
 enum kind { VALUES, ARRAY, FILES };
 

@@ -93,7 +93,8 @@ static void put_stored(struct cast_lines *lines, const struct dti_cast *cast,
                        const struct dti_scalar *scalar)
 {
     struct dti_buffer *const text = &lines->text;
-    if (!dti_buffer_reserve(text, DTI_TEXT_SIZE))
+    const size_t left = text->capacity - text->length; /* no call for the most frequent question */
+    if ((left <= DTI_TEXT_SIZE || text->failed) && !dti_buffer_reserve(text, DTI_TEXT_SIZE))
         return;
     char *const at = text->data + text->length;
     const size_t length = dti_spell_stored(at, &cast->dst, scalar->code, &scalar->stored);
@@ -126,8 +127,9 @@ static enum dti_status cast_line(struct cast_lines *lines, const char *text, siz
             result->known = true;
             result->no_code = false;
             result->components = 1;
-            dti_cast_human_line(values, &(struct dti_cast_operand){.text = text, .length = length},
-                                result);
+            lines->operand.text = text;
+            lines->operand.length = length;
+            dti_cast_human_line(values, &lines->operand, result);
         }
     }
     return DTI_OK;

@@ -18,6 +18,7 @@ struct cast_lines {
     struct cast_values copy;
     struct dti_line_block block;
     struct dti_cast_result *results; /* of a line */
+    struct dti_cast_operand operand; /* of a plain line: only its text */
     bool plain;             /* the answer needs no exact form of the numbers, nor neighbours */
     bool begun, bad;        /* a line was cast or was invalid; one was invalid */
     struct dti_buffer text; /* answers, if values->text points here */

@@ -22,7 +22,7 @@ struct compare_view {
     struct dti_line line;
     bool lost; /* out of memory for a name */
     const struct dti_compare_result **rows;
-    size_t count; /* of rows */
+    size_t count; /* of them, of which the worst are in rows */
     uint64_t limit;
 };
 
@@ -110,16 +110,35 @@ static int worst_first(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+static void sort_rows(struct compare_view *view, size_t count)
+{
+    if (count > 0)
+        qsort(view->rows, count, sizeof(const struct dti_compare_result *), worst_first);
+}
+
+/* Keeps those that are shown, and as many more before they are sorted again. */
 static void take_rows(struct compare_view *view)
 {
-    for (size_t i = 0; i < view->compare->result_count; i++) {
+    const size_t all = view->compare->result_count;
+    const size_t shown = view->limit < all ? (size_t)view->limit : all;
+    size_t kept = 0;
+    bool cut = false; /* the first `shown` are the worst so far */
+    for (size_t i = 0; i < all; i++) {
         const struct dti_compare_result *const result = &view->compare->results[i];
         if (result->way == DTI_COMPARE_NUMBERS &&
-            (view->job->cx->verbose || result->outcome != DTI_COMPARE_EQUAL))
-            view->rows[view->count++] = result;
+            (view->job->cx->verbose || result->outcome != DTI_COMPARE_EQUAL)) {
+            view->count++;
+            if (cut && worst_first(&result, &view->rows[shown - 1]) > 0)
+                continue;
+            view->rows[kept++] = result;
+        }
+        if (shown > 0 && kept >= 2 * shown) {
+            sort_rows(view, kept);
+            kept = shown;
+            cut = true;
+        }
     }
-    if (view->count > 0)
-        qsort(view->rows, view->count, sizeof(const struct dti_compare_result *), worst_first);
+    sort_rows(view, kept);
 }
 
 static void cell_name(const struct compare_view *view, struct dti_table *table,

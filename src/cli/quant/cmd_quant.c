@@ -103,6 +103,7 @@ static const struct dti_option options[] = {
     DTI_ROW_KEEP(struct quant_args, tensors.keep),
     DTI_ROW_SELECT(struct quant_args, tensors.select),
     DTI_ROW_ALLOW_UNMATCHED(struct quant_args, tensors.allow_unmatched),
+    DTI_ROW_NO_COPY(struct quant_args, tensors.no_copy),
     DTI_ROW_ASSUME(struct quant_args, tensors.assume),
     DTI_ROW_LENIENT(struct quant_args, tensors.lenient),
     DTI_ROW_DRY_RUN(struct quant_args, tensors.dry_run),

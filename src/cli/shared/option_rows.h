@@ -60,6 +60,9 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
                what "; by default from --output's name, else the input's")
 #define DTI_ROW_FORCE(args, field, of) \
     OPT_FLAG(0, "force", args, field, of "replace the output if it exists")
+#define DTI_ROW_NO_COPY(args, field)    \
+    OPT_FLAG(0, "no-copy", args, field, \
+             "folders: write no config.json, tokenizer and other small files beside the tensors")
 #define DTI_ROW_DRY_RUN(args, field)                                                            \
     OPT_FLAG(0, "dry-run", args, field, "files: show what would be written, and write nothing", \
              .matters = true)

@@ -23,6 +23,23 @@ struct dti_line dti_rewrite_line(const struct dti_rewrite_job *job)
                              .colour = aside ? cx->colour_error : cx->colour};
 }
 
+/* The files of a folder that hold no tensors. */
+static void put_companions(const struct dti_rewrite *rewrite, struct dti_line *line)
+{
+    const size_t copied = rewrite->files.companions - rewrite->configured;
+    char files[DTI_PLURAL_SIZE];
+    if (rewrite->files.companions == 0)
+        return;
+    dti_line_put(line, DTI_STYLE_PLAIN, "  ");
+    if (rewrite->configured)
+        dti_line_put(line, DTI_STYLE_PLAIN, "config.json with its new quantization_config");
+    if (copied > 0)
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s%s of the folder copied",
+                       rewrite->configured ? ", and " : "",
+                       dti_plural_words(files, copied, "other file"));
+    dti_line_end(line);
+}
+
 void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
                       struct dti_line *line)
 {
@@ -39,14 +56,16 @@ void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
                    dti_plural_words(tensors, rewrite->tensor_count, "tensor"));
     if (rewrite->request.recipe == DTI_RECIPE_QUANTIZE ? files->count > 1
                                                        : files->kind == DTI_CONTAINER_SHARDED)
-        dti_line_print(line, DTI_STYLE_PLAIN, " in %s",
-                       dti_plural_words(shards, files->count - files->has_index, "file"));
+        dti_line_print(
+            line, DTI_STYLE_PLAIN, " in %s",
+            dti_plural_words(shards, files->count - files->has_index - files->companions, "file"));
     dti_human_bytes(written, job->to_text ? job->output_bytes : rewrite->output_bytes);
     dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s", dti_human_bytes(read, input_bytes),
                    dry_text ? "text" : written);
     if (job->tensors->dry_run)
         dti_line_put(line, DTI_STYLE_PLAIN, "   (nothing is written)");
     dti_line_end(line);
+    put_companions(rewrite, line);
 }
 
 enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite_form *form,

@@ -38,6 +38,7 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
     request->keep = job->tensors->keep;
     request->select = job->tensors->select;
     request->allow_unmatched = job->tensors->allow_unmatched;
+    request->companions = !job->tensors->no_copy;
     request->counted = job->shown || (request->recipe == DTI_RECIPE_QUANTIZE && job->fail_on != 0);
     request->kind = job->target.kind;
     request->path = dti_file_target_path(&job->target, job->out_path);

@@ -7,6 +7,7 @@
 
 #include "answers/tensors.h"
 #include "dtinfo/escape.h"
+#include "dtinfo/spell.h"
 
 bool dti_tensor_cell(struct dti_table *table, const struct dti_tensor *tensor)
 {
@@ -56,13 +57,16 @@ void dti_text_cell(struct dti_table *table, const char *text)
 
 void dti_number_cell(struct dti_table *table, uint64_t number)
 {
-    dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)number);
+    char text[DTI_TEXT_SIZE];
+    (void)dti_spell_u64(text, number);
+    dti_text_cell(table, text);
 }
 
 void dti_count_cell(struct dti_table *table, uint64_t count)
 {
-    dti_table_print(table, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, "%llu",
-                    (unsigned long long)count);
+    char text[DTI_TEXT_SIZE];
+    (void)dti_spell_u64(text, count);
+    dti_table_cell(table, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, text);
 }
 
 void dti_loss_cell(struct dti_table *table, const struct dti_loss_summary *loss, double figure)

@@ -41,6 +41,7 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_COMPUTE] = "%s; 'dtinfo calc' computes expressions",
     [DTI_REMEDY_SUPPORTS] = "%s; --supports DTYPE lists the architectures that compute with it",
     [DTI_REMEDY_KEEP] = "%s; --keep leaves it unchanged",
+    [DTI_REMEDY_NO_COPY] = "%s; --no-copy leaves it out",
     [DTI_REMEDY_KEEP_ALL] = "%s; --keep leaves them unchanged",
     [DTI_REMEDY_KEEP_INSTEAD] = "%s; keep it with --keep",
     [DTI_REMEDY_PAD_OR_KEEP] = "%s; --pad pads rows with zeros, --keep leaves it unchanged",

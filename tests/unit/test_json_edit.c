@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One member of an object changed in its text: the expected texts are written out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/json_edit.h"
+#include "unit.h"
+
+/* value NULL: removed. after NULL: refused, and the problem is `problem`. */
+static void check(const char *before, const char *value, const char *after, const char *problem)
+{
+    const size_t length = strlen(before);
+    char *const exact = malloc(length > 0 ? length : 1); /* no byte behind it may be touched */
+    if (!CHECK(exact))
+        return;
+    memcpy(exact, before, length);
+    struct dti_buffer out;
+    const char *why = NULL;
+    dti_buffer_init(&out);
+    CHECK(dti_json_set_member(exact, length, "q", value, &out, &why) == (after != NULL));
+    if (after)
+        CHECK_STR(out.data, after);
+    else
+        CHECK_STR(why, problem);
+    dti_buffer_free(&out);
+    free(exact);
+}
+
+static void a_new_member_comes_last_and_is_indented_as_the_others(void)
+{
+    check("{\n  \"a\": 1e-05,\n  \"b\": [1000000.0]\n}\n", "{\n  \"x\": 1,\n  \"y\": 2\n}",
+          "{\n  \"a\": 1e-05,\n  \"b\": [1000000.0],\n  \"q\": {\n    \"x\": 1,\n    \"y\": 2\n  "
+          "}\n}\n",
+          NULL);
+    check("{\r\n\t\"a\":{}}", "[\n  1\n]", "{\r\n\t\"a\":{},\r\n\t\"q\": [\n\t  1\n\t]}", NULL);
+    check("{\"a\": 1}", "{\n  \"x\": 1,\n  \"y\": 2\n}", "{\"a\": 1,\"q\": {\"x\": 1, \"y\": 2}}",
+          NULL);
+    check("{}", "1", "{\"q\": 1}", NULL);
+    check(" { } ", "1", " {\"q\": 1 } ", NULL);
+}
+
+static void a_member_keeps_its_place(void)
+{
+    check("{\n  \"a\": 1,\n  \"q\"  :  null,\n  \"b\": 2\n}", "{\n  \"x\": 1\n}",
+          "{\n  \"a\": 1,\n  \"q\"  :  {\n    \"x\": 1\n  },\n  \"b\": 2\n}", NULL);
+    check("{\"q\":{\"q\":1},\"z\":0}", "2", "{\"q\":2,\"z\":0}", NULL);
+    check("{\"\\u0071\": 1}", "2", "{\"\\u0071\": 2}", NULL);
+}
+
+static void a_member_is_removed_with_its_comma(void)
+{
+    check("{\n  \"a\": 1,\n  \"q\": {\"x\": [1, 2]},\n  \"b\": 2\n}", NULL,
+          "{\n  \"a\": 1,\n  \"b\": 2\n}", NULL);
+    check("{\n  \"q\": 1,\n  \"b\": 2\n}", NULL, "{\n  \"b\": 2\n}", NULL);
+    check("{\n  \"a\": 1,\n  \"q\": 2\n}", NULL, "{\n  \"a\": 1\n}", NULL);
+    check("{\"q\": 2}", NULL, "{}", NULL);
+    check("{\n  \"a\": {\"q\": 3}\n}", NULL, "{\n  \"a\": {\"q\": 3}\n}", NULL);
+}
+
+static void other_texts_are_refused(void)
+{
+    check("[1]", "2", NULL, "is not an object");
+    check("{\"q\": 1, \"a\": 2, \"q\": 3}", "2", NULL, "has the member twice");
+    check("{\"q\"", "2", NULL, "a colon is missing");
+    check("{\"q\": 1} x", "2", NULL, "unexpected text after the value");
+    check("", "2", NULL, "the text ends where a value is expected");
+}
+
+UNIT_MAIN(a_new_member_comes_last_and_is_indented_as_the_others, a_member_keeps_its_place,
+          a_member_is_removed_with_its_comma, other_texts_are_refused)
