@@ -24,7 +24,8 @@ static bool is_matrix(const struct dti_dequant_group *group, enum dti_quant_part
 
 static bool are_matrices(const struct dti_dequant_group *group)
 {
-    return is_matrix(group, DTI_PART_CODES) && is_matrix(group, DTI_PART_SCALE);
+    return is_matrix(group, DTI_PART_CODES) && is_matrix(group, DTI_PART_SCALE) &&
+           dti_format_is_float(dti_dequant_of(group, DTI_PART_SCALE)->format);
 }
 
 /* In AWQ, eight columns are one of words. */
@@ -63,7 +64,8 @@ static enum dti_status find_group(const struct dti_file_dequant *dequant,
     const uint64_t said = asked > 0 ? asked : config->group_size;
     shape->group = said > 0 ? said : dti_divide_up(shape->rows, shape->groups ? shape->groups : 1);
     const uint64_t count = shape->group > 0 ? dti_divide_up(shape->rows, shape->group) : 0;
-    if (count == shape->groups && (said > 0 || shape->rows % shape->group == 0))
+    const bool equal = shape->group == 0 || shape->rows % shape->group == 0;
+    if (count == shape->groups && (said > 0 || equal))
         return DTI_OK;
     if (asked > 0)
         return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
@@ -268,10 +270,12 @@ static enum dti_status match_awq(struct dti_file_dequant *dequant,
                                  "[groups, N]",
                                  reterr);
     }
+    char version[DTI_QUOTE_SIZE];
     if (config->version[0] != '\0' && strcmp(config->version, "gemm") != 0)
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
                                   "%s says that its version is %s, and only gemm is supported",
-                                  config->file, config->version);
+                                  config->file,
+                                  dti_quote(version, config->version, strlen(config->version)));
     enum dti_status status = check_bits(dequant, group, config, shape.bits, reterr);
     if (status == DTI_OK)
         status = find_group(dequant, group, config, &shape, reterr);
