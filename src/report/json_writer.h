@@ -68,34 +68,37 @@ static inline void dti_json_pair(struct dti_json *json, const char *literal, siz
 char *dti_json_close_text(char *out, struct dti_spelled spelled);
 char *dti_json_put_token(char *out, struct dti_spelled spelled);
 
-/* A member whose text was spelled: its key is a literal as above with the opening quote. */
-static inline void dti_json_spelled_text(struct dti_json *json, const char *opened, size_t size,
+/* The key of a member whose value was spelled, a literal as above; returns where the value goes, or
+ * NULL when out of memory. */
+static inline char *dti_json_spelled_key(struct dti_json *json, const char *literal, size_t size,
                                          struct dti_spelled spelled)
 {
     assert(json->place == DTI_JSON_IN_OBJECT);
     char *out = dti_json_space(json, size + spelled.length + sizeof "null");
     if (!out)
-        return;
+        return NULL;
     *out = ',';
     out += json->comma;
-    memcpy(out, opened, size);
+    memcpy(out, literal, size);
     json->comma = true;
-    dti_json_filled_to(json, dti_json_close_text(out + size, spelled));
+    return out + size;
 }
 
-/* The same of a number. */
+/* A text: the literal has its opening quote. */
+static inline void dti_json_spelled_text(struct dti_json *json, const char *opened, size_t size,
+                                         struct dti_spelled spelled)
+{
+    char *const out = dti_json_spelled_key(json, opened, size, spelled);
+    if (out)
+        dti_json_filled_to(json, dti_json_close_text(out, spelled));
+}
+
 static inline void dti_json_spelled_token(struct dti_json *json, const char *quoted, size_t size,
                                           struct dti_spelled spelled)
 {
-    assert(json->place == DTI_JSON_IN_OBJECT);
-    char *out = dti_json_space(json, size + spelled.length + sizeof "null");
-    if (!out)
-        return;
-    *out = ',';
-    out += json->comma;
-    memcpy(out, quoted, size);
-    json->comma = true;
-    dti_json_filled_to(json, dti_json_put_token(out + size, spelled));
+    char *const out = dti_json_spelled_key(json, quoted, size, spelled);
+    if (out)
+        dti_json_filled_to(json, dti_json_put_token(out, spelled));
 }
 
 #endif
