@@ -87,6 +87,20 @@ static enum dti_status load_plain_zeros(const struct dti_dequant_tensor *tensor,
     return status;
 }
 
+/* Scales of a row that follow each other, in the window from place `done` on. */
+struct scale_run {
+    uint64_t row, column;
+    size_t n;
+};
+
+static struct scale_run run_at(const struct dti_dequant_tensor *tensor,
+                               const struct dti_dequant_window *window, uint64_t done)
+{
+    const uint64_t columns = tensor->scale_columns, at = window->first + done;
+    const uint64_t left = columns - at % columns, wanted = window->count - done;
+    return (struct scale_run){at / columns, at % columns, (size_t)(left < wanted ? left : wanted)};
+}
+
 /* Words hold the zero points of 32 / bits rows of scales; bits divides 32. */
 static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor,
                                          struct dti_dequant_window *window,
@@ -97,18 +111,17 @@ static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor
     const int32_t mask = (int32_t)dti_low_bits(tensor->bits);
     enum dti_status status = DTI_OK;
     for (uint64_t done = 0; done < window->count && status == DTI_OK;) {
-        const uint64_t at = window->first + done, row = at / columns, column = at % columns;
-        const uint64_t left = columns - column, wanted = window->count - done;
-        const size_t n = (size_t)(left < wanted ? left : wanted);
-        const uint64_t word = (row / rows * words + row % rows / in_word) * columns + column;
-        const unsigned shift = (unsigned)(row % rows % in_word) * tensor->bits;
-        status = dti_input_read_at(tensor->zeros.input, window->raw, 4 * n,
+        const struct scale_run run = run_at(tensor, window, done);
+        const uint64_t word =
+            (run.row / rows * words + run.row % rows / in_word) * columns + run.column;
+        const unsigned shift = (unsigned)(run.row % rows % in_word) * tensor->bits;
+        status = dti_input_read_at(tensor->zeros.input, window->raw, 4 * run.n,
                                    tensor->zeros.offset + 4 * word, reterr);
-        for (size_t i = 0; i < n && status == DTI_OK; i++) {
+        for (size_t i = 0; i < run.n && status == DTI_OK; i++) {
             const uint32_t bits = (uint32_t)dti_little_get(window->raw + 4 * i, sizeof bits);
             window->zero[done + i] = (int32_t)(bits >> shift & (uint32_t)mask);
         }
-        done += n;
+        done += run.n;
     }
     return status;
 }
@@ -117,26 +130,24 @@ static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor
 static enum dti_status load_zeros_along(const struct dti_dequant_tensor *tensor,
                                         struct dti_dequant_window *window, struct dti_error *reterr)
 {
-    const uint64_t columns = tensor->scale_columns, row_bytes = columns * tensor->bits / 8;
+    const uint64_t row_bytes = tensor->scale_columns * tensor->bits / 8;
     const int32_t mask = (int32_t)dti_low_bits(tensor->bits);
     enum dti_status status = DTI_OK;
     for (uint64_t done = 0; done < window->count && status == DTI_OK;) {
-        const uint64_t at = window->first + done, row = at / columns, column = at % columns;
-        const uint64_t left = columns - column, wanted = window->count - done;
-        const size_t n = (size_t)(left < wanted ? left : wanted);
-        const uint64_t word = column / 32 * tensor->bits;
-        const size_t skip = (size_t)(column % 32);
+        const struct scale_run run = run_at(tensor, window, done);
+        const uint64_t word = run.column / 32 * tensor->bits;
+        const size_t skip = (size_t)(run.column % 32);
         unsigned char *const fields = window->raw + 4 * (size_t)DTI_DEQUANT_WINDOW;
-        uint64_t bytes = dti_divide_up((skip + n) * tensor->bits, 32) * 4;
+        uint64_t bytes = dti_divide_up((skip + run.n) * tensor->bits, 32) * 4;
         bytes = bytes > row_bytes - word * 4 ? row_bytes - word * 4 : bytes;
         status = dti_input_read_at(tensor->zeros.input, window->raw, (size_t)bytes,
-                                   tensor->zeros.offset + row * row_bytes + word * 4, reterr);
+                                   tensor->zeros.offset + run.row * row_bytes + word * 4, reterr);
         if (status != DTI_OK)
             return status;
-        dti_dequant_packed_zeros(tensor, fields, window->raw, skip, n);
-        for (size_t i = 0; i < n; i++)
+        dti_dequant_packed_zeros(tensor, fields, window->raw, skip, run.n);
+        for (size_t i = 0; i < run.n; i++)
             window->zero[done + i] = (fields[i] + tensor->zero_offset) & mask;
-        done += n;
+        done += run.n;
     }
     return status;
 }
