@@ -107,7 +107,7 @@ struct dti_loss_cast {
     const struct dti_kernel *back;   /* codes to numbers; not used where those are the result */
     const struct dti_kernel_args *back_args;
 };
-/* Casts a tile, as the kernel does, and adds its loss, as a loss kernel does.
+/* Casts n elements, as the kernel does, and adds their loss, tile by tile, as a loss kernel does.
  * stream: as in struct dti_kernel_args. source is aligned like its type. */
 typedef void dti_loss_cast_fn(const struct dti_loss_rule *rule, const struct dti_loss_cast *cast,
                               void *codes, const void *source, size_t n, uint64_t index,

@@ -51,6 +51,16 @@ typedef void dti_affine_quantize_fn(const struct dti_affine_args *args, void *co
 typedef void dti_affine_dequantize_fn(const struct dti_affine_args *args, float *x,
                                       const void *codes, size_t n);
 
+/* Numbers with a bias, as MLX has them: code x scale + bias, each operation rounded to `number`.
+ * Codes are bytes. Scales and biases are numbers of that format, one for each `group` elements. */
+struct dti_biased_args {
+    enum dti_dtype number; /* fp32, fp16 or bf16 */
+    size_t group;
+    const float *scales, *biases;
+};
+typedef void dti_biased_dequantize_fn(const struct dti_biased_args *args, float *x,
+                                      const unsigned char *codes, size_t n);
+
 /* Blocks. The layout of a block's codes: */
 enum dti_block_order {
     DTI_BLOCK_LOW,    /* packed, element 0 in the lowest bits (DTI_PACKING_LOW) */
@@ -104,6 +114,7 @@ struct dti_quant_kernel {
         DTI_QUANT_RANGE_COLUMNS,
         DTI_QUANT_AFFINE,
         DTI_QUANT_AFFINE_BACK,
+        DTI_QUANT_BIASED_BACK,
         DTI_QUANT_BLOCKS,
         DTI_QUANT_BLOCKS_BACK
     } work;
@@ -116,6 +127,7 @@ struct dti_quant_kernel {
         dti_range_columns_fn *range_columns;
         dti_affine_quantize_fn *affine;
         dti_affine_dequantize_fn *affine_back;
+        dti_biased_dequantize_fn *biased_back;
         dti_blocks_quantize_fn *blocks;
         dti_blocks_dequantize_fn *blocks_back;
     } run;
@@ -128,6 +140,7 @@ extern const size_t dti_quant_kernel_count;
 const struct dti_quant_kernel *dti_quant_find_range(bool columns, enum dti_level allowed);
 const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti_affine_args *args,
                                                      enum dti_level allowed);
+const struct dti_quant_kernel *dti_quant_find_biased(enum dti_level allowed);
 const struct dti_quant_kernel *dti_quant_find_blocks(bool back, const struct dti_block_args *args,
                                                      enum dti_level allowed);
 

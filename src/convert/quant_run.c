@@ -8,6 +8,10 @@
 #include "dtinfo/little_endian.h"
 #include "dtinfo/nested_scales.h"
 
+/* Elements that are quantized before they are compared, and bytes that are fetched at most while a
+ * grain is. */
+enum { REPORTED = 4 * DTI_QUANT_TILE, PREFETCHED = 1 << 15 };
+
 struct dti_affine_args dti_quant_affine_args(const struct dti_quant_job *job,
                                              const struct dti_affine_scale *scale)
 {
@@ -88,6 +92,46 @@ static unsigned char *nest(const struct dti_quant_job *job)
     return stored;
 }
 
+static size_t number_bytes_of(const struct dti_quant_plan *plan, size_t n)
+{
+    return plan->number_bits < 8 ? n / 8 * plan->number_bits : n * (plan->number_bits / 8);
+}
+
+/* Codes and scales of the next piece, so many whole grains after this one. */
+static void next_codes(struct dti_quant_job *job, size_t grains)
+{
+    const struct dti_quant_plan *const plan = job->plan;
+    job->codes += grains * plan->sizes.grain_code_bytes;
+    if (job->scales)
+        job->scales += grains * plan->sizes.grain_scales * plan->scale_bytes;
+    if (job->zero_points)
+        job->zero_points += grains * plan->sizes.grain_scales;
+}
+
+/* Grain by grain, so that tiles are the same however an array is cut. Meanwhile some of the `more`
+ * elements after the piece are fetched. */
+static void compare_grains(const struct dti_quant_job *job, size_t grain, size_t number_bytes,
+                           size_t more, struct dti_loss *loss)
+{
+    struct dti_quant_job part = *job;
+    const unsigned char *next =
+        (const unsigned char *)job->numbers + number_bytes_of(job->plan, job->n);
+    for (size_t at = 0; at < job->n; at += grain) {
+        part.first = job->first + at;
+        part.n = job->n - at < grain ? job->n - at : grain;
+        const size_t ahead = number_bytes_of(job->plan, more < part.n ? more : part.n);
+        dti_prefetch(next, ahead < PREFETCHED ? ahead : PREFETCHED);
+        struct dti_quant_job stored = part;
+        if (job->plan->request.scheme.nested)
+            stored.scales = nest(&part);
+        compare(&stored, loss);
+        next += ahead;
+        more -= more < part.n ? more : part.n;
+        part.numbers = (const unsigned char *)part.numbers + number_bytes;
+        next_codes(&part, 1);
+    }
+}
+
 static void run(const struct dti_quant_job *job)
 {
     const struct dti_quant_plan *const plan = job->plan;
@@ -135,24 +179,17 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
             dti_stores_order();
         return;
     }
-    /* Grain by grain, so that tiles are the same however an array is cut, and near. */
+    /* Some grains at a time, which stay near. */
     const size_t grain = sizes->grain < n ? (size_t)sizes->grain : n;
-    const size_t number_bytes =
-        plan->number_bits < 8 ? grain / 8 * plan->number_bits : grain * (plan->number_bits / 8);
-    for (size_t at = 0; at < n; at += grain) {
+    const size_t grains = grain < REPORTED ? REPORTED / grain * grain : grain;
+    const size_t number_bytes = number_bytes_of(plan, grain);
+    for (size_t at = 0; at < n; at += grains) {
         job.first = first + at;
-        job.n = n - at < grain ? n - at : grain;
+        job.n = n - at < grains ? n - at : grains;
         run(&job);
-        struct dti_quant_job stored = job;
-        if (plan->request.scheme.nested)
-            stored.scales = nest(&job);
-        compare(&stored, &report->loss);
-        job.numbers = (const unsigned char *)job.numbers + number_bytes;
-        job.codes += sizes->grain_code_bytes;
-        if (job.scales)
-            job.scales += sizes->grain_scales * plan->scale_bytes;
-        if (job.zero_points)
-            job.zero_points += sizes->grain_scales;
+        compare_grains(&job, grain, number_bytes, n - at - job.n, &report->loss);
+        job.numbers = (const unsigned char *)job.numbers + grains / grain * number_bytes;
+        next_codes(&job, grains / grain);
     }
 }
 

@@ -144,7 +144,14 @@ enum dti_status dti_plan_run_loss(const struct dti_plan *plan, void *dst, const 
     const unsigned src_bits = plan->chain.step[0].src_bits;
     const unsigned dst_bits = plan->chain.step[plan->chain.count - 1].dst_bits;
     const struct dti_request *const request = &plan->request;
+    const struct dti_loss_cast *const cast = &plan->loss_cast;
     struct loss_chunk tile;
+    if (plan->cast_loss && plan->core_count == 1 && plan->chain.count == 1 &&
+        (uintptr_t)src % cast->source_bytes == 0) {
+        plan->cast_loss(&plan->loss_rule, cast, dst, src, n, index, stream, loss);
+        loss->stray += dti_storage_stray(&request->src, &request->src_layout, src, n);
+        return DTI_OK;
+    }
     for (size_t at = 0; at < n; at += DTI_TILE) {
         const size_t part = n - at < DTI_TILE ? n - at : DTI_TILE;
         const unsigned char *const begin =

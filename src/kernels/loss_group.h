@@ -172,11 +172,12 @@ static inline void dti_loss_load_f64(double ret[DTI_LOSS_LANES], const unsigned 
     memcpy(ret, from + at * sizeof *ret, count * sizeof *ret);
 }
 
-/* n elements, fp32 or, wide, fp64, of a group, which is whole or the last of a tile. */
+/* n elements, fp32 or, wide, fp64, of group `group` of a tile, which is whole or the last one. */
 static inline void dti_loss_add_group(const struct dti_loss_rule *rule, bool wide,
                                       const void *source, const void *stored, size_t n,
-                                      uint64_t index, struct dti_loss *loss,
-                                      struct dti_loss_lanes *lanes, struct dti_loss_peak *peak)
+                                      uint64_t index, size_t group, struct dti_loss *loss,
+                                      struct dti_loss_groups *groups, struct dti_loss_lanes *lanes,
+                                      struct dti_loss_peak *peak)
 {
     enum { BLOCKS = DTI_LOSS_GROUP / DTI_LOSS_LANES };
     const bool single = !wide && n == DTI_LOSS_GROUP;
@@ -205,11 +206,10 @@ static inline void dti_loss_add_group(const struct dti_loss_rule *rule, bool wid
                            dti_loss_suits_single(s.largest_source[i]))
                << i;
     for (unsigned i = 0; single && i < DTI_LOSS_LANES; i++) {
-        if (odd >> i & 1)
-            continue;
-        lanes->absolute[i] = dti_fp64_add(lanes->absolute[i], s.absolute[i]);
-        lanes->squared[i] = dti_fp64_add(lanes->squared[i], s.squared[i]);
-        lanes->source_squared[i] = dti_fp64_add(lanes->source_squared[i], s.source_squared[i]);
+        const size_t at = group * DTI_LOSS_LANES + i;
+        groups->absolute[at] = odd >> i & 1 ? 0 : s.absolute[i];
+        groups->squared[at] = odd >> i & 1 ? 0 : s.squared[i];
+        groups->source_squared[at] = odd >> i & 1 ? 0 : s.source_squared[i];
     }
     for (unsigned at = 0; odd && at < BLOCKS; at++) {
         for (unsigned i = 0; i < DTI_LOSS_LANES; i++) /* the other lanes have theirs */

@@ -10,14 +10,17 @@ DTI_LANE void add_arrays(const struct dti_loss_rule *rule, bool wide, const void
 {
     const size_t size = wide ? sizeof(double) : sizeof(float);
     struct dti_loss_lanes lanes = {{0}, {0}, {0}};
+    struct dti_loss_groups groups;
     struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
     loss->elements += n;
     for (size_t at = 0; at < n; at += DTI_LOSS_GROUP) {
         const size_t part = n - at < DTI_LOSS_GROUP ? n - at : DTI_LOSS_GROUP;
         dti_loss_add_group(rule, wide, (const unsigned char *)source + at * size,
-                           (const unsigned char *)stored + at * size, part, index + at, loss,
-                           &lanes, &peak);
+                           (const unsigned char *)stored + at * size, part, index + at,
+                           at / DTI_LOSS_GROUP, loss, &groups, &lanes, &peak);
     }
+    if (!wide)
+        dti_loss_fold_groups(&groups, n / DTI_LOSS_GROUP, &lanes);
     dti_loss_peak_end(&peak, loss);
     dti_loss_add_lanes(loss, &lanes);
 }

@@ -9,9 +9,18 @@
 #include <stdint.h>
 
 #include "kernels/fp64.h"
+#include "kernels/loss_tile.h"
 
-/* Elements added in fp32 before they are added in fp64. */
-enum { DTI_LOSS_GROUP = 128 };
+/* Elements of a group, and groups of a tile. */
+enum { DTI_LOSS_GROUP = 128, DTI_LOSS_GROUPS = DTI_TILE / DTI_LOSS_GROUP };
+
+/* The sums in fp32 of a tile's whole groups, one after the other, a lane each; 0 where a lane was
+ * added in fp64. */
+struct dti_loss_groups {
+    _Alignas(64) float absolute[DTI_LOSS_GROUPS * DTI_LOSS_LANES];
+    float squared[DTI_LOSS_GROUPS * DTI_LOSS_LANES];
+    float source_squared[DTI_LOSS_GROUPS * DTI_LOSS_LANES];
+};
 
 /* Bits of the magnitudes whose squares are added in fp32: from the first, below the second. */
 enum { DTI_LOSS_SINGLE_FROM = (127 - 60) << 23, DTI_LOSS_SINGLE_TO = (127 + 60) << 23 };
@@ -45,6 +54,28 @@ static inline float dti_fp32_add_square(float sum, float number)
     bits += lost > 0 ? is_even : 0;
     return (float)dti_fp64_from_bits(bits);
 #endif
+}
+
+/* Adds the first `count` groups up by the fixed tree, and to the lanes. */
+static inline void dti_loss_fold(float sum[DTI_LOSS_GROUPS * DTI_LOSS_LANES], size_t count,
+                                 double lanes[DTI_LOSS_LANES])
+{
+    for (size_t i = count * DTI_LOSS_LANES; i < DTI_LOSS_GROUPS * DTI_LOSS_LANES; i++)
+        sum[i] = 0;
+    for (unsigned step = DTI_LOSS_LANES; step < DTI_LOSS_GROUPS * DTI_LOSS_LANES; step *= 2)
+        for (unsigned at = 0; at < DTI_LOSS_GROUPS * DTI_LOSS_LANES; at += 2 * step)
+            for (unsigned i = at; i < at + DTI_LOSS_LANES; i++)
+                sum[i] = dti_fp32_add(sum[i], sum[i + step]);
+    for (unsigned i = 0; i < DTI_LOSS_LANES; i++)
+        lanes[i] = dti_fp64_add(lanes[i], sum[i]);
+}
+
+static inline void dti_loss_fold_groups(struct dti_loss_groups *groups, size_t count,
+                                        struct dti_loss_lanes *lanes)
+{
+    dti_loss_fold(groups->absolute, count, lanes->absolute);
+    dti_loss_fold(groups->squared, count, lanes->squared);
+    dti_loss_fold(groups->source_squared, count, lanes->source_squared);
 }
 
 #endif

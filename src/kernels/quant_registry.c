@@ -20,6 +20,8 @@ enum { ALL_BLOCKS = (1 << DTI_BLOCK_COUNT) - 1, ALL_ORDERS = (1 << (DTI_BLOCK_BY
 #define QUANT_AFFINE_BACK(function, codes_, columns_, level)                                      \
     {ROW(function, AFFINE_BACK, level), .codes = DTI_QUANT_CODES_##codes_, .columns = (columns_), \
      .run = {.affine_back = (function)}},
+#define QUANT_BIASED_BACK(function, level) \
+    {ROW(function, BIASED_BACK, level), .run = {.biased_back = (function)}},
 #define QUANT_BLOCKS(function, blocks_, orders_, level)                      \
     {ROW(function, BLOCKS, level), .blocks = (blocks_), .orders = (orders_), \
      .run = {.blocks = (function)}},
@@ -82,6 +84,11 @@ const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti
                                                      enum dti_level allowed)
 {
     RETURN_FIRST(takes_affine(&rows[i], back, args));
+}
+
+const struct dti_quant_kernel *dti_quant_find_biased(enum dti_level allowed)
+{
+    RETURN_FIRST(rows[i].work == DTI_QUANT_BIASED_BACK);
 }
 
 const struct dti_quant_kernel *dti_quant_find_blocks(bool back, const struct dti_block_args *args,

@@ -27,7 +27,7 @@ TYPES = {"bf16": ml_dtypes.bfloat16, "fp16": numpy.float16, "fp8_e4m3fn": ml_dty
 VOID = {**TYPES, "fp6_e3m2": ml_dtypes.float6_e3m2fn, "fp6_e2m3": ml_dtypes.float6_e2m3fn,
         "fp8_e8m0": ml_dtypes.float8_e8m0fnu, "int4": ml_dtypes.int4, "uint2": ml_dtypes.uint2}
 COUNT = 5000  # two tiles and a part of one
-SQNR_SLACK = 5.3e-6  # dB: two sums that may be off by 6.1e-7 of themselves
+SQNR_SLACK = 7.3e-6  # dB: two sums that may be off by 8.4e-7 of themselves
 checks = 0
 
 

@@ -49,6 +49,7 @@ bool quant_is_finite(uint32_t bits);
 bool check_range_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_affine_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_affine_back_row(struct check *check, const struct dti_quant_kernel *row);
+bool check_biased_back_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_blocks_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_blocks_back_row(struct check *check, const struct dti_quant_kernel *row);
 /* Every fp32 number, with a few scales: a code may change only where the definition's does. */

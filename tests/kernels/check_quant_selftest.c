@@ -36,6 +36,8 @@ enum fault {
     LAST_OF_LARGEST,
     TENSOR_SCALE_LAST,
     NAN_SCALE_IGNORED,
+    ONE_ROUNDING,
+    BIAS_OF_FIRST,
 };
 
 static enum fault fault; /* of the kernels below */
@@ -225,6 +227,26 @@ static void dequantize_blocks(const struct dti_block_args *args, float *x, const
     }
 }
 
+/* Of fp32 only, and with a right kernel for the others. */
+static void add_bias(const struct dti_biased_args *args, float *x, const unsigned char *codes,
+                     size_t n)
+{
+    for (size_t i = 0; i < n - (fault == LAST_FORGOTTEN && n % 32 == 7); i++) {
+        const float scale = float_of(number_at(args->scales, i / args->group));
+        const float bias =
+            float_of(number_at(args->biases, fault == BIAS_OF_FIRST ? 0 : i / args->group));
+        float number;
+        if (fault == ONE_ROUNDING && args->number == DTI_FP32) {
+            number = (float)((double)codes[i] * (double)scale + (double)bias);
+        } else {
+            const struct dti_biased_args own = {
+                .number = args->number, .group = 1, .scales = &scale, .biases = &bias};
+            dti_quant_find_biased(DTI_LEVEL_SCALAR)->run.biased_back(&own, &number, codes + i, 1);
+        }
+        put_container(x, 4, i, isnan(number) ? 0x7fc00000 : bits_of(number));
+    }
+}
+
 enum {
     SOME_BLOCKS = 1 << DTI_BLOCK_MXFP6_E2M3 | 1 << DTI_BLOCK_MXFP4 | 1 << DTI_BLOCK_NVFP4 |
                   1 << DTI_BLOCK_Q4_0,
@@ -247,6 +269,8 @@ static const struct dti_quant_kernel back_row = {.name = "back",
                                                  .codes = DTI_QUANT_CODES_8,
                                                  .columns = true,
                                                  .run = {.affine_back = dequantize}};
+static const struct dti_quant_kernel biased_row = {
+    .name = "biased", .work = DTI_QUANT_BIASED_BACK, .run = {.biased_back = add_bias}};
 static const struct dti_quant_kernel blocks_row = {.name = "blocks",
                                                    .work = DTI_QUANT_BLOCKS,
                                                    .blocks = SOME_BLOCKS,
@@ -280,6 +304,9 @@ static const struct {
     {WRITES_BEYOND, "affine: writes past the end", &affine_row},
     {ZERO_IGNORED, "back: zero point ignored", &back_row},
     {SUBNORMALS_LOST, "back: subnormal scales flushed", &back_row},
+    {ONE_ROUNDING, "biased: one rounding instead of two", &biased_row},
+    {BIAS_OF_FIRST, "biased: the first bias for all groups", &biased_row},
+    {LAST_FORGOTTEN, "biased: last code forgotten", &biased_row},
     {RULE_IGNORED, "blocks: scale rule ignored", &blocks_row},
     {TENSOR_SCALE_IGNORED, "blocks: tensor scale ignored", &blocks_row},
     {SHORT_BLOCK_IS_WHOLE, "blocks: short block written as a whole one", &blocks_row},

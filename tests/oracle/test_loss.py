@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The loss of arrays against exact rationals: the definition of src/kernels/loss.c carried out with Fractions
 and the reference formats, and every kernel level against that, bit for bit; and the sums of a tile against
-the exact sums, within what rounding in fp32 (6.1e-7) and fp64 may do.
+the exact sums, within what rounding in fp32 (8.4e-7) and fp64 may do.
 
 Usage: test_loss.py LOSS_PROBE [--long]
 """
@@ -76,23 +76,6 @@ def group_in_single(errors, sources):
     return sums
 
 
-def add_lanes(elements, in_single):
-    """The sums of the lanes, of (|y - x|, |x|) of all elements, zeros where there is no error."""
-    sums = [[0.0] * LANES for _ in range(3)]
-    for first in range(0, len(elements), GROUP):
-        group = elements[first:first + GROUP]
-        for lane in range(LANES):
-            part = group[lane::LANES]
-            quick = group_in_single(*zip(*part)) if in_single and len(group) == GROUP else None
-            for i, value in enumerate(quick or ()):
-                sums[i][lane] = plus(sums[i][lane], value)
-            for error, source in () if quick else part:
-                error, source = rounded(error), rounded(source)
-                for i, value in enumerate((error, square(error), square(source))):
-                    sums[i][lane] = plus(sums[i][lane], value)
-    return sums
-
-
 def tree(lanes):
     half = LANES // 2
     lanes = list(lanes)
@@ -101,6 +84,32 @@ def tree(lanes):
             lanes[i] = plus(lanes[i], lanes[i + half])
         half //= 2
     return lanes[0]
+
+
+def pairs(sums):
+    """The sum in fp32 of a power of two of them: neighbours, then neighbours of those."""
+    while len(sums) > 1:
+        sums = [single(a + b) for a, b in zip(sums[::2], sums[1::2])]
+    return sums[0]
+
+
+def add_lanes(elements, in_single):
+    """The sums of the lanes, of (|y - x|, |x|) of all elements, zeros where there is no error."""
+    sums = [[0.0] * LANES for _ in range(3)]
+    groups = [[[Fraction(0)] * (TILE // GROUP) for _ in range(LANES)] for _ in range(3)]
+    for first in range(0, len(elements), GROUP):
+        group = elements[first:first + GROUP]
+        for lane in range(LANES):
+            part = group[lane::LANES]
+            quick = group_in_single(*zip(*part)) if in_single and len(group) == GROUP else None
+            for i, value in enumerate(quick or ()):
+                groups[i][lane][first // GROUP] = value
+            for error, source in () if quick else part:
+                error, source = rounded(error), rounded(source)
+                for i, value in enumerate((error, square(error), square(source))):
+                    sums[i][lane] = plus(sums[i][lane], value)
+    return [[plus(total, pairs(lane)) for total, lane in zip(totals, lanes)]
+            for totals, lanes in zip(sums, groups)]
 
 
 def bits(value):
@@ -190,11 +199,11 @@ def draw(rng, src, dst, kind):
 
 def check_sums(tally, subject, in_single, totals, exact):
     """Each lane adds at most TILE / LANES numbers in fp64, the tree four more: that many half ulps. In fp32 a
-    lane's part of a group has 8 additions, and errors that are rounded, in squares twice."""
+    lane's part of a group has 8 additions, groups have 4, and errors are rounded, in squares twice."""
     for name, total, want_sum in zip(("absolute", "squared", "source squared"), totals, exact):
         if math.isinf(total) or want_sum < Fraction(2) ** -900:
             continue
-        slack = want_sum * (Fraction(61 * in_single, 10**8) + Fraction(TILE // LANES + 8, 1 << 53))
+        slack = want_sum * (Fraction(84 * in_single, 10**8) + Fraction(TILE // LANES + 8, 1 << 53))
         if abs(Fraction(total) - want_sum) > slack:
             tally.differ(f"{subject}: sum {name}", total, float(want_sum))
 
@@ -211,7 +220,7 @@ def main():
             for unrelated in (False, True):
                 for _ in range(20 if long else 1):
                     mode, overflow = rng.choice(ROUNDS), rng.choice(OVERFLOWS)
-                    n = rng.choice((1, 5, 31, 100, 128, 300, 512))
+                    n = rng.choice((1, 5, 31, 100, 128, 300, 512, 700, 2048) if long else (1, 5, 31, 128, 128, 300, 512, 1300))
                     index, seed = TILE * rng.randrange(1 << 30), rng.getrandbits(64)
                     sources = [draw(rng, src, dst, kind) for _ in range(n)]
                     stored = [rng.getrandbits(dst.width) if unrelated and dst.kind != "bool" else

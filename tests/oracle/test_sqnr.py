@@ -3,7 +3,7 @@
 values and files, the way back. 10 log10(sum x^2 / sum (y - x)^2) over pairs of finite numbers, the logarithm to 60 digits.
 
 A figure may be off by 1e-12 of itself, or by as many dB as 1e-12 of the ratio makes (4.4e-12) where it is near 0 dB.
-Where fp32 holds all numbers both sums may be off by 6.1e-7 of themselves, and the figure by what this makes (5.3e-6).
+Where fp32 holds all numbers both sums may be off by 8.4e-7 of themselves, and the figure by what this makes (7.3e-6).
 
 Usage: test_sqnr.py DTINFO [--long]
 """
@@ -24,7 +24,7 @@ from formats import FORMATS
 from tensor_files import read_file, write_file
 
 decimal.getcontext().prec = 60
-RELATIVE, ABSOLUTE, SINGLE = Decimal("1e-12"), Decimal("4.4e-12"), Decimal("5.3e-6")
+RELATIVE, ABSOLUTE, SINGLE = Decimal("1e-12"), Decimal("4.4e-12"), Decimal("7.3e-6")
 WIDE = ("fp64", "F64", "int64", "uint64", "int32")
 NAMES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "F8_E4M3": "fp8_e4m3fn", "F8_E5M2": "fp8_e5m2"}
 CASTS = (("fp32", "bf16"), ("fp32", "fp16"), ("fp32", "fp8_e4m3fn"), ("fp32", "int8"), ("fp32", "uint8"), ("fp64", "fp32"),

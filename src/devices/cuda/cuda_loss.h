@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * The loss of tiles, bit for bit as loss.c defines it: a thread has a lane of a tile, that is 128
- * of its 2048 elements, every 16th, 8 of each group; then one thread a tile folds the lanes by the
- * fixed tree. */
+ * of its 2048 elements, every 16th, 8 of each group, whose sums it adds up; then one thread a tile
+ * folds the lanes by the fixed tree. */
 #ifndef DTINFO_DEVICES_CUDA_LOSS_H
 #define DTINFO_DEVICES_CUDA_LOSS_H
 
 #include "devices/cuda/cuda_convert.h"
 #include "devices/cuda/cuda_memory.h"
 
-enum { DTI_LOSS_LANES_A_TILE = 16, DTI_LOSS_GROUP_OF_TILE = 128 };
+enum { DTI_LOSS_LANES_A_TILE = 16, DTI_LOSS_GROUP_OF_TILE = 128, DTI_LOSS_GROUPS_A_TILE = 16 };
 
 #define DTI_INF_F64 UINT64_C(0x7ff0000000000000)
 
@@ -141,9 +141,44 @@ DTI_LANE void dti_loss_load(const struct dti_gpu_loss_args *args, bool wide, uin
     }
 }
 
-/* Every 16th element from `first` to before `end`, of one group; whole: it is. */
+/* Sums of 1, 2, 4 and 8 groups in fp32 that wait for as many more, in registers. */
+struct dti_loss_waiting {
+    float one, two, four, eight;
+};
+
+/* Adds the sum of group `group`, in order of them; *total is that of all after the last one. */
+DTI_LANE void dti_loss_fold_group(struct dti_loss_waiting *waiting, unsigned group, float sum,
+                                  double *total)
+{
+    if (group % 2 == 0) {
+        waiting->one = sum;
+        return;
+    }
+    sum = waiting->one + sum;
+    if (group % 4 == 1) {
+        waiting->two = sum;
+        return;
+    }
+    sum = waiting->two + sum;
+    if (group % 8 == 3) {
+        waiting->four = sum;
+        return;
+    }
+    sum = waiting->four + sum;
+    if (group == 7)
+        waiting->eight = sum;
+    else
+        *total += waiting->eight + sum;
+}
+
+struct dti_loss_lane_groups {
+    struct dti_loss_waiting absolute, squared, source_squared;
+};
+
+/* Every 16th element from `first` to before `end`, of group `group` of a tile; whole: it is. */
 DTI_LANE void dti_run_loss_group(const struct dti_gpu_loss_args *args, bool wide, bool whole,
                                  uint64_t first, uint64_t end, double limit, double smallest,
+                                 unsigned group, struct dti_loss_lane_groups *groups,
                                  struct dti_gpu_loss_lane *lane)
 {
     const bool single = whole && !wide;
@@ -159,16 +194,17 @@ DTI_LANE void dti_run_loss_group(const struct dti_gpu_loss_args *args, bool wide
         else
             dti_loss_add_wide(x, y, lane);
     }
-    if (single && dti_loss_suits(sum.largest) && dti_loss_suits(sum.largest_source)) {
-        lane->absolute += sum.absolute;
-        lane->squared += sum.squared;
-        lane->source_squared += sum.source_squared;
-        return;
-    }
-    for (uint64_t i = first; single && i < end; i += DTI_LOSS_LANES_A_TILE) {
+    const bool suits = single && dti_loss_suits(sum.largest) && dti_loss_suits(sum.largest_source);
+    for (uint64_t i = first; single && !suits && i < end; i += DTI_LOSS_LANES_A_TILE) {
         dti_loss_load(args, wide, i, &x, &y);
         dti_loss_add_wide(x, y, lane);
     }
+    if (wide)
+        return;
+    dti_loss_fold_group(&groups->absolute, group, suits ? sum.absolute : 0, &lane->absolute);
+    dti_loss_fold_group(&groups->squared, group, suits ? sum.squared : 0, &lane->squared);
+    dti_loss_fold_group(&groups->source_squared, group, suits ? sum.source_squared : 0,
+                        &lane->source_squared);
 }
 
 /* wide: a constant, fp64 and not fp32. */
@@ -185,11 +221,13 @@ DTI_LANE void dti_run_loss(const struct dti_gpu_loss_args *args, const struct dt
         const uint64_t first = at / DTI_LOSS_LANES_A_TILE * DTI_TILE;
         const uint64_t end = args->n - first < DTI_TILE ? args->n : first + DTI_TILE;
         struct dti_gpu_loss_lane lane = dti_loss_lane_start();
-        for (uint64_t group = first; group < end; group += DTI_LOSS_GROUP_OF_TILE) {
-            const bool whole = end - group >= DTI_LOSS_GROUP_OF_TILE;
+        struct dti_loss_lane_groups groups = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}};
+        for (unsigned j = 0; j < DTI_LOSS_GROUPS_A_TILE; j++) {
+            const uint64_t group = first + j * DTI_LOSS_GROUP_OF_TILE;
+            const bool whole = end >= group + DTI_LOSS_GROUP_OF_TILE;
             dti_run_loss_group(args, wide, whole, group + at % DTI_LOSS_LANES_A_TILE,
-                               whole ? group + DTI_LOSS_GROUP_OF_TILE : end, limit, smallest,
-                               &lane);
+                               whole ? group + DTI_LOSS_GROUP_OF_TILE : end, limit, smallest, j,
+                               &groups, &lane);
         }
         lanes[at] = lane;
     }

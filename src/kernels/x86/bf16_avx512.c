@@ -71,30 +71,50 @@ void dti_fp32_to_bf16_avx512(const struct dti_kernel_args *args, void *restrict 
     bf16_encode_by_mode(&order, args, dti_keeps_nan(args), dst, src, n);
 }
 
-DTI_INLINE __m512 bf16_number(const void *order, __m512i x, __m512i *ret_code)
+/* What round_to_half() and encoding take, in memory: compilers would make it again and again. */
+struct bf16_parts {
+    __m512i words, half, last, one, upper;
+};
+
+DTI_INLINE __m512 bf16_number(const void *constants, const struct loss_bars *bars, __m512 x,
+                              __m512i size, __m512i *ret_code, __m512i *ret_error)
 {
-    (void)order;
-    *ret_code = round_to_half(x, DTI_ROUND_NEAREST_EVEN);
-    return _mm512_castsi512_ps(_mm512_and_si512(*ret_code, _mm512_set1_epi32((int)0xffff0000)));
+    const struct bf16_parts *const parts = constants;
+    const __m512i bits = loss_bits(x), sum = _mm512_add_epi32(bits, parts->half);
+    (void)size;
+    *ret_code =
+        _mm512_mask_add_epi32(sum, _mm512_test_epi32_mask(bits, parts->last), sum, parts->one);
+    const __m512 y = _mm512_castsi512_ps(_mm512_and_si512(*ret_code, parts->upper));
+    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, x));
+    return y;
 }
 
-DTI_INLINE void bf16_put(const void *order, unsigned char *dst, const __m512i code[4],
-                         const __m512i x[4], bool stream, enum dti_loss_sort sort,
-                         struct loss_group *group)
+DTI_INLINE void bf16_put(const void *constants, unsigned char *dst, const __m512i code[4],
+                         const __m512i x[4], bool stream, bool count, struct loss_group *group)
 {
-    const __m512i words = *(const __m512i *)order;
-    (void)x, (void)sort, (void)group;
+    const __m512i words = ((const struct bf16_parts *)constants)->words;
+    (void)x, (void)count, (void)group;
     store512(dst, _mm512_permutex2var_epi16(code[0], words, code[1]), stream);
     store512(dst + 64, _mm512_permutex2var_epi16(code[2], words, code[3]), stream);
 }
-LOSS_CAST_ROUNDED(bf16_loss, DTI_LOSS_PLAIN, 2, bf16_number, bf16_put)
+DTI_INLINE bool bf16_number_beyond(const void *constants, const struct loss_bars *bars,
+                                   const struct loss_group *group)
+{
+    (void)constants, (void)bars, (void)group;
+    return false; /* sums of squares tell */
+}
+LOSS_CAST_ROUNDED(bf16_loss, struct bf16_parts, LOSS_BY_SIZE, 2, bf16_number, bf16_put)
 
 void dti_fp32_to_bf16_loss_avx512(const struct dti_loss_rule *rule,
                                   const struct dti_loss_cast *cast, void *codes, const void *source,
                                   size_t n, uint64_t index, bool stream, struct dti_loss *loss)
 {
-    const __m512i order = _mm512_loadu_si512((const void *)odd_words);
-    LOSS_CAST_RUN(bf16_loss, &order, false);
+    const struct bf16_parts parts = {.words = _mm512_loadu_si512((const void *)odd_words),
+                                     .half = _mm512_set1_epi32(0x7fff),
+                                     .last = _mm512_set1_epi32(0x10000),
+                                     .one = _mm512_set1_epi32(1),
+                                     .upper = _mm512_set1_epi32((int)0xffff0000)};
+    LOSS_CAST_RUN(bf16_loss, &parts, false, LOSS_BY_SIZE);
 }
 
 /* NaNs are made quiet, as every cast makes them. */
@@ -113,5 +133,5 @@ void dti_bf16_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
                                   const struct dti_loss_cast *cast, void *codes, const void *source,
                                   size_t n, uint64_t index, bool stream, struct dti_loss *loss)
 {
-    LOSS_CAST_RUN(fp32_loss, NULL, true);
+    LOSS_CAST_RUN(fp32_loss, NULL, true, LOSS_BY_SIZE);
 }

@@ -146,20 +146,5 @@ DTI_INLINE int64_t dot_steps_i8(const unsigned char *a, const unsigned char *b, 
 
 double VECTOR_NAME(dti_dot_int8)(const void *a, const void *b, size_t n)
 {
-    const unsigned char *x = a, *y = b;
-    int64_t total = 0;
-    while (n >= STEP_I8) {
-        const size_t steps = n / STEP_I8 < STEPS_I8 ? n / STEP_I8 : STEPS_I8;
-        total += dot_steps_i8(x, y, steps);
-        x += steps * STEP_I8;
-        y += steps * STEP_I8;
-        n -= steps * STEP_I8;
-    }
-    if (n > 0) {
-        unsigned char last_x[STEP_I8] = {0}, last_y[STEP_I8] = {0};
-        memcpy(last_x, x, n);
-        memcpy(last_y, y, n);
-        total += dot_steps_i8(last_x, last_y, 1);
-    }
-    return (double)total;
+    return dti_dot_by_steps(a, b, n, STEP_I8, STEPS_I8, dot_steps_i8);
 }

@@ -37,20 +37,5 @@ DTI_INLINE int64_t dot_steps(const unsigned char *a, const unsigned char *b, siz
 
 double VNNI_NAME(dti_dot_int8)(const void *a, const void *b, size_t n)
 {
-    const unsigned char *x = a, *y = b;
-    int64_t total = 0;
-    while (n >= STEP) {
-        const size_t steps = n / STEP < STEPS_MOST ? n / STEP : STEPS_MOST;
-        total += dot_steps(x, y, steps);
-        x += steps * STEP;
-        y += steps * STEP;
-        n -= steps * STEP;
-    }
-    if (n > 0) {
-        unsigned char last_x[STEP] = {0}, last_y[STEP] = {0};
-        memcpy(last_x, x, n);
-        memcpy(last_y, y, n);
-        total += dot_steps(last_x, last_y, 1);
-    }
-    return (double)total;
+    return dti_dot_by_steps(a, b, n, STEP, STEPS_MOST, dot_steps);
 }

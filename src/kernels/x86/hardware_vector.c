@@ -87,37 +87,46 @@ DTI_INLINE vector fp32_of_fp16(const unsigned char *src)
 VECTOR_KERNEL(dti_fp16_to_fp32, 64, 2, 4, fp32_of_fp16)
 
 #ifdef __AVX512BW__
-DTI_INLINE __m512 fp16_number(const void *constants, __m512i x, __m512i *ret_code)
+DTI_INLINE __m512 fp16_number(const void *constants, const struct loss_bars *bars, __m512 x,
+                              __m512i size, __m512i *ret_code, __m512i *ret_error)
 {
-    const __m256i code = fp16_of(_mm512_castsi512_ps(x), DTI_ROUND_NEAREST_EVEN);
-    (void)constants;
+    const __m256i code = fp16_of(x, DTI_ROUND_NEAREST_EVEN);
+    const __m512 y = _mm512_cvtph_ps(code);
+    (void)constants, (void)size;
     *ret_code = _mm512_castsi256_si512(code);
-    return _mm512_cvtph_ps(code);
+    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, x));
+    return y;
 }
 
 DTI_INLINE void fp16_put(const void *constants, unsigned char *dst, const __m512i code[4],
-                         const __m512i x[4], bool stream, enum dti_loss_sort sort,
-                         struct loss_group *group)
+                         const __m512i x[4], bool stream, bool count, struct loss_group *group)
 {
-    (void)constants, (void)x, (void)sort, (void)group;
+    (void)constants, (void)x, (void)count, (void)group;
     store512(dst, _mm512_inserti64x4(code[0], _mm512_castsi512_si256(code[1]), 1), stream);
     store512(dst + 64, _mm512_inserti64x4(code[2], _mm512_castsi512_si256(code[3]), 1), stream);
 }
-LOSS_CAST_ROUNDED(fp16_loss, DTI_LOSS_PLAIN, 2, fp16_number, fp16_put)
+DTI_INLINE bool fp16_number_beyond(const void *constants, const struct loss_bars *bars,
+                                   const struct loss_group *group)
+{
+    (void)constants, (void)bars, (void)group;
+    return false; /* sums of squares tell */
+}
+LOSS_CAST_ROUNDED(fp16_loss, struct loss_no_constants, LOSS_BY_SIZE, 2, fp16_number, fp16_put)
 LOSS_CAST_EXACT(fp32_loss, 2, fp32_of_fp16)
 
 void dti_fp32_to_fp16_loss_avx512(const struct dti_loss_rule *rule,
                                   const struct dti_loss_cast *cast, void *codes, const void *source,
                                   size_t n, uint64_t index, bool stream, struct dti_loss *loss)
 {
-    LOSS_CAST_RUN(fp16_loss, NULL, false);
+    const struct loss_no_constants none = {0};
+    LOSS_CAST_RUN(fp16_loss, &none, false, LOSS_BY_SIZE);
 }
 
 void dti_fp16_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
                                   const struct dti_loss_cast *cast, void *codes, const void *source,
                                   size_t n, uint64_t index, bool stream, struct dti_loss *loss)
 {
-    LOSS_CAST_RUN(fp32_loss, NULL, true);
+    LOSS_CAST_RUN(fp32_loss, NULL, true, LOSS_BY_SIZE);
 }
 #endif
 

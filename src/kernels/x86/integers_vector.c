@@ -48,43 +48,64 @@ DTI_FOUR_MODES(to8, 64, 4, 1)
 
 #ifdef __AVX512BW__
 /* Only small numbers come here. */
-DTI_INLINE __m512 near_number(const void *constants, __m512i x, __m512i *ret_code)
+DTI_INLINE __m512 near_number(const void *constants, const struct loss_bars *bars, __m512 x,
+                              __m512i size, __m512i *ret_code, __m512i *ret_error)
 {
-    (void)constants;
-    *ret_code = _mm512_cvt_roundps_epi32(_mm512_castsi512_ps(x),
-                                         _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    return _mm512_cvtepi32_ps(*ret_code);
+    (void)constants, (void)size;
+    *ret_code = _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m512 y = _mm512_cvtepi32_ps(*ret_code);
+    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, x));
+    return y;
 }
 
-DTI_INLINE __m512 cut_number(const void *constants, __m512i x, __m512i *ret_code)
+DTI_INLINE __m512 cut_number(const void *constants, const struct loss_bars *bars, __m512 x,
+                             __m512i size, __m512i *ret_code, __m512i *ret_error)
 {
-    (void)constants;
-    *ret_code = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
-    return _mm512_cvtepi32_ps(*ret_code);
+    (void)constants, (void)size;
+    *ret_code = _mm512_cvttps_epi32(x);
+    const __m512 y = _mm512_cvtepi32_ps(*ret_code);
+    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, x));
+    return y;
 }
 
 DTI_INLINE void int8_put(const void *constants, unsigned char *dst, const __m512i code[4],
-                         const __m512i x[4], bool stream, enum dti_loss_sort sort,
-                         struct loss_group *group)
+                         const __m512i x[4], bool stream, bool count, struct loss_group *group)
 {
     const __m512i low = _mm512_packs_epi32(code[0], code[1]);
     const __m512i high = _mm512_packs_epi32(code[2], code[3]);
     const __m512i packed = order_packed(_mm512_packs_epi16(low, high));
-    (void)constants, (void)x;
-    if (sort == DTI_LOSS_NONZERO)
-        group->to_zero += loss_popcount64(_mm512_testn_epi8_mask(packed, packed));
+    (void)constants;
+    if (count) {
+        for (unsigned i = 0; i < 4; i++)
+            group->high = _mm512_max_epu32(group->high, loss_size(_mm512_castsi512_ps(x[i])));
+    }
+    if (count)
+        group->small.to_zero += loss_popcount64(_mm512_testn_epi8_mask(packed, packed));
     store512(dst, packed, stream);
 }
-LOSS_CAST_ROUNDED(int8_near, DTI_LOSS_NONZERO, 1, near_number, int8_put)
-LOSS_CAST_ROUNDED(int8_cut, DTI_LOSS_NONZERO, 1, cut_number, int8_put)
+DTI_INLINE bool near_number_beyond(const void *constants, const struct loss_bars *bars,
+                                   const struct loss_group *group)
+{
+    (void)constants;
+    return _mm512_cmpge_epu32_mask(group->high, bars->limit) != 0;
+}
+
+DTI_INLINE bool cut_number_beyond(const void *constants, const struct loss_bars *bars,
+                                  const struct loss_group *group)
+{
+    return near_number_beyond(constants, bars, group);
+}
+LOSS_CAST_ROUNDED(int8_near, struct loss_no_constants, LOSS_BY_CODE, 1, near_number, int8_put)
+LOSS_CAST_ROUNDED(int8_cut, struct loss_no_constants, LOSS_BY_CODE, 1, cut_number, int8_put)
 
 void dti_fp32_to_int8_loss_avx512(const struct dti_loss_rule *rule,
                                   const struct dti_loss_cast *cast, void *codes, const void *source,
                                   size_t n, uint64_t index, bool stream, struct dti_loss *loss)
 {
     const bool near = cast->args->encoder->policy.round == DTI_ROUND_NEAREST_EVEN;
-    loss_cast_run(near ? int8_near_add : int8_cut_add, NULL, false, rule, cast, codes, source, n,
-                  index, stream, loss);
+    const struct loss_no_constants none = {0};
+    loss_cast_run(near ? int8_near_add : int8_cut_add, &none, false, LOSS_BY_CODE, rule, cast,
+                  codes, source, n, index, stream, loss);
 }
 
 /* Clamps to 32 bits as well. A negative number into unsigned ones is 0. */

@@ -87,21 +87,6 @@ DTI_INLINE bool have_risen(const struct peaks *p)
             _mm512_cmp_pd_mask(p->above, _mm512_setzero_pd(), _CMP_GT_OQ)) != 0;
 }
 
-/* The maxima of 8 errors at index, with division. */
-static DTI_NOINLINE void raise_peaks(struct dti_loss_peak *peak, struct dti_loss *loss,
-                                     __m512d error, __m512d source, uint64_t index)
-{
-    const double largest = _mm512_reduce_max_pd(error);
-    if (largest > peak->largest) {
-        const unsigned where = _mm512_cmp_pd_mask(error, _mm512_set1_pd(largest), _CMP_EQ_OQ);
-        dti_loss_peak_rise(peak, largest, index + dti_loss_lowest(where));
-    }
-    const __mmask8 counts = _mm512_cmp_pd_mask(source, _mm512_setzero_pd(), _CMP_GT_OQ);
-    const double relative = _mm512_reduce_max_pd(_mm512_maskz_div_pd(counts, error, source));
-    if (relative > loss->max_relative)
-        loss->max_relative = relative;
-}
-
 /* Elements between the bounds of stochastic rounding. */
 DTI_INLINE unsigned ask_each(const struct dti_loss_rule *rule, unsigned mask,
                              const double source[LANES], uint64_t index)

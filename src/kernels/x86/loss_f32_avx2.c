@@ -29,15 +29,6 @@ DTI_INLINE unsigned count_of(__m256i mask)
     return dti_loss_popcount((unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
 }
 
-/* Sums of a lane each to those of the tile. */
-DTI_INLINE void add_lanes(double *lanes, __m256 sum)
-{
-    const __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(sum));
-    const __m256d high = _mm256_cvtps_pd(_mm256_extractf128_ps(sum, 1));
-    _mm256_storeu_pd(lanes, _mm256_add_pd(_mm256_loadu_pd(lanes), low));
-    _mm256_storeu_pd(lanes + 4, _mm256_add_pd(_mm256_loadu_pd(lanes + 4), high));
-}
-
 /* What a group has, beside its sums. Magnitudes are compared as signed integers. */
 struct extremes {
     __m256 above;
@@ -121,17 +112,17 @@ static DTI_NOINLINE bool raise_maxima(struct dti_loss_work *w, enum dti_loss_sor
     return dti_loss_raise(w, sort, x, y, at);
 }
 
-DTI_INLINE void keep(const struct sums *s, enum dti_loss_sort sort, struct dti_loss_work *w)
+DTI_INLINE void keep(const struct sums *s, enum dti_loss_sort sort, struct dti_loss_work *w,
+                     size_t at)
 {
     w->counts.inexact += sort == DTI_LOSS_EXACT ? 0 : DTI_LOSS_GROUP - s->exact;
     w->counts.to_zero += s->to_zero;
     w->counts.to_subnormal += s->to_subnormal;
+    const size_t lane = at / (DTI_LOSS_GROUP / DTI_LOSS_LANES);
     for (unsigned half = 0; half < HALVES; half++) {
-        add_lanes(w->lanes.source_squared + VECTOR * half, s->source[half]);
-        if (sort == DTI_LOSS_EXACT)
-            continue;
-        add_lanes(w->lanes.absolute + VECTOR * half, s->absolute[half]);
-        add_lanes(w->lanes.squared + VECTOR * half, s->squared[half]);
+        _mm256_store_ps(w->groups.absolute + lane + VECTOR * half, s->absolute[half]);
+        _mm256_store_ps(w->groups.squared + lane + VECTOR * half, s->squared[half]);
+        _mm256_store_ps(w->groups.source_squared + lane + VECTOR * half, s->source[half]);
     }
 }
 
@@ -153,9 +144,18 @@ DTI_INLINE size_t add_groups(struct dti_loss_work *w, enum dti_loss_sort sort, s
         if (sort != DTI_LOSS_EXACT && __builtin_expect(have_risen(&w->bars, &e, s.largest), 0) &&
             !raise_maxima(w, sort, x, y, at))
             break;
-        keep(&s, sort, w);
+        keep(&s, sort, w, at);
     }
     return at;
 }
 
-DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx2)
+DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT)
+
+static DTI_NOINLINE void work_through(struct dti_loss_work *work, dti_loss_groups_fn *const add[])
+{
+    dti_loss_work_through(work, add);
+    dti_loss_fold_groups(&work->groups, work->n / DTI_LOSS_GROUP, &work->lanes);
+    dti_loss_add_lanes(work->loss, &work->lanes);
+}
+
+DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx2, NULL)

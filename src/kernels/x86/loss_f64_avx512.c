@@ -6,6 +6,21 @@
 
 #include <string.h>
 
+/* The maxima of 8 errors at index, with division. */
+static DTI_NOINLINE void raise_peaks(struct dti_loss_peak *peak, struct dti_loss *loss,
+                                     __m512d error, __m512d source, uint64_t index)
+{
+    const double largest = _mm512_reduce_max_pd(error);
+    if (largest > peak->largest) {
+        const unsigned where = _mm512_cmp_pd_mask(error, _mm512_set1_pd(largest), _CMP_EQ_OQ);
+        dti_loss_peak_rise(peak, largest, index + dti_loss_lowest(where));
+    }
+    const __mmask8 counts = _mm512_cmp_pd_mask(source, _mm512_setzero_pd(), _CMP_GT_OQ);
+    const double relative = _mm512_reduce_max_pd(_mm512_maskz_div_pd(counts, error, source));
+    if (relative > loss->max_relative)
+        loss->max_relative = relative;
+}
+
 /* Parameters of a tile, as bits of magnitudes. */
 struct doubles {
     uint64_t limit, least, from[2], sure[2], src_normal, dst_normal;
@@ -242,17 +257,14 @@ void dti_loss_f64_avx512(const struct dti_loss_rule *rule, const void *source, c
     end_tile(&s, n, loss);
 }
 
-void dti_fp64_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
-                                  const struct dti_loss_cast *cast, void *codes, const void *source,
-                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+static void cast_tile(const struct dti_loss_rule *rule, const struct dti_loss_cast *cast,
+                      void *codes, const double *x, size_t n, uint64_t index, bool stream,
+                      struct dti_loss *loss)
 {
     struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
     const struct doubles p = doubles_of(rule);
-    const double *x = source;
-    const bool aligned = (uintptr_t)codes % DTI_CACHE_LINE == 0;
     struct loss_sums_avx512 s = no_sums();
-    const size_t plain =
-        add_plain_cast(&p, &peak, loss->max_relative, x, codes, stream && aligned, n, &s);
+    const size_t plain = add_plain_cast(&p, &peak, loss->max_relative, x, codes, stream, n, &s);
     if (plain < n) {
         double y[DTI_TILE];
         unsigned char *const rest = (unsigned char *)codes + plain * sizeof(float);
@@ -261,4 +273,15 @@ void dti_fp64_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
         add_rest(rule, &p, &peak, x + plain, y, n - plain, index + plain, loss, &s);
     }
     end_tile(&s, n, loss);
+}
+
+void dti_fp64_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    const bool aligned = (uintptr_t)codes % DTI_CACHE_LINE == 0;
+    for (size_t at = 0; at < n; at += DTI_TILE)
+        cast_tile(rule, cast, (unsigned char *)codes + at * sizeof(float),
+                  (const double *)source + at, n - at < DTI_TILE ? n - at : DTI_TILE, index + at,
+                  stream && aligned, loss);
 }

@@ -2,7 +2,8 @@
  *
  * fp32 -> codes that are signed floats of 8 bits or less with a minus zero: a quotient, then the
  * rounding of quant_small.h. Steps with numbers or quotients that are not finite, other formats and
- * the exact division go to the portable kernel. And fp8 back to fp32. */
+ * the exact division go to the portable kernel. And fp8 back to fp32, and floats of 4 bits with a
+ * scale each. */
 #include "kernels/x86/quant_affine.h"
 #include "kernels/x86/quant_back.h"
 #include "kernels/x86/quant_small.h"
@@ -120,5 +121,50 @@ void VECTOR_NAME(dti_dequantize_small)(const struct dti_affine_args *args, float
         decode(args, to, codes, n, E5M2, false);
     else
         VECTOR_NAME(dti_dequantize_affine)(args, x, codes, n);
+}
+
+static struct numbers16 numbers_of(const struct dti_affine_args *args)
+{
+    static const unsigned char codes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    struct dti_affine_args plain = *args;
+    float numbers[16];
+    plain.scale = 1;
+    VECTOR_NAME(dti_dequantize_affine)(&plain, numbers, codes, 16);
+    const unsigned char *const from = (const unsigned char *)numbers;
+    return (struct numbers16){load_floats(from), load_floats(from + 64 - VECTOR)};
+}
+
+/* Each NaN becomes the one that there is. */
+DTI_INLINE floats plain_nans(floats x)
+{
+    const floats nan = as_floats(lanes_of(0x7fc00000));
+#ifdef __AVX512BW__
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x, nan);
+#else
+    return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+#endif
+}
+
+void VECTOR_NAME(dti_dequantize_small_columns)(const struct dti_affine_args *args, float *x,
+                                               const void *codes, size_t n)
+{
+    const unsigned char *const from = codes, *const scales = (const unsigned char *)args->scales;
+    unsigned char *const to = (unsigned char *)x;
+    size_t at = 0;
+    if (args->affine->code.width == 4 && n >= LANES) {
+        const struct numbers16 numbers = numbers_of(args);
+        for (; n - at >= LANES; at += LANES) {
+            const floats number = look_up(numbers, bytes_to_numbers(from + at));
+            const floats scaled = VECTOR_BITS(mul_ps)(number, load_floats(scales + 4 * at));
+            store_floats(to + 4 * at, plain_nans(scaled), false);
+        }
+    }
+    if (at == n)
+        return;
+    struct dti_affine_args rest = *args;
+    rest.scales += at;
+    rest.inverses += at;
+    rest.zero_points = rest.zero_points ? rest.zero_points + at : NULL;
+    VECTOR_NAME(dti_dequantize_columns)(&rest, (float *)(void *)(to + 4 * at), from + at, n - at);
 }
 #endif

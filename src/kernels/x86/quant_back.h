@@ -43,6 +43,23 @@ DTI_INLINE void blocks_portable(const struct dti_block_args *args, unsigned char
     VECTOR_NAME(dti_dequantize_blocks)(args, (float *)(void *)x, codes, scale, n);
 }
 
+/* The numbers of codes: a table in one register, or its halves in two. */
+struct numbers16 {
+    floats low, high;
+};
+
+/* Of codes in the low 4 bits of each lane; the bits above do not matter. */
+DTI_INLINE floats look_up(struct numbers16 table, vector code)
+{
+#ifdef __AVX512BW__
+    return _mm512_permutexvar_ps(code, table.low);
+#else
+    const floats low = _mm256_permutevar8x32_ps(table.low, code);
+    const floats high = _mm256_permutevar8x32_ps(table.high, code);
+    return _mm256_blendv_ps(low, high, as_floats(_mm256_slli_epi32(code, 28)));
+#endif
+}
+
 /* What 8-bit codes are. */
 enum { FLOAT_BLOCK = 32 };
 enum element { E4M3, E5M2, INTEGER };

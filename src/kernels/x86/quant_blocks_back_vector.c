@@ -15,11 +15,6 @@ struct nibbles {
     vector word[PARTS_MAX], shift[PARTS_MAX];
 };
 
-/* The numbers of codes: a table in one register, or its halves in two. */
-struct numbers16 {
-    floats low, high;
-};
-
 struct blocks_back {
     struct nibbles nibbles;
     struct numbers16 numbers;
@@ -47,18 +42,6 @@ static struct nibbles nibbles_init(const struct dti_block_format *format,
         n.shift[part] = load_vector((const unsigned char *)shift);
     }
     return n;
-}
-
-/* Of codes in the low 4 bits of each lane; the bits above do not matter. */
-DTI_INLINE floats look_up(struct numbers16 table, vector code)
-{
-#ifdef __AVX512BW__
-    return _mm512_permutexvar_ps(code, table.low);
-#else
-    const floats low = _mm256_permutevar8x32_ps(table.low, code);
-    const floats high = _mm256_permutevar8x32_ps(table.high, code);
-    return _mm256_blendv_ps(low, high, as_floats(_mm256_slli_epi32(code, 28)));
-#endif
 }
 
 /* 16 bytes, or `bytes` where a block has fewer, in each 128 bits. */

@@ -22,7 +22,7 @@ struct small_encode {
     vector offset;                      /* in 16 bits each */
     vector top_code, sign;              /* in 8 bits each, as all below */
     vector overflow, overflow_negative, inf, inf_negative, nan, nan_negative, payload_code;
-    vector normal; /* code of the smallest normal */
+    vector normal, largest; /* codes of the smallest normal and the largest number */
     __m128i zeros, sign_shift;
     bool minus_zero;
 };
@@ -204,6 +204,7 @@ DTI_INLINE enum fixes small_init(const struct dti_encoder *e, struct small_encod
     c.nan = bytes_of(e->nan[0]);
     c.nan_negative = bytes_of(e->nan[1]);
     c.payload_code = bytes_of(e->nan_payload);
+    c.largest = bytes_of(e->max_magnitude);
     c.normal = bytes_of(UINT64_C(1) << e->man_bits);
     c.zeros = _mm_cvtsi32_si128((int)s.zeros);
     c.sign_shift = _mm_cvtsi32_si128((int)s.sign_shift);
@@ -243,24 +244,23 @@ void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *re
 #ifdef __AVX512BW__
 /* Only numbers that do not overflow come here: the sum of small_round(), and that less what was
  * added. */
-DTI_INLINE __m512 small_number(const void *constants, __m512i bits, __m512i *ret_code)
+DTI_INLINE __m512 small_number(const void *constants, const struct loss_bars *bars, __m512 x,
+                               __m512i size, __m512i *ret_code, __m512i *ret_error)
 {
     const struct small_encode *const c = constants;
-    const __m512i sign = _mm512_set1_epi32(INT32_MIN);
-    const __m512i x = _mm512_andnot_si512(sign, bits);
-    const __m512i e =
-        _mm512_max_epu32(_mm512_and_si512(bits, _mm512_set1_epi32(0x7f800000)), c->least);
-    const __m512 m = _mm512_castsi512_ps(_mm512_add_epi32(e, c->magic));
-    const __m512 sum = _mm512_add_round_ps(_mm512_castsi512_ps(x), m,
-                                           _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m512i size = _mm512_castps_si512(_mm512_sub_ps(sum, m));
-    *ret_code = _mm512_madd_epi16(_mm512_castps_si512(sum), c->join);
-    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(sign, bits, size, 0xea));
+    const __m512i field = _mm512_and_si512(loss_bits(x), _mm512_set1_epi32(0x7f800000));
+    const __m512 m =
+        _mm512_castsi512_ps(_mm512_add_epi32(_mm512_max_epu32(field, c->least), c->magic));
+    const __m512 from = _mm512_castsi512_ps(size);
+    const __m512 sum = _mm512_add_round_ps(from, m, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m512 y = _mm512_sub_ps(sum, m);
+    *ret_code = _mm512_madd_epi16(loss_bits(sum), c->join);
+    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, from));
+    return y;
 }
 
 DTI_INLINE void small_put(const void *constants, unsigned char *dst, const __m512i code[4],
-                          const __m512i x[4], bool stream, enum dti_loss_sort sort,
-                          struct loss_group *group)
+                          const __m512i x[4], bool stream, bool count, struct loss_group *group)
 {
     const struct small_encode *const c = constants;
     const __m512i sizes =
@@ -268,13 +268,23 @@ DTI_INLINE void small_put(const void *constants, unsigned char *dst, const __m51
     const __m512i signs =
         _mm512_packs_epi16(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]));
     store512(dst, order_packed(small_fix(c, sizes, signs, FIX_NOTHING)), stream);
-    if (sort != DTI_LOSS_NONZERO)
+    if (!count)
         return;
     const unsigned zeros = loss_popcount64(_mm512_testn_epi8_mask(sizes, sizes));
-    group->to_zero += zeros;
-    group->to_subnormal += loss_popcount64(_mm512_cmplt_epu8_mask(sizes, c->normal)) - zeros;
+    group->high = _mm512_max_epu8(group->high, sizes);
+    group->small.to_zero += zeros;
+    group->small.to_subnormal += loss_popcount64(_mm512_cmplt_epu8_mask(sizes, c->normal)) - zeros;
 }
-LOSS_CAST_ROUNDED(small_loss, DTI_LOSS_NONZERO, 1, small_number, small_put)
+
+/* Codes go on beyond the largest as if they were numbers, and end at 255. */
+DTI_INLINE bool small_number_beyond(const void *constants, const struct loss_bars *bars,
+                                    const struct loss_group *group)
+{
+    (void)bars;
+    return _mm512_cmpgt_epu8_mask(group->high, ((const struct small_encode *)constants)->largest) !=
+           0;
+}
+LOSS_CAST_ROUNDED(small_loss, struct small_encode, LOSS_BY_CODE, 1, small_number, small_put)
 
 void dti_fp32_to_small_loss_avx512(const struct dti_loss_rule *rule,
                                    const struct dti_loss_cast *cast, void *codes,
@@ -283,6 +293,6 @@ void dti_fp32_to_small_loss_avx512(const struct dti_loss_rule *rule,
 {
     struct small_encode c;
     (void)small_init(cast->args->encoder, &c);
-    LOSS_CAST_RUN(small_loss, &c, false);
+    LOSS_CAST_RUN(small_loss, &c, false, LOSS_BY_CODE);
 }
 #endif
