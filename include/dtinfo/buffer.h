@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "dtinfo/error.h"
+
 struct dti_buffer {
     char *data;
     size_t length;
@@ -25,5 +27,8 @@ bool dti_buffer_reserve(struct dti_buffer *buffer, size_t more);
 void dti_buffer_append(struct dti_buffer *buffer, const char *bytes, size_t length);
 void dti_buffer_puts(struct dti_buffer *buffer, const char *text);
 void dti_buffer_fill(struct dti_buffer *buffer, char byte, size_t count);
+/* As printf(), at most DTI_BUFFER_PRINT - 1 bytes: words of ours alone. */
+enum { DTI_BUFFER_PRINT = 512 };
+void dti_buffer_print(struct dti_buffer *buffer, const char *format, ...) DTI_PRINTF(2, 3);
 
 #endif

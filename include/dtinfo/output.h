@@ -49,6 +49,12 @@ enum dti_status dti_output_write(struct dti_output_file *output, const void *dat
 enum dti_status dti_output_write_at(struct dti_output_file *output, const void *data, size_t size,
                                     uint64_t offset, struct dti_error *reterr);
 
+/* An output that is no file: dti_output_write_at() hands all that is written to take(), from any
+ * thread. To be discarded, not committed. NULL: memory ran out. */
+typedef enum dti_status dti_output_take(void *context, const void *data, size_t size,
+                                        uint64_t offset, struct dti_error *reterr);
+struct dti_output_file *dti_output_to(dti_output_take *take, void *context);
+
 /* Syncs, renames, syncs the folder; frees output in any case. Without force a file that has
  * appeared in the meantime is not replaced. On failure nothing is left, except that a folder that
  * cannot be synced holds the complete new file. */

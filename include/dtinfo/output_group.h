@@ -34,6 +34,13 @@ enum dti_status dti_output_group_commit(struct dti_output_group *group, struct d
 /* Leaves everything as it was; NULL is fine. */
 void dti_output_group_discard(struct dti_output_group *group);
 
+/* Makes the folder where there is none; *ret_made: it was not there. Fails as
+ * dti_output_group_open() does. */
+enum dti_status dti_output_folder_make(const char *folder, bool *ret_made,
+                                       struct dti_error *reterr);
+/* Removes it again where it is empty. */
+void dti_output_folder_unmake(const char *folder);
+
 /* Whether there is such a folder; what dti_output_group_open() would say of it otherwise. */
 enum dti_status dti_output_folder_check(const char *folder, bool *ret_there,
                                         struct dti_error *reterr);

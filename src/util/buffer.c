@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * The growing byte buffer. Capacity doubles, so appending is constant time on average. */
+#include <assert.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,4 +92,15 @@ void dti_buffer_fill(struct dti_buffer *buffer, char byte, size_t count)
     memset(buffer->data + buffer->length, byte, count);
     buffer->length += count;
     buffer->data[buffer->length] = '\0';
+}
+
+void dti_buffer_print(struct dti_buffer *buffer, const char *format, ...)
+{
+    char text[DTI_BUFFER_PRINT];
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    assert(length >= 0 && (size_t)length < sizeof text);
+    dti_buffer_append(buffer, text, (size_t)length);
 }

@@ -187,6 +187,16 @@ struct dti_output_file *dti_output_new(const char *path, bool force, uint64_t si
     return output;
 }
 
+struct dti_output_file *dti_output_to(dti_output_take *take, void *context)
+{
+    struct dti_output_file *const output = dti_output_new("", false, 0);
+    if (output) {
+        output->take = take;
+        output->take_context = context;
+    }
+    return output;
+}
+
 enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, bool force,
                                 uint64_t size, struct dti_error *reterr)
 {
@@ -270,6 +280,8 @@ static void write_behind(struct dti_output_file *output, size_t size)
 enum dti_status dti_output_write_at(struct dti_output_file *output, const void *data, size_t size,
                                     uint64_t offset, struct dti_error *reterr)
 {
+    if (output->take)
+        return output->take(output->take_context, data, size, offset, reterr);
     if (offset > INT64_MAX || size > (uint64_t)INT64_MAX - offset) {
         errno = EFBIG;
         return fail_at(output, offset, reterr);

@@ -20,6 +20,8 @@ struct dti_output_file {
     uint64_t device, inode; /* of a regular file that is written in place */
     struct dti_output_path target;
     struct dti_output_temp temp; /* temp.name is "" when there is none any more */
+    dti_output_take *take;       /* not NULL: of an output that is no file, with its context */
+    void *take_context;
     char label[DTI_QUOTE_SIZE];
 };
 

@@ -47,6 +47,33 @@ enum dti_status dti_output_folder_check(const char *folder, bool *ret_there,
     return DTI_OK;
 }
 
+enum dti_status dti_output_folder_make(const char *folder, bool *ret_made, struct dti_error *reterr)
+{
+    struct dti_output_path target;
+    char label[DTI_QUOTE_SIZE];
+    enum dti_status status = find_folder(&target, folder, label, reterr);
+    if (status != DTI_OK)
+        return status;
+    const bool made = !target.exists && mkdirat(target.folder, target.name, 0777) == 0;
+    int error = target.exists || made || errno == EEXIST ? 0 : errno;
+    if (made)
+        error = dti_output_sync_folder(target.folder);
+    (void)close(target.folder);
+    *ret_made = made;
+    return error == 0 ? DTI_OK : dti_output_fail(reterr, label, error);
+}
+
+void dti_output_folder_unmake(const char *folder)
+{
+    struct dti_output_path target;
+    char label[DTI_QUOTE_SIZE];
+    if (find_folder(&target, folder, label, NULL) != DTI_OK)
+        return;
+    if (target.name[0] != '\0')
+        (void)unlinkat(target.folder, target.name, AT_REMOVEDIR);
+    (void)close(target.folder);
+}
+
 /* Where each file goes, when there is a place for it already. */
 static enum dti_status find_files(struct dti_output_group *group,
                                   const struct dti_output_member *members, struct dti_error *reterr)

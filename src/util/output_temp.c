@@ -129,6 +129,8 @@ static int make(const struct dti_output_temp *temp, mode_t mode, bool is_folder)
         return -1;
     int fd;
     DTI_AGAIN(fd = openat(temp->folder, temp->name, flags, mode));
+    if (fd < 0 && is_folder && errno == ENOENT)
+        errno = EEXIST; /* another run has taken it for a leftover already */
     return dti_descriptor_above_standard(fd);
 }
 

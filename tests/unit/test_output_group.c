@@ -149,6 +149,26 @@ static void what_is_no_folder_is_named(void)
     CHECK_U64(folder_leave(), 4);
 }
 
+static void a_folder_is_made_once_and_removed_when_empty(void)
+{
+    bool made = false;
+    folder_enter();
+    file_make("file", "1", 1);
+    CHECK(dti_output_folder_make("new/", &made, &error) == DTI_OK && made);
+    CHECK(dti_output_folder_make("new", &made, &error) == DTI_OK && !made);
+    CHECK(dti_output_folder_make("", &made, &error) == DTI_OK && !made);
+    CHECK(dti_output_folder_make("file", &made, &error) == DTI_USAGE);
+    CHECK(dti_output_folder_make("none/new", &made, &error) == DTI_WRITE_FAILED);
+    file_make("new/a", "1", 1);
+    dti_output_folder_unmake("new");
+    CHECK(file_is("new/a", "1", 1));
+    CHECK(unlink("new/a") == 0);
+    dti_output_folder_unmake("new");
+    dti_output_folder_unmake("none/new");
+    CHECK(access("new", F_OK) != 0);
+    CHECK_U64(folder_leave(), 1);
+}
+
 enum { MANY = 900 };
 
 static void a_signal_removes_any_number_of_files(void)
@@ -297,7 +317,7 @@ static void an_output_is_judged_without_being_made(void)
 
 UNIT_MAIN(a_new_folder_appears_whole, files_in_a_folder_that_is_there_are_replaced_by_force,
           files_anywhere_appear_together, a_file_that_appears_meanwhile_is_not_replaced,
-          what_is_no_folder_is_named, a_signal_removes_any_number_of_files,
-          outputs_beside_each_other_are_all_removed,
+          what_is_no_folder_is_named, a_folder_is_made_once_and_removed_when_empty,
+          a_signal_removes_any_number_of_files, outputs_beside_each_other_are_all_removed,
           what_a_kill_leaves_is_found_and_removed_and_a_live_run_left_alone,
           an_output_is_judged_without_being_made)
