@@ -47,6 +47,10 @@ def bold(text):
     return "*" + scd(text) + "*"
 
 
+def choice_lines(choices):
+    return [f"\t- {bold(choice['name'])}: {scd(choice['help'])}" for choice in choices] + [""] * bool(choices)
+
+
 def synopsis_words(text):
     """VALUE... DTYPE[,DTYPE...] with the words that stand for something underlined."""
     return re.sub(r"[A-Z]+", r"_\g<0>_", text.replace("[", "\\["))
@@ -181,10 +185,7 @@ class Tables:
             if option["kind"] == "uint" and option["maximum"] < 2**64 - 1:
                 text += f" From {option['minimum']} to {option['maximum']}."
             out += [head, "\t" + text, ""]
-            for choice in option["choices"] or []:
-                out.append(f"\t- {bold(choice['name'])}: {scd(choice['help'])}")
-            if option["choices"]:
-                out.append("")
+            out += choice_lines(option["choices"] or [])
         return out[:-1]
 
     # Each of the following makes the part of its name.
@@ -234,10 +235,7 @@ class Tables:
         out = []
         for variable in self.facts["environment"]:
             out += [bold(variable["name"]), "\t" + scd(sentence(variable["help"])), ""]
-            for choice in variable["choices"] or []:
-                out.append(f"\t- {bold(choice['name'])}: {scd(choice['help'])}")
-            if variable["choices"]:
-                out.append("")
+            out += choice_lines(variable["choices"] or [])
         return out[:-1]
 
     def schemas(self):
@@ -287,6 +285,10 @@ class Tables:
                 for row in self.facts["conversions"]]
         return table(["instruction", "to", "round", "over", "tiny", "NaN", "--like"], rows)
 
+    def lint_rules(self):
+        return sum(([bold(row["rule"]), "\t" + scd(f"{sentence(row['about'])} {sentence(row['remedy'])}"), ""]
+                    for row in self.facts["lint_rules"]), [])[:-1]
+
     def instruction_sets(self):
         return sum(([bold(row["name"]), "\t" + scd(f"{row['note']} Source: {row['source']}."), ""]
                     for row in self.facts["instruction_sets"]), [])[:-1]
@@ -311,16 +313,13 @@ class Tables:
         return table(["operation", "what it is"], rows)
 
     def readme_commands(self):
-        out = ["| command | |", "|---|---|"]
-        for command in self.commands:
-            usage = f"dtinfo {command['name']} {command['synopsis']}".strip().replace("|", "\\|")
-            out.append(f"| `{usage}` | {command['summary']} |")
-        return out
+        rows = [(f"dtinfo {c['name']} {c['synopsis']}".strip().replace("|", "\\|"), c["summary"]) for c in self.commands]
+        return ["| command | |", "|---|---|"] + [f"| `{usage}` | {summary} |" for usage, summary in rows]
 
 
 PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status", "error-codes",
          "environment", "schemas", "members", "shared-members", "float-dtypes", "integer-dtypes", "complex-dtypes",
-         "block-formats", "conversions", "instruction-sets", "names", "operations", "readme-commands"}
+         "block-formats", "conversions", "instruction-sets", "lint-rules", "names", "operations", "readme-commands"}
 
 
 def part_of(where, mark, tables):

@@ -28,6 +28,7 @@ struct dti_file_dequant_request {
      * the file, metadata and files are those of the container, and what would be refused stays as
      * it is stored, with a note. */
     bool logical;
+    bool lint; /* and dti_lint_new() will look at it: all that is refused is kept */
 };
 
 /* How the numbers of a tensor of the view were stored. */
@@ -40,8 +41,9 @@ struct dti_dequant_form {
     uint64_t group[2];      /* DTI_PER_GROUP: elements along the axis; rectangles have two numbers,
                              * the first of which is that of the axis before; else 0 and elements */
     bool zero_points, tensor_scale;
-    bool flat;   /* groups are of all elements in order, and cross rows; axis is 0 */
-    bool nested; /* scales are codes with scales themselves */
+    bool flat;        /* groups are of all elements in order, and cross rows; axis is 0 */
+    bool nested;      /* scales are codes with scales themselves */
+    bool input_scale; /* of a translation: activations have a scale beside it */
     const struct dti_format *number; /* what it was before, where a state tells; or NULL */
     uint64_t stored_bytes;           /* of all its parts */
     size_t part_count;

@@ -19,6 +19,7 @@ struct dti_logical_options {
     uint64_t block;
     const char *said_by;
     enum dti_level level; /* the highest to use where numbers are read */
+    bool lint;            /* for dti_lint_new(): there is a view, unless raw */
 };
 
 /* Opens PATH. Reads headers, scales of whole tensors, and the file's configuration. (*ret)->stored

@@ -24,9 +24,13 @@ struct dti_new_files {
     const char *path; /* of the output; DTI_CONTAINER_SHARDED: its folder; "": a dry run without */
     size_t count;
     struct dti_new_file *list;
-    size_t companions;              /* of them, without tensors, before the index */
-    bool has_index;                 /* the last one of a sharded output */
-    uint64_t bytes;                 /* of all, heads and index included */
+    size_t others;     /* after those of the list: written by other runs, which share the folder */
+    bool shared;       /* by such runs: dti_new_files_share() */
+    size_t shards;     /* then: files with tensors, of all runs */
+    bool made;         /* the shared folder was made for files that have no names yet */
+    size_t companions; /* of them, without tensors, before the index */
+    bool has_index;    /* the last one of a sharded output */
+    uint64_t bytes;    /* of all, heads and index included */
     struct dti_output_group *group; /* of several files, or of a folder; or NULL */
 };
 void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *container,
@@ -71,6 +75,29 @@ enum dti_status dti_new_files_add_text(struct dti_new_files *files, const char *
 enum dti_status dti_new_files_add_copy(struct dti_new_files *files, const char *name,
                                        const char *from, struct dti_error *reterr);
 
+/* Leaves this run those files whose own[i] is set; the others are for other runs, which write into
+ * the same folder at any time. Files of this run that are there already, just as it would write
+ * them, are replaced without `force`. ret_place[i]: the new place of file i; others come last.
+ * Nothing is added afterwards. Fails with DTI_NO_MEMORY. */
+enum dti_status dti_new_files_share(struct dti_new_files *files, const bool *own, size_t *ret_place,
+                                    struct dti_error *reterr);
+
+/* What is at the path of one of the files. */
+enum dti_new_file_state {
+    DTI_NEW_FILE_THERE, /* a file of its size, with the same bytes before the data */
+    DTI_NEW_FILE_MISSING,
+    DTI_NEW_FILE_OTHER_SIZE,
+    DTI_NEW_FILE_OTHER_HEAD, /* or another copy */
+};
+/* Before heads are written. *ret_bytes: the size of what is there, or 0. Fails with DTI_BAD_INPUT
+ * where it cannot be read, with DTI_NO_MEMORY. */
+enum dti_status dti_new_file_look(const struct dti_new_file *file, enum dti_new_file_state *ret,
+                                  uint64_t *ret_bytes, struct dti_error *reterr);
+/* Whether all files of other runs are there. warn is called for the first ones that are missing or
+ * others; then fails with DTI_ANSWER_NO. */
+enum dti_status dti_new_files_complete(const struct dti_new_files *files, dti_warn_fn *warn,
+                                       void *warn_context, struct dti_error *reterr);
+
 /* What dti_new_files_open() would say, without making anything. */
 enum dti_status dti_new_files_check(const struct dti_new_files *files, bool force,
                                     struct dti_error *reterr);
@@ -80,6 +107,10 @@ enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
 /* What killed runs that made the same have left: see output_leftovers.h. */
 enum dti_status dti_new_files_leftovers(const struct dti_new_files *files, bool remove,
                                         struct dti_output_leftovers *ret, struct dti_error *reterr);
+static inline bool dti_new_files_are_open(const struct dti_new_files *files)
+{
+    return files->count > 0 && files->list[0].output != NULL;
+}
 enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dti_error *reterr);
 /* All are synced; then each takes its name, the last of them last; a new folder comes with all in
  * it. A failure before the first of them has it changes nothing. One between two of them, or a

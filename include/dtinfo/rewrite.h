@@ -8,6 +8,7 @@
 #define DTINFO_REWRITE_H
 
 #include "dtinfo/file_dequant.h"
+#include "dtinfo/file_transcode.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/new_files.h"
 #include "dtinfo/parallel.h"
@@ -23,15 +24,21 @@ enum dti_fate {
     DTI_FATE_ONLY,    /* --only does not */
     DTI_FATE_INTEGER, /* integers and bool: not cast without `ints`, nor quantized */
     DTI_FATE_COMPLEX,
+    DTI_FATE_PART,   /* scales or the like of a tensor that is quantized already */
     DTI_FATE_NARROW, /* floats of 8 bits or less: there is nothing to be gained, and they may be
                       * codes that have scales */
     DTI_FATE_SCALAR, /* no dimensions: one number is not quantized */
-    DTI_FATE_PART,   /* scales or the like of a tensor that is quantized already */
     DTI_FATE_COUNT
 };
 
-/* DTI_RECIPE_DEQUANTIZE is the cast of a view: see file_dequant.h. */
-enum dti_recipe { DTI_RECIPE_CAST, DTI_RECIPE_DEQUANTIZE, DTI_RECIPE_QUANTIZE };
+/* DTI_RECIPE_DEQUANTIZE is the cast of a view, DTI_RECIPE_TRANSCODE the copy of one: see
+ * file_dequant.h and file_transcode.h. */
+enum dti_recipe {
+    DTI_RECIPE_CAST,
+    DTI_RECIPE_DEQUANTIZE,
+    DTI_RECIPE_QUANTIZE,
+    DTI_RECIPE_TRANSCODE
+};
 
 /* Of casts, and of floats that were codes. */
 struct dti_cast_recipe {
@@ -55,21 +62,39 @@ struct dti_quantize_recipe {
     bool high;     /* element 0 in the highest bits: DTI_QUANT_BITS */
 };
 
+/* Which part of a run that is divided among machines: number `index` of `count`, from 1 on. */
+struct dti_run_part {
+    uint64_t index, count; /* count 0: the run is not divided */
+};
+
 struct dti_rewrite_request {
     enum dti_recipe recipe;
-    struct dti_cast_recipe cast;         /* DTI_RECIPE_CAST, DTI_RECIPE_DEQUANTIZE */
-    struct dti_file_dequant *dequant;    /* DTI_RECIPE_DEQUANTIZE: whose view the container is; made
-                                          * with the same patterns. Lives longer. Else NULL */
-    struct dti_quantize_recipe quantize; /* DTI_RECIPE_QUANTIZE */
-    enum dti_level level;                /* the highest to use */
-    const char *only, *keep, *select;    /* lists of patterns, or NULL */
-    bool allow_unmatched;                /* a pattern that fits no tensor is a warning */
-    bool counted;                        /* losses are counted where nothing requires it */
-    enum dti_container_kind kind;        /* of the output */
-    const char *path;                    /* of the output; DTI_CONTAINER_SHARDED: its folder */
+    struct dti_cast_recipe cast;      /* DTI_RECIPE_CAST, DTI_RECIPE_DEQUANTIZE */
+    struct dti_file_dequant *dequant; /* DTI_RECIPE_DEQUANTIZE: whose view the container is; made
+                                       * with the same patterns. Lives longer. Else NULL */
+    struct dti_file_transcode *transcode; /* DTI_RECIPE_TRANSCODE: the same, with dequant, which it
+                                           * is a view of. Else NULL */
+    struct dti_quantize_recipe quantize;  /* DTI_RECIPE_QUANTIZE */
+    enum dti_level level;                 /* the highest to use */
+    const char *only, *keep, *select;     /* lists of patterns, or NULL */
+    bool allow_unmatched;                 /* a pattern that fits no tensor is a warning */
+    bool counted;                         /* losses are counted where nothing requires it */
+    enum dti_container_kind kind;         /* of the output */
+    const char *path;                     /* of the output; DTI_CONTAINER_SHARDED: its folder */
     const char *index; /* DTI_CONTAINER_SHARDED: the name of the index in it, or NULL for none */
     bool companions;   /* DTI_CONTAINER_SHARDED: the other small files of the input's folder come
                         * along, and config.json says how tensors are quantized */
+    struct dti_run_part part; /* DTI_CONTAINER_SHARDED: only these of the shards, which depend on
+                               * the headers of the input and the request, not on the data */
+    bool finish; /* DTI_CONTAINER_SHARDED: only what parts do not write: the other files, the index
+                  */
+    bool row_major; /* npy: nothing stays in column-major order */
+    uint64_t skip; /* DTI_RECIPE_CAST: bytes at the beginning of the tensors that are left out; none
+                    * of them is in column-major order */
+    /* The container is a choice of tensors of another one: that one (of a view: the view), and the
+     * place there of each; else NULL. Both live longer. */
+    struct dti_container *whole;
+    const size_t *places;
     dti_warn_fn *warn; /* of warnings: nothing is cast; or NULL */
     void *warn_context;
 };
@@ -111,7 +136,9 @@ struct dti_rewrite_tensor {
 struct dti_rewrite {
     struct dti_rewrite_request request;
     struct dti_container *container;
-    size_t tensor_count; /* quantize: in the order of the container; else of the new files' data */
+    /* quantize: in the order of the container; else of the new files' data. Of a divided run only
+     * those of its part; the others stand after them. */
+    size_t tensor_count;
     struct dti_rewrite_tensor *tensors;
     struct dti_rewrite_part *parts; /* of all tensors */
     struct dti_rewrite_outcome *outcomes;
@@ -135,6 +162,12 @@ struct dti_rewrite {
     struct dti_loss loss;
     size_t max_tensor; /* which one has loss.max_absolute */
 };
+
+/* The part that a run is, or NULL. */
+static inline const struct dti_run_part *dti_run_part_of(const struct dti_rewrite *rewrite)
+{
+    return rewrite->request.part.count > 0 ? &rewrite->request.part : NULL;
+}
 
 /* Decides all that can be known from headers: nothing is opened or made. The container must live
  * longer. Fails with DTI_USAGE (patterns, packing, a layout without the dtype), DTI_WRONG_KIND (the

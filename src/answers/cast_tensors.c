@@ -13,7 +13,7 @@ DTI_WORDS(written_words, "safetensors", "sharded safetensors", "npy", "raw", "te
 
 DTI_WORDS(fate_words, [DTI_FATE_CHANGED] = "cast", [DTI_FATE_SAME] = "same_dtype",
           [DTI_FATE_KEEP] = "keep", [DTI_FATE_ONLY] = "not_only", [DTI_FATE_INTEGER] = "integer",
-          [DTI_FATE_COMPLEX] = "complex")
+          [DTI_FATE_COMPLEX] = "complex", [DTI_FATE_PART] = "part")
 
 static size_t path_length(const char *path)
 {

@@ -27,6 +27,25 @@ struct note_of {
     const struct dti_note *note;
 };
 
+static const struct dti_lint_row *row_of(const struct failure_of *of)
+{
+    const struct dti_lint_finding *const finding = of->failure->finding;
+    return finding ? &dti_lint_rows[finding->rule] : NULL;
+}
+
+const char *dti_check_tensor(const struct dti_check_report *report,
+                             const struct dti_check_failure *failure, size_t *ret_length)
+{
+    if (failure->finding) {
+        *ret_length = failure->finding->tensor_length;
+        return failure->finding->tensor;
+    }
+    if (failure->tensor == SIZE_MAX)
+        return NULL;
+    *ret_length = report->container->tensors[failure->tensor].name_length;
+    return report->container->tensors[failure->tensor].name;
+}
+
 static const struct dti_tensor *tensor_of(const struct failure_of *of)
 {
     const size_t tensor = of->failure->tensor;
@@ -46,9 +65,9 @@ static uint64_t code_of(const struct dti_format *format, const struct dti_check_
 
 const char *dti_check_name(size_t kind)
 {
-    static const char *const names[] = {"valid",       "digest",    "dtype",   "shape",
-                                        "no-nan",      "no-inf",    "max-abs", "fits",
-                                        "max-to-zero", "max-error", "min-sqnr"};
+    static const char *const names[] = {"valid",     "digest",      "dtype",     "shape",
+                                        "quantized", "no-nan",      "no-inf",    "max-abs",
+                                        "fits",      "max-to-zero", "max-error", "min-sqnr"};
     return kind <= DTI_CHECK_MIN_SQNR ? names[kind] : NULL;
 }
 
@@ -169,8 +188,16 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
     case DTI_CHECK_TOO_LOW:
         put_extreme(buffer, failure, tensor);
         break;
+    case DTI_CHECK_LINT:
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", failure->finding->text);
+        break;
     }
     return buffer;
+}
+
+static const char *rule_words(size_t index)
+{
+    return index < DTI_LINT_RULES ? dti_lint_rows[index].word : NULL;
 }
 
 DTI_WORDS(outcome_words, "ok", "failed", "unreadable")

@@ -7,6 +7,7 @@
 #include "answers/reading.h"
 #include "dtinfo/file_digest.h"
 #include "dtinfo/json.h"
+#include "dtinfo/lint.h"
 #include "dtinfo/logical_tensors.h"
 
 /* In the order of the report. Those from DTI_CHECK_NO_NAN on need the data. */
@@ -15,6 +16,7 @@ enum dti_check_kind {
     DTI_CHECK_DIGEST,
     DTI_CHECK_DTYPE,
     DTI_CHECK_SHAPE,
+    DTI_CHECK_QUANTIZED, /* reads the data of quantized tensors */
     DTI_CHECK_NO_NAN,
     DTI_CHECK_NO_INF,
     DTI_CHECK_MAX_ABS,
@@ -76,6 +78,7 @@ enum dti_check_fault {
     DTI_CHECK_ERROR,   /* figure: the largest, at index */
     DTI_CHECK_SQNR,    /* figure: dB */
     DTI_CHECK_LOST,    /* count finite elements become infinity or NaN */
+    DTI_CHECK_LINT,    /* finding */
 };
 
 struct dti_check_failure {
@@ -85,6 +88,7 @@ struct dti_check_failure {
     uint64_t code;         /* of the hub's format */
     enum dti_stats_hub hub;
     double figure;
+    const struct dti_lint_finding *finding; /* of the report's lint */
 };
 
 /* The result of one assertion on one file. */
@@ -106,6 +110,7 @@ struct dti_check_report {
     struct dti_container *container; /* NULL for an invalid file */
     char problem[DTI_ERROR_TEXT];    /* of an invalid file: the reader's message */
     struct dti_digest *digests;      /* of its files, or NULL */
+    struct dti_lint *lint;           /* or NULL */
     struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
     struct dti_check_failure *failures; /* assertion after assertion, in the order of the tensors */
     size_t failure_count, failure_capacity, unreadable_count;
@@ -125,6 +130,11 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr);
 enum dti_status dti_check_values(struct dti_check_report *report, const size_t *tensors,
                                  size_t count, struct dti_error *reterr);
+/* check_lint.c: DTI_CHECK_QUANTIZED, before and after those; and where it is among the assertions:
+ * behind the last, if it is none. */
+enum dti_status dti_check_lint_begin(struct dti_check_report *report, struct dti_error *reterr);
+enum dti_status dti_check_lint_end(struct dti_check_report *report, struct dti_error *reterr);
+size_t dti_check_lints(const struct dti_check_request *request);
 
 enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable);
 
@@ -134,6 +144,9 @@ bool dti_check_shape_is_pattern(const char *text, size_t length);
 /* "no-nan", "fits", in the order of enum dti_check_kind, NULL behind the last one; the failure of a
  * tensor: "max 70144 at [12]". */
 const char *dti_check_name(size_t kind);
+/* The name of the tensor that a failure is about; NULL: it is about none. */
+const char *dti_check_tensor(const struct dti_check_report *report,
+                             const struct dti_check_failure *failure, size_t *ret_length);
 enum { DTI_CHECK_DETAIL = 640 };
 const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
                              const struct dti_check_failure *failure);

@@ -225,6 +225,7 @@ void dti_check_report_free(struct dti_check_report *report)
 {
     free(report->digests);
     free(report->failures);
+    dti_lint_free(report->lint);
     dti_logical_close(report->container);
 }
 
@@ -311,11 +312,15 @@ static enum dti_status check_all(struct dti_check_report *report, const size_t *
         const enum dti_check_kind kind = request->assertions[i].kind;
         if (kind == DTI_CHECK_VALID)
             status = check_pickles(report, i, reterr);
-        values = values || kind >= DTI_CHECK_NO_NAN;
+        values = values || kind >= DTI_CHECK_QUANTIZED;
         if (status == DTI_OK && (kind == DTI_CHECK_DTYPE || kind == DTI_CHECK_SHAPE))
             status = check_names(report, i, tensors, count, reterr);
     }
-    return status == DTI_OK && values ? dti_check_values(report, tensors, count, reterr) : status;
+    if (status == DTI_OK)
+        status = dti_check_lint_begin(report, reterr);
+    if (status == DTI_OK && values)
+        status = dti_check_values(report, tensors, count, reterr);
+    return status == DTI_OK ? dti_check_lint_end(report, reterr) : status;
 }
 
 static enum dti_status run(struct dti_check_report *report, struct dti_error *reterr)

@@ -23,7 +23,7 @@ static bool concerns(const struct dti_check_request *request,
                      const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
 {
     if (assertion->kind < DTI_CHECK_NO_NAN)
-        return false;
+        return assertion->kind == DTI_CHECK_QUANTIZED && tensor->quantized;
     return assertion->kind < DTI_CHECK_FITS || request->ints || !tensor->format ||
            !dti_format_is_integer(part_of(tensor));
 }
@@ -48,10 +48,18 @@ static bool is_settled(const struct dti_check_assertion *assertion, const struct
     case DTI_CHECK_DIGEST:
     case DTI_CHECK_DTYPE:
     case DTI_CHECK_SHAPE:
+    case DTI_CHECK_QUANTIZED:
     case DTI_CHECK_MAX_ABS:
         break;
     }
     return false;
+}
+
+/* Whether the numbers may show something. */
+static bool is_linted(const struct dti_check_report *report, const struct dti_tensor *tensor)
+{
+    return report->lint &&
+           dti_lint_wants(report->lint, (size_t)(tensor - report->container->tensors));
 }
 
 /* Counts the assertions that apply; returns whether its data decides any of them. */
@@ -60,9 +68,10 @@ static bool needs_reading(struct dti_check_report *report, const struct dti_tens
     bool needed = false;
     for (size_t i = 0; i < report->request->assertion_count; i++) {
         const struct dti_check_assertion *const assertion = &report->request->assertions[i];
-        if (!concerns(report->request, assertion, tensor))
+        if (!concerns(report->request, assertion, tensor) ||
+            (assertion->kind == DTI_CHECK_QUANTIZED && !is_linted(report, tensor)))
             continue;
-        report->tally[i].tensors++;
+        report->tally[i].tensors += assertion->kind != DTI_CHECK_QUANTIZED;
         needed = needed || !is_settled(assertion, tensor);
     }
     return needed;
@@ -162,6 +171,7 @@ static bool holds(const struct dti_check_assertion *assertion,
     case DTI_CHECK_DIGEST:
     case DTI_CHECK_DTYPE:
     case DTI_CHECK_SHAPE:
+    case DTI_CHECK_QUANTIZED:
         break;
     }
     return true;
@@ -188,6 +198,11 @@ static enum dti_status judge(void *context, size_t at, const struct dti_tensor_s
                                                 (size_t)(tensor - scan->report->container->tensors),
                                             .fault = DTI_CHECK_UNREADABLE,
                                             .index = UINT64_MAX};
+        if (assertion->kind == DTI_CHECK_QUANTIZED) {
+            if (is_linted(scan->report, tensor))
+                status = dti_lint_numbers(scan->report->lint, stats, reterr);
+            continue;
+        }
         if (concerns(request, assertion, tensor) && !is_settled(assertion, tensor) &&
             !(stats && holds(assertion, stats, losses, &failure)))
             status = dti_check_fail(scan->report, &failure, reterr);

@@ -10,6 +10,7 @@
 #include "answers/rows.h"
 #include "answers/tensors.h"
 #include "dtinfo/policies.def"
+#include "dtinfo/rewrite.h"
 #include "dtinfo/storage.h"
 
 /* The two spellings that 64-bit readers share. */
@@ -259,7 +260,7 @@ static void put_more(struct dti_json *json, size_t count)
 }
 
 DTI_WORDS(layout_words, "compressed-tensors", "modelopt", "bitsandbytes", "scale_inv", "scale",
-          "gguf")
+          "gguf", "mlx", "gpt-oss", "gptq", "awq", "comfy", "torchao", "bitnet", "quark")
 DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
           [DTI_PER_GROUP] = "group")
 

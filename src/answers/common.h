@@ -19,7 +19,8 @@
 extern const struct dti_object dti_object_number, dti_object_neighbour, dti_object_fields,
     dti_object_name, dti_object_warning, dti_object_dtype_names, dti_object_layout,
     dti_object_plain_number, dti_object_warnings, dti_object_file_part, dti_object_container,
-    dti_object_loss, dti_object_cast_options, dti_object_quantized, dti_object_logical_options;
+    dti_object_loss, dti_object_run_part, dti_object_cast_options, dti_object_quantized,
+    dti_object_logical_options;
 
 /* A figure computed in fp64. */
 void dti_double_value(double figure, struct dti_value *ret_value);
@@ -148,6 +149,10 @@ struct dti_container_answer {
 void dti_put_file_part(struct dti_json *json, const char *key, const struct dti_file_part *part);
 void dti_put_container(struct dti_json *json, const char *key,
                        const struct dti_container_answer *container);
+
+/* The part of a divided run (rewrite.h). */
+struct dti_run_part;
+void dti_put_run_part(struct dti_json *json, const char *key, const struct dti_run_part *part);
 
 /* What a cast lost. */
 void dti_put_loss(struct dti_json *json, const char *key, const struct dti_loss_summary *loss);

@@ -227,6 +227,16 @@ static void settle_affine(struct dti_quant_target *target, const struct dti_quan
     settle_range(target, rules);
 }
 
+void dti_quant_rules_settle(struct dti_quant_rules *rules, enum dti_quant_layout layout,
+                            bool arithmetic_given)
+{
+    if (!dti_quant_layout_is_flat(layout))
+        return;
+    if (!arithmetic_given)
+        rules->division = DTI_DIVIDE_RECIPROCAL;
+    rules->order = DTI_BLOCK_HIGH;
+}
+
 void dti_quant_target_settle(struct dti_quant_target *target, const struct dti_quant_rules *rules)
 {
     if (target->scheme.block)

@@ -11,6 +11,7 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/number.h"
+#include "dtinfo/quant_layout.h"
 #include "dtinfo/quant_plan.h"
 
 /* Whose arithmetic. */
@@ -83,6 +84,11 @@ struct dti_quant_rules {
     uint32_t tensor_scale_number; /* DTI_TENSOR_SCALE_GIVEN */
     int64_t axis;                 /* negative: from the end */
 };
+
+/* What a layout of files does to the rules: one that flattens tensors packs the first code in the
+ * highest bits, and has its own arithmetic unless another is given. */
+void dti_quant_rules_settle(struct dti_quant_rules *rules, enum dti_quant_layout layout,
+                            bool arithmetic_given);
 
 /* One dtype and the rules applied to it. */
 struct dti_quant_target {

@@ -118,7 +118,7 @@ def to_float(value):
         return math.inf
 
 
-SUMS = 6.1e-7  # sums of numbers that fp32 holds may be off by so much of themselves
+SUMS = 8.4e-7  # sums of numbers that fp32 holds may be off by so much of themselves
 
 
 def is_near(node, want, what, relative=1e-12, absolute=0.0):

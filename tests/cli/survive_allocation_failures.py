@@ -12,6 +12,8 @@ import sys
 import tempfile
 
 from make_checkpoint import write_others, write_sharded, write_single
+from make_gptq import main as make_gptq
+from make_mlx import main as make_mlx
 from survival import SANITIZED, check, environment, main, require, require_one_line, run
 
 LIBRARY = os.path.abspath(sys.argv.pop(3))
@@ -62,6 +64,7 @@ QUESTIONS += [(words.split(), b"") for words in (
     "cast model.safetensors bf16 -o /dev/null -v",
     "cast model.safetensors.index.json fp8_e4m3fn -o /dev/null --json --select *norm*",
     "cast model.safetensors.index.json bf16 -o new/ --force",
+    "cast model.safetensors.index.json fp16 -o new/ --force --part 2/2 --json",
     "cast sharded bf16 -o new/ --json", "cast weights.npy fp16 -o out.npy -v --json",
     "cast weights.npy fp16 -o out.npy", "quant columns.npy int8 -o q.npy --json",
     "cast raw.bin bf16 --from fp16 -o out.bin", "cast raw.bin bf16 --from fp16 -o out.bin --json",
@@ -83,7 +86,16 @@ QUESTIONS += [(words.split(), b"") for words in (
     "compare deflated.npz arrays.npz --jsonl --threads 2", "compare weights.npy columns.npy --bitwise",
     "check model.safetensors --valid --no-nan --fits fp16 --dtype bf16,fp32:*norm* --max-abs 3",
     "check model.safetensors.index.json --json --no-inf --shape *norm*:*",
-    "check deflated.npz --no-nan --jsonl", "check model.gguf")]
+    "check deflated.npz --no-nan --jsonl", "check model.gguf", "check gptq.safetensors --quantized -v",
+    "check mlx --quantized --json --threads 2")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "inspect gptq.safetensors --stats", "compare gptq.safetensors awq.safetensors --json",
+    "quant gptq.safetensors bf16 --dequant -o out.safetensors --force --threads 2",
+    "quant awq.safetensors fp32 --dequant -o out.safetensors --force --json",
+    "transcode mlx/model.safetensors --to compressed-tensors --only x -o out.safetensors --force --json",
+    "transcode mx --to modelopt --dtype nvfp4 -o mx_out --force --threads 2",
+    "transcode mx --to compressed-tensors -o mx_out --force -v",
+    "inspect mlx/model.safetensors", "quant mlx/model.safetensors bf16 --dequant -o out.safetensors --force")]
 
 
 # the C library ends a process that has no memory for the thread-local data of a library, which MPFR has
@@ -202,6 +214,18 @@ if __name__ == "__main__":
         os.mkdir("sharded")
         write_sharded(pathlib.Path(name, "sharded"))
         pathlib.Path(name, "raw.bin").write_bytes(bytes(range(64)))
+        make_gptq("gptq.safetensors", "qzeros=I32:2,4:119", "g_idx=I32:64:0")
+        make_gptq("awq.safetensors")
+        os.mkdir("mlx")
+        make_mlx("mlx/model.safetensors", "a.weight=U32:2,8", "a.scales=BF16:2,1", "a.biases=BF16:2,1",
+                 "b.weight=U32:2,8", "b.scales=U8:2,4", "b.global_scale=F32:", "x_blocks=U8:2,3,1,16", "x_scales=U8:2,3,1")
+        with open("mlx/config.json", "w") as file:
+            json.dump({"quantization": {"bits": 4, "group_size": 64, "b": {"mode": "nvfp4"}, "c": False}}, file)
+        os.mkdir("mx")
+        make_mlx("mx/model.safetensors", "a.weight_packed=U8:2,16", "a.weight_scale=U8:2,1", "b.weight_packed=U8:2,16",
+                 "b.weight_scale=F8_E4M3:2,2/38", "b.weight_global_scale=F32:1/0000803f", "b.input_global_scale=F32:1/0000803f")
+        with open("mx/config.json", "w") as file:
+            json.dump({"quantization_config": {}}, file)
         code = main()
         os.chdir("/")
     sys.exit(code)

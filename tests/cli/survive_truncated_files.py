@@ -115,6 +115,21 @@ def quantized_tensors_of_a_truncated_file_are_reported():
 
 
 @check
+def transposed_matrices_of_a_truncated_file_are_reported():
+    """GPTQ and AWQ, by one thread and by several that load the same stripe."""
+    with folder():
+        for codes in ([512, 4096], [4096, 512]):
+            zeros = [32, 512], b"\x77" * (32 * 512 * 4)
+            scales = [32, 4096], b"\x01\x3c" * (32 * 4096)
+            whole = safetensors([("w.qzeros", "I32", *zeros), ("w.scales", "F16", *scales),
+                                 ("w.qweight", "I32", codes, LARGE[:512 * 4096 * 4])])
+            for words in BACK:
+                for threads in ("1", "3"):
+                    write(NAME, whole)
+                    require_truncated(words + ["--threads", threads], whole, sizes_of(whole)[:2])
+
+
+@check
 def zeros_of_a_sparse_file_are_data():
     """Holes have no pages, and are read nevertheless; cut off they are gone."""
     size = 48 * MIB

@@ -74,7 +74,7 @@ wrap() {
 }
 
 for source in src/util/*.c src/core/*.c src/devices/*.c src/convert/*.c src/calc/*.c src/containers/*.c \
-    src/files/*.c tests/cross/no_inflate.c; do
+    src/files/*/*.c tests/cross/no_inflate.c; do
     case $source in
     */inflate.c | */crc32.c | */file_digest.c) continue ;;
     */truth_absent.c | */truth_walk.c) ;;

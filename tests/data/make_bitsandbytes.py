@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes bitsandbytes.safetensors, tensors as bitsandbytes 0.50.2 quantizes and saves them, and
-bitsandbytes_numbers.safetensors, what its Python code makes of them again, as fp32. With torch 2.15.
+bitsandbytes_numbers.safetensors, what its Python code makes of them again, as fp32; the same of layers of 8 bits, as
+bitsandbytes_int8.safetensors and bitsandbytes_int8_numbers.safetensors. With torch 2.15.
 
     make_bitsandbytes.py FOLDER
 """
@@ -11,6 +12,7 @@ import sys
 os.environ["TORCHDYNAMO_DISABLE"] = "1"
 import safetensors.torch  # noqa: E402
 import torch  # noqa: E402
+from bitsandbytes import nn  # noqa: E402
 from bitsandbytes import functional  # noqa: E402
 from bitsandbytes.backends.default import ops  # noqa: E402
 
@@ -41,6 +43,22 @@ def main(folder):
                                                      torch.float32).reshape(shape)
     safetensors.torch.save_file(files, os.path.join(folder, "bitsandbytes.safetensors"))
     safetensors.torch.save_file(numbers, os.path.join(folder, "bitsandbytes_numbers.safetensors"))
+    layers(folder)
+
+
+def layers(folder):
+    files, numbers = {}, {}
+    for name, (rows, columns) in {"a": (5, 7), "model.b": (16, 64), "c": (1, 33)}.items():
+        layer = nn.Linear8bitLt(columns, rows, has_fp16_weights=False)
+        weight = torch.randn(rows, columns).half()
+        weight[rows // 2, 3] = 40
+        layer.load_state_dict({"weight": weight, "bias": torch.randn(rows)})
+        state = layer.to("cpu").state_dict(prefix=name + ".")
+        files.update((key, value.clone()) for key, value in state.items())
+        numbers[name + ".weight"] = functional.int8_vectorwise_dequant(state[name + ".weight"], state[name + ".SCB"])
+        numbers[name + ".bias"] = state[name + ".bias"]
+    safetensors.torch.save_file(files, os.path.join(folder, "bitsandbytes_int8.safetensors"))
+    safetensors.torch.save_file(numbers, os.path.join(folder, "bitsandbytes_int8_numbers.safetensors"))
 
 
 main(sys.argv[1])

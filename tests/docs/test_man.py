@@ -194,10 +194,15 @@ def check_json_page(judge, page, program, facts):
                 ["quant", "1", "7", "-0.1", "uint8,mxfp4,nvfp4,q4_0"], ["quant", "1", "e4m3", "--scale", "2"],
                 ["quant", "model.safetensors", "mxfp4", "--pad", "-o", "q.safetensors"],
                 ["quant", "q.safetensors", "bf16", "--dequant", "-o", "d.safetensors"],
+                ["quant", "model.safetensors", "mxfp8_e4m3", "--pad", "--only", "*q_proj*", "-o", "m.safetensors"],
+                ["transcode", "m.safetensors", "--to", "modelopt", "-o", "t.safetensors"],
                 ["mem", "model.safetensors", "-v", "--fit", "1GiB"], ["mem", "1B", "--train", "adam8bit"],
                 ["cast", "model.safetensors", "fp8_e4m3fn", "-o", "/dev/null"],
                 ["compare", "model.safetensors", "weights.npy"],
                 ["compare", "weights.npy", "arrays.npz", "--only", "data,half", "--rtol", "1"],
+                ["explain", "model.safetensors", "model.safetensors.index.json"],
+                ["verify", "model.safetensors", "model.safetensors", "--recipe", "kept.json"],
+                ["verify", "weights.npy", "weights.npy", "--recipe", "half.json"],
                 ["check", "model.safetensors"],
                 ["check", "model.safetensors", "--dtype", "bf16", "--max-abs", "1"],
                 ["cast", "1", "bf61"]]
@@ -207,6 +212,8 @@ def check_json_page(judge, page, program, facts):
         before = pages.run(program, *measured, "--json").stdout
         pathlib.Path("before.json").write_text(before, encoding="utf-8")
         requests.append([*measured, "--compare", "before.json"])
+        pathlib.Path("half.json").write_text('{"recipe": "cast fp32 --via fp16"}', encoding="utf-8")
+        pathlib.Path("kept.json").write_text('{"recipe": "kept"}', encoding="utf-8")
         for words in requests:
             document = json.loads(pages.run(program, *words, "--json").stdout)
             schemas.add(document["schema"])

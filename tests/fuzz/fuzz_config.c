@@ -4,7 +4,7 @@
  * their bounds and can be printed. */
 #include <string.h>
 
-#include "files/quant_config.h"
+#include "files/config/quant_config.h"
 #include "fuzz.h"
 
 const char *const dti_fuzz_words[] = {
@@ -47,13 +47,62 @@ const char *const dti_fuzz_words[] = {
     "\"block_structure\":",
     "\"weight_block_size\":",
     "\"expert_dtype\":\"fp4\",",
+    "\"bits\":4,",
+    "\"mode\":\"mxfp4\",",
+    "\"lm_head\":{",
+    "\"quant_method\":\"gptq\",",
+    "\"quant_method\":\"AWQ\",",
+    "\"checkpoint_format\":\"gptq_v2\",",
+    "\"is_marlin_format\":",
+    "\"packing_format\":\"auto_round:auto_awq\",",
+    "\"version\":\"GEMM\",",
+    "\"w_bit\":",
+    "\"q_group_size\":",
+    "\"linear_class\":\"autobitlinear\",",
+    "\"quant_method\":\"quark\",",
+    "\"global_quant_config\":{\"weight\":{\"dtype\":\"int4\",",
+    "\"qscheme\":\"per_group\",",
+    "\"layer_quant_config\":{",
+    "\"export\":{\"pack_method\":\"order\"",
+    "\"targets\":[\"Linear\",\"re:a.*\"],",
+    "\"ignore\":[\"re:.*b$\",\"a\"],",
+    "\"re:(a*)*\"",
+    "\"dynamic\":{\"-:a\":{},\"b\":{\"bits\":2}},",
+    "\"quantized_layers\":{\"a\":{\"quant_algo\":\"FP8\"}},",
+    "\"modules_to_not_convert\":[\"a.*\",\"b\"],",
     NULL,
 };
 
+static void check_module(const struct dti_quant_config *config, const char *name)
+{
+    struct dti_quant_module module;
+    struct dti_error error;
+    if (dti_quant_config_module(config, name, strlen(name), &module, &error) != DTI_OK)
+        return;
+    REQUIRE(module.said <= DTI_SAID_NOTHING && module.count <= DTI_QUANT_HINTS_MAX);
+    REQUIRE(module.said != DTI_SAID_IGNORED || module.rule);
+    for (size_t i = 0; i < module.count; i++)
+        REQUIRE(module.hints[i].bits <= 16 && module.hints[i].strategy <= DTI_STRATEGY_BLOCK);
+}
+
 static void check(const struct dti_quant_config *config)
 {
+    static const char *const modules[] = {"", "a", "a.b", "lm_head", "model.layers.0.mlp.up_proj"};
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        check_module(config, modules[i]);
     REQUIRE(config->count <= DTI_QUANT_HINTS_MAX && memchr(config->unread, 0, 32));
+    REQUIRE(memchr(config->method, 0, 32) && memchr(config->checkpoint_format, 0, 32) &&
+            memchr(config->version, 0, 32) && config->bits <= 16);
+    REQUIRE(memchr(config->linear_class, 0, 32) && memchr(config->quark.packing, 0, 32));
+    REQUIRE(memchr(config->quark.weight.dtype, 0, 32) &&
+            memchr(config->quark.weight.scheme, 0, 32));
     REQUIRE(config->file || (config->count == 0 && config->unread[0] == '\0'));
+    REQUIRE(config->mlx || config->own.count == 0);
+    for (size_t i = 0; i < config->own.count; i++) {
+        const struct dti_config_module *const module = &config->own.list[i];
+        REQUIRE(dti_config_find_module(&config->own, module->path, module->path_length));
+        REQUIRE(module->scheme.bits <= 16 && memchr(module->scheme.mode, 0, DTI_MODULE_MODE));
+    }
     for (size_t i = 0; i < config->count; i++) {
         const struct dti_quant_hint *const hint = &config->hints[i];
         char words[DTI_QUANT_HINT_TEXT];
@@ -66,14 +115,16 @@ static void check(const struct dti_quant_config *config)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {"config.json", "hf_quant_config.json"};
+    static const char *const names[] = {"config.json", "hf_quant_config.json",
+                                        "quantize_config.json", "quant_config.json"};
     struct dti_quant_config config;
     struct dti_error error = {.status = DTI_OK};
-    for (unsigned i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const enum dti_status status =
             dti_quant_config_parse("'x'", names[i], (const char *)data, size, &config, &error);
         if (status == DTI_OK) {
             check(&config);
+            dti_quant_config_free(&config);
             continue;
         }
         REQUIRE(status == DTI_BAD_INPUT && error.status == status);

@@ -91,6 +91,8 @@ static const char *const lines[] = {
     "compare @1 @2 -v --threads 1",
     "compare @m @1 --bitwise --ignore-missing --threads 1",
     "compare @1 @2 --from fp16 --max-ulp 2 --threads 1",
+    "explain @1 @2 -v --threads 1",
+    "explain @1 @m --json --threads 1",
     "cast @m bf16 -q -o @o.safetensors --threads 1",
     "cast @m fp8_e4m3fn -o @o/ --ints --threads 1",
     "cast @1 fp16 -q -o @o.npy --select a --threads 1",
@@ -126,6 +128,7 @@ static const char *const lines[] = {
     "inspect @m @2 --digest",
     "check @m --digest @2",
     "check @1 --digest @2 --lenient",
+    "check @m --quantized -v --threads 1",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };

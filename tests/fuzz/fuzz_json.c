@@ -143,6 +143,9 @@ static const char *const lines[] = {
     "inspect @n --from fp32 --sort $0 --shape $1",
     "inspect @s --lenient --metadata",
     "compare @s @z --only $2",
+    "explain @s @n --max-memory 1MiB",
+    "explain @g @n",
+    "verify @s @s --recipe @p",
     "compare @g @n --ignore-missing --atol $0",
     "compare @d @p --max-ulp $0",
     "check @s @z @i --valid --no-nan",
@@ -157,7 +160,11 @@ static const char *const lines[] = {
     "quant @s fp32 --dequant --dry-run --only $2",
     "quant @g bf16 --dequant -o @x.safetensors --force",
     "quant @z int4 --dry-run --per $0 --block $1",
+    "transcode @s --to modelopt --dry-run --only $2",
+    "transcode @s --to compressed-tensors -o @x.safetensors --force --keep $2",
+    "transcode @s --to $0 --dry-run",
     "check @p --valid --only $0",
+    "check @s @z --quantized --only $0",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };

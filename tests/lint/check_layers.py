@@ -24,6 +24,11 @@ LAYERS = {
 # Folders of a layer, and the others of its folders that they may include. A command's folder is not named
 # here: it sees "shell", "shared" and itself.
 ROOMS = {
+    "files": {
+        "stored": set(), "config": {"stored"}, "dequant": {"stored", "config"}, "scan": {"dequant"},
+        "rewrite": {"stored", "config", "dequant"}, "transcode": {"stored", "config", "dequant"},
+        "judge": {"dequant", "rewrite"}, "lint": {"stored", "config", "dequant"},
+    },
     "cli": {"shell": set(), "shared": {"shell"}},
     "bench": {"measure": set(), "engines": {"measure"}, "workloads": {"measure", "engines"}},
 }
@@ -32,6 +37,7 @@ COMMAND_ROOM = {"cli": {"shell", "shared"}}
 CROSSINGS = {}
 # Public headers whose layer does not follow from a source file of the same name.
 HEADERS = {
+    "transcode_layouts.def": "files",
     "status.def": "util",
     "ascii.h": "util",
     "remedy.h": "util",
@@ -58,6 +64,8 @@ HEADERS = {
     "convert.h": "convert",
     "escape.h": "util",
     "containers.def": "containers",
+    "lint.h": "files",
+    "lint_rules.def": "files",
     "quant_layouts.def": "files",
     "container.h": "containers",
     "json_read.h": "util",
@@ -88,7 +96,7 @@ HEADERS = {
 RESERVED = {
     r"cjson/cJSON\.h|cJSON\.h": {"src/report/json_tree.c"},
     r"zlib\.h": {"src/containers/inflate.c", "src/containers/crc32.c", "src/devices/gpu_program.c"},
-    r"nettle/\w+\.h": {"src/files/file_digest.c"},
+    r"nettle/\w+\.h": {"src/files/scan/file_digest.c"},
     r"libdeflate\.h": {"src/containers/crc32.c"},
     r"dlfcn\.h": {"src/devices/library.c"},
     r"(imm|x86|emm|avx\w*|arm_neon|arm_sve)\w*\.h": {"src/kernels/x86/", "src/kernels/arm/"},
@@ -105,7 +113,7 @@ FORBIDDEN_CALLS = {
 # every name through dti_json_quoted(). Texts in GGUF's metadata arrays are shown in quotes.
 JSON_PIECE = re.compile(r'\\"\s*[:,\]}]|[{\[,:]\s*\\"|^\\"$')
 JSON_WRITERS = ("src/report/", "src/answers/rows.h", "src/containers/json_quoted.c", "src/containers/safetensors_write.c",
-                "src/containers/sharded_write.c", "src/containers/gguf_metadata.c", "src/files/quant_state.c", "src/files/quant_config_write.c",
+                "src/containers/sharded_write.c", "src/containers/gguf_metadata.c", "src/files/stored/quant_state.c", "src/files/config/quant_config_forms.c", "src/files/transcode/transcode_words_config.c",
                 "src/util/json_edit.c")
 EXITS = r"exit|_exit|_Exit|quick_exit|abort"
 # Only the command line has options: the layers below it give the id of a remedy (remedies.def).

@@ -281,7 +281,7 @@ def others():
             trits = RANDOM.integers(0, 3, (4 * rows, columns))
             bytes_ = sum(trits[i * rows:(i + 1) * rows] << (2 * i) for i in range(4)).astype(np.uint8)
             add("BitNet", "[%d, %d]" % trits.shape, {"weight": bytes_, "weight_scale": scale},
-                (trits - 1).astype(F32) / scale, {"quantization_config": {"quant_method": "bitnet"}}, (False, False))
+                (trits - 1).astype(F32) / scale, {"quantization_config": {"quant_method": "bitnet"}}, (True, False))
     for rows in ROWS:
         for columns in FEW_COLUMNS:
             raw = some_e4m3(rows, columns)

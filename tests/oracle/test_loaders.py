@@ -73,9 +73,15 @@ def block_of(folder):
         return json.load(file)["quantization_config"]
 
 
+def check_kept(what, listed):
+    """Loaders also find by shapes what is quantized: the list itself must have the modules that were kept."""
+    TALLY.check(what + ": modules that are kept", sorted(listed), ["lm_head", "model.embed_tokens"])
+
+
 def check_compressed(words, number):
     what = " ".join(words)
     folder, ours = quantized(words, number)
+    check_kept(what, block_of(folder)["ignore"])
     QuantizationConfig.model_validate(block_of(folder))
     how = transformers.CompressedTensorsConfig(run_compressed=False)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16, quantization_config=how)
@@ -116,7 +122,11 @@ def main():
             check_compressed(words, number)
         for number, words in enumerate(OTHERS, len(COMPRESSED)):
             run("model", *words, "-o", "other%d" % number, "--keep", KEPT)
-            AutoQuantizationConfig.from_dict(block_of("other%d" % number))
+            block, what = block_of("other%d" % number), " ".join(words)
+            config = AutoQuantizationConfig.from_dict(block)
+            check_kept(what, block["llm_int8_skip_modules"])
+            TALLY.check(what + ": type", config.bnb_4bit_quant_type, {"nf4": "nf4", "bnb_fp4": "fp4"}[words[0]])
+            TALLY.check(what + ": nested", config.bnb_4bit_use_double_quant, "--nested-absmax" in words)
             if have("accelerate") and have("bitsandbytes"):
                 check_bitsandbytes(words, number)
         os.chdir("/")

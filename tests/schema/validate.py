@@ -134,6 +134,14 @@ FILE_CASES = [(["inspect", "model"], 0, "dtinfo.inspect/1"),
               (["mem", "others/arrays.npz", "bf16", "--only", "none"], 2, "dtinfo.error/1"),
               (["mem", "none/none"], 3, "dtinfo.error/1"),
               (["compare", "model", "single/model.safetensors", "--atol", "0"], 0, "dtinfo.compare/1"),
+              (["transcode", "gpt_oss.safetensors", "--to", "modelopt", "-o", "t1.safetensors", "--dtype", "nvfp4",
+                "--force"], 0,
+               "dtinfo.transcode/1"),
+              (["transcode", "gpt_oss.safetensors", "--to", "compressed-tensors", "--dry-run"], 0,
+               "dtinfo.transcode/1"),
+              (["transcode", "gpt_oss.safetensors", "--to", "fp16", "--dry-run"], 0, "dtinfo.dequant/1"),
+              (["transcode", "gpt_oss.safetensors", "--to", "modelopt", "--dtype", "nvfp4", "--require-lossless",
+                "--dry-run"], 1, "dtinfo.error/1"),
               (["compare", "others/weights.npy", "others/arrays.npz", "--only", "data,half"], 1,
                "dtinfo.compare/1"),
               (["compare", "others/model.gguf", "others/arrays.npz", "--max-ulp", "0.5"], 1,
@@ -143,6 +151,15 @@ FILE_CASES = [(["inspect", "model"], 0, "dtinfo.inspect/1"),
               (["compare", "others/weights.npy", "others/columns.npy", "--from", "e4m3"], 1,
                "dtinfo.compare/1"),
               (["compare", "model", "none"], 3, "dtinfo.error/1"),
+              (["explain", "single/model.safetensors", "model"], 0, "dtinfo.explain/1"),
+              (["explain", "model", "others/model.gguf", "--jsonl"], 1, "dtinfo.explain/1"),
+              (["explain", "hostile/hostile.npz", "hostile/hostile.gguf"], 1, "dtinfo.explain/1"),
+              (["explain", "model", "none"], 3, "dtinfo.error/1"),
+              (["verify", "model", "model", "--recipe", "none"], 3, "dtinfo.error/1"),
+              (["verify", "model", "model"], 2, "dtinfo.error/1"),
+              (["verify", "model", "single/model.safetensors", "--recipe", "kept.json"], 0, "dtinfo.verify/1"),
+              (["verify", "others/weights.npy", "others/weights.npy", "--recipe", "half.json"], 1, "dtinfo.verify/1"),
+              (["verify", "model", "others/model.gguf", "--recipe", "bits.json"], 1, "dtinfo.verify/1"),
               (["devices", "--sysroot", "sapphire_rapids_two_sockets"], 0, "dtinfo.devices/1"),
               (["devices", "--sysroot", "neoverse_v2"], 0, "dtinfo.devices/1"),
               (["devices", "--sysroot", "none"], 3, "dtinfo.error/1"),
@@ -206,9 +223,12 @@ def make_locale(name, folder):
 def make_files(folder):
     """Files of tensors, as in tests/cli: model, model/model.safetensors.index.json, others/weights.npy, ..."""
     script = pathlib.Path(__file__).resolve().parent.parent / "cli" / "make_checkpoint.py"
+    for name, recipe in (("kept", "kept"), ("half", "cast fp32 --via fp16"), ("bits", "cast fp32 --via bf16")):
+        pathlib.Path(folder, name + ".json").write_text(json.dumps({"recipe": recipe}), encoding="utf-8")
     for name, option in (("model", []), ("single", ["--single"]), ("others", ["--others"]),
                          ("hostile", ["--hostile"])):
         subprocess.run([sys.executable, str(script), str(folder / name)] + option, check=True)
+    shutil.copy(script.parent.parent / "data" / "gpt_oss.safetensors", folder)
 
 
 def make_machines(folder):

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "dtinfo/nested_scales.h"
-#include "files/dequant_parts.h"
+#include "files/dequant/dequant_parts.h"
 
 #include "folder.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
  *
  * Dequantized views: pieces of any size, begun anywhere, make the same numbers as the whole, which
  * are those of the definition; and what a view shows. */
-#include "files/dequant_parts.h"
+#include "files/dequant/dequant_parts.h"
 
 #include "folder.h"
 #include "gguf_make.h"

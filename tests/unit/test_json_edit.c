@@ -34,6 +34,7 @@ static void a_new_member_comes_last_and_is_indented_as_the_others(void)
           "}\n}\n",
           NULL);
     check("{\r\n\t\"a\":{}}", "[\n  1\n]", "{\r\n\t\"a\":{},\r\n\t\"q\": [\n\t  1\n\t]}", NULL);
+    check("{\n\n  \"a\": 1}", "[\n1]", "{\n\n  \"a\": 1,\n\n  \"q\": [\n  1]}", NULL);
     check("{\"a\": 1}", "{\n  \"x\": 1,\n  \"y\": 2\n}", "{\"a\": 1,\"q\": {\"x\": 1, \"y\": 2}}",
           NULL);
     check("{}", "1", "{\"q\": 1}", NULL);
@@ -46,6 +47,7 @@ static void a_member_keeps_its_place(void)
           "{\n  \"a\": 1,\n  \"q\"  :  {\n    \"x\": 1\n  },\n  \"b\": 2\n}", NULL);
     check("{\"q\":{\"q\":1},\"z\":0}", "2", "{\"q\":2,\"z\":0}", NULL);
     check("{\"\\u0071\": 1}", "2", "{\"\\u0071\": 2}", NULL);
+    check("{\"q\"\r:\r\n1}", "2", "{\"q\"\r:\r\n2}", NULL);
 }
 
 static void a_member_is_removed_with_its_comma(void)

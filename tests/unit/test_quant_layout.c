@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/quant_state.h"
+#include "files/stored/quant_state.h"
 #include "unit.h"
 
 static struct dti_quant_stored stored_of(const char *dtype, unsigned rank, const uint64_t *shape)

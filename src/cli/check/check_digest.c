@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What --digest names: one digest, or a list of them. */
+ * What --digest names: one digest, or a list of them; and requests that do not fit a file. */
 #include <string.h>
 
 #include "cli/check/check_job.h"
@@ -44,4 +44,19 @@ enum dti_status dti_check_digest_read(struct dti_check_request *request, const c
     (void)snprintf(problem, sizeof problem, "has %zu digits, not %d", length,
                    (int)DTI_DIGEST_DIGITS);
     return refuse(text, name + length, problem, reterr);
+}
+
+/* Checks the request against the file. */
+enum dti_status dti_check_refuse(const struct dti_check_report *report, struct dti_error *reterr)
+{
+    const char *const only = report->request->only, *const path = report->path;
+    char file[DTI_QUOTE_SIZE];
+    (void)dti_quote(file, path, strlen(path));
+    if (report->refusal == DTI_CHECK_ONE_DIGEST)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s has %zu files; give a list of their digests, as 'dtinfo inspect "
+                        "--digest' prints it",
+                        file, dti_digest_count(report->container));
+    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only), "%s: --only %s matches no tensor",
+                         file, DTI_QUOTED(only, strlen(only)));
 }

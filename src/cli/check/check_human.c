@@ -50,15 +50,30 @@ static void put_failure(struct dti_table *table, const struct dti_check_report *
                         const struct dti_check_failure *failure, size_t more)
 {
     char detail[DTI_CHECK_DETAIL];
+    size_t length;
+    const char *const tensor = dti_check_tensor(report, failure, &length);
     dti_table_cell(table, DTI_STYLE_PLAIN, "");
-    if (failure->tensor != SIZE_MAX) {
-        const struct dti_tensor *const tensor = &report->container->tensors[failure->tensor];
-        dti_table_safe(table, tensor->name, tensor->name_length);
+    if (tensor) {
+        dti_table_safe(table, tensor, length);
         dti_table_more(table, ": ");
     }
+    if (failure->finding)
+        dti_table_more(table, "%s: ", dti_lint_rows[failure->finding->rule].word);
     dti_table_more(table, "%s", dti_check_detail(detail, report, failure));
+    if (failure->finding)
+        dti_table_more(table, "; %s", dti_lint_rows[failure->finding->rule].remedy);
     if (more > 0)
         dti_table_more(table, "   (and %zu more; -v lists them)", more);
+}
+
+/* Failures that share a line: of one assertion, of lint those of one rule. */
+static size_t count_alike(const struct dti_check_failure *failure, size_t most)
+{
+    size_t count = 1;
+    while (count < most && !failure->finding == !failure[count].finding &&
+           (!failure->finding || failure[count].finding->rule == failure->finding->rule))
+        count++;
+    return count;
 }
 
 static void put_assertions(struct dti_table *table, const struct dti_check_report *report,
@@ -70,18 +85,20 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
         put_label(table, report, at);
         if (failures == 0)
             put_held(table, report, at);
-        for (size_t i = 0; i < failures; i++, failure++) {
-            if (i > 0 && !verbose)
-                continue;
+        for (size_t i = 0; i < failures; i++) {
+            const size_t alike = count_alike(failure + i, failures - i);
             for (int empty = 0; i > 0 && empty < 2; empty++)
                 dti_table_cell(table, DTI_STYLE_PLAIN, "");
-            put_failure(table, report, failure, verbose ? 0 : failures - 1);
+            put_failure(table, report, failure + i, verbose ? 0 : alike - 1);
+            i += verbose ? 0 : alike - 1;
         }
+        if (failures > 0) /* where there is none, failure may be NULL */
+            failure += failures;
     }
 }
 
-/* Oddities of a valid file; and always the quantized tensors that are checked as stored.
- */
+/* Oddities of a valid file; and the quantized tensors that are checked as stored, unless that is
+ * what fails. */
 static void put_notes(const struct dti_context *cx, const struct dti_check_report *report)
 {
     const struct dti_container *const container = report->container;
@@ -90,8 +107,9 @@ static void put_notes(const struct dti_context *cx, const struct dti_check_repor
     size_t logical = 0;
     if (container)
         (void)dti_logical_notes(container, &logical);
-    for (size_t i = asked || !container ? 0 : container->note_count - logical;
-         container && i < container->note_count; i++) {
+    const size_t stored = container ? container->note_count - logical : 0;
+    const size_t end = report->lint ? stored : stored + logical;
+    for (size_t i = asked ? 0 : stored; i < end; i++) {
         const struct dti_note *const note = &container->notes[i];
         char words[DTI_REMEDY_WORDS];
         dti_line_put(&line, DTI_STYLE_WARN, "note: ");

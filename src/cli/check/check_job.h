@@ -25,4 +25,6 @@ enum dti_status dti_check_too_many(struct dti_error *reterr); /* appends an asse
  * dti_digest_list_read() does. */
 enum dti_status dti_check_digest_read(struct dti_check_request *request, const char *text,
                                       struct dti_error *reterr);
+/* A request that does not fit the file: the report says how. */
+enum dti_status dti_check_refuse(const struct dti_check_report *report, struct dti_error *reterr);
 #endif

@@ -14,7 +14,7 @@
 struct check_args {
     struct dti_file_args file;
     struct check_loss_args loss;
-    bool valid, no_nan, no_inf, ints;
+    bool valid, quantized, no_nan, no_inf, ints;
     const char *digest, *fits, *dtype, *max_abs, *shape, *only;
 };
 
@@ -196,10 +196,11 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
         enum dti_status (*add)(struct check_job *, enum dti_check_kind, const char *,
                                struct dti_error *);
     } asked[] = {
-        {DTI_CHECK_VALID, args->valid || !others, NULL, add_plain},
+        {DTI_CHECK_VALID, args->valid || args->quantized || !others, NULL, add_plain},
         {DTI_CHECK_DIGEST, args->digest, args->digest, add_digest},
         {DTI_CHECK_DTYPE, args->dtype, args->dtype, add_items},
         {DTI_CHECK_SHAPE, args->shape, args->shape, add_items},
+        {DTI_CHECK_QUANTIZED, args->quantized, NULL, add_plain},
         {DTI_CHECK_NO_NAN, args->no_nan, NULL, add_plain},
         {DTI_CHECK_NO_INF, args->no_inf, NULL, add_plain},
         {DTI_CHECK_MAX_ABS, args->max_abs, args->max_abs, add_max_abs},
@@ -211,6 +212,12 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
     if (args->ints && !args->fits && !args->loss.as)
         return dti_fail(reterr, DTI_USAGE,
                         "--ints is for --fits and --as; give one of them, or leave it out");
+    if (args->quantized && (args->file.raw || args->file.from))
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "--quantized looks at quantized tensors, and %s at what is stored; leave one "
+            "of them out",
+            args->file.raw ? "--raw" : "--from");
     ret->request.container = &ret->source.logical;
     ret->request.words = dti_remedy_words;
     ret->request.only = args->only;
@@ -219,6 +226,7 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
         dti_file_reading_init(&ret->request.reading, &ret->bar, &args->file, cx, reterr);
     if (status == DTI_OK)
         status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
+    ret->source.logical.lint = args->quantized;
     for (size_t i = 0; i < ret->source.note_count; i++)
         ret->notes[ret->note_count++] = ret->source.notes[i];
     for (size_t i = 0; i < sizeof asked / sizeof *asked && status == DTI_OK; i++) {
@@ -251,6 +259,9 @@ static const struct dti_option options[] = {
               .matters = true),
     OPT_TEXT(0, "shape", struct check_args, shape, "GLOB:N,...[;...]",
              "the shape of tensors whose names match; '*' is any N", .matters = true),
+    OPT_FLAG(0, "quantized", struct check_args, quantized,
+             "valid, and quantized tensors, their parts and config.json fit each other",
+             .matters = true),
     OPT_FLAG(0, "no-nan", struct check_args, no_nan, "no element is NaN", .matters = true),
     OPT_FLAG(0, "no-inf", struct check_args, no_inf, "no element is infinite", .matters = true),
     OPT_TEXT(0, "max-abs", struct check_args, max_abs, "X", "no magnitude is greater than X",
@@ -284,21 +295,6 @@ struct check_files {
     struct dti_error error;
 };
 
-/* Checks the request against the file. */
-static enum dti_status refuse_file(const struct dti_check_report *report, struct dti_error *reterr)
-{
-    const char *const only = report->request->only, *const path = report->path;
-    char file[DTI_QUOTE_SIZE];
-    (void)dti_quote(file, path, strlen(path));
-    if (report->refusal == DTI_CHECK_ONE_DIGEST)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s has %zu files; give a list of their digests, as 'dtinfo inspect "
-                        "--digest' prints it",
-                        file, dti_digest_count(report->container));
-    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only), "%s: --only %s matches no tensor",
-                         file, DTI_QUOTED(only, strlen(only)));
-}
-
 static const struct dti_check_report *next_report(void *context)
 {
     struct check_files *const files = context;
@@ -310,7 +306,7 @@ static const struct dti_check_report *next_report(void *context)
     files->status =
         dti_check_run(&files->job.request, files->paths[files->next++], report, &files->error);
     if (report->refusal)
-        files->status = refuse_file(report, &files->error);
+        files->status = dti_check_refuse(report, &files->error);
     const enum dti_check_outcome outcome =
         dti_check_outcome(report->failure_count, report->unreadable_count);
     files->failed = files->failed || outcome == DTI_CHECK_FAILED;

@@ -8,6 +8,7 @@
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
 #include "dtinfo/calc.h"
+#include "dtinfo/lint.h"
 
 static const char *option_kind(enum dti_option_kind kind)
 {

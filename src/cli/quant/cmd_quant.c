@@ -107,6 +107,8 @@ static const struct dti_option options[] = {
     DTI_ROW_ASSUME(struct quant_args, tensors.assume),
     DTI_ROW_LENIENT(struct quant_args, tensors.lenient),
     DTI_ROW_DRY_RUN(struct quant_args, tensors.dry_run),
+    DTI_ROW_PART(struct quant_args, tensors.part),
+    DTI_ROW_FINISH(struct quant_args, tensors.finish),
     DTI_ROW_THREADS(struct quant_args, transfer.threads, "files: threads"),
     DTI_ROW_MAX_MEMORY(struct quant_args, tensors.max_memory, "files: ", ""),
     DTI_ROW_PROGRESS(struct quant_args, transfer.progress,

@@ -2,166 +2,9 @@
  *
  * dtinfo quant FILE DTYPE --dequant: numbers out of codes and scales. A view of the file
  * dequantizes the codes; the rest is a cast of that view. */
-#include <string.h>
-
 #include "answers/dequant.h"
 #include "cli/quant/quant_args.h"
-#include "cli/shared/loss_human.h"
-#include "cli/shared/tensor_cells.h"
-
-enum { FORM_SIZE = 128 };
-
-static enum dti_status make_view(struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    const struct quant_args *const args = job->args;
-    char quoted[DTI_QUOTE_SIZE];
-    const struct dti_file_dequant_request request = {
-        .layout_given = args->layout_given,
-        .layout = (enum dti_quant_layout)args->layout,
-        .high = args->rules.order == DTI_BLOCK_HIGH,
-        .bits = (unsigned)args->bits,
-        .block = args->rules.block,
-        .said_by = "--bits or --block",
-        .only = args->tensors.only,
-        .keep = args->tensors.keep,
-        .select = args->tensors.select,
-        .level = job->request.level,
-        .open = job->source.options,
-    };
-    const enum dti_status status =
-        dti_file_dequant_new(&job->request.dequant, job->container, &request, reterr);
-    if (status != DTI_OK || dti_file_dequant_count(job->request.dequant) > 0)
-        return status;
-    return dti_fail(reterr, DTI_BAD_INPUT,
-                    "%s: no quantized tensors found%s; 'dtinfo cast' casts floats to other dtypes",
-                    dti_quote(quoted, job->path, strlen(job->path)),
-                    args->tensors.only || args->tensors.keep || args->tensors.select
-                        ? " in the selection"
-                    : args->layout_given ? " in that layout"
-                                         : "");
-}
-
-static enum dti_status answer(struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    const struct quant_args *const args = job->args;
-    const struct dti_dequant_answer answer = {
-        .path = job->path,
-        .out_path = job->out_path,
-        .rewrite = job->rewrite,
-        .dry_run = job->tensors->dry_run,
-        .bits = args->bits,
-        .block = args->rules.block,
-        .threads = job->threads,
-        .warnings = &job->job.warnings,
-        .stream = job->cx->out,
-    };
-    return DTI_ANSWER(job->cx, dequant, &answer, reterr);
-}
-
-/* "a scale per channel of axis 0, zero points": the granularity of scales. */
-static const char *form_words(char buffer[FORM_SIZE], const struct dti_dequant_form *form)
-{
-    const unsigned long long group = form->group[1], rows = form->group[0];
-    size_t used = 0;
-    if (form->per == DTI_PER_TENSOR)
-        used = (size_t)snprintf(buffer, FORM_SIZE, "one scale");
-    else if (form->per == DTI_PER_CHANNEL)
-        used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per channel of axis %u", form->axis);
-    else if (form->flat)
-        used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per %llu elements%s, was %s", group,
-                                form->nested ? ", nested" : "", form->number->name);
-    else if (rows > 0)
-        used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per %llu x %llu", rows, group);
-    else
-        used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per %llu along axis %u", group,
-                                form->axis);
-    (void)snprintf(buffer + used, FORM_SIZE - used, "%s%s",
-                   form->tensor_scale ? ", one for the tensor" : "",
-                   form->zero_points ? ", zero points" : "");
-    return buffer;
-}
-
-static bool is_changed(const struct dti_rewrite *rewrite, size_t at)
-{
-    return dti_dequant_form(rewrite, at)->dtype || rewrite->tensors[at].fate == DTI_FATE_CHANGED;
-}
-
-static void put_form(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind)
-{
-    const struct dti_dequant_form *const form = dti_dequant_form(job->rewrite, at);
-    char words[FORM_SIZE];
-    kind->first = form->dtype != NULL;
-    kind->from = dti_dequant_from(job->rewrite, at);
-    kind->to = is_changed(job->rewrite, at) ? dti_rewrite_dtype(job->rewrite, at) : NULL;
-    kind->same_bytes = false;
-    kind->input = dti_dequant_stored_bytes(job->rewrite, at);
-    if (!form->dtype)
-        return;
-    kind->axis = form->axis;
-    (void)snprintf(kind->words, sizeof kind->words, "%s: %s", form->layout,
-                   form_words(words, form));
-}
-
-/* The losses are those of the casts; codes may also stand for nan. */
-static void put_loss(const struct dti_rewrite_job *job, const struct dti_dequant_totals *totals,
-                     struct dti_line *line)
-{
-    struct dti_loss_summary loss;
-    if (totals->nan > 0 || totals->inf > 0) {
-        dti_line_print(line, DTI_STYLE_WARN, "  dequantization produced %llu nan and %llu inf",
-                       (unsigned long long)totals->nan, (unsigned long long)totals->inf);
-        dti_line_end(line);
-    }
-    if (job->rewrite->changed_count == 0)
-        return;
-    dti_rewrite_loss(job->rewrite, &loss);
-    dti_loss_human_counts(&loss, line);
-    dti_rewrite_errors(job, &loss, line);
-}
-
-static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    static const char *const heads[] = {"name", "dtype", "shape", "scales", "nan", "inf"};
-    enum { COLUMNS = sizeof heads / sizeof heads[0] };
-    const struct dti_rewrite *const rewrite = job->rewrite;
-    struct dti_table *const table = dti_table_new(COLUMNS);
-    bool whole = true;
-    for (size_t i = 0; i < COLUMNS; i++)
-        dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
-    dti_table_heads(table, "9647");
-    for (size_t i = 0; i < rewrite->tensor_count && whole; i++) {
-        const struct dti_dequant_form *const form = dti_dequant_form(rewrite, i);
-        char words[FORM_SIZE];
-        uint64_t specials[2];
-        whole =
-            dti_rewrite_cells(table, dti_rewrite_source(rewrite, i), dti_dequant_from(rewrite, i),
-                              is_changed(rewrite, i) ? dti_rewrite_dtype(rewrite, i) : NULL);
-        dti_table_cell(table, DTI_STYLE_PLAIN, form->dtype ? form_words(words, form) : "");
-        dti_file_dequant_specials(job->request.dequant, rewrite->tensors[i].source, &specials[0],
-                                  &specials[1]);
-        for (size_t k = 0; k < 2; k++) {
-            if (form->dtype && !job->tensors->dry_run)
-                dti_count_cell(table, specials[k]);
-            else
-                dti_table_cell(table, DTI_STYLE_PLAIN, "");
-        }
-    }
-    return dti_rewrite_table_end(job, table, whole, reterr);
-}
-
-/* A summary line, a line per storage form of the tensors, the losses of the cast to the dtype, and
- * with -v every tensor. */
-static enum dti_status human(struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    struct dti_dequant_totals totals;
-    struct dti_line line = dti_rewrite_line(job);
-    dti_dequant_sum(job->rewrite, &totals);
-    dti_rewrite_head(job, totals.stored_bytes, &line);
-    const enum dti_status status = dti_rewrite_kinds(job, put_form, reterr);
-    if (!job->tensors->dry_run)
-        put_loss(job, &totals, &line);
-    return status == DTI_OK && job->cx->verbose ? put_all(job, reterr) : status;
-}
+#include "cli/shared/dequant_report.h"
 
 static bool fails(const struct dti_rewrite_job *job)
 {
@@ -189,9 +32,9 @@ static const struct dti_rewrite_command command = {
     .example = "as in 'dtinfo quant model.gguf bf16 --dequant -o model.safetensors'",
     .no_file = "no file to read",
     .kept = kept,
-    .open = make_view,
-    .answer = answer,
-    .human = human,
+    .open = dti_dequant_view,
+    .answer = dti_dequant_answer_job,
+    .human = dti_dequant_human,
     .fails = fails,
 };
 
@@ -232,6 +75,14 @@ enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dt
     dti_rewrite_job_init(&job, &command, &args->transfer, &args->tensors, cx);
     job.args = args;
     job.request.recipe = DTI_RECIPE_DEQUANTIZE;
+    job.view = (struct dti_file_dequant_request){
+        .layout_given = args->layout_given,
+        .layout = (enum dti_quant_layout)args->layout,
+        .high = args->rules.order == DTI_BLOCK_HIGH,
+        .bits = (unsigned)args->bits,
+        .block = args->rules.block,
+        .said_by = "--bits or --block",
+    };
     enum dti_status status = check_options(args, operands, count, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_operands(&job, operands, count, &dtype, reterr);

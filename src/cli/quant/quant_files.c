@@ -23,9 +23,8 @@ static enum dti_status settle_layout(struct quant_args *args, struct dti_error *
                         "--layout bitsandbytes flattens tensors, and packs the first code in the "
                         "highest bits; leave out --%s",
                         option);
-    if (!args->division_given && !args->like_given)
-        args->rules.division = DTI_DIVIDE_RECIPROCAL;
-    args->rules.order = DTI_BLOCK_HIGH;
+    dti_quant_rules_settle(&args->rules, (enum dti_quant_layout)args->layout,
+                           args->division_given || args->like_given);
     return DTI_OK;
 }
 

@@ -63,6 +63,12 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_NO_COPY(args, field)    \
     OPT_FLAG(0, "no-copy", args, field, \
              "folders: write no config.json, tokenizer and other small files beside the tensors")
+#define DTI_ROW_PART(args, field)           \
+    OPT_TEXT(0, "part", args, field, "K/N", \
+             "folders: write part K of N of the shards, for runs on several machines")
+#define DTI_ROW_FINISH(args, field)    \
+    OPT_FLAG(0, "finish", args, field, \
+             "folders: check that all parts are there, then write the index and the other files")
 #define DTI_ROW_DRY_RUN(args, field)                                                            \
     OPT_FLAG(0, "dry-run", args, field, "files: show what would be written, and write nothing", \
              .matters = true)

@@ -40,12 +40,45 @@ static void put_companions(const struct dti_rewrite *rewrite, struct dti_line *l
     dti_line_end(line);
 }
 
+/* The share of a run that is divided. */
+static void put_share(const struct dti_rewrite_job *job, struct dti_line *line)
+{
+    const struct dti_new_files *const files = &job->rewrite->files;
+    const struct dti_run_part *const part = &job->request.part;
+    char shards[DTI_PLURAL_SIZE];
+    if (part->count == 0)
+        return;
+    dti_line_print(line, DTI_STYLE_PLAIN, "  part %llu of %llu: %zu of %s",
+                   (unsigned long long)part->index, (unsigned long long)part->count, files->count,
+                   dti_plural_words(shards, files->shards, "shard"));
+    dti_line_end(line);
+}
+
+/* in -> out   12 shards are there   index written */
+static void put_finish(const struct dti_rewrite_job *job, struct dti_line *line)
+{
+    const struct dti_new_files *const files = &job->rewrite->files;
+    char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], shards[DTI_PLURAL_SIZE];
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s -> %s   %s %s there%s%s",
+                   dti_human_path(from, job->path), dti_human_path(to, job->out_path),
+                   dti_plural_words(shards, files->shards, "shard"),
+                   files->shards == 1 ? "is" : "are",
+                   !files->has_index || job->tensors->dry_run ? "" : "   index written",
+                   job->tensors->dry_run ? "   (nothing is written)" : "");
+    dti_line_end(line);
+}
+
 void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
                       struct dti_line *line)
 {
     const struct dti_rewrite *const rewrite = job->rewrite;
     const struct dti_new_files *const files = &rewrite->files;
     const bool dry_text = job->to_text && job->tensors->dry_run;
+    if (job->request.finish) {
+        put_finish(job, line);
+        put_companions(rewrite, line);
+        return;
+    }
     char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], read[DTI_TEXT_SIZE], written[DTI_TEXT_SIZE];
     char tensors[DTI_PLURAL_SIZE], shards[DTI_PLURAL_SIZE];
     dti_line_print(line, DTI_STYLE_PLAIN, "%s -> %s   %s",
@@ -65,6 +98,7 @@ void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
     if (job->tensors->dry_run)
         dti_line_put(line, DTI_STYLE_PLAIN, "   (nothing is written)");
     dti_line_end(line);
+    put_share(job, line);
     put_companions(rewrite, line);
 }
 

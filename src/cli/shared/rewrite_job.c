@@ -5,6 +5,11 @@
  */
 #include "cli/shared/rewrite_job.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "answers/common.h"
 #include "cli/shared/amount.h"
 
 static enum dti_container_kind form_of(const struct dti_transfer_args *args)
@@ -15,13 +20,55 @@ static enum dti_container_kind form_of(const struct dti_transfer_args *args)
                                             : DTI_CONTAINER_RAW;
 }
 
+/* Whether the output is the folder of the input. */
+static bool is_source(const struct dti_rewrite_job *job)
+{
+    const char *const first = job->container->files[0].path, *const slash = strrchr(first, '/');
+    const char *const to = job->target.folder;
+    char *const from = slash ? strndup(first, (size_t)(slash - first) + 1) : strdup(".");
+    struct stat input = {0}, output = {0};
+    const bool same = from && stat(from, &input) == 0 &&
+                      stat(to[0] != '\0' ? to : ".", &output) == 0 &&
+                      input.st_dev == output.st_dev && input.st_ino == output.st_ino;
+    free(from);
+    return same;
+}
+
+/* Parts are whole shards. */
+static enum dti_status check_shared(const struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const char *const option = job->request.finish ? "--finish" : "--part";
+    char quoted[DTI_QUOTE_SIZE];
+    if (!job->request.finish && job->request.part.count == 0)
+        return DTI_OK;
+    if (job->container->kind != DTI_CONTAINER_SHARDED)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is for folders of shards, and %s is one file; leave it out", option,
+                        dti_quote(quoted, job->path, strlen(job->path)));
+    if (job->target.kind != DTI_CONTAINER_SHARDED)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is for folders of shards, and the output is one file; use -o with a "
+                        "folder, as in 'out/'",
+                        option);
+    if (!job->out_path && job->request.finish)
+        return dti_fail(reterr, DTI_USAGE,
+                        "missing output; give -o FOLDER, which has the shards of all parts");
+    if (job->out_path && is_source(job))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is the folder that all parts read, so none writes there; use -o with "
+                        "another name",
+                        dti_quote(quoted, job->out_path, strlen(job->out_path)));
+    return DTI_OK;
+}
+
 static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     const enum dti_status status = dti_file_target_choose(
         job->container, job->out_path, form_of(job->transfer), &job->target, reterr);
-    if (status != DTI_OK || job->request.recipe != DTI_RECIPE_QUANTIZE ||
-        job->target.kind != DTI_CONTAINER_RAW)
+    if (status != DTI_OK)
         return status;
+    if (job->request.recipe != DTI_RECIPE_QUANTIZE || job->target.kind != DTI_CONTAINER_RAW)
+        return check_shared(job, reterr);
     return dti_fail(reterr, DTI_USAGE,
                     "codes and scales are written as safetensors or npy; give a name that ends in "
                     ".safetensors or .npy, or use --as");
@@ -46,12 +93,13 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
     request->warn = dti_cast_job_warn;
     request->warn_context = &job->job;
     request->cast.runner = job->job.device.runner;
-    for (size_t i = 0; i < job->container->note_count; i++)
-        dti_cast_job_warn(&job->job, &job->container->notes[i]);
-    status = dti_rewrite_new(&job->rewrite,
-                             request->dequant ? dti_file_dequant_container(request->dequant)
-                                              : job->container,
-                             request, reterr);
+    struct dti_container *const seen =
+        request->transcode ? dti_file_transcode_container(request->transcode)
+        : request->dequant ? dti_file_dequant_container(request->dequant)
+                           : job->container;
+    for (size_t i = 0; i < seen->note_count; i++)
+        dti_cast_job_warn(&job->job, &seen->notes[i]);
+    status = dti_rewrite_new(&job->rewrite, seen, request, reterr);
     if (status == DTI_OK)
         dti_cast_device_plans(&job->job.device, job->rewrite);
     if (status != DTI_OK || !job->to_text)
@@ -136,12 +184,38 @@ static enum dti_status clear(struct dti_rewrite_job *job, struct dti_error *rete
     return status;
 }
 
+/* Whether the parts have written what they should; "no" is said as an error, with its exit code. */
+static enum dti_status check_parts(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct dti_context *const cx = job->cx;
+    struct dti_error error;
+    if (!job->request.finish)
+        return DTI_OK;
+    const enum dti_status status =
+        dti_new_files_complete(&job->rewrite->files, dti_cast_job_warn, &job->job, &error);
+    if (status != DTI_ANSWER_NO) {
+        if (status != DTI_OK)
+            *reterr = error;
+        return status;
+    }
+    dti_complain(cx, &error);
+    if (cx->output != DTI_OUTPUT_HUMAN) {
+        dti_error_document(cx->json, &error, 0);
+        const enum dti_status written = dti_json_write(cx->json, cx->out, reterr);
+        if (written != DTI_OK)
+            return written;
+    }
+    return dti_fail(reterr, DTI_ANSWER_NO, "%s", "");
+}
+
 static enum dti_status work(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     struct dti_new_files *const files = &job->rewrite->files;
     const bool force = job->transfer->force;
     job->output_bytes = files->bytes;
-    enum dti_status status = DTI_OK;
+    enum dti_status status = check_parts(job, reterr);
+    if (status != DTI_OK)
+        return status;
     if (job->tensors->dry_run) {
         if (job->out_path)
             status = dti_new_files_check(files, force, reterr);
@@ -155,7 +229,7 @@ static enum dti_status work(struct dti_rewrite_job *job, struct dti_error *reter
     }
     if (status == DTI_OK)
         status = run(job, reterr);
-    if (status == DTI_OK && files->list[0].output) {
+    if (status == DTI_OK && dti_new_files_are_open(files)) {
         status = dti_new_files_commit(files, reterr);
         job->complete = status == DTI_OK;
     }
@@ -178,6 +252,7 @@ static enum dti_status report(struct dti_rewrite_job *job, struct dti_error *ret
 static void end(struct dti_rewrite_job *job)
 {
     dti_rewrite_free(job->rewrite); /* before what it reads */
+    dti_file_transcode_free(job->request.transcode);
     dti_file_dequant_free(job->request.dequant);
     dti_container_free(job->container);
     dti_file_target_free(&job->target);

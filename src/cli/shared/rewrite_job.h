@@ -23,8 +23,8 @@ struct dti_transfer_args {
 
 /* Options only for tensors. */
 struct dti_tensor_args {
-    const char *shape, *assume, *only, *keep, *select, *max_memory;
-    bool ints, dry_run, lenient, allow_unmatched, no_copy;
+    const char *shape, *assume, *only, *keep, *select, *max_memory, *part;
+    bool ints, dry_run, lenient, allow_unmatched, no_copy, finish;
 };
 
 struct dti_rewrite_job;
@@ -57,8 +57,9 @@ struct dti_rewrite_job {
     bool to_text, to_stdout;
     bool shown; /* print the report: on stdout, or on stderr if the data goes to stdout */
     struct dti_file_source source;
-    uint64_t max_memory; /* 0 for the default */
-    size_t threads;      /* 0 until chosen */
+    uint64_t max_memory;                  /* 0 for the default */
+    size_t threads;                       /* 0 until chosen */
+    struct dti_file_dequant_request view; /* how quantized tensors are read, as options say */
     struct dti_container *container;
     struct dti_file_target target; /* of kind DTI_CONTAINER_RAW for text */
     struct dti_rewrite_request request;
@@ -69,7 +70,7 @@ struct dti_rewrite_job {
 };
 
 /* rewrite_options.c: from operands, options and the environment; in this order. No tensor file is
- * opened, except to see whether an operand is one. */
+ * opened, except to see whether an operand is one. ret_dtype: NULL where no dtype is an operand. */
 void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_command *command,
                           const struct dti_transfer_args *transfer,
                           const struct dti_tensor_args *tensors, const struct dti_context *cx);

@@ -57,6 +57,12 @@ enum dti_status dti_rewrite_operands(struct dti_rewrite_job *job, char **operand
                         "the name of a file");
     if (!standard && access(job->path, F_OK) != 0)
         return dti_no_such_file(job->path, errno, reterr);
+    if (count > files && !ret_dtype)
+        return dti_fail_word(reterr, DTI_USAGE, operands[files], strlen(operands[files]),
+                             "%s is one operand too many; -o FILE names the new file",
+                             DTI_QUOTED(operands[files], strlen(operands[files])));
+    if (!ret_dtype)
+        return DTI_OK;
     if (count > files + 1)
         return dti_rewrite_surplus(operands[files + 1], reterr);
     if (count == files)
@@ -76,6 +82,45 @@ enum dti_status dti_transfer_amounts(const char *threads, const char *max_memory
         status =
             dti_amount_bytes("--max-memory", max_memory, strlen(max_memory), ret_memory, reterr);
     return status == DTI_OK ? dti_level_choose(getenv("DTINFO_CPU"), ret_level, reterr) : status;
+}
+
+enum { PARTS_MAX = 1000000 };
+
+/* "K/N" */
+static enum dti_status read_part(const char *text, struct dti_run_part *ret,
+                                 struct dti_error *reterr)
+{
+    const char *at = text;
+    size_t length = strlen(text);
+    uint64_t index = 0, count = 0;
+    char quoted[DTI_QUOTE_SIZE];
+    bool read = dti_amount_digits(&at, &length, &index) && length > 0 && *at == '/';
+    if (read) {
+        at++, length--;
+        read = dti_amount_digits(&at, &length, &count) && length == 0 && count <= PARTS_MAX;
+    }
+    if (!read || count == 0)
+        return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
+                             "--part takes K/N, as in 1/8, with at most %d parts; got %s",
+                             (int)PARTS_MAX, dti_quote(quoted, text, strlen(text)));
+    if (index == 0 || index > count)
+        return dti_fail_word(
+            reterr, DTI_USAGE, text, strlen(text),
+            "there is no part %llu of %llu; --part counts from 1/%llu to %llu/%llu",
+            (unsigned long long)index, (unsigned long long)count, (unsigned long long)count,
+            (unsigned long long)count, (unsigned long long)count);
+    *ret = (struct dti_run_part){index, count};
+    return DTI_OK;
+}
+
+static enum dti_status read_share(const struct dti_tensor_args *tensors,
+                                  struct dti_rewrite_request *ret, struct dti_error *reterr)
+{
+    if (tensors->part && tensors->finish)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--finish runs once, after all parts; leave out --part or --finish");
+    ret->finish = tensors->finish;
+    return tensors->part ? read_part(tensors->part, &ret->part, reterr) : DTI_OK;
 }
 
 enum dti_status dti_rewrite_options(struct dti_rewrite_job *job, const char *surplus,
@@ -99,6 +144,9 @@ enum dti_status dti_rewrite_options(struct dti_rewrite_job *job, const char *sur
                         "--count is for raw codes without --shape; leave it out");
     if (args->threads && job->to_text)
         return dti_fail(reterr, DTI_USAGE, "text is written by one thread; leave out --threads");
+    const enum dti_status status = read_share(tensors, &job->request, reterr);
+    if (status != DTI_OK)
+        return status;
     const bool json = job->cx->output != DTI_OUTPUT_HUMAN;
     job->shown = json || (!job->cx->quiet && (!dti_rewrite_aside(job) || args->report));
     return dti_transfer_amounts(args->threads, tensors->max_memory, &job->threads, &job->max_memory,

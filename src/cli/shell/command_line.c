@@ -143,7 +143,8 @@ static enum dti_status run_words(char **words, int count, struct dti_context *cx
     return status;
 }
 
-/* A command that has already reported the error leaves the text empty. */
+/* A command that has already reported the error, or whose answer shows that it is no, leaves the
+ * text empty. */
 static void report(struct dti_context *cx, const struct dti_error *error)
 {
     if (error->text[0] == '\0')
@@ -165,7 +166,7 @@ int dti_command_line(char **words, int count, FILE *out, FILE *err)
 
     const enum dti_status status = run_words(words, count, &cx, &error);
     /* a failed write is found again, with its cause, when out is closed */
-    if (status != DTI_OK && status != DTI_ANSWER_NO && !(status == DTI_WRITE_FAILED && ferror(out)))
+    if (status != DTI_OK && !(status == DTI_WRITE_FAILED && ferror(out)))
         report(&cx, &error);
     dti_json_free(cx.json);
 

@@ -6,7 +6,7 @@ exec 2>&1
 # hinted
 printf x > x.bin
 printf x > "$(printf 'a\033[31mb')"
-for word in convert astype dequantize diff show dtypes size verify gpu benchmark hex limits man quantize \
+for word in convert astype dequantize diff show dtypes size validate recipe gpu benchmark hex limits man quantize \
     70000 1e5 -1.5 1/3 inf bf16 float16 fp8_e4m3 int x.bin xyzzy "$(printf 'a\033[31mb')"; do
     dtinfo "$word" 1 bf16
 done

@@ -18,6 +18,7 @@ with open(folder + "/x.safetensors", "wb") as file:
 PY
 }
 make empty 0 F16
+echo '{"quantization_config": {"quant_method": "gptq", "bits": 4, "checkpoint_format": "gptq"}}' > empty/config.json
 dtinfo inspect empty/x.safetensors | sed -n 2,3p
 dtinfo quant empty/x.safetensors fp32 --dequant -o out.safetensors --force -q
 echo "exit $?"

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers out of codes and scales, for commands that read quantized tensors: the view of the input,
+ * and the reports on a cast of it. */
+#include "cli/shared/dequant_report.h"
+
+#include <string.h>
+
+#include "answers/dequant.h"
+#include "cli/shared/loss_human.h"
+#include "cli/shared/tensor_cells.h"
+
+enum dti_status dti_dequant_view(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct dti_tensor_args *const tensors = job->tensors;
+    char quoted[DTI_QUOTE_SIZE];
+    struct dti_file_dequant_request request = job->view;
+    request.only = tensors->only;
+    request.keep = tensors->keep;
+    request.select = tensors->select;
+    request.level = job->request.level;
+    request.open = job->source.options;
+    const enum dti_status status =
+        dti_file_dequant_new(&job->request.dequant, job->container, &request, reterr);
+    if (status != DTI_OK || dti_file_dequant_count(job->request.dequant) > 0)
+        return status;
+    return dti_fail(reterr, DTI_BAD_INPUT,
+                    "%s: no quantized tensors found%s; 'dtinfo cast' casts floats to other dtypes",
+                    dti_quote(quoted, job->path, strlen(job->path)),
+                    tensors->only || tensors->keep || tensors->select ? " in the selection"
+                    : request.layout_given                            ? " in that layout"
+                                                                      : "");
+}
+
+enum dti_status dti_dequant_answer_job(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct dti_dequant_answer answer = {
+        .path = job->path,
+        .out_path = job->out_path,
+        .rewrite = job->rewrite,
+        .dry_run = job->tensors->dry_run,
+        .bits = job->view.bits,
+        .block = job->view.block,
+        .threads = job->threads,
+        .warnings = &job->job.warnings,
+        .stream = job->cx->out,
+    };
+    return DTI_ANSWER(job->cx, dequant, &answer, reterr);
+}
+
+const char *dti_form_words(char buffer[DTI_FORM_WORDS], const struct dti_dequant_form *form)
+{
+    const unsigned long long group = form->group[1], rows = form->group[0];
+    size_t used = 0;
+    if (form->per == DTI_PER_TENSOR)
+        used = (size_t)snprintf(buffer, DTI_FORM_WORDS, "one scale");
+    else if (form->per == DTI_PER_CHANNEL)
+        used =
+            (size_t)snprintf(buffer, DTI_FORM_WORDS, "a scale per channel of axis %u", form->axis);
+    else if (form->flat)
+        used = (size_t)snprintf(buffer, DTI_FORM_WORDS, "a scale per %llu elements%s, was %s",
+                                group, form->nested ? ", nested" : "", form->number->name);
+    else if (rows > 0)
+        used = (size_t)snprintf(buffer, DTI_FORM_WORDS, "a scale per %llu x %llu", rows, group);
+    else
+        used = (size_t)snprintf(buffer, DTI_FORM_WORDS, "a scale per %llu along axis %u", group,
+                                form->axis);
+    (void)snprintf(buffer + used, DTI_FORM_WORDS - used, "%s%s%s",
+                   form->tensor_scale ? ", one for the tensor" : "",
+                   form->zero_points ? ", zero points" : "",
+                   form->parts[DTI_PART_BIAS] ? ", biases" : "");
+    return buffer;
+}
+
+static bool is_changed(const struct dti_rewrite *rewrite, size_t at)
+{
+    return dti_dequant_form(rewrite, at)->dtype || rewrite->tensors[at].fate == DTI_FATE_CHANGED;
+}
+
+static void put_form(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind)
+{
+    const struct dti_dequant_form *const form = dti_dequant_form(job->rewrite, at);
+    char words[DTI_FORM_WORDS];
+    kind->first = form->dtype != NULL;
+    kind->from = dti_dequant_from(job->rewrite, at);
+    kind->to = is_changed(job->rewrite, at) ? dti_rewrite_dtype(job->rewrite, at) : NULL;
+    kind->same_bytes = false;
+    kind->input = dti_dequant_stored_bytes(job->rewrite, at);
+    if (!form->dtype)
+        return;
+    kind->axis = form->axis;
+    (void)snprintf(kind->words, sizeof kind->words, "%s: %s", form->layout,
+                   dti_form_words(words, form));
+}
+
+/* The losses are those of the casts; codes may also stand for nan. */
+static void put_loss(const struct dti_rewrite_job *job, const struct dti_dequant_totals *totals,
+                     struct dti_line *line)
+{
+    struct dti_loss_summary loss;
+    if (totals->nan > 0 || totals->inf > 0) {
+        dti_line_print(line, DTI_STYLE_WARN, "  dequantization produced %llu nan and %llu inf",
+                       (unsigned long long)totals->nan, (unsigned long long)totals->inf);
+        dti_line_end(line);
+    }
+    if (job->rewrite->changed_count == 0)
+        return;
+    dti_rewrite_loss(job->rewrite, &loss);
+    dti_loss_human_counts(&loss, line);
+    dti_rewrite_errors(job, &loss, line);
+}
+
+static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    static const char *const heads[] = {"name", "dtype", "shape", "scales", "nan", "inf"};
+    enum { COLUMNS = sizeof heads / sizeof heads[0] };
+    const struct dti_rewrite *const rewrite = job->rewrite;
+    struct dti_table *const table = dti_table_new(COLUMNS);
+    bool whole = true;
+    for (size_t i = 0; i < COLUMNS; i++)
+        dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
+    dti_table_heads(table, "9647");
+    for (size_t i = 0; i < rewrite->tensor_count && whole; i++) {
+        const struct dti_dequant_form *const form = dti_dequant_form(rewrite, i);
+        char words[DTI_FORM_WORDS];
+        uint64_t specials[2];
+        whole =
+            dti_rewrite_cells(table, dti_rewrite_source(rewrite, i), dti_dequant_from(rewrite, i),
+                              is_changed(rewrite, i) ? dti_rewrite_dtype(rewrite, i) : NULL);
+        dti_table_cell(table, DTI_STYLE_PLAIN, form->dtype ? dti_form_words(words, form) : "");
+        dti_file_dequant_specials(job->request.dequant, rewrite->tensors[i].source, &specials[0],
+                                  &specials[1]);
+        for (size_t k = 0; k < 2; k++) {
+            if (form->dtype && !job->tensors->dry_run)
+                dti_count_cell(table, specials[k]);
+            else
+                dti_table_cell(table, DTI_STYLE_PLAIN, "");
+        }
+    }
+    return dti_rewrite_table_end(job, table, whole, reterr);
+}
+
+enum dti_status dti_dequant_human(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    struct dti_dequant_totals totals;
+    struct dti_line line = dti_rewrite_line(job);
+    dti_dequant_sum(job->rewrite, &totals);
+    dti_rewrite_head(job, totals.stored_bytes, &line);
+    const enum dti_status status = dti_rewrite_kinds(job, put_form, reterr);
+    if (!job->tensors->dry_run)
+        put_loss(job, &totals, &line);
+    return status == DTI_OK && job->cx->verbose ? put_all(job, reterr) : status;
+}

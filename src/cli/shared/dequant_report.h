@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parts of a struct dti_rewrite_command that reads quantized tensors, and casts their numbers. */
+#ifndef DTINFO_CLI_DEQUANT_REPORT_H
+#define DTINFO_CLI_DEQUANT_REPORT_H
+
+#include "cli/shared/rewrite_job.h"
+
+/* open: fills request.dequant from job->view, and what options say of tensors. Fails with
+ * DTI_BAD_INPUT too where nothing is quantized. */
+enum dti_status dti_dequant_view(struct dti_rewrite_job *job, struct dti_error *reterr);
+/* answer, as dtinfo.dequant/1. */
+enum dti_status dti_dequant_answer_job(struct dti_rewrite_job *job, struct dti_error *reterr);
+/* human: a summary line, a line per storage form of the tensors, the losses of the cast to the
+ * dtype, and with -v every tensor. */
+enum dti_status dti_dequant_human(struct dti_rewrite_job *job, struct dti_error *reterr);
+
+/* "a scale per channel of axis 0, zero points": the granularity of scales. */
+enum { DTI_FORM_WORDS = 128 };
+const char *dti_form_words(char buffer[DTI_FORM_WORDS], const struct dti_dequant_form *form);
+
+#endif

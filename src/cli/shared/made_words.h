@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Recipes in the words of the command line: "cast bf16 --overflow saturate". */
+#ifndef DTINFO_CLI_MADE_WORDS_H
+#define DTINFO_CLI_MADE_WORDS_H
+
+#include "answers/made.h"
+
+/* A dti_made_words_fn. */
+const char *dti_made_words(char *buffer, const struct dti_made *made);
+
+/* The other way. text is changed, and must live as long as *ret. Fails with DTI_USAGE,
+ * DTI_UNKNOWN_OPTION, DTI_UNKNOWN_DTYPE and so on. */
+enum dti_status dti_made_read(struct dti_made *ret, char *text, struct dti_error *reterr);
+
+#endif

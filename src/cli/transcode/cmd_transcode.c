@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dtinfo transcode: quantized checkpoints from one layout to another, or to plain floats. */
+#include <string.h>
+
+#include "answers/transcode_file.h"
+#include "cli/shared/dequant_report.h"
+#include "cli/shared/option_rows.h"
+#include "cli/shell/option.h"
+#include "cli/transcode/transcode_job.h"
+
+struct transcode_args {
+    int to; /* enum dti_transcode_layout; then, from DTI_TRANSCODE_COUNT on, of `plain` */
+    int dtype;
+    uint64_t bits, block;
+    bool to_given, dtype_given, bits_given, block_given, lossless;
+    struct dti_transfer_args transfer;
+    struct dti_tensor_args tensors;
+};
+
+static const char *const plain[] = {"bf16", "fp16", "fp32"};
+
+static const struct dti_choice to_choices[] = {
+#define TRANSCODE_LAYOUT(id, name_, blocks, nvfp4, words, help_) \
+    {.name = name_, .value = DTI_TRANSCODE_##id, .help = help_},
+#include "dtinfo/transcode_layouts.def"
+#undef TRANSCODE_LAYOUT
+    {"bf16", DTI_TRANSCODE_COUNT, "plain floats, codes times scales"},
+    {"fp16", DTI_TRANSCODE_COUNT + 1, "likewise"},
+    {"fp32", DTI_TRANSCODE_COUNT + 2, "likewise"},
+    {.name = NULL},
+};
+
+static const struct dti_choice dtype_choices[] = {
+    {"nvfp4", 0, "two blocks of nvfp4 for one of mxfp4"},
+    {.name = NULL},
+};
+
+static const struct dti_option options[] = {
+    OPT_CHOICE(0, "to", struct transcode_args, to, to_given, "LAYOUT", to_choices,
+               "the layout of the new file, or a dtype of plain floats", .matters = true),
+    OPT_CHOICE(0, "dtype", struct transcode_args, dtype, dtype_given, "DTYPE", dtype_choices,
+               "what blocks of mxfp4 become", .matters = true),
+    OPT_FLAG(0, "require-lossless", struct transcode_args, lossless,
+             "fail and write nothing if any number would change", .matters = true),
+    DTI_ROW_INPUT(struct transcode_args, transfer.input, "the file to read", "an option"),
+    DTI_ROW_OUTPUT(struct transcode_args, transfer.output, "the file or folder to write"),
+    DTI_ROW_FORCE(struct transcode_args, transfer.force, ""),
+    DTI_ROW_ONLY(struct transcode_args, tensors.only,
+                 "change only these tensors, copy the others as they are stored"),
+    DTI_ROW_KEEP(struct transcode_args, tensors.keep),
+    DTI_ROW_SELECT(struct transcode_args, tensors.select),
+    DTI_ROW_ALLOW_UNMATCHED(struct transcode_args, tensors.allow_unmatched),
+    DTI_ROW_NO_COPY(struct transcode_args, tensors.no_copy),
+    DTI_ROW_PART(struct transcode_args, tensors.part),
+    DTI_ROW_FINISH(struct transcode_args, tensors.finish),
+    OPT_UINT(0, "bits", struct transcode_args, bits, bits_given, 1, 16, "N",
+             "codes of the input have N bits, overriding config.json"),
+    OPT_UINT(0, "block", struct transcode_args, block, block_given, 1, 65536, "N",
+             "N neighbours of the input share a scale, overriding config.json"),
+    DTI_ROW_ASSUME(struct transcode_args, tensors.assume),
+    DTI_ROW_LENIENT(struct transcode_args, tensors.lenient),
+    DTI_ROW_DRY_RUN(struct transcode_args, tensors.dry_run),
+    DTI_ROW_THREADS(struct transcode_args, transfer.threads, "threads"),
+    DTI_ROW_MAX_MEMORY(struct transcode_args, tensors.max_memory, "", "; the default is 16MiB"),
+    DTI_ROW_PROGRESS(struct transcode_args, transfer.progress,
+                     "show a progress bar on standard error"),
+    OPT_END,
+};
+
+#define EXAMPLE "as in 'dtinfo transcode model --to compressed-tensors -o out'"
+
+static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct transcode_args *const args = job->args;
+    const struct dti_file_transcode_request request = {
+        .layout = (enum dti_transcode_layout)args->to,
+        .nvfp4 = args->dtype_given,
+        .lossless = args->lossless,
+    };
+    const enum dti_status status = dti_dequant_view(job, reterr);
+    if (status != DTI_OK)
+        return status;
+    return dti_file_transcode_new(&job->request.transcode, job->request.dequant, &request, reterr);
+}
+
+static enum dti_status answer(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct dti_transcode_answer answer = {
+        .path = job->path,
+        .out_path = job->out_path,
+        .rewrite = job->rewrite,
+        .dry_run = job->tensors->dry_run,
+        .threads = job->threads,
+        .warnings = &job->job.warnings,
+        .stream = job->cx->out,
+    };
+    return DTI_ANSWER(job->cx, transcode, &answer, reterr);
+}
+
+static bool never_fails(const struct dti_rewrite_job *job)
+{
+    (void)job;
+    return false;
+}
+
+static const char *const kept[DTI_FATE_COUNT] = {
+    [DTI_FATE_CHANGED] = "",
+    [DTI_FATE_SAME] = "as it is",
+    [DTI_FATE_KEEP] = "kept",
+    [DTI_FATE_ONLY] = "kept: not in --only",
+    [DTI_FATE_INTEGER] = "kept: no scales",
+    [DTI_FATE_COMPLEX] = "kept: complex",
+};
+
+static const struct dti_rewrite_command to_layout = {
+    .verb = "translated",
+    .example = EXAMPLE,
+    .no_file = "no file to read",
+    .regular = true,
+    .kept = kept,
+    .open = open_layout,
+    .answer = answer,
+    .human = dti_transcode_human,
+    .fails = never_fails,
+};
+
+static const struct dti_rewrite_command to_floats = {
+    .verb = "translated",
+    .example = EXAMPLE,
+    .no_file = "no file to read",
+    .kept = kept,
+    .open = dti_dequant_view,
+    .answer = dti_dequant_answer_job,
+    .human = dti_dequant_human,
+    .fails = never_fails,
+};
+
+static enum dti_status check_options(const struct transcode_args *args, struct dti_error *reterr)
+{
+    const bool floats = args->to >= DTI_TRANSCODE_COUNT;
+    if (!args->to_given)
+        return dti_fail(reterr, DTI_USAGE, "the layout is missing; give --to, " EXAMPLE);
+    if (floats && args->dtype_given)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--dtype is for layouts of quantized tensors; leave it out");
+    if (floats && args->lossless)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--require-lossless is for layouts of quantized tensors; leave it out");
+    const enum dti_transcode_layout layout = (enum dti_transcode_layout)args->to;
+    if (args->dtype_given && !dti_transcode_layout_has_nvfp4(layout))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s has no nvfp4; leave out --dtype, or use another --to",
+                        dti_transcode_layout_name(layout));
+    return DTI_OK;
+}
+
+/* What must be done about patterns has other names in the commands that this is otherwise like. */
+static void name_options(struct dti_error *error)
+{
+    if (error->remedy == DTI_REMEDY_ALLOW_QUANT)
+        error->remedy = DTI_REMEDY_ALLOW_ONLY;
+    if (error->remedy == DTI_REMEDY_CORRECT_QUANT)
+        error->remedy = DTI_REMEDY_CORRECT_ONLY;
+    if (error->remedy == DTI_REMEDY_SAY_KIND)
+        error->remedy = DTI_REMEDY_CAST_RAW; /* there is no --from */
+}
+
+static enum dti_status run(const void *all_args, char **operands, int count, struct dti_context *cx,
+                           struct dti_error *reterr)
+{
+    const struct transcode_args *const args = all_args;
+    const bool floats = args->to_given && args->to >= DTI_TRANSCODE_COUNT;
+    const struct dti_policy_args policy = {.fail_on = 0};
+    struct dti_rewrite_job job;
+    dti_rewrite_job_init(&job, floats ? &to_floats : &to_layout, &args->transfer, &args->tensors,
+                         cx);
+    job.args = args;
+    job.request.recipe = floats ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_TRANSCODE;
+    job.view = (struct dti_file_dequant_request){
+        .bits = (unsigned)args->bits, .block = args->block, .said_by = "--bits or --block"};
+    enum dti_status status = dti_rewrite_operands(&job, operands, count, NULL, reterr);
+    if (status == DTI_OK)
+        status = check_options(args, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_options(&job, NULL, reterr);
+    if (status == DTI_OK && floats)
+        status = dti_rewrite_cast(&job, &policy, plain[args->to - DTI_TRANSCODE_COUNT], reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_source_options(&job, reterr);
+    status = dti_rewrite_job_run(&job, status, reterr);
+    if (status != DTI_OK && reterr)
+        name_options(reterr);
+    return status;
+}
+
+const struct dti_command dti_command_transcode = {
+    .name = "transcode",
+    .group = "files",
+    .summary = "translate quantized checkpoints to another layout",
+    .synopsis = "FILE --to LAYOUT -o OUT",
+    .details = "FILE is a safetensors file or a folder of shards with quantized tensors in\n"
+               "any layout that dtinfo reads. Codes and scales are carried over, without\n"
+               "quantizing again: each tensor tells how many of its blocks have exactly\n"
+               "the same numbers as before, and the worst error of the others. What a\n"
+               "layout cannot hold is an error that names the tensor. In a folder,\n"
+               "config.json gets the quantization_config of the new layout, and the other\n"
+               "small files are copied. With a dtype, --to makes plain floats:\n"
+               "dtinfo transcode model --to compressed-tensors -o out\n"
+               "dtinfo transcode model --to modelopt --dtype nvfp4 --require-lossless -o out\n"
+               "dtinfo transcode model --to bf16 -o out",
+    .schema = "dtinfo.transcode/1",
+    .other_schemas = {"dtinfo.dequant/1"},
+    .operands = DTI_OPERANDS_FILES,
+    .options = options,
+    .args_size = sizeof(struct transcode_args),
+    .run = run,
+};

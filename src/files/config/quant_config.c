@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * config.json and hf_quant_config.json: finds them and turns them into hints. */
+#include "files/config/quant_config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "files/config/quant_config_block.h"
+
+enum { CONFIG_MAX = 16 << 20 };
+
+/* Where the object may be; the first that exists counts. */
+enum config_place { QUANTIZATION, COMPRESSION, OF_TEXT, OF_MLX, PLACES };
+struct config_candidates {
+    struct dti_config_block blocks[PLACES];
+    char expert[DTI_CONFIG_WORD];
+    struct dti_config_model model;
+};
+
+/* "text_config" of models that see more than text. */
+static enum dti_status read_text(struct dti_config_reading *reading,
+                                 struct config_candidates *found, struct dti_error *reterr)
+{
+    char key[DTI_CONFIG_WORD];
+    bool there;
+    enum dti_status status = dti_config_open_object(reading, "text_config", &there, reterr);
+    while (status == DTI_OK && there &&
+           (status = dti_config_next_key(reading, key, reterr)) == DTI_OK && key[0] != '\0') {
+        if (strcmp(key, "quantization_config") == 0)
+            status = dti_config_read_block(reading, key, &found->blocks[OF_TEXT], reterr);
+        else
+            status = dti_config_read_model(reading, key, &found->model, reterr);
+    }
+    return status;
+}
+
+/* "quantization", which may be anything in configurations of others. */
+static enum dti_status read_mlx(struct dti_config_reading *reading, struct dti_config_block *block,
+                                struct dti_error *reterr)
+{
+    enum dti_json_token token;
+    const enum dti_status status = dti_config_next(reading, &token, reterr);
+    if (status != DTI_OK)
+        return status;
+    return token == DTI_JSON_OBJECT ? dti_config_read_members(reading, block, reterr)
+                                    : dti_config_skip_rest(reading, token, reterr);
+}
+
+/* Files that are looked for, the first that exists. The object is the member called `member`, or
+ * the whole document; method: what it says where it has no "quant_method". */
+static const struct config_file {
+    const char *name, *member, *method;
+} config_files[] = {
+    {"config.json", "quantization_config", ""},
+    {"hf_quant_config.json", "quantization", "modelopt"}, /* ModelOpt's own */
+    {"quantize_config.json", NULL, "gptq"},               /* AutoGPTQ's */
+    {"quant_config.json", NULL, "awq"},                   /* that of old versions of AutoAWQ */
+};
+enum { CONFIG_FILES = sizeof config_files / sizeof *config_files };
+
+static enum dti_status read_members(struct dti_config_reading *reading,
+                                    const struct config_file *file, struct config_candidates *found,
+                                    struct dti_error *reterr)
+{
+    char key[DTI_CONFIG_WORD];
+    enum dti_json_token token;
+    const bool own = file != &config_files[0];
+    enum dti_status status = dti_config_next(reading, &token, reterr);
+    if (status == DTI_OK && token != DTI_JSON_OBJECT)
+        return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                               "%s is not a JSON object", reading->label);
+    if (!file->member) {
+        status = dti_config_read_members(reading, &found->blocks[QUANTIZATION], reterr);
+        return status == DTI_OK ? dti_config_next(reading, &token, reterr) : status;
+    }
+    while (status == DTI_OK && (status = dti_config_next_key(reading, key, reterr)) == DTI_OK &&
+           key[0] != '\0') {
+        if (strcmp(key, file->member) == 0)
+            status = dti_config_read_block(reading, key, &found->blocks[QUANTIZATION], reterr);
+        else if (!own && strcmp(key, "compression_config") == 0)
+            status = dti_config_read_block(reading, key, &found->blocks[COMPRESSION], reterr);
+        else if (!own && strcmp(key, "quantization") == 0)
+            status = read_mlx(reading, &found->blocks[OF_MLX], reterr);
+        else if (!own && strcmp(key, "text_config") == 0)
+            status = read_text(reading, found, reterr);
+        else if (strcmp(key, "expert_dtype") == 0)
+            status = dti_config_read_word(reading, key, found->expert, reterr);
+        else
+            status = dti_config_read_model(reading, key, &found->model, reterr);
+    }
+    return status == DTI_OK ? dti_config_next(reading, &token, reterr) : status; /* the end */
+}
+
+static void add(struct dti_quant_config *config, unsigned bits, enum dti_quant_strategy strategy,
+                uint64_t rows, uint64_t columns)
+{
+    config->hints[config->count++] = (struct dti_quant_hint){
+        .bits = bits, .number = DTI_NUMBER_FLOAT, .strategy = strategy, .group = {rows, columns}};
+}
+
+bool dti_config_algorithm(const char *name, uint64_t group_size, struct dti_quant_hint *ret)
+{
+    static const struct {
+        const char *name;
+        unsigned bits;
+        enum dti_quant_strategy strategy;
+        uint64_t rows, columns;
+    } algorithms[] = {
+        {"FP8", 8, DTI_STRATEGY_TENSOR, 0, 0},
+        {"FP8_PER_CHANNEL_PER_TOKEN", 8, DTI_STRATEGY_CHANNEL, 0, 0},
+        {"FP8_PB_WO", 8, DTI_STRATEGY_BLOCK, 128, 128},
+        {"FP8_BLOCK_SCALES", 8, DTI_STRATEGY_BLOCK, 128, 128},
+        {"NVFP4", 4, DTI_STRATEGY_GROUP, 0, 16},
+        {"W4A16_NVFP4", 4, DTI_STRATEGY_GROUP, 0, 16},
+        {"MXFP8", 8, DTI_STRATEGY_GROUP, 0, 32},
+    };
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        if (strcasecmp(name, algorithms[i].name) != 0)
+            continue;
+        const bool own = algorithms[i].strategy == DTI_STRATEGY_GROUP && group_size > 0;
+        *ret = (struct dti_quant_hint){
+            .bits = algorithms[i].bits,
+            .number = DTI_NUMBER_FLOAT,
+            .strategy = algorithms[i].strategy,
+            .group = {algorithms[i].rows, own ? group_size : algorithms[i].columns}};
+        return true;
+    }
+    return false;
+}
+
+/* DeepSeek: rectangles or one scale; experts of two codes a byte in blocks of 32. */
+static void use_fp8(const struct dti_config_block *block, const char *expert,
+                    struct dti_quant_config *config)
+{
+    const char *const own = block->expert[0] != '\0' ? block->expert : expert;
+    add(config, 8, block->side[0] > 0 ? DTI_STRATEGY_BLOCK : DTI_STRATEGY_OPEN, block->side[0],
+        block->side[1]);
+    if (strcmp(own, "fp4") == 0)
+        add(config, 4, DTI_STRATEGY_GROUP, 0, 32);
+}
+
+/* In lower case: loaders compare them so. */
+static void copy_lower(char ret[DTI_CONFIG_WORD], const char *word)
+{
+    size_t i = 0;
+    for (; word[i] != '\0' && i + 1 < DTI_CONFIG_WORD; i++)
+        ret[i] = (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] - 'A' + 'a' : word[i]);
+    ret[i] = '\0';
+}
+
+/* The names of methods and of how their words are laid out. AutoRound has names of its own for what
+ * other methods write. */
+static void use_words(const struct dti_config_block *block, struct dti_quant_config *config)
+{
+    static const struct {
+        const char *packing, *method, *format;
+    } packings[] = {
+        {"auto_round:auto_gptq", "gptq", "gptq"},
+        {"auto_round:auto_awq", "awq", "gemm"},
+        {"auto_round:gptqmodel", "gptq", "gptq_v2"}, /* zero points as they are */
+        {"auto_round", "gptq", "gptq_v2"},
+    };
+    const bool own = block->checkpoint_format[0] != '\0';
+    const char *method = block->method, *format = own ? block->checkpoint_format : block->format;
+    const char *version = block->version;
+    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++) {
+        if (strcmp(block->packing, packings[i].packing) == 0) {
+            method = packings[i].method;
+            format = version = packings[i].format;
+        }
+    }
+    copy_lower(config->method, method);
+    copy_lower(config->checkpoint_format, block->marlin ? "marlin" : format);
+    copy_lower(config->version, version[0] != '\0' ? version : format);
+}
+
+/* What is said of all tensors. */
+static enum dti_status use(const struct dti_config_reading *reading,
+                           const struct dti_config_block *block, const char *expert,
+                           struct dti_quant_config *config, struct dti_error *reterr)
+{
+    const bool compressed = strncmp(block->method, "compressed", 10) == 0 || block->count > 0;
+    const char *const format = dti_pool_text(reading->pool, block->format, strlen(block->format));
+    if (!format)
+        return dti_no_memory(reterr);
+    if (compressed && block->count == 0 && !dti_quant_config_reads(format))
+        memcpy(config->unread, block->format, sizeof config->unread);
+    use_words(block, config);
+    config->own_order = block->own_order;
+    config->quark = block->quark;
+    dti_config_end_quark(&config->quark);
+    memcpy(config->linear_class, block->linear_class, sizeof config->linear_class);
+    if (config->linear_class[0] == '\0' && strcmp(config->method, "bitnet") == 0)
+        memcpy(config->linear_class, "bitlinear", sizeof "bitlinear"); /* the default */
+    config->bits = block->bits;
+    config->group_size = block->group_size;
+    config->whole = dti_config_algorithm(block->algorithm, block->group_size, config->hints);
+    if (strcmp(block->method, "fp8") == 0) {
+        config->whole = true;
+        use_fp8(block, expert, config);
+    } else if (config->whole) {
+        config->count = 1;
+    } else {
+        memcpy(config->hints, block->hints, sizeof config->hints);
+        config->count = block->count;
+    }
+    for (size_t i = 0; i < config->count && !config->whole; i++) {
+        if (!config->hints[i].format)
+            config->hints[i].format = format;
+    }
+    return dti_config_make_rules(reading, block, config, reterr);
+}
+
+void dti_quant_config_free(struct dti_quant_config *config)
+{
+    dti_quant_modules_free(config->modules);
+    config->modules = NULL;
+    dti_config_free_modules(&config->own);
+    dti_pool_free(&config->pool);
+}
+
+/* MLX writes its object as "quantization", and a copy where others have theirs, but no
+ * "quant_method". */
+static enum dti_status use_modules(const struct config_candidates *found,
+                                   struct dti_quant_config *config, struct dti_error *reterr)
+{
+    const struct dti_config_block *const own = &found->blocks[OF_MLX];
+    const struct dti_config_block *const copy = &found->blocks[QUANTIZATION];
+    const struct dti_config_block *const block = own->there ? own : copy;
+    config->mlx = block->there && block->method[0] == '\0' && block->bits > 0;
+    if (!config->mlx)
+        return DTI_OK;
+    config->all.bits = block->bits;
+    config->all.group_size = block->group_size;
+    memcpy(config->all.mode, block->mode, sizeof config->all.mode);
+    config->all.mode[sizeof config->all.mode - 1] = '\0';
+    config->own = block->modules;
+    return dti_config_sort_modules(&config->own) ? DTI_OK : dti_no_memory(reterr);
+}
+
+enum dti_status dti_quant_config_parse(const char *label, const char *file, const char *text,
+                                       size_t length, struct dti_quant_config *ret,
+                                       struct dti_error *reterr)
+{
+    struct config_candidates *const found = calloc(1, sizeof *found);
+    struct dti_quant_config *const config = calloc(1, sizeof *config);
+    if (!found || !config) {
+        free(found);
+        free(config);
+        return dti_no_memory(reterr);
+    }
+    struct dti_config_reading reading = {.pool = &config->pool};
+    const struct config_file *kind = config_files;
+    while (strcmp(kind->name, file) != 0)
+        kind++;
+    (void)snprintf(reading.label, sizeof reading.label, "%s", label);
+    dti_json_reader_init(&reading.json, text, length);
+    enum dti_status status = read_members(&reading, kind, found, reterr);
+    dti_json_reader_free(&reading.json);
+    for (unsigned i = 0; i < PLACES && status == DTI_OK; i++) {
+        if (!found->blocks[i].there)
+            continue;
+        config->file = file;
+        if (found->blocks[i].method[0] == '\0')
+            (void)snprintf(found->blocks[i].method, DTI_CONFIG_WORD, "%s", kind->method);
+        status = use(&reading, &found->blocks[i], found->expert, config, reterr);
+        break;
+    }
+    if (status == DTI_OK)
+        status = use_modules(found, config, reterr);
+    config->model = found->model;
+    if (status == DTI_OK)
+        *ret = *config;
+    else
+        dti_quant_config_free(config);
+    free(config);
+    free(found);
+    return status;
+}
+
+static enum dti_status read_file(const char *path, const char *file, struct dti_quant_config *ret,
+                                 struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
+    struct dti_input input;
+    enum dti_status status = dti_input_open_file(&input, path, reterr);
+    if (status != DTI_OK)
+        return status;
+    (void)dti_input_label(&input, label);
+    const size_t size = input.seekable && input.size <= CONFIG_MAX ? (size_t)input.size : 0;
+    char *const text = malloc(size + 1);
+    if (!input.seekable)
+        status = dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                                 "%s is not a regular file", label);
+    else if (input.size > CONFIG_MAX)
+        status = dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                                 "%s has %llu bytes; a configuration may have at most %d", label,
+                                 (unsigned long long)input.size, (int)CONFIG_MAX);
+    else if (!text)
+        status = dti_no_memory(reterr);
+    if (status == DTI_OK)
+        status = dti_input_read_at(&input, text, size, 0, reterr);
+    if (status == DTI_OK)
+        status = dti_quant_config_parse(label, file, text, size, ret, reterr);
+    free(text);
+    dti_input_close(&input);
+    return status;
+}
+
+enum dti_status dti_quant_config_read(const struct dti_container *container,
+                                      struct dti_quant_config *ret, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    *ret = (struct dti_quant_config){.file = NULL};
+    if (container->file_count == 0 || strcmp(container->files[0].path, "-") == 0)
+        return DTI_OK;
+    const char *const first = container->files[0].path;
+    const char *const slash = strrchr(first, '/');
+    const size_t folder = slash ? (size_t)(slash - first) + 1 : 0;
+    char *const path = malloc(folder + DTI_CONFIG_NAME);
+    if (!path)
+        return dti_no_memory(reterr);
+    memcpy(path, first, folder);
+    struct dti_config_model model = {.dtype = ""}; /* config.json says of it */
+    for (unsigned i = 0; i < CONFIG_FILES && status == DTI_OK && !ret->file; i++) {
+        const char *const name = config_files[i].name;
+        memcpy(path + folder, name, strlen(name) + 1);
+        if (access(path, F_OK) == 0)
+            status = read_file(path, name, ret, reterr);
+        if (i == 0)
+            model = ret->model;
+    }
+    ret->model = model;
+    free(path);
+    return status;
+}
+
+const char *dti_quant_hint_words(const struct dti_quant_hint *hint,
+                                 char buffer[DTI_QUANT_HINT_TEXT])
+{
+    static const char *const strategies[] = {"", ", strategy tensor", ", strategy channel",
+                                             ", strategy group", ", strategy block"};
+    static const char *const numbers[] = {"", ", type int", ", type float"};
+    char bits[32] = "", length[64] = "";
+    if (hint->bits > 0)
+        (void)snprintf(bits, sizeof bits, ", num_bits %u", hint->bits);
+    if (hint->strategy == DTI_STRATEGY_BLOCK && hint->group[0] > 0)
+        (void)snprintf(length, sizeof length, ", blocks of %llu x %llu",
+                       (unsigned long long)hint->group[0], (unsigned long long)hint->group[1]);
+    else if (hint->group[1] > 0)
+        (void)snprintf(length, sizeof length, ", group_size %llu",
+                       (unsigned long long)hint->group[1]);
+    char all[DTI_QUANT_HINT_TEXT + 2];
+    (void)snprintf(all, sizeof all, "%s%s%s%s", bits, numbers[hint->number],
+                   strategies[hint->strategy], length);
+    (void)snprintf(buffer, DTI_QUANT_HINT_TEXT, "%s", all[0] != '\0' ? all + 2 : "nothing");
+    return buffer;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a quantization_config says, and its text in the words of those who read it: for matrices
+ * that were quantized, and for those that were translated from another layout. */
+#ifndef DTINFO_FILES_CONFIG_QUANT_CONFIG_FORMS_H
+#define DTINFO_FILES_CONFIG_QUANT_CONFIG_FORMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/buffer.h"
+#include "dtinfo/dtype.h"
+#include "dtinfo/quant_kernel.h"
+
+/* How matrices are quantized, in words of compressed-tensors. */
+struct dti_config_form {
+    const char *format;   /* "nvfp4-pack-quantized" */
+    const char *strategy; /* "tensor", "channel", "group", "block", "tensor_group" */
+    unsigned bits;        /* of a code */
+    bool floats, zero_points;
+    bool inputs;          /* what layers get has a scale of its own, that is stored */
+    uint64_t group[2];    /* elements along the last axis; "block" has rows before. 0: none */
+    enum dti_dtype scale; /* of scales; DTI_UINT8: fp8_e8m0 */
+};
+
+/* Matrices of one form: of all modules, or of those that targets names, a JSON array. */
+struct dti_config_group {
+    struct dti_config_form form;
+    const char *targets; /* NULL: all of them */
+};
+
+/* compressed-tensors calls it so; NULL: it has no format for such codes. */
+const char *dti_config_format(const struct dti_block_format *block, enum dti_dtype number);
+
+/* kept: a JSON array of the modules whose matrices stay what they are, on the level of a member. */
+void dti_config_put_compressed(struct dti_buffer *out, const struct dti_config_group *groups,
+                               size_t count, const char *kept);
+/* group: 0: there are none. */
+void dti_config_put_modelopt(struct dti_buffer *out, const char *algorithm, unsigned group,
+                             const char *kept);
+void dti_config_put_bitsandbytes(struct dti_buffer *out, const char *type, bool nested,
+                                 const char *kept);
+void dti_config_put_fp8(struct dti_buffer *out, const uint64_t block[2], const char *kept);
+
+/* The algorithm by which ModelOpt's loaders read blocks; inputs: with scales of activations that
+ * are stored, else those that they compute. NULL: there is none. */
+const char *dti_config_modelopt_algorithm(const struct dti_block_format *block, bool inputs);
+
+/* Adds the module of a matrix to a JSON array, which is empty at first: its name without ".weight".
+ * Then the array is ended. indent: spaces before an element, less two before the end. */
+void dti_config_add_module(struct dti_buffer *array, unsigned indent, const char *name,
+                           size_t length);
+void dti_config_end_modules(struct dti_buffer *array, unsigned indent);
+
+#endif

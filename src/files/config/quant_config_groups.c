@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The groups of a configuration of compressed-tensors: what they say of weights, and which modules
+ * they are for. */
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/memory_pool.h"
+#include "files/config/quant_config_block.h"
+
+enum { WORD = DTI_CONFIG_WORD };
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+enum dti_status dti_config_add_hint(struct dti_config_reading *reading,
+                                    struct dti_config_block *block,
+                                    const struct dti_quant_hint *hint, unsigned *ret,
+                                    struct dti_error *reterr)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        const struct dti_quant_hint *const other = &block->hints[i];
+        if (other->bits == hint->bits && other->number == hint->number &&
+            other->strategy == hint->strategy && other->group[0] == hint->group[0] &&
+            other->group[1] == hint->group[1] && other->asymmetric == hint->asymmetric &&
+            same_text(other->format, hint->format)) {
+            *ret = (unsigned)i;
+            return DTI_OK;
+        }
+    }
+    if (block->count == DTI_QUANT_HINTS_MAX)
+        return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                               "%s: its \"config_groups\" have more than %d schemes",
+                               reading->label, (int)DTI_QUANT_HINTS_MAX);
+    *ret = (unsigned)block->count;
+    block->hints[block->count++] = *hint;
+    return DTI_OK;
+}
+
+bool dti_quant_config_reads(const char *format)
+{
+    static const char *const formats[] = {
+        "",
+        "dense",
+        "fakequant",
+        "int-quantized",
+        "float-quantized",
+        "naive-quantized",
+        "pack-quantized",
+        "mixed-precision",
+        "nvfp4-pack-quantized",
+        "mxfp4-pack-quantized",
+        "mxfp6-pack-quantized",
+        "mxfp8-quantized",
+    };
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(format, formats[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum dti_quant_strategy strategy_of(const char *name, const struct dti_quant_hint *hint,
+                                           bool minus)
+{
+    if (name[0] == '\0')
+        return hint->group[0] > 0   ? DTI_STRATEGY_BLOCK
+               : hint->group[1] > 0 ? DTI_STRATEGY_GROUP
+               : minus              ? DTI_STRATEGY_CHANNEL
+                                    : DTI_STRATEGY_TENSOR;
+    return strcmp(name, "tensor") == 0         ? DTI_STRATEGY_TENSOR
+           : strcmp(name, "channel") == 0      ? DTI_STRATEGY_CHANNEL
+           : strcmp(name, "group") == 0        ? DTI_STRATEGY_GROUP
+           : strcmp(name, "tensor_group") == 0 ? DTI_STRATEGY_GROUP
+           : strcmp(name, "block") == 0        ? DTI_STRATEGY_BLOCK
+                                               : DTI_STRATEGY_OPEN;
+}
+
+/* "weights": what compressed-tensors calls QuantizationArgs, with its defaults. */
+static enum dti_status read_weights(struct dti_config_reading *reading, bool *ret_there,
+                                    struct dti_quant_hint *ret, struct dti_error *reterr)
+{
+    char key[WORD], type[WORD] = "int", strategy[WORD] = "";
+    uint64_t bits = 8, length = 0, sides[2] = {0, 0};
+    bool there, minus = false, symmetric = true;
+    struct dti_quant_hint hint = {.bits = 0};
+    enum dti_status status = dti_config_open_object(reading, "weights", &there, reterr);
+    *ret_there = status == DTI_OK && there;
+    if (!*ret_there)
+        return status;
+    while ((status = dti_config_next_key(reading, key, reterr)) == DTI_OK && key[0] != '\0') {
+        if (strcmp(key, "num_bits") == 0) {
+            status = dti_config_read_count(reading, key, NULL, &bits, reterr);
+        } else if (strcmp(key, "group_size") == 0) {
+            status = dti_config_read_count(reading, key, &minus, &length, reterr);
+        } else if (strcmp(key, "type") == 0) {
+            status = dti_config_read_word(reading, key, type, reterr);
+        } else if (strcmp(key, "strategy") == 0) {
+            status = dti_config_read_word(reading, key, strategy, reterr);
+        } else if (strcmp(key, "block_structure") == 0) {
+            status = dti_config_read_sides(reading, key, sides, reterr);
+        } else if (strcmp(key, "symmetric") == 0) {
+            status = dti_config_read_flag(reading, key, &symmetric, reterr);
+            hint.asymmetric = !symmetric;
+        } else {
+            status = dti_config_skip(reading, reterr);
+        }
+        if (status != DTI_OK)
+            return status;
+    }
+    if (status != DTI_OK)
+        return status;
+    if (bits == 0 || bits > 16)
+        return dti_config_fail_type(reading, "num_bits", "a number from 1 to 16", reterr);
+    hint.bits = (unsigned)bits;
+    hint.number = strcmp(type, "float") == 0 ? DTI_NUMBER_FLOAT : DTI_NUMBER_INT;
+    hint.group[0] = sides[0];
+    hint.group[1] = sides[0] > 0 ? sides[1] : length;
+    hint.strategy = strategy_of(strategy, &hint, minus);
+    if (hint.strategy == DTI_STRATEGY_GROUP) {
+        hint.group[0] = 0;
+        hint.group[1] = length;
+    } else if (hint.strategy != DTI_STRATEGY_BLOCK) {
+        hint.group[0] = hint.group[1] = 0;
+    }
+    if (hint.strategy == DTI_STRATEGY_BLOCK && hint.group[0] == 0)
+        hint.group[1] = 0;
+    *ret = hint;
+    return DTI_OK;
+}
+
+/* A preset by its name: the number and its bits, which no version has changed. */
+static bool is_preset(const char *name, struct dti_quant_hint *ret)
+{
+    static const char *const floats[] = {"FP8", "NVFP4", "MXFP4", "MXFP6", "MXFP8"};
+    *ret = (struct dti_quant_hint){.bits = 0};
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+        const size_t length = strlen(floats[i]);
+        if (strncmp(name, floats[i], length) == 0)
+            *ret = (struct dti_quant_hint){.bits = (unsigned)(floats[i][length - 1] - '0'),
+                                           .number = DTI_NUMBER_FLOAT};
+    }
+    if (strcmp(name, "INT8") == 0)
+        *ret = (struct dti_quant_hint){.bits = 8, .number = DTI_NUMBER_INT};
+    else if (name[0] == 'W' && name[1] >= '2' && name[1] <= '8' && name[2] == 'A')
+        *ret = (struct dti_quant_hint){.bits = (unsigned)(name[1] - '0'),
+                                       .number = DTI_NUMBER_INT,
+                                       .asymmetric = strstr(name, "_ASYM") != NULL};
+    return strcmp(name, "UNQUANTIZED") != 0;
+}
+
+/* The targets from `first` on are those of a group with this hint; NULL: of weights that are not
+ * quantized. */
+static enum dti_status end_group(struct dti_config_reading *reading, struct dti_config_block *block,
+                                 const struct dti_quant_hint *hint, size_t first, bool targets,
+                                 struct dti_error *reterr)
+{
+    struct dti_config_entries *const entries = &block->lists[DTI_LIST_TARGETS];
+    unsigned index;
+    if (!hint) {
+        entries->count = first;
+        return DTI_OK;
+    }
+    const enum dti_status status = dti_config_add_hint(reading, block, hint, &index, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (size_t i = first; i < entries->count; i++)
+        entries->list[i].hint = index;
+    if (!targets)
+        block->untargeted |= UINT32_C(1) << index;
+    return DTI_OK;
+}
+
+/* An object with weights, or the targets of a preset. */
+static enum dti_status read_group(struct dti_config_reading *reading, const char *name,
+                                  struct dti_config_block *block, struct dti_error *reterr)
+{
+    struct dti_config_entries *const entries = &block->lists[DTI_LIST_TARGETS];
+    const size_t first = entries->count;
+    struct dti_quant_hint hint = {.bits = 0};
+    char key[WORD], format[WORD] = "";
+    bool weights = false, targets = false;
+    enum dti_json_token token;
+    enum dti_status status = dti_config_next(reading, &token, reterr);
+    if (status == DTI_OK && token == DTI_JSON_ARRAY) {
+        status = dti_config_read_strings(reading, name, entries, reterr);
+        return status == DTI_OK ? end_group(reading, block, is_preset(name, &hint) ? &hint : NULL,
+                                            first, true, reterr)
+                                : status;
+    }
+    if (status == DTI_OK && token != DTI_JSON_OBJECT)
+        return dti_config_fail_type(reading, "config_groups", "an object of objects", reterr);
+    while (status == DTI_OK && (status = dti_config_next_key(reading, key, reterr)) == DTI_OK &&
+           key[0] != '\0') {
+        if (strcmp(key, "weights") == 0) {
+            status = read_weights(reading, &weights, &hint, reterr);
+        } else if (strcmp(key, "format") == 0) {
+            status = dti_config_read_word(reading, key, format, reterr);
+        } else if (strcmp(key, "targets") == 0) {
+            entries->count = first;
+            status = dti_config_next(reading, &token, reterr);
+            targets = token == DTI_JSON_ARRAY;
+            if (status == DTI_OK && targets)
+                status = dti_config_read_strings(reading, key, entries, reterr);
+            else if (status == DTI_OK && token != DTI_JSON_NULL)
+                status = dti_config_fail_type(reading, key, "a list of strings", reterr);
+        } else {
+            status = dti_config_skip(reading, reterr);
+        }
+    }
+    if (status == DTI_OK && format[0] != '\0') {
+        hint.format = dti_pool_text(reading->pool, format, strlen(format));
+        if (!hint.format)
+            return dti_no_memory(reterr);
+    }
+    return status == DTI_OK
+               ? end_group(reading, block, weights ? &hint : NULL, first, targets, reterr)
+               : status;
+}
+
+enum dti_status dti_config_read_groups(struct dti_config_reading *reading,
+                                       struct dti_config_block *block, struct dti_error *reterr)
+{
+    char key[WORD];
+    bool there;
+    enum dti_status status = dti_config_open_object(reading, "config_groups", &there, reterr);
+    block->lists[DTI_LIST_TARGETS].count = 0;
+    block->untargeted = 0;
+    while (status == DTI_OK && there &&
+           (status = dti_config_next_key(reading, key, reterr)) == DTI_OK && key[0] != '\0')
+        status = read_group(reading, key, block, reterr);
+    return status;
+}

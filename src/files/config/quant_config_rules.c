@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a configuration says of a module, by its name: as the loaders of each method look it up.
+ * Where these differ, a module counts as ignored only if all of them ignore it. Sources:
+ * compressed-tensors 0.20 (utils/match.py), vLLM 0.33 (quantization/modelopt.py, quant_utils.py),
+ * transformers 5.23 (quantizers_utils.py), GPTQModel 7.7 (quantization/config.py), ModelOpt 0.47
+ * (export/quant_utils.py). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/config/quant_config_block.h"
+
+/* Lists of modules that are not quantized, the first that has an entry, and how they are meant.
+ * compressed-tensors has names, and regular expressions behind "re:"; ModelOpt has wildcards. */
+static const struct ignoring {
+    const char *method; /* what it begins with */
+    enum dti_config_list lists[2];
+    unsigned meanings;
+} methods[] = {
+    {"compressed", {DTI_LIST_IGNORE, DTI_LIST_IGNORE}, DTI_MODULE_NAME | DTI_MODULE_REGEX},
+    {"modelopt", {DTI_LIST_IGNORE, DTI_LIST_EXCLUDED}, DTI_MODULE_NAME | DTI_MODULE_WILDCARD},
+    {"fp8", {DTI_LIST_IGNORED_LAYERS, DTI_LIST_NOT_CONVERTED}, DTI_MODULE_NAME},
+    {"awq", {DTI_LIST_NOT_CONVERTED, DTI_LIST_NOT_CONVERTED}, DTI_MODULE_PART | DTI_MODULE_END},
+    {"mxfp4", {DTI_LIST_NOT_CONVERTED, DTI_LIST_NOT_CONVERTED}, DTI_MODULE_PART | DTI_MODULE_END},
+    {"fbgemm_fp8",
+     {DTI_LIST_NOT_CONVERTED, DTI_LIST_NOT_CONVERTED},
+     DTI_MODULE_PART | DTI_MODULE_END},
+    {"bitsandbytes", {DTI_LIST_SKIPPED, DTI_LIST_SKIPPED}, DTI_MODULE_PART | DTI_MODULE_END},
+};
+
+static enum dti_status add(const struct dti_config_reading *reading,
+                           struct dti_quant_config *config, unsigned meanings,
+                           const struct dti_module_rule *rule, struct dti_error *reterr)
+{
+    struct dti_error why;
+    char text[DTI_QUOTE_SIZE];
+    const enum dti_status status = dti_quant_modules_add(config->modules, meanings, rule, &why);
+    if (status == DTI_OK)
+        return DTI_OK;
+    if (status == DTI_NO_MEMORY)
+        return dti_no_memory(reterr);
+    return dti_fail_remedy(reterr, status, DTI_REMEDY_OVERRIDE_CONFIG, "%s: its pattern %s %s",
+                           reading->label, dti_quote(text, rule->text, rule->length), why.text);
+}
+
+static bool is_regex(const struct dti_module_rule *rule)
+{
+    return rule->length >= 3 && memcmp(rule->text, "re:", 3) == 0;
+}
+
+/* By the text: a name or a pattern. */
+static enum dti_status add_text(const struct dti_config_reading *reading,
+                                struct dti_quant_config *config, unsigned meanings,
+                                const struct dti_module_rule *entry, bool ignore,
+                                struct dti_error *reterr)
+{
+    struct dti_module_rule rule = *entry;
+    rule.ignore = ignore;
+    if ((meanings & DTI_MODULE_REGEX) != 0) {
+        meanings = is_regex(entry) ? DTI_MODULE_REGEX : DTI_MODULE_NAME;
+        rule.prefix = is_regex(entry) ? 3 : 0;
+    } else if ((meanings & DTI_MODULE_WILDCARD) != 0) {
+        const bool plain = !memchr(rule.text, '*', rule.length) &&
+                           !memchr(rule.text, '?', rule.length) &&
+                           !memchr(rule.text, '[', rule.length);
+        meanings = plain ? DTI_MODULE_NAME : DTI_MODULE_WILDCARD;
+    }
+    return add(reading, config, meanings, &rule, reterr);
+}
+
+static enum dti_status add_ignored(const struct dti_config_reading *reading,
+                                   const struct dti_config_block *block, const char *method,
+                                   struct dti_quant_config *config, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        const struct dti_config_entries *entries = &block->lists[methods[i].lists[0]];
+        if (strncmp(method, methods[i].method, strlen(methods[i].method)) != 0)
+            continue;
+        if (entries->count == 0)
+            entries = &block->lists[methods[i].lists[1]];
+        for (size_t k = 0; k < entries->count && status == DTI_OK; k++)
+            status =
+                add_text(reading, config, methods[i].meanings, &entries->list[k], true, reterr);
+        break;
+    }
+    return status;
+}
+
+/* A word that begins with a capital is the name of a class; which modules are of one is not known
+ * from names, and Linear are all that have a weight. */
+static bool is_class(const struct dti_module_rule *target)
+{
+    return target->length > 0 && target->text[0] >= 'A' && target->text[0] <= 'Z' &&
+           !memchr(target->text, '.', target->length);
+}
+
+/* Targets are the keys of a dict: of equal ones the last counts, in the first's place. `list` is a
+ * copy of them, in which those that do not count get no text. False: memory ran out. */
+static bool unite(struct dti_module_rule *list, size_t count)
+{
+    struct dti_name_order order;
+    if (!dti_name_order_of(
+            &order, list, count,
+            ((struct dti_named){.size = sizeof *list,
+                                .name = offsetof(struct dti_module_rule, text),
+                                .length = offsetof(struct dti_module_rule, length)})))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        size_t first = i;
+        (void)dti_name_order_find(&order, list[i].text, list[i].length, &first);
+        if (first < i) {
+            list[first].hint = list[i].hint;
+            list[i].text = NULL;
+        }
+    }
+    dti_name_order_free(&order);
+    return true;
+}
+
+static enum dti_status add_targets(const struct dti_config_reading *reading,
+                                   const struct dti_config_block *block,
+                                   struct dti_quant_config *config, struct dti_error *reterr)
+{
+    const struct dti_config_entries *const targets = &block->lists[DTI_LIST_TARGETS];
+    struct dti_module_rule *const list = malloc((targets->count + 1) * sizeof *list);
+    uint32_t classes = block->untargeted;
+    enum dti_status status = DTI_OK;
+    if (list && targets->count > 0)
+        memcpy(list, targets->list, targets->count * sizeof *list);
+    if (!list || !unite(list, targets->count))
+        status = dti_no_memory(reterr);
+    for (size_t i = 0; i < targets->count && status == DTI_OK; i++) {
+        const struct dti_module_rule *const target = &list[i];
+        if (!target->text)
+            continue;
+        status =
+            add_text(reading, config, DTI_MODULE_NAME | DTI_MODULE_REGEX, target, false, reterr);
+        config->linear |= target->length == 6 && memcmp(target->text, "Linear", 6) == 0;
+        if (is_class(target))
+            classes |= UINT32_C(1) << target->hint;
+    }
+    free(list);
+    for (size_t i = 0; i < block->count; i++) {
+        if ((classes >> i & 1) != 0)
+            config->of_classes[config->class_count++] = config->hints[i];
+    }
+    return status;
+}
+
+enum dti_status dti_config_make_rules(const struct dti_config_reading *reading,
+                                      const struct dti_config_block *block,
+                                      struct dti_quant_config *config, struct dti_error *reterr)
+{
+    const struct dti_config_entries *const dynamic = &block->lists[DTI_LIST_DYNAMIC];
+    const struct dti_config_entries *const layers = &block->lists[DTI_LIST_LAYERS];
+    const bool mixed = !config->whole && layers->count > 0; /* "MIXED_PRECISION" */
+    const char *const method = config->method[0] != '\0'     ? config->method
+                               : block->algorithm[0] != '\0' ? "modelopt"
+                                                             : "compressed-tensors";
+    config->modules = dti_quant_modules_new();
+    if (!config->modules)
+        return dti_no_memory(reterr);
+    enum dti_status status = add_ignored(reading, block, method, config, reterr);
+    if (status == DTI_OK && !config->whole && !mixed)
+        status = add_targets(reading, block, config, reterr);
+    for (size_t i = 0; i < layers->count && mixed && status == DTI_OK; i++)
+        status = add(reading, config, DTI_MODULE_NAME, &layers->list[i], reterr);
+    config->targeted = !config->whole && block->count > 0;
+    for (size_t i = 0; i < dynamic->count && status == DTI_OK; i++)
+        status = add(reading, config, DTI_MODULE_REGEX, &dynamic->list[i], reterr);
+    return status;
+}
+
+enum dti_status dti_quant_config_module(const struct dti_quant_config *config, const char *name,
+                                        size_t length, struct dti_quant_module *ret,
+                                        struct dti_error *reterr)
+{
+    const struct dti_module_rule *first = NULL, *other = NULL;
+    enum dti_status status = DTI_OK;
+    if (config->modules)
+        status = dti_quant_modules_find(config->modules, name, length, &first, &other, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct dti_quant_module module = {.said = DTI_SAID_QUANTIZED,
+                                      .hints = config->hints,
+                                      .count = config->count,
+                                      .bits = config->bits,
+                                      .group_size = config->group_size};
+    if (first) {
+        module.rule = first->text;
+        module.rule_length = first->length;
+    }
+    if (first && first->ignore) {
+        module.said = DTI_SAID_IGNORED;
+    } else if (first && first->hint != DTI_RULE_NO_HINT) {
+        module.picked[0] = config->hints[first->hint];
+        module.count = 1;
+        if (other && other->hint != first->hint)
+            module.picked[module.count++] = config->hints[other->hint];
+        module.hints = NULL;
+    } else if (first) {
+        module.bits = first->bits > 0 ? first->bits : config->bits;
+        module.group_size = first->has_group ? first->group_size : config->group_size;
+    } else if (config->class_count > 0) {
+        module.hints = config->of_classes;
+        module.count = config->class_count;
+    } else if (config->targeted) {
+        module.said = DTI_SAID_NOTHING;
+    }
+    *ret = module;
+    if (!ret->hints)
+        ret->hints = ret->picked;
+    return DTI_OK;
+}
+
+enum dti_status dti_quant_config_use(const struct dti_quant_config *config, const char *name,
+                                     size_t length, struct dti_error *reterr)
+{
+    return config->modules ? dti_quant_modules_use(config->modules, name, length, reterr) : DTI_OK;
+}
+
+const struct dti_module_rule *dti_quant_config_unused(const struct dti_quant_config *config,
+                                                      size_t *at)
+{
+    const struct dti_module_rule *rule = NULL;
+    while (config->modules && (rule = dti_quant_modules_unused(config->modules, at)) != NULL) {
+        if (!is_class(rule))
+            return rule;
+    }
+    return NULL;
+}

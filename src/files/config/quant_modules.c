@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the rule for a module: names by an index, patterns by one automaton, so that neither many
+ * rules nor many modules are compared one by one. */
+#include "files/config/quant_modules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "containers/name_order.h"
+#include "dtinfo/regexes.h"
+
+struct rule_list {
+    size_t *rules;
+    size_t count, capacity;
+};
+
+struct dti_quant_modules {
+    struct dti_module_rule *rules;
+    size_t count, capacity;
+    struct rule_list names, patterns; /* the rule of each */
+    struct dti_name_order order;      /* of names, once `ready` */
+    bool ready;
+    struct dti_regexes *regexes;
+    bool *used; /* of all rules, once one of them was to be; or NULL */
+};
+
+struct dti_quant_modules *dti_quant_modules_new(void)
+{
+    struct dti_quant_modules *const modules = calloc(1, sizeof *modules);
+    struct dti_regexes *const regexes = dti_regexes_new();
+    if (modules && regexes) {
+        modules->regexes = regexes;
+        return modules;
+    }
+    dti_regexes_free(regexes);
+    free(modules);
+    return NULL;
+}
+
+void dti_quant_modules_free(struct dti_quant_modules *modules)
+{
+    if (!modules)
+        return;
+    if (modules->ready)
+        dti_name_order_free(&modules->order);
+    dti_regexes_free(modules->regexes);
+    free(modules->used);
+    free(modules->names.rules);
+    free(modules->patterns.rules);
+    free(modules->rules);
+    free(modules);
+}
+
+static bool append(struct rule_list *list, size_t rule)
+{
+    if (list->count == list->capacity) {
+        const size_t more = list->capacity > 0 ? list->capacity * 2 : 16;
+        size_t *const grown = realloc(list->rules, more * sizeof *grown);
+        if (!grown)
+            return false;
+        list->rules = grown;
+        list->capacity = more;
+    }
+    list->rules[list->count++] = rule;
+    return true;
+}
+
+static enum dti_status add_pattern(struct dti_quant_modules *modules, enum dti_regex_kind kind,
+                                   const struct dti_module_rule *rule, struct dti_error *reterr)
+{
+    if (!append(&modules->patterns, modules->count))
+        return dti_no_memory(reterr);
+    const enum dti_status status = dti_regexes_add(
+        modules->regexes, kind, rule->text + rule->prefix, rule->length - rule->prefix, reterr);
+    if (status != DTI_OK)
+        modules->patterns.count--;
+    return status;
+}
+
+enum dti_status dti_quant_modules_add(struct dti_quant_modules *modules, unsigned meanings,
+                                      const struct dti_module_rule *rule, struct dti_error *reterr)
+{
+    static const struct {
+        unsigned meaning;
+        enum dti_regex_kind kind;
+    } kinds[] = {{DTI_MODULE_END, DTI_REGEX_END},
+                 {DTI_MODULE_REGEX, DTI_REGEX_START},
+                 {DTI_MODULE_PART, DTI_REGEX_PART},
+                 {DTI_MODULE_WILDCARD, DTI_REGEX_WILDCARD}};
+    enum dti_status status = DTI_OK;
+    if (modules->ready)
+        dti_name_order_free(&modules->order);
+    modules->ready = false;
+    if (modules->count == modules->capacity) {
+        const size_t more = modules->capacity > 0 ? modules->capacity * 2 : 16;
+        struct dti_module_rule *const grown = realloc(modules->rules, more * sizeof *grown);
+        if (!grown)
+            return dti_no_memory(reterr);
+        modules->rules = grown;
+        modules->capacity = more;
+    }
+    if ((meanings & DTI_MODULE_NAME) != 0 && !append(&modules->names, modules->count))
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == DTI_OK; i++) {
+        if ((meanings & kinds[i].meaning) != 0)
+            status = add_pattern(modules, kinds[i].kind, rule, reterr);
+    }
+    if (status == DTI_OK)
+        modules->rules[modules->count++] = *rule;
+    return status;
+}
+
+/* The index of names. Of equal ones the last counts, as in a dict of Python, in the first's
+ * place. */
+static bool prepare(struct dti_quant_modules *modules)
+{
+    if (modules->ready)
+        return true;
+    if (!dti_name_order_init(&modules->order, modules->names.count))
+        return false;
+    modules->ready = true;
+    for (size_t i = 0; i < modules->names.count; i++) {
+        const struct dti_module_rule *const rule = &modules->rules[modules->names.rules[i]];
+        dti_name_order_add(&modules->order, rule->text, rule->length);
+    }
+    dti_name_order_sort(&modules->order);
+    for (size_t i = 0; i < modules->names.count; i++) {
+        const struct dti_module_rule *const rule = &modules->rules[modules->names.rules[i]];
+        size_t at;
+        if (!dti_name_order_find(&modules->order, rule->text, rule->length, &at))
+            continue;
+        struct dti_module_rule *const first = &modules->rules[modules->names.rules[at]];
+        if (at < i && !first->ignore && !rule->ignore)
+            *first = *rule;
+    }
+    return true;
+}
+
+static bool is_before(const struct dti_module_rule *a, const struct dti_module_rule *b)
+{
+    const size_t shorter = a->length < b->length ? a->length : b->length;
+    const int order = shorter > 0 ? memcmp(a->text, b->text, shorter) : 0;
+    return order != 0 ? order < 0 : a->length < b->length;
+}
+
+enum dti_status dti_quant_modules_find(struct dti_quant_modules *modules, const char *name,
+                                       size_t length, const struct dti_module_rule **ret_first,
+                                       const struct dti_module_rule **ret_other,
+                                       struct dti_error *reterr)
+{
+    const size_t *matches;
+    size_t count, at, first = modules->count;
+    const struct dti_module_rule *other = NULL;
+    if (!prepare(modules))
+        return dti_no_memory(reterr);
+    const enum dti_status status =
+        dti_regexes_match(modules->regexes, name, length, &matches, &count, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        const size_t index = modules->patterns.rules[matches[i]];
+        const struct dti_module_rule *const rule = &modules->rules[index];
+        first = index < first ? index : first;
+        if (!rule->ignore && (!other || is_before(rule, other)))
+            other = rule;
+    }
+    if (modules->names.count > 0 && dti_name_order_find(&modules->order, name, length, &at)) {
+        const size_t index = modules->names.rules[at];
+        first = index < first ? index : first;
+        other = modules->rules[index].ignore ? other : &modules->rules[index];
+    }
+    *ret_first = first < modules->count ? &modules->rules[first] : NULL;
+    *ret_other = other;
+    return DTI_OK;
+}
+
+enum dti_status dti_quant_modules_use(struct dti_quant_modules *modules, const char *name,
+                                      size_t length, struct dti_error *reterr)
+{
+    const size_t *matches;
+    size_t count, at;
+    if (!prepare(modules))
+        return dti_no_memory(reterr);
+    if (!modules->used)
+        modules->used = calloc(modules->count + 1, sizeof *modules->used);
+    if (!modules->used)
+        return dti_no_memory(reterr);
+    const enum dti_status status =
+        dti_regexes_match(modules->regexes, name, length, &matches, &count, reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        modules->used[modules->patterns.rules[matches[i]]] = true;
+    if (modules->names.count > 0 && dti_name_order_find(&modules->order, name, length, &at))
+        modules->used[modules->names.rules[at]] = true;
+    return status;
+}
+
+const struct dti_module_rule *dti_quant_modules_unused(struct dti_quant_modules *modules,
+                                                       size_t *at)
+{
+    while (modules->used && *at < modules->count) {
+        const struct dti_module_rule *const rule = &modules->rules[*at];
+        const bool used = modules->used[(*at)++];
+        size_t first;
+        if (!used && !(modules->names.count > 0 &&
+                       dti_name_order_find(&modules->order, rule->text, rule->length, &first) &&
+                       modules->used[modules->names.rules[first]]))
+            return rule;
+    }
+    return NULL;
+}

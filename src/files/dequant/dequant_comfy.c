@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ComfyUI's layouts. A layer X has X.weight and, by its age,
+ *
+ *   X.scale_weight                     codes of fp8, and a tensor PREFIX.scaled_fp8 in the file
+ *   X.weight_scale and X.comfy_quant   the latter is JSON as U8: {"format": "float8_e4m3fn", ...}
+ *   X.weight_scale                     and that JSON in the metadata: _quantization_metadata
+ *
+ * Formats are what kernels take: nvfp4 has the first of two codes in the highest bits, and both
+ * nvfp4 and mxfp8 have scales in tiles; ModelOpt's tensors have the same names and, often, shapes.
+ * Sources: ComfyUI (comfy/utils.py, comfy/ops.py), comfy-kitchen 0.2.40. */
+#include "files/dequant/dequant_comfy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/json_read.h"
+#include "files/dequant/dequant_layouts.h"
+
+enum { JSON_MAX = 1 << 16 };
+static const char entry[] = "_quantization_metadata";
+
+/* What is said of a layer. */
+struct comfy_layer {
+    const char *name; /* X */
+    size_t name_length;
+    char format[DTI_NAME_SIZE]; /* cut to fit; "": none is said */
+    bool rotated;
+};
+
+struct dti_comfy_layers {
+    char problem[64]; /* why it is no JSON; "": it is */
+    size_t count;
+    struct comfy_layer *list; /* by name */
+};
+
+/* The rest of an object that has begun. Loaders look for "convrot" in "params" too. */
+static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
+{
+    enum dti_json_token token = DTI_JSON_OBJECT;
+    const unsigned depth = json->depth;
+    while (token != DTI_JSON_OBJECT_END || json->depth >= depth) {
+        if (!dti_json_next(json, &token))
+            return false;
+        if (token != DTI_JSON_KEY)
+            continue;
+        const bool format = json->depth == depth && dti_json_string_is(json, "format");
+        const bool rotated = dti_json_string_is(json, "convrot");
+        if (!dti_json_next(json, &token))
+            return false;
+        if (rotated)
+            ret->rotated = token != DTI_JSON_FALSE && token != DTI_JSON_NULL;
+        if (format && token == DTI_JSON_STRING) {
+            const char *text;
+            size_t length;
+            dti_json_string_value(json, &text, &length);
+            length = length < sizeof ret->format ? length : sizeof ret->format - 1;
+            memcpy(ret->format, text, length);
+            ret->format[length] = '\0';
+        }
+    }
+    return true;
+}
+
+/* The member "layers": counts them, and fills the list where there is one. */
+static bool read_layers(struct dti_json_reader *json, struct dti_pool *pool,
+                        struct dti_comfy_layers *layers)
+{
+    enum dti_json_token token;
+    layers->count = 0;
+    while (dti_json_next(json, &token)) {
+        struct comfy_layer layer = {.format = ""};
+        const char *text;
+        if (token == DTI_JSON_OBJECT_END)
+            return true;
+        dti_json_string_value(json, &text, &layer.name_length);
+        layer.name = layers->list ? dti_pool_text(pool, text, layer.name_length) : "";
+        if (!layer.name || !dti_json_next(json, &token) ||
+            (token == DTI_JSON_OBJECT ? !read_layer(json, &layer) : !dti_json_skip(json, token)))
+            return false;
+        if (layers->list)
+            layers->list[layers->count] = layer;
+        layers->count++;
+    }
+    return false;
+}
+
+static bool read_entry(const struct dti_metadata *metadata, struct dti_pool *pool,
+                       struct dti_comfy_layers *layers)
+{
+    struct dti_json_reader json;
+    enum dti_json_token token;
+    bool fine;
+    dti_json_reader_init(&json, metadata->value, metadata->value_length);
+    fine = dti_json_next(&json, &token) && token == DTI_JSON_OBJECT;
+    while (fine && (fine = dti_json_next(&json, &token)) && token == DTI_JSON_KEY) {
+        const bool wanted = dti_json_string_is(&json, "layers");
+        fine = dti_json_next(&json, &token) &&
+               (wanted && token == DTI_JSON_OBJECT ? read_layers(&json, pool, layers)
+                                                   : dti_json_skip(&json, token));
+    }
+    fine = fine && dti_json_next(&json, &token) && token == DTI_JSON_END;
+    if (!fine)
+        (void)snprintf(layers->problem, sizeof layers->problem, "%s",
+                       json.problem ? json.problem : "it is not an object of objects");
+    dti_json_reader_free(&json);
+    return fine;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct comfy_layer *const one = a, *const other = b;
+    const size_t n = one->name_length < other->name_length ? one->name_length : other->name_length;
+    const int order = memcmp(one->name, other->name, n);
+    return order != 0
+               ? order
+               : (one->name_length > other->name_length) - (one->name_length < other->name_length);
+}
+
+/* NULL: there is no entry, or no memory. */
+static const struct dti_comfy_layers *all_layers(struct dti_file_dequant *dequant)
+{
+    struct dti_comfy_layers layers = {.list = NULL};
+    size_t at;
+    if (dequant->comfy_read)
+        return dequant->comfy;
+    dequant->comfy_read = true;
+    if (!dti_name_order_find(&dequant->metadata, entry, sizeof entry - 1, &at))
+        return NULL;
+    const struct dti_metadata *const metadata = &dequant->container->metadata[at];
+    if (read_entry(metadata, &dequant->pool, &layers)) {
+        layers.list = dti_pool_array(&dequant->pool, layers.count + 1, sizeof *layers.list);
+        if (!layers.list || !read_entry(metadata, &dequant->pool, &layers))
+            return NULL;
+        qsort(layers.list, layers.count, sizeof *layers.list, by_name);
+        for (size_t i = 1; i < layers.count; i++) {
+            if (by_name(&layers.list[i - 1], &layers.list[i]) == 0)
+                (void)snprintf(layers.problem, sizeof layers.problem, "a layer is there twice");
+        }
+    }
+    if (!layers.list)
+        layers.count = 0; /* those before the problem */
+    struct dti_comfy_layers *const copy = dti_pool_alloc(&dequant->pool, sizeof *copy);
+    if (copy)
+        *copy = layers;
+    dequant->comfy = copy;
+    return copy;
+}
+
+/* X of X.weight, in the metadata. */
+static const struct comfy_layer *find_layer(const struct dti_dequant_group *group)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_comfy_layers *const layers = all_layers(group->view);
+    const struct comfy_layer wanted = {.name = codes->name,
+                                       .name_length = codes->name_length - (sizeof ".weight" - 1)};
+    if (!layers || layers->count == 0)
+        return NULL;
+    return bsearch(&wanted, layers->list, layers->count, sizeof *layers->list, by_name);
+}
+
+static bool is_layer(const struct dti_dequant_group *group)
+{
+    if (dti_dequant_has(group, DTI_PART_STATE))
+        return true;
+    const struct dti_comfy_layers *const layers = all_layers(group->view);
+    return layers && (layers->problem[0] != '\0' || find_layer(group));
+}
+
+/* X.comfy_quant, which counts before the metadata. */
+static enum dti_status read_own(const struct dti_dequant_group *group, struct comfy_layer *ret,
+                                struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_STATE];
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
+    struct dti_json_reader json;
+    enum dti_json_token token;
+    if (tensor->format->id != DTI_UINT8 || tensor->bytes > JSON_MAX)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                  "expected JSON of at most %d bytes, as U8", (int)JSON_MAX);
+    char *const text = malloc((size_t)tensor->bytes + 1);
+    enum dti_status status = text ? DTI_OK : dti_no_memory(reterr);
+    if (status == DTI_OK)
+        status = dti_dequant_read_all(part, text, (size_t)tensor->bytes, reterr);
+    if (status == DTI_OK) {
+        dti_json_reader_init(&json, text, (size_t)tensor->bytes);
+        if (!dti_json_next(&json, &token) || token != DTI_JSON_OBJECT || !read_layer(&json, ret) ||
+            !dti_json_next(&json, &token))
+            status =
+                dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP, "it is not a JSON object%s%s",
+                                   json.problem ? ": " : "", json.problem ? json.problem : "");
+        dti_json_reader_free(&json);
+    }
+    free(text);
+    return status;
+}
+
+static enum dti_status read_config(const struct dti_dequant_group *group, struct comfy_layer *ret,
+                                   struct dti_error *reterr)
+{
+    const struct dti_comfy_layers *const layers = all_layers(group->view);
+    const struct comfy_layer *const layer = find_layer(group);
+    *ret = (struct comfy_layer){.format = ""};
+    if (dti_dequant_has(group, DTI_PART_STATE))
+        return read_own(group, ret, reterr);
+    if (layers && layers->problem[0] != '\0')
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                                  "the metadata entry %s is not as expected: %s", entry,
+                                  layers->problem);
+    if (layer)
+        *ret = *layer;
+    return DTI_OK;
+}
+
+/* Formats that are read, with the dtypes of codes; others are laid out for a kernel. */
+static const struct comfy_format {
+    const char *name;
+    enum dti_dtype codes;
+    enum dti_quant_number number;
+    enum dti_block block; /* DTI_BLOCK_COUNT: none */
+} formats[] = {
+    {"float8_e4m3fn", DTI_FP8_E4M3FN, DTI_NUMBER_FLOAT, DTI_BLOCK_COUNT},
+    {"float8_e5m2", DTI_FP8_E5M2, DTI_NUMBER_FLOAT, DTI_BLOCK_COUNT},
+    {"int8_tensorwise", DTI_INT8, DTI_NUMBER_INT, DTI_BLOCK_COUNT},
+    {"mxfp8", DTI_FP8_E4M3FN, DTI_NUMBER_FLOAT, DTI_BLOCK_MXFP8_E4M3},
+    {"nvfp4", DTI_UINT8, DTI_NUMBER_FLOAT, DTI_BLOCK_NVFP4},
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static enum dti_status match_layer(struct dti_file_dequant *dequant,
+                                   const struct dti_dequant_group *group,
+                                   const struct dti_quant_config *config,
+                                   struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const codes = &group->part[DTI_PART_CODES];
+    const struct dti_format *const format = dti_dequant_part_tensor(codes)->format;
+    const struct comfy_format *known = formats;
+    struct comfy_layer layer;
+    char quoted[DTI_QUOTE_SIZE];
+    (void)config;
+    enum dti_status status = read_config(group, &layer, reterr);
+    if (status != DTI_OK)
+        return status;
+    while (known < formats + FORMATS && strcmp(known->name, layer.format) != 0)
+        known++;
+    if (layer.format[0] == '\0')
+        return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
+                                  "its comfy_quant does not say what its format is");
+    if (layer.rotated || known == formats + FORMATS)
+        return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
+                                  "its format is %s%s, which is not supported",
+                                  dti_quote(quoted, layer.format, strlen(layer.format)),
+                                  layer.rotated ? " with convrot" : "");
+    if (format->id != known->codes)
+        return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
+                                  "its format is %s, which has codes of %s, and these are %s",
+                                  known->name, dti_format_get(known->codes)->name, format->name);
+    if (known->block != DTI_BLOCK_COUNT) {
+        if (known->block == DTI_BLOCK_NVFP4)
+            status = dti_dequant_need(group, DTI_PART_TENSOR_SCALE, reterr);
+        if (status != DTI_OK)
+            return status;
+        return dti_dequant_set_tiled(dequant, group, &dti_block_formats[known->block],
+                                     DTI_BLOCK_HIGH, ret, reterr);
+    }
+    const struct dti_quant_hint hint = {.bits = 8, .number = known->number};
+    return dti_dequant_match_as(dequant, group, &hint, ret, reterr);
+}
+
+/* Before comfy_quant, all codes were fp8. */
+static bool is_old(const struct dti_dequant_group *group)
+{
+    const enum dti_dtype id = dti_dequant_of(group, DTI_PART_CODES)->format->id;
+    return id == DTI_FP8_E4M3FN || id == DTI_FP8_E5M2;
+}
+
+static enum dti_status match_old(struct dti_file_dequant *dequant,
+                                 const struct dti_dequant_group *group,
+                                 const struct dti_quant_config *config,
+                                 struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    static const struct dti_quant_hint hint = {.bits = 8, .number = DTI_NUMBER_FLOAT};
+    (void)config;
+    return dti_dequant_match_as(dequant, group, &hint, ret, reterr);
+}
+
+bool dti_comfy_is_entry(const struct dti_metadata *metadata)
+{
+    return metadata->key_length == sizeof entry - 1 &&
+           memcmp(metadata->key, entry, sizeof entry - 1) == 0;
+}
+
+bool dti_comfy_is_marker(const struct dti_tensor *tensor)
+{
+    static const char marker[] = "scaled_fp8";
+    const size_t end = sizeof marker - 1, length = tensor->name_length;
+    return tensor->elements <= 2 && length >= end &&
+           memcmp(tensor->name + length - end, marker, end) == 0 &&
+           (length == end || tensor->name[length - end - 1] == '.');
+}
+
+const struct dti_read_layout dti_layout_comfy = {
+    .name = "comfy",
+    .dtype = DTI_NONE,
+    .codes = ".weight",
+    .numbers = ".weight",
+    .suffix = {[DTI_PART_SCALE] = ".weight_scale",
+               [DTI_PART_TENSOR_SCALE] = ".weight_scale_2",
+               [DTI_PART_STATE] = ".comfy_quant"},
+    .fits = is_layer,
+    .match = match_layer,
+};
+const struct dti_read_layout dti_layout_comfy_old = {
+    .name = "comfy",
+    .dtype = DTI_NONE,
+    .codes = ".weight",
+    .numbers = ".weight",
+    .suffix = {[DTI_PART_SCALE] = ".scale_weight"},
+    .fits = is_old,
+    .match = match_old,
+};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the tensors of layouts that are only read: see dequant_layouts.h. */
+#include "files/dequant/dequant_layouts.h"
+
+#include <string.h>
+
+static const struct dti_read_layout *const layouts[] = {
+    &dti_layout_gptq,    &dti_layout_awq,          &dti_layout_awq_fast, &dti_layout_mlx,
+    &dti_layout_gpt_oss, &dti_layout_bitsandbytes, &dti_layout_comfy,    &dti_layout_comfy_old,
+    &dti_layout_torchao, &dti_layout_pairs,        &dti_layout_bitnet,   &dti_layout_quark};
+
+static size_t stem_of(const struct dti_read_layout *layout, const struct dti_tensor *tensor)
+{
+    return tensor->name_length - strlen(layout->codes);
+}
+
+static bool is_called(const struct dti_read_layout *layout, const struct dti_tensor *tensor)
+{
+    return tensor->format && !tensor->refusal &&
+           (layout->dtype == DTI_NONE ? dti_may_be_codes(tensor)
+                                      : tensor->format->id == layout->dtype) &&
+           dti_quant_name_ends(tensor->name, tensor->name_length, layout->codes);
+}
+
+/* The parts that there are. */
+static void gather(struct dti_file_dequant *dequant, const struct dti_read_layout *layout,
+                   size_t at, struct dti_dequant_group *ret)
+{
+    const struct dti_tensor *const tensor = &dequant->container->tensors[at];
+    struct dti_dequant_group group = {.at = at, .layout_read = layout, .view = dequant};
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
+        size_t found = at;
+        if (i == DTI_PART_CODES ||
+            (layout->suffix[i] &&
+             dti_quant_names_find(&dequant->names, tensor->name, stem_of(layout, tensor),
+                                  layout->suffix[i], &found)))
+            group.part[i] =
+                (struct dti_dequant_part){.container = dequant->container, .tensor = found};
+    }
+    *ret = group;
+}
+
+/* Whether there is nothing but codes. */
+static bool is_alone(const struct dti_dequant_group *group)
+{
+    unsigned parts = 0;
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++)
+        parts += group->part[i].container != NULL;
+    return parts == 1;
+}
+
+/* Codes under the name of the numbers have it already. */
+static enum dti_status name_numbers(struct dti_file_dequant *dequant,
+                                    struct dti_dequant_group *group, struct dti_error *reterr)
+{
+    const struct dti_read_layout *const layout = group->layout_read;
+    const struct dti_tensor *const tensor = &dequant->container->tensors[group->at];
+    const size_t stem = stem_of(layout, tensor), end = strlen(layout->numbers);
+    size_t taken;
+    char quoted[DTI_QUOTE_SIZE];
+    char *const name = dti_pool_alloc(&dequant->pool, stem + end + 1);
+    if (!name)
+        return dti_no_memory(reterr);
+    memcpy(name, tensor->name, stem);
+    memcpy(name + stem, layout->numbers, end + 1);
+    group->name = name;
+    group->name_length = stem + end;
+    if (strcmp(layout->codes, layout->numbers) != 0 &&
+        dti_quant_names_find(&dequant->names, name, stem, layout->numbers, &taken))
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                                  "there is a tensor %s besides, which is what it becomes",
+                                  dti_quote(quoted, name, stem + end));
+    return DTI_OK;
+}
+
+enum dti_status dti_dequant_layout_of(struct dti_file_dequant *dequant, size_t at,
+                                      struct dti_dequant_group *group, struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = &dequant->container->tensors[at];
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        const struct dti_read_layout *const layout = layouts[i];
+        struct dti_dequant_group found;
+        if (!is_called(layout, tensor))
+            continue;
+        gather(dequant, layout, at, &found);
+        if ((!layout->sure && is_alone(&found)) || (layout->fits && !layout->fits(&found)))
+            continue;
+        *group = found;
+        return name_numbers(dequant, group, reterr);
+    }
+    group->layout_read = NULL;
+    return DTI_OK;
+}
+
+enum dti_status dti_dequant_need(const struct dti_dequant_group *group, enum dti_quant_part part,
+                                 struct dti_error *reterr)
+{
+    if (dti_dequant_has(group, part))
+        return DTI_OK;
+    dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+    return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                              "it needs a tensor '...%s', which is missing",
+                              group->layout_read->suffix[part] + 1);
+}
+
+enum dti_status dti_dequant_refuse_config(const struct dti_dequant_group *group,
+                                          const struct dti_quant_config *config, const char *what,
+                                          uint64_t said, uint64_t found, struct dti_error *reterr)
+{
+    return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
+                              "its shapes mean %s %llu, and %s says %llu", what,
+                              (unsigned long long)found, config->file, (unsigned long long)said);
+}
+
+static void set_parts(const struct dti_dequant_group *group, struct dti_dequant_tensor *how)
+{
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    how->codes = group->part[DTI_PART_CODES];
+    how->scales = group->part[DTI_PART_SCALE];
+    how->zeros = group->part[DTI_PART_ZERO_POINT];
+    how->slab = how->stored_slab = 1;
+    how->scale_count = scales->elements;
+    how->scale_rows = scales->rank > 1 ? scales->shape[scales->rank - 2] : 1;
+    how->scale_columns = scales->rank > 0 ? scales->shape[scales->rank - 1] : 1;
+    how->tensor_scale = 1;
+}
+
+enum dti_status dti_dequant_set_unsigned(struct dti_file_dequant *dequant,
+                                         const struct dti_dequant_group *group, unsigned bits,
+                                         struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    struct dti_dequant_tensor *const how = &ret->how;
+    how->affine =
+        (struct dti_affine){.code = *dti_format_get(DTI_UINT8), .high = (INT32_C(1) << bits) - 1};
+    set_parts(group, how);
+    how->bits = bits;
+    how->order = DTI_BLOCK_BYTES;
+    how->scale_plan = dti_dequant_scale_plan(dequant, scales->format, &scales->layout);
+    return how->scale_plan ? DTI_OK : dti_no_memory(reterr);
+}
+
+bool dti_dequant_same_rows(const struct dti_tensor *codes, const struct dti_tensor *scales)
+{
+    bool same = codes->rank == scales->rank && codes->rank > 0;
+    for (unsigned i = 0; same && i + 1 < codes->rank; i++)
+        same = codes->shape[i] == scales->shape[i];
+    return same;
+}
+
+enum dti_status dti_dequant_set_blocks(struct dti_file_dequant *dequant,
+                                       const struct dti_dequant_group *group,
+                                       const struct dti_block_format *block,
+                                       struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    struct dti_dequant_tensor *const how = &ret->how;
+    how->block = block;
+    how->bits = dti_format_get(block->code)->width;
+    how->order = how->bits < 8 ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
+    set_parts(group, how);
+    how->parts = dti_dequant_block_parts(dequant, block);
+    how->scale_plan =
+        dti_dequant_scale_plan(dequant, dti_format_get(block->scale), &scales->layout);
+    return how->parts && how->scale_plan ? DTI_OK : dti_no_memory(reterr);
+}
+
+bool dti_layouts_part(const struct dti_quant_names *names, size_t at)
+{
+    const struct dti_tensor *const tensors = names->container->tensors;
+    const char *const name = tensors[at].name;
+    const size_t length = tensors[at].name_length;
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        for (unsigned part = 0; part < DTI_PART_COUNT; part++) {
+            const char *const suffix = layouts[i]->suffix[part];
+            size_t codes;
+            if (part != DTI_PART_CODES && suffix && dti_quant_name_ends(name, length, suffix) &&
+                dti_quant_names_find(names, name, length - strlen(suffix), layouts[i]->codes,
+                                     &codes) &&
+                is_called(layouts[i], &tensors[codes]))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool dti_layouts_scale(const struct dti_quant_names *names, size_t at, size_t *ret_scale)
+{
+    const struct dti_tensor *const tensor = &names->container->tensors[at];
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        const char *const suffix = layouts[i]->suffix[DTI_PART_SCALE];
+        if (suffix && is_called(layouts[i], tensor) &&
+            dti_quant_names_find(names, tensor->name, stem_of(layouts[i], tensor), suffix,
+                                 ret_scale))
+            return true;
+    }
+    return false;
+}
+
+/* Names that begin with "_" are as good as any, unless the tensor may be scales of a byte. */
+bool dti_layouts_orphan(const struct dti_quant_names *names, size_t at, const char **ret_codes)
+{
+    static const enum dti_quant_part parts[] = {DTI_PART_SCALE, DTI_PART_ZERO_POINT,
+                                                DTI_PART_ORDER};
+    const struct dti_tensor *const tensor = &names->container->tensors[at];
+    const char *missing = NULL;
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            const char *const suffix = layouts[i]->suffix[parts[k]];
+            size_t codes;
+            if (!layouts[i]->sure || !suffix ||
+                !dti_quant_name_ends(tensor->name, tensor->name_length, suffix))
+                continue;
+            if (dti_quant_names_find(names, tensor->name, tensor->name_length - strlen(suffix),
+                                     layouts[i]->codes, &codes))
+                return false;
+            if (!missing && (suffix[0] == '.' || dti_may_be_codes(tensor)))
+                missing = layouts[i]->codes;
+        }
+    }
+    *ret_codes = missing;
+    return missing != NULL;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layouts of other programs that are read, by the names of their tensors: "mlp.up_proj.qweight" is
+ * the weight of mlp.up_proj. */
+#ifndef DTINFO_FILES_DEQUANT_DEQUANT_LAYOUTS_H
+#define DTINFO_FILES_DEQUANT_DEQUANT_LAYOUTS_H
+
+#include "files/dequant/dequant_find.h"
+
+/* Names: what comes before `codes` is the stem, which is followed by `numbers` in the view, and by
+ * suffix[part] for each of the other parts. */
+struct dti_read_layout {
+    const char *name;     /* of the layout */
+    enum dti_dtype dtype; /* of codes; DTI_NONE: any that they have */
+    const char *codes, *numbers;
+    const char *suffix[DTI_PART_COUNT]; /* that of the codes is not looked at */
+    bool sure;                          /* the names of codes alone tell that they are; else
+                                         * any other part does */
+    /* By dtypes and shapes; any part but the codes may be missing. NULL: always. */
+    bool (*fits)(const struct dti_dequant_group *group);
+    /* Fills all of *ret. Parts are plain arrays. */
+    enum dti_status (*match)(struct dti_file_dequant *dequant,
+                             const struct dti_dequant_group *group,
+                             const struct dti_quant_config *config, struct dti_dequant_found *ret,
+                             struct dti_error *reterr);
+};
+
+/* The layout by which tensor `at` holds codes, with its parts; NULL: by none. Fails with
+ * DTI_NO_MEMORY, or DTI_BAD_INPUT where the numbers' name is taken. */
+enum dti_status dti_dequant_layout_of(struct dti_file_dequant *dequant, size_t at,
+                                      struct dti_dequant_group *group, struct dti_error *reterr);
+
+/* The rows: dequant_gptq.c, dequant_mlx.c, dequant_gpt_oss.c, dequant_scaled.c, dequant_comfy.c,
+ * dequant_torchao.c, dequant_shared_rows.c, dequant_quark.c. */
+extern const struct dti_read_layout dti_layout_gptq, dti_layout_awq, dti_layout_awq_fast;
+extern const struct dti_read_layout dti_layout_mlx, dti_layout_gpt_oss;
+extern const struct dti_read_layout dti_layout_bitsandbytes;
+extern const struct dti_read_layout dti_layout_comfy, dti_layout_comfy_old;
+extern const struct dti_read_layout dti_layout_torchao;
+extern const struct dti_read_layout dti_layout_pairs, dti_layout_bitnet;
+extern const struct dti_read_layout dti_layout_quark;
+
+/* By names and the dtype of codes alone: whether a tensor is a part, not the codes, of such a
+ * tensor; and the scale of codes. */
+bool dti_layouts_part(const struct dti_quant_names *names, size_t at);
+/* Whether a tensor is called as a part of which there are no codes; *ret_codes: how they would be
+ * called. */
+bool dti_layouts_orphan(const struct dti_quant_names *names, size_t at, const char **ret_codes);
+bool dti_layouts_scale(const struct dti_quant_names *names, size_t at, size_t *ret_scale);
+
+/* For fits(). NULL: it cannot be read, which whoever needs it reports. */
+const struct dti_quant_config *dti_dequant_config(struct dti_file_dequant *dequant);
+
+/* What all rows do. A part that is needed. */
+enum dti_status dti_dequant_need(const struct dti_dequant_group *group, enum dti_quant_part part,
+                                 struct dti_error *reterr);
+/* What the configuration says contradicts the shapes: "bits 4" and so on. */
+enum dti_status dti_dequant_refuse_config(const struct dti_dequant_group *group,
+                                          const struct dti_quant_config *config, const char *what,
+                                          uint64_t said, uint64_t found, struct dti_error *reterr);
+/* The length of a row of codes and the other dimensions are the scales' too. */
+bool dti_dequant_same_rows(const struct dti_tensor *codes, const struct dti_tensor *scales);
+/* Blocks of whole rows, with scales of a byte. */
+enum dti_status dti_dequant_set_blocks(struct dti_file_dequant *dequant,
+                                       const struct dti_dequant_group *group,
+                                       const struct dti_block_format *block,
+                                       struct dti_dequant_found *ret, struct dti_error *reterr);
+/* Integers of `bits` bits from 0 on, in the order of the file, with a scale each. */
+enum dti_status dti_dequant_set_unsigned(struct dti_file_dequant *dequant,
+                                         const struct dti_dequant_group *group, unsigned bits,
+                                         struct dti_dequant_found *ret, struct dti_error *reterr);
+/* dequant_scaled.c: rows of codes and scales as in the table of layouts that are written; the hint
+ * is all that is known besides. */
+enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
+                                     const struct dti_dequant_group *group,
+                                     const struct dti_quant_hint *hint,
+                                     struct dti_dequant_found *ret, struct dti_error *reterr);
+/* dequant_tiled.c: a matrix of blocks with scales in tiles, and a tensor scale that is a factor, if
+ * there is one; order: of codes of less than 8 bits. */
+enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
+                                      const struct dti_dequant_group *group,
+                                      const struct dti_block_format *block,
+                                      enum dti_block_order order, struct dti_dequant_found *ret,
+                                      struct dti_error *reterr);
+
+#endif

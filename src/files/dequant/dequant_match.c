@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks whether all parts of a quantized tensor fit together, and reads the small ones. What does
+ * not fit is rejected: the result would be numbers that were never stored. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "files/dequant/dequant_find.h"
+
+enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct dti_error *reterr,
+                                   enum dti_remedy remedy, const char *format, ...)
+{
+    char place[DTI_TENSOR_PLACE], what[512];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s: %s",
+                           dti_tensor_place(part->container, part->tensor, place), what);
+}
+
+enum dti_status dti_dequant_check_part(const struct dti_dequant_part *part,
+                                       struct dti_error *reterr)
+{
+    if (!part->container)
+        return DTI_OK;
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
+    if (tensor->refusal || !tensor->format)
+        return dti_dequant_refuse(part, reterr, tensor->remedy, "%s",
+                                  tensor->refusal ? tensor->refusal : "its dtype is unknown");
+    if (tensor->fortran)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "it is in column-major order; the parts of a quantized tensor "
+                                  "must be in row-major order");
+    if (tensor->rank > DTI_QUANT_RANK_MAX)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "it has %u dimensions, and the limit is %u", tensor->rank,
+                                  (unsigned)DTI_QUANT_RANK_MAX);
+    return DTI_OK;
+}
+
+enum dti_status dti_dequant_read_part(const struct dti_dequant_part *from, void *buffer,
+                                      size_t size, uint64_t offset, struct dti_error *reterr)
+{
+    struct dti_dequant_part part = *from;
+    const enum dti_status status =
+        dti_container_data(part.container, part.tensor, &part.input, &part.offset, reterr);
+    if (status != DTI_OK)
+        return status;
+    return dti_input_read_at(part.input, buffer, size, part.offset + offset, reterr);
+}
+
+enum dti_status dti_dequant_read_all(const struct dti_dequant_part *part, void *buffer, size_t size,
+                                     struct dti_error *reterr)
+{
+    return dti_dequant_read_part(part, buffer, size, 0, reterr);
+}
+
+/* The shape of the numbers, from the part that holds it. */
+static enum dti_status read_shape(const struct dti_dequant_group *group,
+                                  uint64_t shape[DTI_QUANT_RANK_MAX], struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_SHAPE];
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
+    const unsigned rank = dti_dequant_of(group, DTI_PART_CODES)->rank;
+    unsigned char raw[8 * DTI_QUANT_RANK_MAX];
+    if ((tensor->format->id != DTI_INT64 && tensor->format->id != DTI_INT32) ||
+        tensor->elements != rank)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "expected the %u dimensions of the original tensor, as I64",
+                                  rank);
+    const enum dti_status status = dti_dequant_read_all(part, raw, (size_t)tensor->bytes, reterr);
+    for (unsigned i = 0; i < rank && status == DTI_OK; i++)
+        shape[i] = dti_storage_get(tensor->format, &tensor->layout, raw, i);
+    return status;
+}
+
+enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
+                                         const struct dti_dequant_group *group, bool inverse,
+                                         float *ret, struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_TENSOR_SCALE];
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
+    unsigned char raw[8];
+    float scale;
+    const bool floats = tensor->format->id == DTI_FP32 || tensor->format->id == DTI_FP16 ||
+                        tensor->format->id == DTI_BF16;
+    if (!floats || tensor->elements != 1)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "expected one scale for the whole tensor");
+    const struct dti_plan *const plan =
+        dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
+    if (!plan)
+        return dti_no_memory(reterr);
+    enum dti_status status = dti_dequant_read_all(part, raw, (size_t)tensor->bytes, reterr);
+    if (status == DTI_OK)
+        status = dti_plan_run(plan, &scale, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (!(scale > 0) || scale > 3.4028235e38f) {
+        dti_dequant_blame(group, DTI_LINT_TENSOR_SCALE);
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "a tensor's scale must be a finite number above 0");
+    }
+    *ret = inverse ? 1 / scale : scale;
+    return DTI_OK;
+}
+
+/* Zero points as their own dtype, or in words along the rows of scales. */
+static enum dti_status match_zeros(const struct dti_dequant_group *group,
+                                   const struct dti_dequant_scheme *scheme,
+                                   struct dti_dequant_found *found, struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_ZERO_POINT];
+    struct dti_dequant_tensor *const how = &found->how;
+    const bool words = scheme->row->packing == DTI_QUANT_WORDS;
+    const int32_t middle = words ? INT32_C(1) << (scheme->bits - 1) : 0;
+    how->zero_offset = middle;
+    if (!dti_dequant_has(group, DTI_PART_ZERO_POINT)) {
+        if (!scheme->asymmetric)
+            return DTI_OK;
+        dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+        return dti_dequant_refuse(
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
+            "config.json says symmetric false, but there is no tensor '..._zero_point'");
+    }
+    const struct dti_tensor *const zeros = dti_dequant_part_tensor(part);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    found->form.zero_points = true;
+    how->zeros = *part;
+    if (scheme->block || dti_format_is_float(&scheme->code))
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE, "%s codes have no zero points",
+                                  dti_quant_row_name(scheme->row));
+    if (words && zeros->format->id == DTI_INT32 && scales->rank >= 2 &&
+        zeros->rank == scales->rank) {
+        const unsigned last = scales->rank - 1, in_word = 32 / scheme->bits;
+        const uint64_t rows = scales->shape[last - 1];
+        bool fits = zeros->shape[last] == scales->shape[last] &&
+                    zeros->shape[last - 1] == rows / in_word + (rows % in_word != 0);
+        for (unsigned i = 0; i + 1 < last; i++)
+            fits = fits && zeros->shape[i] == scales->shape[i];
+        if (fits) {
+            how->zero_form = DTI_ZERO_WORDS;
+            how->zero_offset = 0;
+            return DTI_OK;
+        }
+    }
+    const enum dti_dtype id = zeros->format->id;
+    const bool integers = id == DTI_INT8 || id == DTI_UINT8 || id == DTI_INT16 ||
+                          id == DTI_UINT16 || id == DTI_INT32 || id == DTI_INT64;
+    if (!integers || zeros->elements != scales->elements)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "it has %llu elements of %s; expected one zero point of %s codes "
+                                  "per scale, %llu in all",
+                                  (unsigned long long)zeros->elements, zeros->format->name,
+                                  scheme->code.name, (unsigned long long)scales->elements);
+    how->zero_form = DTI_ZERO_PLAIN;
+    return DTI_OK;
+}
+
+/* Integers read as they were written, floats by their decoder. */
+static void set_affine(const struct dti_dequant_scheme *scheme, struct dti_dequant_tensor *how)
+{
+    how->affine.code = scheme->code;
+    if (dti_format_is_float(&scheme->code))
+        return;
+    const bool sign = scheme->code.kind == DTI_KIND_INT;
+    how->affine.low = sign ? -(INT32_C(1) << (scheme->bits - 1)) : 0;
+    how->affine.high = (INT32_C(1) << (sign ? scheme->bits - 1 : scheme->bits)) - 1;
+}
+
+/* How codes and scales are decoded. */
+static enum dti_status set_decoding(struct dti_file_dequant *dequant,
+                                    const struct dti_dequant_group *group,
+                                    const struct dti_dequant_scheme *scheme,
+                                    struct dti_dequant_tensor *how, struct dti_error *reterr)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    const struct dti_format *scale = scales->format;
+    const bool packed = scheme->row->packing != DTI_QUANT_PLAIN || codes->format->width < 8;
+    const bool high =
+        scheme->row->packing == DTI_QUANT_BITS && (group->told_high || dequant->request.high);
+    how->order = !packed || scheme->bits >= 8 ? DTI_BLOCK_BYTES
+                 : high                       ? DTI_BLOCK_HIGH
+                                              : DTI_BLOCK_LOW;
+    if (codes->format->width < 8 && codes->layout.packing == DTI_PACKING_BYTES)
+        how->order = DTI_BLOCK_BYTES;
+    how->codes_swapped = codes->layout.swapped;
+    if (scheme->block) {
+        how->parts = dti_dequant_block_parts(dequant, scheme->block);
+        if (!how->parts)
+            return dti_no_memory(reterr);
+        if (dti_format_container(scale) > 1 && dti_is_big_endian(&scales->layout))
+            return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
+                                      "scales of blocks must be little-endian");
+        scale = dti_format_get(scheme->block->scale);
+    } else {
+        set_affine(scheme, how);
+    }
+    how->scale_plan = dti_dequant_scale_plan(dequant, scale, &scales->layout);
+    return how->scale_plan ? DTI_OK : dti_no_memory(reterr);
+}
+
+enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
+                                 const struct dti_dequant_group *group, unsigned rank,
+                                 const uint64_t *shape, struct dti_dequant_found *ret,
+                                 struct dti_error *reterr)
+{
+    uint64_t *const copy = dti_pool_array(&dequant->pool, rank + 1, sizeof *copy);
+    char *const name = dti_pool_text(&dequant->pool, group->name, group->name_length);
+    if (!copy || !name)
+        return dti_no_memory(reterr);
+    if (rank > 0)
+        memcpy(copy, shape, rank * sizeof *copy);
+    ret->shown = *dti_dequant_of(group, DTI_PART_CODES);
+    ret->shown.rank = rank;
+    ret->shown.name = name;
+    ret->shown.name_length = group->name_length;
+    ret->shown.shape = copy;
+    ret->shown.elements = ret->how.elements;
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
+        if (!group->part[i].container)
+            continue;
+        ret->form.parts[i] = dti_dequant_part_tensor(&group->part[i]);
+        ret->form.part_count++;
+        ret->form.stored_bytes += ret->form.parts[i]->bytes;
+    }
+    return DTI_OK;
+}
+
+/* Codes in words, and their zero points in words, are found by bytes. */
+static enum dti_status check_words(const struct dti_dequant_group *group, enum dti_quant_part which,
+                                   struct dti_error *reterr)
+{
+    if (!dti_dequant_has(group, which) ||
+        dti_dequant_of(group, DTI_PART_CODES)->format->id != DTI_INT32 ||
+        dti_dequant_of(group, which)->format->id != DTI_INT32 ||
+        !dti_is_big_endian(&dti_dequant_of(group, which)->layout))
+        return DTI_OK;
+    return dti_dequant_refuse(&group->part[which], reterr, DTI_REMEDY_NONE,
+                              "codes packed in words must be little-endian");
+}
+
+enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
+                                  const struct dti_dequant_knowledge *known,
+                                  const struct dti_dequant_group *group,
+                                  struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    uint64_t told[DTI_QUANT_RANK_MAX], shape[DTI_QUANT_RANK_MAX];
+    const bool tells = dti_dequant_has(group, DTI_PART_SHAPE);
+    struct dti_dequant_scheme scheme = {.row = NULL};
+    enum dti_status status = DTI_OK;
+    for (unsigned i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++)
+        status = dti_dequant_check_part(&group->part[i], reterr);
+    if (status == DTI_OK && tells)
+        status = read_shape(group, told, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = check_words(group, DTI_PART_CODES, reterr);
+    if (status == DTI_OK)
+        status = check_words(group, DTI_PART_ZERO_POINT, reterr);
+    if (status != DTI_OK)
+        return status;
+    ret->how.codes = group->part[DTI_PART_CODES];
+    ret->how.scales = group->part[DTI_PART_SCALE];
+    ret->how.tensor_scale = 1;
+    status = dti_dequant_choose(known, group, tells ? told : NULL, shape, &scheme, ret, reterr);
+    if (status == DTI_OK)
+        status = match_zeros(group, &scheme, ret, reterr);
+    if (status == DTI_OK)
+        status = set_decoding(dequant, group, &scheme, &ret->how, reterr);
+    if (status == DTI_OK && dti_dequant_has(group, DTI_PART_TENSOR_SCALE))
+        status =
+            dti_dequant_tensor_scale(dequant, group, (scheme.row->flags & DTI_QUANT_INVERSE) != 0,
+                                     &ret->how.tensor_scale, reterr);
+    if (status != DTI_OK)
+        return status;
+    ret->form.dtype = dti_quant_row_name(scheme.row);
+    ret->form.layout = group->inverse  ? "scale_inv"
+                       : group->beside ? "scale"
+                                       : dti_quant_layout_name(scheme.row->layout);
+    ret->form.tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
+    return dti_dequant_show(dequant, group, dti_dequant_of(group, DTI_PART_CODES)->rank, shape, ret,
+                            reterr);
+}

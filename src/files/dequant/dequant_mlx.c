@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * MLX: codes in 32-bit words, which follow each other along a row without gaps, with scales for
+ * groups of 16 to 128. Codes of 1 to 8 bits have biases too: a number is code x scale + bias, and
+ * both operations round to the dtype of scales and biases. The other modes are blocks with scales
+ * of a byte. The scale of a whole nvfp4 tensor is its largest magnitude. Source: MLX 0.32.4
+ * (mx.quantize, mx.dequantize and nn.QuantizedLinear). */
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "files/dequant/dequant_layouts.h"
+
+enum { BITS_MAX = 8 };
+static const uint64_t group_lengths[] = {32, 64, 128};
+enum { GROUP_LENGTHS = sizeof group_lengths / sizeof *group_lengths };
+
+/* Modes without biases: how many bits a scale has tells which. */
+static const struct mlx_mode {
+    const char *name;
+    enum dti_block block;
+    unsigned bits, group;
+} modes[] = {
+    {"mxfp4", DTI_BLOCK_MXFP4, 4, 32},
+    {"mxfp8", DTI_BLOCK_MXFP8_E4M3, 8, 32},
+    {"nvfp4", DTI_BLOCK_NVFP4, 4, 16},
+};
+enum { MODES = sizeof modes / sizeof *modes };
+
+/* What is said of a tensor: by the caller, else by the configuration; zeros: nothing. */
+struct mlx_scheme {
+    unsigned bits;
+    uint64_t group;
+    const char *mode; /* NULL: likewise */
+};
+
+/* A tensor, and what its shapes say. */
+struct mlx_tensor {
+    const struct dti_dequant_group *group;
+    const struct dti_tensor *codes, *scales;
+    uint64_t words, scales_in_row;
+    uint64_t bits; /* of the codes that share a scale; 0: there are none */
+    struct mlx_scheme said;
+    const struct dti_quant_config *config; /* that says it; NULL: the caller */
+};
+
+static bool is_mlx(const struct dti_dequant_group *group)
+{
+    return dti_dequant_of(group, DTI_PART_CODES)->rank >= 2;
+}
+
+static bool is_width(unsigned bits)
+{
+    return bits >= 1 && bits <= BITS_MAX && bits != 7;
+}
+
+/* MLX has its defaults by the mode. */
+static enum dti_status find_said(const struct dti_file_dequant *dequant,
+                                 const struct dti_quant_config *config, struct mlx_tensor *tensor,
+                                 struct dti_error *reterr)
+{
+    static const char weight[] = ".weight";
+    struct mlx_scheme *const said = &tensor->said;
+    *said = (struct mlx_scheme){.bits = dequant->request.bits, .group = dequant->request.block};
+    if (said->bits > 0 || said->group > 0 || !config->mlx)
+        return DTI_OK;
+    const struct dti_module_scheme *const own = dti_config_find_module(
+        &config->own, tensor->codes->name, tensor->codes->name_length - (sizeof weight - 1));
+    const struct dti_module_scheme *const scheme = own ? own : &config->all;
+    tensor->config = config;
+    if (scheme->plain) {
+        dti_dequant_blame(tensor->group, DTI_LINT_IGNORED);
+        return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr,
+                                  DTI_REMEDY_OVERRIDE_CONFIG,
+                                  "it is quantized, and %s says that it is not", config->file);
+    }
+    *said = (struct mlx_scheme){.bits = scheme->bits,
+                                .group = scheme->group_size,
+                                .mode = scheme->mode[0] != '\0' ? scheme->mode : "affine"};
+    unsigned bits = 4, length = 64;
+    for (unsigned i = 0; i < MODES; i++) {
+        if (strcmp(said->mode, modes[i].name) == 0) {
+            bits = modes[i].bits;
+            length = modes[i].group;
+        }
+    }
+    said->bits = said->bits > 0 ? said->bits : bits;
+    said->group = said->group > 0 ? said->group : length;
+    return DTI_OK;
+}
+
+/* What is said does not fit the shapes. */
+static enum dti_status refuse_said(const struct mlx_tensor *tensor, struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &tensor->group->part[DTI_PART_CODES];
+    const unsigned long long bits = tensor->bits, length = tensor->said.group;
+    char mode[DTI_QUOTE_SIZE], width[32] = "", groups[48] = "";
+    if (tensor->config)
+        return dti_dequant_refuse(
+            part, reterr, DTI_REMEDY_OVERRIDE_CONFIG,
+            "%s says mode %s, bits %u and group_size %llu, which does not fit its scales, of %s "
+            "and one for %llu bits of codes",
+            tensor->config->file, dti_quote(mode, tensor->said.mode, strlen(tensor->said.mode)),
+            tensor->said.bits, length, tensor->scales->format->name, bits);
+    if (tensor->said.bits > 0)
+        (void)snprintf(width, sizeof width, " of %u bits", tensor->said.bits);
+    if (length > 0)
+        (void)snprintf(groups, sizeof groups, " in groups of %llu", length);
+    return dti_dequant_refuse(
+        part, reterr, DTI_REMEDY_NONE,
+        "codes%s%s do not fit its scales, of %s and one for %llu bits of codes", width, groups,
+        tensor->scales->format->name, bits);
+}
+
+/* Several widths and lengths may have the same product. */
+static enum dti_status choose(const struct mlx_tensor *tensor, struct mlx_scheme *ret,
+                              struct dti_error *reterr)
+{
+    char text[128] = "";
+    size_t used = 0, count = 0;
+    for (unsigned bits = 1; bits <= BITS_MAX; bits++) {
+        for (unsigned i = 0; i < GROUP_LENGTHS; i++) {
+            const uint64_t length = group_lengths[i];
+            if (!is_width(bits) || (tensor->said.bits > 0 && tensor->said.bits != bits) ||
+                (tensor->said.group > 0 && tensor->said.group != length) ||
+                (tensor->bits > 0 && tensor->bits != bits * length))
+                continue;
+            if (count++ == 0)
+                *ret = (struct mlx_scheme){.bits = bits, .group = length};
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%u bits in groups of %u",
+                                     used > 0 ? ", or of " : "", bits, (unsigned)length);
+            used = used < sizeof text ? used : sizeof text - 1;
+        }
+    }
+    if (count == 1 || (count > 0 && tensor->bits == 0)) /* of no elements */
+        return DTI_OK;
+    if (count > 1)
+        return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr,
+                                  DTI_REMEDY_SAY_BITS_OR_BLOCK, "its codes may be of %s", text);
+    if (tensor->said.bits > 0 || tensor->said.group > 0)
+        return refuse_said(tensor, reterr);
+    return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                              "a scale for %llu bits of codes fits no codes of MLX, of 1 to 6 or 8 "
+                              "bits in groups of 32, 64 "
+                              "or 128",
+                              (unsigned long long)tensor->bits);
+}
+
+/* Rows of whole groups follow each other, and are read as one. */
+static enum dti_status show(struct dti_file_dequant *dequant, const struct mlx_tensor *tensor,
+                            unsigned bits, uint64_t length, struct dti_dequant_found *ret,
+                            struct dti_error *reterr)
+{
+    struct dti_dequant_tensor *const how = &ret->how;
+    const struct dti_tensor *const codes = tensor->codes;
+    uint64_t shape[DTI_QUANT_RANK_MAX];
+    for (unsigned i = 0; i < codes->rank; i++)
+        shape[i] = codes->shape[i];
+    shape[codes->rank - 1] = tensor->scales_in_row * length;
+    if (!dti_mul_u64(tensor->scales->elements, length, &how->elements))
+        return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
+                                  "its dimensions are too large");
+    how->rows = 1;
+    how->columns = how->elements > 0 ? how->elements : 1;
+    how->row_bytes = codes->bytes;
+    how->order = bits < 8 ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
+    how->map = (struct dti_scale_map){
+        .length = 1, .mid = 1, .group_rows = 1, .group_columns = length, .of_column = 1};
+    ret->form.layout = "mlx";
+    ret->form.per = DTI_PER_GROUP;
+    ret->form.axis = codes->rank - 1;
+    ret->form.group[1] = length;
+    return dti_dequant_show(dequant, tensor->group, codes->rank, shape, ret, reterr);
+}
+
+static enum dti_status match_biased(struct dti_file_dequant *dequant,
+                                    const struct mlx_tensor *tensor, struct dti_dequant_found *ret,
+                                    struct dti_error *reterr)
+{
+    static const char *const dtypes[] = {
+        [1] = "uint1", [2] = "uint2", [3] = "uint3", [4] = "uint4",
+        [5] = "uint5", [6] = "uint6", [8] = "uint8",
+    };
+    struct mlx_scheme scheme = {.bits = 0};
+    if (tensor->said.mode && strcmp(tensor->said.mode, "affine") != 0)
+        return refuse_said(tensor, reterr);
+    enum dti_status status = dti_dequant_need(tensor->group, DTI_PART_BIAS, reterr);
+    if (status != DTI_OK)
+        return status;
+    const struct dti_tensor *const biases = dti_dequant_of(tensor->group, DTI_PART_BIAS);
+    if (biases->format->id != tensor->scales->format->id ||
+        !dti_dequant_same_rows(biases, tensor->scales) ||
+        biases->shape[biases->rank - 1] != tensor->scales_in_row)
+        return dti_dequant_refuse(&tensor->group->part[DTI_PART_BIAS], reterr, DTI_REMEDY_KEEP,
+                                  "expected biases of the scales' dtype and shape");
+    status = choose(tensor, &scheme, reterr);
+    if (status == DTI_OK)
+        status = dti_dequant_set_unsigned(dequant, tensor->group, scheme.bits, ret, reterr);
+    if (status != DTI_OK)
+        return status;
+    ret->how.biases = tensor->group->part[DTI_PART_BIAS];
+    ret->how.number = biases->format->id;
+    ret->form.number = biases->format;
+    ret->form.dtype = dtypes[scheme.bits];
+    return show(dequant, tensor, scheme.bits, scheme.group, ret, reterr);
+}
+
+/* The scale of the tensor is that of its largest number, 6 x 448. */
+static enum dti_status read_largest(struct dti_file_dequant *dequant,
+                                    const struct mlx_tensor *tensor, struct dti_dequant_found *ret,
+                                    struct dti_error *reterr)
+{
+    const enum dti_status status =
+        dti_dequant_tensor_scale(dequant, tensor->group, false, &ret->how.tensor_scale, reterr);
+    if (status == DTI_OK) {
+        ret->how.tensor_scale /= 2688;
+        ret->form.tensor_scale = true;
+    }
+    return status;
+}
+
+static enum dti_status match_blocks(struct dti_file_dequant *dequant,
+                                    const struct mlx_tensor *tensor, struct dti_dequant_found *ret,
+                                    struct dti_error *reterr)
+{
+    const struct mlx_scheme *const said = &tensor->said;
+    const struct mlx_mode *mode = NULL;
+    if (dti_dequant_has(tensor->group, DTI_PART_BIAS))
+        return dti_dequant_refuse(&tensor->group->part[DTI_PART_BIAS], reterr, DTI_REMEDY_KEEP,
+                                  "codes with scales of a byte have no biases");
+    for (unsigned i = 0; i < MODES; i++) {
+        if ((tensor->bits == 0 || tensor->bits == (uint64_t)modes[i].bits * modes[i].group) &&
+            (said->bits == 0 || said->bits == modes[i].bits) &&
+            (said->group == 0 || said->group == modes[i].group) &&
+            (!said->mode || strcmp(said->mode, modes[i].name) == 0) && !mode)
+            mode = &modes[i];
+    }
+    if (!mode && (said->bits > 0 || said->group > 0))
+        return refuse_said(tensor, reterr);
+    if (!mode)
+        return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                                  "a scale of a byte for %llu bits of codes is none of mxfp4 "
+                                  "(128), mxfp8 (256) and nvfp4 (64)",
+                                  (unsigned long long)tensor->bits);
+    const struct dti_block_format *const block = &dti_block_formats[mode->block];
+    const bool largest = dti_dequant_has(tensor->group, DTI_PART_TENSOR_SCALE);
+    if (largest && block->family != DTI_BLOCKS_NV)
+        return dti_dequant_refuse(&tensor->group->part[DTI_PART_TENSOR_SCALE], reterr,
+                                  DTI_REMEDY_KEEP, "%s has no scale of the whole tensor",
+                                  mode->name);
+    enum dti_status status = dti_dequant_set_blocks(dequant, tensor->group, block, ret, reterr);
+    if (status == DTI_OK && largest)
+        status = read_largest(dequant, tensor, ret, reterr);
+    if (status != DTI_OK)
+        return status;
+    ret->form.dtype = block->name;
+    return show(dequant, tensor, mode->bits, mode->group, ret, reterr);
+}
+
+static enum dti_status match_mlx(struct dti_file_dequant *dequant,
+                                 const struct dti_dequant_group *group,
+                                 const struct dti_quant_config *config,
+                                 struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    struct mlx_tensor tensor = {.group = group,
+                                .codes = dti_dequant_of(group, DTI_PART_CODES),
+                                .scales = dti_dequant_of(group, DTI_PART_SCALE)};
+    const enum dti_dtype id = tensor.scales->format->id;
+    const struct dti_dequant_part *const codes = &group->part[DTI_PART_CODES];
+    uint64_t bits;
+    if (dti_is_big_endian(&tensor.codes->layout))
+        return dti_dequant_refuse(codes, reterr, DTI_REMEDY_NONE,
+                                  "codes packed in words must be little-endian");
+    if (!dti_dequant_same_rows(tensor.codes, tensor.scales))
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
+                                  "expected scales for the rows of '...weight', of the same shape "
+                                  "but for the last dimension");
+    tensor.words = tensor.codes->shape[tensor.codes->rank - 1];
+    tensor.scales_in_row = tensor.scales->shape[tensor.scales->rank - 1];
+    if (!dti_mul_u64(tensor.words, 32, &bits))
+        return dti_dequant_refuse(codes, reterr, DTI_REMEDY_NONE, "its dimensions are too large");
+    if ((tensor.words == 0) != (tensor.scales_in_row == 0) ||
+        (tensor.scales_in_row > 0 && bits % tensor.scales_in_row != 0))
+        return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
+                                  "its %llu words in a row are not divided by %llu scales",
+                                  (unsigned long long)tensor.words,
+                                  (unsigned long long)tensor.scales_in_row);
+    tensor.bits = tensor.scales_in_row > 0 ? bits / tensor.scales_in_row : 0;
+    const enum dti_status status = find_said(dequant, config, &tensor, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (id == DTI_UINT8)
+        return match_blocks(dequant, &tensor, ret, reterr);
+    if (id == DTI_FP32 || id == DTI_FP16 || id == DTI_BF16)
+        return match_biased(dequant, &tensor, ret, reterr);
+    return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
+                              "it has the dtype %s; scales of MLX are F32, F16, BF16 or U8",
+                              tensor.scales->format->name);
+}
+
+const struct dti_read_layout dti_layout_mlx = {
+    .name = "mlx",
+    .codes = ".weight",
+    .numbers = ".weight",
+    .dtype = DTI_UINT32,
+    .sure = true,
+    .suffix = {[DTI_PART_SCALE] = ".scales",
+               [DTI_PART_BIAS] = ".biases",
+               [DTI_PART_TENSOR_SCALE] = ".global_scale"},
+    .fits = is_mlx,
+    .match = match_mlx,
+};

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Computes numbers from codes and scales, a piece of a tensor at a time. A piece is cut at the ends
+ * of rows and into chunks; the codes of a chunk are read, its scales are kept or read, and kernels
+ * do the rest. */
+#include "files/dequant/dequant_piece.h"
+#include "files/dequant/dequant_stripes.h"
+
+enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
+                                  struct dti_dequant_scratch *scratch,
+                                  const unsigned char **ret_codes, struct dti_error *reterr)
+{
+    const bool packed = tensor->method->unpack != NULL, flat = dti_dequant_is_flat(tensor);
+    if (tensor->arrangement != DTI_CODES_ALONG) {
+        *ret_codes = scratch->codes;
+        return dti_dequant_pick(tensor, first, n, scratch, reterr);
+    }
+    const unsigned bits = packed ? tensor->bits : tensor->bits <= 8 ? 8 : 16;
+    const uint64_t column = flat ? first : first % tensor->columns;
+    const uint64_t row = flat ? 0 : first / tensor->columns;
+    const size_t skip = packed ? (size_t)(column % 8) : 0, count = n + skip;
+    const size_t size = (count * bits + 7) / 8;
+    const uint64_t offset =
+        dti_dequant_row(tensor, row) + (column - skip) / 8 * bits + (column - skip) % 8 * bits / 8;
+    const bool reversed = tensor->codes_swapped && bits == 16;
+    const void *raw = scratch->raw;
+    const enum dti_status status =
+        reversed ? dti_input_read_at(tensor->codes.input, scratch->raw, size, offset, reterr)
+                 : dti_window_look(scratch->view, tensor->codes.input, scratch->raw, size, offset,
+                                   &raw, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (reversed)
+        dti_dequant_reverse(scratch->raw, count);
+    if (packed) {
+        tensor->method->unpack->run(&tensor->method->unpack_args, scratch->codes, raw, count);
+        dti_dequant_flip(tensor, scratch->codes, count);
+    }
+    *ret_codes =
+        (packed ? scratch->codes : (const unsigned char *)raw) + skip * (bits == 16 ? 2 : 1);
+    return DTI_OK;
+}
+
+/* One scale for each element, or for each group of them. */
+static void run_affine(const struct dti_dequant_tensor *tensor,
+                       const struct dti_dequant_segment *segment, const unsigned char *codes,
+                       const float *scale, const int32_t *zero)
+{
+    const struct dti_scale_map *const map = &tensor->map;
+    struct dti_affine_args args = tensor->method->affine_args;
+    const size_t container = tensor->bits <= 8 ? 1 : 2;
+    if (map->of_column > 0 && map->group_columns == 1) {
+        args.scales = args.inverses = scale; /* the latter are not looked at */
+        args.zero_points = zero;
+        tensor->method->kernel->run.affine_back(&args, segment->numbers, codes, segment->n);
+        return;
+    }
+    for (size_t done = 0; done < segment->n;) {
+        size_t n = segment->n - done;
+        if (map->of_column > 0) {
+            const uint64_t left =
+                map->group_columns - (segment->column + done) % map->group_columns;
+            n = left < n ? (size_t)left : n;
+        }
+        args.scale = *scale++;
+        if (zero)
+            args.zero_point = *zero++;
+        tensor->method->kernel->run.affine_back(&args, segment->numbers + done,
+                                                codes + done * container, n);
+        done += n;
+    }
+}
+
+/* One scale and bias for each group; the first may have begun before. */
+static void run_biased(const struct dti_dequant_tensor *tensor,
+                       const struct dti_dequant_segment *segment, const unsigned char *codes,
+                       const float *scale, const float *bias)
+{
+    const size_t group = (size_t)tensor->map.group_columns;
+    const size_t skip = (size_t)(segment->column % group);
+    const size_t head = skip == 0 ? 0 : segment->n < group - skip ? segment->n : group - skip;
+    struct dti_biased_args args = {
+        .number = tensor->number, .group = group, .scales = scale, .biases = bias};
+    tensor->method->kernel->run.biased_back(&args, segment->numbers, codes, head);
+    args.scales += skip > 0;
+    args.biases += skip > 0;
+    tensor->method->kernel->run.biased_back(&args, segment->numbers + head, codes + head,
+                                            segment->n - head);
+}
+
+/* Blocks that do not run along rows, where each element has a scale of its own; or of a length that
+ * is not the format's. */
+static void run_table(const struct dti_dequant_tensor *tensor,
+                      const struct dti_dequant_segment *segment, const unsigned char *codes,
+                      const float *scale)
+{
+    const float *const numbers = tensor->parts->numbers;
+    const uint64_t group = tensor->map.group_columns, skip = segment->column % group;
+    for (size_t i = 0; i < segment->n; i++)
+        segment->numbers[i] = numbers[codes[i]] * scale[group > 1 ? (skip + i) / group : i];
+}
+
+static enum dti_status run_segment(const struct dti_dequant_tensor *tensor,
+                                   const struct dti_dequant_segment *segment,
+                                   const unsigned char *codes, struct dti_dequant_window *window,
+                                   struct dti_error *reterr)
+{
+    const uint64_t first = dti_dequant_scale_of(&tensor->map, segment->row, segment->column);
+    const uint64_t last =
+        dti_dequant_scale_of(&tensor->map, segment->row, segment->column + segment->n - 1);
+    const enum dti_status status =
+        dti_dequant_load(tensor, window, first, last - first + 1, reterr);
+    if (status != DTI_OK)
+        return status;
+    const size_t at = (size_t)(first - window->first);
+    if (tensor->block)
+        run_table(tensor, segment, codes, window->scale + at);
+    else if (tensor->biases.container)
+        run_biased(tensor, segment, codes, window->scale + at, window->bias + at);
+    else
+        run_affine(tensor, segment, codes, window->scale + at,
+                   tensor->zero_form == DTI_ZERO_NONE ? NULL : window->zero + at);
+    return DTI_OK;
+}
+
+static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, uint64_t first,
+                                      size_t n, float *numbers, struct dti_dequant_scratch *scratch,
+                                      struct dti_error *reterr)
+{
+    const size_t container = tensor->bits <= 8 ? 1 : 2;
+    const unsigned char *codes = NULL;
+    enum dti_status status = dti_dequant_codes(tensor, first, n, scratch, &codes, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (size_t done = 0; done < n && status == DTI_OK;) {
+        struct dti_dequant_segment segment = {.row = (first + done) / tensor->columns,
+                                              .column = (first + done) % tensor->columns,
+                                              .n = n - done,
+                                              .numbers = numbers + done};
+        if (segment.n > tensor->columns - segment.column)
+            segment.n = (size_t)(tensor->columns - segment.column);
+        status = run_segment(tensor, &segment, codes + done * container, &scratch->window, reterr);
+        done += segment.n;
+    }
+    return dti_window_done(scratch->view, status, reterr);
+}
+
+/* A NaN of a scale may be any, and the sign of that of 0 x inf is the machine's. */
+static void make_nans_alike(float *numbers, size_t n)
+{
+    static const uint32_t nan = UINT32_C(0x7fc00000);
+    for (size_t i = 0; i < n; i++) {
+        if (dti_dequant_bits(numbers[i]) << 1 > UINT32_C(0xFF000000))
+            memcpy(&numbers[i], &nan, sizeof nan);
+    }
+}
+
+/* NaNs and infinities among the numbers. NaNs become the one that there is. */
+static void count_specials(struct dti_dequant_tensor *tensor, float *numbers, size_t n)
+{
+    struct dti_range range;
+    dti_range_init(&range);
+    tensor->method->range->run.range(numbers, n, &range);
+    if (range.nan > 0) {
+        make_nans_alike(numbers, n);
+        atomic_fetch_add_explicit(&tensor->nan, range.nan, memory_order_relaxed);
+    }
+    if (range.inf > 0)
+        atomic_fetch_add_explicit(&tensor->inf, range.inf, memory_order_relaxed);
+}
+
+/* How many of n elements are read at once: up to the end of their row where rows matter. */
+static size_t within_row(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n)
+{
+    const uint64_t left = tensor->columns - first % tensor->columns;
+    const bool rows = tensor->interleaved.elements == 0 &&
+                      (dti_dequant_along(tensor) || !dti_dequant_is_flat(tensor));
+    return rows && left < n ? (size_t)left : n;
+}
+
+static enum dti_status read_chunk(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
+                                  float *numbers, struct dti_dequant_scratch *scratch,
+                                  struct dti_error *reterr)
+{
+    struct dti_dequant_segment segment = {.row = first / tensor->columns,
+                                          .column = first % tensor->columns,
+                                          .n = n,
+                                          .numbers = numbers};
+    if (tensor->interleaved.elements > 0)
+        return dti_dequant_interleaved(tensor, &segment, scratch, reterr);
+    if (dti_dequant_along(tensor))
+        return dti_dequant_blocks(tensor, &segment, scratch, reterr);
+    return read_by_scales(tensor, first, n, numbers, scratch, reterr);
+}
+
+static void multiply(float *numbers, size_t n, float factor)
+{
+    for (size_t i = 0; i < n; i++)
+        numbers[i] *= factor;
+}
+
+/* For the batch. */
+static enum dti_status read_numbers(void *context, void *buffer, size_t size, uint64_t offset,
+                                    struct dti_window *window, void *memory,
+                                    struct dti_error *reterr)
+{
+    struct dti_dequant_tensor *const tensor = context;
+    struct dti_dequant_scratch *const scratch = memory;
+    float *const numbers = buffer;
+    const uint64_t first = offset / sizeof *numbers;
+    const size_t n = size / sizeof *numbers;
+    enum dti_status status = DTI_OK;
+    scratch->view = window;
+    scratch->window.count = 0;
+    for (size_t done = 0; done < n && status == DTI_OK;) {
+        const uint64_t at = first + done;
+        const size_t some = n - done < DTI_DEQUANT_CHUNK ? n - done : DTI_DEQUANT_CHUNK;
+        const size_t taken = tensor->matrix > 0 ? some : within_row(tensor, at, some);
+        if (tensor->matrix > 0)
+            status = dti_stripes_read(tensor->stripes, tensor, at, taken, numbers + done, scratch,
+                                      reterr);
+        else
+            status = read_chunk(tensor, at, taken, numbers + done, scratch, reterr);
+        if (status == DTI_OK && tensor->factor != 1)
+            multiply(numbers + done, taken, tensor->factor);
+        if (status == DTI_OK)
+            count_specials(tensor, numbers + done, taken);
+        done += taken;
+    }
+    return status;
+}
+
+/* Whether each element has a scale of its own, in memory. */
+static bool has_each(const struct dti_dequant_tensor *tensor)
+{
+    return tensor->matrix > 0 ? dti_stripes_spread(&tensor->map)
+                              : tensor->map.of_column > 0 && tensor->map.group_columns == 1;
+}
+
+static bool has_blocks(const struct dti_dequant_tensor *tensor)
+{
+    return dti_dequant_along(tensor) || tensor->interleaved.elements > 0;
+}
+
+/* Whether codes are unpacked before their numbers are computed. */
+static bool has_packed(const struct dti_dequant_tensor *tensor)
+{
+    return !has_blocks(tensor) && tensor->bits < 8 &&
+           (tensor->order != DTI_BLOCK_BYTES || tensor->arrangement != DTI_CODES_ALONG);
+}
+
+static bool has_biases(const struct dti_dequant_tensor *tensor)
+{
+    return tensor->biases.container != NULL;
+}
+
+/* Whether numbers of blocks are decoded one by one, with a scale beside each: those of matrices
+ * that are stored transposed. */
+static bool has_floats(const struct dti_dequant_tensor *tensor)
+{
+    return tensor->block && tensor->matrix > 0 &&
+           dti_format_is_float(dti_format_get(tensor->block->code));
+}
+
+bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
+                          const struct dti_dequant_tensor *other)
+{
+    return one->block == other->block && one->parts == other->parts && one->bits == other->bits &&
+           one->order == other->order && one->zero_offset == other->zero_offset &&
+           one->level == other->level && has_each(one) == has_each(other) &&
+           has_blocks(one) == has_blocks(other) && has_packed(one) == has_packed(other) &&
+           has_biases(one) == has_biases(other) && has_floats(one) == has_floats(other) &&
+           (one->interleaved.elements > 0) == (other->interleaved.elements > 0) &&
+           dti_dequant_bits(one->tensor_scale) == dti_dequant_bits(other->tensor_scale) &&
+           memcmp(&one->affine, &other->affine, sizeof one->affine) == 0;
+}
+
+static void init_affine(struct dti_dequant_method *ret, const struct dti_dequant_tensor *tensor)
+{
+    static const float some = 1;
+    ret->affine = tensor->affine;
+    if (tensor->block)
+        ret->affine.code = *dti_format_get(tensor->block->code);
+    dti_decoder_init(&ret->decoder, &ret->affine.code);
+    ret->affine_args = (struct dti_affine_args){
+        .affine = &ret->affine,
+        .decoder = dti_format_is_float(&ret->affine.code) ? &ret->decoder : NULL,
+        .scale = 1,
+        .inverse = 1,
+        .zero_point = tensor->zero_offset,
+        .scales = has_each(tensor) ? &some : NULL,
+    };
+    ret->kernel = dti_quant_find_affine(true, &ret->affine_args, tensor->level);
+}
+
+void dti_dequant_method_init(struct dti_dequant_method *ret,
+                             const struct dti_dequant_tensor *tensor)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->range = dti_quant_find_range(false, tensor->level);
+    if (has_blocks(tensor))
+        dti_dequant_init_blocks(ret, tensor);
+    else if (has_biases(tensor))
+        ret->kernel = dti_quant_find_biased(tensor->level);
+    else if (!tensor->block || has_floats(tensor))
+        init_affine(ret, tensor);
+    if (has_packed(tensor)) {
+        ret->unpack_args = (struct dti_kernel_args){.bits = tensor->bits,
+                                                    .high_first = tensor->order == DTI_BLOCK_HIGH};
+        ret->unpack = dti_kernel_find(DTI_OP_UNPACK, &ret->unpack_args, tensor->level);
+    }
+}
+
+void dti_dequant_prepare(struct dti_dequant_tensor *tensor, const struct dti_dequant_method *method)
+{
+    tensor->method = method;
+    tensor->source = (struct dti_batch_source){
+        .read = read_numbers,
+        .context = tensor,
+        .scratch_bytes = sizeof(struct dti_dequant_scratch) +
+                         (tensor->matrix > 0 ? (size_t)DTI_STRIPE_SCRATCH : 0),
+    };
+}
+
+static enum dti_status open_part(struct dti_dequant_part *part, struct dti_error *reterr)
+{
+    if (!part->container)
+        return DTI_OK;
+    return dti_container_data(part->container, part->tensor, &part->input, &part->offset, reterr);
+}
+
+enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr)
+{
+    enum dti_status status = open_part(&tensor->codes, reterr);
+    if (status == DTI_OK)
+        status = open_part(&tensor->scales, reterr);
+    if (status == DTI_OK)
+        status = open_part(&tensor->biases, reterr);
+    if (status == DTI_OK && tensor->nested)
+        status = open_part(&tensor->nested->scales, reterr);
+    return status == DTI_OK ? open_part(&tensor->zeros, reterr) : status;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the row of the table of layouts for a tensor's parts: dtypes, names and shapes must match.
+ */
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "files/dequant/dequant_find.h"
+
+/* What is read besides: codes of 8 bits in words, and FP4 under its own name or as int8. */
+static const struct dti_quant_row more_rows[] = {
+    {.layout = DTI_LAYOUT_COMPRESSED_TENSORS,
+     .number = DTI_UINT8,
+     .codes = DTI_INT32,
+     .packing = DTI_QUANT_WORDS,
+     .scale = DTI_FP32},
+    {.layout = DTI_LAYOUT_COMPRESSED_TENSORS,
+     .block = &dti_block_formats[DTI_BLOCK_MXFP4],
+     .codes = DTI_FP4_E2M1,
+     .scale = DTI_UINT8},
+    {.layout = DTI_LAYOUT_COMPRESSED_TENSORS,
+     .block = &dti_block_formats[DTI_BLOCK_NVFP4],
+     .codes = DTI_FP4_E2M1,
+     .scale = DTI_FP8_E4M3FN,
+     .flags = DTI_QUANT_INVERSE},
+    {.layout = DTI_LAYOUT_MODELOPT,
+     .block = &dti_block_formats[DTI_BLOCK_NVFP4],
+     .codes = DTI_FP4_E2M1,
+     .scale = DTI_FP8_E4M3FN},
+};
+enum { MORE = sizeof more_rows / sizeof more_rows[0] };
+/* The only row of int8 codes with scales called Y.scale. */
+static const struct dti_quant_row pairs = {.layout = DTI_LAYOUT_MODELOPT,
+                                           .block = &dti_block_formats[DTI_BLOCK_MXFP4],
+                                           .codes = DTI_INT8,
+                                           .packing = DTI_QUANT_BITS,
+                                           .scale = DTI_FP8_E8M0};
+
+/* Scales of integers and floats come in any float; those of blocks as the table says. */
+static bool scale_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
+                       const struct dti_block_format *block)
+{
+    const struct dti_format *const scale = dti_dequant_of(group, DTI_PART_SCALE)->format;
+    if (!block)
+        return scale->id == DTI_FP32 || scale->id == DTI_FP16 || scale->id == DTI_BF16 ||
+               (group->beside && scale->id == DTI_FP8_E8M0);
+    return scale->id == row->scale || (row->scale == DTI_UINT8 && scale->id == DTI_FP8_E8M0);
+}
+
+static bool name_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row)
+{
+    const char *const suffix = dti_quant_suffix(row, DTI_PART_CODES);
+    return group->free_name || group->packed_name == (suffix[0] != '\0');
+}
+
+/* Whether dtypes, names and the metadata entry allow a row. */
+static bool row_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
+                     struct dti_dequant_scheme *ret)
+{
+    const struct dti_block_format *const block = row->block;
+    const bool tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
+    if (dti_quant_is_flat(row) || /* read by its state: dequant_state.c */
+        dti_dequant_of(group, DTI_PART_CODES)->format->id != row->codes ||
+        !scale_fits(group, row, block) || !(row == &pairs || name_fits(group, row)) ||
+        (group->bound && row->layout != group->layout) ||
+        (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))
+        return false;
+    if (group->told ? strcmp(group->told_dtype, dti_quant_row_name(row)) != 0
+                    : (row->flags & DTI_QUANT_TOLD) != 0)
+        return false;
+    *ret = (struct dti_dequant_scheme){.row = row, .block = block};
+    ret->code = *dti_quant_row_code(row);
+    ret->bits = ret->code.width;
+    if (row->packing == DTI_QUANT_WORDS && ret->code.kind == DTI_KIND_INT)
+        ret->code = *dti_format_get(ret->bits == 2 ? DTI_UINT2 : DTI_UINT4);
+    return true;
+}
+
+/* What is said of the numbers. Integers of a configuration may be stored in wider codes. */
+static bool hint_fits(const struct dti_dequant_knowledge *known, const struct dti_quant_hint *hint,
+                      const struct dti_dequant_scheme *scheme)
+{
+    const bool floats = dti_format_is_float(&scheme->code);
+    const bool wider = known->configured && !floats && scheme->row->packing == DTI_QUANT_PLAIN;
+    if (hint->number != DTI_NUMBER_OPEN && floats != (hint->number == DTI_NUMBER_FLOAT))
+        return false;
+    return hint->bits == 0 || (wider ? scheme->bits >= hint->bits : scheme->bits == hint->bits);
+}
+
+/* Whether two rows read the same numbers. q8_0 is int8 in groups; with one scale all are alike. */
+static bool same(const struct dti_dequant_group *group, const struct dti_dequant_scheme *a,
+                 const struct dti_dequant_scheme *b)
+{
+    if (dti_dequant_of(group, DTI_PART_SCALE)->elements == 1 && a->row->codes == b->row->codes &&
+        a->row->packing == b->row->packing)
+        return a->code.id == b->code.id;
+    const bool plain_a = !a->block || a->block->id == DTI_BLOCK_Q8_0;
+    const bool plain_b = !b->block || b->block->id == DTI_BLOCK_Q8_0;
+    if (plain_a && plain_b)
+        return a->code.id == b->code.id;
+    return a->block == b->block;
+}
+
+/* The last dimension of the codes in elements; false: it is no whole number of them. */
+static bool unpack(const struct dti_dequant_scheme *scheme, uint64_t *last)
+{
+    const unsigned unit = scheme->row->packing == DTI_QUANT_BITS    ? 8
+                          : scheme->row->packing == DTI_QUANT_WORDS ? 32
+                                                                    : scheme->bits;
+    if (*last > UINT64_MAX / unit || *last * unit % scheme->bits != 0)
+        return false;
+    *last = *last * unit / scheme->bits;
+    return true;
+}
+
+/* Every dimension is that of the codes, except that those along one axis, and in the last word of a
+ * row, may be padded. */
+static bool is_within(const struct dti_dequant_shape *shape)
+{
+    unsigned padded = 0;
+    for (unsigned i = 0; i < shape->rank; i++) {
+        if (shape->shape[i] > shape->stored[i] || (shape->shape[i] == 0) != (shape->stored[i] == 0))
+            return false;
+        padded += i + 1 < shape->rank && shape->shape[i] != shape->stored[i];
+    }
+    return padded <= 1;
+}
+
+/* Padding is less than a group. */
+static bool is_little(const struct dti_dequant_shape *shape, const struct dti_dequant_form *form)
+{
+    for (unsigned i = 0; i < shape->rank; i++) {
+        const bool groups = form->per == DTI_PER_GROUP && form->axis == i && form->group[0] == 0;
+        if (shape->stored[i] - shape->shape[i] >= (groups ? form->group[1] : 1))
+            return false;
+    }
+    return true;
+}
+
+/* Whether rows are padded to groups of the given length. */
+static bool are_groups(uint64_t length, uint64_t last, uint64_t count, uint64_t words,
+                       uint64_t per_word)
+{
+    uint64_t all;
+    return dti_mul_u64(length, count, &all) && dti_divide_up(last, length) == count &&
+           dti_divide_up(all, per_word) == words;
+}
+
+/* Whether rows are filled by the codes alone, or by groups of a given length: the last dimension
+ * becomes that of whole ones. */
+static bool end_words(const struct dti_dequant_group *group,
+                      const struct dti_dequant_scheme *scheme, const uint64_t *told, unsigned rank,
+                      uint64_t *stored)
+{
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    const uint64_t per_word = 32 / scheme->bits, last = told[rank - 1];
+    const uint64_t words = stored[rank - 1] / per_word;
+    const uint64_t groups = scales->rank == rank ? scales->shape[rank - 1] : 1;
+    stored[rank - 1] = last;
+    if (dti_quant_fills_words(last, words, scheme->bits))
+        return true;
+    if (group->told_group == 0 || last == 0 ||
+        !are_groups(group->told_group, last, groups, words, per_word))
+        return false;
+    stored[rank - 1] = group->told_group * groups;
+    return true;
+}
+
+/* Codes that may be others: of another width in words, or packed ones in uint8. */
+static void doubt_codes(const struct dti_dequant_group *group,
+                        const struct dti_dequant_scheme *scheme, const struct dti_quant_hint *hint,
+                        const uint64_t *told, struct dti_dequant_doubt *doubt)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    if (group->told || hint->bits > 0)
+        return;
+    if (scheme->row->packing == DTI_QUANT_WORDS) {
+        const unsigned widths =
+            dti_quant_widths(told[codes->rank - 1], codes->shape[codes->rank - 1]);
+        doubt->widths = (widths & (widths - 1)) != 0 ? widths : 0;
+    } else if (!scheme->block && scheme->row->codes == DTI_UINT8) {
+        doubt->unsigned_codes = !dti_dequant_has(group, DTI_PART_ZERO_POINT);
+    }
+}
+
+/* Fills found from a row; false: the shapes do not fit it. *doubt is filled where they fit in
+ * several ways. */
+static bool try_row(const struct dti_dequant_group *group, const struct dti_dequant_scheme *scheme,
+                    const struct dti_quant_hint *hint, const uint64_t *told,
+                    uint64_t stored[DTI_QUANT_RANK_MAX], struct dti_dequant_found *found,
+                    struct dti_dequant_doubt *doubt)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    const struct dti_dequant_shape shape = {
+        .rank = codes->rank,
+        .shape = told ? told : stored,
+        .stored = stored,
+        .scales = scales,
+        .hint = hint,
+        .words = scheme->row->packing == DTI_QUANT_WORDS,
+        .rectangles = group->inverse || group->beside,
+        .powers = scales->format->id == DTI_FP8_E8M0,
+        .doubt = doubt,
+    };
+    struct dti_dequant_tensor *const how = &found->how;
+    for (unsigned i = 0; i < codes->rank; i++)
+        stored[i] = codes->shape[i];
+    if (scheme->row->packing != DTI_QUANT_PLAIN &&
+        (codes->rank == 0 || !unpack(scheme, &stored[codes->rank - 1])))
+        return false;
+    if (shape.words && !told)
+        return false;
+    if (codes->rank > 0 && codes->format->width < 8 &&
+        codes->shape[codes->rank - 1] % 8 * codes->format->width % 8 != 0)
+        return false; /* rows that end within a byte */
+    if (!is_within(&shape))
+        return false;
+    how->block = scheme->block;
+    how->bits = scheme->bits;
+    how->elements = 1;
+    for (unsigned i = 0; i < codes->rank; i++)
+        how->elements *= shape.shape[i]; /* no more than those of the codes */
+    const uint64_t rows = codes->rank > 0 ? codes->shape[codes->rank - 1] : 1;
+    how->row_bytes = codes->elements > 0 ? codes->bytes / (codes->elements / rows) : 0;
+    if (shape.words && !end_words(group, scheme, told, codes->rank, stored))
+        return false;
+    if (!dti_dequant_place_scales(&shape, scheme->block ? scheme->block->length : 0, found) ||
+        !is_little(&shape, &found->form))
+        return false;
+    doubt_codes(group, scheme, hint, told, doubt);
+    return true;
+}
+
+static const struct dti_quant_row *row_at(size_t i)
+{
+    return i < dti_quant_row_count          ? &dti_quant_rows[i]
+           : i < dti_quant_row_count + MORE ? &more_rows[i - dti_quant_row_count]
+                                            : &pairs;
+}
+
+/* int8 is read by one row with scales that are called Y.scale, and that row by nothing else. */
+static bool is_apart(const struct dti_dequant_group *group, const struct dti_quant_row *row)
+{
+    return row->codes == DTI_INT8 && group->beside != (row == &pairs);
+}
+
+static bool is_doubtful(const struct dti_dequant_doubt *doubt)
+{
+    return doubt->lengths.other > 0 || doubt->widths > 0 || doubt->unsigned_codes;
+}
+
+enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
+                                   const struct dti_dequant_group *group, const uint64_t *told,
+                                   uint64_t shape[DTI_QUANT_RANK_MAX],
+                                   struct dti_dequant_scheme *ret_scheme,
+                                   struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_dequant_found empty = *ret;
+    const size_t rows = dti_quant_row_count + MORE + 1;
+    uint64_t stored[DTI_QUANT_RANK_MAX];
+    bool any = false, candidates = false;
+    for (size_t i = 0; i < known->count * rows; i++) {
+        const struct dti_quant_hint *const hint = &known->hints[i / rows];
+        const struct dti_quant_row *const row = row_at(i % rows);
+        struct dti_dequant_doubt doubt = {.axis = 0};
+        struct dti_dequant_scheme scheme;
+        if (is_apart(group, row) || !row_fits(group, row, &scheme))
+            continue;
+        struct dti_dequant_found trial = empty;
+        candidates = true;
+        if (!hint_fits(known, hint, &scheme) ||
+            !try_row(group, &scheme, hint, told, stored, &trial, &doubt))
+            continue;
+        if (trial.how.elements > 0 && is_doubtful(&doubt))
+            return dti_dequant_refuse_doubt(group, &doubt, reterr);
+        if (any && trial.how.elements > 0 && !same(group, ret_scheme, &scheme))
+            return dti_dequant_refuse_two(group, dti_quant_row_name(ret_scheme->row),
+                                          dti_quant_row_name(row), reterr);
+        if (any && trial.how.elements > 0 && trial.how.scale_count > 1 &&
+            memcmp(&ret->how.map, &trial.how.map, sizeof trial.how.map) != 0)
+            return dti_dequant_refuse_two(group, NULL, NULL, reterr);
+        scheme.asymmetric = hint->asymmetric && (!any || ret_scheme->asymmetric);
+        if (any) {
+            ret_scheme->asymmetric = scheme.asymmetric;
+            continue;
+        }
+        any = true;
+        *ret_scheme = scheme;
+        *ret = trial;
+        for (unsigned k = 0; k < codes->rank; k++)
+            shape[k] = told ? told[k] : stored[k];
+    }
+    if (any)
+        return DTI_OK;
+    const struct dti_quant_hint *const first = &known->hints[0];
+    const bool said = first->bits > 0 || first->group[1] > 0 || known->count > 1;
+    if (candidates && said)
+        return dti_dequant_refuse_hints(group, known, reterr);
+    return dti_dequant_refuse_shapes(group, candidates, told != NULL, reterr);
+}

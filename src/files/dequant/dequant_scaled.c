@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Codes in rows with scales under names of their own: 8 bits of bitsandbytes.
+ *
+ *                  weight       SCB       weight_format
+ *   bitsandbytes   I8 [N, K]    F32 [N]   U8 []: 0, or none
+ *
+ * SCB are the largest magnitudes of rows: a number is (code x SCB) x 1 / 127, each product rounded.
+ * The format is the order of codes; 0 is that of rows. Source: bitsandbytes 0.50.2 (nn/modules.py,
+ * functional.py). */
+#include "files/dequant/dequant_layouts.h"
+
+enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
+                                     const struct dti_dequant_group *group,
+                                     const struct dti_quant_hint *hint,
+                                     struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    const struct dti_dequant_knowledge known = {
+        .hints = hint, .count = 1, .source = group->layout_read->name};
+    const enum dti_status status = dti_dequant_match(dequant, &known, group, ret, reterr);
+    if (status == DTI_OK)
+        ret->form.layout = group->layout_read->name;
+    return status;
+}
+
+/* Older versions stored codes in the order of their kernels. */
+static enum dti_status check_order(const struct dti_dequant_group *group, struct dti_error *reterr)
+{
+    static const char *const orders[] = {"row", "col32", "col_turing", "col_ampere"};
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_STATE];
+    unsigned char order;
+    if (!part->container)
+        return DTI_OK;
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
+    if (tensor->format->id != DTI_UINT8 || tensor->elements != 1)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP, "expected one U8");
+    const enum dti_status status = dti_dequant_read_all(part, &order, 1, reterr);
+    if (status != DTI_OK || order == 0)
+        return status;
+    return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                              "it is %u (%s); only 0, the order of rows, is supported", order,
+                              order < sizeof orders / sizeof *orders ? orders[order] : "unknown");
+}
+
+static enum dti_status match_rows(struct dti_file_dequant *dequant,
+                                  const struct dti_dequant_group *group,
+                                  const struct dti_quant_config *config,
+                                  struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    static const struct dti_quant_hint rows = {
+        .bits = 8, .number = DTI_NUMBER_INT, .strategy = DTI_STRATEGY_CHANNEL};
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    (void)config;
+    if (codes->rank != 2 || scales->format->id != DTI_FP32 || scales->rank != 1 ||
+        scales->elements != codes->shape[0])
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
+                                  "expected a scale for each row of a matrix of codes, as F32");
+    enum dti_status status = check_order(group, reterr);
+    if (status == DTI_OK)
+        status = dti_dequant_match_as(dequant, group, &rows, ret, reterr);
+    ret->how.factor = 0.007874015718698502f; /* 1 / 127 */
+    return status;
+}
+
+const struct dti_read_layout dti_layout_bitsandbytes = {
+    .name = "bitsandbytes",
+    .dtype = DTI_INT8,
+    .codes = ".weight",
+    .numbers = ".weight",
+    .suffix = {[DTI_PART_SCALE] = ".SCB", [DTI_PART_STATE] = ".weight_format"},
+    .match = match_rows,
+};

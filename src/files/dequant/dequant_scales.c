@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The scales and zero points of some elements, as numbers. */
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "dtinfo/little_endian.h"
+#include "files/dequant/dequant_tensor.h"
+
+/* Codes of scales, and the scales of those. */
+static enum dti_status load_nested(const struct dti_dequant_tensor *tensor,
+                                   struct dti_dequant_window *window, struct dti_error *reterr)
+{
+    const struct dti_dequant_nested *const nested = tensor->nested;
+    const uint64_t first = window->first / nested->block;
+    const uint64_t last = (window->first + window->count - 1) / nested->block;
+    const size_t count = (size_t)window->count, of_codes = DTI_DEQUANT_WINDOW;
+    unsigned char *const own = window->raw + of_codes;
+    enum dti_status status = dti_input_read_at(tensor->scales.input, window->raw, count,
+                                               tensor->scales.offset + window->first, reterr);
+    if (status == DTI_OK)
+        status = dti_input_read_at(nested->scales.input, own, (size_t)(last - first + 1) * 4,
+                                   nested->scales.offset + first * 4, reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const uint64_t block = (window->first + i) / nested->block - first;
+        const uint32_t code = (uint32_t)dti_little_get(own + block * 4, sizeof code);
+        float scale;
+        memcpy(&scale, &code, sizeof scale);
+        window->scale[i] = dti_nested_back(nested->map[window->raw[i]], scale, nested->offset);
+    }
+    return status;
+}
+
+/* Four neighbours of a row are together; the rows of a tile are 0, 32, 64, 96, 1, 33 ... */
+static enum dti_status read_tiled(const struct dti_dequant_tensor *tensor, unsigned char *buffer,
+                                  uint64_t first, size_t count, struct dti_error *reterr)
+{
+    const uint64_t columns = tensor->scale_columns, tiles = dti_divide_up(columns, 4);
+    enum dti_status status = DTI_OK;
+    for (size_t done = 0; done < count && status == DTI_OK;) {
+        const uint64_t row = (first + done) / columns, column = (first + done) % columns;
+        const uint64_t left = columns - column < 4 - column % 4 ? columns - column : 4 - column % 4;
+        const size_t n = count - done < left ? count - done : (size_t)left;
+        const uint64_t tile = row / 128 * tiles + column / 4;
+        status = dti_input_read_at(tensor->scales.input, buffer + done, n,
+                                   tensor->scales.offset + tile * 512 + row % 32 * 16 +
+                                       row % 128 / 32 * 4 + column % 4,
+                                   reterr);
+        done += n;
+    }
+    return status;
+}
+
+enum dti_status dti_dequant_raw_scales(const struct dti_dequant_tensor *tensor,
+                                       const struct dti_dequant_part *part, void *buffer,
+                                       uint64_t first, size_t count, struct dti_error *reterr)
+{
+    const size_t size = dti_format_container(dti_dequant_part_tensor(part)->format);
+    if (tensor->tiled)
+        return read_tiled(tensor, buffer, first, count, reterr);
+    return dti_input_read_at(part->input, buffer, count * size, part->offset + first * size,
+                             reterr);
+}
+
+/* Of a part with the dtype of scales. */
+static enum dti_status load_floats(const struct dti_dequant_tensor *tensor,
+                                   const struct dti_dequant_part *part,
+                                   struct dti_dequant_window *window, float *ret,
+                                   struct dti_error *reterr)
+{
+    const size_t size = dti_format_container(dti_dequant_part_tensor(part)->format);
+    const size_t count = (size_t)window->count;
+    enum dti_status status =
+        dti_dequant_raw_scales(tensor, part, window->raw, window->first, count, reterr);
+    for (size_t done = 0; done < count && status == DTI_OK; done += DTI_TILE) {
+        const size_t n = count - done < DTI_TILE ? count - done : DTI_TILE;
+        status = dti_plan_run(tensor->scale_plan, ret + done, window->raw + done * size, n, 0,
+                              DTI_STORES_CACHED, NULL, reterr);
+    }
+    return status;
+}
+
+static enum dti_status load_own(const struct dti_dequant_tensor *tensor,
+                                struct dti_dequant_window *window, struct dti_error *reterr)
+{
+    if (tensor->nested)
+        return load_nested(tensor, window, reterr);
+    const size_t count = (size_t)window->count;
+    const enum dti_status status =
+        load_floats(tensor, &tensor->scales, window, window->scale, reterr);
+    for (size_t i = 0; i < count && tensor->divisors; i++)
+        window->scale[i] = 1 / window->scale[i];
+    for (size_t i = 0; i < count && tensor->block && tensor->block->family == DTI_BLOCKS_NV; i++)
+        window->scale[i] *= tensor->tensor_scale;
+    return status;
+}
+
+/* And biases, if there are any. */
+static enum dti_status load_scales(const struct dti_dequant_tensor *tensor,
+                                   struct dti_dequant_window *window, struct dti_error *reterr)
+{
+    enum dti_status status = load_own(tensor, window, reterr);
+    if (status == DTI_OK && tensor->biases.container)
+        status = load_floats(tensor, &tensor->biases, window, window->bias, reterr);
+    for (uint64_t i = 0; i < window->count && tensor->probe && status == DTI_OK; i++) {
+        window->scale[i] = window->scale[i] == 0 ? 1 : 0;
+        if (tensor->biases.container)
+            window->bias[i] = 0;
+    }
+    return status;
+}
+
+enum dti_status dti_dequant_load_scales(const struct dti_dequant_tensor *tensor,
+                                        struct dti_dequant_window *window, uint64_t first,
+                                        size_t count, struct dti_error *reterr)
+{
+    window->first = first;
+    window->count = count;
+    return load_scales(tensor, window, reterr);
+}
+
+static enum dti_status zero_outside(const struct dti_dequant_tensor *tensor, uint64_t index,
+                                    int64_t zero, struct dti_error *reterr)
+{
+    char place[DTI_TENSOR_PLACE];
+    return dti_fail(reterr, DTI_BAD_INPUT,
+                    "%s: element %llu is %lld, which is not a zero point of %s codes",
+                    dti_tensor_place(tensor->zeros.container, tensor->zeros.tensor, place),
+                    (unsigned long long)index, (long long)zero, tensor->affine.code.name);
+}
+
+static int64_t integer_of(const struct dti_format *format, uint64_t code)
+{
+    const uint64_t sign = dti_format_sign_bit(format);
+    return (int64_t)((code ^ sign) - sign);
+}
+
+bool dti_dequant_zero_of(const struct dti_dequant_tensor *tensor, const unsigned char *raw,
+                         size_t i, int64_t *ret)
+{
+    const struct dti_tensor *const zeros = dti_dequant_part_tensor(&tensor->zeros);
+    const int64_t zero =
+        integer_of(zeros->format, dti_storage_get(zeros->format, &zeros->layout, raw, i));
+    *ret = zero;
+    return zero >= INT16_MIN && zero <= UINT16_MAX &&
+           zero + tensor->zero_offset >= tensor->affine.low &&
+           zero + tensor->zero_offset <= tensor->affine.high;
+}
+
+static enum dti_status load_plain_zeros(const struct dti_dequant_tensor *tensor,
+                                        struct dti_dequant_window *window, struct dti_error *reterr)
+{
+    const struct dti_tensor *const zeros = dti_dequant_part_tensor(&tensor->zeros);
+    const size_t size = dti_format_container(zeros->format);
+    const enum dti_status status =
+        dti_input_read_at(tensor->zeros.input, window->raw, (size_t)window->count * size,
+                          tensor->zeros.offset + window->first * size, reterr);
+    for (size_t i = 0; i < window->count && status == DTI_OK; i++) {
+        int64_t zero;
+        if (!dti_dequant_zero_of(tensor, window->raw, i, &zero))
+            return zero_outside(tensor, window->first + i, zero, reterr);
+        window->zero[i] = (int32_t)zero + tensor->zero_offset;
+    }
+    return status;
+}
+
+/* Scales of a row that follow each other, in the window from place `done` on. */
+struct scale_run {
+    uint64_t row, column;
+    size_t n;
+};
+
+static struct scale_run run_at(const struct dti_dequant_tensor *tensor,
+                               const struct dti_dequant_window *window, uint64_t done)
+{
+    const uint64_t columns = tensor->scale_columns, at = window->first + done;
+    const uint64_t left = columns - at % columns, wanted = window->count - done;
+    return (struct scale_run){at / columns, at % columns, (size_t)(left < wanted ? left : wanted)};
+}
+
+/* Words hold the zero points of 32 / bits rows of scales; bits divides 32. */
+static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor,
+                                         struct dti_dequant_window *window,
+                                         struct dti_error *reterr)
+{
+    const uint64_t columns = tensor->scale_columns, in_word = 32 / tensor->bits;
+    const uint64_t rows = tensor->scale_rows, words = rows / in_word + (rows % in_word != 0);
+    const int32_t mask = (int32_t)dti_low_bits(tensor->bits);
+    enum dti_status status = DTI_OK;
+    for (uint64_t done = 0; done < window->count && status == DTI_OK;) {
+        const struct scale_run run = run_at(tensor, window, done);
+        const uint64_t word =
+            (run.row / rows * words + run.row % rows / in_word) * columns + run.column;
+        const unsigned shift = (unsigned)(run.row % rows % in_word) * tensor->bits;
+        status = dti_input_read_at(tensor->zeros.input, window->raw, 4 * run.n,
+                                   tensor->zeros.offset + 4 * word, reterr);
+        for (size_t i = 0; i < run.n && status == DTI_OK; i++) {
+            const uint32_t bits = (uint32_t)dti_little_get(window->raw + 4 * i, sizeof bits);
+            window->zero[done + i] = (int32_t)(bits >> shift & (uint32_t)mask);
+        }
+        done += run.n;
+    }
+    return status;
+}
+
+/* Rows of scales have their zero points in whole words. */
+static enum dti_status load_zeros_along(const struct dti_dequant_tensor *tensor,
+                                        struct dti_dequant_window *window, struct dti_error *reterr)
+{
+    const uint64_t row_bytes = dti_divide_up(tensor->scale_columns * tensor->bits, 32) * 4;
+    const int32_t mask = (int32_t)dti_low_bits(tensor->bits);
+    enum dti_status status = DTI_OK;
+    for (uint64_t done = 0; done < window->count && status == DTI_OK;) {
+        const struct scale_run run = run_at(tensor, window, done);
+        const uint64_t word = run.column / 32 * tensor->bits;
+        const size_t skip = (size_t)(run.column % 32);
+        unsigned char *const fields = window->raw + 4 * (size_t)DTI_DEQUANT_WINDOW;
+        uint64_t bytes = dti_divide_up((skip + run.n) * tensor->bits, 32) * 4;
+        bytes = bytes > row_bytes - word * 4 ? row_bytes - word * 4 : bytes;
+        status = dti_input_read_at(tensor->zeros.input, window->raw, (size_t)bytes,
+                                   tensor->zeros.offset + run.row * row_bytes + word * 4, reterr);
+        if (status != DTI_OK)
+            return status;
+        dti_dequant_packed_zeros(tensor, fields, window->raw, skip, run.n);
+        for (size_t i = 0; i < run.n; i++)
+            window->zero[done + i] = (fields[i] + tensor->zero_offset) & mask;
+        done += run.n;
+    }
+    return status;
+}
+
+enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
+                                 struct dti_dequant_window *window, uint64_t first, uint64_t count,
+                                 struct dti_error *reterr)
+{
+    if (window->count > 0 && first >= window->first && first - window->first <= window->count &&
+        count <= window->count - (first - window->first))
+        return DTI_OK;
+    if (first > tensor->scale_count || count > tensor->scale_count - first)
+        return dti_fail(reterr, DTI_BUG, "scales beyond the last one");
+    window->first = first;
+    window->count = count;
+    if (tensor->scale_count <= DTI_DEQUANT_WINDOW) { /* all, once */
+        window->first = 0;
+        window->count = tensor->scale_count;
+    }
+    enum dti_status status = load_scales(tensor, window, reterr);
+    if (status == DTI_OK && tensor->zero_form == DTI_ZERO_PLAIN)
+        status = load_plain_zeros(tensor, window, reterr);
+    if (status == DTI_OK && tensor->zero_form == DTI_ZERO_WORDS)
+        status = load_packed_zeros(tensor, window, reterr);
+    if (status == DTI_OK && tensor->zero_form >= DTI_ZERO_ALONG)
+        status = load_zeros_along(tensor, window, reterr);
+    if (status != DTI_OK)
+        window->count = 0;
+    return status;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the scale of each element from the shapes of codes and scales, and from other information.
+ */
+#include "dtinfo/checked.h"
+#include "files/dequant/dequant_find.h"
+#include "files/stored/quant_reading.h"
+
+static uint64_t product(const uint64_t *shape, unsigned from, unsigned to)
+{
+    uint64_t result = 1;
+    for (unsigned i = from; i < to; i++)
+        result *= shape[i];
+    return result;
+}
+
+static void one_scale(struct dti_dequant_found *found)
+{
+    found->form.per = DTI_PER_TENSOR;
+}
+
+static bool per_channel(const struct dti_dequant_shape *shape, unsigned axis,
+                        struct dti_dequant_found *found)
+{
+    struct dti_scale_map *const map = &found->how.map;
+    const unsigned last = shape->rank - 1;
+    found->form.per = DTI_PER_CHANNEL;
+    found->form.axis = axis;
+    if (axis == last) {
+        map->of_column = 1;
+    } else {
+        map->length = shape->shape[axis];
+        map->mid = product(shape->shape, axis + 1, last);
+        map->of_length = 1;
+    }
+    return true;
+}
+
+/* scales: their shape, shortened along the axis alone. */
+static bool per_group(const struct dti_dequant_shape *shape, unsigned axis, uint64_t group,
+                      const uint64_t *scales, struct dti_dequant_found *found)
+{
+    struct dti_scale_map *const map = &found->how.map;
+    const unsigned last = shape->rank - 1;
+    found->form.per = DTI_PER_GROUP;
+    found->form.axis = axis;
+    found->form.group[1] = group;
+    map->of_column = 1;
+    if (axis == last) {
+        map->of_outer = scales[last];
+        map->group_columns = group;
+        return true;
+    }
+    map->length = shape->shape[axis];
+    map->mid = product(shape->shape, axis + 1, last);
+    map->group_rows = group;
+    map->of_mid = scales[last];
+    map->of_length = product(scales, axis + 1, shape->rank);
+    map->of_outer = scales[axis] * map->of_length;
+    return true;
+}
+
+enum division { DIVIDED_IN_GROUPS, DIVIDED_IN_EITHER, DIVIDED_IN_RECTANGLES };
+
+/* How many places along an axis share a scale; 0: that cannot be. */
+static uint64_t length_along(const struct dti_dequant_shape *shape, unsigned axis,
+                             enum division division)
+{
+    const uint64_t length = shape->stored[axis], count = shape->scales->shape[axis];
+    const struct dti_quant_hint *const hint = shape->hint;
+    const bool trivial = (count == 1 || count == length) && !shape->powers;
+    const uint64_t given = hint->strategy == DTI_STRATEGY_BLOCK && axis + 2 == shape->rank
+                               ? hint->group[0]
+                               : hint->group[1];
+    if (count == 0)
+        return 0;
+    if (given > 0 && (hint->strategy != DTI_STRATEGY_OPEN || !trivial))
+        return dti_divide_up(length, given) == count ? given : 0;
+    if (trivial)
+        return dti_divide_up(length, count);
+    const struct dti_quant_lengths found =
+        division == DIVIDED_IN_RECTANGLES
+            ? dti_quant_sides_of(length, count, shape->rectangles)
+            : dti_quant_lengths_of(length, count, division == DIVIDED_IN_EITHER);
+    if (found.other > 0)
+        *shape->doubt = (struct dti_dequant_doubt){.axis = axis, .lengths = found};
+    return found.length;
+}
+
+static bool per_rectangle(const struct dti_dequant_shape *shape, const uint64_t *scales,
+                          struct dti_dequant_found *found)
+{
+    struct dti_scale_map *const map = &found->how.map;
+    const unsigned last = shape->rank - 1;
+    for (unsigned i = 0; i + 2 < shape->rank; i++) {
+        if (scales[i] != shape->stored[i])
+            return false;
+    }
+    const uint64_t rows = length_along(shape, last - 1, DIVIDED_IN_RECTANGLES);
+    const uint64_t columns = rows > 0 ? length_along(shape, last, DIVIDED_IN_RECTANGLES) : 0;
+    if (rows == 0 || columns == 0)
+        return false;
+    found->form.per = DTI_PER_GROUP;
+    found->form.axis = last;
+    found->form.group[0] = rows;
+    found->form.group[1] = columns;
+    map->length = shape->shape[last - 1];
+    map->group_rows = rows;
+    map->group_columns = columns;
+    map->of_column = 1;
+    map->of_length = scales[last];
+    map->of_outer = scales[last - 1] * scales[last];
+    return true;
+}
+
+/* Blocks of a fixed length along one axis. */
+static bool place_blocks(const struct dti_dequant_shape *shape, uint64_t length,
+                         struct dti_dequant_found *found)
+{
+    const struct dti_tensor *const scales = shape->scales;
+    unsigned axis = shape->rank, others = 0;
+    if (scales->rank != shape->rank)
+        return false;
+    for (unsigned i = 0; i < shape->rank; i++) {
+        if (scales->shape[i] == shape->stored[i])
+            continue;
+        others++;
+        if (shape->stored[i] % length == 0 && scales->shape[i] == shape->stored[i] / length)
+            axis = i;
+    }
+    for (unsigned i = 0; i < shape->rank && others == 0; i++) { /* no blocks of no elements */
+        if (shape->stored[i] == 0)
+            axis = i;
+    }
+    return others <= 1 && axis < shape->rank &&
+           per_group(shape, axis, length, scales->shape, found);
+}
+
+/* Of rows that are filled up, only groups are: along the axis that is longer than the numbers'. */
+static bool place_padded(const struct dti_dequant_shape *shape, unsigned axis,
+                         struct dti_dequant_found *found)
+{
+    const struct dti_tensor *const scales = shape->scales;
+    if (scales->rank != shape->rank || scales->shape[axis] == 0 ||
+        shape->stored[axis] % scales->shape[axis] != 0)
+        return false;
+    for (unsigned i = 0; i < shape->rank; i++) {
+        if (i != axis && scales->shape[i] != shape->stored[i])
+            return false;
+    }
+    return per_group(shape, axis, shape->stored[axis] / scales->shape[axis], scales->shape, found);
+}
+
+/* The dimensions of the scales before the last `from`, which are those of the tensor. */
+static bool equal_before(const struct dti_dequant_shape *shape, unsigned from)
+{
+    if (shape->scales->rank != shape->rank || shape->rank < from)
+        return false;
+    for (unsigned i = 0; i + from < shape->rank; i++) {
+        if (shape->scales->shape[i] != shape->stored[i])
+            return false;
+    }
+    return true;
+}
+
+/* Whether the shape of the scales is one of the strategy that is said. */
+static bool is_strategy(const struct dti_dequant_shape *shape)
+{
+    const struct dti_tensor *const scales = shape->scales;
+    const uint64_t *const group = shape->hint->group;
+    const unsigned rank = shape->rank;
+    switch (shape->hint->strategy) {
+    case DTI_STRATEGY_TENSOR:
+        return scales->elements == 1 ||
+               (rank > 2 && equal_before(shape, 2) && product(scales->shape, rank - 2, rank) == 1);
+    case DTI_STRATEGY_CHANNEL:
+        return (scales->rank == 1 && rank > 0 && scales->shape[0] == shape->shape[0]) ||
+               (rank > 0 && equal_before(shape, 1) && scales->shape[rank - 1] == 1);
+    case DTI_STRATEGY_GROUP:
+        return rank > 0 && equal_before(shape, 1) &&
+               (group[1] == 0 ||
+                scales->shape[rank - 1] == dti_divide_up(shape->stored[rank - 1], group[1]));
+    case DTI_STRATEGY_BLOCK:
+        return rank > 1 && equal_before(shape, 2) &&
+               (group[0] == 0 ||
+                (scales->shape[rank - 2] == dti_divide_up(shape->stored[rank - 2], group[0]) &&
+                 scales->shape[rank - 1] == dti_divide_up(shape->stored[rank - 1], group[1])));
+    default:
+        return true;
+    }
+}
+
+static bool place_affine(const struct dti_dequant_shape *shape, struct dti_dequant_found *found)
+{
+    const struct dti_tensor *const scales = shape->scales;
+    const unsigned rank = shape->rank;
+    unsigned differ = 0, ones = 0, axis = 0, channel = 0;
+    if (!is_strategy(shape))
+        return false;
+    for (unsigned i = 0; i < rank && !shape->rectangles; i++) {
+        if (shape->shape[i] != shape->stored[i])
+            return place_padded(shape, i, found); /* that of no other is: is_within() */
+    }
+    if (scales->elements == 1) {
+        one_scale(found);
+        return true;
+    }
+    if (scales->rank == 1 && rank > 0 && scales->shape[0] == shape->shape[0])
+        return per_channel(shape, 0, found);
+    if (scales->rank != rank)
+        return false;
+    for (unsigned i = 0; i < rank; i++) {
+        if (scales->shape[i] != shape->stored[i]) {
+            differ++;
+            axis = i;
+        }
+        if (scales->shape[i] == 1)
+            ones++;
+        else
+            channel = i;
+    }
+    if (shape->rectangles)
+        return rank >= 2 && per_rectangle(shape, scales->shape, found);
+    if (ones == rank - 1 && scales->shape[channel] == shape->shape[channel])
+        return per_channel(shape, channel, found);
+    if (differ == 1) {
+        const bool thin = !shape->words && dti_quant_is_thin(shape->stored, rank, axis);
+        const uint64_t length =
+            length_along(shape, axis, thin ? DIVIDED_IN_EITHER : DIVIDED_IN_GROUPS);
+        return length > 0 && per_group(shape, axis, length, scales->shape, found);
+    }
+    if (differ == 0 && scales->elements == 0)
+        return per_group(shape, rank - 1, 1, scales->shape, found);
+    return rank >= 2 && per_rectangle(shape, scales->shape, found);
+}
+
+static void join_rows(struct dti_dequant_tensor *how, uint64_t rows)
+{
+    how->columns *= rows;
+    how->row_bytes *= rows;
+    how->rows /= rows;
+    how->slab = how->stored_slab = 1;
+}
+
+/* Rows of one scale, and rows of whole groups, are taken together: short ones cost time. */
+static void join(struct dti_dequant_tensor *how, enum dti_quant_per per)
+{
+    struct dti_scale_map *const map = &how->map;
+    if (!dti_dequant_is_flat(how) || how->elements == 0)
+        return;
+    if (per == DTI_PER_TENSOR) {
+        join_rows(how, how->rows);
+    } else if (per == DTI_PER_CHANNEL && map->of_column == 0) {
+        join_rows(how, map->mid);
+        map->mid = 1;
+    } else if (map->group_columns > 1 && map->length == 1 && map->mid == 1 &&
+               how->columns % map->group_columns == 0 &&
+               map->of_outer == how->columns / map->group_columns) {
+        join_rows(how, how->rows);
+        map->of_outer = 0;
+    }
+}
+
+bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned block_length,
+                              struct dti_dequant_found *ret)
+{
+    struct dti_dequant_tensor *const how = &ret->how;
+    const struct dti_tensor *const scales = shape->scales;
+    const unsigned rank = shape->rank;
+    how->map = (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
+    ret->form.group[0] = ret->form.group[1] = 0;
+    if (block_length > 0 ? !is_strategy(shape) || !place_blocks(shape, block_length, ret)
+                         : !place_affine(shape, ret))
+        return false;
+    how->columns = rank > 0 ? shape->shape[rank - 1] : 1;
+    how->rows = rank > 0 ? product(shape->shape, 0, rank - 1) : 1;
+    how->slab = how->stored_slab = 1;
+    for (unsigned i = 1; i + 1 < rank; i++) { /* at most one is padded; the first may be */
+        if (shape->shape[i] != shape->stored[i]) {
+            how->slab = product(shape->shape, i, rank - 1);
+            how->stored_slab = product(shape->stored, i, rank - 1);
+        }
+    }
+    how->scale_count = scales->elements;
+    how->scale_rows = scales->rank > 1 ? scales->shape[scales->rank - 2] : 1;
+    how->scale_columns = scales->rank > 0 ? scales->shape[scales->rank - 1] : 1;
+    join(how, ret->form.per);
+    return true;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Flattened tensors, bitsandbytes': the state says what shape, dtype and blocks they had, and the
+ * other parts must fit it. */
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "files/dequant/dequant_find.h"
+#include "files/stored/quant_state.h"
+
+/* A part of so many elements of the dtype. */
+static enum dti_status check_size(const struct dti_dequant_group *group, enum dti_quant_part which,
+                                  enum dti_dtype dtype, uint64_t elements, struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = dti_dequant_of(group, which);
+    if (tensor->format->id == dtype && tensor->elements == elements)
+        return DTI_OK;
+    return dti_dequant_refuse(&group->part[which], reterr, DTI_REMEDY_KEEP,
+                              "it has %llu elements of %s; by its state it should have %llu of %s",
+                              (unsigned long long)tensor->elements, tensor->format->name,
+                              (unsigned long long)elements, dti_format_get(dtype)->name);
+}
+
+static bool is_float(const struct dti_format *format)
+{
+    return format->id == DTI_FP32 || format->id == DTI_FP16 || format->id == DTI_BF16;
+}
+
+/* Sizes and dtypes of all parts. */
+static enum dti_status check_sizes(const struct dti_dequant_group *group,
+                                   const struct dti_stored_state *state, struct dti_error *reterr)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    const uint64_t blocks = dti_divide_up(state->elements, state->block);
+    const bool nested = state->nested_block > 0;
+    const uint64_t bytes = dti_divide_up(state->elements, 2);
+    if (codes->bytes != bytes)
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                                  "it has %llu bytes; %llu elements by its state have %llu",
+                                  (unsigned long long)codes->bytes,
+                                  (unsigned long long)state->elements, (unsigned long long)bytes);
+    enum dti_status status = check_size(group, DTI_PART_SCALE,
+                                        nested                     ? DTI_UINT8
+                                        : is_float(scales->format) ? scales->format->id
+                                                                   : DTI_FP32,
+                                        blocks, reterr);
+    if (status == DTI_OK)
+        status = check_size(group, DTI_PART_MAP, DTI_FP32, DTI_QUANT_MAP_SIZE, reterr);
+    if (status != DTI_OK || !nested)
+        return status;
+    status = check_size(group, DTI_PART_NESTED_SCALE, DTI_FP32,
+                        dti_divide_up(blocks, state->nested_block), reterr);
+    if (status == DTI_OK)
+        status = check_size(group, DTI_PART_NESTED_MAP, DTI_FP32, DTI_NESTED_CODES, reterr);
+    return status;
+}
+
+/* Plain arrays, and none missing. */
+static enum dti_status check_parts(struct dti_file_dequant *dequant,
+                                   const struct dti_dequant_group *group, struct dti_error *reterr)
+{
+    const bool nested = dti_dequant_has(group, DTI_PART_NESTED_SCALE) ||
+                        dti_dequant_has(group, DTI_PART_NESTED_MAP);
+    enum dti_status status = DTI_OK;
+    size_t at;
+    for (size_t i = 0; i < dti_quant_state_name_count; i++) {
+        const struct dti_quant_state_name *const other = &dti_quant_state_names[i];
+        if (strcmp(other->dtype, dti_quant_row_name(group->stated)) != 0 &&
+            dti_quant_names_find(&dequant->names, group->name, group->name_length, other->suffix,
+                                 &at))
+            return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                                      "it has two states, one of them a tensor '...%s'",
+                                      other->suffix + 1);
+    }
+    for (unsigned i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++) {
+        const enum dti_quant_part part = (enum dti_quant_part)i;
+        const bool wanted =
+            part == DTI_PART_MAP ||
+            (nested && (part == DTI_PART_NESTED_SCALE || part == DTI_PART_NESTED_MAP));
+        if (wanted && !dti_dequant_has(group, part)) {
+            dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+            return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                                      "it needs a tensor '...%s', which is missing",
+                                      dti_quant_suffix(group->stated, part) + 1);
+        }
+        status = dti_dequant_check_part(&group->part[i], reterr);
+    }
+    return status;
+}
+
+/* fp32 numbers of a part. */
+static enum dti_status read_floats(struct dti_file_dequant *dequant,
+                                   const struct dti_dequant_part *part, float *ret, size_t n,
+                                   struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
+    const struct dti_plan *const plan =
+        dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
+    unsigned char raw[sizeof(float) * DTI_NESTED_CODES];
+    if (!plan)
+        return dti_no_memory(reterr);
+    const enum dti_status status = dti_dequant_read_all(part, raw, n * sizeof *ret, reterr);
+    if (status != DTI_OK)
+        return status;
+    return dti_plan_run(plan, ret, raw, n, 0, DTI_STORES_CACHED, NULL, reterr);
+}
+
+/* bitsandbytes itself never looks at the map of codes: one that differs would be read in two ways.
+ */
+static enum dti_status check_map(struct dti_file_dequant *dequant,
+                                 const struct dti_dequant_group *group, struct dti_error *reterr)
+{
+    const struct dti_block_format *const block = group->stated->block;
+    float map[DTI_QUANT_MAP_SIZE], own[DTI_QUANT_MAP_SIZE];
+    const enum dti_status status =
+        read_floats(dequant, &group->part[DTI_PART_MAP], map, DTI_QUANT_MAP_SIZE, reterr);
+    memcpy(own, dti_block_table(block), sizeof own);
+    for (unsigned i = 0; i < DTI_QUANT_MAP_SIZE && status == DTI_OK; i++) {
+        if (!(map[i] >= own[i] && map[i] <= own[i]))
+            return dti_dequant_refuse(&group->part[DTI_PART_MAP], reterr, DTI_REMEDY_KEEP,
+                                      "its number of code %u is not that of %s", i, block->name);
+    }
+    return status;
+}
+
+static enum dti_status set_nested(struct dti_file_dequant *dequant,
+                                  const struct dti_dequant_group *group,
+                                  const struct dti_stored_state *state,
+                                  struct dti_dequant_tensor *how, struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const scales = &group->part[DTI_PART_NESTED_SCALE];
+    struct dti_dequant_nested *const nested = dti_pool_alloc(&dequant->pool, sizeof *nested);
+    if (!nested)
+        return dti_no_memory(reterr);
+    if (dti_is_big_endian(&dti_dequant_part_tensor(scales)->layout))
+        return dti_dequant_refuse(scales, reterr, DTI_REMEDY_NONE, "it must be little-endian");
+    *nested = (struct dti_dequant_nested){
+        .scales = *scales, .block = state->nested_block, .offset = state->offset};
+    how->nested = nested;
+    return read_floats(dequant, &group->part[DTI_PART_NESTED_MAP], nested->map, DTI_NESTED_CODES,
+                       reterr);
+}
+
+/* One row of blocks. */
+static enum dti_status set_how(struct dti_file_dequant *dequant,
+                               const struct dti_dequant_group *group,
+                               const struct dti_stored_state *state, struct dti_dequant_tensor *how,
+                               struct dti_error *reterr)
+{
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    how->block = group->stated->block;
+    how->codes = group->part[DTI_PART_CODES];
+    how->scales = group->part[DTI_PART_SCALE];
+    how->elements = how->columns = state->elements;
+    how->rows = how->slab = how->stored_slab = 1;
+    how->row_bytes = dti_dequant_of(group, DTI_PART_CODES)->bytes;
+    how->bits = 4;
+    how->order = DTI_BLOCK_HIGH;
+    how->map = (struct dti_scale_map){
+        .length = 1, .mid = 1, .group_rows = 1, .group_columns = state->block, .of_column = 1};
+    how->scale_count = how->scale_columns = scales->elements;
+    how->scale_rows = 1;
+    how->tensor_scale = 1;
+    how->spread = state->nested_block > 0 || state->block != how->block->length ||
+                  scales->format->id != DTI_FP32 || dti_is_big_endian(&scales->layout);
+    how->parts = dti_dequant_block_parts(dequant, how->block);
+    if (!how->parts)
+        return dti_no_memory(reterr);
+    if (state->nested_block > 0)
+        return set_nested(dequant, group, state, how, reterr);
+    how->scale_plan = dti_dequant_scale_plan(dequant, scales->format, &scales->layout);
+    return how->scale_plan ? DTI_OK : dti_no_memory(reterr);
+}
+
+enum dti_status dti_dequant_stated(struct dti_file_dequant *dequant,
+                                   const struct dti_dequant_group *group,
+                                   struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    struct dti_stored_state state;
+    enum dti_status status = check_parts(dequant, group, reterr);
+    if (status == DTI_OK)
+        status = dti_dequant_read_state(group, &state, reterr);
+    if (status == DTI_OK)
+        status = check_sizes(group, &state, reterr);
+    if (status == DTI_OK)
+        status = check_map(dequant, group, reterr);
+    if (status == DTI_OK)
+        status = set_how(dequant, group, &state, &ret->how, reterr);
+    if (status != DTI_OK)
+        return status;
+    ret->form.dtype = dti_quant_row_name(group->stated);
+    ret->form.layout = dti_quant_layout_name(group->stated->layout);
+    ret->form.per = DTI_PER_GROUP;
+    ret->form.group[1] = state.block;
+    ret->form.flat = true;
+    ret->form.nested = state.nested_block > 0;
+    ret->form.number = state.number;
+    return dti_dequant_show(dequant, group, state.rank, state.shape, ret, reterr);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Matrices of blocks, one or several, whose scales are stored as matrix kernels of GPUs take them:
+ * in tiles of 128 rows by 4 columns, filled up. Where the matrix is a whole number of tiles, shapes
+ * are those of scales in rows: only the layout tells. */
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "files/dequant/dequant_layouts.h"
+
+static uint64_t round_up(uint64_t length, uint64_t unit)
+{
+    return dti_divide_up(length, unit) * unit;
+}
+
+static enum dti_status check(const struct dti_dequant_group *group,
+                             const struct dti_block_format *block, uint64_t per_byte,
+                             uint64_t *ret_columns, struct dti_error *reterr)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_SCALE];
+    uint64_t expected, columns;
+    const unsigned last = codes->rank - 1;
+    if (codes->rank < 2 || !dti_mul_u64(codes->shape[last], per_byte, &columns) ||
+        columns % block->length != 0)
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                                  "expected matrices with rows of whole blocks of %u",
+                                  block->length);
+    if (scales->format->id != block->scale && scales->format->id != DTI_UINT8)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP, "expected scales of %s",
+                                  dti_format_get(block->scale)->name);
+    const uint64_t rows = columns > 0 ? codes->elements / codes->shape[last] : 0;
+    if (rows > UINT64_MAX - 127 ||
+        !dti_mul_u64(round_up(rows, 128), round_up(columns / block->length, 4), &expected) ||
+        scales->elements != expected)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                  "its %llu scales are no whole tiles of 128 x 4 for %llu rows of "
+                                  "%llu blocks",
+                                  (unsigned long long)scales->elements, (unsigned long long)rows,
+                                  (unsigned long long)(columns / block->length));
+    *ret_columns = columns;
+    return DTI_OK;
+}
+
+enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
+                                      const struct dti_dequant_group *group,
+                                      const struct dti_block_format *block,
+                                      enum dti_block_order order, struct dti_dequant_found *ret,
+                                      struct dti_error *reterr)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const unsigned bits = dti_format_get(block->code)->width;
+    struct dti_dequant_tensor *const how = &ret->how;
+    uint64_t columns = 0;
+    const enum dti_status status = check(group, block, 8 / bits, &columns, reterr);
+    if (status != DTI_OK)
+        return status;
+    const unsigned last = codes->rank - 1;
+    const uint64_t blocks = columns / block->length;
+    uint64_t shape[DTI_QUANT_RANK_MAX];
+    memcpy(shape, codes->shape, codes->rank * sizeof *shape);
+    shape[last] = columns;
+    how->block = block;
+    how->codes = group->part[DTI_PART_CODES];
+    how->scales = group->part[DTI_PART_SCALE];
+    how->rows = columns > 0 ? codes->elements / codes->shape[last] : 0;
+    how->columns = columns;
+    how->elements = codes->elements * (8 / bits); /* no more than bits */
+    how->slab = how->stored_slab = 1;
+    how->row_bytes = codes->shape[last];
+    how->bits = bits;
+    how->order = bits < 8 ? order : DTI_BLOCK_BYTES;
+    how->map = (struct dti_scale_map){.length = 1,
+                                      .mid = 1,
+                                      .group_rows = 1,
+                                      .group_columns = block->length,
+                                      .of_outer = blocks,
+                                      .of_column = 1};
+    how->tiled = true;
+    how->scale_rows = how->rows;
+    how->scale_columns = blocks;
+    how->scale_count = how->elements / block->length;
+    how->tensor_scale = 1;
+    how->parts = dti_dequant_block_parts(dequant, block);
+    how->scale_plan = dti_dequant_scale_plan(dequant, dti_format_get(block->scale),
+                                             &dti_dequant_of(group, DTI_PART_SCALE)->layout);
+    if (!how->parts || !how->scale_plan)
+        return dti_no_memory(reterr);
+    ret->form.dtype = block->name;
+    ret->form.layout = group->layout_read->name;
+    ret->form.per = DTI_PER_GROUP;
+    ret->form.axis = last;
+    ret->form.group[1] = block->length;
+    ret->form.tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
+    if (ret->form.tensor_scale) {
+        const enum dti_status read =
+            dti_dequant_tensor_scale(dequant, group, false, &how->tensor_scale, reterr);
+        if (read != DTI_OK)
+            return read;
+    }
+    return dti_dequant_show(dequant, group, codes->rank, shape, ret, reterr);
+}

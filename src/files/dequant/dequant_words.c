@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Codes in little-endian 32-bit words, or bytes, that do not simply follow each other along a row.
+ */
+#include "dtinfo/little_endian.h"
+#include "files/dequant/dequant_piece.h"
+
+/* AutoAWQ's order, by which its kernels unpack two halves of a register at a time: field i of a
+ * word has column 0, 2, 4, 6, 1, 3, 5, 7 of eight. */
+static const unsigned char lane_of_column[8] = {0, 4, 1, 5, 2, 6, 3, 7},
+                           in_order[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+/* Fields first to first + n - 1 of words, one a byte. */
+static void pick_fields(unsigned char *ret, const unsigned char *words, uint64_t first, size_t n,
+                        unsigned bits)
+{
+    const unsigned mask = (1U << bits) - 1;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t at = (first + i) * bits;
+        const unsigned shift = (unsigned)(at % 8);
+        unsigned field = words[at / 8] >> shift;
+        if (shift + bits > 8)
+            field |= (unsigned)words[at / 8 + 1] << (8 - shift);
+        ret[i] = (unsigned char)(field & mask);
+    }
+}
+
+static void pick_lanes(unsigned char *ret, const unsigned char *words, uint64_t first, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t at = first + i;
+        const unsigned lane = lane_of_column[at % 8];
+        ret[i] = (unsigned char)(words[at / 8 * 4 + lane / 2] >> lane % 2 * 4 & 15);
+    }
+}
+
+enum { AT_ONCE = 16 }; /* words, of which compilers make vectors */
+
+/* Fields of words of two rows, from bit `shift` on, change places where `mask` has them. */
+static inline void exchange(uint32_t *restrict a, uint32_t *restrict b, unsigned shift,
+                            uint32_t mask)
+{
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        const uint32_t differ = (a[i] >> shift ^ b[i]) & mask;
+        b[i] ^= differ;
+        a[i] ^= differ << shift;
+    }
+}
+
+/* Eight rows of words of eight fields: field j of row i becomes field i of row j. */
+static inline void turn_fields(uint32_t row[8][AT_ONCE])
+{
+    for (unsigned i = 0; i < 4; i++)
+        exchange(row[i], row[i + 4], 16, UINT32_C(0x0000ffff));
+    for (unsigned i = 0; i < 8; i += i % 4 == 1 ? 3 : 1)
+        exchange(row[i], row[i + 2], 8, UINT32_C(0x00ff00ff));
+    for (unsigned i = 0; i < 8; i += 2)
+        exchange(row[i], row[i + 1], 4, UINT32_C(0x0f0f0f0f));
+}
+
+/* Eight rows of codes, `size` bytes each, to a row of words. lanes: of columns. */
+static void turn_lanes(unsigned char *to, const unsigned char *rows, size_t size,
+                       const unsigned char lanes[8])
+{
+    uint32_t word[8][AT_ONCE] = {{0}};
+    for (size_t at = 0; at < size; at += sizeof word[0]) {
+        const size_t left = size - at, bytes = left < sizeof word[0] ? left : sizeof word[0];
+        for (size_t k = 0; k < 8; k++) {
+            for (size_t i = 0; 4 * i < bytes; i++)
+                word[k][i] = (uint32_t)dti_little_get(rows + k * size + at + 4 * i, 4);
+        }
+        turn_fields(word);
+        for (size_t i = 0; 4 * i < bytes; i++) {
+            for (size_t k = 0; k < 8; k++)
+                dti_little_put(to + 8 * at + 32 * i + 4 * k, 4, word[lanes[k]][i]);
+        }
+    }
+}
+
+void dti_lanes_of_words(unsigned char *rows, const unsigned char *words, size_t columns)
+{
+    const size_t size = columns / 2;
+    for (size_t at = 0; at < size; at += 4 * AT_ONCE) {
+        const size_t left = size - at, bytes = left < 4 * AT_ONCE ? left : 4 * AT_ONCE;
+        uint32_t word[8][AT_ONCE] = {{0}};
+        for (size_t i = 0; 4 * i < bytes; i++) {
+            for (size_t k = 0; k < 8; k++)
+                word[lane_of_column[k]][i] =
+                    (uint32_t)dti_little_get(words + 8 * at + 32 * i + 4 * k, 4);
+        }
+        turn_fields(word);
+        for (size_t k = 0; k < 8; k++) {
+            for (size_t i = 0; 4 * i < bytes; i++)
+                dti_little_put(rows + k * size + at + 4 * i, 4, word[k][i]);
+        }
+    }
+}
+
+void dti_lanes_pack(unsigned char *words, const unsigned char *codes, size_t n)
+{
+    for (size_t i = 0; i + 8 <= n; i += 8) {
+        const uint64_t eight = dti_little_get(codes + i, 8);
+        uint64_t even = eight & UINT64_C(0x00ff00ff00ff00ff);
+        uint64_t odd = eight >> 8 & UINT64_C(0x00ff00ff00ff00ff);
+        even |= even >> 12;
+        odd |= odd >> 12;
+        even = (even & 0xff) | (even >> 24 & 0xff00);
+        odd = (odd & 0xff) | (odd >> 24 & 0xff00);
+        dti_little_put(words + i / 2, 4, even | odd << 16);
+    }
+}
+
+/* Words that are stored as they are wanted. */
+static enum dti_status read_down(const struct dti_dequant_tensor *tensor,
+                                 const struct dti_word_rows *rows, unsigned char *words,
+                                 struct dti_error *reterr)
+{
+    const uint64_t above = rows->row / 32 * tensor->bits + rows->row % 32 * tensor->bits / 32;
+    const uint64_t first = above + rows->first;
+    const size_t size = rows->columns * 4;
+    const bool whole = rows->columns == tensor->columns;
+    const size_t pieces = whole ? 1 : rows->n, piece = whole ? rows->n * size : size;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < pieces && status == DTI_OK; i++)
+        status = dti_input_read_at(
+            tensor->codes.input, words + i * size, piece,
+            tensor->codes.offset + ((first + i) * tensor->columns + rows->column) * 4, reterr);
+    return status;
+}
+
+/* Eight rows of 4 bits make one of words. */
+static enum dti_status read_lanes(const struct dti_dequant_tensor *tensor,
+                                  const struct dti_word_rows *rows, unsigned char *words,
+                                  struct dti_dequant_scratch *scratch, struct dti_error *reterr)
+{
+    const bool awq = tensor->arrangement == DTI_CODES_LANES;
+    const size_t size = rows->columns / 2;
+    const bool whole = size == tensor->row_bytes && tensor->slab == tensor->stored_slab;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < rows->n && status == DTI_OK; i++) {
+        const uint64_t below = 8 * (uint64_t)(rows->first + i), left = rows->rows - below;
+        const size_t there = left < 8 ? (size_t)left : 8, pieces = whole ? 1 : there;
+        memset(scratch->raw + there * size, 0, (8 - there) * size);
+        for (size_t k = 0; k < pieces && status == DTI_OK; k++)
+            status = dti_input_read_at(
+                tensor->codes.input, scratch->raw + k * size, whole ? there * size : size,
+                dti_dequant_row(tensor, rows->row + below + k) + rows->column / 2, reterr);
+        if (status == DTI_OK)
+            turn_lanes(words + i * rows->columns * 4, scratch->raw, size,
+                       awq ? lane_of_column : in_order);
+    }
+    return status;
+}
+
+/* Four rows of bytes, each behind the other, to a row of words. */
+static void join_rows(unsigned char *to, const unsigned char *rows, size_t columns)
+{
+    for (size_t at = 0; at < columns; at += AT_ONCE) {
+        unsigned char row[4][AT_ONCE] = {{0}};
+        uint32_t word[AT_ONCE];
+        const size_t left = columns - at, n = left < AT_ONCE ? left : AT_ONCE;
+        for (size_t k = 0; k < 4; k++)
+            memcpy(row[k], rows + k * columns + at, n);
+        for (size_t i = 0; i < AT_ONCE; i++)
+            word[i] = row[0][i] | (uint32_t)row[1][i] << 8 | (uint32_t)row[2][i] << 16 |
+                      (uint32_t)row[3][i] << 24;
+        for (size_t i = 0; i < n; i++)
+            dti_little_put(to + 4 * (at + i), 4, word[i]);
+    }
+}
+
+/* Four rows of bytes make one of words. */
+static enum dti_status read_along(const struct dti_dequant_tensor *tensor,
+                                  const struct dti_word_rows *rows, unsigned char *words,
+                                  struct dti_dequant_scratch *scratch, struct dti_error *reterr)
+{
+    const size_t size = rows->columns;
+    unsigned char *const four = scratch->raw + DTI_DEQUANT_CHUNK; /* what is read is before them */
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < rows->n && status == DTI_OK; i++) {
+        const uint64_t below = 4 * (uint64_t)(rows->first + i), left = rows->rows - below;
+        const size_t there = left < 4 ? (size_t)left : 4;
+        memset(four + there * size, 0, (4 - there) * size);
+        for (size_t k = 0; k < there && status == DTI_OK; k++) {
+            const uint64_t first = (rows->row + below + k) * tensor->columns + rows->column;
+            const unsigned char *codes = NULL;
+            status = dti_dequant_codes(tensor, first, size, scratch, &codes, reterr);
+            if (status != DTI_OK)
+                break;
+            memcpy(four + k * size, codes, size);
+            status = dti_window_done(scratch->view, status, reterr);
+        }
+        if (status == DTI_OK)
+            join_rows(words + i * size * 4, four, size);
+    }
+    return status;
+}
+
+enum dti_status dti_dequant_words(const struct dti_dequant_tensor *tensor,
+                                  const struct dti_word_rows *rows, unsigned char *words,
+                                  struct dti_dequant_scratch *scratch, struct dti_error *reterr)
+{
+    switch (tensor->arrangement) {
+    case DTI_CODES_DOWN:
+        return read_down(tensor, rows, words, reterr);
+    case DTI_CODES_LANES:
+        return read_lanes(tensor, rows, words, scratch, reterr);
+    default:
+        if (dti_dequant_word_bits(tensor) == 4)
+            return read_lanes(tensor, rows, words, scratch, reterr);
+        return read_along(tensor, rows, words, scratch, reterr);
+    }
+}
+
+/* Words of lanes along a row. */
+static enum dti_status pick_words(const struct dti_dequant_tensor *tensor, uint64_t row,
+                                  uint64_t column, size_t n, struct dti_dequant_scratch *scratch,
+                                  struct dti_error *reterr)
+{
+    const size_t skip = (size_t)(column % 8);
+    const enum dti_status status =
+        dti_input_read_at(tensor->codes.input, scratch->raw, (skip + n + 7) / 8 * 4,
+                          dti_dequant_row(tensor, row) + column / 8 * 4, reterr);
+    if (status == DTI_OK)
+        pick_lanes(scratch->codes, scratch->raw, skip, n);
+    return status;
+}
+
+/* One of the rows that share bytes. */
+static enum dti_status pick_row(const struct dti_dequant_tensor *tensor, uint64_t row,
+                                uint64_t column, size_t n, struct dti_dequant_scratch *scratch,
+                                struct dti_error *reterr)
+{
+    const unsigned per_byte = 8 / tensor->bits, mask = (1U << tensor->bits) - 1;
+    const uint64_t rows = per_byte * tensor->row_step, within = row % rows;
+    const uint64_t stored = row / rows * tensor->row_step + within % tensor->row_step;
+    const unsigned shift = (unsigned)(within / tensor->row_step) * tensor->bits;
+    const enum dti_status status =
+        dti_input_read_at(tensor->codes.input, scratch->raw, n,
+                          tensor->codes.offset + stored * tensor->row_bytes + column, reterr);
+    for (size_t i = 0; i < n && status == DTI_OK; i++)
+        scratch->codes[i] = (unsigned char)((unsigned)scratch->raw[i] >> shift & mask);
+    return status;
+}
+
+enum dti_status dti_dequant_pick(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
+                                 struct dti_dequant_scratch *scratch, struct dti_error *reterr)
+{
+    const uint64_t row = first / tensor->columns, column = first % tensor->columns;
+    const enum dti_status status = tensor->arrangement == DTI_CODES_ROWS
+                                       ? pick_row(tensor, row, column, n, scratch, reterr)
+                                       : pick_words(tensor, row, column, n, scratch, reterr);
+    dti_dequant_flip(tensor, scratch->codes, n);
+    return status;
+}
+
+void dti_dequant_packed_zeros(const struct dti_dequant_tensor *tensor, unsigned char *fields,
+                              const unsigned char *words, uint64_t first, size_t n)
+{
+    if (tensor->zero_form == DTI_ZERO_LANES)
+        pick_lanes(fields, words, first, n);
+    else
+        pick_fields(fields, words, first, n, tensor->bits);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The view of a quantized file: its tensors, some of them made of several, in the order of the
+ * file. */
+#include "dtinfo/file_dequant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/glob.h"
+#include "files/dequant/dequant_comfy.h"
+#include "files/dequant/dequant_parts.h"
+
+struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
+{
+    struct dti_dequant_found *const found = dti_pool_alloc(&dequant->pool, sizeof *found);
+    if (!found)
+        return NULL;
+    memset(found, 0, sizeof *found);
+    atomic_init(&found->how.nan, 0);
+    atomic_init(&found->how.inf, 0);
+    found->how.level = dequant->request.level;
+    found->how.stripes = &dequant->stripes;
+    found->how.factor = 1;
+    return found;
+}
+
+const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *dequant,
+                                                      const struct dti_block_format *block)
+{
+    struct dti_block_parts **const parts = &dequant->block_parts[block->id];
+    if (!*parts) {
+        *parts = dti_pool_alloc(&dequant->pool, sizeof **parts);
+        if (*parts) {
+            const struct dti_block_recipe recipe = {
+                .format = block, .ggml = dequant->container->kind == DTI_CONTAINER_GGUF};
+            dti_block_parts_init(*parts, &recipe);
+        }
+    }
+    return *parts;
+}
+
+const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
+                                              const struct dti_format *format,
+                                              const struct dti_layout *layout)
+{
+    const struct dti_request request = {.src = *format,
+                                        .src_layout = {.swapped = layout->swapped},
+                                        .cast = {.dst = *dti_format_get(DTI_FP32)}};
+    for (size_t i = 0; i < dequant->plan_count; i++) {
+        const struct dti_request *const other = dti_plan_request(dequant->plans[i]);
+        if (other->src.id == format->id && other->src_layout.swapped == layout->swapped)
+            return dequant->plans[i];
+    }
+    /* few dtypes are scales, in two byte orders */
+    if (dequant->plan_count == DTI_DEQUANT_PLANS_MAX ||
+        dti_plan_new(&dequant->plans[dequant->plan_count], &request, dequant->request.level,
+                     NULL) != DTI_OK)
+        return NULL;
+    return dequant->plans[dequant->plan_count++];
+}
+
+enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t tensor,
+                                      const struct dti_batch_source **ret_source,
+                                      const struct dti_input **ret_input, uint64_t *ret_offset,
+                                      struct dti_error *reterr)
+{
+    const struct dti_dequant_entry *const entry = &dequant->entries[tensor];
+    *ret_source = entry->found ? &entry->found->how.source : NULL;
+    if (entry->found)
+        return dti_dequant_open(&entry->found->how, reterr);
+    return dti_container_data(dequant->container, entry->tensor, ret_input, ret_offset, reterr);
+}
+
+enum dti_dequant_state dti_dequant_state_of(const struct dti_file_dequant *dequant, size_t tensor)
+{
+    const struct dti_dequant_entry *const entry = &dequant->entries[tensor];
+    return entry->found ? DTI_DEQUANT_PLAIN
+                        : (enum dti_dequant_state)dequant->states[entry->tensor];
+}
+
+bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *pattern, size_t length)
+{
+    for (size_t i = 0; i < dequant->container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &dequant->container->tensors[i];
+        size_t base = tensor->name_length;
+        if (dti_glob_match(pattern, length, tensor->name, tensor->name_length))
+            return true;
+        if (dequant->states[i] >= DTI_DEQUANT_KEPT &&
+            dti_quant_is_side_name(tensor->name, tensor->name_length, &base) &&
+            dti_glob_match(pattern, length, tensor->name, base))
+            return true;
+    }
+    return false;
+}
+
+/* With the method of the tensor before, if they are alike; false: out of memory. */
+static bool prepare(struct dti_file_dequant *dequant, struct dti_dequant_tensor *tensor)
+{
+    if (dequant->last && dti_dequant_is_alike(dequant->last, tensor)) {
+        dti_dequant_prepare(tensor, dequant->last->method);
+    } else {
+        struct dti_dequant_method *const method = dti_pool_alloc(&dequant->pool, sizeof *method);
+        if (!method)
+            return false;
+        dti_dequant_method_init(method, tensor);
+        dti_dequant_prepare(tensor, method);
+    }
+    dequant->last = tensor;
+    return true;
+}
+
+/* A found tensor looks like one of fp32 in a file; in a view for inspection it looks like its
+ * codes, with a form next to the dequantized numbers. */
+static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *found)
+{
+    const bool logical = dequant->request.logical;
+    const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
+    struct dti_tensor *const shown = &found->shown;
+    shown->format = fp32;
+    shown->block = logical ? found->how.block : NULL;
+    shown->layout = (struct dti_layout){.swapped = false};
+    shown->fortran = false;
+    shown->refusal = NULL;
+    shown->remedy = DTI_REMEDY_NONE;
+    if (!prepare(dequant, &found->how))
+        return false;
+    found->form.how = &found->how;
+    if (logical) {
+        shown->bytes = found->form.stored_bytes;
+        shown->quantized = &found->form;
+    } else {
+        shown->compressed = false;
+        shown->offset = 0;
+    }
+    return true;
+}
+
+static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
+                                 struct dti_error *reterr)
+{
+    const struct dti_container *const container = dequant->container;
+    const size_t count = container->tensor_count;
+    struct dti_container *const view = &dequant->view;
+    struct dti_tensor *const tensors = dti_pool_array(&dequant->pool, count + 1, sizeof *tensors);
+    const bool logical = dequant->request.logical;
+    size_t *const stored_at = dti_pool_array(&dequant->pool, count + 1, sizeof *stored_at);
+    dequant->entries = dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->entries);
+    if (!tensors || !dequant->entries || !stored_at)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        if (!found[i] && dequant->states[i] == DTI_DEQUANT_PART)
+            continue;
+        struct dti_dequant_entry *const entry = &dequant->entries[view->tensor_count];
+        struct dti_tensor *const tensor = &tensors[view->tensor_count++];
+        stored_at[view->tensor_count - 1] = i;
+        *entry = (struct dti_dequant_entry){.found = found[i], .tensor = i};
+        *tensor = container->tensors[i];
+        tensor->scales_activations = logical && dequant->states[i] == DTI_DEQUANT_KEPT;
+        if (!found[i])
+            continue;
+        if (!finish(dequant, found[i]))
+            return dti_no_memory(reterr);
+        *tensor = found[i]->shown;
+        if (!logical &&
+            !dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes))
+            return dti_fail(reterr, DTI_BAD_INPUT, "the numbers of a tensor exceed 2^64 bytes");
+        dequant->found_count++;
+    }
+    view->tensors = tensors;
+    view->stored_at = stored_at;
+    return DTI_OK;
+}
+
+/* What the entries of quantized tensors said is no longer so. */
+static enum dti_status fill_metadata(struct dti_file_dequant *dequant, struct dti_error *reterr)
+{
+    const struct dti_container *const container = dequant->container;
+    struct dti_metadata *const list =
+        dti_pool_array(&dequant->pool, container->metadata_count + 1, sizeof *list);
+    if (!list)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < container->metadata_count; i++) {
+        const struct dti_metadata *const entry = &container->metadata[i];
+        const bool stale =
+            dti_comfy_is_entry(entry) || (dequant->torchao && dti_torchao_is_entry(entry));
+        if (!dti_is_told(entry) && (dequant->layout_kept || !stale))
+            list[dequant->view.metadata_count++] = *entry;
+    }
+    dequant->view.metadata = list;
+    return DTI_OK;
+}
+
+/* All files that are read: the output must be none of them. */
+static enum dti_status fill_files(struct dti_file_dequant *dequant, struct dti_error *reterr)
+{
+    struct dti_container *const view = &dequant->view;
+    size_t count = dequant->container->file_count;
+    for (size_t i = 0; i < DTI_PART_COUNT; i++)
+        count += dequant->beside[i] ? 1 : 0;
+    struct dti_container_file *const files =
+        dti_pool_array(&dequant->pool, count + 1, sizeof *files);
+    if (!files)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < dequant->container->file_count; i++)
+        files[view->file_count++] = dequant->container->files[i];
+    for (size_t i = 0; i < DTI_PART_COUNT; i++) {
+        if (dequant->beside[i])
+            files[view->file_count++] = dequant->beside[i]->files[0];
+    }
+    view->files = files;
+    return DTI_OK;
+}
+
+/* Blocks of ggml can only become numbers: no other file holds them. */
+static enum dti_status look_at_blocks(struct dti_file_dequant *dequant, size_t at,
+                                      struct dti_dequant_found **ret, struct dti_error *reterr)
+{
+    const struct dti_file_dequant_request *const request = &dequant->request;
+    const struct dti_tensor *const tensor = &dequant->container->tensors[at];
+    char place[DTI_TENSOR_PLACE];
+    if (!dti_dequant_is_ggml(dequant->container, at) ||
+        (request->select && !dti_tensor_fits(request->select, tensor)))
+        return DTI_OK;
+    if (dti_tensor_fits(request->keep, tensor) ||
+        (request->only && !dti_tensor_fits(request->only, tensor)))
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_LEAVE_OUT,
+                               "%s holds blocks of %s, which only GGUF files can hold",
+                               dti_tensor_place(dequant->container, at, place), tensor->stored_as);
+    *ret = dti_dequant_found_new(dequant);
+    return *ret ? dti_dequant_ggml(dequant, at, *ret, reterr) : dti_no_memory(reterr);
+}
+
+static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
+                            struct dti_error *reterr)
+{
+    const struct dti_container *const container = dequant->container;
+    const bool npy = container->kind == DTI_CONTAINER_NPY && container->tensor_count == 1;
+    enum dti_status status = DTI_OK;
+    if (!npy && container->kind != DTI_CONTAINER_GGUF)
+        return dti_dequant_find(dequant, found, reterr);
+    for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
+        struct dti_error error;
+        status = npy ? dti_dequant_npy(dequant, found, &error)
+                     : look_at_blocks(dequant, i, &found[i], &error);
+        status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
+    }
+    return status;
+}
+
+static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *reterr)
+{
+    const struct dti_container *const container = dequant->container;
+    const size_t count = container->tensor_count;
+    struct dti_dequant_found **const found =
+        dti_pool_array(&dequant->pool, count + 1, sizeof *found);
+    dequant->states = dti_pool_alloc(&dequant->pool, count + 1);
+    if (!found || !dequant->states || !dti_quant_names_init(&dequant->names, container) ||
+        !dti_name_order_init(&dequant->metadata, container->metadata_count))
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        found[i] = NULL;
+        dequant->states[i] = DTI_DEQUANT_PLAIN;
+    }
+    for (size_t i = 0; i < container->metadata_count; i++)
+        dti_name_order_add(&dequant->metadata, container->metadata[i].key,
+                           container->metadata[i].key_length);
+    dti_name_order_sort(&dequant->metadata);
+    enum dti_status status = look(dequant, found, reterr);
+    if (status == DTI_OK)
+        status = fill_view(dequant, found, reterr);
+    if (status == DTI_OK)
+        status = dti_dequant_notes(dequant, reterr);
+    if (status == DTI_OK && dequant->request.logical)
+        return DTI_OK;
+    if (status == DTI_OK)
+        status = fill_metadata(dequant, reterr);
+    return status == DTI_OK ? fill_files(dequant, reterr) : status;
+}
+
+enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_container *container,
+                                     const struct dti_file_dequant_request *request,
+                                     struct dti_error *reterr)
+{
+    struct dti_file_dequant *const dequant = calloc(1, sizeof *dequant);
+    if (!dequant)
+        return dti_no_memory(reterr);
+    dequant->request = *request;
+    dequant->blame = DTI_LINT_RULES;
+    if (!request->said_by)
+        dequant->request.said_by = "the request";
+    dequant->container = container;
+    dequant->view = *container;
+    dequant->view.own = NULL;
+    dequant->view.tensor_count = 0;
+    if (!request->logical)
+        dequant->view.metadata_count = dequant->view.file_count = 0;
+    dti_stripes_init(&dequant->stripes);
+    const enum dti_status status = make(dequant, reterr);
+    if (status == DTI_OK)
+        *ret = dequant;
+    else
+        dti_file_dequant_free(dequant);
+    return status;
+}
+
+void dti_file_dequant_free(struct dti_file_dequant *dequant)
+{
+    if (!dequant)
+        return;
+    for (size_t i = 0; i < dequant->plan_count; i++)
+        dti_plan_free(dequant->plans[i]);
+    for (size_t i = 0; i < DTI_PART_COUNT; i++)
+        dti_container_free(dequant->beside[i]);
+    dti_quant_config_free(&dequant->config);
+    dti_quant_names_free(&dequant->names);
+    dti_name_order_free(&dequant->metadata);
+    dti_pool_free(&dequant->pool);
+    dti_stripes_free(&dequant->stripes);
+    free(dequant);
+}
+
+struct dti_container *dti_file_dequant_container(struct dti_file_dequant *dequant)
+{
+    return &dequant->view;
+}
+
+const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequant *dequant,
+                                                     size_t tensor)
+{
+    static const struct dti_dequant_form none = {.dtype = NULL};
+    const struct dti_dequant_found *const found = dequant->entries[tensor].found;
+    return found ? &found->form : &none;
+}
+
+void dti_file_dequant_specials(const struct dti_file_dequant *dequant, size_t tensor,
+                               uint64_t *ret_nan, uint64_t *ret_inf)
+{
+    const struct dti_dequant_found *const found = dequant->entries[tensor].found;
+    *ret_nan = found ? atomic_load(&found->how.nan) : 0;
+    *ret_inf = found ? atomic_load(&found->how.inf) : 0;
+}
+
+const char *dti_file_dequant_config(const struct dti_file_dequant *dequant)
+{
+    return dequant->has_config && dequant->config.count > 0 ? dequant->config.file : NULL;
+}
+
+size_t dti_file_dequant_count(const struct dti_file_dequant *dequant)
+{
+    return dequant->found_count;
+}

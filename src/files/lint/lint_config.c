@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The configuration against the modules of the file: entries that match none, modules that are
+ * quantized and should not be, and the reverse. What the reader looks up of tensors that it refuses
+ * is reported with the refusal. */
+#include <string.h>
+
+#include "files/dequant/dequant_layouts.h"
+#include "files/lint/lint_parts.h"
+
+/* The last component of a module's name contains the word, or is it. */
+static const char *last_of(const char *name, size_t length, size_t *ret_length)
+{
+    size_t begin = length;
+    while (begin > 0 && name[begin - 1] != '.')
+        begin--;
+    *ret_length = length - begin;
+    return name + begin;
+}
+
+static bool is_last(const char *name, size_t length, const char *word)
+{
+    size_t found;
+    const char *const last = last_of(name, length, &found);
+    return found == strlen(word) && memcmp(last, word, found) == 0;
+}
+
+static bool contains(const char *text, size_t length, const char *word)
+{
+    const size_t wanted = strlen(word);
+    for (size_t i = 0; i + wanted <= length; i++) {
+        if (memcmp(text + i, word, wanted) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Lets entries be used: by the modules that have tensors; by those that they are in, where loaders
+ * read entries so; by the output layer that is the embedding, and has no tensor. */
+static enum dti_status use_modules(struct dti_lint *lint, const struct dti_quant_config *config,
+                                   struct dti_error *reterr)
+{
+    static const char *const outputs[] = {"lm_head", "model.lm_head", "language_model.lm_head"};
+    const bool wide = strncmp(config->method, "compressed", 10) != 0;
+    const char *before = "";
+    size_t before_length = 0;
+    bool output = false;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < lint->view->tensor_count && status == DTI_OK; i++) {
+        const char *const name = lint->view->tensors[i].name;
+        const size_t length = dti_lint_module(&lint->view->tensors[i]);
+        size_t same = 0;
+        while (same < length && same < before_length && name[same] == before[same])
+            same++;
+        for (size_t end = same; wide && end < length && status == DTI_OK; end++) {
+            if (name[end] == '.')
+                status = dti_quant_config_use(config, name, end, reterr);
+        }
+        if (status == DTI_OK && (same < length || same < before_length || i == 0))
+            status = dti_quant_config_use(config, name, length, reterr);
+        output = output || is_last(name, length, "lm_head");
+        before = name;
+        before_length = length;
+    }
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs && !output && status == DTI_OK; i++)
+        status = dti_quant_config_use(config, outputs[i], strlen(outputs[i]), reterr);
+    return status;
+}
+
+static enum dti_status add_unused(struct dti_lint *lint, const struct dti_quant_config *config,
+                                  struct dti_error *reterr)
+{
+    const struct dti_module_rule *rule;
+    enum dti_status status = DTI_OK;
+    for (size_t at = 0; status == DTI_OK && (rule = dti_quant_config_unused(config, &at)) != NULL;)
+        status = dti_lint_add(lint, DTI_LINT_ENTRY_UNMATCHED, NULL, reterr,
+                              rule->ignore ? "%s ignores modules by %s, which matches none"
+                                           : "%s has %s for modules, which matches none",
+                              config->file, DTI_QUOTED(rule->text, rule->length));
+    return status;
+}
+
+/* MLX names modules one by one; its other members that are false say nothing of any. */
+static enum dti_status check_own(struct dti_lint *lint, const struct dti_quant_config *config,
+                                 struct dti_error *reterr)
+{
+    struct dti_name_order order = {.count = 0};
+    enum dti_status status = DTI_OK;
+    size_t at;
+    if (config->own.count == 0)
+        return DTI_OK;
+    if (!dti_name_order_init(&order, lint->view->tensor_count))
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < lint->view->tensor_count; i++)
+        dti_name_order_add(&order, lint->view->tensors[i].name,
+                           dti_lint_module(&lint->view->tensors[i]));
+    dti_name_order_sort(&order);
+    for (size_t i = 0; i < config->own.count && status == DTI_OK; i++) {
+        const struct dti_config_module *const module = &config->own.list[i];
+        const bool named =
+            !module->scheme.plain || contains(module->path, module->path_length, ".");
+        if (named && !dti_name_order_find(&order, module->path, module->path_length, &at))
+            status = dti_lint_add(lint, DTI_LINT_ENTRY_UNMATCHED, NULL, reterr,
+                                  "%s has %s for modules, which matches none", config->file,
+                                  DTI_QUOTED(module->path, module->path_length));
+    }
+    dti_name_order_free(&order);
+    return status;
+}
+
+/* A matrix of floats that is the weight of a module. Embeddings, norms and routers are mostly
+ * modules of other classes than Linear. */
+static bool is_linear(const struct dti_tensor *tensor)
+{
+    static const char *const parts[] = {"emb", "norm", "wte", "wpe", "_bias"};
+    static const char *const others[] = {"gate", "router"};
+    size_t length;
+    const char *const last = last_of(tensor->name, dti_lint_module(tensor), &length);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (contains(last, length, parts[i]))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (is_last(last, length, others[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_plain_weight(const struct dti_tensor *tensor)
+{
+    return tensor->format && dti_format_is_float(tensor->format) && tensor->format->width > 8 &&
+           tensor->rank == 2 && tensor->shape[0] > 1 && tensor->shape[1] > 1 &&
+           dti_quant_name_ends(tensor->name, tensor->name_length, ".weight");
+}
+
+/* A weight without codes, of which a group says that it has some. */
+static enum dti_status check_plain(struct dti_lint *lint, const struct dti_quant_config *config,
+                                   const struct dti_tensor *tensor,
+                                   const struct dti_quant_module *module, struct dti_error *reterr)
+{
+    const bool groups = config->count > 0 && !config->whole;
+    const bool named = module->rule && module->rule_length == dti_lint_module(tensor) &&
+                       memcmp(module->rule, tensor->name, module->rule_length) == 0;
+    if (!groups || module->said != DTI_SAID_QUANTIZED || !is_plain_weight(tensor) ||
+        !(named || ((module->rule || config->linear) && is_linear(tensor))))
+        return DTI_OK;
+    return dti_lint_add(lint, DTI_LINT_NOT_QUANTIZED, tensor, reterr,
+                        "it has no codes, and %s says by %s that it is quantized", config->file,
+                        module->rule ? DTI_QUOTED(module->rule, module->rule_length) : "'Linear'");
+}
+
+static enum dti_status check_found(struct dti_lint *lint, const struct dti_quant_config *config,
+                                   const struct dti_tensor *tensor,
+                                   const struct dti_quant_module *module, struct dti_error *reterr)
+{
+    if (module->said == DTI_SAID_IGNORED)
+        return dti_lint_add(lint, DTI_LINT_IGNORED, tensor, reterr,
+                            "it has codes, and %s says by %s that it is not quantized",
+                            config->file, DTI_QUOTED(module->rule, module->rule_length));
+    if (module->said == DTI_SAID_NOTHING)
+        return dti_lint_add(lint, DTI_LINT_NOT_COVERED, tensor, reterr,
+                            "it has codes, and no group of %s is for it", config->file);
+    return DTI_OK;
+}
+
+static enum dti_status check_modules(struct dti_lint *lint, const struct dti_quant_config *config,
+                                     struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < lint->view->tensor_count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &lint->view->tensors[i];
+        struct dti_quant_module module;
+        const bool found = dti_lint_found(lint, i) != NULL;
+        if (!found && !is_plain_weight(tensor))
+            continue;
+        status =
+            dti_quant_config_module(config, tensor->name, dti_lint_module(tensor), &module, reterr);
+        if (status == DTI_OK)
+            status = found ? check_found(lint, config, tensor, &module, reterr)
+                           : check_plain(lint, config, tensor, &module, reterr);
+    }
+    return status;
+}
+
+/* Loaders take the embedding, whatever there is besides. */
+static enum dti_status check_tied(struct dti_lint *lint, const struct dti_quant_config *config,
+                                  struct dti_error *reterr)
+{
+    const struct dti_tensor *output = NULL;
+    bool embedding = false;
+    for (size_t i = 0; i < lint->view->tensor_count && config->model.tied; i++) {
+        const struct dti_tensor *const tensor = &lint->view->tensors[i];
+        const size_t length = dti_lint_module(tensor);
+        if (dti_lint_found(lint, i) && is_last(tensor->name, length, "lm_head"))
+            output = tensor;
+        embedding = embedding || is_last(tensor->name, length, "embed_tokens") ||
+                    is_last(tensor->name, length, "wte");
+    }
+    if (!output || !embedding)
+        return DTI_OK;
+    return dti_lint_add(lint, DTI_LINT_TIED, output, reterr,
+                        "it is quantized, and config.json says tie_word_embeddings: loaders take "
+                        "the embedding instead");
+}
+
+enum dti_status dti_lint_config(struct dti_lint *lint, struct dti_error *reterr)
+{
+    const enum dti_container_kind kind = lint->dequant->container->kind;
+    if (kind != DTI_CONTAINER_SAFETENSORS && kind != DTI_CONTAINER_SHARDED)
+        return DTI_OK;
+    const struct dti_quant_config *const config = dti_dequant_config(lint->dequant);
+    struct dti_error error;
+    enum dti_status status = lint->dequant->config_status;
+    if (!config)
+        return status == DTI_BAD_INPUT
+                   ? dti_lint_add(lint, DTI_LINT_CONFIG_UNREADABLE, NULL, reterr, "%s",
+                                  lint->dequant->config_error.text)
+                   : dti_no_memory(reterr);
+    status = use_modules(lint, config, &error);
+    if (status == DTI_OK)
+        status = add_unused(lint, config, &error);
+    if (status == DTI_OK && config->mlx)
+        status = check_own(lint, config, &error);
+    if (status == DTI_OK && config->file)
+        status = check_modules(lint, config, &error);
+    if (status == DTI_OK)
+        status = check_tied(lint, config, &error);
+    if (status == DTI_BAD_INPUT) /* patterns take too long */
+        return dti_lint_add(lint, DTI_LINT_CONFIG_UNREADABLE, NULL, reterr, "%s: %s", config->file,
+                            error.text);
+    if (status != DTI_OK)
+        *reterr = error;
+    return status;
+}

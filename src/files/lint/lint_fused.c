@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Projections that loaders store as one matrix: vLLM's packed_modules_mapping. An nvfp4 matrix has
+ * one tensor scale: of linear layers vLLM takes one of the parts' scales for all of them, and warns
+ * that accuracy is reduced; of experts the first one's. Block scales are not adapted. Scales of
+ * whole fp8 matrices are: they are requantized. A fused matrix has one scheme. */
+#include <string.h>
+
+#include "files/lint/lint_parts.h"
+
+enum { MEMBERS = 3 };
+static const struct {
+    const char *members[MEMBERS]; /* last components of modules; NULL: there are no more */
+} fused[] = {
+    {{"q_proj", "k_proj", "v_proj"}},
+    {{"gate_proj", "up_proj"}},
+    {{"w1", "w3"}},
+    {{"q_a_proj", "kv_a_proj_with_mqa"}},
+    {{"in_proj_qkv", "in_proj_z"}},
+    {{"in_proj_b", "in_proj_a"}},
+};
+static const char weight[] = ".weight";
+
+/* Methods of which loaders need one scheme for all parts. */
+static bool is_strict(const struct dti_file_dequant *dequant)
+{
+    static const char *const methods[] = {
+        "compressed-tensors", "compressed_tensors", "modelopt", "fp8", "gptq", "awq"};
+    const struct dti_quant_config *const config = &dequant->config;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (dequant->has_config && config->file && strcmp(config->method, methods[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Which group, and which member of it, a tensor is the weight of. */
+static bool find_member(const struct dti_tensor *tensor, size_t *ret_group, unsigned *ret_member,
+                        size_t *ret_prefix)
+{
+    if (!dti_quant_name_ends(tensor->name, tensor->name_length, weight))
+        return false;
+    const size_t end = tensor->name_length - (sizeof weight - 1);
+    size_t begin = end;
+    while (begin > 0 && tensor->name[begin - 1] != '.')
+        begin--;
+    for (size_t i = 0; i < sizeof fused / sizeof *fused; i++) {
+        for (unsigned k = 0; k < MEMBERS && fused[i].members[k]; k++) {
+            const char *const member = fused[i].members[k];
+            if (strlen(member) != end - begin || memcmp(tensor->name + begin, member, end - begin))
+                continue;
+            *ret_group = i;
+            *ret_member = k;
+            *ret_prefix = begin;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first member before that one. */
+static bool find_first(const struct dti_lint *lint, const struct dti_tensor *tensor, size_t group,
+                       unsigned member, size_t prefix, size_t *ret)
+{
+    char *const name = lint->dequant->names.buffer; /* with room for that */
+    memcpy(name, tensor->name, prefix);
+    for (unsigned k = 0; k < member; k++) {
+        const size_t length = strlen(fused[group].members[k]);
+        memcpy(name + prefix, fused[group].members[k], length);
+        memcpy(name + prefix + length, weight, sizeof weight - 1);
+        if (dti_name_order_find(&lint->names, name, prefix + length + sizeof weight - 1, ret))
+            return true;
+    }
+    return false;
+}
+
+static bool is_plain(const struct dti_lint *lint, size_t at)
+{
+    const struct dti_tensor *const tensor = &lint->view->tensors[at];
+    return !dti_lint_found(lint, at) && tensor->format && dti_format_is_float(tensor->format) &&
+           tensor->format->width > 8;
+}
+
+static bool is_same_scheme(const struct dti_dequant_form *a, const struct dti_dequant_form *b)
+{
+    return strcmp(a->dtype, b->dtype) == 0 && a->per == b->per && a->group[0] == b->group[0] &&
+           a->group[1] == b->group[1] && a->zero_points == b->zero_points &&
+           a->tensor_scale == b->tensor_scale;
+}
+
+static enum dti_status compare(struct dti_lint *lint, size_t first, size_t other, bool strict,
+                               struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = &lint->view->tensors[other];
+    const struct dti_tensor *const base = &lint->view->tensors[first];
+    const struct dti_dequant_found *const a = dti_lint_found(lint, first);
+    const struct dti_dequant_found *const b = dti_lint_found(lint, other);
+    char quoted[DTI_QUOTE_SIZE], one[DTI_LINT_NUMBER], two[DTI_LINT_NUMBER];
+    (void)dti_quote(quoted, base->name, base->name_length);
+    if (strict && ((a && is_plain(lint, other)) || (b && is_plain(lint, first))))
+        return dti_lint_add(lint, DTI_LINT_FUSED_SCHEME, tensor, reterr,
+                            b ? "it is quantized, and %s, with which it is fused, is not"
+                              : "it is not quantized, and %s, with which it is fused, is",
+                            quoted);
+    if (strict && a && b && !is_same_scheme(&a->form, &b->form))
+        return dti_lint_add(lint, DTI_LINT_FUSED_SCHEME, tensor, reterr,
+                            "it is %s, and %s, with which it is fused, is %s%s", b->form.dtype,
+                            quoted, a->form.dtype,
+                            strcmp(a->form.dtype, b->form.dtype) == 0 ? " with other scales" : "");
+    if (!a || !b || !a->how.block || !b->how.block || !a->form.tensor_scale ||
+        !b->form.tensor_scale || a->how.block->family != DTI_BLOCKS_NV ||
+        memcmp(&a->how.tensor_scale, &b->how.tensor_scale, sizeof a->how.tensor_scale) == 0)
+        return DTI_OK;
+    return dti_lint_add(lint, DTI_LINT_FUSED_SCALE, tensor, reterr,
+                        "its tensor scale is %s, and that of %s, with which it is fused, is %s",
+                        dti_lint_number(two, b->how.tensor_scale), quoted,
+                        dti_lint_number(one, a->how.tensor_scale));
+}
+
+enum dti_status dti_lint_fused(struct dti_lint *lint, struct dti_error *reterr)
+{
+    const bool strict = is_strict(lint->dequant);
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < lint->view->tensor_count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &lint->view->tensors[i];
+        size_t group, prefix, first;
+        unsigned member;
+        if (find_member(tensor, &group, &member, &prefix) && member > 0 &&
+            find_first(lint, tensor, group, member, prefix, &first))
+            status = compare(lint, first, i, strict, reterr);
+    }
+    return status;
+}

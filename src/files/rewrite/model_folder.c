@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The other files of a checkpoint's folder: see model_folder.h. */
+#include "files/rewrite/model_folder.h"
+#include "dtinfo/file_transcode.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "dtinfo/ascii.h"
+#include "dtinfo/json_edit.h"
+
+static const char config_name[] = "config.json", member[] = "quantization_config";
+
+/* What holds tensors, or says where they are. */
+static bool is_of_tensors(const char *name, size_t length)
+{
+    static const char *const ends[] = {".safetensors", ".index.json", ".bin",  ".pt",    ".pth",
+                                       ".ckpt",        ".gguf",       ".onnx", ".h5",    ".msgpack",
+                                       ".npy",         ".npz",        ".data", ".tflite"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (dti_text_ends(name, length, ends[i]))
+            return true;
+    }
+    return false;
+}
+
+/* They say how tensors were quantized that are others now. */
+static bool is_other_config(const char *name)
+{
+    return strcmp(name, "hf_quant_config.json") == 0 || strcmp(name, "quantize_config.json") == 0 ||
+           strcmp(name, "quant_config.json") == 0;
+}
+
+struct companions {
+    struct dti_rewrite *rewrite;
+    const char *folder;
+    size_t folder_length;
+    char **names;
+    size_t count, capacity;
+    struct { /* files that are not copied */
+        size_t count;
+        char first[DTI_QUOTE_SIZE];
+    } large, lost; /* lost: links that lead nowhere */
+};
+
+static char *path_of(const struct companions *list, const char *name)
+{
+    const size_t size = list->folder_length + strlen(name) + 1;
+    char *const path = malloc(size);
+    if (path)
+        (void)snprintf(path, size, "%.*s%s", (int)list->folder_length, list->folder, name);
+    return path;
+}
+
+static enum dti_status add_name(struct companions *list, const char *name, struct dti_error *reterr)
+{
+    if (list->count == list->capacity) {
+        const size_t capacity = 2 * list->capacity + 16;
+        char **const names = realloc(list->names, capacity * sizeof *names);
+        if (!names)
+            return dti_no_memory(reterr);
+        list->names = names;
+        list->capacity = capacity;
+    }
+    const size_t size = strlen(name) + 1;
+    list->names[list->count] = malloc(size);
+    if (!list->names[list->count])
+        return dti_no_memory(reterr);
+    memcpy(list->names[list->count++], name, size);
+    return DTI_OK;
+}
+
+static enum dti_status look_at(struct companions *list, const char *name, struct dti_error *reterr)
+{
+    const bool changes = list->rewrite->request.recipe != DTI_RECIPE_CAST;
+    struct stat info;
+    if (name[0] == '.' || is_of_tensors(name, strlen(name)) || (changes && is_other_config(name)))
+        return DTI_OK;
+    char *const path = path_of(list, name);
+    if (!path)
+        return dti_no_memory(reterr);
+    const bool there = stat(path, &info) == 0, lost = !there && errno == ENOENT;
+    free(path);
+    if (lost && list->lost.count++ == 0)
+        (void)dti_quote(list->lost.first, name, strlen(name));
+    if (!there || !S_ISREG(info.st_mode))
+        return DTI_OK;
+    if (info.st_size <= DTI_SMALL_FILE)
+        return add_name(list, name, reterr);
+    if (list->large.count++ == 0)
+        (void)dti_quote(list->large.first, name, strlen(name));
+    return DTI_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const char *const *const one = a, *const *const other = b;
+    return strcmp(*one, *other);
+}
+
+static enum dti_status look(struct companions *list, struct dti_error *reterr)
+{
+    char *const path = path_of(list, ".");
+    if (!path)
+        return dti_no_memory(reterr);
+    const struct dti_input input = {.name = path};
+    DIR *folder;
+    do
+        folder = opendir(path);
+    while (!folder && errno == EINTR);
+    enum dti_status status = folder ? DTI_OK : dti_input_fail(&input, errno, reterr);
+    while (status == DTI_OK) {
+        errno = 0;
+        const struct dirent *const entry = readdir(folder);
+        if (!entry) {
+            status = errno != 0 ? dti_input_fail(&input, errno, reterr) : DTI_OK;
+            break;
+        }
+        status = look_at(list, entry->d_name, reterr);
+    }
+    if (folder)
+        (void)closedir(folder);
+    free(path);
+    if (list->count > 0)
+        qsort(list->names, list->count, sizeof *list->names, compare);
+    return status;
+}
+
+static void warn(const struct dti_rewrite *rewrite, const char *code, const char *text)
+{
+    const struct dti_note note = {.code = code, .text = text};
+    if (rewrite->request.warn)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
+/* Its loaders read "quantization", and others say there what they do. */
+static bool is_mlx(const struct dti_rewrite *rewrite)
+{
+    return rewrite->request.recipe == DTI_RECIPE_TRANSCODE &&
+           dti_file_transcode_request(rewrite->request.transcode)->layout == DTI_TRANSCODE_MLX;
+}
+
+/* The new text of config.json: what it says of quantization is true of the new files. */
+static enum dti_status edit(struct dti_rewrite *rewrite, const char *path,
+                            const struct dti_buffer *text, struct dti_buffer *ret,
+                            struct dti_error *reterr)
+{
+    static const char *const others[] = {"compression_config", "quantization"};
+    struct dti_buffer value, before, after;
+    const char *why = NULL, *problem = NULL;
+    char label[DTI_QUOTE_SIZE], words[256];
+    enum dti_status status = DTI_OK;
+    dti_buffer_init(&value);
+    dti_buffer_init(&before);
+    dti_buffer_init(&after);
+    dti_buffer_append(&before, text->data, text->length);
+    if (rewrite->request.recipe >= DTI_RECIPE_QUANTIZE && rewrite->changed_count > 0)
+        status = dti_quant_config_write(rewrite, &value, &why, reterr);
+    const bool written = value.length > 0, mlx = written && is_mlx(rewrite);
+    bool fits = !value.failed;
+    for (size_t i = 0; i < 3 && fits && !before.failed; i++) {
+        const char *const key = i == 0 ? member : others[i - 1];
+        dti_buffer_clear(&after);
+        const bool own = (i == 0 && written) || (i == 2 && mlx);
+        fits = dti_json_set_member(before.data, before.length, key, own ? value.data : NULL, &after,
+                                   &problem);
+        const struct dti_buffer swap = before;
+        before = after;
+        after = swap;
+    }
+    if (status == DTI_OK && !fits && problem)
+        status =
+            dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_NO_COPY, "%s cannot be edited: %s",
+                            dti_quote(label, path, strlen(path)), problem);
+    if (status == DTI_OK && (before.failed || value.failed || !fits))
+        status = dti_no_memory(reterr);
+    if (status == DTI_OK && why) {
+        (void)snprintf(words, sizeof words, "config.json gets no quantization_config: %s", why);
+        warn(rewrite, "no_quantization_config", words);
+    }
+    rewrite->configured = written;
+    if (status == DTI_OK)
+        *ret = before;
+    else
+        dti_buffer_free(&before);
+    dti_buffer_free(&after);
+    dti_buffer_free(&value);
+    return status;
+}
+
+static enum dti_status add_config(struct dti_rewrite *rewrite, const char *path,
+                                  struct dti_error *reterr)
+{
+    struct dti_input input;
+    struct dti_buffer text, edited;
+    enum dti_status status = dti_input_open_file(&input, path, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_buffer_init(&text);
+    status = dti_input_read_all(&input, DTI_SMALL_FILE, "a configuration", &text, reterr);
+    dti_input_close(&input);
+    if (status == DTI_OK)
+        status = edit(rewrite, path, &text, &edited, reterr);
+    if (status == DTI_OK)
+        status = dti_new_files_add_text(&rewrite->files, config_name, &edited, reterr);
+    dti_buffer_free(&text);
+    return status;
+}
+
+static void warn_of_others(const struct companions *list)
+{
+    const size_t large = list->large.count, lost = list->lost.count;
+    char text[DTI_QUOTE_SIZE + 128];
+    (void)snprintf(text, sizeof text, "%zu file%s larger than %d MiB %s not copied, %s", large,
+                   large == 1 ? "" : "s", (int)(DTI_SMALL_FILE >> 20), large == 1 ? "is" : "are",
+                   list->large.first);
+    if (large > 0)
+        warn(list->rewrite, "large_files", text);
+    (void)snprintf(text, sizeof text, "%zu link%s nowhere and %s not copied, %s", lost,
+                   lost == 1 ? " leads" : "s lead", lost == 1 ? "is" : "are", list->lost.first);
+    if (lost > 0)
+        warn(list->rewrite, "lost_links", text);
+}
+
+enum dti_status dti_rewrite_add_companions(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const char *const first = rewrite->container->files[0].path;
+    const char *const slash = strrchr(first, '/');
+    struct companions list = {.rewrite = rewrite,
+                              .folder = first,
+                              .folder_length = slash ? (size_t)(slash - first) + 1 : 0};
+    enum dti_status status = look(&list, reterr);
+    for (size_t i = 0; i < list.count && status == DTI_OK; i++) {
+        char *const path = path_of(&list, list.names[i]);
+        if (!path)
+            status = dti_no_memory(reterr);
+        else if (rewrite->request.recipe != DTI_RECIPE_CAST &&
+                 strcmp(list.names[i], config_name) == 0)
+            status = add_config(rewrite, path, reterr);
+        else
+            status = dti_new_files_add_copy(&rewrite->files, list.names[i], path, reterr);
+        free(path);
+    }
+    if (status == DTI_OK)
+        warn_of_others(&list);
+    for (size_t i = 0; i < list.count; i++)
+        free(list.names[i]);
+    free(list.names);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is in a checkpoint's folder besides its tensors: the configuration, the tokenizer and other
+ * small files, which a rewrite into another folder takes along. */
+#ifndef DTINFO_FILES_REWRITE_MODEL_FOLDER_H
+#define DTINFO_FILES_REWRITE_MODEL_FOLDER_H
+
+#include "dtinfo/rewrite.h"
+
+enum { DTI_SMALL_FILE = 64 << 20 }; /* bytes of the largest that is copied */
+
+/* Adds to the rewrite's new files, which are laid out but for the index: a copy of each small
+ * regular file in the folder of the container's first file, links followed, by name; config.json
+ * with the quantization_config that is true of the new files. Not copied: tensors of any format,
+ * their indexes, hidden files, folders, and configurations of quantization that would be wrong.
+ * Warns of what was left out that a loader needs. Fails with DTI_BAD_INPUT where a file cannot be
+ * read or config.json is not JSON, DTI_NO_MEMORY. */
+enum dti_status dti_rewrite_add_companions(struct dti_rewrite *rewrite, struct dti_error *reterr);
+
+/* quant_config_write.c: the value of quantization_config by which loaders read the rewrite's
+ * quantized tensors, with line feeds and two spaces a level. Where there is none *ret_why says so:
+ * "no loader knows nf4 in the layout compressed-tensors". */
+enum dti_status dti_quant_config_write(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
+                                       const char **ret_why, struct dti_error *reterr);
+
+#endif

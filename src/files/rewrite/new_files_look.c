@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is there already of new files: whether a file is the one that would be written, as far as
+ * its size and the bytes before its data show. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/new_files.h"
+
+enum { PIECE = 16 << 10, NAMED = 8 };
+
+/* Whether the file holds the bytes of `other`, or of `head`, from its beginning on. */
+static enum dti_status compare(const struct dti_input *input, const char *head,
+                               const struct dti_input *other, uint64_t size, bool *ret_same,
+                               struct dti_error *reterr)
+{
+    unsigned char bytes[PIECE], others[PIECE];
+    enum dti_status status = DTI_OK;
+    bool same = true;
+    for (uint64_t done = 0; done < size && same && status == DTI_OK;) {
+        const size_t some = size - done < PIECE ? (size_t)(size - done) : PIECE;
+        status = dti_input_read_at(input, bytes, some, done, reterr);
+        if (status == DTI_OK && other)
+            status = dti_input_read_at(other, others, some, done, reterr);
+        if (status == DTI_OK)
+            same = memcmp(bytes, other ? (const char *)others : head + done, some) == 0;
+        done += some;
+    }
+    *ret_same = same;
+    return status;
+}
+
+static enum dti_status compare_copy(const struct dti_new_file *file, const struct dti_input *input,
+                                    bool *ret_same, struct dti_error *reterr)
+{
+    struct dti_input other;
+    enum dti_status status = dti_input_open_file(&other, file->from, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = compare(input, NULL, &other, file->size, ret_same, reterr);
+    dti_input_close(&other);
+    return status;
+}
+
+enum dti_status dti_new_file_look(const struct dti_new_file *file, enum dti_new_file_state *ret,
+                                  uint64_t *ret_bytes, struct dti_error *reterr)
+{
+    struct dti_input input;
+    bool same = true;
+    *ret_bytes = 0;
+    *ret = DTI_NEW_FILE_MISSING;
+    if (dti_input_there(file->path) == ENOENT)
+        return DTI_OK;
+    enum dti_status status = dti_input_open_file(&input, file->path, reterr);
+    if (status != DTI_OK)
+        return status;
+    *ret_bytes = input.seekable ? input.size : 0;
+    if (!input.seekable || input.size != file->size)
+        *ret = DTI_NEW_FILE_OTHER_SIZE;
+    else if (file->from)
+        status = compare_copy(file, &input, &same, reterr);
+    else
+        status = compare(&input, file->head.data, NULL, file->head.length, &same, reterr);
+    if (status == DTI_OK && *ret != DTI_NEW_FILE_OTHER_SIZE)
+        *ret = same ? DTI_NEW_FILE_THERE : DTI_NEW_FILE_OTHER_HEAD;
+    dti_input_close(&input);
+    return status;
+}
+
+/* Says of a file what is wrong with it. */
+static void tell(const struct dti_new_file *file, enum dti_new_file_state state, uint64_t bytes,
+                 dti_warn_fn *warn, void *warn_context)
+{
+    char label[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 128];
+    const unsigned long long is = bytes, wanted = file->size;
+    dti_quote(label, file->path, strlen(file->path));
+    if (state == DTI_NEW_FILE_MISSING)
+        (void)snprintf(text, sizeof text, "%s is missing", label);
+    else if (state == DTI_NEW_FILE_OTHER_SIZE)
+        (void)snprintf(text, sizeof text, "%s has %llu bytes, not %llu", label, is, wanted);
+    else
+        (void)snprintf(text, sizeof text,
+                       "%s has another header: it was made of another input, or with other options",
+                       label);
+    const struct dti_note note = {
+        .code = state == DTI_NEW_FILE_MISSING ? "shard_missing" : "shard_differs", .text = text};
+    if (warn)
+        warn(warn_context, &note);
+}
+
+enum dti_status dti_new_files_complete(const struct dti_new_files *files, dti_warn_fn *warn,
+                                       void *warn_context, struct dti_error *reterr)
+{
+    size_t missing = 0, different = 0;
+    char label[DTI_QUOTE_SIZE];
+    for (size_t i = 0; i < files->others; i++) {
+        const struct dti_new_file *const file = &files->list[files->count + i];
+        enum dti_new_file_state state;
+        uint64_t bytes;
+        const enum dti_status status = dti_new_file_look(file, &state, &bytes, reterr);
+        if (status != DTI_OK)
+            return status;
+        if (state == DTI_NEW_FILE_THERE)
+            continue;
+        if (missing + different < NAMED)
+            tell(file, state, bytes, warn, warn_context);
+        missing += state == DTI_NEW_FILE_MISSING;
+        different += state != DTI_NEW_FILE_MISSING;
+    }
+    if (missing + different == 0)
+        return DTI_OK;
+    dti_quote(label, files->path, strlen(files->path));
+    if (different == 0)
+        return dti_fail_remedy(reterr, DTI_ANSWER_NO, DTI_REMEDY_RUN_PARTS,
+                               "%zu of %zu shards %s missing in %s", missing, files->others,
+                               missing == 1 ? "is" : "are", label);
+    if (missing == 0)
+        return dti_fail_remedy(reterr, DTI_ANSWER_NO, DTI_REMEDY_REPLACE_PARTS,
+                               "%zu of %zu shards in %s %s different", different, files->others,
+                               label, different == 1 ? "is" : "are");
+    return dti_fail_remedy(reterr, DTI_ANSWER_NO, DTI_REMEDY_REPLACE_PARTS,
+                           "of %zu shards in %s %zu %s missing and %zu %s different", files->others,
+                           label, missing, missing == 1 ? "is" : "are", different,
+                           different == 1 ? "is" : "are");
+}

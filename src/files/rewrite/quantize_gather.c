@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small parts of quantized tensors are gathered in memory and written in runs: their codes and
+ * scales lie side by side in the file, and a system call for each costs more than making it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/rewrite/quantize.h"
+
+enum {
+    MEMORY_LEAST = 16 << 20, /* for all buffers; below it nothing is gathered */
+    MOST = 2 << 20,          /* bytes gathered at once */
+    SMALL = 8 << 10,         /* of a part */
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct dti_rewrite_part *const left = ((const struct dti_quant_gathered *)a)->part;
+    const struct dti_rewrite_part *const right = ((const struct dti_quant_gathered *)b)->part;
+    if (left->file != right->file)
+        return left->file < right->file ? -1 : 1;
+    return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+/* Lists the small parts of a task. */
+static void list_task(struct dti_quantizer *job, size_t task, uint64_t *bytes)
+{
+    const struct dti_rewrite *const rewrite = job->run->rewrite;
+    const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[job->tasks[task].at];
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
+        if ((tensor->parts >> i & 1) == 0)
+            continue;
+        const struct dti_rewrite_part *const part =
+            dti_rewrite_part(tensor, (enum dti_quant_part)i);
+        if (part->bytes == 0 || part->bytes > SMALL || part->bytes > MOST - *bytes)
+            continue;
+        *bytes += part->bytes;
+        job->gathered[job->gathered_count++] = (struct dti_quant_gathered){
+            .part = part, .task = task, .which = (enum dti_quant_part)i};
+    }
+}
+
+void dti_quant_gather(struct dti_quantizer *job)
+{
+    const uint64_t memory = job->run->options->max_memory;
+    uint64_t bytes = 0;
+    bool sorted = true;
+    job->gathered_count = 0;
+    if (memory > 0 && memory < MEMORY_LEAST)
+        return;
+    if (!job->gather)
+        job->gather = malloc(MOST);
+    for (size_t i = 0; i < job->task_count && job->gather; i++)
+        list_task(job, i, &bytes);
+    for (size_t i = 1; i < job->gathered_count && sorted; i++)
+        sorted = compare(&job->gathered[i - 1], &job->gathered[i]) < 0;
+    if (!sorted)
+        qsort(job->gathered, job->gathered_count, sizeof *job->gathered, compare);
+    unsigned char *at = job->gather;
+    if (bytes > 0)
+        memset(at, 0, (size_t)bytes);
+    for (size_t i = 0; i < job->gathered_count; i++) {
+        const struct dti_quant_gathered *const item = &job->gathered[i];
+        job->tasks[item->task].gathered[item->which] = at;
+        at += item->part->bytes;
+    }
+}
+
+enum dti_status dti_quant_write_gathered(struct dti_quantizer *job, struct dti_error *reterr)
+{
+    const struct dti_rewrite *const rewrite = job->run->rewrite;
+    const unsigned char *at = job->gather;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0, end; i < job->gathered_count && status == DTI_OK; i = end) {
+        const struct dti_rewrite_part *const first = job->gathered[i].part;
+        uint64_t bytes = first->bytes;
+        for (end = i + 1; end < job->gathered_count; end++) {
+            const struct dti_rewrite_part *const next = job->gathered[end].part;
+            if (next->file != first->file || next->offset != first->offset + bytes)
+                break;
+            bytes += next->bytes;
+        }
+        status = dti_output_write_at(rewrite->files.list[first->file].output, at, (size_t)bytes,
+                                     first->offset, reterr);
+        at += bytes;
+    }
+    return status;
+}

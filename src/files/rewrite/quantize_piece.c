@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pieces of tensors: read, scanned or quantized, and written, by any thread. */
+#include <string.h>
+
+#include "files/rewrite/quantize.h"
+
+/* So many bytes of a task's tensor, from an element on. */
+static enum dti_status look(const struct dti_quant_task *task, struct dti_quant_member *member,
+                            uint64_t first, size_t bytes, const void **ret_numbers,
+                            struct dti_error *reterr)
+{
+    return dti_window_look(&member->window, task->input.input, member->buffer[DTI_QUANT_INPUT],
+                           bytes, task->input.offset + first * task->item, ret_numbers, reterr);
+}
+
+void dti_quant_piece_flush(struct dti_quantizer *job, struct dti_quant_member *member)
+{
+    if (!member->ranges)
+        return;
+    pthread_mutex_lock(&job->merging);
+    dti_quant_ranges_merge(job->tasks[member->ranges_of].ranges, member->ranges);
+    pthread_mutex_unlock(&job->merging);
+    dti_quant_ranges_free(member->ranges);
+    member->ranges = NULL;
+}
+
+enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part, uint64_t first,
+                                      size_t size, struct dti_error *reterr)
+{
+    struct dti_quantizer *const job = context;
+    struct dti_quant_member *const own = &job->members[member];
+    const size_t at = job->queued[part];
+    const struct dti_quant_task *const task = &job->tasks[at];
+    enum dti_status status = DTI_OK;
+    if (own->ranges && own->ranges_of != at)
+        dti_quant_piece_flush(job, own);
+    if (!own->ranges) {
+        own->ranges_of = at;
+        status = dti_quant_ranges_new(&own->ranges, task->plan, reterr);
+    }
+    const void *numbers;
+    if (status == DTI_OK)
+        status = look(task, own, first / task->item, size, &numbers, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_quant_range(task->plan, own->ranges, first / task->item, numbers, size / task->item);
+    return dti_window_done(&own->window, DTI_OK, reterr);
+}
+
+/* A piece in its places: of elements, code bytes of the plan, and scales. */
+struct quant_chunk {
+    uint64_t number, first, code, scale;
+    size_t elements, codes, scales;
+};
+
+static struct quant_chunk place_piece(const struct dti_quant_task *task, uint64_t first,
+                                      size_t elements)
+{
+    const struct dti_quant_sizes *const sizes = &task->sizes;
+    const uint64_t grain = first / sizes->grain, grains = task->piece / sizes->grain;
+    const bool last = first + elements == sizes->elements;
+    struct quant_chunk piece = {
+        .number = first / task->piece,
+        .first = first,
+        .code = grain * sizes->grain_code_bytes,
+        .scale = grain * sizes->grain_scales,
+        .elements = elements,
+    };
+    piece.codes =
+        (size_t)(last ? sizes->code_bytes - piece.code : grains * sizes->grain_code_bytes);
+    if (sizes->grain_scales > 0)
+        piece.scales = (size_t)(last ? sizes->scales - piece.scale : grains * sizes->grain_scales);
+    return piece;
+}
+
+static uint32_t get_word(const unsigned char *bytes)
+{
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word);
+    dti_quant_little(&word, sizeof word, 1);
+    return word;
+}
+
+/* Rows that end within a word, packed here. What is shared with the neighbouring pieces is set
+ * aside. */
+static enum dti_status write_words(struct dti_quant_task *task, struct dti_quant_member *member,
+                                   const struct quant_chunk *piece, struct dti_error *reterr)
+{
+    const uint64_t columns = task->columns, end = piece->code + piece->codes;
+    const unsigned in_word = 32 / task->bits;
+    const size_t words =
+        dti_quant_pack_words(member->buffer[DTI_QUANT_PACKED], member->buffer[DTI_QUANT_CODES],
+                             piece->code, piece->codes, columns, task->bits, task->flips);
+    const bool head = piece->code % columns % in_word != 0;
+    const bool tail = end % columns % in_word != 0;
+    if (head)
+        task->borders[2 * piece->number] = get_word(member->buffer[DTI_QUANT_PACKED]);
+    if (tail)
+        task->borders[2 * piece->number + 1] =
+            get_word(member->buffer[DTI_QUANT_PACKED] + 4 * (words - 1));
+    const uint64_t first = dti_quant_word_of(piece->code, columns, task->bits) + head;
+    return dti_quant_task_write(task, DTI_PART_CODES,
+                                member->buffer[DTI_QUANT_PACKED] + 4 * (size_t)head,
+                                4 * (words - head - tail), 4 * first, reterr);
+}
+
+static enum dti_status write_codes(struct dti_quant_task *task, struct dti_quant_member *member,
+                                   const struct quant_chunk *piece, struct dti_error *reterr)
+{
+    if (task->columns > 0)
+        return write_words(task, member, piece, reterr);
+    if (dti_quant_is_flat(task->stored.row))
+        dti_quant_task_fill(task, member->buffer[DTI_QUANT_CODES], piece->first + piece->elements,
+                            piece->codes);
+    if (task->bits > 8)
+        dti_quant_little(member->buffer[DTI_QUANT_CODES], 2, piece->codes / 2);
+    else if (task->flips)
+        dti_quant_flip(member->buffer[DTI_QUANT_CODES], piece->codes, task->bits);
+    return dti_quant_task_write(task, DTI_PART_CODES, member->buffer[DTI_QUANT_CODES], piece->codes,
+                                piece->code, reterr);
+}
+
+static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quant_member *member,
+                                    const struct quant_chunk *piece, struct dti_error *reterr)
+{
+    const struct dti_quant_sizes *const sizes = &task->sizes;
+    if (piece->scales == 0)
+        return DTI_OK;
+    if (task->stored.nested)
+        return dti_quant_task_nest(task, (float *)(void *)member->buffer[DTI_QUANT_SCALES],
+                                   (float *)(void *)member->buffer[DTI_QUANT_ZERO_POINTS],
+                                   piece->scale, piece->scales, reterr);
+    const size_t item = (size_t)(sizes->scale_bytes / sizes->scales);
+    if (!task->rewrite->request.quantize.scheme.block) /* those of blocks are in the file's order */
+        dti_quant_little(member->buffer[DTI_QUANT_SCALES], item, piece->scales);
+    enum dti_status status =
+        dti_quant_task_write(task, DTI_PART_SCALE, member->buffer[DTI_QUANT_SCALES],
+                             piece->scales * item, piece->scale * item, reterr);
+    if (status == DTI_OK && task->stored.zero_points)
+        status = dti_quant_task_zero_points(
+            task, (int32_t *)(void *)member->buffer[DTI_QUANT_ZERO_POINTS], piece->scale,
+            piece->scales, reterr);
+    return status;
+}
+
+enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint64_t first,
+                                size_t size, struct dti_error *reterr)
+{
+    struct dti_quantizer *const job = context;
+    struct dti_quant_member *const own = &job->members[member];
+    struct dti_quant_task *const task = &job->tasks[job->queued[part]];
+    const struct quant_chunk piece = place_piece(task, first / task->item, size / task->item);
+    struct dti_quant_report report;
+    const void *numbers;
+    enum dti_status status = look(task, own, piece.first, size, &numbers, reterr);
+    if (status != DTI_OK)
+        return status;
+    const bool counted = job->run->rewrite->request.counted;
+    const bool whole = piece.elements == task->sizes.elements; /* nobody else reports on it */
+    if (counted && !whole)
+        dti_quant_report_init(&report);
+    dti_quant_run(task->plan, task->scales, piece.first, numbers, piece.elements,
+                  own->buffer[DTI_QUANT_CODES], own->buffer[DTI_QUANT_SCALES],
+                  (int32_t *)(void *)own->buffer[DTI_QUANT_ZERO_POINTS], DTI_STORES_CACHED,
+                  counted ? (whole ? &task->report : &report) : NULL,
+                  own->buffer[DTI_QUANT_SCRATCH]);
+    status = dti_window_done(&own->window, DTI_OK, reterr);
+    if (status == DTI_OK)
+        status = write_codes(task, own, &piece, reterr);
+    if (status == DTI_OK)
+        status = write_scales(task, own, &piece, reterr);
+    if (!counted || whole)
+        return status;
+    pthread_mutex_lock(&job->merging);
+    dti_quant_report_merge(&task->report, &report);
+    pthread_mutex_unlock(&job->merging);
+    return status;
+}

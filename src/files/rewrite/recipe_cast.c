@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The recipes whose elements are cast one by one: to a dtype, and from codes with scales, which a
+ * view of the file turns into numbers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/scaled_codes.h"
+#include "files/dequant/dequant_parts.h"
+#include "files/rewrite/rewrite_parts.h"
+
+/* Whether a NaN may meet a dtype that has none: found by counting. */
+static bool may_refuse(const struct dti_cast *cast)
+{
+    return cast->via_count > 0 ||
+           (dti_format_is_float(&cast->dst) && !dti_format_has_nan(&cast->dst) &&
+            cast->policy.overflow == DTI_OVERFLOW_NATIVE);
+}
+
+static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    (void)reterr;
+    rewrite->counts = rewrite->counts || recipe->flags || may_refuse(&recipe->cast);
+    return DTI_OK;
+}
+
+static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
+                            size_t tensor)
+{
+    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    const struct dti_format *const format = rewrite->container->tensors[tensor].format;
+    if (dti_format_is_integer(format) && !recipe->ints)
+        return DTI_FATE_INTEGER;
+    /* rounded scales would change all numbers of their tensor: only a pattern asks for that */
+    if (!rewrite->request.only && dti_rewrite_is_part(names, tensor))
+        return DTI_FATE_PART;
+    /* in every stack a cast to the same dtype returns the tensor as it is */
+    if (recipe->rule && format->id < DTI_DTYPE_COUNT && format->id == recipe->cast.dst.id)
+        return DTI_FATE_SAME;
+    const struct dti_request plan = {.src = *format, .cast = recipe->cast, .rule = recipe->rule};
+    return dti_request_is_copy(&plan) ? DTI_FATE_SAME : DTI_FATE_CHANGED;
+}
+
+/* Said once, where otherwise nothing would seem to have happened. */
+static void warn_of_no_cast(const struct dti_rewrite *rewrite)
+{
+    bool integers = true;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        if (rewrite->tensors[i].fate == DTI_FATE_SAME)
+            return;
+        integers = integers && rewrite->tensors[i].fate == DTI_FATE_INTEGER;
+    }
+    const struct dti_note note = {
+        .code = "nothing_cast",
+        .text = integers ? "nothing is cast: all tensors are integers"
+                         : "nothing is cast: all tensors keep their dtypes",
+        .remedy = integers ? DTI_REMEDY_CAST_INTEGERS : DTI_REMEDY_NONE,
+    };
+    if (rewrite->tensor_count > 0 && rewrite->changed_count == 0)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
+/* Weights are far below 1, where integers have nothing but 0. */
+static void warn_of_integers(const struct dti_rewrite *rewrite)
+{
+    const struct dti_format *const to = &rewrite->request.cast.cast.dst;
+    char text[160];
+    size_t at = 0;
+    if (!dti_format_is_integer(to) || to->kind == DTI_KIND_BOOL)
+        return;
+    while (at < rewrite->tensor_count &&
+           (rewrite->tensors[at].fate != DTI_FATE_CHANGED ||
+            !dti_format_is_float(dti_rewrite_source(rewrite, at)->format)))
+        at++;
+    (void)snprintf(text, sizeof text,
+                   "floats lose their fractions: %s holds whole numbers, without "
+                   "a scale",
+                   to->name);
+    const struct dti_note note = {
+        .code = "floats_to_integers", .text = text, .remedy = DTI_REMEDY_QUANTIZE};
+    if (at < rewrite->tensor_count)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
+/* Of tensors that are quantized, in whatever layout. */
+static void warn_of_parts(const struct dti_rewrite *rewrite)
+{
+    char name[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 128];
+    size_t count = 0, first = 0;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        if (rewrite->tensors[i].fate == DTI_FATE_PART && count++ == 0)
+            first = i;
+    }
+    if (count == 0)
+        return;
+    const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, first);
+    (void)snprintf(text, sizeof text,
+                   "the input is quantized: %zu scale%s or the like %s as %s, the first is %s",
+                   count, count == 1 ? "" : "s", count == 1 ? "stays" : "stay",
+                   count == 1 ? "it is" : "they are",
+                   dti_quote(name, tensor->name, tensor->name_length));
+    const struct dti_note note = {
+        .code = "quantized_kept", .text = text, .remedy = DTI_REMEDY_APPLY_SCALES};
+    rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
+/* Codes are cast as they are. */
+static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    struct dti_scaled_codes codes = {.count = 0};
+    char text[DTI_SCALED_CODES_TEXT];
+    size_t count = 0;
+    const struct dti_tensor **const those = calloc(rewrite->tensor_count + 1, sizeof *those);
+    for (size_t i = 0; i < rewrite->tensor_count && those; i++) {
+        if (rewrite->tensors[i].fate == DTI_FATE_CHANGED)
+            those[count++] = dti_rewrite_source(rewrite, i);
+    }
+    const bool done = those && dti_scaled_codes_find(&codes, rewrite->container, those, count);
+    free((void *)those);
+    if (!done)
+        return dti_no_memory(reterr);
+    if (codes.count == 0) {
+        warn_of_parts(rewrite);
+        return DTI_OK;
+    }
+    const struct dti_note note = dti_scaled_codes_note(&codes, text);
+    rewrite->request.warn(rewrite->request.warn_context, &note);
+    return DTI_OK;
+}
+
+/* numpy loads such a file without a word, and what it shows are bytes. */
+static enum dti_status warn_of_bytes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    const char *dtype;
+    char path[DTI_QUOTE_SIZE] = "FILE", text[DTI_QUOTE_SIZE + 192];
+    (void)reterr;
+    if (!request->warn || request->kind != DTI_CONTAINER_NPY || rewrite->tensor_count == 0 ||
+        !dti_npy_is_bytes(rewrite->tensors[0].format, &dtype))
+        return DTI_OK;
+    if (request->path[0] != '\0' && strcmp(request->path, "-") != 0 &&
+        !strpbrk(request->path, "'\\")) /* so that Python reads it */
+        dti_quote(path, request->path, strlen(request->path));
+    const char *const name = rewrite->tensors[0].format->name;
+    if (dtype)
+        (void)snprintf(text, sizeof text,
+                       "numpy has no %s and loads it as bytes; in Python: "
+                       "import ml_dtypes, numpy; numpy.load(%s).view(ml_dtypes.%s)",
+                       name, path, dtype);
+    else
+        (void)snprintf(text, sizeof text, "numpy and ml_dtypes have no %s: numpy loads it as bytes",
+                       name);
+    const struct dti_note note = {.code = "npy_bytes", .text = text};
+    request->warn(request->warn_context, &note);
+    return DTI_OK;
+}
+
+static enum dti_status warn_of_cast(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    warn_of_no_cast(rewrite);
+    warn_of_integers(rewrite);
+    return warn_of_codes(rewrite, reterr);
+}
+
+/* Those of a view are numbers. */
+static enum dti_status warn_of_view(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    (void)reterr;
+    warn_of_no_cast(rewrite);
+    return DTI_OK;
+}
+
+static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
+{
+    return dti_rewrite_plan_elements(rewrite, at, &rewrite->request.cast.cast.dst, reterr);
+}
+
+/* The request gives a packing, but no code needs one. */
+static enum dti_status check_packing(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    const enum dti_container_kind from = rewrite->container->kind, to = rewrite->request.kind;
+    bool source = false, result = false;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        source = source || dti_format_packs(dti_rewrite_source(rewrite, i)->format);
+        result = result || dti_format_packs(rewrite->tensors[i].format);
+    }
+    source = source && (dti_holds_texts(from) || from == DTI_CONTAINER_RAW);
+    if (recipe->from_packing_given && !source)
+        return dti_fail_remedy(
+            reterr, DTI_USAGE, DTI_REMEDY_DROP_INPUT_PACKING,
+            "the input has no sub-byte codes whose packing the file leaves open");
+    if (recipe->packing_given && result && to == DTI_CONTAINER_NPY &&
+        recipe->packing != DTI_PACKING_BYTES)
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING_OR_RAW,
+                               "npy files hold one code per byte");
+    if (recipe->packing_given && !source && !result)
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING,
+                               "there are no sub-byte codes");
+    const bool bytes = (recipe->packing_given && recipe->packing == DTI_PACKING_BYTES && result &&
+                        dti_holds_texts(to)) ||
+                       (recipe->from_packing_given && dti_holds_texts(from) &&
+                        recipe->from_packing == DTI_PACKING_BYTES);
+    if (bytes)
+        return dti_fail(reterr, DTI_USAGE,
+                        "safetensors files pack sub-byte codes without gaps; use low or high");
+    return DTI_OK;
+}
+
+static enum dti_status check_nan(const struct dti_rewrite *rewrite, size_t at,
+                                 const struct dti_loss *loss, struct dti_error *reterr)
+{
+    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    const struct dti_format *const without =
+        dti_loss_without_nan(loss, &recipe->cast, recipe->rule);
+    char place[DTI_TENSOR_PLACE], element[48] = "a NaN";
+    if (!without)
+        return DTI_OK;
+    if (loss->first_no_code != UINT64_MAX)
+        (void)snprintf(element, sizeof element, "element %llu is NaN",
+                       (unsigned long long)loss->first_no_code);
+    return dti_fail_remedy(reterr, DTI_NOT_REPRESENTABLE, DTI_REMEDY_SATURATE,
+                           "%s: %s; %s has no NaN",
+                           dti_tensor_place(rewrite->container, rewrite->tensors[at].source, place),
+                           element, without->name);
+}
+
+enum dti_status dti_rewrite_add_cast(struct dti_rewrite *rewrite, size_t at,
+                                     const struct dti_loss *loss, struct dti_error *reterr)
+{
+    const enum dti_status status = check_nan(rewrite, at, loss, reterr);
+    if (status == DTI_OK)
+        dti_rewrite_add_loss(rewrite, at, loss);
+    return status;
+}
+
+const struct dti_recipe_ops dti_recipe_cast = {
+    .elementwise = true,
+    .names = true,
+    .unnamed = DTI_REMEDY_CAST_OR_LEAVE_OUT,
+    .begin = begin,
+    .choose = choose,
+    .warn = warn_of_cast,
+    .plan = plan,
+    .planned = check_packing,
+    .laid_out = warn_of_bytes,
+};
+
+static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fate *ret_fate)
+{
+    const enum dti_dequant_state state =
+        dti_dequant_state_of(rewrite->request.dequant, dti_rewrite_place(rewrite, tensor));
+    *ret_fate = state == DTI_DEQUANT_ONLY ? DTI_FATE_ONLY : DTI_FATE_KEEP;
+    return state == DTI_DEQUANT_ONLY || state == DTI_DEQUANT_KEPT;
+}
+
+static bool fits(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
+{
+    return dti_dequant_fits(rewrite->request.dequant, pattern, length);
+}
+
+static enum dti_status data(const struct dti_rewrite *rewrite, size_t tensor,
+                            const struct dti_batch_source **ret_source,
+                            const struct dti_input **ret_input, uint64_t *ret_offset,
+                            struct dti_error *reterr)
+{
+    return dti_file_dequant_data(rewrite->request.dequant, tensor, ret_source, ret_input,
+                                 ret_offset, reterr);
+}
+
+const struct dti_recipe_ops dti_recipe_dequantize = {
+    .elementwise = true,
+    .unnamed = DTI_REMEDY_CAST_OR_LEAVE_OUT,
+    .begin = begin,
+    .keeps = keeps,
+    .choose = choose,
+    .fits = fits,
+    .warn = warn_of_view,
+    .plan = plan,
+    .planned = check_packing,
+    .laid_out = warn_of_bytes,
+    .data = data,
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The recipe that copies the tensors of a view of another layout: see file_transcode.h. */
+#include <stdio.h>
+
+#include "files/dequant/dequant_parts.h"
+#include "files/rewrite/rewrite_parts.h"
+
+static bool is_part(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    const struct dti_file_transcode *const transcode = rewrite->request.transcode;
+    const size_t origin = dti_file_transcode_origin(transcode, tensor);
+    return dti_file_transcode_verdict(transcode, origin)->changed;
+}
+
+/* Codes and scales have names and dtypes, and are written side by side. */
+static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    rewrite->counts = false; /* what is lost is known by now */
+    if (dti_holds_texts(rewrite->request.kind))
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE,
+                    "layouts need names of tensors, which %s files do not have; write safetensors",
+                    dti_container_name(rewrite->request.kind));
+}
+
+/* What is quantized was chosen when the view was made. */
+static bool selects(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    return is_part(rewrite, tensor);
+}
+
+static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fate *ret_fate)
+{
+    const size_t origin = dti_file_transcode_origin(rewrite->request.transcode, tensor);
+    const enum dti_dequant_state state = dti_dequant_state_of(rewrite->request.dequant, origin);
+    const bool part = is_part(rewrite, tensor);
+    *ret_fate = part ? DTI_FATE_CHANGED : state == DTI_DEQUANT_ONLY ? DTI_FATE_ONLY : DTI_FATE_KEEP;
+    return part || state == DTI_DEQUANT_ONLY || state == DTI_DEQUANT_KEPT;
+}
+
+static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
+                            size_t tensor)
+{
+    (void)rewrite;
+    (void)names;
+    (void)tensor;
+    return DTI_FATE_SAME;
+}
+
+static bool fits(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
+{
+    return dti_file_transcode_fits(rewrite->request.transcode, pattern, length);
+}
+
+static void tell(const struct dti_rewrite *rewrite, const char *code, const char *text)
+{
+    const struct dti_note note = {.code = code, .text = text};
+    rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
+/* Those of what layers get are described; others, as of a cache of keys and values, are not. */
+static bool is_undescribed(const struct dti_rewrite *rewrite, size_t origin)
+{
+    const struct dti_tensor *const tensor =
+        &dti_file_dequant_container(rewrite->request.dequant)->tensors[origin];
+    const char *const name = tensor->name;
+    return dti_dequant_state_of(rewrite->request.dequant, origin) == DTI_DEQUANT_KEPT &&
+           !dti_tensor_fits(rewrite->request.keep, tensor) &&
+           (dti_quant_name_ends(name, tensor->name_length, ".k_scale") ||
+            dti_quant_name_ends(name, tensor->name_length, ".v_scale") ||
+            dti_quant_name_ends(name, tensor->name_length, ".q_scale") ||
+            dti_quant_name_ends(name, tensor->name_length, ".kv_scale"));
+}
+
+static void warn_of_caches(const struct dti_rewrite *rewrite)
+{
+    const struct dti_container *const numbers =
+        dti_file_dequant_container(rewrite->request.dequant);
+    char name[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 128];
+    size_t count = 0, first = 0;
+    for (size_t i = 0; i < numbers->tensor_count; i++) {
+        if (is_undescribed(rewrite, i) && count++ == 0)
+            first = i;
+    }
+    (void)snprintf(text, sizeof text,
+                   "%zu scale%s of attention %s copied, and config.json does not describe %s: the "
+                   "first is %s",
+                   count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
+                   count == 1 ? "it" : "them",
+                   count > 0 ? dti_quote(name, numbers->tensors[first].name,
+                                         numbers->tensors[first].name_length)
+                             : "");
+    if (count > 0)
+        tell(rewrite, "scales_of_attention", text);
+}
+
+/* A loader of the target has no experts that are stored so. */
+static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    warn_of_caches(rewrite);
+    const struct dti_file_transcode *const transcode = rewrite->request.transcode;
+    const struct dti_container *const numbers =
+        dti_file_dequant_container(rewrite->request.dequant);
+    char name[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 128];
+    size_t count = 0, first = 0;
+    (void)reterr;
+    for (size_t i = 0; i < numbers->tensor_count; i++) {
+        if (dti_file_transcode_verdict(transcode, i)->transposed && count++ == 0)
+            first = i;
+    }
+    if (count == 0)
+        return DTI_OK;
+    (void)snprintf(
+        text, sizeof text, "%zu tensor%s transposed, as the input has %s stored: the first is %s",
+        count, count == 1 ? " is" : "s are", count == 1 ? "it" : "them",
+        dti_quote(name, numbers->tensors[first].name, numbers->tensors[first].name_length));
+    tell(rewrite, "transposed", text);
+    return DTI_OK;
+}
+
+/* Its bytes are those of the new file. */
+static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
+{
+    struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
+    tensor->format = dti_rewrite_source(rewrite, at)->format;
+    tensor->parts = 1u << DTI_PART_CODES;
+    if (dti_container_stores(rewrite->request.kind, tensor->format, &tensor->layout))
+        return DTI_OK;
+    return dti_fail(reterr, DTI_WRONG_KIND, "%s files have no name for %s",
+                    dti_container_name(rewrite->request.kind), tensor->format->name);
+}
+
+static enum dti_status planned(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    (void)rewrite;
+    (void)reterr;
+    return DTI_OK;
+}
+
+static enum dti_status data(const struct dti_rewrite *rewrite, size_t tensor,
+                            const struct dti_batch_source **ret_source,
+                            const struct dti_input **ret_input, uint64_t *ret_offset,
+                            struct dti_error *reterr)
+{
+    return dti_file_transcode_data(rewrite->request.transcode, tensor, ret_source, ret_input,
+                                   ret_offset, reterr);
+}
+
+const struct dti_recipe_ops dti_recipe_transcode = {
+    .elementwise = true,
+    .unnamed = DTI_REMEDY_LEAVE_OUT,
+    .begin = begin,
+    .selects = selects,
+    .keeps = keeps,
+    .choose = choose,
+    .fits = fits,
+    .warn = warn,
+    .plan = plan,
+    .planned = planned,
+    .data = data,
+};

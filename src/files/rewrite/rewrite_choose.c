@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which tensors of a file are written, and which of those have the recipe. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/glob.h"
+#include "files/dequant/dequant_layouts.h"
+#include "files/rewrite/rewrite_parts.h"
+
+static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
+{
+    const struct dti_container *const container = rewrite->container;
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        if (dti_glob_match(pattern, length, tensor->name, tensor->name_length))
+            return true;
+    }
+    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    return ops->fits && ops->fits(rewrite, pattern, length);
+}
+
+/* "'norm' matches no tensor, but '*norm*' does": names are often written in part. */
+static void put_idle(const struct dti_rewrite *rewrite, const char *pattern, size_t length,
+                     char *text, size_t size)
+{
+    enum { LONGEST = 64 };
+    char quoted[DTI_QUOTE_SIZE], wider[LONGEST + 3];
+    const int written =
+        snprintf(text, size, "%s matches no tensor", dti_quote(quoted, pattern, length));
+    if (length > LONGEST || written < 0 || (size_t)written >= size)
+        return;
+    const size_t wide = (size_t)snprintf(wider, sizeof wider, "*%.*s*", (int)length, pattern);
+    if (is_used(rewrite, wider, wide))
+        (void)snprintf(text + written, size - (size_t)written, ", but %s does",
+                       dti_quote(quoted, wider, wide));
+}
+
+/* A pattern that fits nothing is most likely misspelt: an error, whose remedy is given, or where
+ * the request allows it a warning, with the remedy `allowed`. */
+static enum dti_status check_idle(const struct dti_rewrite *rewrite, enum dti_remedy remedy,
+                                  enum dti_remedy allowed, const char *list,
+                                  struct dti_error *reterr)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    char text[2 * DTI_QUOTE_SIZE + 64];
+    for (const char *at = list; at;) {
+        const size_t length = dti_glob_list_item(at);
+        const bool idle = !is_used(rewrite, at, length);
+        if (idle)
+            put_idle(rewrite, at, length, text, sizeof text);
+        if (idle && !request->allow_unmatched) {
+            (void)dti_fail_remedy(reterr, DTI_USAGE, remedy, "%s", text);
+            dti_error_argument(reterr, at, length);
+            return DTI_USAGE;
+        }
+        const struct dti_note note = {.code = "idle_pattern", .text = text, .remedy = allowed};
+        if (idle && request->warn)
+            request->warn(request->warn_context, &note);
+        at = at[length] == '\0' ? NULL : at + length + 1;
+    }
+    return DTI_OK;
+}
+
+static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    static const enum dti_remedy allow[] = {
+        [DTI_RECIPE_CAST] = DTI_REMEDY_ALLOW_CAST,
+        [DTI_RECIPE_DEQUANTIZE] = DTI_REMEDY_ALLOW_QUANT,
+        [DTI_RECIPE_QUANTIZE] = DTI_REMEDY_ALLOW_QUANT,
+        [DTI_RECIPE_TRANSCODE] = DTI_REMEDY_ALLOW_ONLY,
+    };
+    static const enum dti_remedy correct[] = {
+        [DTI_RECIPE_CAST] = DTI_REMEDY_CORRECT_CAST,
+        [DTI_RECIPE_DEQUANTIZE] = DTI_REMEDY_CORRECT_QUANT,
+        [DTI_RECIPE_QUANTIZE] = DTI_REMEDY_CORRECT_QUANT,
+        [DTI_RECIPE_TRANSCODE] = DTI_REMEDY_CORRECT_ONLY,
+    };
+    enum dti_status status = check_idle(rewrite, DTI_REMEDY_ALLOW_SELECT, DTI_REMEDY_CORRECT_SELECT,
+                                        request->select, reterr);
+    if (status == DTI_OK)
+        status = check_idle(rewrite, allow[request->recipe], correct[request->recipe],
+                            request->only, reterr);
+    if (status == DTI_OK)
+        status = check_idle(rewrite, DTI_REMEDY_ALLOW_KEEP, DTI_REMEDY_CORRECT_KEEP, request->keep,
+                            reterr);
+    return status;
+}
+
+/* Names the first of `count` tensors whose values cannot be read. */
+static enum dti_status refuse_unreadable(const struct dti_container *container, size_t first,
+                                         size_t count, struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = &container->tensors[first];
+    const bool rest = container->tensor_count > count;
+    char place[DTI_TENSOR_PLACE], such[48] = "", why[DTI_QUOTE_SIZE];
+    if (tensor->refusal)
+        (void)snprintf(why, sizeof why, "%s", tensor->refusal);
+    else
+        (void)snprintf(why, sizeof why, "holds %s, which is not supported", tensor->stored_as);
+    if (count > 1)
+        (void)snprintf(such, sizeof such, " (%zu such tensors)", count);
+    const bool advised = tensor->remedy != DTI_REMEDY_NONE;
+    enum dti_remedy remedy = tensor->remedy;
+    if (!advised && tensor->block)
+        remedy = rest ? DTI_REMEDY_DEQUANTIZE_OR_SELECT : DTI_REMEDY_DEQUANTIZE;
+    else if (!advised && rest)
+        remedy = DTI_REMEDY_SELECT_OTHERS;
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s %s%s",
+                           dti_tensor_place(container, first, place), why, advised ? "" : such);
+}
+
+static enum dti_status refuse_selection(const struct dti_container *container, const char *list,
+                                        struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    (void)dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_CORRECT_SELECT,
+                          "%s matches none of %zu tensors", dti_quote(quoted, list, strlen(list)),
+                          container->tensor_count);
+    dti_error_argument(reterr, list, strlen(list));
+    return DTI_USAGE;
+}
+
+/* Those that fit `select`. */
+static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_container *const container = rewrite->container;
+    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const char *const select = rewrite->request.select;
+    size_t unreadable = 0, first = 0;
+    rewrite->tensors = calloc(container->tensor_count + 1, sizeof *rewrite->tensors);
+    if (!rewrite->tensors)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        if (select && !dti_tensor_fits(select, tensor) &&
+            !(ops->selects && ops->selects(rewrite, i)))
+            continue;
+        if (!tensor->format || tensor->refusal)
+            first = unreadable++ == 0 ? i : first;
+        else
+            rewrite->tensors[rewrite->tensor_count++].source = i;
+    }
+    if (unreadable > 0)
+        return refuse_unreadable(container, first, unreadable, reterr);
+    if (select && rewrite->tensor_count == 0)
+        return refuse_selection(container, select, reterr);
+    return DTI_OK;
+}
+
+static bool has_state(const struct dti_quant_names *names, size_t at)
+{
+    struct dti_named_codes codes;
+    return dti_quant_names_codes(names, at, &codes) && codes.row;
+}
+
+static bool has_codes(const struct dti_quant_names *names, const char *name, size_t length,
+                      const char *suffix)
+{
+    size_t at;
+    if (!dti_quant_names_find(names, name, length, suffix, &at))
+        return false;
+    const struct dti_format *const format = names->container->tensors[at].format;
+    return has_state(names, at) || (format && format->kind != DTI_KIND_COMPLEX &&
+                                    (format->width <= 8 || dti_format_is_integer(format)));
+}
+
+bool dti_rewrite_is_part(const struct dti_quant_names *names, size_t at)
+{
+    if (!names->container)
+        return false;
+    const struct dti_tensor *const tensor = &names->container->tensors[at];
+    size_t length;
+    if (has_state(names, at) || dti_layouts_part(names, at))
+        return true;
+    return dti_quant_is_side_name(tensor->name, tensor->name_length, &length) &&
+           (has_codes(names, tensor->name, length, "") ||
+            has_codes(names, tensor->name, length, "_packed"));
+}
+
+/* Most files have no codes, and need no order of names. */
+static bool may_have_codes(const struct dti_container *container)
+{
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        if (dti_may_be_codes(&container->tensors[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Patterns come first; what is left is the recipe's. */
+static enum dti_fate fate_of(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
+                             size_t tensor)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const struct dti_tensor *const source = &rewrite->container->tensors[tensor];
+    enum dti_fate fate;
+    if (ops->keeps && ops->keeps(rewrite, tensor, &fate))
+        return fate;
+    if (dti_tensor_fits(request->keep, source))
+        return DTI_FATE_KEEP;
+    if (request->only && !dti_tensor_fits(request->only, source))
+        return DTI_FATE_ONLY;
+    if (source->format->kind == DTI_KIND_COMPLEX)
+        return DTI_FATE_COMPLEX;
+    return ops->choose(rewrite, names, tensor);
+}
+
+enum dti_status dti_rewrite_choose(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    struct dti_quant_names names = {.buffer = NULL};
+    enum dti_status status = select_tensors(rewrite, reterr);
+    if (status == DTI_OK && ops->names && may_have_codes(rewrite->container) &&
+        !dti_quant_names_init(&names, rewrite->container))
+        status = dti_no_memory(reterr);
+    for (size_t i = 0; i < rewrite->tensor_count && status == DTI_OK; i++) {
+        struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
+        tensor->fate = fate_of(rewrite, &names, tensor->source);
+        rewrite->changed_count += tensor->fate == DTI_FATE_CHANGED;
+    }
+    dti_quant_names_free(&names);
+    if (status == DTI_OK)
+        status = check_patterns(rewrite, reterr);
+    return status == DTI_OK && request->warn ? ops->warn(rewrite, reterr) : status;
+}

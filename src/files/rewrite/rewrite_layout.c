@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The new files: each tensor, or the parts that it becomes, with names and places. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "files/rewrite/model_folder.h"
+#include "files/rewrite/rewrite_parts.h"
+
+/* Tensors to be written; `source` of each is tensor x DTI_PART_COUNT + part. */
+struct new_tensor_list {
+    struct dti_new_tensor *tensors;
+    size_t count;
+    uint64_t *shapes; /* those that are no tensor's own */
+    size_t shape_count;
+    const uint64_t *last[DTI_PART_COUNT]; /* of each part the one added last */
+    unsigned last_rank[DTI_PART_COUNT];
+    struct dti_buffer names; /* likewise; all fit, so that none moves */
+};
+
+static void free_list(struct new_tensor_list *list)
+{
+    free(list->tensors);
+    free(list->shapes);
+    dti_buffer_free(&list->names);
+}
+
+static size_t part_count(const struct dti_rewrite_tensor *tensor)
+{
+    return dti_parts_before(tensor->parts, DTI_PART_COUNT);
+}
+
+/* Bytes of the suffixes of all parts. */
+static size_t suffixes(const struct dti_rewrite *rewrite, size_t at)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
+        if ((rewrite->tensors[at].parts >> i & 1) != 0)
+            bytes += strlen(dti_quant_suffix(rewrite->row, (enum dti_quant_part)i));
+    }
+    return bytes;
+}
+
+static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_list *ret,
+                                 struct dti_error *reterr)
+{
+    size_t tensors = 0, shapes = 0, names = 0;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        const struct dti_tensor *const source = dti_rewrite_source(rewrite, i);
+        const size_t parts = part_count(&rewrite->tensors[i]);
+        tensors += parts;
+        if (!dti_is_quantized(&rewrite->tensors[i]))
+            continue;
+        shapes += parts * ((size_t)source->rank + 1);
+        names += parts * (source->name_length + 1) + suffixes(rewrite, i);
+    }
+    memset(ret, 0, sizeof *ret);
+    dti_buffer_init(&ret->names);
+    rewrite->parts = calloc(tensors + 1, sizeof *rewrite->parts);
+    ret->tensors = calloc(tensors + 1, sizeof *ret->tensors);
+    ret->shapes = calloc(shapes + 1, sizeof *ret->shapes);
+    if (!rewrite->parts || !ret->tensors || !ret->shapes || !dti_buffer_reserve(&ret->names, names))
+        return dti_no_memory(reterr);
+    struct dti_rewrite_part *part = rewrite->parts;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        rewrite->tensors[i].part = part;
+        part += part_count(&rewrite->tensors[i]);
+    }
+    return DTI_OK;
+}
+
+static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_tensor_list *list)
+{
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
+    list->tensors[list->count++] = (struct dti_new_tensor){
+        .name = source->name,
+        .name_length = source->name_length,
+        .format = tensor->format,
+        .layout = tensor->layout,
+        .rank = source->rank,
+        .shape = source->shape,
+        .fortran = dti_rewrite_is_fortran(rewrite, source),
+        .source = at * DTI_PART_COUNT,
+    };
+}
+
+/* A part's shape: that of the tensor, or of the same part of the one before it, or a new one. */
+static const uint64_t *keep_shape(struct new_tensor_list *list, size_t which,
+                                  const struct dti_quant_part_shape *part,
+                                  const struct dti_tensor *source)
+{
+    const size_t bytes = part->rank * sizeof *part->shape;
+    if (part->rank == source->rank && part->rank > 0 &&
+        memcmp(part->shape, source->shape, bytes) == 0)
+        return source->shape;
+    if (list->last[which] && part->rank == list->last_rank[which] &&
+        memcmp(part->shape, list->last[which], bytes) == 0)
+        return list->last[which];
+    uint64_t *const shape = list->shapes + list->shape_count;
+    memcpy(shape, part->shape, bytes);
+    list->shape_count += part->rank;
+    list->last[which] = shape;
+    list->last_rank[which] = part->rank;
+    return shape;
+}
+
+static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
+                                 struct new_tensor_list *list, struct dti_error *reterr)
+{
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
+    struct dti_quant_stored stored;
+    dti_rewrite_stored(rewrite, at, &stored);
+    const enum dti_status status = dti_quant_parts(&stored, parts, reterr);
+    for (size_t i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++) {
+        if (!parts[i].there)
+            continue;
+        const char *const suffix = dti_quant_suffix(rewrite->row, (enum dti_quant_part)i);
+        const struct dti_format *const format = dti_format_get(parts[i].dtype);
+        struct dti_new_tensor *const tensor = &list->tensors[list->count++];
+        const bool renamed = suffix[0] != '\0';
+        const char *const name = renamed ? list->names.data + list->names.length : source->name;
+        if (renamed) {
+            dti_buffer_append(&list->names, source->name, source->name_length);
+            dti_buffer_append(&list->names, suffix, strlen(suffix) + 1);
+        }
+        *tensor = (struct dti_new_tensor){
+            .name = name,
+            .name_length = source->name_length + strlen(suffix),
+            .format = format,
+            .rank = parts[i].rank,
+            .shape = keep_shape(list, i, &parts[i], source),
+            .source = at * DTI_PART_COUNT + i,
+        };
+        if (!dti_container_stores(rewrite->request.kind, format, &tensor->layout))
+            return dti_fail(reterr, DTI_WRONG_KIND, "%s files have no name for %s",
+                            dti_container_name(rewrite->request.kind), format->name);
+    }
+    return status;
+}
+
+static enum dti_status make_list(struct dti_rewrite *rewrite, struct new_tensor_list *ret,
+                                 struct dti_error *reterr)
+{
+    enum dti_status status = init_list(rewrite, ret, reterr);
+    for (size_t i = 0; i < rewrite->tensor_count && status == DTI_OK; i++) {
+        if (dti_is_quantized(&rewrite->tensors[i]))
+            status = add_parts(rewrite, i, ret, reterr);
+        else
+            add_tensor(rewrite, i, ret);
+    }
+    return status;
+}
+
+static struct dti_rewrite_part *part_of(const struct dti_rewrite *rewrite,
+                                        const struct dti_new_tensor *tensor)
+{
+    return dti_rewrite_part(&rewrite->tensors[tensor->source / DTI_PART_COUNT],
+                            (enum dti_quant_part)(tensor->source % DTI_PART_COUNT));
+}
+
+/* One file with some tensors of the list, which come to be there: next to the output with a suffix.
+ */
+static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, const char *suffix,
+                                struct dti_new_tensor *tensors, size_t count,
+                                const struct dti_metadata *metadata, size_t metadata_count,
+                                struct dti_error *reterr)
+{
+    const enum dti_status status =
+        suffix ? dti_new_files_add_beside(&rewrite->files, suffix, tensors, reterr)
+               : dti_new_files_add(&rewrite->files, name, tensors, count, metadata, metadata_count,
+                                   reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        *part_of(rewrite, &tensors[i]) = (struct dti_rewrite_part){.file = rewrite->files.count - 1,
+                                                                   .bytes = tensors[i].bytes,
+                                                                   .offset = tensors[i].offset};
+    return status;
+}
+
+static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor_list *list,
+                                  struct dti_rewrite_metadata *metadata, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t first = 0, next; first < list->count && status == DTI_OK; first = next) {
+        struct dti_new_tensor *const tensors = list->tensors + first;
+        const unsigned shard = dti_rewrite_source(rewrite, tensors->source / DTI_PART_COUNT)->file;
+        size_t count;
+        for (next = first; next < list->count; next++) {
+            const size_t source = list->tensors[next].source / DTI_PART_COUNT;
+            if (dti_rewrite_source(rewrite, source)->file != shard)
+                break;
+        }
+        const struct dti_metadata *const own =
+            dti_rewrite_metadata_of(metadata, tensors, next - first, &count);
+        status = add_file(rewrite, dti_new_files_shard(&rewrite->files, shard), NULL, tensors,
+                          next - first, own, count, reterr);
+    }
+    return status;
+}
+
+/* safetensors: one file, or shards. */
+static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_list *list,
+                                 struct dti_error *reterr)
+{
+    struct dti_rewrite_metadata metadata;
+    enum dti_status status = dti_rewrite_metadata_init(&metadata, rewrite, reterr);
+    if (status == DTI_OK)
+        status = rewrite->request.kind == DTI_CONTAINER_SHARDED
+                     ? add_shards(rewrite, list, &metadata, reterr)
+                     : add_file(rewrite, NULL, NULL, list->tensors, list->count, metadata.entries,
+                                metadata.count, reterr);
+    dti_rewrite_metadata_free(&metadata);
+    return status;
+}
+
+static enum dti_status add_index(struct dti_rewrite *rewrite, const struct new_tensor_list *list,
+                                 struct dti_error *reterr)
+{
+    size_t *const file = calloc(list->count + 1, sizeof *file);
+    if (!file)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < list->count; i++)
+        file[i] = part_of(rewrite, &list->tensors[i])->file;
+    const enum dti_status status = dti_new_files_add_index(
+        &rewrite->files, rewrite->request.index, list->tensors, file, list->count, reterr);
+    free(file);
+    return status;
+}
+
+/* Of npy and raw codes. OUT.npy has the codes, and comes last; the other parts are next to it. */
+static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor_list *list,
+                                  struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    char label[DTI_QUOTE_SIZE];
+    const char *const path = rewrite->container->path;
+    const bool several = rewrite->tensor_count > 0;
+    if (rewrite->tensor_count != 1)
+        return dti_fail_remedy(reterr, DTI_USAGE, several ? DTI_REMEDY_SELECT_ONE : DTI_REMEDY_NONE,
+                               "%s has %zu tensors, but %s file holds only one%s",
+                               dti_quote(label, path, strlen(path)), rewrite->tensor_count,
+                               rewrite->request.kind == DTI_CONTAINER_NPY ? "an npy" : "a raw",
+                               several ? "" : "; there is nothing to write");
+    for (size_t i = 1; i <= list->count && status == DTI_OK; i++) {
+        struct dti_new_tensor *const tensor = &list->tensors[i % list->count];
+        const enum dti_quant_part part = (enum dti_quant_part)(tensor->source % DTI_PART_COUNT);
+        status = add_file(rewrite, NULL,
+                          part == DTI_PART_CODES ? NULL : dti_quant_suffix(rewrite->row, part),
+                          tensor, 1, NULL, 0, reterr);
+    }
+    return status;
+}
+
+/* The tensors in the order of the list: that of the data. Each place takes its tensor from where it
+ * is, then that place, until one takes the first one's. */
+static void reorder(struct dti_rewrite *rewrite, const struct new_tensor_list *list)
+{
+    for (size_t first = 0; first < list->count; first++) {
+        const struct dti_rewrite_tensor held = rewrite->tensors[first];
+        for (size_t at = first, from; list->tensors[at].source != SIZE_MAX; at = from) {
+            from = list->tensors[at].source / DTI_PART_COUNT;
+            rewrite->tensors[at] = from == first ? held : rewrite->tensors[from];
+            list->tensors[at].source = SIZE_MAX; /* done */
+        }
+    }
+}
+
+static enum dti_status make_outcomes(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    rewrite->outcomes = calloc(rewrite->tensor_count + 1, sizeof *rewrite->outcomes);
+    if (!rewrite->outcomes)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        rewrite->tensors[i].outcome = &rewrite->outcomes[i];
+    return DTI_OK;
+}
+
+static enum dti_status add_up(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    bool fits = true;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
+        const uint64_t input = dti_rewrite_source(rewrite, i)->bytes;
+        for (size_t part = 0; part < part_count(tensor); part++)
+            fits = fits && dti_add_u64(tensor->bytes, tensor->part[part].bytes, &tensor->bytes);
+        fits = fits && dti_add_u64(rewrite->input_bytes, input, &rewrite->input_bytes) &&
+               dti_add_u64(rewrite->output_bytes, tensor->bytes, &rewrite->output_bytes) &&
+               dti_add_u64(rewrite->work_bytes, input, &rewrite->work_bytes);
+        if (tensor->fate == DTI_FATE_CHANGED) {
+            rewrite->changed_input += input;
+            rewrite->changed_output += tensor->bytes;
+        }
+        if (tensor->quant && dti_quant_plan_needs_range(tensor->quant))
+            fits = fits && dti_add_u64(rewrite->work_bytes, input, &rewrite->work_bytes);
+    }
+    if (fits)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_BAD_INPUT, "the output would have more than 2^64 bytes");
+}
+
+enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    struct new_tensor_list list;
+    enum dti_status status = make_list(rewrite, &list, reterr);
+    if (status == DTI_OK)
+        status = dti_holds_texts(rewrite->request.kind) ? add_files(rewrite, &list, reterr)
+                                                        : add_arrays(rewrite, &list, reterr);
+    if (status == DTI_OK && rewrite->request.companions &&
+        rewrite->request.kind == DTI_CONTAINER_SHARDED)
+        status = dti_rewrite_add_companions(rewrite, reterr);
+    if (status == DTI_OK && rewrite->request.index)
+        status = add_index(rewrite, &list, reterr);
+    if (status == DTI_OK && dti_rewrite_ops(rewrite)->elementwise)
+        reorder(rewrite, &list);
+    free_list(&list);
+    if (status == DTI_OK)
+        status = dti_rewrite_share(rewrite, reterr);
+    if (status == DTI_OK)
+        status = make_outcomes(rewrite, reterr);
+    return status == DTI_OK ? add_up(rewrite, reterr) : status;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs a rewrite: writes headers, then tensors in groups, so that memory does not grow with their
+ * number. The tensors of a group that are cast or copied form a batch; then the others are
+ * quantized. */
+#include <stdlib.h>
+
+#include "dtinfo/transpose.h"
+#include "files/rewrite/rewrite_parts.h"
+
+enum { GROUP = 1024 }; /* tensors of a batch */
+
+struct group {
+    struct dti_rewrite_run run;
+    struct dti_quantizer *quantizer; /* or NULL: nothing is quantized */
+    size_t next;                     /* tensor */
+    size_t count;                    /* of those that are a batch */
+    uint64_t bytes;                  /* their input */
+    size_t places[GROUP];            /* of the rewrite's tensors */
+    struct dti_batch_part parts[GROUP];
+    struct dti_loss losses[GROUP];
+    struct dti_rewrite_input input; /* of the last part */
+};
+
+/* Bytes of an element in its file, for moving it about: a multiple of 8 bits. */
+static size_t item_bytes(const struct dti_tensor *tensor)
+{
+    const size_t bytes = dti_format_container(dti_real_format(tensor->format));
+    return tensor->format->kind == DTI_KIND_COMPLEX ? 2 * bytes : bytes;
+}
+
+enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, uint64_t max_memory,
+                                       struct dti_rewrite_input *ret, struct dti_error *reterr)
+{
+    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, at);
+    const size_t place = dti_rewrite_place(rewrite, rewrite->tensors[at].source);
+    struct dti_container *const whole = rewrite->request.whole;
+    ret->source = NULL;
+    ret->is_reordered = false;
+    enum dti_status status =
+        ops->data ? ops->data(rewrite, place, &ret->source, &ret->input, &ret->offset, reterr)
+                  : dti_container_data(whole ? whole : rewrite->container, place, &ret->input,
+                                       &ret->offset, reterr);
+    if (status == DTI_OK && !ret->source)
+        ret->offset += rewrite->request.skip;
+    if (status != DTI_OK || ret->source || !tensor->fortran ||
+        dti_rewrite_is_fortran(rewrite, tensor))
+        return status;
+    status = dti_transpose(ret->input, ret->offset, tensor->rank, tensor->shape, item_bytes(tensor),
+                           max_memory, &ret->reordered, reterr);
+    if (status != DTI_OK)
+        return status;
+    ret->is_reordered = true;
+    ret->input = &ret->reordered;
+    ret->offset = 0;
+    return DTI_OK;
+}
+
+void dti_rewrite_input_close(struct dti_rewrite_input *input)
+{
+    if (input->is_reordered)
+        dti_input_close(&input->reordered);
+    input->is_reordered = false;
+}
+
+void dti_rewrite_progress(void *context, uint64_t done)
+{
+    const struct dti_rewrite_run *const run = context;
+    if (run->options->progress)
+        run->options->progress(run->options->progress_context, run->done + done);
+}
+
+/* Fills the next part of the batch. */
+static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
+                                struct dti_error *reterr)
+{
+    struct dti_rewrite *const rewrite = group->run.rewrite;
+    const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    struct dti_batch_part *const part = &group->parts[group->count];
+    struct dti_loss *const loss = &group->losses[group->count];
+    const bool complex = source->format->kind == DTI_KIND_COMPLEX;
+    *part = (struct dti_batch_part){
+        .plan = tensor->plan,
+        .elements = !tensor->plan ? source->bytes : (complex ? 2 : 1) * source->elements,
+        .output = rewrite->files.list[tensor->part->file].output,
+        .output_offset = tensor->part->offset,
+        .loss = tensor->fate == DTI_FATE_CHANGED && rewrite->counts ? loss : NULL,
+    };
+    dti_loss_init(loss);
+    const enum dti_status status =
+        dti_rewrite_input_open(rewrite, at, group->run.options->max_memory, &group->input, reterr);
+    if (status != DTI_OK)
+        return status;
+    part->source = group->input.source;
+    part->input = part->source ? NULL : group->input.input;
+    part->input_offset = part->source ? 0 : group->input.offset;
+    group->places[group->count++] = at;
+    group->bytes += source->bytes;
+    *ret_last = group->input.is_reordered;
+    return DTI_OK;
+}
+
+static bool has_room(const struct group *group)
+{
+    const struct dti_rewrite *const rewrite = group->run.rewrite;
+    if (group->next == rewrite->tensor_count)
+        return false;
+    if (!dti_is_quantized(&rewrite->tensors[group->next]))
+        return group->count < GROUP;
+    return dti_quantizer_has_room(group->quantizer,
+                                  dti_rewrite_source(rewrite, group->next)->bytes);
+}
+
+/* Where no files were opened, only what is lost matters. */
+static bool is_written(const struct dti_rewrite *rewrite)
+{
+    return dti_new_files_are_open(&rewrite->files);
+}
+
+/* A group ends after a tensor that had to be brought into another order, which takes disk space. */
+static enum dti_status fill(struct group *group, struct dti_error *reterr)
+{
+    const struct dti_rewrite *const rewrite = group->run.rewrite;
+    enum dti_status status = DTI_OK;
+    bool last = false;
+    group->count = 0;
+    group->bytes = 0;
+    for (; status == DTI_OK && !last && has_room(group); group->next++) {
+        const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[group->next];
+        if (dti_is_quantized(tensor))
+            status = dti_quantizer_add(group->quantizer, group->next, &last, reterr);
+        else if (tensor->fate == DTI_FATE_CHANGED || is_written(rewrite))
+            status = add_part(group, group->next, &last, reterr);
+        else
+            group->bytes += dti_rewrite_source(rewrite, group->next)->bytes;
+    }
+    return status;
+}
+
+/* The losses of the batch become figures, and part of the whole. */
+static enum dti_status add_up(struct group *group, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < group->count && status == DTI_OK; i++) {
+        if (group->parts[i].loss)
+            status = dti_rewrite_add_cast(group->run.rewrite, group->places[i], &group->losses[i],
+                                          reterr);
+    }
+    return status;
+}
+
+static void add_place(void *context, size_t part, struct dti_error *reterr)
+{
+    const struct group *const group = context;
+    const struct dti_rewrite *const rewrite = group->run.rewrite;
+    dti_tensor_blame(rewrite->container, rewrite->tensors[group->places[part]].source, reterr);
+}
+
+static enum dti_status run_batch(struct group *group, struct dti_error *reterr)
+{
+    const struct dti_rewrite_options *const options = group->run.options;
+    const struct dti_batch_options how = {.max_memory = options->max_memory,
+                                          .progress = dti_rewrite_progress,
+                                          .progress_context = &group->run,
+                                          .place = add_place,
+                                          .place_context = group};
+    enum dti_status status = dti_batch_run(group->parts, group->count, options->team, &how, reterr);
+    if (status == DTI_OK)
+        status = add_up(group, reterr);
+    group->run.done += group->bytes;
+    return status;
+}
+
+static enum dti_status run_group(struct group *group, struct dti_error *reterr)
+{
+    group->input.is_reordered = false;
+    enum dti_status status = fill(group, reterr);
+    if (status == DTI_OK && group->count > 0)
+        status = run_batch(group, reterr);
+    dti_rewrite_input_close(&group->input);
+    if (status == DTI_OK && group->quantizer)
+        status = dti_quantizer_run(group->quantizer, reterr);
+    return status;
+}
+
+enum dti_status dti_rewrite_run(struct dti_rewrite *rewrite,
+                                const struct dti_rewrite_options *options, struct dti_error *reterr)
+{
+    struct group *const group = malloc(sizeof *group);
+    if (!group)
+        return dti_no_memory(reterr);
+    group->run = (struct dti_rewrite_run){.rewrite = rewrite, .options = options};
+    group->quantizer = NULL;
+    group->next = 0;
+    enum dti_status status =
+        is_written(rewrite) ? dti_new_files_write_heads(&rewrite->files, reterr) : DTI_OK;
+    if (status == DTI_OK && rewrite->quant_plan_count > 0)
+        status = dti_quantizer_new(&group->quantizer, &group->run, reterr);
+    while (status == DTI_OK && group->next < rewrite->tensor_count)
+        status = run_group(group, reterr);
+    dti_quantizer_free(group->quantizer);
+    free(group);
+    return status;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The differences of many pairs of tensors, block by block as in scan_stats.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/file_dequant.h"
+#include "dtinfo/transpose.h"
+#include "files/scan/scan_side.h"
+
+enum { HUBS = DTI_COMPARISON_WIDE + 1, LINE = 64 };
+
+struct compared_sides {
+    struct dti_scan_side a, b;
+    struct dti_input reordered; /* b in a's order */
+    bool is_reordered;
+    bool same_bytes; /* equal codes are equal bytes */
+};
+
+/* What one thread has seen of a pair, until it comes to another: maxima are seldom new when much
+ * has been seen. */
+struct comparison_tally {
+    struct dti_tensor_pair *pair;
+    struct dti_comparison comparison;
+};
+
+struct comparison_scan {
+    struct dti_scan frame;
+    struct dti_tensor_pair *pairs;
+    struct compared_sides *sides;
+    dti_comparison_fn *kernel[HUBS];
+};
+
+/* A block of both sides in memory. */
+struct compared_chunk {
+    const unsigned char *a, *b;
+    uint64_t first;
+    size_t n;
+};
+
+/* *ret_equal: no bit of a code differs. */
+static enum dti_status look_at(struct comparison_scan *scan, size_t part,
+                               const struct compared_chunk *block,
+                               const struct dti_scan_buffers *buffers,
+                               struct dti_comparison *comparison, bool *ret_equal,
+                               struct dti_error *reterr)
+{
+    const struct dti_tensor_pair *const pair = &scan->pairs[part];
+    const struct compared_sides *const sides = &scan->sides[part];
+    dti_comparison_fn *const kernel = scan->kernel[pair->rule.hub];
+    const bool single = pair->rule.hub == DTI_COMPARISON_HUB32;
+    bool equal = true;
+    if (sides->same_bytes)
+        equal = memcmp(block->a, block->b, dti_scan_bytes(&sides->a, block->n)) == 0;
+    for (size_t at = 0; at < block->n; at += DTI_TILE) {
+        const size_t n = block->n - at < DTI_TILE ? block->n - at : DTI_TILE;
+        const uint64_t index = block->first + at;
+        const void *a, *b;
+        enum dti_status status =
+            dti_scan_numbers(&sides->a, block->a + dti_scan_bytes(&sides->a, at),
+                             buffers->numbers[0], n, index, &a, reterr);
+        if (status == DTI_OK)
+            status = dti_scan_numbers(&sides->b, block->b + dti_scan_bytes(&sides->b, at),
+                                      buffers->numbers[1], n, index, &b, reterr);
+        if (status != DTI_OK)
+            return status;
+        if (!sides->same_bytes)
+            equal = equal && memcmp(a, b, n * (single ? sizeof(float) : sizeof(uint64_t))) == 0;
+        kernel(&pair->rule, a, b, n, index, comparison);
+    }
+    *ret_equal = equal;
+    return DTI_OK;
+}
+
+static void give(struct comparison_scan *scan, struct comparison_tally *member,
+                 struct dti_tensor_pair *next)
+{
+    if (member->pair == next)
+        return;
+    if (member->pair) {
+        pthread_mutex_lock(&scan->frame.lock);
+        dti_comparison_merge(&member->pair->comparison, &member->comparison);
+        pthread_mutex_unlock(&scan->frame.lock);
+    }
+    dti_comparison_init(&member->comparison);
+    member->pair = next;
+}
+
+static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
+                                struct dti_error *reterr)
+{
+    struct comparison_scan *const scan = context;
+    struct dti_tensor_pair *const pair = &scan->pairs[part];
+    const struct compared_sides *const sides = &scan->sides[part];
+    const struct dti_scan_buffers buffers = dti_scan_buffers(&scan->frame, member);
+    const size_t bytes_a = dti_scan_bytes(&sides->a, n), bytes_b = dti_scan_bytes(&sides->b, n);
+    unsigned char *const behind_a = buffers.raw + (bytes_a + LINE - 1) / LINE * LINE;
+    const void *a, *b;
+    const bool whole = n == sides->a.elements;
+    struct comparison_tally *const mine = (struct comparison_tally *)scan->frame.members + member;
+    struct dti_comparison *const comparison = whole ? &pair->comparison : &mine->comparison;
+    bool equal = false;
+    if (!whole)
+        give(scan, mine, pair);
+    enum dti_status status = dti_scan_look(&sides->a, &buffers.windows[0], buffers.raw, first, n,
+                                           buffers.scratch, &a, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_scan_look(&sides->b, &buffers.windows[1], behind_a, first, n, buffers.scratch, &b,
+                           reterr);
+    if (status == DTI_OK) {
+        const struct compared_chunk block = {.a = a, .b = b, .first = first, .n = n};
+        status = look_at(scan, part, &block, &buffers, comparison, &equal, reterr);
+        status = dti_window_done(&buffers.windows[1], status, reterr);
+    }
+    status = dti_window_done(&buffers.windows[0], status, reterr);
+    if (status != DTI_OK)
+        return status;
+    pthread_mutex_lock(&scan->frame.lock);
+    pair->identical = pair->identical && equal;
+    pthread_mutex_unlock(&scan->frame.lock);
+    (void)atomic_fetch_add(&scan->frame.bytes, bytes_a + bytes_b);
+    return DTI_OK;
+}
+
+static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_side *b)
+{
+    return a->layout.swapped == b->layout.swapped &&
+           (!dti_format_packs(a->format) || a->layout.packing == b->layout.packing);
+}
+
+/* Brings b into the order of a, in which indices are reported. What is row-major is its own
+ * transpose in Fortran order, that is with the dimensions the other way round. */
+static enum dti_status reorder(struct compared_sides *sides, const struct dti_tensor *b,
+                               uint64_t max_memory, struct dti_error *reterr)
+{
+    struct dti_scan_side *const side = &sides->b;
+    uint64_t *const shape = malloc((b->rank > 0 ? b->rank : 1) * sizeof *shape);
+    if (!shape)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (unsigned i = 0; i < b->rank; i++)
+        shape[i] = b->shape[b->fortran ? i : b->rank - 1 - i];
+    const size_t item = side->bits / 8 * (side->format == b->format ? 1 : 2);
+    const enum dti_status status = dti_transpose(side->input, side->offset, b->rank, shape, item,
+                                                 max_memory, &sides->reordered, reterr);
+    free(shape);
+    if (status != DTI_OK)
+        return status;
+    sides->is_reordered = true;
+    side->input = &sides->reordered;
+    side->offset = 0;
+    return DTI_OK;
+}
+
+/* Codes are compared as codes, not as the numbers that they encode. */
+static bool same_dtype(const struct dti_tensor *a, const struct dti_tensor *b)
+{
+    if (!a->quantized || !b->quantized)
+        return !a->quantized == !b->quantized &&
+               strcmp(dti_scan_format(a)->name, dti_scan_format(b)->name) == 0;
+    return strcmp(a->quantized->dtype, b->quantized->dtype) == 0;
+}
+
+static enum dti_status prepare_pair(struct comparison_scan *scan, size_t at,
+                                    struct dti_container *a, struct dti_container *b, double atol,
+                                    double rtol, struct dti_error *reterr)
+{
+    struct dti_tensor_pair *const pair = &scan->pairs[at];
+    struct compared_sides *const sides = &scan->sides[at];
+    const struct dti_tensor *const tensor_a = &a->tensors[pair->a];
+    const struct dti_tensor *const tensor_b = &b->tensors[pair->b];
+    const struct dti_format *const format_a = dti_scan_format(tensor_a);
+    const struct dti_format *const format_b = dti_scan_format(tensor_b);
+    dti_comparison_rule_init(&pair->rule, format_a, format_b, atol, rtol);
+    dti_comparison_init(&pair->comparison);
+    const struct dti_format *const hub = dti_comparison_hub_format(pair->rule.hub);
+    enum dti_status status = dti_scan_side_init(&sides->a, a, pair->a, hub, &scan->frame, reterr);
+    if (status == DTI_OK)
+        status = dti_scan_side_init(&sides->b, b, pair->b, hub, &scan->frame, reterr);
+    if (status != DTI_OK)
+        return status;
+    scan->frame.parts[at] = (struct dti_queue_part){.elements = sides->a.elements,
+                                                    .block = sides->a.bits + sides->b.bits};
+    pair->identical = same_dtype(tensor_a, tensor_b);
+    sides->same_bytes = pair->identical && same_layout(&sides->a, &sides->b);
+    if (sides->a.elements != sides->b.elements)
+        return dti_fail(reterr, DTI_BUG, "tensors of different sizes are compared");
+    if (tensor_a->fortran != tensor_b->fortran && sides->b.elements > 0)
+        return reorder(sides, tensor_b, scan->frame.options->max_memory, reterr);
+    return DTI_OK;
+}
+
+static void flush(void *context, size_t member)
+{
+    struct comparison_scan *const scan = context;
+    give(scan, (struct comparison_tally *)scan->frame.members + member, NULL);
+}
+
+enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_container *b,
+                                    struct dti_tensor_pair *pairs, size_t count, double atol,
+                                    double rtol, const struct dti_scan_options *options,
+                                    struct dti_error *reterr)
+{
+    struct comparison_scan scan = {
+        .frame = {.work = do_block,
+                  .flush = flush,
+                  .member_bytes = sizeof(struct comparison_tally)},
+        .pairs = pairs,
+    };
+    if (count == 0)
+        return DTI_OK;
+    scan.frame.context = &scan;
+    enum dti_status status = dti_scan_init(&scan.frame, count, options, reterr);
+    scan.sides = calloc(count, sizeof *scan.sides);
+    if (status == DTI_OK && !scan.sides)
+        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (unsigned hub = 0; hub < HUBS; hub++)
+        scan.kernel[hub] = dti_comparison_kernel((enum dti_comparison_hub)hub, options->level);
+    for (size_t i = 0; status == DTI_OK && i < count; i++)
+        status = prepare_pair(&scan, i, a, b, atol, rtol, reterr);
+    if (status == DTI_OK)
+        status = dti_scan_run(&scan.frame, reterr);
+    dti_scan_free(&scan.frame);
+    for (size_t i = 0; scan.sides && i < count; i++) {
+        if (scan.sides[i].is_reordered)
+            dti_input_close(&scan.sides[i].reordered);
+    }
+    free(scan.sides);
+    return status;
+}

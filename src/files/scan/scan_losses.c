@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What casts of tensors would lose: they are cast, but nothing is written. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/batch.h"
+#include "files/dequant/dequant_parts.h"
+#include "files/scan/scan_side.h"
+
+struct loss_scan {
+    struct dti_container *container;
+    const struct dti_format *to;
+    enum dti_level level;
+    struct dti_plan **plans; /* one for each dtype and layout */
+    size_t plan_count;
+    struct dti_batch_part *parts;
+};
+
+static enum dti_status find_plan(struct loss_scan *scan, const struct dti_tensor *tensor,
+                                 const struct dti_plan **ret, struct dti_error *reterr)
+{
+    const struct dti_request request = {
+        .src = *dti_scan_format(tensor),
+        .src_layout = tensor->layout,
+        .dst_layout = {.packing = DTI_PACKING_BYTES},
+        .cast = {.dst = *scan->to, .policy = {.round = DTI_ROUND_NEAREST_EVEN}},
+    };
+    for (size_t i = 0; i < scan->plan_count; i++) {
+        const struct dti_request *const made = dti_plan_request(scan->plans[i]);
+        if (strcmp(made->src.name, request.src.name) == 0 &&
+            made->src_layout.packing == request.src_layout.packing &&
+            made->src_layout.swapped == request.src_layout.swapped) {
+            *ret = scan->plans[i];
+            return DTI_OK;
+        }
+    }
+    struct dti_plan **const more =
+        realloc(scan->plans, (scan->plan_count + 1) * sizeof *scan->plans);
+    if (!more)
+        return dti_no_memory(reterr);
+    scan->plans = more;
+    const enum dti_status status =
+        dti_plan_new(&more[scan->plan_count], &request, scan->level, reterr);
+    if (status == DTI_OK)
+        *ret = more[scan->plan_count++];
+    return status;
+}
+
+static enum dti_status add_part(struct loss_scan *scan, size_t at, struct dti_tensor_loss *tensor,
+                                struct dti_error *reterr)
+{
+    const struct dti_tensor *const source = &scan->container->tensors[tensor->tensor];
+    const bool complex = source->format->kind == DTI_KIND_COMPLEX;
+    struct dti_batch_part *const part = &scan->parts[at];
+    *part = (struct dti_batch_part){.elements = (complex ? 2 : 1) * source->elements,
+                                    .loss = &tensor->loss};
+    dti_loss_init(&tensor->loss);
+    enum dti_status status;
+    if (source->quantized) {
+        part->source = &source->quantized->how->source;
+        status = dti_dequant_open(source->quantized->how, reterr);
+    } else {
+        status = dti_container_data(scan->container, tensor->tensor, &part->input,
+                                    &part->input_offset, reterr);
+    }
+    if (status == DTI_OK)
+        status = find_plan(scan, source, &part->plan, reterr);
+    return status;
+}
+
+enum dti_status dti_scan_losses(struct dti_container *container, struct dti_tensor_loss *tensors,
+                                size_t count, const struct dti_format *to,
+                                const struct dti_scan_options *options, struct dti_error *reterr)
+{
+    const struct dti_batch_options how = {.max_memory = options->max_memory,
+                                          .progress = options->progress,
+                                          .progress_context = options->progress_context};
+    struct loss_scan scan = {.container = container,
+                             .to = to,
+                             .level = options->level,
+                             .parts = calloc(count + 1, sizeof *scan.parts)};
+    enum dti_status status = scan.parts ? DTI_OK : dti_no_memory(reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        status = add_part(&scan, i, &tensors[i], reterr);
+    if (status == DTI_OK && count > 0)
+        status = dti_batch_run(scan.parts, count, options->team, &how, reterr);
+    for (size_t i = 0; i < scan.plan_count; i++)
+        dti_plan_free(scan.plans[i]);
+    free(scan.plans);
+    free(scan.parts);
+    return status;
+}

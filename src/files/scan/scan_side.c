@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads elements of tensors as numbers, manages the memory for that, and runs scans. A block is
+ * small enough to stay in a core's second cache from the read to the kernel; from there on tiles
+ * stay in the first. */
+#include "files/scan/scan_side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "dtinfo/file_dequant.h"
+#include "files/dequant/dequant_tensor.h"
+
+enum {
+    MEMORY = 16 << 20,       /* all threads together */
+    BLOCK_BYTES = 512 << 10, /* all sides of a block */
+    LINE = 64,
+};
+
+struct dti_scan_plan {
+    struct dti_scan_plan *next;
+    struct dti_plan *plan;
+};
+
+static bool is_for(const struct dti_plan *plan, const struct dti_format *format,
+                   const struct dti_layout *layout, const struct dti_format *hub)
+{
+    const struct dti_request *const request = dti_plan_request(plan);
+    return request->cast.dst.id == hub->id && request->src_layout.packing == layout->packing &&
+           request->src_layout.swapped == layout->swapped &&
+           strcmp(request->src.name, format->name) == 0;
+}
+
+static enum dti_status find_plan(struct dti_scan_plans *plans, const struct dti_format *format,
+                                 const struct dti_layout *layout, const struct dti_format *hub,
+                                 const struct dti_plan **ret_plan, struct dti_error *reterr)
+{
+    for (const struct dti_scan_plan *at = plans->first; at; at = at->next) {
+        if (is_for(at->plan, format, layout, hub)) {
+            *ret_plan = at->plan;
+            return DTI_OK;
+        }
+    }
+    struct dti_scan_plan *const row = malloc(sizeof *row);
+    if (!row)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    const struct dti_request request = {
+        .src = *format,
+        .src_layout = *layout,
+        .dst_layout = {.packing = DTI_PACKING_BYTES},
+        .cast = {.dst = *hub, .policy = {.round = DTI_ROUND_NEAREST_EVEN}, .round_given = true},
+    };
+    const enum dti_status status = dti_plan_new(&row->plan, &request, plans->level, reterr);
+    if (status != DTI_OK) {
+        free(row);
+        return status;
+    }
+    row->next = plans->first;
+    plans->first = row;
+    *ret_plan = row->plan;
+    return DTI_OK;
+}
+
+const struct dti_format *dti_scan_format(const struct dti_tensor *tensor)
+{
+    return tensor->format->kind == DTI_KIND_COMPLEX ? dti_format_get(tensor->format->component)
+                                                    : tensor->format;
+}
+
+enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_container *container,
+                                   size_t tensor, const struct dti_format *hub,
+                                   struct dti_scan *scan, struct dti_error *reterr)
+{
+    const struct dti_tensor *const t = &container->tensors[tensor];
+    const struct dti_format *const format = dti_scan_format(t);
+    struct dti_scan_side side = {
+        .format = format,
+        .layout = t->layout,
+        .bits = dti_format_stored_bits(format, &t->layout),
+        .wide = !hub,
+    };
+    uint64_t bits;
+    if (!dti_mul_u64(t->elements, format == t->format ? 1 : 2, &side.elements) ||
+        !dti_mul_u64(side.elements, side.bits, &bits))
+        return dti_fail(reterr, DTI_BAD_INPUT, "a tensor of %llu elements is too large",
+                        (unsigned long long)t->elements);
+    enum dti_status status = DTI_OK;
+    if (t->quantized) {
+        side.source = &t->quantized->how->source;
+        if (scan->scratch_bytes < side.source->scratch_bytes)
+            scan->scratch_bytes = side.source->scratch_bytes;
+        status = dti_dequant_open(t->quantized->how, reterr);
+    } else {
+        status = dti_container_data(container, tensor, &side.input, &side.offset, reterr);
+    }
+    if (status == DTI_OK && hub && (format->id != hub->id || t->layout.swapped))
+        status = find_plan(&scan->plans, format, &t->layout, hub, &side.plan, reterr);
+    if (status == DTI_OK)
+        *ret = side;
+    return status;
+}
+
+enum dti_status dti_scan_look(const struct dti_scan_side *side, struct dti_window *window,
+                              void *buffer, uint64_t first, size_t n, void *scratch,
+                              const void **ret_raw, struct dti_error *reterr)
+{
+    const uint64_t offset = first / 8 * side->bits;
+    if (!side->source)
+        return dti_window_look(window, side->input, buffer, dti_scan_bytes(side, n),
+                               side->offset + offset, ret_raw, reterr);
+    const enum dti_status status = side->source->read(
+        side->source->context, buffer, dti_scan_bytes(side, n), offset, window, scratch, reterr);
+    if (status == DTI_OK)
+        *ret_raw = buffer;
+    return status;
+}
+
+enum dti_status dti_scan_numbers(const struct dti_scan_side *side, const void *raw, void *buffer,
+                                 size_t n, uint64_t index, const void **ret_numbers,
+                                 struct dti_error *reterr)
+{
+    if (side->plan) {
+        const enum dti_status status =
+            dti_plan_run(side->plan, buffer, raw, n, index, DTI_STORES_CACHED, NULL, reterr);
+        if (status != DTI_OK)
+            return status;
+    } else if (side->wide) {
+        uint64_t *const codes = buffer;
+        for (size_t i = 0; i < n; i++)
+            codes[i] = dti_storage_get(side->format, &side->layout, raw, i);
+    }
+    *ret_numbers = side->plan || side->wide ? buffer : raw;
+    return DTI_OK;
+}
+
+static size_t lines(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Memory for the members of the team: a block of all its sides, and two tiles of numbers. */
+static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struct dti_error *reterr)
+{
+    const uint64_t max = scan->options->max_memory;
+    const uint64_t share = (max > 0 ? max : MEMORY) / members;
+    const size_t numbers = 2 * (size_t)DTI_SCAN_NUMBERS;
+    uint64_t most = 8, bytes;
+    for (size_t i = 0; i < scan->count; i++)
+        most = scan->parts[i].block > most ? scan->parts[i].block : most;
+    const size_t tile = DTI_TILE / 8 * (size_t)most;
+    size_t block = tile;
+    if (share > numbers + tile)
+        block = share - numbers < BLOCK_BYTES ? (size_t)(share - numbers) : BLOCK_BYTES;
+    if (block < tile)
+        block = tile;
+    for (size_t i = 0; i < scan->count; i++) {
+        const uint64_t tiles = block / (DTI_TILE / 8 * scan->parts[i].block);
+        scan->parts[i].block = (tiles > 0 ? tiles : 1) * DTI_TILE;
+    }
+    /* a line more for each side, so that both begin at one */
+    scan->scratch_at = numbers + lines(block) + 2 * (size_t)LINE;
+    scan->buffer_bytes = scan->scratch_at + lines(scan->scratch_bytes);
+    if (dti_mul_u64(scan->buffer_bytes, members, &bytes) && bytes <= SIZE_MAX)
+        scan->memory = aligned_alloc(LINE, (size_t)bytes);
+    scan->members = calloc(members, scan->member_bytes);
+    scan->windows = calloc(members, 2 * sizeof *scan->windows);
+    return scan->memory && scan->members && scan->windows ? DTI_OK : dti_no_memory(reterr);
+}
+
+static void tell_progress(void *context, uint64_t done)
+{
+    struct dti_scan *const scan = context;
+    (void)done; /* elements, of different sizes */
+    scan->options->progress(scan->options->progress_context, atomic_load(&scan->bytes));
+}
+
+enum dti_status dti_scan_init(struct dti_scan *scan, size_t count,
+                              const struct dti_scan_options *options, struct dti_error *reterr)
+{
+    scan->options = options;
+    scan->plans.level = options->level;
+    scan->count = count;
+    scan->parts = calloc(count, sizeof *scan->parts);
+    return scan->parts ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+enum dti_status dti_scan_run(struct dti_scan *scan, struct dti_error *reterr)
+{
+    const size_t members = scan->options->team ? dti_team_size(scan->options->team) : 1;
+    enum dti_status status = make_buffers(scan, members, reterr);
+    if (status != DTI_OK)
+        return status;
+    const struct dti_queue queue = {
+        .parts = scan->parts,
+        .count = scan->count,
+        .work = scan->work,
+        .context = scan->context,
+        .progress = scan->options->progress ? tell_progress : NULL,
+        .progress_context = scan,
+    };
+    pthread_mutex_init(&scan->lock, NULL);
+    status = dti_queue_run(&queue, scan->options->team, reterr);
+    for (size_t i = 0; i < members; i++) {
+        scan->flush(scan->context, i);
+        dti_window_free(&scan->windows[2 * i]);
+        dti_window_free(&scan->windows[2 * i + 1]);
+    }
+    pthread_mutex_destroy(&scan->lock);
+    return status;
+}
+
+void dti_scan_free(struct dti_scan *scan)
+{
+    struct dti_scan_plan *next;
+    for (struct dti_scan_plan *at = scan->plans.first; at; at = next) {
+        next = at->next;
+        dti_plan_free(at->plan);
+        free(at);
+    }
+    free(scan->windows);
+    free(scan->members);
+    free(scan->memory);
+    free(scan->parts);
+}
+
+struct dti_scan_buffers dti_scan_buffers(const struct dti_scan *scan, size_t member)
+{
+    unsigned char *const own = scan->memory + member * scan->buffer_bytes;
+    return (struct dti_scan_buffers){
+        .numbers = {own, own + DTI_SCAN_NUMBERS},
+        .raw = own + 2 * (size_t)DTI_SCAN_NUMBERS,
+        .scratch = own + scan->scratch_at,
+        .windows = &scan->windows[2 * member],
+    };
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of layouts, and what the parts of a quantized tensor look like by it. */
+#include "dtinfo/quant_layout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "files/stored/quant_reading.h"
+#include "files/stored/quant_state.h"
+
+const struct dti_quant_row dti_quant_rows[] = {
+#define INVERSE    DTI_QUANT_INVERSE
+#define TOLD       DTI_QUANT_TOLD
+#define DTYPE(id)  .number = DTI_##id
+#define BLOCKS(id) .block = &dti_block_formats[DTI_BLOCK_##id]
+#define QUANT_STORED(layout_id, what, codes_id, packing_id, scale_id, more) \
+    {.layout = DTI_LAYOUT_##layout_id,                                      \
+     what,                                                                  \
+     .codes = DTI_##codes_id,                                               \
+     .packing = DTI_QUANT_##packing_id,                                     \
+     .scale = DTI_##scale_id,                                               \
+     .flags = more},
+#include "dtinfo/quant_layouts.def"
+#undef QUANT_STORED
+#undef BLOCKS
+#undef DTYPE
+#undef TOLD
+#undef INVERSE
+};
+const size_t dti_quant_row_count = sizeof dti_quant_rows / sizeof dti_quant_rows[0];
+
+static const struct {
+    const char *name, *packed;
+    const char *suffix[DTI_PART_COUNT];
+} layouts[] = {
+#define QUANT_LAYOUT(id, name_text, codes, packed_text, scale, zero_point, tensor_scale, shape, \
+                     map, nested_scale, nested_map)                                             \
+    {name_text,                                                                                 \
+     packed_text,                                                                               \
+     {codes, scale, zero_point, tensor_scale, shape, map, nested_scale, nested_map}},
+#include "dtinfo/quant_layouts.def"
+#undef QUANT_LAYOUT
+};
+
+const char *dti_quant_layout_name(enum dti_quant_layout layout)
+{
+    return layouts[layout].name;
+}
+
+const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, const char *dtype)
+{
+    for (size_t i = 0; i < dti_quant_row_count; i++) {
+        if (dti_quant_rows[i].layout == layout &&
+            strcmp(dti_quant_row_name(&dti_quant_rows[i]), dtype) == 0)
+            return &dti_quant_rows[i];
+    }
+    return NULL;
+}
+
+bool dti_quant_layout_is_flat(enum dti_quant_layout layout)
+{
+    size_t i = 0;
+    while (i < dti_quant_state_name_count && dti_quant_state_names[i].layout != layout)
+        i++;
+    return i < dti_quant_state_name_count;
+}
+
+const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part)
+{
+    const struct dti_quant_state_name *const state = dti_quant_state_name(row);
+    if (part == DTI_PART_STATE)
+        return state ? state->suffix : NULL;
+    if (part == DTI_PART_CODES && row->packing != DTI_QUANT_PLAIN)
+        return layouts[row->layout].packed;
+    return layouts[row->layout].suffix[part];
+}
+
+const char *dti_quant_row_name(const struct dti_quant_row *row)
+{
+    return row->block ? row->block->name : dti_format_get(row->number)->name;
+}
+
+const struct dti_format *dti_quant_row_code(const struct dti_quant_row *row)
+{
+    return dti_format_get(row->block ? row->block->code : row->number);
+}
+
+bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < DTI_LAYOUT_COUNT; i++) {
+        for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++) {
+            const char *const suffix = layouts[i].suffix[part];
+            const size_t end = suffix ? strlen(suffix) : 0;
+            if (end > longest && end < length && memcmp(name + length - end, suffix, end) == 0)
+                longest = end;
+        }
+    }
+    for (size_t i = 0; i < dti_quant_state_name_count; i++) {
+        const char *const suffix = dti_quant_state_names[i].suffix;
+        const size_t end = strlen(suffix);
+        if (end > longest && end < length && memcmp(name + length - end, suffix, end) == 0)
+            longest = end;
+    }
+    *ret_length = length - longest;
+    return longest > 0;
+}
+
+/* The last dimension, packed. */
+static enum dti_status pack(const struct dti_quant_stored *stored, unsigned bits,
+                            struct dti_quant_part_shape *codes, struct dti_error *reterr)
+{
+    uint64_t *const last = &codes->shape[codes->rank - 1];
+    uint64_t all;
+    if (codes->rank == 0 || !dti_mul_u64(*last, bits, &all))
+        return dti_fail(reterr, DTI_WRONG_KIND, "has no last dimension to pack");
+    if (stored->row->packing == DTI_QUANT_WORDS) {
+        *last = dti_divide_up(all, 32);
+        return DTI_OK;
+    }
+    if (all % 8 != 0)
+        return dti_fail(
+            reterr, DTI_WRONG_KIND,
+            "has %llu codes of %u bits in its last dimension, which do not fill whole bytes",
+            (unsigned long long)*last, bits);
+    *last = all / 8;
+    return DTI_OK;
+}
+
+static enum dti_status find_groups(const struct dti_quant_stored *stored,
+                                   struct dti_quant_part_shape *codes,
+                                   struct dti_quant_part_shape *scale, struct dti_error *reterr)
+{
+    const uint64_t length = stored->shape[stored->axis];
+    const uint64_t groups = dti_divide_up(length, stored->group);
+    if (length % stored->group != 0 && !stored->pad)
+        return dti_fail(
+            reterr, DTI_WRONG_KIND,
+            "has %llu elements along axis %u, which is not a multiple of the block of %lu",
+            (unsigned long long)length, stored->axis, (unsigned long)stored->group);
+    if (!dti_mul_u64(groups, stored->group, &codes->shape[stored->axis]))
+        return dti_fail(reterr, DTI_WRONG_KIND, "is too large to be padded");
+    scale->shape[stored->axis] = groups;
+    return DTI_OK;
+}
+
+/* Scales, before their dtype: the shape of the tensor with fewer places. */
+static enum dti_status shape_scale(const struct dti_quant_stored *stored,
+                                   struct dti_quant_part_shape *codes,
+                                   struct dti_quant_part_shape *scale, struct dti_error *reterr)
+{
+    const bool bare = stored->row->layout == DTI_LAYOUT_MODELOPT;
+    switch (stored->per) {
+    case DTI_PER_TENSOR:
+        scale->rank = bare ? 0 : 1;
+        scale->shape[0] = 1;
+        return DTI_OK;
+    case DTI_PER_CHANNEL:
+        if (bare && stored->axis != 0)
+            return dti_fail(reterr, DTI_WRONG_KIND,
+                            "has channels along axis %u; modelopt supports only axis 0",
+                            stored->axis);
+        for (unsigned i = 0; i < stored->rank; i++)
+            scale->shape[i] = i == stored->axis ? stored->shape[i] : 1;
+        scale->rank = bare ? 1 : stored->rank;
+        return DTI_OK;
+    default:
+        return find_groups(stored, codes, scale, reterr);
+    }
+}
+
+static uint64_t words_of(uint64_t codes, unsigned bits)
+{
+    return codes / 32 * bits + dti_divide_up(codes % 32 * bits, 32);
+}
+
+static void shape_zero_point(const struct dti_quant_stored *stored, unsigned bits,
+                             const struct dti_quant_part_shape *scale,
+                             struct dti_quant_part_shape *zero_point)
+{
+    *zero_point = *scale;
+    zero_point->dtype = stored->row->codes;
+    if (stored->row->packing != DTI_QUANT_WORDS)
+        return;
+    if (stored->per == DTI_PER_TENSOR || scale->rank < 2) {
+        zero_point->dtype = DTI_INT8;
+        return;
+    }
+    uint64_t *const rows = &zero_point->shape[zero_point->rank - 2];
+    *rows = words_of(*rows, bits);
+}
+
+enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
+                                struct dti_quant_part_shape ret[DTI_PART_COUNT],
+                                struct dti_error *reterr)
+{
+    const struct dti_quant_row *const row = stored->row;
+    struct dti_quant_part_shape parts[DTI_PART_COUNT] = {{.there = false}};
+    struct dti_quant_part_shape *const codes = &parts[DTI_PART_CODES];
+    struct dti_quant_part_shape *const scale = &parts[DTI_PART_SCALE];
+    const unsigned bits = dti_quant_row_bits(row);
+    if (stored->rank > DTI_QUANT_RANK_MAX)
+        return dti_fail(reterr, DTI_WRONG_KIND, "has %u dimensions; the limit is %d", stored->rank,
+                        (int)DTI_QUANT_RANK_MAX);
+    if (dti_quant_is_flat(row)) {
+        dti_quant_flat_parts(stored, ret);
+        return DTI_OK;
+    }
+    *codes =
+        (struct dti_quant_part_shape){.there = true, .dtype = row->codes, .rank = stored->rank};
+    if (stored->rank > 0)
+        memcpy(codes->shape, stored->shape, stored->rank * sizeof stored->shape[0]);
+    *scale = *codes;
+    scale->dtype = row->scale;
+    if (stored->rank == 0 && stored->per != DTI_PER_TENSOR)
+        return dti_fail(reterr, DTI_WRONG_KIND, "has no dimension for scales");
+    enum dti_status status = shape_scale(stored, codes, scale, reterr);
+    const bool padded =
+        stored->rank > 0 && codes->shape[stored->axis] != stored->shape[stored->axis];
+    if (status == DTI_OK && row->packing != DTI_QUANT_PLAIN)
+        status = pack(stored, bits, codes, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (stored->zero_points)
+        shape_zero_point(stored, bits, scale, &parts[DTI_PART_ZERO_POINT]);
+    if (stored->tensor_scale)
+        parts[DTI_PART_TENSOR_SCALE] =
+            (struct dti_quant_part_shape){.there = true,
+                                          .dtype = DTI_FP32,
+                                          .rank = row->layout == DTI_LAYOUT_MODELOPT ? 0 : 1,
+                                          .shape = {1}};
+    if (padded || row->packing == DTI_QUANT_WORDS) {
+        if (!dti_quant_suffix(row, DTI_PART_SHAPE))
+            return dti_fail(reterr, DTI_WRONG_KIND,
+                            "would be padded with zeros, but %s cannot store its original shape",
+                            dti_quant_layout_name(row->layout));
+        parts[DTI_PART_SHAPE] = (struct dti_quant_part_shape){
+            .there = true, .dtype = DTI_INT64, .rank = 1, .shape = {stored->rank}};
+    }
+    memcpy(ret, parts, sizeof parts);
+    return DTI_OK;
+}
+
+bool dti_quant_hides_groups(const struct dti_quant_stored *stored)
+{
+    return stored->row->packing == DTI_QUANT_WORDS && stored->rank > 0 && stored->pad &&
+           stored->per == DTI_PER_GROUP && stored->axis + 1 == stored->rank &&
+           stored->shape[stored->axis] % stored->group != 0;
+}
+
+/* Whether the words of a row could hold codes of another width. */
+static bool is_open_width(const struct dti_quant_stored *stored)
+{
+    if (stored->row->packing != DTI_QUANT_WORDS || stored->rank == 0)
+        return false;
+    const unsigned bits = dti_quant_row_bits(stored->row);
+    const uint64_t last = stored->shape[stored->rank - 1];
+    return dti_quant_widths(last, words_of(last, bits)) != 1U << bits;
+}
+
+/* Whether the shape of the scales allows groups of another length. What was filled up has equal
+ * ones. */
+static bool is_open_group(const struct dti_quant_stored *stored)
+{
+    const struct dti_block_format *const block = stored->row->block;
+    if (stored->per != DTI_PER_GROUP || stored->rank == 0 ||
+        (block && block->id != DTI_BLOCK_Q8_0)) /* which looks like int8 in groups */
+        return false;
+    const uint64_t length = stored->shape[stored->axis];
+    const bool either = stored->row->packing == DTI_QUANT_PLAIN &&
+                        dti_quant_is_thin(stored->shape, stored->rank, stored->axis);
+    return length % stored->group == 0 &&
+           dti_quant_lengths_of(length, length / stored->group, either).other > 0;
+}
+
+bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_TOLD_SIZE])
+{
+    const bool high = stored->row->packing == DTI_QUANT_BITS && stored->high;
+    const bool hidden = dti_quant_hides_groups(stored) || is_open_group(stored);
+    const bool bare = stored->row->codes == DTI_UINT8 && stored->row->packing == DTI_QUANT_PLAIN &&
+                      !stored->zero_points; /* might be narrower codes */
+    const int used = snprintf(buffer, DTI_QUANT_TOLD_SIZE, "%s %s", dti_quant_row_name(stored->row),
+                              high ? "high" : "low");
+    if (hidden)
+        (void)snprintf(buffer + used, DTI_QUANT_TOLD_SIZE - (size_t)used, " %lu",
+                       (unsigned long)stored->group);
+    if (dti_quant_is_flat(stored->row))
+        return false; /* its state says it all */
+    return high || hidden || bare || (stored->row->flags & DTI_QUANT_TOLD) != 0 ||
+           is_open_width(stored);
+}
+
+/* " 32"; false: it is no length of groups. Nothing: 0. */
+static bool parse_group(const char *text, size_t length, uint64_t *ret_group)
+{
+    uint64_t group = 0;
+    if (length == 1 || length > 10 || (length > 0 && text[0] != ' '))
+        return false;
+    for (size_t i = 1; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        group = 10 * group + (uint64_t)(text[i] - '0');
+    }
+    if (length > 0 && group == 0)
+        return false;
+    *ret_group = group;
+    return true;
+}
+
+bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high,
+                          uint64_t *ret_group)
+{
+    for (size_t i = 0; i < dti_quant_row_count; i++) {
+        const char *const dtype = dti_quant_row_name(&dti_quant_rows[i]);
+        const size_t own = strlen(dtype);
+        if (length <= own || memcmp(value, dtype, own) != 0)
+            continue;
+        const bool high = length >= own + 5 && memcmp(value + own, " high", 5) == 0;
+        const bool low = length >= own + 4 && memcmp(value + own, " low", 4) == 0;
+        const size_t end = own + (high ? 5 : 4);
+        if ((!high && !low) || !parse_group(value + end, length - end, ret_group))
+            continue;
+        *ret_dtype = dtype;
+        *ret_high = high;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finding the scales of codes by their names. */
+#include "files/stored/quant_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/stored/quant_state.h"
+
+enum { MORE = 64 }; /* the longest prefix or suffix */
+
+bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_container *container)
+{
+    size_t longest = 0;
+    ret->container = container;
+    ret->buffer = NULL;
+    if (!dti_name_order_init(&ret->order, container->tensor_count))
+        return false;
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        dti_name_order_add(&ret->order, tensor->name, tensor->name_length);
+        longest = tensor->name_length > longest ? tensor->name_length : longest;
+    }
+    dti_name_order_sort(&ret->order);
+    ret->buffer = malloc(longest + MORE);
+    return ret->buffer != NULL;
+}
+
+void dti_quant_names_free(struct dti_quant_names *names)
+{
+    dti_name_order_free(&names->order);
+    free(names->buffer);
+    names->buffer = NULL;
+}
+
+bool dti_quant_names_find(const struct dti_quant_names *names, const char *name, size_t length,
+                          const char *suffix, size_t *ret)
+{
+    const size_t more = strlen(suffix);
+    memcpy(names->buffer, name, length);
+    memcpy(names->buffer + length, suffix, more);
+    return dti_name_order_find(&names->order, names->buffer, length + more, ret);
+}
+
+bool dti_quant_name_ends(const char *name, size_t length, const char *suffix)
+{
+    const size_t wanted = strlen(suffix);
+    return length > wanted && memcmp(name + length - wanted, suffix, wanted) == 0;
+}
+
+/* Dtypes that codes have under their tensor's own name. */
+static bool may_be_codes(enum dti_dtype id)
+{
+    switch (id) {
+    case DTI_INT8:
+    case DTI_UINT8:
+    case DTI_INT16:
+    case DTI_UINT16:
+    case DTI_FP8_E4M3FN:
+    case DTI_FP8_E5M2:
+    case DTI_FP8_E4M3FNUZ:
+    case DTI_FP8_E5M2FNUZ:
+    case DTI_FP4_E2M1:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Y.scale of Y.weight: of fp8 codes, or with powers of two. */
+static void look_beside(const struct dti_quant_names *names, const struct dti_tensor *tensor,
+                        struct dti_named_codes *codes)
+{
+    static const char weight[] = ".weight";
+    const enum dti_dtype id = tensor->format->id;
+    size_t at;
+    if (codes->packed || !dti_quant_name_ends(tensor->name, tensor->name_length, weight) ||
+        !dti_quant_names_find(names, tensor->name, tensor->name_length - (sizeof weight - 1),
+                              ".scale", &at))
+        return;
+    const struct dti_format *const scale = names->container->tensors[at].format;
+    const bool floats = id == DTI_FP8_E4M3FN || id == DTI_FP8_E5M2;
+    codes->beside = scale && (floats ? dti_format_is_float(scale)
+                                     : id == DTI_INT8 && scale->id == DTI_FP8_E8M0);
+    codes->scaled = codes->beside;
+    codes->scale = at;
+}
+
+/* Codes with a state may be seen as numbers of any dtype. */
+static bool look_for_state(const struct dti_quant_names *names, const struct dti_tensor *tensor,
+                           struct dti_named_codes *codes)
+{
+    for (size_t i = 0; i < dti_quant_state_name_count && !codes->row; i++) {
+        const struct dti_quant_state_name *const state = &dti_quant_state_names[i];
+        if (dti_quant_names_find(names, tensor->name, codes->name_length, state->suffix,
+                                 &codes->state))
+            codes->row = dti_quant_row_find(state->layout, state->dtype);
+    }
+    if (codes->row)
+        codes->scaled =
+            dti_quant_names_find(names, tensor->name, codes->name_length,
+                                 dti_quant_suffix(codes->row, DTI_PART_SCALE), &codes->scale);
+    return codes->row != NULL;
+}
+
+bool dti_quant_names_codes(const struct dti_quant_names *names, size_t at,
+                           struct dti_named_codes *ret)
+{
+    static const char packed[] = "_packed";
+    const struct dti_tensor *const tensor = &names->container->tensors[at];
+    struct dti_named_codes codes = {.name_length = tensor->name_length};
+    if (!tensor->format || tensor->refusal)
+        return false;
+    if (look_for_state(names, tensor, &codes)) {
+        *ret = codes;
+        return true;
+    }
+    codes.packed = (tensor->format->id == DTI_UINT8 || tensor->format->id == DTI_INT32) &&
+                   dti_quant_name_ends(tensor->name, tensor->name_length, packed);
+    if (!codes.packed && !may_be_codes(tensor->format->id))
+        return false;
+    codes.name_length -= codes.packed ? sizeof packed - 1 : 0;
+    codes.scaled =
+        dti_quant_names_find(names, tensor->name, codes.name_length, "_scale", &codes.scale);
+    if (!codes.scaled) {
+        codes.inverse = dti_quant_names_find(names, tensor->name, codes.name_length, "_scale_inv",
+                                             &codes.scale);
+        codes.scaled = codes.inverse;
+    }
+    if (!codes.scaled)
+        look_beside(names, tensor, &codes);
+    *ret = codes;
+    return true;
+}
+
+bool dti_is_told(const struct dti_metadata *entry)
+{
+    const size_t length = sizeof DTI_QUANT_KEY - 1;
+    return entry->key_length > length && memcmp(entry->key, DTI_QUANT_KEY, length) == 0;
+}

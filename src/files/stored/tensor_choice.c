@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Selecting tensors by patterns, and naming them in messages. */
+#include "files/stored/tensor_choice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/glob.h"
+
+bool dti_tensor_fits(const char *list, const struct dti_tensor *tensor)
+{
+    return list && dti_glob_list_match(list, tensor->name, tensor->name_length);
+}
+
+const char *dti_tensor_place(const struct dti_container *container, size_t tensor,
+                             char buffer[DTI_TENSOR_PLACE])
+{
+    const struct dti_tensor *const named = &container->tensors[tensor];
+    char label[DTI_QUOTE_SIZE], name[DTI_QUOTE_SIZE];
+    dti_input_label(&container->files[named->file].input, label);
+    dti_quote(name, named->name, named->name_length);
+    (void)snprintf(buffer, DTI_TENSOR_PLACE, "%s: tensor %s", label, name);
+    return buffer;
+}
+
+void dti_tensor_blame(const struct dti_container *container, size_t tensor,
+                      struct dti_error *reterr)
+{
+    char place[DTI_TENSOR_PLACE];
+    if (!reterr)
+        return;
+    const struct dti_error error = *reterr;
+    (void)dti_fail_remedy(reterr, error.status, error.remedy, "%s: %s",
+                          dti_tensor_place(container, tensor, place), error.text);
+    dti_error_argument(reterr, error.argument, strlen(error.argument));
+}

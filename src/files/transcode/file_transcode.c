@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The view of a translated file: the tensors of the dequantization's view, quantized ones in the
+ * parts of the target layout. */
+#include "dtinfo/file_transcode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "dtinfo/glob.h"
+#include "dtinfo/new_files.h"
+#include "files/transcode/transcode_view.h"
+
+static const struct layout_row {
+    const char *name;
+    const struct dti_transcode_target *blocks, *nvfp4, *words;
+} layouts[DTI_TRANSCODE_COUNT] = {
+#define TRANSCODE_LAYOUT(id, name_, blocks_, nvfp4_, words_, help_) \
+    [DTI_TRANSCODE_##id] = {.name = name_, .blocks = blocks_, .nvfp4 = nvfp4_, .words = words_},
+#include "dtinfo/transcode_layouts.def"
+#undef TRANSCODE_LAYOUT
+};
+
+const char *dti_transcode_layout_name(enum dti_transcode_layout layout)
+{
+    return layouts[layout].name;
+}
+
+bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout)
+{
+    return layouts[layout].nvfp4 != NULL;
+}
+
+/* The target of a tensor, by its codes. */
+static enum dti_status find_target(const struct dti_file_transcode *transcode,
+                                   const struct dti_dequant_found *found,
+                                   const struct dti_transcode_target **ret,
+                                   struct dti_error *reterr)
+{
+    const struct layout_row *const row = &layouts[transcode->request.layout];
+    const bool blocks = found->how.block || dti_format_is_float(&found->how.affine.code);
+    *ret = !blocks ? row->words : transcode->request.nvfp4 ? row->nvfp4 : row->blocks;
+    if (*ret)
+        return DTI_OK;
+    return dti_transcode_refuse(found, reterr, "it is %s of %s, which cannot be translated to %s",
+                                found->form.dtype, found->form.layout, row->name);
+}
+
+/* One tensor of the view for a part, and what it needs later. */
+static enum dti_status add_part(struct dti_file_transcode *transcode, size_t origin,
+                                const struct dti_transcoded *plan,
+                                const struct dti_transcode_part *part, struct dti_error *reterr)
+{
+    const struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
+    const size_t more = strlen(part->suffix), at = transcode->view.tensor_count++;
+    struct dti_tensor *const tensor = &transcode->view.tensors[at];
+    struct dti_transcode_entry *const entry = &transcode->entries[at];
+    struct dti_batch_source *const source = dti_pool_alloc(&transcode->pool, sizeof *source);
+    struct dti_dequant_part *const copied = dti_pool_alloc(&transcode->pool, sizeof *copied);
+    uint64_t *const shape = dti_pool_array(&transcode->pool, (size_t)part->rank + 1, sizeof *shape);
+    char *const name = dti_pool_alloc(&transcode->pool, plan->stem_length + more + 1);
+    if (!source || !copied || !shape || !name)
+        return dti_no_memory(reterr);
+    *source = part->source;
+    *copied = part->copied;
+    memcpy(name, found->shown.name, plan->stem_length);
+    memcpy(name + plan->stem_length, part->suffix, more + 1);
+    *tensor = found->shown;
+    tensor->name = name;
+    tensor->name_length = plan->stem_length + more;
+    tensor->format = dti_format_get(part->dtype);
+    tensor->stored_as = tensor->format->name;
+    tensor->layout = (struct dti_layout){.swapped = false};
+    tensor->rank = part->rank;
+    tensor->shape = shape;
+    tensor->elements = 1;
+    bool fits = true;
+    for (unsigned i = 0; i < part->rank; i++) {
+        shape[i] = part->shape[i];
+        fits = fits && dti_mul_u64(tensor->elements, shape[i], &tensor->elements);
+    }
+    if (!fits ||
+        !dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes))
+        return dti_transcode_refuse(found, reterr, "its parts would exceed 2^64 bytes");
+    if (part->copied.container && dti_dequant_part_tensor(&part->copied)->bytes != tensor->bytes)
+        return dti_fail(reterr, DTI_BUG, "a part has other bytes than it is copied from");
+    entry->origin = origin;
+    entry->source = part->copied.container ? NULL : source;
+    entry->copied = part->copied.container ? copied : NULL;
+    return DTI_OK;
+}
+
+/* The scale of activations of a weight that becomes nvfp4: layouts differ in what it is. */
+static void find_input(struct dti_file_transcode *transcode, size_t origin)
+{
+    struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
+    struct dti_transcode_input *const input = &transcode->inputs[origin];
+    const enum dti_transcode_layout layout = transcode->request.layout;
+    dti_transcode_find_input(transcode->dequant, found, input);
+    const bool nvfp4 =
+        transcode->request.nvfp4 || (found->how.block && found->how.block->id == DTI_BLOCK_NVFP4);
+    const bool divides = layout == DTI_TRANSCODE_COMPRESSED_TENSORS;
+    if (!nvfp4 || input->divides == divides ||
+        (layout != DTI_TRANSCODE_COMPRESSED_TENSORS && layout != DTI_TRANSCODE_MODELOPT))
+        input->there = false;
+    if (input->there)
+        transcode->replaced[input->tensor] = 1;
+}
+
+static enum dti_status require_lossless(const struct dti_file_transcode *transcode,
+                                        const struct dti_dequant_found *found,
+                                        const struct dti_transcoded *plan, struct dti_error *reterr)
+{
+    char place[DTI_TENSOR_PLACE];
+    if (!transcode->request.lossless || plan->lossless == plan->blocks)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_ANSWER_NO,
+                    "%s: %llu of its %llu blocks would have other numbers; nothing is written",
+                    dti_tensor_place(found->how.codes.container, found->how.codes.tensor, place),
+                    (unsigned long long)(plan->blocks - plan->lossless),
+                    (unsigned long long)plan->blocks);
+}
+
+static enum dti_status translate(struct dti_file_transcode *transcode, size_t origin,
+                                 struct dti_error *reterr)
+{
+    struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
+    struct dti_transcode_verdict *const verdict = &transcode->verdicts[origin];
+    const struct dti_transcode_target *target = NULL;
+    struct dti_transcoded plan = {.count = 0};
+    enum dti_status status = find_target(transcode, found, &target, reterr);
+    if (status == DTI_OK)
+        status = target->plan(&transcode->pool, found, &plan, reterr);
+    struct dti_transcoded input = plan;
+    if (status == DTI_OK && transcode->inputs[origin].there)
+        status = dti_transcode_add_input(&transcode->pool, found, &transcode->inputs[origin],
+                                         &input, reterr);
+    if (status == DTI_OK)
+        status = require_lossless(transcode, found, &input, reterr);
+    if (status != DTI_OK)
+        return status;
+    const bool mx = found->how.block && found->how.block->id == DTI_BLOCK_MXFP4;
+    *verdict = (struct dti_transcode_verdict){
+        .changed = true,
+        .dtype = transcode->request.nvfp4 && mx ? "nvfp4" : found->form.dtype,
+        .blocks = input.blocks,
+        .lossless = input.lossless,
+        .worst = input.worst,
+        .transposed = plan.transposed,
+        .first = transcode->view.tensor_count,
+        .count = plan.count + transcode->inputs[origin].there,
+    };
+    transcode->targets[origin] = target;
+    for (size_t i = 0; i < plan.count && status == DTI_OK; i++)
+        status = add_part(transcode, origin, &plan, &plan.part[i], reterr);
+    if (status == DTI_OK && transcode->inputs[origin].there)
+        status = add_part(transcode, origin, &input, &input.part[0], reterr);
+    return status;
+}
+
+static enum dti_status make(struct dti_file_transcode *transcode, struct dti_error *reterr)
+{
+    const struct dti_container *const numbers = dti_file_dequant_container(transcode->dequant);
+    const size_t count = numbers->tensor_count,
+                 most = count + DTI_TRANSCODE_PARTS * transcode->dequant->found_count;
+    struct dti_pool *const pool = &transcode->pool;
+    size_t *const stored_at = dti_pool_array(pool, most + 1, sizeof *stored_at);
+    transcode->view = *numbers;
+    transcode->view.tensor_count = 0;
+    transcode->view.tensors = dti_pool_array(pool, most + 1, sizeof *transcode->view.tensors);
+    transcode->view.stored_at = stored_at;
+    transcode->entries = dti_pool_array(pool, most + 1, sizeof *transcode->entries);
+    transcode->verdicts = dti_pool_array(pool, count + 1, sizeof *transcode->verdicts);
+    transcode->inputs = dti_pool_array(pool, count + 1, sizeof *transcode->inputs);
+    const size_t stored = transcode->dequant->container->tensor_count;
+    transcode->replaced = dti_pool_alloc(pool, stored + 1);
+    transcode->targets =
+        dti_pool_array(pool, count + 1, sizeof(const struct dti_transcode_target *));
+    if (!transcode->view.tensors || !transcode->entries || !transcode->verdicts ||
+        !transcode->targets || !stored_at || !transcode->inputs || !transcode->replaced)
+        return dti_no_memory(reterr);
+    enum dti_status status = DTI_OK;
+    memset(transcode->replaced, 0, stored + 1);
+    for (size_t i = 0; i < count; i++) {
+        if (dti_transcode_found(transcode, i))
+            find_input(transcode, i);
+    }
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        size_t first = transcode->view.tensor_count;
+        const bool replaced = transcode->replaced[transcode->dequant->entries[i].tensor];
+        transcode->verdicts[i] = (struct dti_transcode_verdict){.first = first, .count = !replaced};
+        transcode->targets[i] = NULL;
+        if (dti_transcode_found(transcode, i)) {
+            status = translate(transcode, i, reterr);
+        } else if (!replaced) {
+            transcode->view.tensors[first] = numbers->tensors[i];
+            transcode->entries[first] = (struct dti_transcode_entry){.origin = i};
+            transcode->view.tensor_count++;
+        }
+        for (; first < transcode->view.tensor_count; first++)
+            stored_at[first] = numbers->stored_at[i];
+    }
+    return status;
+}
+
+/* Without names of tensors there is no layout, and blocks of GGUF have codes and scales in one. */
+static enum dti_status check_input(const struct dti_file_transcode *transcode,
+                                   struct dti_error *reterr)
+{
+    const struct dti_container *const container = transcode->dequant->container;
+    char label[DTI_QUOTE_SIZE];
+    if (dti_holds_texts(container->kind))
+        return DTI_OK;
+    return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_FLOATS,
+                           "%s is %s, and layouts are translated from safetensors",
+                           dti_quote(label, container->path, strlen(container->path)),
+                           dti_container_name(container->kind));
+}
+
+enum dti_status dti_file_transcode_new(struct dti_file_transcode **ret,
+                                       struct dti_file_dequant *dequant,
+                                       const struct dti_file_transcode_request *request,
+                                       struct dti_error *reterr)
+{
+    struct dti_file_transcode *const transcode = calloc(1, sizeof *transcode);
+    if (!transcode)
+        return dti_no_memory(reterr);
+    transcode->request = *request;
+    transcode->dequant = dequant;
+    enum dti_status status = check_input(transcode, reterr);
+    if (status == DTI_OK)
+        status = make(transcode, reterr);
+    if (status == DTI_OK)
+        *ret = transcode;
+    else
+        dti_file_transcode_free(transcode);
+    return status;
+}
+
+void dti_file_transcode_free(struct dti_file_transcode *transcode)
+{
+    if (!transcode)
+        return;
+    dti_pool_free(&transcode->pool);
+    free(transcode);
+}
+
+struct dti_container *dti_file_transcode_container(struct dti_file_transcode *transcode)
+{
+    return &transcode->view;
+}
+
+enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, size_t tensor,
+                                        const struct dti_batch_source **ret_source,
+                                        const struct dti_input **ret_input, uint64_t *ret_offset,
+                                        struct dti_error *reterr)
+{
+    const struct dti_transcode_entry *const entry = &transcode->entries[tensor];
+    *ret_source = entry->source;
+    if (entry->source)
+        return dti_dequant_open(&dti_transcode_found(transcode, entry->origin)->how, reterr);
+    if (entry->copied)
+        return dti_container_data(entry->copied->container, entry->copied->tensor, ret_input,
+                                  ret_offset, reterr);
+    return dti_file_dequant_data(transcode->dequant, entry->origin, ret_source, ret_input,
+                                 ret_offset, reterr);
+}
+
+size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, size_t tensor)
+{
+    return transcode->entries[tensor].origin;
+}
+
+const struct dti_transcode_verdict *dti_file_transcode_verdict(
+    const struct dti_file_transcode *transcode, size_t origin)
+{
+    return &transcode->verdicts[origin];
+}
+
+const struct dti_file_transcode_request *dti_file_transcode_request(
+    const struct dti_file_transcode *transcode)
+{
+    return &transcode->request;
+}
+
+bool dti_file_transcode_fits(const struct dti_file_transcode *transcode, const char *pattern,
+                             size_t length)
+{
+    const struct dti_container *const numbers = dti_file_dequant_container(transcode->dequant);
+    for (size_t i = 0; i < numbers->tensor_count; i++) {
+        if (dti_glob_match(pattern, length, numbers->tensors[i].name,
+                           numbers->tensors[i].name_length))
+            return true;
+    }
+    return dti_dequant_fits(transcode->dequant, pattern, length);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Quantized tensors in the parts of another layout, with their codes and scales carried over: what
+ * the target layouts tell the view of file_transcode.h. Numbers become a tensor of the target part
+ * by part; each part is a plain array whose bytes are computed while they are read. */
+#ifndef DTINFO_FILES_TRANSCODE_TRANSCODE_H
+#define DTINFO_FILES_TRANSCODE_TRANSCODE_H
+
+#include "dtinfo/buffer.h"
+#include "files/config/quant_config_forms.h"
+#include "files/dequant/dequant_parts.h"
+
+enum { DTI_TRANSCODE_PARTS = 6 };
+
+/* A tensor of the target. */
+struct dti_transcode_part {
+    const char *suffix; /* after the stem: "_packed" */
+    enum dti_dtype dtype;
+    unsigned rank;
+    uint64_t shape[DTI_QUANT_RANK_MAX];
+    struct dti_batch_source source; /* of its bytes, in pieces that begin and end anywhere; what it
+                                     * needs is in the pool of the view */
+    struct dti_dequant_part copied; /* container not NULL: they are those of this tensor, and the
+                                     * source is not looked at */
+};
+
+/* What a quantized tensor becomes, and whether its numbers stay the same. A block is what has a
+ * scale of its own. */
+struct dti_transcoded {
+    size_t stem_length; /* of the numbers' name, before the suffixes: with or without ".weight" */
+    size_t count;
+    struct dti_transcode_part part[DTI_TRANSCODE_PARTS];
+    uint64_t blocks, lossless; /* all of them, and those whose numbers are exactly the same */
+    double worst;              /* of the others: the largest |new - old| / |old| of a number */
+    bool transposed;           /* matrices stay as they are stored: parts are those of transposed
+                                * numbers */
+};
+
+/* A target layout. */
+struct dti_transcode_target {
+    const char *name; /* "gptq" */
+    /* Fills all of *ret from a tensor of the source, whose numbers have rank and shape of
+     * found->shown. Reads scales where the verdict needs them, codes only if it must. Fails with
+     * DTI_WRONG_KIND where the layout cannot hold the codes and scales: the message names the
+     * tensor, and says what the layout holds. */
+    enum dti_status (*plan)(struct dti_pool *pool, struct dti_dequant_found *found,
+                            struct dti_transcoded *ret, struct dti_error *reterr);
+    /* The value of quantization_config by which loaders read it, with line feeds and two spaces a
+     * level; all[i] are the tensors that were found; kept: a JSON array of the modules whose
+     * matrices stay what they are, or NULL. Where there is none *ret_why says so, and nothing is
+     * written. */
+    void (*config)(const struct dti_dequant_found *const *all, size_t count, const char *kept,
+                   struct dti_buffer *ret, const char **ret_why);
+    /* compressed-tensors, in place of config(): how a matrix that was planned is described in a
+     * group of its configuration; false: there is no description. NULL: there is config(). */
+    bool (*form)(const struct dti_dequant_found *found, struct dti_config_form *ret);
+};
+/* transcode_blocks.c: floats and blocks, whose codes are bytes or nibbles; those of ..._nvfp4 make
+ * nvfp4 of mxfp4. transcode_words.c: integers with groups. */
+extern const struct dti_transcode_target dti_target_modelopt, dti_target_deepseek;
+extern const struct dti_transcode_target dti_target_compressed_nvfp4, dti_target_modelopt_nvfp4;
+extern const struct dti_transcode_target dti_target_gptq, dti_target_awq, dti_target_mlx;
+/* GPTQ's zero points as they are, not minus one: what its loaders need where one of them is 0. */
+extern const struct dti_transcode_target dti_target_gptq_v2;
+/* compressed-tensors holds both: by the codes of the tensor, one of these. */
+extern const struct dti_transcode_target dti_target_compressed_blocks, dti_target_compressed_words;
+
+#endif

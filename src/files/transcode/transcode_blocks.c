@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Targets for blocks and, with transcode_fp8.c, for fp8, whose codes stay as they are:
+ *
+ *                       codes                  scales                       of the tensor
+ *   compressed-tensors  X_packed U8 [N, K/2]   X_scale F8_E4M3 [N, K/16]    X_global_scale F32 [1],
+ *                                                                           a divisor
+ *                       X_packed U8 [N, K/2]   X_scale U8 [N, K/32]
+ *                       X F8_E4M3 [N, K]       X_scale U8 [N, K/32]
+ *                       X F8_E4M3 [N, K]       X_scale of any float: [1], [N, 1], [N/n, K/k]
+ *   modelopt            X U8 [N, K/2]          X_scale F8_E4M3 [N, K/16]    X_scale_2 F32 [],
+ *                                                                           a factor
+ *                       X U8 [N, K/2]          X_scale U8 [N, K/32]
+ *                       X F8_E4M3 [N, K]       X_scale U8 [N, K/32], or F32 []
+ *
+ * Sources: compressed-tensors 0.20, ModelOpt 0.47. */
+#include <math.h>
+#include <string.h>
+
+#include "files/dequant/dequant_find.h"
+#include "files/transcode/transcode_nvfp4.h"
+
+/* Codes, then scales of a byte. */
+static enum dti_status add_blocks(struct dti_pool *pool, const struct dti_dequant_found *found,
+                                  const char *codes, struct dti_transcoded *ret,
+                                  struct dti_error *reterr)
+{
+    const struct dti_block_format *const block = found->how.block;
+    const bool pairs = found->how.bits < 8;
+    struct dti_transcode_part *const first = dti_transcode_add(
+        ret, codes, pairs ? DTI_UINT8 : dti_dequant_part_tensor(&found->how.codes)->format->id);
+    struct dti_transcode_part *const second = dti_transcode_add(
+        ret, "_scale", block->family == DTI_BLOCKS_NV ? DTI_FP8_E4M3FN : DTI_UINT8);
+    dti_transcode_set_shape(found, pairs ? 2 : 1, first);
+    dti_transcode_set_shape(found, block->length, second);
+    ret->blocks = ret->lossless = found->how.scale_count;
+    if (!pairs)
+        first->dtype = DTI_FP8_E4M3FN;
+    return dti_transcode_set_codes(pool, found, first) &&
+                   dti_transcode_set_scales(pool, found, second)
+               ? DTI_OK
+               : dti_no_memory(reterr);
+}
+
+/* The number of a code of fp8_e4m3fn. */
+static float scale_of(unsigned code)
+{
+    const int exponent = (int)(code >> 3), digits = (int)(code & 7);
+    return (float)(exponent > 0 ? ldexp(8 + digits, exponent - 10) : ldexp(digits, -9));
+}
+
+/* By how much numbers of nvfp4 differ where scales are divided by the one, or multiplied with the
+ * other: of all codes that there may be. */
+static double worst_of(float divisor, float factor, float other)
+{
+    static const float elements[] = {0.5f, 1, 1.5f, 2, 3, 4, 6};
+    double worst = 0;
+    for (unsigned code = 1; code < 0x7f; code++) {
+        const float scale = scale_of(code);
+        const float one = divisor > 0 ? scale / divisor : scale * factor, two = scale * other;
+        for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+            const float old = one * elements[i], new = two *elements[i];
+            const double ratio = fabs((double)new - (double)old) / (double)old;
+            worst = old > 0 && isfinite(ratio) && ratio > worst ? ratio : worst;
+        }
+    }
+    return worst;
+}
+
+/* The tensor scale as the file has it: a divisor or a factor; 1: there is none. */
+static enum dti_status read_tensor_scale(const struct dti_dequant_found *found, float *ret_stored,
+                                         bool *ret_divides, struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = found->form.parts[DTI_PART_TENSOR_SCALE];
+    struct dti_container *const container = found->how.codes.container;
+    unsigned char raw[4];
+    *ret_divides = false;
+    *ret_stored = found->how.tensor_scale;
+    if (!tensor || strcmp(found->form.layout, "compressed-tensors") != 0)
+        return DTI_OK;
+    if (tensor->format->id != DTI_FP32)
+        return DTI_OK; /* not by its own tool: what it is read as */
+    *ret_divides = true;
+    const struct dti_dequant_part part = {.container = container,
+                                          .tensor = (size_t)(tensor - container->tensors)};
+    const enum dti_status status = dti_dequant_read_all(&part, raw, sizeof raw, reterr);
+    if (status == DTI_OK) {
+        const uint32_t bits = (uint32_t)dti_storage_get(tensor->format, &tensor->layout, raw, 0);
+        memcpy(ret_stored, &bits, sizeof bits);
+    }
+    return status;
+}
+
+/* The tensor scale of a target that divides by it, or multiplies with it. It is the same number
+ * only if its reciprocal leads back to it: so do 82.8 % of all. */
+static enum dti_status add_nv_scale(struct dti_pool *pool, const struct dti_dequant_found *found,
+                                    bool divides, struct dti_transcoded *ret,
+                                    struct dti_error *reterr)
+{
+    float stored = 1;
+    bool divided = false;
+    enum dti_status status = read_tensor_scale(found, &stored, &divided, reterr);
+    if (status != DTI_OK)
+        return status;
+    const float scale = divides == divided ? stored : 1 / stored, back = 1 / scale;
+    if (!(scale > 0) || !isfinite(scale))
+        return dti_transcode_refuse(found, reterr, "its tensor scale has no reciprocal in fp32");
+    if (divides != divided && back != stored) {
+        ret->lossless = 0;
+        ret->worst = worst_of(divided ? stored : 0, stored, divided ? scale : back);
+    }
+    return dti_transcode_add_number(pool, scale, divides ? "_global_scale" : "_scale_2",
+                                    divides ? 1 : 0, ret, reterr);
+}
+
+/* mxfp4 as nvfp4. */
+static enum dti_status add_nvfp4(struct dti_pool *pool, struct dti_dequant_found *found,
+                                 const char *codes, bool divides, struct dti_transcoded *ret,
+                                 struct dti_error *reterr)
+{
+    struct dti_nvfp4_plan *const plan = dti_pool_alloc(pool, sizeof *plan);
+    struct dti_transcode_part *const first = dti_transcode_add(ret, codes, DTI_UINT8);
+    struct dti_transcode_part *const second = dti_transcode_add(ret, "_scale", DTI_FP8_E4M3FN);
+    if (!plan)
+        return dti_no_memory(reterr);
+    const enum dti_status status = dti_nvfp4_plan(&found->how, plan, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_transcode_set_shape(found, 2, first);
+    dti_transcode_set_shape(found, DTI_NV_LENGTH, second);
+    const struct dti_transcode_units of_codes = {dti_nvfp4_fill_codes, plan, DTI_NV_LENGTH / 2};
+    const struct dti_transcode_units of_scales = {dti_nvfp4_fill_scales, plan, 1};
+    const bool made = plan->same_codes ? dti_transcode_set_codes(pool, found, first)
+                                       : dti_transcode_set_units(pool, first, &of_codes);
+    if (!made || !dti_transcode_set_units(pool, second, &of_scales))
+        return dti_no_memory(reterr);
+    ret->blocks = plan->blocks;
+    ret->lossless = plan->lossless;
+    ret->worst = plan->worst;
+    const float scale = ldexpf(1, divides ? -plan->power : plan->power);
+    return dti_transcode_add_number(pool, scale, divides ? "_global_scale" : "_scale_2",
+                                    divides ? 1 : 0, ret, reterr);
+}
+
+static bool is_block(const struct dti_dequant_found *found, enum dti_block id)
+{
+    return found->how.block && found->how.block->id == id;
+}
+
+/* Whether it has blocks that both layouts have. */
+static bool has_common(const struct dti_dequant_found *found)
+{
+    return is_block(found, DTI_BLOCK_NVFP4) || is_block(found, DTI_BLOCK_MXFP4) ||
+           is_block(found, DTI_BLOCK_MXFP8_E4M3);
+}
+
+static enum dti_status refuse_blocks(const struct dti_dequant_found *found, const char *layout,
+                                     struct dti_error *reterr)
+{
+    if (has_common(found))
+        return dti_transcode_refuse(found, reterr,
+                                    "its blocks of %s are filled up, or not along the last axis, "
+                                    "and %s has whole ones along rows",
+                                    found->form.dtype, layout);
+    return dti_transcode_refuse(
+        found, reterr, "it is %s of %s, and %s has nvfp4, mxfp4, mxfp8_e4m3 and fp8_e4m3fn",
+        found->form.dtype, found->form.layout, layout);
+}
+
+/* Blocks for compressed-tensors, whose tensor scale divides, or for modelopt. */
+static enum dti_status plan_blocks(struct dti_pool *pool, const struct dti_dequant_found *found,
+                                   bool compressed, struct dti_transcoded *ret,
+                                   struct dti_error *reterr)
+{
+    const bool packed = compressed && found->how.bits < 8;
+    if (!has_common(found) || !dti_transcode_has_blocks(found))
+        return refuse_blocks(found, compressed ? "compressed-tensors" : "modelopt", reterr);
+    const enum dti_status status = add_blocks(pool, found, packed ? "_packed" : "", ret, reterr);
+    return status == DTI_OK && is_block(found, DTI_BLOCK_NVFP4)
+               ? add_nv_scale(pool, found, compressed, ret, reterr)
+               : status;
+}
+
+static enum dti_status plan_nvfp4(struct dti_pool *pool, struct dti_dequant_found *found,
+                                  bool compressed, struct dti_transcoded *ret,
+                                  struct dti_error *reterr)
+{
+    dti_transcode_begin(found, ret);
+    if (is_block(found, DTI_BLOCK_MXFP4) && dti_transcode_has_blocks(found))
+        return add_nvfp4(pool, found, compressed ? "_packed" : "", compressed, ret, reterr);
+    if (found->how.block && has_common(found) && !is_block(found, DTI_BLOCK_MXFP8_E4M3))
+        return plan_blocks(pool, found, compressed, ret, reterr);
+    return dti_transcode_refuse(found, reterr, "it is %s, and only mxfp4 becomes nvfp4",
+                                found->form.dtype);
+}
+
+static enum dti_status plan_compressed(struct dti_pool *pool, struct dti_dequant_found *found,
+                                       struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    dti_transcode_begin(found, ret);
+    if (dti_transcode_is_fp8(found))
+        return dti_transcode_compressed_fp8(pool, found, ret, reterr);
+    return plan_blocks(pool, found, true, ret, reterr);
+}
+
+static enum dti_status plan_compressed_nvfp4(struct dti_pool *pool, struct dti_dequant_found *found,
+                                             struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    return plan_nvfp4(pool, found, true, ret, reterr);
+}
+
+static enum dti_status plan_modelopt(struct dti_pool *pool, struct dti_dequant_found *found,
+                                     struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    dti_transcode_begin(found, ret);
+    if (dti_transcode_is_fp8(found))
+        return dti_transcode_modelopt_fp8(pool, found, ret, reterr);
+    return plan_blocks(pool, found, false, ret, reterr);
+}
+
+static enum dti_status plan_modelopt_nvfp4(struct dti_pool *pool, struct dti_dequant_found *found,
+                                           struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    return plan_nvfp4(pool, found, false, ret, reterr);
+}
+
+static bool form_compressed(const struct dti_dequant_found *found, struct dti_config_form *ret)
+{
+    const struct dti_dequant_tensor *const how = &found->how;
+    const struct dti_block_format *const block = how->block;
+    if (!dti_transcode_is_module(found))
+        return false;
+    *ret = (struct dti_config_form){.format = dti_config_format(block, how->affine.code.id),
+                                    .bits = how->bits,
+                                    .floats = true,
+                                    .inputs = found->form.input_scale &&
+                                              (!block || block->family == DTI_BLOCKS_NV)};
+    if (block) {
+        const bool nv = block->family == DTI_BLOCKS_NV;
+        ret->strategy = nv ? "tensor_group" : "group";
+        ret->group[1] = block->length;
+        ret->scale = nv ? DTI_FP8_E4M3FN : DTI_UINT8;
+        return ret->format != NULL;
+    }
+    dti_transcode_fp8_form(found, ret);
+    return true;
+}
+
+static bool form_compressed_nvfp4(const struct dti_dequant_found *found,
+                                  struct dti_config_form *ret)
+{
+    *ret = (struct dti_config_form){.format = "nvfp4-pack-quantized",
+                                    .strategy = "tensor_group",
+                                    .bits = 4,
+                                    .floats = true,
+                                    .inputs = found->form.input_scale,
+                                    .group[1] = DTI_NV_LENGTH,
+                                    .scale = DTI_FP8_E4M3FN};
+    return dti_transcode_is_module(found);
+}
+
+/* One algorithm for all; fp8 has scales of activations besides. */
+static void put_modelopt(const struct dti_dequant_found *const *all, size_t count,
+                         const struct dti_block_format *block, const char *kept,
+                         struct dti_buffer *ret, const char **ret_why)
+{
+    const bool inputs = all[0]->form.input_scale;
+    const char *const algorithm = dti_config_modelopt_algorithm(block, inputs);
+    for (size_t i = 0; i < count; i++) {
+        if (all[i]->form.input_scale != inputs)
+            *ret_why = "only some of the tensors have scales of activations";
+        if (!dti_transcode_is_module(all[i]))
+            *ret_why = "its loaders have no module for some of the tensors";
+    }
+    if (!algorithm)
+        *ret_why = "no loader is known for this dtype in this layout";
+    if (!*ret_why)
+        dti_config_put_modelopt(ret, algorithm, block ? block->length : 0, kept);
+}
+
+static void config_modelopt(const struct dti_dequant_found *const *all, size_t count,
+                            const char *kept, struct dti_buffer *ret, const char **ret_why)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (all[i]->how.block != all[0]->how.block)
+            *ret_why = "the tensors are of several kinds, and modelopt has one algorithm for all";
+    }
+    put_modelopt(all, count, all[0]->how.block, kept, ret, ret_why);
+}
+
+static void config_modelopt_nvfp4(const struct dti_dequant_found *const *all, size_t count,
+                                  const char *kept, struct dti_buffer *ret, const char **ret_why)
+{
+    put_modelopt(all, count, &dti_block_formats[DTI_BLOCK_NVFP4], kept, ret, ret_why);
+}
+
+const struct dti_transcode_target dti_target_compressed_blocks = {
+    .name = "compressed-tensors", .plan = plan_compressed, .form = form_compressed};
+const struct dti_transcode_target dti_target_compressed_nvfp4 = {
+    .name = "compressed-tensors", .plan = plan_compressed_nvfp4, .form = form_compressed_nvfp4};
+const struct dti_transcode_target dti_target_modelopt = {
+    .name = "modelopt", .plan = plan_modelopt, .config = config_modelopt};
+const struct dti_transcode_target dti_target_modelopt_nvfp4 = {
+    .name = "modelopt", .plan = plan_modelopt_nvfp4, .config = config_modelopt_nvfp4};

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bytes of translated tensors: see transcode_bytes.h. */
+#include "files/transcode/transcode_bytes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/little_endian.h"
+#include "dtinfo/loss.h"
+#include "files/stored/quant_names.h"
+
+/* For the batch: whole units straight into the buffer, those that are cut through a room. */
+static enum dti_status read_units(void *context, void *buffer, size_t size, uint64_t offset,
+                                  struct dti_window *window, void *scratch,
+                                  struct dti_error *reterr)
+{
+    const struct dti_transcode_units *const units = context;
+    unsigned char *out = buffer, room[DTI_TRANSCODE_UNIT];
+    enum dti_status status = DTI_OK;
+    (void)window;
+    while (size > 0 && status == DTI_OK) {
+        const uint64_t first = offset / units->bytes;
+        const size_t skip = (size_t)(offset % units->bytes);
+        size_t count = size / units->bytes, taken;
+        if (skip > 0 || count == 0) {
+            taken = units->bytes - skip < size ? units->bytes - skip : size;
+            status = units->fill(units->context, room, first, 1, scratch, reterr);
+            if (status == DTI_OK)
+                memcpy(out, room + skip, taken);
+        } else {
+            count = count < DTI_TRANSCODE_ROOM ? count : DTI_TRANSCODE_ROOM;
+            taken = count * units->bytes;
+            status = units->fill(units->context, out, first, count, scratch, reterr);
+        }
+        out += taken;
+        offset += taken;
+        size -= taken;
+    }
+    return status;
+}
+
+bool dti_transcode_set_units(struct dti_pool *pool, struct dti_transcode_part *part,
+                             const struct dti_transcode_units *units)
+{
+    struct dti_transcode_units *const copy = dti_pool_alloc(pool, sizeof *copy);
+    if (!copy)
+        return false;
+    *copy = *units;
+    part->source = (struct dti_batch_source){
+        .read = read_units, .context = copy, .scratch_bytes = DTI_TRANSCODE_SCRATCH};
+    return true;
+}
+
+/* Two codes in the other order. */
+static enum dti_status fill_swapped(const void *context, unsigned char *units, uint64_t first,
+                                    size_t count, unsigned char *memory, struct dti_error *reterr)
+{
+    const struct dti_dequant_tensor *const how = context;
+    const enum dti_status status =
+        dti_input_read_at(how->codes.input, units, count, how->codes.offset + first, reterr);
+    (void)memory;
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        units[i] = (unsigned char)(units[i] << 4 | units[i] >> 4);
+    return status;
+}
+
+/* Scales of a byte that are stored in tiles. */
+static enum dti_status fill_scales(const void *context, unsigned char *units, uint64_t first,
+                                   size_t count, unsigned char *memory, struct dti_error *reterr)
+{
+    const struct dti_dequant_tensor *const how = context;
+    (void)memory;
+    return dti_dequant_raw_scales(how, &how->scales, units, first, count, reterr);
+}
+
+/* Scales of any float as fp32. */
+static enum dti_status fill_wider(const void *context, unsigned char *units, uint64_t first,
+                                  size_t count, unsigned char *memory, struct dti_error *reterr)
+{
+    const struct dti_dequant_tensor *const how = context;
+    float numbers[DTI_TRANSCODE_ROOM];
+    _Static_assert((int)DTI_TRANSCODE_ROOM <= (int)DTI_TILE &&
+                       DTI_TRANSCODE_ROOM * 4 <= (int)DTI_TRANSCODE_SCRATCH,
+                   "a tile, of at most 4 bytes an element");
+    enum dti_status status =
+        dti_dequant_raw_scales(how, &how->scales, memory, first, count, reterr);
+    if (status == DTI_OK)
+        status = dti_plan_run(how->scale_plan, numbers, memory, count, 0, DTI_STORES_CACHED, NULL,
+                              reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        dti_little_put(units + 4 * i, 4, dti_dequant_bits(numbers[i]));
+    return status;
+}
+
+static enum dti_status fill_number(const void *context, unsigned char *units, uint64_t first,
+                                   size_t count, unsigned char *memory, struct dti_error *reterr)
+{
+    (void)first;
+    (void)memory;
+    (void)reterr;
+    for (size_t i = 0; i < count; i++)
+        memcpy(units + 4 * i, context, 4);
+    return DTI_OK;
+}
+
+bool dti_transcode_set_codes(struct dti_pool *pool, const struct dti_dequant_found *found,
+                             struct dti_transcode_part *part)
+{
+    part->copied = found->how.codes;
+    if (found->how.order != DTI_BLOCK_HIGH)
+        return true;
+    part->copied.container = NULL;
+    return dti_transcode_set_units(
+        pool, part,
+        &(struct dti_transcode_units){.fill = fill_swapped, .context = &found->how, .bytes = 1});
+}
+
+bool dti_transcode_set_scales(struct dti_pool *pool, const struct dti_dequant_found *found,
+                              struct dti_transcode_part *part)
+{
+    const struct dti_dequant_tensor *const how = &found->how;
+    const enum dti_dtype stored = dti_dequant_part_tensor(&how->scales)->format->id;
+    const bool wider = part->dtype == DTI_FP32 && stored != DTI_FP32;
+    part->copied = how->scales;
+    if (!wider && !how->tiled)
+        return true;
+    part->copied.container = NULL;
+    return dti_transcode_set_units(pool, part,
+                                   &(struct dti_transcode_units){
+                                       .fill = wider ? fill_wider : fill_scales,
+                                       .context = how,
+                                       .bytes = wider ? 4 : 1,
+                                   });
+}
+
+bool dti_transcode_set_number(struct dti_pool *pool, float number, struct dti_transcode_part *part)
+{
+    unsigned char *const bytes = dti_pool_alloc(pool, 4);
+    if (!bytes)
+        return false;
+    dti_little_put(bytes, 4, dti_dequant_bits(number));
+    return dti_transcode_set_units(
+        pool, part,
+        &(struct dti_transcode_units){.fill = fill_number, .context = bytes, .bytes = 4});
+}
+
+enum dti_status dti_transcode_refuse(const struct dti_dequant_found *found,
+                                     struct dti_error *reterr, const char *format, ...)
+{
+    char place[DTI_TENSOR_PLACE], what[256];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return dti_fail_remedy(
+        reterr, DTI_WRONG_KIND, DTI_REMEDY_FLOATS_OR_KEEP, "%s: %s",
+        dti_tensor_place(found->how.codes.container, found->how.codes.tensor, place), what);
+}
+
+bool dti_transcode_has_blocks(const struct dti_dequant_found *found)
+{
+    const struct dti_dequant_tensor *const how = &found->how;
+    const struct dti_block_format *const block = how->block;
+    if (!block || how->interleaved.elements > 0 || how->nested || how->spread || how->factor != 1 ||
+        found->form.flat || found->shown.rank == 0)
+        return false;
+    const unsigned axis = found->shown.rank - (how->matrix > 0 ? 2 : 1);
+    const uint64_t bytes = dti_dequant_part_tensor(&how->codes)->bytes;
+    const bool packed = how->bits < 8 && how->order != DTI_BLOCK_BYTES;
+    return found->form.axis == axis && (packed || how->bits == 8) && bytes % how->bits == 0 &&
+           bytes / how->bits * 8 == how->elements && how->elements % block->length == 0 &&
+           how->scale_count == how->elements / block->length;
+}
+
+void dti_transcode_rows(const struct dti_dequant_found *found, uint64_t shape[DTI_QUANT_RANK_MAX])
+{
+    const unsigned rank = found->shown.rank;
+    if (rank > 0)
+        memcpy(shape, found->shown.shape, rank * sizeof *shape);
+    if (found->how.matrix > 0) {
+        shape[rank - 1] = found->shown.shape[rank - 2];
+        shape[rank - 2] = found->shown.shape[rank - 1];
+    }
+}
+
+void dti_transcode_set_shape(const struct dti_dequant_found *found, uint64_t divisor,
+                             struct dti_transcode_part *part)
+{
+    part->rank = found->shown.rank;
+    dti_transcode_rows(found, part->shape);
+    if (part->rank > 0)
+        part->shape[part->rank - 1] /= divisor;
+}
+
+struct dti_transcode_part *dti_transcode_add(struct dti_transcoded *ret, const char *suffix,
+                                             enum dti_dtype dtype)
+{
+    struct dti_transcode_part *const part = &ret->part[ret->count++];
+    *part = (struct dti_transcode_part){.suffix = suffix, .dtype = dtype};
+    return part;
+}
+
+void dti_transcode_begin(const struct dti_dequant_found *found, struct dti_transcoded *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->stem_length = found->shown.name_length;
+    ret->transposed = found->how.matrix > 0;
+}
+
+enum dti_status dti_transcode_add_number(struct dti_pool *pool, float number, const char *suffix,
+                                         unsigned rank, struct dti_transcoded *ret,
+                                         struct dti_error *reterr)
+{
+    struct dti_transcode_part *const part = dti_transcode_add(ret, suffix, DTI_FP32);
+    part->rank = rank;
+    part->shape[0] = 1;
+    return dti_transcode_set_number(pool, number, part) ? DTI_OK : dti_no_memory(reterr);
+}
+
+bool dti_transcode_is_module(const struct dti_dequant_found *found)
+{
+    return found->how.matrix == 0 &&
+           dti_quant_name_ends(found->shown.name, found->shown.name_length, ".weight");
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp8 with floats as scales, whose codes stay as they are: one scale, one for each row, or one for
+ * each rectangle.
+ *
+ *   deepseek   X F8_E4M3 [N, K]   X_scale_inv F32 [N/128, K/128], factors in spite of their name
+ *
+ * Source: transformers 5.23 (Fp8Dequantize). */
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "files/dequant/dequant_find.h"
+#include "files/transcode/transcode_bytes.h"
+
+enum { SIDE = 128 }; /* of DeepSeek's rectangles */
+
+bool dti_transcode_is_fp8(const struct dti_dequant_found *found)
+{
+    const struct dti_dequant_tensor *const how = &found->how;
+    return !how->block && how->affine.code.id == DTI_FP8_E4M3FN && how->matrix == 0 &&
+           how->arrangement == DTI_CODES_ALONG && !how->divisors && !how->nested && !how->tiled &&
+           how->factor == 1 && how->tensor_scale == 1 && how->zero_form == DTI_ZERO_NONE &&
+           !how->biases.container && found->shown.rank > 0 &&
+           dti_dequant_part_tensor(&how->codes)->bytes == how->elements;
+}
+
+/* How the scales of fp8 lie. */
+enum fp8_scales { FP8_OTHER, FP8_TENSOR, FP8_CHANNEL, FP8_BLOCK };
+
+static enum fp8_scales scales_of(const struct dti_dequant_found *found)
+{
+    const struct dti_dequant_form *const form = &found->form;
+    const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
+    const unsigned rank = found->shown.rank;
+    if (form->per == DTI_PER_TENSOR && rank >= 2 && scales->rank == rank &&
+        strcmp(form->layout, "scale_inv") == 0)
+        return FP8_BLOCK; /* one of them */
+    if (form->per == DTI_PER_TENSOR)
+        return scales->elements == 1 ? FP8_TENSOR : FP8_OTHER;
+    if (form->per == DTI_PER_CHANNEL)
+        return form->axis == 0 && rank == 2 ? FP8_CHANNEL : FP8_OTHER;
+    if (form->group[0] > 0)
+        return FP8_BLOCK;
+    return form->axis + 1 == rank && form->group[1] == found->shown.shape[rank - 1] ? FP8_CHANNEL
+                                                                                    : FP8_OTHER;
+}
+
+static void add_fp8_codes(const struct dti_dequant_found *found, struct dti_transcoded *ret)
+{
+    struct dti_transcode_part *const part = dti_transcode_add(ret, "", DTI_FP8_E4M3FN);
+    dti_transcode_set_shape(found, 1, part);
+    part->copied = found->how.codes;
+    ret->blocks = ret->lossless = found->how.scale_count;
+}
+
+static enum dti_status refuse_fp8(const struct dti_dequant_found *found, const char *holds,
+                                  struct dti_error *reterr)
+{
+    static const char *const words[] = {
+        [FP8_OTHER] = "scales in another arrangement",
+        [FP8_TENSOR] = "one scale",
+        [FP8_CHANNEL] = "a scale for each row",
+        [FP8_BLOCK] = "a scale for each rectangle",
+    };
+    return dti_transcode_refuse(found, reterr, "it is %s with %s, and %s", found->form.dtype,
+                                words[scales_of(found)], holds);
+}
+
+enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
+                                             const struct dti_dequant_found *found,
+                                             struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
+    const enum fp8_scales which = scales_of(found);
+    if (which == FP8_OTHER)
+        return refuse_fp8(found,
+                          "compressed-tensors has one, one for each row, or one for each rectangle",
+                          reterr);
+    add_fp8_codes(found, ret);
+    const bool narrow = dti_format_container(scales->format) == 1;
+    struct dti_transcode_part *const part =
+        dti_transcode_add(ret, "_scale", narrow ? DTI_FP32 : scales->format->id);
+    if (which == FP8_TENSOR) {
+        part->rank = 1;
+        part->shape[0] = 1;
+    } else if (which == FP8_CHANNEL) {
+        dti_transcode_set_shape(found, 1, part);
+        part->shape[part->rank - 1] = 1;
+    } else {
+        part->rank = scales->rank;
+        memcpy(part->shape, scales->shape, scales->rank * sizeof *part->shape);
+    }
+    return dti_transcode_set_scales(pool, found, part) ? DTI_OK : dti_no_memory(reterr);
+}
+
+static enum dti_status read_scale(const struct dti_dequant_found *found, float *ret,
+                                  struct dti_error *reterr)
+{
+    unsigned char raw[8];
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(&found->how.scales);
+    const enum dti_status status =
+        dti_dequant_read_all(&found->how.scales, raw, (size_t)tensor->bytes, reterr);
+    if (status != DTI_OK)
+        return status;
+    return dti_plan_run(found->how.scale_plan, ret, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
+}
+
+enum dti_status dti_transcode_modelopt_fp8(struct dti_pool *pool,
+                                           const struct dti_dequant_found *found,
+                                           struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    float scale = 0;
+    if (dti_dequant_part_tensor(&found->how.scales)->elements != 1)
+        return refuse_fp8(found, "modelopt has one for the tensor", reterr);
+    const enum dti_status status = read_scale(found, &scale, reterr);
+    add_fp8_codes(found, ret);
+    return status == DTI_OK ? dti_transcode_add_number(pool, scale, "_scale", 0, ret, reterr)
+                            : status;
+}
+
+/* Of its rectangles; of one, which may be cut, the usual ones. */
+static const uint64_t *sides_of(const struct dti_dequant_found *found)
+{
+    static const uint64_t usual[2] = {SIDE, SIDE};
+    return found->form.group[0] > 0 ? found->form.group : usual;
+}
+
+void dti_transcode_fp8_form(const struct dti_dequant_found *found, struct dti_config_form *ret)
+{
+    const enum fp8_scales which = scales_of(found);
+    const struct dti_format *const scale = dti_dequant_part_tensor(&found->how.scales)->format;
+    ret->strategy = which == FP8_TENSOR ? "tensor" : which == FP8_CHANNEL ? "channel" : "block";
+    ret->scale = dti_format_container(scale) == 1 ? DTI_FP32 : scale->id;
+    if (which == FP8_BLOCK)
+        memcpy(ret->group, sides_of(found), sizeof ret->group);
+}
+
+/* Rectangles with a scale each, or all with the same one. */
+static enum dti_status plan_deepseek(struct dti_pool *pool, struct dti_dequant_found *found,
+                                     struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    const unsigned rank = found->shown.rank;
+    dti_transcode_begin(found, ret);
+    if (!dti_transcode_is_fp8(found) || rank < 2)
+        return dti_transcode_refuse(found, reterr,
+                                    "it is %s of %s, and deepseek has matrices of fp8_e4m3fn",
+                                    found->form.dtype, found->form.layout);
+    const enum fp8_scales which = scales_of(found);
+    if (which != FP8_TENSOR && which != FP8_BLOCK)
+        return refuse_fp8(found, "deepseek has one for each rectangle", reterr);
+    add_fp8_codes(found, ret);
+    struct dti_transcode_part *const part = dti_transcode_add(ret, "_scale_inv", DTI_FP32);
+    if (which == FP8_BLOCK) {
+        const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
+        part->rank = scales->rank;
+        memcpy(part->shape, scales->shape, scales->rank * sizeof *part->shape);
+        return dti_transcode_set_scales(pool, found, part) ? DTI_OK : dti_no_memory(reterr);
+    }
+    float scale = 0;
+    const enum dti_status status = read_scale(found, &scale, reterr);
+    dti_transcode_set_shape(found, 1, part);
+    for (unsigned i = rank - 2; i < rank; i++)
+        part->shape[i] = dti_divide_up(part->shape[i], SIDE);
+    if (status != DTI_OK)
+        return status;
+    return dti_transcode_set_number(pool, scale, part) ? DTI_OK : dti_no_memory(reterr);
+}
+
+static void config_deepseek(const struct dti_dequant_found *const *all, size_t count,
+                            const char *kept, struct dti_buffer *ret, const char **ret_why)
+{
+    const uint64_t *block = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *const own = sides_of(all[i]);
+        if (block && memcmp(block, own, 2 * sizeof *own) != 0)
+            *ret_why = "the rectangles of the tensors have several sizes";
+        block = own;
+        if (!dti_transcode_is_module(all[i]))
+            *ret_why = "its loaders have no module for some of the tensors";
+    }
+    if (!*ret_why)
+        dti_config_put_fp8(ret, block, kept);
+}
+
+const struct dti_transcode_target dti_target_deepseek = {
+    .name = "deepseek", .plan = plan_deepseek, .config = config_deepseek};

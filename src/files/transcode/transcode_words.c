@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Integers with groups as GPTQ, AWQ and MLX have them: a matrix [N, K] with G groups a row.
+ *
+ *   GPTQ   qweight [K bits / 32, N], qzeros [G, N bits / 32], scales [G, N], g_idx [K]
+ *   AWQ    qweight [K, N / 8], qzeros [G, N / 8], scales [G, N]
+ *   MLX    weight [N, K bits / 32], scales [N, G], biases [N, G]
+ *
+ * Codes, scales and zero points stay what they are; only MLX has biases in place of zero points.
+ * Sources: GPTQModel 7.7 (nn_modules/qlinear, utils/model.py), AutoAWQ 0.2.9
+ * (modules/linear/gemm.py), MLX 0.32.4 (mx.quantize). */
+#include "dtinfo/little_endian.h"
+#include "files/transcode/transcode_grouped.h"
+
+static const char weight[] = ".weight";
+
+/* The module's name, before ".weight". */
+static enum dti_status set_module(const struct dti_grouped *grouped, struct dti_transcoded *ret,
+                                  struct dti_error *reterr)
+{
+    const struct dti_tensor *const shown = &grouped->found->shown;
+    if (!dti_quant_name_ends(shown->name, shown->name_length, weight))
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "its name does not end in '%s', for which %s has other endings",
+                                    weight, grouped->target);
+    ret->stem_length = shown->name_length - (sizeof weight - 1);
+    return DTI_OK;
+}
+
+static enum dti_status check_matrix(const struct dti_grouped *grouped, struct dti_error *reterr)
+{
+    if (grouped->found->shown.rank != 2)
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "it is a stack of matrices; %s has single ones",
+                                    grouped->target);
+    if (grouped->one)
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "it has one scale; %s has scales for each row, or for groups",
+                                    grouped->target);
+    if (grouped->scale == DTI_FP32)
+        return dti_transcode_refuse(
+            grouped->found, reterr,
+            "its scales are fp32; programs that read %s hold them in fp16 or "
+            "bf16",
+            grouped->target);
+    return DTI_OK;
+}
+
+/* Which group a column of the matrix is in. */
+static enum dti_status read_order(void *context, void *buffer, size_t size, uint64_t offset,
+                                  struct dti_window *window, void *scratch,
+                                  struct dti_error *reterr)
+{
+    const struct dti_grouped *const grouped = context;
+    const uint16_t *const group_of = grouped->how->map.group_of;
+    unsigned char *const to = buffer;
+    (void)window;
+    (void)scratch;
+    (void)reterr;
+    for (uint64_t at = offset / 4 * 4; at < offset + size; at += 4) {
+        const uint64_t column = at / 4;
+        unsigned char bytes[4];
+        dti_little_put(bytes, 4, group_of ? group_of[column] : column / grouped->length);
+        for (size_t i = 0; i < 4; i++) {
+            if (at + i >= offset && at + i < offset + size)
+                to[at + i - offset] = bytes[i];
+        }
+    }
+    return DTI_OK;
+}
+
+/* What the layouts have in common: the tensor in groups, of which *ret has no part yet. */
+static enum dti_status begin(struct dti_pool *pool, struct dti_dequant_found *found,
+                             const char *target,
+                             enum dti_status (*check)(const struct dti_grouped *grouped,
+                                                      struct dti_error *reterr),
+                             const struct dti_grouped_wants *wants, struct dti_transcoded *ret,
+                             struct dti_grouped **ret_grouped, struct dti_error *reterr)
+{
+    dti_transcode_begin(found, ret);
+    ret->transposed = false;
+    enum dti_status status = dti_grouped_new(ret_grouped, pool, found, target, reterr);
+    if (status == DTI_OK)
+        status = check(*ret_grouped, reterr);
+    if (status == DTI_OK)
+        status = set_module(*ret_grouped, ret, reterr);
+    return status == DTI_OK ? dti_grouped_look(found, *ret_grouped, wants, ret, reterr) : status;
+}
+
+static enum dti_status check_gptq(const struct dti_grouped *grouped, struct dti_error *reterr)
+{
+    const unsigned bits = grouped->bits;
+    const enum dti_status status = check_matrix(grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (bits != 2 && bits != 3 && bits != 4 && bits != 8)
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "its codes have %u bits; %s has 2, 3, 4 and 8", bits,
+                                    grouped->target);
+    if (grouped->columns * bits % 32 != 0 || grouped->rows * bits % 32 != 0)
+        return dti_transcode_refuse(
+            grouped->found, reterr,
+            "it is [%llu, %llu]; %u bits of each of them must fill words of "
+            "32 bits, as %s has them",
+            (unsigned long long)grouped->rows, (unsigned long long)grouped->columns, bits,
+            grouped->target);
+    return DTI_OK;
+}
+
+/* less: subtracted from zero points. */
+static enum dti_status plan_either_gptq(struct dti_pool *pool, struct dti_dequant_found *found,
+                                        const char *target, unsigned less,
+                                        struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    const struct dti_grouped_wants wants = {.no_zero_point = less > 0};
+    struct dti_grouped *grouped = NULL;
+    enum dti_status status = begin(pool, found, target, check_gptq, &wants, ret, &grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    const uint64_t rows = grouped->rows, columns = grouped->columns, groups = grouped->groups;
+    struct dti_transcode_part *part =
+        dti_grouped_add(ret, grouped, ".qweight", DTI_INT32, columns * grouped->bits / 32, rows);
+    status = dti_grouped_codes(pool, grouped, DTI_ORDER_DOWN, false, part, reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".qzeros", DTI_INT32, groups, rows * grouped->bits / 32);
+    status = dti_grouped_values(pool, grouped, DTI_GROUP_ZEROS_ALONG, true, less, part, reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, groups, rows);
+    status = dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, true, 0, part, reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".g_idx", DTI_INT32, 0, 0);
+    part->rank = 1;
+    part->shape[0] = columns;
+    part->source = (struct dti_batch_source){.read = read_order, .context = grouped};
+    return DTI_OK;
+}
+
+static enum dti_status plan_gptq(struct dti_pool *pool, struct dti_dequant_found *found,
+                                 struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    return plan_either_gptq(pool, found, "gptq", 1, ret, reterr);
+}
+
+static enum dti_status plan_gptq_v2(struct dti_pool *pool, struct dti_dequant_found *found,
+                                    struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    return plan_either_gptq(pool, found, "gptq_v2", 0, ret, reterr);
+}
+
+static enum dti_status check_awq(const struct dti_grouped *grouped, struct dti_error *reterr)
+{
+    enum dti_status status = check_matrix(grouped, reterr);
+    if (status == DTI_OK)
+        status = dti_grouped_check_rows(grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (grouped->bits != 4)
+        return dti_transcode_refuse(grouped->found, reterr, "its codes have %u bits; awq has 4",
+                                    grouped->bits);
+    if (grouped->rows % 8 != 0)
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "it has %llu rows; awq packs eight in a word",
+                                    (unsigned long long)grouped->rows);
+    return DTI_OK;
+}
+
+static enum dti_status plan_awq(struct dti_pool *pool, struct dti_dequant_found *found,
+                                struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    static const struct dti_grouped_wants wants = {.biases = false};
+    struct dti_grouped *grouped = NULL;
+    enum dti_status status = begin(pool, found, "awq", check_awq, &wants, ret, &grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    const uint64_t rows = grouped->rows, columns = grouped->columns, groups = grouped->groups;
+    struct dti_transcode_part *part =
+        dti_grouped_add(ret, grouped, ".qweight", DTI_INT32, columns, rows / 8);
+    status = dti_grouped_codes(pool, grouped, DTI_ORDER_LANES, false, part, reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".qzeros", DTI_INT32, groups, rows / 8);
+    status = dti_grouped_values(pool, grouped, DTI_GROUP_ZEROS_LANES, true, 0, part, reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, groups, rows);
+    return dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, true, 0, part, reterr);
+}
+
+static enum dti_status check_mlx(const struct dti_grouped *grouped, struct dti_error *reterr)
+{
+    const unsigned bits = grouped->bits;
+    const uint64_t length = grouped->length;
+    const enum dti_status status = dti_grouped_check_rows(grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (bits == 1 || bits == 7)
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "its codes have %u bits; mlx has 2, 3, 4, 5, 6 and 8", bits);
+    if (grouped->one || (length != 32 && length != 64 && length != 128))
+        return dti_transcode_refuse(
+            grouped->found, reterr,
+            "a scale is for %llu elements; mlx has groups of 32, 64 and 128",
+            (unsigned long long)(grouped->one ? grouped->rows * length : length));
+    return DTI_OK;
+}
+
+static enum dti_status plan_mlx(struct dti_pool *pool, struct dti_dequant_found *found,
+                                struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    static const struct dti_grouped_wants wants = {.biases = true};
+    struct dti_grouped *grouped = NULL;
+    enum dti_status status = begin(pool, found, "mlx", check_mlx, &wants, ret, &grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    const uint64_t rows = grouped->height, groups = grouped->groups;
+    struct dti_transcode_part *part = dti_grouped_add(ret, grouped, ".weight", DTI_UINT32, rows,
+                                                      grouped->columns / 32 * grouped->bits);
+    status = dti_grouped_codes(pool, grouped, DTI_ORDER_ALONG, false, part, reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, rows, groups);
+    status = dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, false, 0, part, reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".biases", grouped->scale, rows, groups);
+    return dti_grouped_values(pool, grouped, DTI_GROUP_BIASES, false, 0, part, reterr);
+}
+
+const struct dti_transcode_target dti_target_gptq = {
+    .name = "gptq", .plan = plan_gptq, .config = dti_gptq_config};
+const struct dti_transcode_target dti_target_gptq_v2 = {
+    .name = "gptq_v2", .plan = plan_gptq_v2, .config = dti_gptq_v2_config};
+const struct dti_transcode_target dti_target_awq = {
+    .name = "awq", .plan = plan_awq, .config = dti_awq_config};
+const struct dti_transcode_target dti_target_mlx = {
+    .name = "mlx", .plan = plan_mlx, .config = dti_mlx_config};

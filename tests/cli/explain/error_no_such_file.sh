@@ -1,0 +1,1 @@
+dtinfo explain a.safetensors b.safetensors

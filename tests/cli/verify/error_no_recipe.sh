@@ -1,0 +1,1 @@
+dtinfo verify a b
