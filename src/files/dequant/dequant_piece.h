@@ -89,14 +89,17 @@ struct dti_word_rows {
     size_t columns;
     size_t first, n; /* of words */
 };
-/* Codes of 4 bits that lie along rows can be turned eight by eight as well; others become bytes. */
+/* Codes of 4 bits that lie along rows can be turned eight by eight as well; others of rows become
+ * bytes. */
 static inline unsigned dti_dequant_word_bits(const struct dti_dequant_tensor *tensor)
 {
-    const bool eights =
-        tensor->bits == 4 && tensor->order == DTI_BLOCK_LOW && tensor->columns % 8 == 0;
-    return tensor->arrangement == DTI_CODES_ALONG && !eights ? 8 : tensor->bits;
+    const bool eights = tensor->arrangement == DTI_CODES_ALONG && tensor->bits == 4 &&
+                        tensor->order == DTI_BLOCK_LOW && tensor->columns % 8 == 0;
+    const bool words =
+        tensor->arrangement == DTI_CODES_DOWN || tensor->arrangement == DTI_CODES_LANES;
+    return words || eights ? tensor->bits : 8;
 }
-/* dequant_words.c: n x columns words. Codes of 8 bits of DTI_CODES_ALONG are flipped already. */
+/* dequant_words.c: n x columns words. Codes of rows that became bytes are flipped already. */
 enum dti_status dti_dequant_words(const struct dti_dequant_tensor *tensor,
                                   const struct dti_word_rows *rows, unsigned char *words,
                                   struct dti_dequant_scratch *scratch, struct dti_error *reterr);
