@@ -53,8 +53,7 @@ static void put_recipe(const struct quant_file *file, struct dti_line *line)
                    dti_quant_layout_name(file->job.request.quantize.layout),
                    file->args->nested ? ", nested absmax" : "");
     if (fused > 0)
-        dti_line_print(line, DTI_STYLE_PLAIN, "   %zu tensors share scales, as loaders fuse them",
-                       fused);
+        dti_line_print(line, DTI_STYLE_PLAIN, "   fused tensors that share scales: %zu", fused);
     dti_line_end(line);
 }
 
