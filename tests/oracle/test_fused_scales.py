@@ -38,6 +38,7 @@ SETS = [
     # alone: no other part, another module, another name
     [("self_attn.o_proj", "BF16", 16, 1.5)], [("mlp.down_proj", "BF16", 16, 0.3)], [("shared.up_proj", "F32", 4, 0.2)],
     [("other.k_proj", "F32", 4, 5.0)], [("mlp.experts.0.w2", "F32", 8, 0.4)], [("self_attn.xq_proj", "F32", 4, 0.9)],
+    [("self_attn.xk_proj", "F32", 4, 1.9)],
 ]
 COLUMNS = 64
 
