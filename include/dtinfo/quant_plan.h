@@ -72,6 +72,9 @@ void dti_quant_ranges_free(struct dti_quant_ranges *ranges);
 void dti_quant_range(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
                      uint64_t first, const void *numbers, size_t n);
 void dti_quant_ranges_merge(struct dti_quant_ranges *ranges, const struct dti_quant_ranges *part);
+/* The range of the whole array, and what other numbers add to it: not per channel. */
+struct dti_range dti_quant_ranges_all(const struct dti_quant_ranges *ranges);
+void dti_quant_ranges_add(struct dti_quant_ranges *ranges, const struct dti_range *range);
 
 /* The scales of one array that are known before its codes: of the tensor, or of all channels. */
 struct dti_quant_scales {

@@ -9,6 +9,7 @@
 
 #include "dtinfo/file_dequant.h"
 #include "dtinfo/file_transcode.h"
+#include "dtinfo/fused_ranges.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/new_files.h"
 #include "dtinfo/parallel.h"
@@ -60,6 +61,7 @@ struct dti_quantize_recipe {
     int64_t axis;  /* negative: from the end */
     bool pad;      /* rows are filled up with zeros to whole blocks and groups */
     bool high;     /* element 0 in the highest bits: DTI_QUANT_BITS */
+    bool fused;    /* a tensor scale that is looked for is that of all tensors that are fused */
 };
 
 /* Which part of a run that is divided among machines: number `index` of `count`, from 1 on. */
@@ -95,7 +97,9 @@ struct dti_rewrite_request {
      * place there of each; else NULL. Both live longer. */
     struct dti_container *whole;
     const size_t *places;
-    dti_warn_fn *warn; /* of warnings: nothing is cast; or NULL */
+    struct dti_fused_ranges *fused; /* those of the whole, for several rewrites; NULL: made here,
+                                     * where they are needed. Lives longer */
+    dti_warn_fn *warn;              /* of warnings: nothing is cast; or NULL */
     void *warn_context;
 };
 
@@ -150,6 +154,7 @@ struct dti_rewrite {
     size_t *quant_firsts;                /* of each a tensor that has it */
     const char *why_cpu; /* the runner has no device for one of the plans: the reason, or NULL */
     const struct dti_quant_row *row;        /* quantize: of the table of layouts */
+    struct dti_fused_ranges *fused;         /* quantize: tensors that share scales, or NULL */
     bool zero_points;                       /* and its codes have some */
     bool configured;                        /* a config.json of the output says how */
     uint64_t input_bytes, output_bytes;     /* of data: what is read, what is written */
@@ -216,6 +221,11 @@ static inline const char *dti_rewrite_dtype(const struct dti_rewrite *rewrite, s
 /* How the parts of a quantized tensor look. */
 void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
                         struct dti_quant_stored *ret);
+
+/* The set with which a tensor that is quantized shares its scale, of dti_rewrite.fused; or NULL. */
+struct dti_fused_set *dti_rewrite_fused(const struct dti_rewrite *rewrite, size_t tensor);
+/* How many of the tensors have one. */
+size_t dti_rewrite_fused_count(const struct dti_rewrite *rewrite);
 
 /* What was lost in all; max_index is the place in the tensor max_tensor. */
 void dti_rewrite_loss(const struct dti_rewrite *rewrite, struct dti_loss_summary *ret);

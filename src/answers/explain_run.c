@@ -40,7 +40,8 @@ static struct explain_kind kind_of(const struct dti_tensor *from, const struct d
     kind.axis = form->axis;
     kind.rank = to->rank;
     kind.flags |= (form->zero_points ? 8u : 0u) | (form->tensor_scale ? 16u : 0u) |
-                  (form->nested ? 32u : 0u) | (form->flat ? 64u : 0u);
+                  (form->nested ? 32u : 0u) | (form->flat ? 64u : 0u) |
+                  (form->tensor_scale && dti_made_may_be_fused(to) ? 128u : 0u);
     return kind;
 }
 

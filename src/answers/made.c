@@ -80,6 +80,7 @@ static enum dti_status prepare_quant(struct dti_made_request *ret, const struct 
         .axis = target->axis,
         .pad = made->pad,
         .high = target->order == DTI_BLOCK_HIGH,
+        .fused = target->tensor_scale == DTI_TENSOR_SCALE_AUTO,
     };
     ret->request.quantize.scheme.nested = made->nested;
     return DTI_OK;
@@ -132,7 +133,9 @@ void dti_made_files_free(struct dti_made_files *files)
     if (files->other.names)
         dti_name_order_free(files->other.names);
     free(files->other.names);
+    dti_fused_ranges_free(files->fused);
     files->other.names = NULL;
+    files->fused = NULL;
 }
 
 enum { AT_ONCE = 4096 }; /* tensors whose rewrite is in memory */
@@ -198,6 +201,20 @@ static bool choose(struct made_choice *ret, const struct dti_made_files *files, 
     return true;
 }
 
+/* The tensors of a that share scales are found once, and so are their ranges. */
+static enum dti_status find_fused(struct dti_made_files *files, struct dti_rewrite_request *request,
+                                  struct dti_error *reterr)
+{
+    const struct dti_quantize_recipe *const recipe = &request->quantize;
+    enum dti_status status = DTI_OK;
+    if (request->recipe != DTI_RECIPE_QUANTIZE || !recipe->fused || !recipe->scheme.tensor_scale)
+        return DTI_OK;
+    if (!files->fused)
+        status = dti_fused_ranges_new(&files->fused, stored_of(files->a), reterr);
+    request->fused = files->fused;
+    return status;
+}
+
 /* Not of the recipe: of this machine or of the file. */
 static bool is_grave(enum dti_status status)
 {
@@ -238,6 +255,8 @@ static enum dti_status judge_rewrite(struct dti_made_files *files, const struct 
                         dti_format_stored_bits(choice.tensors[0].format, &choice.tensors[0].layout);
     request->row_major = !files->b->tensors[pairs[0].b].fortran;
     request->dequant = stored ? NULL : files->a->own;
+    if (status == DTI_OK)
+        status = find_fused(files, request, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_new(&rewrite, &choice.container, request, reterr);
     bool refused = status != DTI_OK && !is_grave(status);

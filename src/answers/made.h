@@ -53,7 +53,8 @@ struct dti_made_pair {
 };
 struct dti_made_files {
     struct dti_container *a, *b;
-    struct dti_judge_other other; /* b as stored */
+    struct dti_judge_other other;   /* b as stored */
+    struct dti_fused_ranges *fused; /* of a, once a recipe needed them; else NULL */
     enum dti_level level;
 };
 enum dti_status dti_made_files_init(struct dti_made_files *ret, struct dti_container *a,
@@ -88,6 +89,8 @@ struct dti_made_list {
     size_t count, capacity;
     bool failed;
 };
+/* Whether loaders may fuse it with others: then the space has scales of their own too. */
+bool dti_made_may_be_fused(const struct dti_tensor *to);
 bool dti_made_space(struct dti_made_list *ret, const struct dti_container *a,
                     const struct dti_tensor *from, const struct dti_container *b,
                     const struct dti_tensor *to);

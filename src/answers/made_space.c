@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answers/made.h"
+#include "files/stored/fused_modules.h"
 
 static void add(struct dti_made_list *list, struct dti_made made)
 {
@@ -192,12 +193,17 @@ static void add_affine(struct dti_made_list *list, struct dti_made made,
 }
 
 /* Without a scale of the tensor files have one all the same: 1. */
-static void add_nv(struct dti_made_list *list, struct dti_made made,
-                   const struct dti_dequant_form *form)
+static void add_nv(struct dti_made_list *list, struct dti_made made, const struct dti_tensor *to)
 {
-    for (int tensor = !form->tensor_scale; tensor <= 1; tensor++) {
-        made.tensor_scale_given = tensor;
-        made.rules.tensor_scale = tensor ? DTI_TENSOR_SCALE_NONE : DTI_TENSOR_SCALE_AUTO;
+    static const enum dti_tensor_scale sources[] = {DTI_TENSOR_SCALE_AUTO, DTI_TENSOR_SCALE_OWN,
+                                                    DTI_TENSOR_SCALE_NONE};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        if (sources[i] != DTI_TENSOR_SCALE_NONE && !to->quantized->tensor_scale)
+            continue;
+        if (sources[i] == DTI_TENSOR_SCALE_OWN && !dti_made_may_be_fused(to))
+            continue;
+        made.tensor_scale_given = sources[i] != DTI_TENSOR_SCALE_AUTO;
+        made.rules.tensor_scale = (int)sources[i];
         for (int scale = DTI_NV_SIX; scale <= DTI_NV_FOUR_SIX; scale++) {
             made.rules.nv_scale = scale;
             made.nv_scale_given = scale != DTI_NV_SIX;
@@ -207,8 +213,9 @@ static void add_nv(struct dti_made_list *list, struct dti_made made,
 }
 
 static void add_blocks(struct dti_made_list *list, struct dti_made made,
-                       const struct dti_block_format *block, const struct dti_dequant_form *form)
+                       const struct dti_block_format *block, const struct dti_tensor *to)
 {
+    const struct dti_dequant_form *const form = to->quantized;
     const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)made.layout);
     switch (block->family) {
     case DTI_BLOCKS_MX:
@@ -219,7 +226,7 @@ static void add_blocks(struct dti_made_list *list, struct dti_made made,
         }
         break;
     case DTI_BLOCKS_NV:
-        add_nv(list, made, form);
+        add_nv(list, made, to);
         break;
     case DTI_BLOCKS_NF:
         made.nested = form->nested;
@@ -230,6 +237,12 @@ static void add_blocks(struct dti_made_list *list, struct dti_made made,
         add(list, made);
         break;
     }
+}
+
+bool dti_made_may_be_fused(const struct dti_tensor *to)
+{
+    struct dti_fused_name name;
+    return dti_fused_name_read(&name, to->name, to->name_length);
 }
 
 /* What the form says. False: no recipe writes it. */
@@ -275,7 +288,7 @@ static void add_row(struct dti_made_list *list, struct dti_made made,
             made.rules.order = high ? DTI_BLOCK_HIGH : DTI_BLOCK_LOW;
             made.pad = pad;
             if (row->block)
-                add_blocks(list, made, row->block, form);
+                add_blocks(list, made, row->block, to);
             else
                 add_affine(list, made, dti_format_get(row->number), form->zero_points);
         }

@@ -56,6 +56,18 @@ static uint32_t code_of(float number)
     return code;
 }
 
+/* The tensor of a set at a place, itself left out. */
+static const struct dti_tensor *fused_tensor(const struct quant_tensor_of *of,
+                                             const struct dti_fused_set *set, size_t at)
+{
+    const struct dti_rewrite *const rewrite = of->answer->rewrite;
+    const size_t own = rewrite->tensors[of->at].source; /* of the whole container */
+    size_t i = 0;
+    while (set->members[i].tensor == own || at-- > 0)
+        i++;
+    return &rewrite->fused->container->tensors[set->members[i].tensor];
+}
+
 static void put_parts(struct dti_json *json, const struct quant_tensor_of *of);
 
 #define DTI_ROWS "answers/quant_file.def"

@@ -162,7 +162,8 @@ static void settle_blocks(struct dti_quant_target *target, const struct dti_quan
     scheme->blocks.division =
         torch ? DTI_DIVIDE_RECIPROCAL : (enum dti_quant_division)rules->division;
     target->tensor_scale = nv ? (enum dti_tensor_scale)rules->tensor_scale : DTI_TENSOR_SCALE_NONE;
-    scheme->tensor_scale = target->tensor_scale == DTI_TENSOR_SCALE_AUTO;
+    scheme->tensor_scale = target->tensor_scale == DTI_TENSOR_SCALE_AUTO ||
+                           target->tensor_scale == DTI_TENSOR_SCALE_OWN;
     scheme->blocks.tensor_scale =
         target->tensor_scale == DTI_TENSOR_SCALE_GIVEN ? rules->tensor_scale_number : DTI_FP32_ONE;
 }

@@ -19,7 +19,8 @@ enum dti_quant_like { DTI_QUANT_LIKE_NONE, DTI_QUANT_LIKE_TORCH, DTI_QUANT_LIKE_
 /* Events of numbers: a set. */
 enum dti_quant_event { DTI_QUANT_CLIPPED = 1, DTI_QUANT_SPECIAL = 2, DTI_QUANT_INEXACT = 4 };
 enum dti_tensor_scale {
-    DTI_TENSOR_SCALE_AUTO,  /* from the largest magnitude */
+    DTI_TENSOR_SCALE_AUTO,  /* from the largest magnitude: of all tensors that loaders fuse */
+    DTI_TENSOR_SCALE_OWN,   /* of the tensor alone */
     DTI_TENSOR_SCALE_NONE,  /* 1 */
     DTI_TENSOR_SCALE_GIVEN, /* scheme.blocks.tensor_scale */
 };
@@ -58,9 +59,10 @@ enum dti_quant_family {
 #define DTI_QUANT_ORDERS(ROW)                                               \
     ROW(DTI_BLOCK_LOW, "low", "the first in the lowest bits (the default)") \
     ROW(DTI_BLOCK_HIGH, "high", "the first in the highest bits")
-#define DTI_QUANT_TENSOR_SCALES(ROW)                                    \
-    ROW(DTI_TENSOR_SCALE_AUTO, "auto",                                  \
-        "largest magnitude / 2688, with four-six / 1536 (the default)") \
+#define DTI_QUANT_TENSOR_SCALES(ROW)                                                        \
+    ROW(DTI_TENSOR_SCALE_AUTO, "auto",                                                      \
+        "largest magnitude / 2688, with four-six / 1536 (the default)")                     \
+    ROW(DTI_TENSOR_SCALE_OWN, "own", "auto, but tensors that loaders fuse do not share it") \
     ROW(DTI_TENSOR_SCALE_NONE, "none", "1: scales of blocks alone")
 
 /* The rules, independent of the dtype. Zeros are the defaults. */

@@ -132,9 +132,8 @@ struct dti_affine_args dti_quant_affine_args(const struct dti_quant_job *job,
                                              const struct dti_affine_scale *scale);
 struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool bytes);
 
-/* Of one channel, its specials left out; of the whole array. */
+/* Of one channel, its specials left out. */
 struct dti_range dti_quant_ranges_of(const struct dti_quant_ranges *ranges, size_t channel);
-struct dti_range dti_quant_ranges_all(const struct dti_quant_ranges *ranges);
 /* The largest magnitude, its specials left out; 0 of none. */
 float dti_quant_amax(const struct dti_range *range);
 /* Nested: the mean of the scales of so many blocks; NaN where one is not finite. */

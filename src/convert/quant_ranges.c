@@ -170,6 +170,11 @@ void dti_quant_ranges_merge(struct dti_quant_ranges *ranges, const struct dti_qu
     }
 }
 
+void dti_quant_ranges_add(struct dti_quant_ranges *ranges, const struct dti_range *range)
+{
+    dti_range_merge(&ranges->all, range);
+}
+
 struct dti_range dti_quant_ranges_of(const struct dti_quant_ranges *ranges, size_t channel)
 {
     struct dti_range range;

@@ -59,6 +59,7 @@ QUESTIONS += [(words.split(), b"") for words in (
     "mem model.gguf int4 --train adam,adam8bit --json", "mem 1e3 --train all -v")]
 QUESTIONS += [(words.split(), b"") for words in (
     "quant model.safetensors.index.json mxfp6_e3m2 --select *q_proj* -o new/ --force --json",
+    "quant model.safetensors.index.json nvfp4 --select *q_proj* -o new/ --force --json",
     "quant columns.npy uint4 --block 1 -o q.npy --force --threads 2")]
 QUESTIONS += [(words.split(), b"") for words in (
     "cast model.safetensors bf16 -o /dev/null -v",

@@ -32,12 +32,13 @@ def write_model(path, files):
 
 
 def floats(count=SHARDS):
-    """A layer each, of different sizes, in another order in every other shard."""
+    """Half a layer each, of different sizes, in another order in every other shard. Loaders fuse the projections of two."""
     files = []
     for i in range(count):
         rows = 64 * (1 + i * 5 % 4)
         numbers = pack("F32", normals(1024, i))
-        layer = [("model.layers.%d.up_proj.weight" % i, "F32", [rows, 128], numbers * (rows // 8)),
+        name = "model.layers.%d.%s_proj.weight" % (i // 2, "up" if i % 2 else "gate")
+        layer = [(name, "F32", [rows, 128], numbers * (rows // 8)),
                  tensor("model.layers.%d.norm.weight" % i, "F32", [128], normals(128, 100 + i))]
         files.append(layer if i % 2 else layer[::-1])
     return files

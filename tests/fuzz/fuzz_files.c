@@ -129,6 +129,7 @@ static const char *const lines[] = {
     "check @m --digest @2",
     "check @1 --digest @2 --lenient",
     "check @m --quantized -v --threads 1",
+    "quant @m nvfp4 -q --only *k_proj* --allow-unmatched --pad -o @o.safetensors --threads 1",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };

@@ -172,6 +172,8 @@ def seeds():
                                    ("m_scale", "U8", [2, 1])])
     yield "nvfp4", safetensors(b"A", [("w_packed", "U8", [4, 16]), ("w_scale", "F8_E4M3", [4, 2]),
                                       ("w_global_scale", "F32", [1], struct.pack("<f", 448))])
+    yield "fused", safetensors(b"A", [(name + "_proj.weight", dtype, [2, 16]) for name, dtype in
+                                      (("m.q", "F32"), ("m.k", "F16"), ("m.v", "F64"), ("m.gate", "F32"), ("m.up", "I8"))])
     yield "nvfp4_modelopt", safetensors(b"A", [("w", "U8", [4, 16]), ("w_scale", "F8_E4M3", [4, 2]),
                                                ("w_scale_2", "F32", [], struct.pack("<f", 0.5))])
     yield "bitsandbytes", safetensors(b"A", [("w", "U8", [33, 1]), ("w.absmax", "F32", [2]), nf4_map("w"),

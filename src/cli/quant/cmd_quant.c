@@ -72,7 +72,7 @@ static const struct dti_option options[] = {
     OPT_CHOICE(0, "nv-scale", struct quant_args, rules.nv_scale, nv_scale_given, "RULE",
                nv_scale_choices, "how the scale of a block of nvfp4 is chosen"),
     OPT_LIST(0, "tensor-scale", struct quant_args, tensor_scale, "VALUE", tensor_scale_choices,
-             "scale of the whole tensor in nvfp4: a number, auto or none"),
+             "scale of the whole tensor in nvfp4: a number, auto, own or none"),
     OPT_CHOICE(0, "per", struct quant_args, rules.per, per_given, "WHAT", per_choices,
                "integers and floats: what has a scale of its own"),
     OPT_UINT(0, "block", struct quant_args, rules.block, block_given, 1, 65536, "N",

@@ -47,10 +47,13 @@ static void put_recipe(const struct quant_file *file, struct dti_line *line)
     if (target->scheme.block)
         dti_line_print(line, DTI_STYLE_PLAIN, "   scale %s", dti_quant_scale_words(target, words));
     dti_line_end(line);
+    const size_t fused = dti_rewrite_fused_count(file->job.rewrite);
     dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s%s",
                    dti_quant_division_words(target), like ? ", like " : "", like ? like : "",
                    dti_quant_layout_name(file->job.request.quantize.layout),
                    file->args->nested ? ", nested absmax" : "");
+    if (fused > 0)
+        dti_line_print(line, DTI_STYLE_PLAIN, "   fused tensors that share scales: %zu", fused);
     dti_line_end(line);
 }
 

@@ -63,6 +63,7 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
         .axis = target->axis,
         .pad = args->pad,
         .high = target->order == DTI_BLOCK_HIGH,
+        .fused = target->tensor_scale == DTI_TENSOR_SCALE_AUTO,
     };
     file->job.request.quantize.scheme.nested = args->nested;
     return DTI_OK;

@@ -146,8 +146,10 @@ static enum dti_status read_tensor_scale(const char *text, struct dti_quant_rule
 {
     if (!text || strcmp(text, "auto") == 0)
         return DTI_OK;
-    ret->tensor_scale = strcmp(text, "none") == 0 ? DTI_TENSOR_SCALE_NONE : DTI_TENSOR_SCALE_GIVEN;
-    if (ret->tensor_scale == DTI_TENSOR_SCALE_NONE)
+    ret->tensor_scale = strcmp(text, "none") == 0  ? DTI_TENSOR_SCALE_NONE
+                        : strcmp(text, "own") == 0 ? DTI_TENSOR_SCALE_OWN
+                                                   : DTI_TENSOR_SCALE_GIVEN;
+    if (ret->tensor_scale != DTI_TENSOR_SCALE_GIVEN)
         return DTI_OK;
     return read_fp32("--tensor-scale", text, true, &ret->tensor_scale_number, reterr);
 }

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Projections that loaders store as one matrix: vLLM's packed_modules_mapping. An nvfp4 matrix has
- * one tensor scale: of linear layers vLLM takes one of the parts' scales for all of them, and warns
- * that accuracy is reduced; of experts the first one's. Block scales are not adapted. Scales of
- * whole fp8 matrices are: they are requantized. A fused matrix has one scheme. */
+ * Projections that loaders store as one matrix. An nvfp4 matrix has one tensor scale: of linear
+ * layers vLLM takes one of the parts' scales for all of them, and warns that accuracy is reduced;
+ * of experts the first one's. Block scales are not adapted. Scales of whole fp8 matrices are: they
+ * are requantized. A fused matrix has one scheme. */
 #include <string.h>
 
 #include "files/lint/lint_parts.h"
-
-enum { MEMBERS = 3 };
-static const struct {
-    const char *members[MEMBERS]; /* last components of modules; NULL: there are no more */
-} fused[] = {
-    {{"q_proj", "k_proj", "v_proj"}},
-    {{"gate_proj", "up_proj"}},
-    {{"w1", "w3"}},
-    {{"q_a_proj", "kv_a_proj_with_mqa"}},
-    {{"in_proj_qkv", "in_proj_z"}},
-    {{"in_proj_b", "in_proj_a"}},
-};
-static const char weight[] = ".weight";
+#include "files/stored/fused_modules.h"
 
 /* Methods of which loaders need one scheme for all parts. */
 static bool is_strict(const struct dti_file_dequant *dequant)
@@ -34,41 +22,16 @@ static bool is_strict(const struct dti_file_dequant *dequant)
     return false;
 }
 
-/* Which group, and which member of it, a tensor is the weight of. */
-static bool find_member(const struct dti_tensor *tensor, size_t *ret_group, unsigned *ret_member,
-                        size_t *ret_prefix)
+/* The first part of the same matrix before that one. */
+static bool find_first(const struct dti_lint *lint, const struct dti_tensor *tensor,
+                       const struct dti_fused_name *name, size_t *ret)
 {
-    if (!dti_quant_name_ends(tensor->name, tensor->name_length, weight))
-        return false;
-    const size_t end = tensor->name_length - (sizeof weight - 1);
-    size_t begin = end;
-    while (begin > 0 && tensor->name[begin - 1] != '.')
-        begin--;
-    for (size_t i = 0; i < sizeof fused / sizeof *fused; i++) {
-        for (unsigned k = 0; k < MEMBERS && fused[i].members[k]; k++) {
-            const char *const member = fused[i].members[k];
-            if (strlen(member) != end - begin || memcmp(tensor->name + begin, member, end - begin))
-                continue;
-            *ret_group = i;
-            *ret_member = k;
-            *ret_prefix = begin;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The first member before that one. */
-static bool find_first(const struct dti_lint *lint, const struct dti_tensor *tensor, size_t group,
-                       unsigned member, size_t prefix, size_t *ret)
-{
-    char *const name = lint->dequant->names.buffer; /* with room for that */
-    memcpy(name, tensor->name, prefix);
-    for (unsigned k = 0; k < member; k++) {
-        const size_t length = strlen(fused[group].members[k]);
-        memcpy(name + prefix, fused[group].members[k], length);
-        memcpy(name + prefix + length, weight, sizeof weight - 1);
-        if (dti_name_order_find(&lint->names, name, prefix + length + sizeof weight - 1, ret))
+    char *const other = lint->dequant->names.buffer; /* with room for that */
+    memcpy(other, tensor->name, name->prefix);
+    for (unsigned part = 0; part < name->part; part++) {
+        const size_t length = strlen(name->endings[part]);
+        memcpy(other + name->prefix, name->endings[part], length);
+        if (dti_name_order_find(&lint->names, other, name->prefix + length, ret))
             return true;
     }
     return false;
@@ -123,10 +86,10 @@ enum dti_status dti_lint_fused(struct dti_lint *lint, struct dti_error *reterr)
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < lint->view->tensor_count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = &lint->view->tensors[i];
-        size_t group, prefix, first;
-        unsigned member;
-        if (find_member(tensor, &group, &member, &prefix) && member > 0 &&
-            find_first(lint, tensor, group, member, prefix, &first))
+        struct dti_fused_name name;
+        size_t first;
+        if (dti_fused_name_read(&name, tensor->name, tensor->name_length) &&
+            find_first(lint, tensor, &name, &first))
             status = compare(lint, first, i, strict, reterr);
     }
     return status;

@@ -30,6 +30,10 @@ struct dti_quant_task {
     struct dti_quant_ranges *ranges;
     struct dti_quant_scales *scales;
     struct dti_quant_report report;
+    struct dti_fused_set *fused;       /* with which it shares the tensor scale, or NULL */
+    struct dti_fused_member *member;   /* which one of them it is */
+    struct dti_quant_plan *range_plan; /* where only its range is looked for, and it is not of the
+                                        * dtype of the others; else NULL */
 };
 
 /* A part that is gathered. */
@@ -59,8 +63,8 @@ struct dti_quant_needs {
 struct dti_quant_member {
     unsigned char *memory, *buffer[DTI_QUANT_BUFFERS];
     struct dti_window window;
-    struct dti_quant_ranges *ranges; /* a part of tasks[ranges_of]'s, or NULL */
-    size_t ranges_of;
+    struct dti_quant_ranges *ranges; /* a part of ranges_of's, or NULL */
+    struct dti_quant_task *ranges_of;
 };
 
 /* Tensors that are quantized together: what they keep in memory does not grow with their number. */
@@ -74,9 +78,9 @@ struct dti_quantizer {
     size_t task_count;
     uint64_t task_bytes; /* of their input */
     struct dti_quant_task tasks[DTI_QUANT_TASKS];
-    const size_t *queued;  /* the tasks in the queue */
-    unsigned char *gather; /* memory, or NULL */
-    size_t gathered_count; /* in the order of the files */
+    struct dti_quant_task *const *queued; /* the tasks in the queue */
+    unsigned char *gather;                /* memory, or NULL */
+    size_t gathered_count;                /* in the order of the files */
     struct dti_quant_gathered gathered[DTI_QUANT_TASKS * DTI_PART_COUNT];
     pthread_mutex_t merging; /* held while a member adds to a task's ranges or report */
 };
@@ -113,8 +117,16 @@ void dti_quant_task_fill(const struct dti_quant_task *task, unsigned char *codes
 enum dti_status dti_quant_task_nest(const struct dti_quant_task *task, float *scales, float *own,
                                     uint64_t first, size_t n, struct dti_error *reterr);
 
-/* quantize_piece.c: for dti_queue_run(); its parts are tasks[queued[part]], counted in bytes of
- * input. */
+/* quantize_run.c: the first pass over so many tasks (DTI_QUANT_TASKS at most): those that have
+ * ranges. */
+enum dti_status dti_quant_find_ranges(struct dti_quantizer *job, struct dti_quant_task *tasks,
+                                      size_t count, struct dti_error *reterr);
+
+/* quantize_fused.c: after the first pass over the tasks. The ranges of those that share a tensor
+ * scale become that of their set; members that are no tasks are read for it. */
+enum dti_status dti_quant_fuse(struct dti_quantizer *job, struct dti_error *reterr);
+
+/* quantize_piece.c: for dti_queue_run(); its parts are queued[part], counted in bytes of input. */
 enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part, uint64_t first,
                                       size_t size, struct dti_error *reterr);
 enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint64_t first,

@@ -19,7 +19,7 @@ void dti_quant_piece_flush(struct dti_quantizer *job, struct dti_quant_member *m
     if (!member->ranges)
         return;
     pthread_mutex_lock(&job->merging);
-    dti_quant_ranges_merge(job->tasks[member->ranges_of].ranges, member->ranges);
+    dti_quant_ranges_merge(member->ranges_of->ranges, member->ranges);
     pthread_mutex_unlock(&job->merging);
     dti_quant_ranges_free(member->ranges);
     member->ranges = NULL;
@@ -30,13 +30,12 @@ enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part,
 {
     struct dti_quantizer *const job = context;
     struct dti_quant_member *const own = &job->members[member];
-    const size_t at = job->queued[part];
-    const struct dti_quant_task *const task = &job->tasks[at];
+    struct dti_quant_task *const task = job->queued[part];
     enum dti_status status = DTI_OK;
-    if (own->ranges && own->ranges_of != at)
+    if (own->ranges && own->ranges_of != task)
         dti_quant_piece_flush(job, own);
     if (!own->ranges) {
-        own->ranges_of = at;
+        own->ranges_of = task;
         status = dti_quant_ranges_new(&own->ranges, task->plan, reterr);
     }
     const void *numbers;
@@ -149,7 +148,7 @@ enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint6
 {
     struct dti_quantizer *const job = context;
     struct dti_quant_member *const own = &job->members[member];
-    struct dti_quant_task *const task = &job->tasks[job->queued[part]];
+    struct dti_quant_task *const task = job->queued[part];
     const struct quant_chunk piece = place_piece(task, first / task->item, size / task->item);
     struct dti_quant_report report;
     const void *numbers;

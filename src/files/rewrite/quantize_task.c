@@ -35,6 +35,12 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_rewrite *rewrite
     dti_rewrite_stored(rewrite, at, &ret->stored);
     dti_quant_plan_sizes(ret->plan, &ret->sizes);
     dti_quant_report_init(&ret->report);
+    ret->fused = dti_rewrite_fused(rewrite, at);
+    for (size_t i = 0; ret->fused && i < ret->fused->count; i++) {
+        if (ret->fused->members[i].tensor ==
+            dti_rewrite_place(rewrite, rewrite->tensors[at].source))
+            ret->member = &ret->fused->members[i];
+    }
     const bool words = rewrite->row->packing == DTI_QUANT_WORDS;
     ret->flips = words && code && code->kind == DTI_KIND_INT;
     if (words && dti_quant_plan_request(ret->plan)->order == DTI_BLOCK_BYTES)
@@ -86,7 +92,8 @@ enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_me
         dti_rewrite_input_open(task->rewrite, task->at, max_memory, &task->input, reterr);
     if (status != DTI_OK)
         return status;
-    if (dti_quant_plan_needs_range(task->plan))
+    const bool known = task->member && task->member->known;
+    if (dti_quant_plan_needs_range(task->plan) && !known)
         status = dti_quant_ranges_new(&task->ranges, task->plan, reterr);
     const uint64_t pieces = dti_divide_up(task->sizes.elements, task->piece);
     if (task->columns > 0 && pieces > 0) {
@@ -111,10 +118,12 @@ void dti_quant_task_close(struct dti_quant_task *task)
     dti_rewrite_input_close(&task->input);
     dti_quant_ranges_free(task->ranges);
     dti_quant_scales_free(task->scales);
+    dti_quant_plan_free(task->range_plan);
     free(task->borders);
     free(task->zero_points);
     task->ranges = NULL;
     task->scales = NULL;
+    task->range_plan = NULL;
     task->borders = NULL;
     task->zero_points = NULL;
 }
@@ -222,8 +231,9 @@ enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_er
     if (status != DTI_OK)
         return status;
     const struct dti_quant_scales *const scales = task->scales;
-    figures->min = scales->range.min + 0.0F; /* of -0 and 0 either may have been kept: 0 */
-    figures->max = scales->range.max + 0.0F;
+    const struct dti_range *const range = task->member ? &task->member->range : &scales->range;
+    figures->min = range->min + 0.0F; /* of -0 and 0 either may have been kept: 0 */
+    figures->max = range->max + 0.0F;
     if (task->stored.per == DTI_PER_TENSOR && scales->count == 1) {
         figures->scale = scales->scale[0];
         figures->zero_point = scales->zero_point[0];

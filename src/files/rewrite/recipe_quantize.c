@@ -45,21 +45,55 @@ static enum dti_status find_row(struct dti_rewrite *rewrite, struct dti_error *r
                     recipe->dtype);
 }
 
+static enum dti_status find_fused(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    if (!request->quantize.fused || !request->quantize.scheme.tensor_scale)
+        return DTI_OK;
+    rewrite->fused = request->fused;
+    if (rewrite->fused)
+        return DTI_OK;
+    return dti_fused_ranges_new(&rewrite->fused,
+                                request->whole ? request->whole : rewrite->container, reterr);
+}
+
 static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     rewrite->zero_points = has_zero_points(&rewrite->request.quantize.scheme);
-    return find_row(rewrite, reterr);
+    const enum dti_status status = find_row(rewrite, reterr);
+    return status == DTI_OK ? find_fused(rewrite, reterr) : status;
 }
 
-static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
-                            size_t at)
+enum dti_fate dti_quantize_fate(const struct dti_quant_names *names,
+                                const struct dti_tensor *tensor, size_t at)
 {
-    const struct dti_tensor *const tensor = &rewrite->container->tensors[at];
     return dti_format_is_integer(tensor->format) ? DTI_FATE_INTEGER
            : tensor->format->width <= 8          ? DTI_FATE_NARROW
            : dti_rewrite_is_part(names, at)      ? DTI_FATE_PART
            : tensor->rank == 0                   ? DTI_FATE_SCALAR
                                                  : DTI_FATE_CHANGED;
+}
+
+static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
+                            size_t at)
+{
+    return dti_quantize_fate(names, &rewrite->container->tensors[at], at);
+}
+
+struct dti_fused_set *dti_rewrite_fused(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
+    if (!rewrite->fused || !dti_is_quantized(own))
+        return NULL;
+    return dti_fused_set_of(rewrite->fused, dti_rewrite_place(rewrite, own->source));
+}
+
+size_t dti_rewrite_fused_count(const struct dti_rewrite *rewrite)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        count += dti_rewrite_fused(rewrite, i) != NULL;
+    return count;
 }
 
 /* Said once, where otherwise nothing would seem to have happened. */

@@ -95,6 +95,8 @@ void dti_rewrite_free(struct dti_rewrite *rewrite)
     for (size_t i = 0; i < rewrite->quant_plan_count; i++)
         dti_quant_plan_free(rewrite->quant_plans[i]);
     free(rewrite->plans);
+    if (rewrite->fused != rewrite->request.fused)
+        dti_fused_ranges_free(rewrite->fused);
     free(rewrite->quant_plans);
     free(rewrite->quant_firsts);
     free(rewrite->parts);

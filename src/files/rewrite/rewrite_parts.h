@@ -126,6 +126,11 @@ struct dti_rewrite_run {
 /* With a struct dti_rewrite_run: bytes that were read besides. */
 void dti_rewrite_progress(void *run, uint64_t done);
 
+/* recipe_quantize.c: what becomes of a tensor that is not complex and can be read, by itself; at:
+ * its place in the container of the names, which may be empty where no tensor may be codes. */
+enum dti_fate dti_quantize_fate(const struct dti_quant_names *names,
+                                const struct dti_tensor *tensor, size_t at);
+
 /* quantize_plan.c: the plans of the tensors that have the recipe, whose axis is known. */
 enum dti_status dti_quantize_plan(struct dti_rewrite *rewrite, struct dti_error *reterr);
 

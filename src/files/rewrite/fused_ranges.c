@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which tensors of a container share a tensor scale. */
+#include "dtinfo/fused_ranges.h"
+
+#include <stdlib.h>
+
+#include "files/rewrite/rewrite_parts.h"
+#include "files/stored/fused_modules.h"
+
+_Static_assert((int)DTI_FUSED_MEMBERS == (int)DTI_FUSED_MOST, "as many as there are parts");
+
+static bool is_member(const struct dti_quant_names *names, size_t at)
+{
+    const struct dti_tensor *const tensor = &names->container->tensors[at];
+    return tensor->format && !tensor->refusal && tensor->format->kind != DTI_KIND_COMPLEX &&
+           dti_quantize_fate(names, tensor, at) == DTI_FATE_CHANGED;
+}
+
+/* The parts of the matrix that are there, in the order of the endings. */
+static void find_members(const struct dti_quant_names *names, const struct dti_tensor *tensor,
+                         const struct dti_fused_name *name, struct dti_fused_set *ret)
+{
+    ret->count = 0;
+    for (unsigned part = 0; part < DTI_FUSED_MOST && name->endings[part]; part++) {
+        size_t at;
+        if (dti_quant_names_find(names, tensor->name, name->prefix, name->endings[part], &at) &&
+            is_member(names, at))
+            ret->members[ret->count++] = (struct dti_fused_member){.tensor = at};
+    }
+}
+
+static bool add_set(struct dti_fused_ranges *ranges, const struct dti_fused_set *set)
+{
+    const size_t count = ranges->set_count;
+    if ((count & (count - 1)) == 0) { /* room for as many as a power of two */
+        const size_t room = count > 0 ? 2 * count : 1;
+        struct dti_fused_set *const more = realloc(ranges->sets, room * sizeof *more);
+        if (!more)
+            return false;
+        ranges->sets = more;
+    }
+    for (size_t i = 0; i < set->count; i++)
+        ranges->set_of[set->members[i].tensor] = count;
+    ranges->sets[ranges->set_count++] = *set;
+    return true;
+}
+
+/* The first part of a matrix makes its set. */
+static bool find_sets(struct dti_fused_ranges *ranges, const struct dti_quant_names *names)
+{
+    const struct dti_container *const container = ranges->container;
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        struct dti_fused_name name;
+        struct dti_fused_set set;
+        if (!dti_fused_name_read(&name, tensor->name, tensor->name_length))
+            continue;
+        find_members(names, tensor, &name, &set);
+        if (set.count > 1 && set.members[0].tensor == i && !add_set(ranges, &set))
+            return false;
+    }
+    return true;
+}
+
+enum dti_status dti_fused_ranges_new(struct dti_fused_ranges **ret, struct dti_container *container,
+                                     struct dti_error *reterr)
+{
+    struct dti_quant_names names = {.buffer = NULL};
+    struct dti_fused_ranges *const ranges = calloc(1, sizeof *ranges);
+    if (!ranges)
+        return dti_no_memory(reterr);
+    ranges->container = container;
+    ranges->set_of = malloc((container->tensor_count + 1) * sizeof *ranges->set_of);
+    for (size_t i = 0; i < container->tensor_count && ranges->set_of; i++)
+        ranges->set_of[i] = SIZE_MAX;
+    const bool found =
+        ranges->set_of && dti_quant_names_init(&names, container) && find_sets(ranges, &names);
+    dti_quant_names_free(&names);
+    if (found) {
+        *ret = ranges;
+        return DTI_OK;
+    }
+    dti_fused_ranges_free(ranges);
+    return dti_no_memory(reterr);
+}
+
+void dti_fused_ranges_free(struct dti_fused_ranges *ranges)
+{
+    if (!ranges)
+        return;
+    free(ranges->sets);
+    free(ranges->set_of);
+    free(ranges);
+}
+
+struct dti_fused_set *dti_fused_set_of(const struct dti_fused_ranges *ranges, size_t tensor)
+{
+    const size_t set = ranges->set_of[tensor];
+    return set == SIZE_MAX ? NULL : &ranges->sets[set];
+}
