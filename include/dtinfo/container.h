@@ -14,6 +14,7 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/input.h"
+#include "dtinfo/new_head.h"
 #include "dtinfo/remedy.h"
 #include "dtinfo/storage.h"
 
@@ -26,10 +27,18 @@ enum dti_container_kind {
 
 /* What a kind is beyond the usual: */
 enum {
-    DTI_CONTAINER_TEXTS = 1,  /* metadata are written, which are strings */
-    DTI_CONTAINER_FOLDER = 2, /* several files in a folder, with an index */
+    DTI_CONTAINER_TEXTS = 1,   /* metadata are written, which are strings */
+    DTI_CONTAINER_FOLDER = 2,  /* several files in a folder, with an index */
+    DTI_CONTAINER_SEVERAL = 4, /* any number of tensors in a file that is written */
+    DTI_CONTAINER_NUMPY = 8,   /* numpy's arrays: one code a byte, either order of dimensions */
+    DTI_CONTAINER_PLACED = 16, /* not written in sequence: never to a pipe */
 };
 unsigned dti_container_traits(enum dti_container_kind kind);
+
+static inline bool dti_is_numpy(enum dti_container_kind kind)
+{
+    return (dti_container_traits(kind) & DTI_CONTAINER_NUMPY) != 0;
+}
 
 /* "safetensors"; ".safetensors"; whether dti_container_layout() makes such files. */
 const char *dti_container_name(enum dti_container_kind kind);
@@ -179,15 +188,15 @@ struct dti_new_tensor {
 bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,
                           struct dti_layout *ret_layout);
 
-/* Lays out a file: everything that precedes the data goes to ret_head (initialised by the caller),
- * bytes and offset of each tensor are filled, *ret_size is the size of the whole file. Data follows
- * in the order given and without gaps, unless (safetensors) a tensor would not be aligned to its
- * element's size: then tensors are sorted, stably, by falling element size, and the array is in
- * that order on return. npy and raw take exactly one tensor. Fails with DTI_BAD_INPUT (two tensors
- * of one name, a header beyond 100,000,000 bytes), DTI_WRONG_KIND (no name for a dtype). */
+/* Lays out a file: everything but the data goes to ret_head (initialised by the caller), bytes and
+ * offset of each tensor are filled, *ret_size is the size of the whole file. Data follows in the
+ * order given, in safetensors without gaps. There a tensor might not be aligned to its element's
+ * size: then tensors are sorted, stably, by falling element size, and the array is in that order on
+ * return. npy and raw take exactly one tensor. Fails with DTI_BAD_INPUT (two tensors of one name, a
+ * header beyond 100,000,000 bytes), DTI_WRONG_KIND (no name for a dtype). */
 enum dti_status dti_container_layout(enum dti_container_kind kind, struct dti_new_tensor *tensors,
                                      size_t count, const struct dti_metadata *metadata,
-                                     size_t metadata_count, struct dti_buffer *ret_head,
+                                     size_t metadata_count, struct dti_new_head *ret_head,
                                      uint64_t *ret_size, struct dti_error *reterr);
 
 /* The index of a sharded checkpoint as JSON: shard[i] names the file of tensors[i]. */

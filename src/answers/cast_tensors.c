@@ -9,7 +9,7 @@
 #include "answers/common.h"
 #include "answers/rows.h"
 
-DTI_WORDS(written_words, "safetensors", "sharded safetensors", "npy", "raw", "text")
+DTI_WORDS(written_words, "safetensors", "sharded safetensors", "npy", "npz", "raw", "text")
 
 DTI_WORDS(fate_words, [DTI_FATE_CHANGED] = "cast", [DTI_FATE_SAME] = "same_dtype",
           [DTI_FATE_KEEP] = "keep", [DTI_FATE_ONLY] = "not_only", [DTI_FATE_INTEGER] = "integer",

@@ -65,10 +65,14 @@ bool dti_npy_describe(struct dti_opening *opening, const char *text,
                       struct dti_tensor *ret, bool *guessed);
 bool dti_npy_note_guess(struct dti_opening *opening); /* says so */
 
-/* npy_write.c: dti_container_layout() and dti_container_stores(). Metadata has no place in it. */
+/* npy_write.c: appends what precedes the data of an array, and fills its bytes, which are at most
+ * INT64_MAX. The text is a multiple of 64 bytes. Fails as dti_container_layout() does. */
+enum dti_status dti_npy_head(struct dti_new_tensor *tensor, struct dti_buffer *ret_text,
+                             struct dti_error *reterr);
+/* dti_container_layout() and dti_container_stores(). Metadata has no place in it. */
 enum dti_status dti_npy_layout(struct dti_new_tensor *tensors, size_t count,
                                const struct dti_metadata *metadata, size_t metadata_count,
-                               struct dti_buffer *ret_head, uint64_t *ret_size,
+                               struct dti_new_head *ret_head, uint64_t *ret_size,
                                struct dti_error *reterr);
 bool dti_npy_stores(const struct dti_format *format, struct dti_layout *ret_layout);
 

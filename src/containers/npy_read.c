@@ -265,4 +265,9 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
 }
 
 const struct dti_container_ops dti_npy_ops = {
-    .detect = detect, .open = open_npy, .stores = dti_npy_stores, .layout = dti_npy_layout};
+    .traits = DTI_CONTAINER_NUMPY,
+    .detect = detect,
+    .open = open_npy,
+    .stores = dti_npy_stores,
+    .layout = dti_npy_layout,
+};

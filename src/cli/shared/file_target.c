@@ -39,7 +39,8 @@ static enum dti_container_kind kind_of_input(const struct dti_container *input, 
     const enum dti_container_kind kind = input->kind;
     if (!dti_container_is_written(kind))
         return DTI_CONTAINER_SAFETENSORS;
-    if (kind == DTI_CONTAINER_SHARDED && path && is_stream(path))
+    const unsigned no_stream = DTI_CONTAINER_FOLDER | DTI_CONTAINER_PLACED;
+    if ((dti_container_traits(kind) & no_stream) != 0 && path && is_stream(path))
         return DTI_CONTAINER_SAFETENSORS;
     return kind;
 }
@@ -94,8 +95,8 @@ static enum dti_status choose_kind(const struct dti_container *input, const char
     if (!dti_container_is_written(ret->kind))
         return dti_fail(
             reterr, DTI_USAGE,
-            "%s: %s files cannot be written; give a name that ends in .safetensors or .npy", quoted,
-            dti_container_name(ret->kind));
+            "%s: %s files cannot be written; give a name that ends in .safetensors, .npz or .npy",
+            quoted, dti_container_name(ret->kind));
     if (ret->kind == DTI_CONTAINER_SHARDED && !sharded)
         return dti_fail(reterr, DTI_USAGE,
                         "%s is an index of shards, and the input is one file; give a name that "
