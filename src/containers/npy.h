@@ -25,6 +25,14 @@ struct dti_npy_preamble {
 bool dti_npy_preamble(struct dti_opening *opening, const unsigned char *head, size_t head_size,
                       uint64_t size, struct dti_npy_preamble *ret);
 
+/* A field of a structured type. */
+struct dti_npy_field {
+    const char *name, *type; /* in the text; the type as it is spelled there: "'>i2', (2, 3)" */
+    size_t name_length, type_length;
+    uint64_t offset; /* in an item */
+};
+enum { DTI_NPY_FIELDS = 8 }; /* that are told */
+
 /* The dictionary. */
 struct dti_npy_dictionary {
     const char *descr; /* in the text: a string without its quotes, or a list or tuple */
@@ -32,6 +40,8 @@ struct dti_npy_dictionary {
     bool structured;     /* it is a list or a tuple: fields, or arrays of arrays */
     bool objects;        /* of a structured one: a Python object is among them */
     uint64_t item_bytes; /* of a structured one */
+    size_t field_count;  /* likewise, without padding; the first ones are in fields */
+    struct dti_npy_field fields[DTI_NPY_FIELDS];
     bool fortran;
     unsigned rank;
     uint64_t shape[DTI_NPY_RANK_MAX];

@@ -198,6 +198,26 @@ def judge_refusals():
     require("1 of 1 metadata entries are left out: npz files hold no metadata" in said, said)
 
 
+def judge_fields():
+    """Structured arrays are told by their fields, with numpy's offsets, and the others beside them stay readable."""
+    types = [("x", "<f4"), ("y", ">i2", (2, 3)), ("n", "S5"), ("in", [("a", "<f8"), ("b", "V3")]), ("t", "<M8[ns]"),
+             (("title", "u"), "u1")]
+    plain = numpy.arange(3, dtype="<f4")
+    for dtype in (numpy.dtype(types), numpy.dtype(types, align=True), numpy.dtype([(str(i), "u1") for i in range(60)])):
+        numpy.savez("s.npz", s=numpy.zeros(4, dtype), plain=plain, void=numpy.zeros(2, "V7"), text=numpy.array(["a"]))
+        tensors = json.loads(run("inspect", "s.npz", "--json")[0])["files"][0]["tensors"]
+        told = tensors[0]["refusal"]
+        require(told.startswith("has %d fields" % len(dtype.names)), told)
+        require(tensors[0]["bytes"] == 4 * dtype.itemsize, tensors[0])
+        begins = [told.find("'%s' " % name) for name in dtype.names[:8]]
+        require(begins == sorted(begins) and begins[0] > 0, told)
+        places = [int(text.split(",")[0]) for text in told.split(" at byte ")[1:]]
+        require(places == [dtype.fields[name][1] for name in dtype.names[:8]], told)
+        run("cast", "s.npz", "fp16", "--select", "plain", "-o", "p.npz", "--force")
+        require_arrays("p.npz", {"plain": plain.astype("<f2")})
+        run("inspect", "s.npz", "--stats")
+
+
 def judge_calc():
     numpy.save("a.npy", numpy.arange(3000.0).reshape(30, 100))
     run("calc", "@a.npy * 2", "fp32", "-o", "c.npz", "-q")
@@ -249,7 +269,7 @@ def main():
     folder = tempfile.mkdtemp()
     try:
         os.chdir(folder)
-        for judge in (judge_dtypes, judge_casts, judge_orders, judge_quantized, judge_refusals, judge_calc):
+        for judge in (judge_dtypes, judge_casts, judge_orders, judge_quantized, judge_refusals, judge_fields, judge_calc):
             judge()
         judge_many(1000000 if LONG else 70000)
         if LONG:
