@@ -32,6 +32,8 @@ enum {
     DTI_CONTAINER_SEVERAL = 4, /* any number of tensors in a file that is written */
     DTI_CONTAINER_NUMPY = 8,   /* numpy's arrays: one code a byte, either order of dimensions */
     DTI_CONTAINER_PLACED = 16, /* not written in sequence: never to a pipe */
+    DTI_CONTAINER_REMADE =
+        32, /* made from a file of its kind alone, whose metadata it takes over */
 };
 unsigned dti_container_traits(enum dti_container_kind kind);
 
@@ -95,6 +97,13 @@ struct dti_metadata {
     uint64_t count;   /* elements of an array, else 1 */
 };
 
+/* The metadata as they are in a GGUF file. */
+struct dti_pairs {
+    uint64_t offset, bytes, count;
+    uint64_t alignment; /* of the data */
+    bool big_endian;
+};
+
 struct dti_container_file {
     const char *path; /* as given, or that of the index's folder and the name in the index */
     struct dti_input input;
@@ -115,6 +124,7 @@ struct dti_container {
     size_t metadata_count; /* in the file's order; sharded: each key once, of the first shard that
                               has it */
     struct dti_metadata *metadata;
+    struct dti_pairs pairs; /* GGUF */
     size_t note_count;
     struct dti_note *notes;
     void *own; /* what the reader, or the view, keeps */
@@ -183,6 +193,11 @@ struct dti_new_tensor {
     uint64_t offset; /* from the start of the file */
     size_t source;   /* the caller's own, left as it is: which one this is once they are sorted */
 };
+
+/* Something for the bytes of blocks that are copied into a file of the same kind, which stores it:
+ * its name is that of their type. NULL: the tensor has numbers, or no type that can be copied. */
+const struct dti_format *dti_container_blocks(enum dti_container_kind kind,
+                                              const struct dti_tensor *tensor);
 
 /* Whether a kind of file has a name for the dtype, and how it stores elements. */
 bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,

@@ -14,10 +14,12 @@ struct dti_head_piece {
 };
 
 struct dti_zip_sums; /* containers/zip_sums.h */
+struct dti_container;
 
 struct dti_new_head {
-    struct dti_buffer text; /* its pieces, one after another */
-    size_t count;           /* 0: all of it precedes the data */
+    const struct dti_container *from; /* whose metadata it takes over as they are; or NULL */
+    struct dti_buffer text;           /* its pieces, one after another */
+    size_t count;                     /* 0: all of it precedes the data */
     struct dti_head_piece *pieces;
     struct dti_zip_sums *sums; /* NULL, or what the text will have of the data */
 };

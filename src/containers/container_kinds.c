@@ -49,6 +49,12 @@ bool dti_container_is_written(enum dti_container_kind kind)
     return kinds[kind].ops->layout != NULL;
 }
 
+const struct dti_format *dti_container_blocks(enum dti_container_kind kind,
+                                              const struct dti_tensor *tensor)
+{
+    return kinds[kind].ops->blocks ? kinds[kind].ops->blocks(tensor) : NULL;
+}
+
 bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,
                           struct dti_layout *ret_layout)
 {

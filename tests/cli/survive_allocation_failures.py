@@ -67,6 +67,7 @@ QUESTIONS += [(words.split(), b"") for words in (
     "cast model.safetensors.index.json fp16 -o new/ --force --part 2/2 --json",
     "cast sharded bf16 -o new/ --json", "cast weights.npy fp16 -o out.npy -v --json",
     "cast model.safetensors bf16 -o new.npz --force", "cast deflated.npz fp16 -o new.npz --force --json",
+    "cast model.gguf bf16 -o new.gguf --force --json", "cast model.gguf fp16 --dry-run -o new.gguf",
     "calc @weights.npy*2 fp16 -o new.npz --force --true-value never", "quant columns.npy int8 -o new.npz --force",
     "cast weights.npy fp16 -o out.npy", "quant columns.npy int8 -o q.npy --json",
     "cast raw.bin bf16 --from fp16 -o out.bin", "cast raw.bin bf16 --from fp16 -o out.bin --json",

@@ -16,7 +16,8 @@ enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *ret
     struct dti_output_leftovers leftovers = {.count = {0}};
     if (job->cast.target_count != 1)
         return dti_fail(reterr, DTI_USAGE, "-o writes the numbers of one dtype; give one");
-    if (!dti_names_file(path))
+    const enum dti_container_kind kind = dti_container_named(path);
+    if (!dti_names_file(path) || (dti_container_traits(kind) & DTI_CONTAINER_REMADE))
         return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
                              "%s has no known extension; give a name that ends in .safetensors, "
                              ".npz or .npy",
@@ -27,7 +28,6 @@ enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *ret
     if (status != DTI_OK)
         return status;
     dti_output_warn_leftovers(&leftovers, path, dti_cast_job_warn, &job->cast);
-    const enum dti_container_kind kind = dti_container_named(path);
     const bool placed = dti_container_traits(kind) & DTI_CONTAINER_PLACED;
     status = dti_output_open(&job->output, path, job->args->force, 0, reterr);
     if (status == DTI_OK && placed && !dti_output_seekable(job->output))

@@ -71,7 +71,9 @@ static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_err
         job->container, job->out_path, form_of(job->transfer), &job->target, reterr);
     if (status != DTI_OK)
         return status;
-    if (job->request.recipe != DTI_RECIPE_QUANTIZE || job->target.kind != DTI_CONTAINER_RAW)
+    const bool parts = job->target.kind != DTI_CONTAINER_RAW &&
+                       !(dti_container_traits(job->target.kind) & DTI_CONTAINER_REMADE);
+    if (job->request.recipe != DTI_RECIPE_QUANTIZE || parts)
         return check_shared(job, reterr);
     return dti_fail(
         reterr, DTI_USAGE,

@@ -31,7 +31,8 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
         calloc(container->metadata_count + more + 1, sizeof *container->metadata);
     const bool texts = dti_holds_texts(files->kind);
     /* that a file of one tensor has none is known to everybody */
-    const bool tells = (dti_container_traits(files->kind) & DTI_CONTAINER_SEVERAL) != 0;
+    const unsigned traits = dti_container_traits(files->kind);
+    const bool tells = (traits & DTI_CONTAINER_SEVERAL) && !(traits & DTI_CONTAINER_REMADE);
     size_t count = 0;
     if (!kept)
         return dti_no_memory(reterr);
@@ -130,6 +131,7 @@ static enum dti_status lay_out(struct dti_new_files *files, char *path,
     enum dti_status status = add_path(files, path, &file, reterr);
     if (status != DTI_OK)
         return status;
+    file->head.from = files->container;
     status = dti_container_layout(files->kind, tensors, count, metadata, metadata_count,
                                   &file->head, &file->size, &why);
     if (status == DTI_OK && file->head.text.failed)

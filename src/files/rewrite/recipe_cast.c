@@ -106,6 +106,21 @@ static void warn_of_parts(const struct dti_rewrite *rewrite)
     rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
+/* Of tensors in blocks, which are copied. */
+static void warn_of_blocks(const struct dti_rewrite *rewrite)
+{
+    char text[96];
+    size_t count = 0;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        count += rewrite->tensors[i].fate == DTI_FATE_BLOCKS;
+    (void)snprintf(text, sizeof text, "the input is quantized: %zu tensor%s of blocks %s", count,
+                   count == 1 ? "" : "s", count == 1 ? "stays as it is" : "stay as they are");
+    const struct dti_note note = {
+        .code = "quantized_kept", .text = text, .remedy = DTI_REMEDY_APPLY_SCALES};
+    if (count > 0)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
 /* Codes are cast as they are. */
 static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
@@ -179,6 +194,7 @@ static enum dti_status warn_of_cast(const struct dti_rewrite *rewrite, struct dt
 {
     warn_of_no_cast(rewrite);
     warn_of_integers(rewrite);
+    warn_of_blocks(rewrite);
     return warn_of_codes(rewrite, reterr);
 }
 
