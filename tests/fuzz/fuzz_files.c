@@ -130,6 +130,10 @@ static const char *const lines[] = {
     "check @1 --digest @2 --lenient",
     "check @m --quantized -v --threads 1",
     "quant @m nvfp4 -q --only *k_proj* --allow-unmatched --pad -o @o.safetensors --threads 1",
+    "cast @m bf16 -q -o @o.npz --threads 1",
+    "cast @1 fp16 --ints -q -o @o.npz --assume bf16 --threads 1",
+    "cast @1 bf16 -q -o @o.gguf --threads 1",
+    "quant @1 int8 -q -o @o.npz --pad --threads 1",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };
