@@ -339,11 +339,16 @@ static void every_kind_is_known_by_its_extension(void)
 
 static void traits_tell_what_is_written(void)
 {
-    CHECK(dti_container_traits(DTI_CONTAINER_SAFETENSORS) == DTI_CONTAINER_TEXTS);
-    CHECK(dti_container_traits(DTI_CONTAINER_SHARDED) ==
-          (DTI_CONTAINER_TEXTS | DTI_CONTAINER_FOLDER));
-    CHECK(dti_container_traits(DTI_CONTAINER_NPY) == 0);
-    CHECK(dti_container_traits(DTI_CONTAINER_RAW) == 0);
+    static const unsigned traits[DTI_CONTAINER_COUNT] = {
+        [DTI_CONTAINER_SAFETENSORS] = DTI_CONTAINER_TEXTS | DTI_CONTAINER_SEVERAL,
+        [DTI_CONTAINER_SHARDED] =
+            DTI_CONTAINER_TEXTS | DTI_CONTAINER_SEVERAL | DTI_CONTAINER_FOLDER,
+        [DTI_CONTAINER_NPY] = DTI_CONTAINER_NUMPY,
+        [DTI_CONTAINER_NPZ] = DTI_CONTAINER_NUMPY | DTI_CONTAINER_SEVERAL | DTI_CONTAINER_PLACED,
+        [DTI_CONTAINER_GGUF] = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_PLACED | DTI_CONTAINER_REMADE,
+    };
+    for (unsigned kind = 0; kind < DTI_CONTAINER_COUNT; kind++)
+        CHECK(dti_container_traits((enum dti_container_kind)kind) == traits[kind]);
 }
 
 UNIT_MAIN(every_kind_is_known_by_its_extension, traits_tell_what_is_written,
