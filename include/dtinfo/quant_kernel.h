@@ -75,8 +75,8 @@ struct dti_block_parts {
     struct dti_encoder scale_encoder; /* of the scale, where it is no power of two and no fp32:
                                        * nearest even; fp8: saturating */
     struct dti_decoder scale_decoder;
-    float numbers[256]; /* what an element's code is, without the scale; of ggml's MXFP4 twice it */
-    float scales[256]; /* what a scale's code is, where it has 8 bits; of ggml's MXFP4 half of it */
+    float numbers[256]; /* what an element's code is, without the scale */
+    float scales[256];  /* what a scale's code is, where it has 8 bits */
 };
 void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_recipe *recipe);
 

@@ -269,10 +269,6 @@ bool check_blocks_back_row(struct check *check, const struct dti_quant_kernel *r
         for (size_t i = 0; i < count; i++) {
             if (!check_recipe(check, row, &recipes[i], i == 0))
                 return false;
-            recipes[i].ggml = true; /* FP4 of GGUF has rules of its own */
-            if (dti_block_formats[id].code == DTI_FP4_E2M1 &&
-                !check_recipe(check, row, &recipes[i], false))
-                return false;
         }
         any = true;
     }
