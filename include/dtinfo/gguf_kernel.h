@@ -19,12 +19,20 @@ typedef void dti_gguf_decode_fn(float *x, const unsigned char *blocks, size_t co
 struct dti_gguf_kernels {
     const char *name;
     enum dti_level level;
+    enum dti_gguf_blocks only;         /* DTI_GGUF_BLOCKS_COUNT: all types, */
     dti_gguf_decode_fn *const *decode; /* by enum dti_gguf_blocks */
+    dti_gguf_decode_fn *run;           /* of `only` */
 };
 extern const struct dti_gguf_kernels dti_gguf_kernels[];
 extern const size_t dti_gguf_kernels_count;
 
-/* The kernel of the highest level that is allowed; never NULL. */
+/* That of a row for a type; NULL: it has none. */
+static inline dti_gguf_decode_fn *dti_gguf_row(const struct dti_gguf_kernels *row,
+                                               enum dti_gguf_blocks blocks)
+{
+    return row->decode ? row->decode[blocks] : row->only == blocks ? row->run : NULL;
+}
+/* That of the first row that is allowed and has one; never NULL. */
 dti_gguf_decode_fn *dti_gguf_find(enum dti_gguf_blocks blocks, enum dti_level allowed);
 
 #endif

@@ -107,16 +107,4 @@ DTI_LANE void tq2_0(struct gguf_block *to, const unsigned char *p)
     gguf_pairs(to->code + 128, p + 32, 32, 1);
 }
 
-DTI_LANE void iq4_xs(struct gguf_block *to, const unsigned char *p)
-{
-    const float d = gguf_half(p);
-    const uint32_t high = gguf_u16(p + 2);
-    for (unsigned g = 0; g < 8; g++) {
-        const uint32_t scale = (p[4 + g / 2] >> (g % 2 * 4) & 15) | (high >> (2 * g) & 3) << 4;
-        to->scale[g] = d * (float)((int)scale - 32);
-        gguf_nibbles(to->code + 32 * (size_t)g, p + 8 + 16 * (size_t)g, 16, 0);
-    }
-    nonlinear(to->code, 256);
-}
-
 #endif

@@ -103,10 +103,14 @@ DTI_LANE void twice_e2m1(signed char *codes, unsigned n)
 }
 
 /* 2^(e - 128), half of what the scale means elsewhere; 255 is no NaN. */
+DTI_LANE float mxfp4_scale(uint32_t e)
+{
+    return gguf_f32(e < 2 ? UINT32_C(0x200000) << e : (e - 1) << 23);
+}
+
 DTI_LANE void mxfp4(struct gguf_block *to, const unsigned char *p)
 {
-    const uint32_t e = p[0];
-    to->scale[0] = gguf_f32(e < 2 ? UINT32_C(0x200000) << e : (e - 1) << 23);
+    to->scale[0] = mxfp4_scale(p[0]);
     gguf_nibbles(to->code, p + 1, 16, 0);
     twice_e2m1(to->code, 32);
 }
@@ -152,6 +156,25 @@ DTI_LANE void iq4_nl(struct gguf_block *to, const unsigned char *p)
     to->scale[0] = gguf_half(p);
     gguf_nibbles(to->code, p + 2, 16, 0);
     nonlinear(to->code, 32);
+}
+
+/* Scales of 6 bits: 4 in halves of bytes, 2 in a word of 16 bits. */
+DTI_LANE void iq4_xs_scales(struct gguf_block *to, const unsigned char *p)
+{
+    const float d = gguf_half(p);
+    const uint32_t high = gguf_u16(p + 2);
+    for (unsigned g = 0; g < 8; g++) {
+        const uint32_t scale = (p[4 + g / 2] >> (g % 2 * 4) & 15) | (high >> (2 * g) & 3) << 4;
+        to->scale[g] = d * (float)((int)scale - 32);
+    }
+}
+
+DTI_LANE void iq4_xs(struct gguf_block *to, const unsigned char *p)
+{
+    iq4_xs_scales(to, p);
+    for (size_t g = 0; g < 8; g++)
+        gguf_nibbles(to->code + 32 * g, p + 8 + 16 * g, 16, 0);
+    nonlinear(to->code, 256);
 }
 
 #endif

@@ -44,7 +44,7 @@ static bool check_some(struct check *check, const struct dti_gguf_kernels *row,
         blocks[at + 1] = (uint8_t)(half >> 8);
     }
     call.x = (float *)(void *)guarded_new(check, 1, n * 4);
-    call.decode = row->decode[type->blocks];
+    call.decode = dti_gguf_row(row, type->blocks);
     call.tensor_scale = check_below(check, 2) == 0 ? 1 : 0.037F;
     dti_gguf_find(type->blocks, DTI_LEVEL_SCALAR)(wanted, blocks, count, call.tensor_scale);
     check->arrays++;
@@ -74,7 +74,7 @@ bool check_gguf_row(struct check *check, const struct dti_gguf_kernels *row)
     for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
         const struct dti_gguf_type *const type = dti_gguf_type_of((enum dti_gguf_blocks)i);
         const size_t most = GUARDED_BYTES_MAX / 4 / type->elements;
-        for (size_t k = 0; k < times; k++) {
+        for (size_t k = 0; k < times && dti_gguf_row(row, type->blocks); k++) {
             if (!check_some(check, row, type,
                             k < 8 ? k : check_below(check, most < 64 ? most : 64)))
                 return false;
