@@ -249,7 +249,8 @@ def a_model():
     run("check", "model.gguf", "--no-nan", "--no-inf", "--quantized", "--dtype", "fp32:*norm*,q4_k:*attn_[qk]*,Q6_K:output*")
     run("check", "model.gguf", "--dtype", "q5_k:*attn_q*", code=1)
     memory = json.loads(run("mem", "model.gguf", "--json")[0])
-    TALLY.check("mem", memory["stored_bytes"], sum(size for _, size in stored.values()))
+    total, numbers = sum(size for _, size in stored.values()), sum(x.size for x in want.values())
+    TALLY.check("mem", (memory["sizes"][0]["bytes"], memory["sizes"][0]["bits_per_number"]), (total, total * 8 / numbers))
     said = run("cast", "model.gguf", "bf16", "-o", "no.safetensors", code=3)[1]
     TALLY.check("cast says what to do", "--dequant" in said and "blocks of Q4_K" in said, True)
     TALLY.part("a model of mixed types")
