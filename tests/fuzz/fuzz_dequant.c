@@ -11,6 +11,7 @@
 #include "dtinfo/lint.h"
 #include "dtinfo/logical_tensors.h"
 #include "fuzz_file.h"
+#include "fuzz_gguf_blocks.h"
 
 const char *const dti_fuzz_words[] = {
     "bB2gfa", /* w_packed U8 [32, 16] */
@@ -205,49 +206,6 @@ static size_t make_described(const uint8_t *data, size_t size, char head[HEAD_MA
     return length + (size_t)snprintf(head + length, HEAD_MAX - length, tensors, size, 208 + size);
 }
 
-static void put(char *head, size_t *at, uint64_t value, unsigned bytes, bool big_endian)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        head[*at + i] = (char)(value >> (8 * (big_endian ? bytes - 1 - i : i)));
-    *at += bytes;
-}
-
-static void put_info(char *head, size_t *at, const char *name, const uint64_t shape[2],
-                     unsigned type, uint64_t offset, bool big)
-{
-    put(head, at, strlen(name), 8, big);
-    memcpy(head + *at, name, strlen(name));
-    *at += strlen(name);
-    put(head, at, 2, 4, big);
-    put(head, at, shape[0], 8, big);
-    put(head, at, shape[1], 8, big);
-    put(head, at, type, 4, big);
-    put(head, at, offset, 8, big);
-}
-
-/* A file of GGUF up to its data: blocks, and maybe the scales that NVFP4 can have beside. */
-static size_t make_gguf(const uint8_t data[PART], char head[HEAD_MAX])
-{
-    const struct dti_gguf_type *const type =
-        dti_gguf_type_of((enum dti_gguf_blocks)pick(data[1], 'a', DTI_GGUF_BLOCKS_COUNT));
-    const uint64_t rows = pick(data[2], 'a', 9), blocks = pick(data[3], 'a', 40);
-    const uint64_t shape[2] = {blocks * type->elements, rows},
-                   scales[2] = {1, data[5] % 2 ? 1 : rows};
-    const bool big = data[4] == 'B';
-    size_t at = 4;
-    memcpy(head, "GGUF", 4);
-    put(head, &at, 3, 4, big);
-    put(head, &at, data[5] == '.' ? 1 : 2, 8, big);
-    put(head, &at, 0, 8, big);
-    put_info(head, &at, "v.weight", shape, type->id, 0, big);
-    if (data[5] != '.')
-        put_info(head, &at, "v.scale", scales, 0, (rows * blocks * type->bytes + 31) / 32 * 32,
-                 big);
-    while (at % 32 != 0)
-        head[at++] = 0;
-    return at;
-}
-
 /* False: it cannot be read, or there are none. */
 static bool read_piece(const struct dti_batch_source *source, uint64_t first, uint64_t n,
                        uint64_t elements, float numbers[PIECE])
@@ -408,7 +366,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[64];
     size_t used;
     const bool described = size > 0 && data[0] == '{', gguf = size >= PART && data[0] == '%';
-    const size_t length = gguf        ? make_gguf(data, file) - 8
+    const size_t length = gguf        ? fuzz_gguf_blocks(data, file) - 8
                           : described ? make_described(data, size, file + 8)
                                       : make_header(data, size, file + 8, &used);
     const size_t before = described ? 208 : 0; /* data that are zeros */
