@@ -246,8 +246,6 @@ static bool check_recipe(struct check *check, const struct dti_quant_kernel *row
         if (!(row->orders >> order & 1) || !quant_has_order(format, trial.args.order))
             continue;
         for (size_t n = 0; n <= LENGTHS; n++) {
-            if (order == DTI_BLOCK_HALVES && n % format->length != 0)
-                continue;
             if ((first_recipe || check_below(check, 20) == 0) &&
                 !check_blocks_slice(check, &trial, check_below(check, BLOCKS_MAX - 300), n))
                 return false;
