@@ -13,6 +13,7 @@
 
 #include "dtinfo/buffer.h"
 #include "dtinfo/dtype.h"
+#include "dtinfo/gguf_type.h"
 #include "dtinfo/input.h"
 #include "dtinfo/new_head.h"
 #include "dtinfo/remedy.h"
@@ -63,6 +64,7 @@ struct dti_tensor {
     const char *stored_as; /* its type in the file's words, safe for a terminal: "F8_E4M3", "<f4" */
     const struct dti_format *format;      /* NULL: no dtype, but blocks or something unknown */
     const struct dti_block_format *block; /* q8_0, mxfp4 ...: one of our rows; else NULL */
+    const struct dti_gguf_type *gguf;     /* blocks of GGUF that can be decoded; else NULL */
     struct dti_layout layout;             /* of its elements in the file; complex: of the parts */
     unsigned rank;
     unsigned file;           /* index into files */

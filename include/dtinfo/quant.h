@@ -141,8 +141,6 @@ struct dti_block_recipe {
     enum dti_quant_division division; /* DTI_BLOCKS_NV, DTI_BLOCKS_NF; exact powers of two have but
                                        * one quotient; ggml's formats have their own rule */
     uint32_t tensor_scale; /* DTI_BLOCKS_NV: fp32 code, positive; that of 1 where there is none */
-    bool ggml; /* the way back of MXFP4 and NVFP4 as ggml reads GGUF files, not as OCP and NVIDIA
-                * define it: see dti_block_scale_value() */
 };
 /* nvfp4's scale of a whole tensor: amax / (448 x 6), rounded; 1 when that is 0 or amax not finite.
  * FOUR_SIX: amax / (256 x 6), so that no scale of 4, one half more, is beyond 448. */
@@ -191,11 +189,7 @@ struct dti_quantized_block {
  * are 0 (nf4: 7, q4_0: 8; dti_block_zero()), none is clipped. */
 void dti_block_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
                         struct dti_quantized_block *ret);
-/* What a scale's code is, without the tensor scale, and what an element's code is, unscaled.
- *
- * recipe->ggml: MXFP4's scale 0xff is 2^128 where OCP has a NaN. Bit 7 of NVFP4's scales does not
- * count; 0x7f is 0 and 0xff is 480, both of which are NaNs of fp8_e4m3fn. Code 8 is +0, since
- * ggml's table of numbers holds integers. Other formats are as ever. */
+/* What a scale's code is, without the tensor scale, and what an element's code is, unscaled. */
 void dti_block_scale_value(const struct dti_block_recipe *recipe, uint32_t scale,
                            struct dti_value *ret);
 void dti_block_element_value(const struct dti_block_recipe *recipe, uint32_t code,

@@ -63,10 +63,9 @@ typedef void dti_biased_dequantize_fn(const struct dti_biased_args *args, float 
 
 /* Blocks. The layout of a block's codes: */
 enum dti_block_order {
-    DTI_BLOCK_LOW,    /* packed, element 0 in the lowest bits (DTI_PACKING_LOW) */
-    DTI_BLOCK_HIGH,   /* packed, element 0 in the highest bits */
-    DTI_BLOCK_HALVES, /* 4 bits: byte j of a block has elements j (low) and j + length / 2: ggml */
-    DTI_BLOCK_BYTES,  /* a byte each; codes of 8 bits always */
+    DTI_BLOCK_LOW,   /* packed, element 0 in the lowest bits (DTI_PACKING_LOW) */
+    DTI_BLOCK_HIGH,  /* packed, element 0 in the highest bits */
+    DTI_BLOCK_BYTES, /* a byte each; codes of 8 bits always */
 };
 /* What kernels need to know of a block format. */
 struct dti_block_parts {
@@ -75,8 +74,8 @@ struct dti_block_parts {
     struct dti_encoder scale_encoder; /* of the scale, where it is no power of two and no fp32:
                                        * nearest even; fp8: saturating */
     struct dti_decoder scale_decoder;
-    float numbers[256]; /* what an element's code is, without the scale; of ggml's MXFP4 twice it */
-    float scales[256]; /* what a scale's code is, where it has 8 bits; of ggml's MXFP4 half of it */
+    float numbers[256]; /* what an element's code is, without the scale */
+    float scales[256];  /* what a scale's code is, where it has 8 bits */
 };
 void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_recipe *recipe);
 
@@ -92,8 +91,8 @@ struct dti_block_args {
 void dti_block_scales_load(const struct dti_block_args *args, const void *scales, size_t n,
                            float *ret);
 
-/* n elements in blocks one after the other, the last of which may be short (not with
- * DTI_BLOCK_HALVES); its last byte is padded with zero bits. Scales are little-endian. */
+/* n elements in blocks one after the other, the last of which may be short; its last byte is padded
+ * with zero bits. Scales are little-endian. */
 typedef void dti_blocks_quantize_fn(const struct dti_block_args *args, void *codes, void *scales,
                                     const float *x, size_t n, struct dti_quant_count *count);
 typedef void dti_blocks_dequantize_fn(const struct dti_block_args *args, float *x,

@@ -31,9 +31,9 @@ enum dti_check_kind {
 struct dti_check_item {
     const char *glob; /* NULL: all names */
     size_t glob_length;
-    struct dti_format format;             /* DTI_CHECK_DTYPE, unless block */
-    const struct dti_block_format *block; /* DTI_CHECK_DTYPE: q8_0 and the like */
-    const char *shape;                    /* DTI_CHECK_SHAPE: "2,*" */
+    struct dti_format format; /* DTI_CHECK_DTYPE, unless block */
+    const char *block;        /* DTI_CHECK_DTYPE: q8_0 and the like; or NULL */
+    const char *shape;        /* DTI_CHECK_SHAPE: "2,*" */
     size_t shape_length;
 };
 

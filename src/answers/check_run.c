@@ -110,8 +110,9 @@ static bool names_fit(const struct dti_check_assertion *assertion, const struct 
 
 static bool is_of(const struct dti_check_item *item, const struct dti_tensor *tensor)
 {
-    const char *const name = item->block ? item->block->name : item->format.name;
-    return (tensor->format || tensor->block) && strcmp(dti_tensor_dtype(tensor), name) == 0;
+    const char *const name = item->block ? item->block : item->format.name;
+    return (tensor->format || tensor->block || tensor->gguf) &&
+           strcmp(dti_tensor_dtype(tensor), name) == 0;
 }
 
 /* The last item with a matching pattern decides; without one, any item without a pattern. */

@@ -84,6 +84,7 @@ const char *dti_tensor_dtype(const struct dti_tensor *tensor)
     return tensor->quantized ? tensor->quantized->dtype
            : tensor->format  ? tensor->format->name
            : tensor->block   ? tensor->block->name
+           : tensor->gguf    ? tensor->gguf->word
                              : tensor->stored_as;
 }
 

@@ -17,24 +17,21 @@ enum {
     UNKNOWN_SIZE = 32,          /* holds "unknown type 4294967295" */
 };
 
-static const struct gguf_type {
-    unsigned id;
-    const char *name;
-    unsigned elements, bytes; /* of a block */
-    enum dti_dtype dtype;     /* DTI_NONE: blocks */
-    const char *block;        /* a name in blocks.def, or NULL */
-    const char *refusal;      /* why values of blocks are not read */
-} types[] = {
-#define GGUF_TYPE(number, spelling, length, size, row, block_name) \
-    {.id = number,                                                 \
-     .name = spelling,                                             \
-     .elements = length,                                           \
-     .bytes = size,                                                \
-     .dtype = DTI_##row,                                           \
-     .block = block_name,                                          \
-     .refusal = "holds blocks of " spelling ", which are not supported"},
-#include "containers/gguf_types.def"
-#undef GGUF_TYPE
+/* Why values of blocks are not read as those of a dtype are. */
+static const char *const refusals[DTI_GGUF_BLOCKS_COUNT] = {
+#define GGUF_DTYPE(...)
+#define GGUF_BLOCKS(id, name, ...) "holds blocks of " #name ", which are not supported",
+#include "dtinfo/gguf_types.def"
+#undef GGUF_BLOCKS
+};
+
+/* In big-endian files. */
+static const char *const swapped_refusals[DTI_GGUF_BLOCKS_COUNT] = {
+#define GGUF_BLOCKS(id, name, ...) \
+    "holds blocks of " #name " in big-endian order, which are not supported",
+#include "dtinfo/gguf_types.def"
+#undef GGUF_BLOCKS
+#undef GGUF_DTYPE
 };
 
 /* The reading of one file. */
@@ -127,15 +124,24 @@ static bool set_unknown(struct gguf_reading *work, struct dti_tensor *tensor, ui
     return tensor->stored_as != NULL;
 }
 
+/* Of big-endian blocks it is known only where scales come first and the rest are bytes. */
+static void set_blocks(struct gguf_reading *work, struct dti_tensor *tensor,
+                       const struct dti_gguf_type *type)
+{
+    const bool big_endian = work->stream.big_endian;
+    tensor->block = dti_block_lookup(type->word);
+    tensor->layout.swapped = dti_is_swapped(big_endian); /* of scales */
+    tensor->gguf = !big_endian || tensor->block ? type : NULL;
+    tensor->refusal = (tensor->gguf ? refusals : swapped_refusals)[type->blocks];
+}
+
 static bool read_type(struct gguf_reading *work, struct dti_tensor *tensor)
 {
-    const struct gguf_type *type = types, *const end = types + sizeof types / sizeof *types;
     uint64_t id;
     if (!dti_gguf_number(&work->stream, 4, &id))
         return false;
-    while (type < end && type->id != id)
-        type++;
-    if (type == end)
+    const struct dti_gguf_type *const type = dti_gguf_type_find(id);
+    if (!type)
         return set_unknown(work, tensor, id);
     const uint64_t row = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
     if (row % type->elements != 0)
@@ -151,9 +157,7 @@ static bool read_type(struct gguf_reading *work, struct dti_tensor *tensor)
         tensor->format = dti_format_get(type->dtype);
         tensor->layout = dti_file_layout(tensor->format, DTI_PACKING_LOW, work->stream.big_endian);
     } else {
-        tensor->block = type->block ? dti_block_lookup(type->block) : NULL;
-        tensor->layout.swapped = dti_is_swapped(work->stream.big_endian); /* of scales */
-        tensor->refusal = type->refusal;
+        set_blocks(work, tensor, type);
     }
     return true;
 }

@@ -122,8 +122,6 @@ static enum dti_status check(const struct dti_quant_request *request, struct dti
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "arrays of %s cannot be quantized; quantize their parts, %s",
                         request->number.name, dti_format_get(request->number.component)->name);
-    if (request->order == DTI_BLOCK_HALVES)
-        return dti_fail(reterr, DTI_BUG, "halves of blocks in an array of codes");
     if (!scheme->block && scheme->per == DTI_PER_GROUP && scheme->group == 0)
         return dti_fail(reterr, DTI_USAGE, "a group cannot have 0 elements");
     if (scheme->nested && (!scheme->block || scheme->block->family != DTI_BLOCKS_NF ||

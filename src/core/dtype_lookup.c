@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dtinfo/ascii.h"
+#include "dtinfo/gguf_type.h"
 #include "dtinfo/nearest.h"
 #include "dtype_names.h"
 
@@ -59,6 +60,7 @@ static const struct remark notes[] = {
      .text = "float4_e2m1fn_x2 packs two fp4_e2m1 into a byte; this shows a single one"},
 };
 
+#define GGUF_REFUSAL "is a GGUF block format that dtinfo does not write; it writes q8_0 and q4_0"
 static const struct remark refusals[] = {
     {.spellings = "float8e4b15 fp8e4b15 float8e4b15x4 fp8e4b15x4",
      .text = "is not supported: Triton's format with bias 15, max 1.75, no infinity and no NaN; "
@@ -73,9 +75,7 @@ static const struct remark refusals[] = {
          "is not supported: integers have at most 64 bits here; the widest are int64 and uint64"},
     {.spellings = "decimal32 decimal64 decimal128 decimal",
      .text = "is not supported: all floats here are binary, such as fp32 and fp64"},
-    {.spellings = "q4_1 q5_0 q5_1 q8_1 q2_k q3_k q4_k q4_k_m q4_k_s q5_k q5_k_m q6_k q8_k iq4_nl "
-                  "iq4_xs",
-     .text = "is a GGUF block format that dtinfo does not write; it writes q8_0 and q4_0"},
+    {.spellings = "q3_k_s q3_k_m q3_k_l q4_k_m q4_k_s q5_k_m q5_k_s", .text = GGUF_REFUSAL},
     {.spellings = "str string object void", .text = "holds no numbers; give a dtype such as bf16"},
     {.spellings = "text txt csv", .text = "is not a dtype; 'dtinfo cast' reads numbers in text"},
 };
@@ -229,7 +229,9 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
             break;
         }
     }
-    const char *const refusal = REMARK_ON(refusals, bare);
+    const char *refusal = REMARK_ON(refusals, bare);
+    if (!refusal && dti_gguf_type_named(bare) && !dti_block_lookup(bare))
+        refusal = GGUF_REFUSAL;
     if (status == DTI_OK && refusal)
         status = dti_fail(reterr, DTI_WRONG_KIND, "%s %s", quoted, refusal);
     if (status != DTI_OK) {

@@ -48,22 +48,10 @@ void dti_block_quantize(const struct dti_block_recipe *recipe, const uint32_t *x
     }
 }
 
-/* Whether ggml's own rules hold: its blocks of FP4. */
-static bool is_ggml_fp4(const struct dti_block_recipe *recipe)
-{
-    return recipe->ggml && recipe->format->code == DTI_FP4_E2M1;
-}
-
 void dti_block_scale_value(const struct dti_block_recipe *recipe, uint32_t scale,
                            struct dti_value *ret)
 {
-    const bool ggml = is_ggml_fp4(recipe), nv = recipe->format->family == DTI_BLOCKS_NV;
-    if (ggml && nv && (scale & 0x7f) == 0x7f)
-        dti_integer_value(scale == 0x7f ? 0 : 480, ret);
-    else if (ggml && !nv && scale == 0xff)
-        dti_value_set(ret, false, 1, 128);
-    else
-        dti_decode(dti_format_get(recipe->format->scale), ggml && nv ? scale & 0x7f : scale, ret);
+    dti_decode(dti_format_get(recipe->format->scale), scale, ret);
 }
 
 void dti_block_element_value(const struct dti_block_recipe *recipe, uint32_t code,
@@ -85,8 +73,6 @@ void dti_block_element_value(const struct dti_block_recipe *recipe, uint32_t cod
     dti_decode(dti_format_get(format->code), code, ret);
     if (format->family == DTI_BLOCKS_MX && format->code == DTI_INT8)
         ret->exponent -= ret->class == DTI_CLASS_FINITE ? 6 : 0;
-    if (is_ggml_fp4(recipe) && ret->class == DTI_CLASS_ZERO)
-        ret->negative = false;
 }
 
 uint32_t dti_block_dequantize(const struct dti_block_recipe *recipe, uint32_t scale, uint32_t code)

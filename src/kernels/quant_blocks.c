@@ -21,14 +21,12 @@ void dti_range_merge(struct dti_range *range, const struct dti_range *part)
     range->inf += part->inf;
 }
 
-/* A value times a power of two as fp32 number. */
-static float number_of(const struct dti_value *value, int32_t power)
+/* A value as fp32 number. */
+static float number_of(const struct dti_value *value)
 {
     const struct dti_policy nearest = {.nan = DTI_NAN_CANONICAL};
-    struct dti_value scaled = *value;
     struct dti_outcome outcome;
-    scaled.exponent += scaled.class == DTI_CLASS_FINITE ? power : 0;
-    dti_encode(dti_format_get(DTI_FP32), &scaled, &nearest, 0, &outcome);
+    dti_encode(dti_format_get(DTI_FP32), value, &nearest, 0, &outcome);
     const uint32_t bits = (uint32_t)outcome.code;
     float number;
     memcpy(&number, &bits, sizeof number);
@@ -43,8 +41,6 @@ void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_re
     const struct dti_policy native = {.nan = DTI_NAN_CANONICAL};
     const struct dti_format *const code = dti_format_get(format->code);
     const struct dti_format *const scale = dti_format_get(format->scale);
-    /* a scale of 2^128 is no fp32: as in ggml, scales are halved and numbers doubled */
-    const int32_t power = recipe->ggml && format->id == DTI_BLOCK_MXFP4;
     memset(ret, 0, sizeof *ret);
     if (dti_format_is_float(code))
         dti_encoder_init(&ret->encoder, code, &saturating);
@@ -54,11 +50,11 @@ void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_re
     for (uint32_t i = 0; i < 256; i++) {
         struct dti_value value;
         dti_block_element_value(recipe, i & (uint32_t)dti_low_bits(code->width), &value);
-        ret->numbers[i] = number_of(&value, power);
+        ret->numbers[i] = number_of(&value);
         if (scale->width != 8)
             continue;
         dti_block_scale_value(recipe, i, &value);
-        ret->scales[i] = number_of(&value, -power);
+        ret->scales[i] = number_of(&value);
     }
 }
 

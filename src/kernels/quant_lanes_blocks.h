@@ -40,17 +40,12 @@ static inline void dti_blocks_save(const struct dti_block_shape *shape, unsigned
 {
     const struct dti_kernel_args pack = {.bits = shape->bits,
                                          .high_first = shape->order == DTI_BLOCK_HIGH};
-    const size_t length = shape->length, half = length / 2;
-    unsigned char packed[DTI_PIECE];
+    const size_t length = shape->length;
     for (size_t at = 0; at < n; at += length, to += shape->code_stride) {
         const size_t part = n - at < length ? n - at : length;
         const unsigned char *const from = codes + at;
         if (shape->order == DTI_BLOCK_BYTES) {
             memcpy(to, from, part);
-        } else if (shape->order == DTI_BLOCK_HALVES) {
-            for (size_t i = 0; i < half; i++)
-                packed[i] = (unsigned char)(from[i] | from[i + half] << 4);
-            memcpy(to, packed, half);
         } else {
             dti_pack_scalar(&pack, to, from, part);
         }
@@ -62,17 +57,12 @@ static inline void dti_blocks_load(const struct dti_block_shape *shape, unsigned
 {
     const struct dti_kernel_args unpack = {.bits = shape->bits,
                                            .high_first = shape->order == DTI_BLOCK_HIGH};
-    const size_t length = shape->length, half = length / 2;
+    const size_t length = shape->length;
     for (size_t at = 0; at < n; at += length, from += shape->code_stride) {
         const size_t part = n - at < length ? n - at : length;
         unsigned char *const to = codes + at;
         if (shape->order == DTI_BLOCK_BYTES) {
             memcpy(to, from, part);
-        } else if (shape->order == DTI_BLOCK_HALVES) {
-            for (size_t i = 0; i < half; i++) {
-                to[i] = from[i] & 15;
-                to[i + half] = from[i] >> 4;
-            }
         } else {
             dti_unpack_scalar(&unpack, to, from, part);
         }

@@ -345,7 +345,7 @@ def large_blocks(folder):
             data = bytearray(size)
             if name == "b" and place is not None:
                 data[place] = data[-1] = 1
-            tensors = [("q", "Q4_K", (7744, 256), bytes(data)), ("r", "Q4_K", (1, 256), bytes(144))]
+            tensors = [("q", 43, (7744, 256), bytes(data)), ("r", 43, (1, 256), bytes(144))]
             (folder / (name + ".gguf")).write_bytes(make_checkpoint.gguf([], tensors))
         document, code = answer("compare", str(folder / "a.gguf"), str(folder / "b.gguf"))
         require(code == (place is not None), "exit code", place, code)

@@ -6,6 +6,7 @@ what zlib makes of deflated.npz).
     make_checkpoint.py FOLDER                 two shards, their index, names as Hugging Face has them
     make_checkpoint.py FOLDER --single        the same tensors in model.safetensors
     make_checkpoint.py FOLDER --others        weights.npy, arrays.npz, deflated.npz, model.gguf
+    make_checkpoint.py FOLDER --unknown       the same, with a type in model.gguf that ggml does not have
     make_checkpoint.py FOLDER --hostile       files whose names are an attack on the terminal
 
 Only Python's own modules are used: the files are judged by others (safetensors, numpy, gguf), and the
@@ -215,7 +216,7 @@ def write_sharded(folder, layers=2):
     (folder / "model.safetensors.index.json").write_text(text, encoding="utf-8")
 
 
-def write_others(folder):
+def write_others(folder, unknown=False):
     """One file of each other kind."""
     weights = normals(6 * 4, 7)
     arrays = {"weight": npy("<f4", (6, 4), pack("F32", weights)),
@@ -234,7 +235,7 @@ def write_others(folder):
                 ("tokenizer.ggml.scores", ("array", "float32"), [0.0, -1.0, -2.0, -3.5])]
     tensors = [("token_embd.weight", "F16", (4, 32), pack("F16", normals(128, 8))),
                ("blk.0.attn_q.weight", "Q8_0", (2, 32), bytes(range(68))),
-               ("blk.0.ffn_up.weight", "Q4_K", (1, 256), bytes(144)),
+               ("blk.0.ffn_up.weight", 43 if unknown else "Q4_K", (1, 256), bytes(144)),
                ("blk.0.ffn_norm.weight", "F32", (32,), pack("F32", normals(32, 9, 0.1)))]
     (folder / "model.gguf").write_bytes(gguf(metadata, tensors))
 
@@ -259,16 +260,17 @@ def main():
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--single", action="store_true", help="one file instead of two shards")
     parser.add_argument("--others", action="store_true", help="npy, npz and gguf instead")
+    parser.add_argument("--unknown", action="store_true", help="the same, with a type in the gguf that ggml does not have")
     parser.add_argument("--hostile", action="store_true", help="names that attack a terminal instead")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    if options.others:
-        write_others(options.folder)
+    if options.others or options.unknown:
+        write_others(options.folder, options.unknown)
     if options.hostile:
         write_hostile(options.folder)
     if options.single:
         write_single(options.folder, options.layers)
-    elif not (options.others or options.hostile):
+    elif not (options.others or options.unknown or options.hostile):
         write_sharded(options.folder, options.layers)
 
 

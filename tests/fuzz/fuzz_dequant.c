@@ -3,13 +3,15 @@
  * Any parts as a quantized tensor: a safetensors file whose names, dtypes and shapes the input
  * chooses. Whatever they are, they are refused in a printable line, or make a tensor of which every
  * piece can be read, in other layouts too. Six bytes a part: name, dtype, rank and three
- * dimensions; data after '='. After '{' it is the JSON that says what some tensors are, instead. */
+ * dimensions; data after '='. After '{' it is the JSON that says what some tensors are, instead.
+ * After '%' it is a tensor of blocks of GGUF: type, rows, blocks in each, byte order, scales. */
 #include <string.h>
 
 #include "dtinfo/file_transcode.h"
 #include "dtinfo/lint.h"
 #include "dtinfo/logical_tensors.h"
 #include "fuzz_file.h"
+#include "fuzz_gguf_blocks.h"
 
 const char *const dti_fuzz_words[] = {
     "bB2gfa", /* w_packed U8 [32, 16] */
@@ -74,6 +76,11 @@ const char *const dti_fuzz_words[] = {
     "{\"format\":\"int8_tensorwise\",\"params\":{\"convrot\":false}}",
     "{\"layers\":{\"v\":{\"format\":\"nvfp4\"}}}",
     "=?????????@@@@@", /* data */
+    "%aaa..",
+    "%iba..",
+    "%kcb..",
+    "%ybaB.",
+    "%ybc.s",
     NULL,
 };
 
@@ -358,12 +365,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dti_error error;
     char path[64];
     size_t used;
-    const bool described = size > 0 && data[0] == '{';
-    const size_t length =
-        described ? make_described(data, size, file + 8) : make_header(data, size, file + 8, &used);
+    const bool described = size > 0 && data[0] == '{', gguf = size >= PART && data[0] == '%';
+    const size_t length = gguf        ? fuzz_gguf_blocks(data, file) - 8
+                          : described ? make_described(data, size, file + 8)
+                                      : make_header(data, size, file + 8, &used);
     const size_t before = described ? 208 : 0; /* data that are zeros */
-    used = described ? 0 : used;
-    for (unsigned i = 0; i < 8; i++)
+    used = gguf ? PART : described ? 0 : used;
+    for (unsigned i = 0; i < 8 && !gguf; i++)
         file[i] = (char)(length >> (8 * i));
     const struct dti_input input = fuzz_file((const uint8_t *)file, 8 + length);
     static const uint8_t zeros[208];

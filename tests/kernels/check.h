@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dtinfo/gguf_kernel.h"
 #include "dtinfo/kernel.h"
 #include "dtinfo/loss.h"
 #include "dtinfo/quant_kernel.h"
@@ -106,6 +107,7 @@ bool check_row(struct check *check, const struct dti_kernel *row);
 bool check_move_row(struct check *check, const struct dti_kernel *row); /* pack, swap, copy */
 bool check_loss_row(struct check *check, const struct dti_loss_kernel *row);
 bool check_quant_row(struct check *check, const struct dti_quant_kernel *row);
+bool check_gguf_row(struct check *check, const struct dti_gguf_kernels *row);
 /* Plans against dti_reference_run() at every level that is present. */
 bool check_plans(struct check *check);
 bool check_rules(struct check *check); /* the same with --like */

@@ -246,8 +246,6 @@ static bool check_recipe(struct check *check, const struct dti_quant_kernel *row
         if (!(row->orders >> order & 1) || !quant_has_order(format, trial.args.order))
             continue;
         for (size_t n = 0; n <= LENGTHS; n++) {
-            if (order == DTI_BLOCK_HALVES && n % format->length != 0)
-                continue;
             if ((first_recipe || check_below(check, 20) == 0) &&
                 !check_blocks_slice(check, &trial, check_below(check, BLOCKS_MAX - 300), n))
                 return false;
@@ -268,10 +266,6 @@ bool check_blocks_back_row(struct check *check, const struct dti_quant_kernel *r
             count = 1; /* what differs is on the way there */
         for (size_t i = 0; i < count; i++) {
             if (!check_recipe(check, row, &recipes[i], i == 0))
-                return false;
-            recipes[i].ggml = true; /* FP4 of GGUF has rules of its own */
-            if (dti_block_formats[id].code == DTI_FP4_E2M1 &&
-                !check_recipe(check, row, &recipes[i], false))
                 return false;
         }
         any = true;

@@ -49,8 +49,7 @@ unsigned quant_code_bits(const struct dti_block_format *format, enum dti_block_o
 
 bool quant_has_order(const struct dti_block_format *format, enum dti_block_order order)
 {
-    const unsigned width = dti_format_get(format->code)->width;
-    return order == DTI_BLOCK_BYTES || width == 4 || (width < 8 && order != DTI_BLOCK_HALVES);
+    return order == DTI_BLOCK_BYTES || dti_format_get(format->code)->width < 8;
 }
 
 size_t quant_scale_bytes(const struct dti_block_format *format)
@@ -68,11 +67,8 @@ void quant_put_codes(const struct dti_block_format *format, enum dti_block_order
 {
     const unsigned bits = quant_code_bits(format, order);
     memset(bytes, 0, quant_code_bytes(format, order, n));
-    for (size_t i = 0; i < n; i++) {
-        const size_t half = format->length / 2, twin = i < half ? 2 * i : 2 * (i - half) + 1;
-        put_packed(bytes, order == DTI_BLOCK_HALVES ? twin : i, bits, order == DTI_BLOCK_HIGH,
-                   code[i]);
-    }
+    for (size_t i = 0; i < n; i++)
+        put_packed(bytes, i, bits, order == DTI_BLOCK_HIGH, code[i]);
 }
 
 void quant_put_scale(const struct dti_block_format *format, uint8_t *bytes, uint32_t scale)
@@ -323,16 +319,14 @@ static bool check_slice(struct check *check, const struct blocks_trial *trial, s
 static bool check_order(struct check *check, const struct blocks_trial *trial, bool all_lengths)
 {
     const size_t length = trial->format->length;
-    const bool halves = trial->args.order == DTI_BLOCK_HALVES;
     if (!check_slice(check, trial, 0, BLOCKS * length))
         return false;
     for (size_t n = 0; n <= LENGTHS; n++)
-        if (!(halves && n % length != 0) && (all_lengths || check_below(check, 40) == 0) &&
+        if ((all_lengths || check_below(check, 40) == 0) &&
             !check_slice(check, trial, check_below(check, BLOCKS - n / length), n))
             return false;
     for (unsigned turn = 0; turn < 4; turn++) {
-        const size_t some = check_below(check, BLOCKS * length);
-        if (!check_slice(check, trial, 0, halves ? some / length * length : some))
+        if (!check_slice(check, trial, 0, check_below(check, BLOCKS * length)))
             return false;
     }
     return true;

@@ -190,12 +190,10 @@ static uint32_t code_at(const struct dti_block_args *args, const uint8_t *codes,
 {
     const struct dti_block_format *format = args->recipe->format;
     const unsigned bits = quant_code_bits(format, args->order);
-    const size_t half = format->length / 2u, twin = i < half ? 2 * i : 2 * (i - half) + 1;
-    const size_t place = args->order == DTI_BLOCK_HALVES ? twin : i;
     uint32_t code = 0;
     for (unsigned bit = 0; bit < bits; bit++) {
         const bool high = args->order == DTI_BLOCK_HIGH;
-        const size_t at = place * bits + (high ? bits - 1 - bit : bit);
+        const size_t at = i * bits + (high ? bits - 1 - bit : bit);
         code |= (uint32_t)(codes[at / 8] >> (high ? 7 - at % 8 : at % 8) & 1) << bit;
     }
     return code;

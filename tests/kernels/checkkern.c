@@ -64,6 +64,15 @@ static size_t check_rows_of(struct check *check, const struct options *options)
         const bool passed = check_quant_row(check, &dti_quant_kernels[i]);
         tell_row(check, dti_quant_kernels[i].name, arrays, passed);
     }
+    for (size_t i = 0; i < dti_gguf_kernels_count; i++) {
+        const uint64_t arrays = check->arrays;
+        if (dti_gguf_kernels[i].level != check->level ||
+            !is_wanted(options, dti_gguf_kernels[i].name))
+            continue;
+        rows++;
+        const bool passed = check_gguf_row(check, &dti_gguf_kernels[i]);
+        tell_row(check, dti_gguf_kernels[i].name, arrays, passed);
+    }
     return rows;
 }
 
@@ -78,6 +87,9 @@ static void tell_skipped(enum dti_level level)
     for (size_t i = 0; i < dti_quant_kernel_count; i++)
         if (dti_quant_kernels[i].level == level)
             printf("skipped %s: no %s here\n", dti_quant_kernels[i].name, dti_level_name(level));
+    for (size_t i = 0; i < dti_gguf_kernels_count; i++)
+        if (dti_gguf_kernels[i].level == level)
+            printf("skipped %s: no %s here\n", dti_gguf_kernels[i].name, dti_level_name(level));
 }
 
 static size_t check_rows(struct check *check, const struct options *options, size_t *ret_skipped)

@@ -43,9 +43,9 @@ def blocks(probe, name, rule, division, tensor, x):
     return answer[:, 1], answer[:, 4:], answer[:, 3]
 
 
-def block_back(probe, name, tensor, scales, codes, rules=""):
+def block_back(probe, name, tensor, scales, codes):
     pairs = np.stack(np.broadcast_arrays(scales, codes), -1).astype(np.uint32)
-    head = f"block_back {name} {model.bits(float(tensor)):x} {pairs[..., 0].size} {rules}"
+    head = f"block_back {name} {model.bits(float(tensor)):x} {pairs[..., 0].size}"
     return ask(probe, head, pairs.ravel()).view(np.float32).reshape(pairs.shape[:-1])
 
 

@@ -8,7 +8,7 @@
  *   choose CODE SYMMETRY ZERO-RULE N        N x (min, max) -> N x (scale, zero point, low, high)
  *   block FORMAT RULE DIVISION TENSOR-SCALE LENGTH N
  *                       N x LENGTH fp32 -> N x (amax, scale, clipped, special, LENGTH codes)
- *   block_back FORMAT TENSOR-SCALE N [ggml]                     N x (scale, code) -> N fp32
+ *   block_back FORMAT TENSOR-SCALE N                            N x (scale, code) -> N fp32
  *   tensor_scale RULE N                                         N fp32 -> N fp32
  *
  * CODE is a dtype's name, DIVISION, SPECIALS, SYMMETRY, ZERO-RULE and RULE (of the format's family)
@@ -135,8 +135,7 @@ static void do_block_back(struct request *rq)
 {
     const size_t n = size_word(rq, 3);
     const struct dti_block_recipe recipe = {.format = block_word(rq, 1),
-                                            .tensor_scale = (uint32_t)number_word(rq, 2, 16),
-                                            .ggml = rq->count > 4};
+                                            .tensor_scale = (uint32_t)number_word(rq, 2, 16)};
     read_words(2 * n, n);
     for (size_t i = 0; i < n; i++)
         put(dti_block_dequantize(&recipe, words[2 * i], words[2 * i + 1]));

@@ -362,7 +362,7 @@ def gguf():
     from make_checkpoint import write_others
     shutil.rmtree("case", ignore_errors=True)
     os.mkdir("case")
-    write_others(pathlib.Path("case"))
+    write_others(pathlib.Path("case"), unknown=True)
     row = json.loads(check("case/model.gguf", "--json")[1])["files"][0]["assertions"][1]
     TALLY.check("gguf", (row["outcome"], row["tensors"], [f["tensor"] for f in row["failures"]]), ("unreadable", 2, ["blk.0.ffn_up.weight"]))
     TALLY.check("gguf: a type that is read", check("case/model.gguf", "--only", "*attn*")[0], 0)

@@ -218,18 +218,6 @@ def gguf_blocks(tally, probe, gguf, count):
         arrays.same(tally, "gguf q4_0 codes", codes, halves, x)
         arrays.same(tally, "gguf q4_0 back", arrays.block_back(probe, "q4_0", 1.0, scales[:, None], codes),
              quants.dequantize(there, kinds.Q4_0))
-    every = np.arange(16, dtype=np.uint8)
-    scales = np.arange(256, dtype=np.uint8)
-    data = np.concatenate([scales[:, None], np.tile(every | (every << 4), (256, 1))], 1)
-    low = np.tile((every[0::2] | (every[1::2] << 4)), 4)
-    with np.errstate(all="ignore"):
-        there = quants.dequantize(data, kinds.MXFP4)
-        arrays.same(tally, "gguf mxfp4 back", arrays.block_back(probe, "mxfp4", 1.0, scales[:, None], np.tile(every, 2)[None],
-                                                                "ggml"), there)
-        data = np.concatenate([np.tile(scales[:, None], (1, 4)), np.tile(low, (256, 1))], 1)
-        row = np.tile(np.concatenate([every[0::2], every[1::2]]), 4)
-        arrays.same(tally, "gguf nvfp4 back", arrays.block_back(probe, "nvfp4", 1.0, scales[:, None], row[None], "ggml"),
-                    quants.dequantize(data, kinds.NVFP4))
 
 
 def main():

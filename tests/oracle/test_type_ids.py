@@ -40,8 +40,11 @@ def system_numbers(path, system):
 
 def gguf_rows(path):
     with open(path, encoding="ascii") as rows:
-        found = re.findall(r'^GGUF_TYPE\( *(\d+), "(\w+)", +(\d+), +(\d+),', rows.read(), re.M)
-    return {name: (int(number), int(elements), int(size)) for number, name, elements, size in found}
+        text = rows.read()
+    plain = re.findall(r'^GGUF_DTYPE\( *(\d+), (\w+), +(\d+),', text, re.M)
+    blocks = re.findall(r'^GGUF_BLOCKS\( *(\d+), (\w+), +\w+, +(\d+), +(\d+),', text, re.M)
+    return {name: (int(number), int(elements), int(size))
+            for number, name, elements, size in [(*row[:2], 1, row[2]) for row in plain] + blocks}
 
 
 def main():

@@ -195,25 +195,23 @@ static void pieces_make_the_whole(void)
     (void)folder_leave();
 }
 
-/* Blocks of ggml are never cut: what asks for them takes tiles. */
 static void pieces_of_gguf_make_the_whole(void)
 {
-    static const size_t steps[] = {64, 2048, 16384, 20480};
-    static const struct {
-        unsigned type, block, bytes;
-    } types[] = {{8, 32, 34}, {2, 32, 18}, {39, 32, 17}, {40, 64, 36}};
+    static const size_t steps[] = {31, 64, 1000, 2048, 16384, 16385, 20480};
     state = 20240621;
     folder_enter();
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        const uint64_t shape[2] = {types[i].block * 5, 2 * ROWS};
-        const size_t bytes = (size_t)ROWS * 2 * 5 * types[i].bytes;
+    for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
+        const struct dti_gguf_type *const type = dti_gguf_type_of((enum dti_gguf_blocks)i);
+        const uint64_t blocks = type->elements <= 64 ? 13 : 3,
+                       shape[2] = {type->elements * blocks, ROWS};
+        const size_t bytes = (size_t)(ROWS * blocks * type->bytes);
         start(3, 1, 0);
-        put_tensor("w", 2, shape, types[i].type, 0);
+        put_tensor("w", 2, shape, type->id, 0);
         put_data(bytes, 32);
         for (size_t k = made_length - bytes; k < made_length; k++)
             made[k] = (unsigned char)(next() % 0x70);
         file_make("q", made, made_length);
-        check_pieces("ggml", "q", steps, sizeof steps / sizeof *steps);
+        check_pieces(type->name, "q", steps, sizeof steps / sizeof *steps);
     }
     (void)folder_leave();
 }

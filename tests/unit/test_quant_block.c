@@ -271,37 +271,9 @@ static void products_round_once_and_overflow(void)
     CHECK_U64(dti_block_dequantize(&recipe, 0x34, 7), 6);
 }
 
-/* ggml_e8m0_to_fp32_half(), ggml_ue4m3_to_fp32() and kvalues_mxfp4 of ggml. */
-static void ggml_has_numbers_where_others_have_nan(void)
-{
-    static const struct {
-        enum dti_block block;
-        uint32_t scale, code, ggml, otherwise;
-    } rows[] = {
-        {DTI_BLOCK_MXFP4, 255, 1, 0x7f000000, FP32_NAN}, /* 2^127 */
-        {DTI_BLOCK_MXFP4, 255, 2, FP32_INF, FP32_NAN},
-        {DTI_BLOCK_MXFP4, 255, 9, 0xff000000, FP32_NAN},
-        {DTI_BLOCK_MXFP4, 255, 8, 0, FP32_NAN},
-        {DTI_BLOCK_MXFP4, 127, 8, 0, 0x80000000},
-        {DTI_BLOCK_MXFP4, 0, 1, 0x00200000, 0x00200000}, /* 2^-128 */
-        {DTI_BLOCK_NVFP4, 0x7f, 7, 0, FP32_NAN},
-        {DTI_BLOCK_NVFP4, 0x7f, 15, 0x80000000, FP32_NAN},
-        {DTI_BLOCK_NVFP4, 0xff, 2, 0x43f00000, FP32_NAN}, /* 480 */
-        {DTI_BLOCK_NVFP4, 0x38, 8, 0, 0x80000000},
-        {DTI_BLOCK_NVFP4, 0xb8, 2, 0x3f800000, 0xbf800000}, /* 1 */
-        {DTI_BLOCK_NVFP4, 0x80, 10, 0x80000000, 0},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct dti_block_recipe recipe = recipe_of(rows[i].block);
-        CHECK_U64(dti_block_dequantize(&recipe, rows[i].scale, rows[i].code), rows[i].otherwise);
-        recipe.ggml = true;
-        CHECK_U64(dti_block_dequantize(&recipe, rows[i].scale, rows[i].code), rows[i].ggml);
-    }
-}
-
 UNIT_MAIN(powers_of_two_follow_the_four_rules, shared_exponents_are_clamped,
           mxint8_counts_in_steps_of_a_sixty_fourth, signs_of_zeros_are_kept_by_floats,
           nvfp4_has_two_scales, nvfp4_takes_four_or_six, nvfp4_scales_saturate_and_vanish,
           q8_0_rounds_halves_away_from_zero, q4_0_gives_the_extreme_code_0,
           fp16_scales_overflow_and_vanish_while_codes_stay, specials_take_the_whole_block,
-          products_round_once_and_overflow, ggml_has_numbers_where_others_have_nan)
+          products_round_once_and_overflow)

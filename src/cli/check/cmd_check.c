@@ -127,7 +127,9 @@ static enum dti_status read_dtype_item(struct check_job *job, const char *text, 
     }
     if (name_length < sizeof name)
         memcpy(name, text, name_length);
-    item->block = dti_block_lookup(name);
+    const struct dti_block_format *const block = dti_block_lookup(name);
+    const struct dti_gguf_type *const gguf = block ? NULL : dti_gguf_type_named(name);
+    item->block = block ? block->name : gguf ? gguf->word : NULL;
     return item->block ? DTI_OK : look_up(job, text, name_length, &item->format, reterr);
 }
 

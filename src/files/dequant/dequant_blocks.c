@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads numbers from blocks that run along rows, with their scales in an array of their own or, as
- * ggml has them, between the codes. */
+ * Reads numbers from blocks that run along rows, with their scales in an array of their own. */
 #include "dtinfo/little_endian.h"
 #include "files/dequant/dequant_piece.h"
 
@@ -82,79 +81,12 @@ enum dti_status dti_dequant_blocks(const struct dti_dequant_tensor *tensor,
     return read_whole_blocks(tensor, segment, segment->numbers, segment->n, scratch, reterr);
 }
 
-/* Pieces with several blocks: all scales, then all codes. */
-static void split(const struct dti_dequant_tensor *tensor, const unsigned char *raw,
-                  struct dti_dequant_scratch *scratch, size_t pieces)
-{
-    const struct dti_interleaved *const how = &tensor->interleaved;
-    const size_t scales = (size_t)how->blocks * how->scale_bytes, codes = how->bytes - scales;
-    for (size_t i = 0; i < pieces; i++) {
-        const unsigned char *const piece = raw + i * how->bytes;
-        memcpy(scratch->scales + i * scales, piece, scales);
-        memcpy(scratch->codes + i * codes, piece + scales, codes);
-    }
-    if (how->swapped && how->scale_bytes == 2)
-        dti_dequant_reverse(scratch->scales, pieces * how->blocks);
-}
-
-/* The tensor scale of an element of a tensor of ggml, and how many more have it. */
-static enum dti_status find_part(const struct dti_dequant_tensor *tensor, uint64_t first,
-                                 struct dti_dequant_window *window, float *ret_scale,
-                                 uint64_t *ret_left, struct dti_error *reterr)
-{
-    const uint64_t part = tensor->elements / tensor->scale_count, at = first / part;
-    *ret_scale = 1;
-    *ret_left = part - first % part;
-    if (!tensor->scales.container)
-        return DTI_OK;
-    const enum dti_status status = dti_dequant_load(tensor, window, at, 1, reterr);
-    if (status == DTI_OK)
-        *ret_scale = window->scale[at - window->first];
-    return status;
-}
-
-/* The one row of a tensor of ggml; segments begin and end with pieces. */
-enum dti_status dti_dequant_interleaved(const struct dti_dequant_tensor *tensor,
-                                        const struct dti_dequant_segment *segment,
-                                        struct dti_dequant_scratch *scratch,
-                                        struct dti_error *reterr)
-{
-    const struct dti_interleaved *const how = &tensor->interleaved;
-    const size_t pieces = segment->n / how->elements;
-    struct dti_block_recipe recipe = tensor->method->recipe;
-    struct dti_block_args args = tensor->method->block_args;
-    const void *raw;
-    enum dti_status status = dti_window_look(
-        scratch->view, tensor->codes.input, scratch->raw, pieces * how->bytes,
-        tensor->codes.offset + segment->column / how->elements * how->bytes, &raw, reterr);
-    if (status != DTI_OK)
-        return status;
-    split(tensor, raw, scratch, pieces);
-    status = dti_window_done(scratch->view, DTI_OK, reterr);
-    args.recipe = &recipe;
-    for (size_t done = 0; done < segment->n && status == DTI_OK;) {
-        const size_t block = done / tensor->block->length;
-        float scale;
-        uint64_t left;
-        status = find_part(tensor, segment->column + done, &scratch->window, &scale, &left, reterr);
-        const size_t n = left < segment->n - done ? (size_t)left : segment->n - done;
-        recipe.tensor_scale = dti_dequant_bits(scale);
-        if (status == DTI_OK)
-            tensor->method->kernel->run.blocks_back(&args, segment->numbers + done,
-                                                    scratch->codes + block * args.code_stride,
-                                                    scratch->scales + block * args.scale_stride, n);
-        done += n;
-    }
-    return status;
-}
-
 /* Blocks along rows have kernels. */
 void dti_dequant_init_blocks(struct dti_dequant_method *ret,
                              const struct dti_dequant_tensor *tensor)
 {
     ret->recipe = (struct dti_block_recipe){.format = tensor->block,
-                                            .tensor_scale = dti_dequant_bits(tensor->tensor_scale),
-                                            .ggml = tensor->interleaved.elements > 0};
+                                            .tensor_scale = dti_dequant_bits(tensor->tensor_scale)};
     const unsigned bits = tensor->order == DTI_BLOCK_BYTES ? 8 : tensor->bits;
     ret->block_args = (struct dti_block_args){
         .recipe = &ret->recipe,

@@ -16,7 +16,7 @@ struct dti_dequant_scratch {
     unsigned char raw[2 * DTI_DEQUANT_CHUNK + 256];        /* codes, where they are copied */
     unsigned char codes[DTI_DEQUANT_CHUNK + 256];          /* and one a byte */
     unsigned char scales[4 * DTI_DEQUANT_CHUNK / 16 + 64]; /* of blocks */
-    float head[DTI_BLOCK_LENGTH_MAX];                      /* a block that is begun before */
+    float head[DTI_GGUF_BLOCK_MAX];                        /* a block of which not all is taken */
 };
 
 /* Elements column to column + n - 1 of a row, at most a chunk. */
@@ -73,14 +73,15 @@ static inline uint64_t dti_dequant_row(const struct dti_dequant_tensor *tensor, 
     return tensor->codes.offset + stored * tensor->row_bytes;
 }
 
-/* dequant_blocks.c: a segment of a row of blocks, and of a tensor of ggml; *segment is used up. */
+/* dequant_blocks.c: a segment of a row of blocks; *segment is used up. */
 enum dti_status dti_dequant_blocks(const struct dti_dequant_tensor *tensor,
                                    struct dti_dequant_segment *segment,
                                    struct dti_dequant_scratch *scratch, struct dti_error *reterr);
-enum dti_status dti_dequant_interleaved(const struct dti_dequant_tensor *tensor,
-                                        const struct dti_dequant_segment *segment,
-                                        struct dti_dequant_scratch *scratch,
-                                        struct dti_error *reterr);
+/* dequant_gguf_read.c: of the one row of a tensor of GGUF. */
+enum dti_status dti_dequant_gguf_read(const struct dti_dequant_tensor *tensor,
+                                      const struct dti_dequant_segment *segment,
+                                      struct dti_dequant_scratch *scratch,
+                                      struct dti_error *reterr);
 /* Codes of a matrix that is stored transposed, in little-endian words that hold, for a column each,
  * some codes that are below each other, without gaps: dti_dequant_word_bits() bits a code. */
 struct dti_word_rows {

@@ -173,8 +173,7 @@ static void count_specials(struct dti_dequant_tensor *tensor, float *numbers, si
 static size_t within_row(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n)
 {
     const uint64_t left = tensor->columns - first % tensor->columns;
-    const bool rows = tensor->interleaved.elements == 0 &&
-                      (dti_dequant_along(tensor) || !dti_dequant_is_flat(tensor));
+    const bool rows = !tensor->gguf && (dti_dequant_along(tensor) || !dti_dequant_is_flat(tensor));
     return rows && left < n ? (size_t)left : n;
 }
 
@@ -186,8 +185,8 @@ static enum dti_status read_chunk(const struct dti_dequant_tensor *tensor, uint6
                                           .column = first % tensor->columns,
                                           .n = n,
                                           .numbers = numbers};
-    if (tensor->interleaved.elements > 0)
-        return dti_dequant_interleaved(tensor, &segment, scratch, reterr);
+    if (tensor->gguf)
+        return dti_dequant_gguf_read(tensor, &segment, scratch, reterr);
     if (dti_dequant_along(tensor))
         return dti_dequant_blocks(tensor, &segment, scratch, reterr);
     return read_by_scales(tensor, first, n, numbers, scratch, reterr);
@@ -237,15 +236,10 @@ static bool has_each(const struct dti_dequant_tensor *tensor)
                               : tensor->map.of_column > 0 && tensor->map.group_columns == 1;
 }
 
-static bool has_blocks(const struct dti_dequant_tensor *tensor)
-{
-    return dti_dequant_along(tensor) || tensor->interleaved.elements > 0;
-}
-
 /* Whether codes are unpacked before their numbers are computed. */
 static bool has_packed(const struct dti_dequant_tensor *tensor)
 {
-    return !has_blocks(tensor) && tensor->bits < 8 &&
+    return !dti_dequant_along(tensor) && tensor->bits < 8 &&
            (tensor->order != DTI_BLOCK_BYTES || tensor->arrangement != DTI_CODES_ALONG);
 }
 
@@ -265,12 +259,12 @@ static bool has_floats(const struct dti_dequant_tensor *tensor)
 bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
                           const struct dti_dequant_tensor *other)
 {
-    return one->block == other->block && one->parts == other->parts && one->bits == other->bits &&
-           one->order == other->order && one->zero_offset == other->zero_offset &&
-           one->level == other->level && has_each(one) == has_each(other) &&
-           has_blocks(one) == has_blocks(other) && has_packed(one) == has_packed(other) &&
-           has_biases(one) == has_biases(other) && has_floats(one) == has_floats(other) &&
-           (one->interleaved.elements > 0) == (other->interleaved.elements > 0) &&
+    return one->block == other->block && one->gguf == other->gguf && one->parts == other->parts &&
+           one->bits == other->bits && one->order == other->order &&
+           one->zero_offset == other->zero_offset && one->level == other->level &&
+           has_each(one) == has_each(other) && dti_dequant_along(one) == dti_dequant_along(other) &&
+           has_packed(one) == has_packed(other) && has_biases(one) == has_biases(other) &&
+           has_floats(one) == has_floats(other) &&
            dti_dequant_bits(one->tensor_scale) == dti_dequant_bits(other->tensor_scale) &&
            memcmp(&one->affine, &other->affine, sizeof one->affine) == 0;
 }
@@ -298,7 +292,9 @@ void dti_dequant_method_init(struct dti_dequant_method *ret,
 {
     memset(ret, 0, sizeof *ret);
     ret->range = dti_quant_find_range(false, tensor->level);
-    if (has_blocks(tensor))
+    if (tensor->gguf)
+        ret->decode = dti_gguf_find(tensor->gguf->blocks, tensor->level);
+    else if (dti_dequant_along(tensor))
         dti_dequant_init_blocks(ret, tensor);
     else if (has_biases(tensor))
         ret->kernel = dti_quant_find_biased(tensor->level);

@@ -22,6 +22,7 @@
 
 #include "dtinfo/batch.h"
 #include "dtinfo/container.h"
+#include "dtinfo/gguf_kernel.h"
 #include "dtinfo/nested_scales.h"
 #include "dtinfo/plan.h"
 #include "dtinfo/quant_kernel.h"
@@ -61,15 +62,6 @@ static inline bool dti_is_big_endian(const struct dti_layout *layout)
 #endif
 }
 
-/* Codes and scales in one array, in pieces: of ggml. */
-struct dti_interleaved {
-    unsigned elements, bytes; /* of a piece; 0: not so */
-    unsigned blocks;          /* in it: their scales come first */
-    unsigned scale_bytes;     /* of one */
-    bool swapped;             /* scales of two bytes are big-endian */
-    /* Such a tensor may have scales besides: of all of it, or of equal parts, with DTI_BLOCKS_NV */
-};
-
 /* Scales that are codes themselves: see nested_scales.h. */
 struct dti_dequant_nested {
     struct dti_dequant_part scales; /* little-endian fp32, one for `block` scales */
@@ -106,6 +98,7 @@ struct dti_dequant_method {
     const struct dti_quant_kernel *kernel, *range;
     const struct dti_kernel *unpack; /* codes of less than 8 bits in packed rows; or NULL */
     struct dti_kernel_args unpack_args;
+    dti_gguf_decode_fn *decode; /* blocks of GGUF */
 };
 
 struct dti_dequant_tensor {
@@ -117,7 +110,8 @@ struct dti_dequant_tensor {
     enum dti_dtype number;
     struct dti_dequant_nested *nested; /* or NULL */
     bool spread; /* scales of blocks are loaded as numbers, and may be those of several blocks */
-    struct dti_interleaved interleaved;
+    const struct dti_gguf_type *gguf; /* blocks with codes and scales in one, of which `scales` may
+                                       * be those of the whole tensor or of equal parts; or NULL */
     uint64_t elements;
     uint64_t rows, columns;     /* of numbers */
     uint64_t row_bytes;         /* of codes */
@@ -133,7 +127,7 @@ struct dti_dequant_tensor {
     bool probe;      /* of lint: scales that are 0 are read as 1, all others, and biases, as 0 */
     uint64_t matrix; /* rows of each of the matrices that are stored transposed; 0: none are */
     struct dti_stripes *stripes; /* of the view */
-    bool codes_swapped;
+    bool codes_swapped; /* codes of two bytes; of GGUF the two with which each block begins */
     struct dti_scale_map map;
     uint64_t scale_count, scale_rows, scale_columns; /* the last two dimensions of the scales */
     bool tiled; /* scales of one byte are in tiles of 128 rows by 4 columns, as kernels take them,
@@ -143,7 +137,7 @@ struct dti_dequant_tensor {
                           * there are none */
     float tensor_scale;  /* as a factor; 1 where there is none */
     float factor;        /* of numbers, once they are rounded; likewise */
-    const struct dti_plan *scale_plan;   /* to fp32; not for interleaved ones */
+    const struct dti_plan *scale_plan;   /* to fp32 */
     const struct dti_block_parts *parts; /* blocks */
     enum dti_level level;
     /* what is made of that: dti_dequant_prepare() */

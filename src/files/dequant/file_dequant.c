@@ -32,8 +32,7 @@ const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *d
     if (!*parts) {
         *parts = dti_pool_alloc(&dequant->pool, sizeof **parts);
         if (*parts) {
-            const struct dti_block_recipe recipe = {
-                .format = block, .ggml = dequant->container->kind == DTI_CONTAINER_GGUF};
+            const struct dti_block_recipe recipe = {.format = block};
             dti_block_parts_init(*parts, &recipe);
         }
     }

@@ -255,8 +255,7 @@ void dti_logical_close(struct dti_container *container)
 
 uint64_t dti_logical_scale_bytes(const struct dti_dequant_form *form)
 {
-    const struct dti_interleaved *const piece = &form->how->interleaved;
-    const uint64_t pieces = piece->elements > 0 ? form->how->elements / piece->elements : 0;
+    const struct dti_gguf_type *const gguf = form->how->gguf;
     return form->stored_bytes - form->parts[DTI_PART_CODES]->bytes +
-           pieces * piece->blocks * piece->scale_bytes;
+           (gguf ? form->how->elements / gguf->elements * gguf->other_bytes : 0);
 }

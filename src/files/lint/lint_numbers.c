@@ -91,7 +91,7 @@ static enum dti_status look_at_specials(struct dti_lint *lint, size_t at,
         found->how.block ? dti_format_get(found->how.block->code) : &found->how.affine.code;
     char place[DTI_LINT_PLACE];
     enum dti_status status = DTI_OK;
-    if (counted->nan > 0 && (found->how.interleaved.elements > 0 || !dti_format_has_nan(code)))
+    if (counted->nan > 0 && (found->how.gguf || !dti_format_has_nan(code)))
         status = dti_lint_add(lint, DTI_LINT_SCALE_NOT_FINITE, tensor, reterr,
                               "%llu of its numbers are NaN, the first at %s",
                               (unsigned long long)counted->nan,

@@ -104,7 +104,7 @@ static enum dti_status refuse_unreadable(const struct dti_container *container, 
         (void)snprintf(such, sizeof such, " (%zu such tensors)", count);
     const bool advised = tensor->remedy != DTI_REMEDY_NONE;
     enum dti_remedy remedy = tensor->remedy;
-    if (!advised && tensor->block)
+    if (!advised && tensor->gguf)
         remedy = rest ? DTI_REMEDY_DEQUANTIZE_OR_SELECT : DTI_REMEDY_DEQUANTIZE;
     else if (!advised && rest)
         remedy = DTI_REMEDY_SELECT_OTHERS;

@@ -163,8 +163,8 @@ bool dti_transcode_has_blocks(const struct dti_dequant_found *found)
 {
     const struct dti_dequant_tensor *const how = &found->how;
     const struct dti_block_format *const block = how->block;
-    if (!block || how->interleaved.elements > 0 || how->nested || how->spread || how->factor != 1 ||
-        found->form.flat || found->shown.rank == 0)
+    if (!block || how->gguf || how->nested || how->spread || how->factor != 1 || found->form.flat ||
+        found->shown.rank == 0)
         return false;
     const unsigned axis = found->shown.rank - (how->matrix > 0 ? 2 : 1);
     const uint64_t bytes = dti_dequant_part_tensor(&how->codes)->bytes;

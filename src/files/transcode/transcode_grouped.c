@@ -15,8 +15,8 @@ static enum dti_status check_codes(const struct dti_grouped *grouped, struct dti
     const struct dti_dequant_tensor *const how = grouped->how;
     const char *const dtype = grouped->found->form.dtype;
     const struct dti_tensor *scales;
-    if (how->block || how->interleaved.elements > 0 || how->nested ||
-        dti_format_is_float(&how->affine.code) || how->bits > 8)
+    if (how->block || how->gguf || how->nested || dti_format_is_float(&how->affine.code) ||
+        how->bits > 8)
         return dti_transcode_refuse(
             grouped->found, reterr,
             "it holds %s codes; %s has integers of up to 8 bits with scales", dtype,

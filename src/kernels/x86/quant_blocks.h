@@ -265,7 +265,7 @@ DTI_INLINE void count_clipped(byte_mask over, unsigned length, struct dti_quant_
 }
 
 /* Codes of a group, a byte each and in order, to where they go; which group of its tile it is.
- * Packed orders are for codes of 4 bits; halves of blocks are not written here. */
+ * Packed orders are for codes of 4 bits. */
 DTI_INLINE void store_codes(unsigned char *codes, unsigned group, vector code,
                             struct tile_shape shape, bool stream)
 {
@@ -280,8 +280,6 @@ DTI_INLINE void store_codes(unsigned char *codes, unsigned group, vector code,
         break;
     case DTI_BLOCK_HIGH:
         store_words_as_bytes(to, VECTOR_BITS(maddubs_epi16)(code, high), stream);
-        break;
-    case DTI_BLOCK_HALVES:
         break;
     }
 }
@@ -321,8 +319,6 @@ DTI_INLINE void store_codes(unsigned char *codes, unsigned group, vector code,
             break;                                                                           \
         case DTI_BLOCK_BYTES:                                                                \
             name##_bytes(constants, args, codes, scales, x, n, count);                       \
-            break;                                                                           \
-        case DTI_BLOCK_HALVES: /* the rows do not take it */                                 \
             break;                                                                           \
         }                                                                                    \
     }

@@ -31,10 +31,8 @@ static struct nibbles nibbles_init(const struct dti_block_format *format,
     for (unsigned part = 0; part < length / LANES; part++) {
         uint32_t word[LANES], shift[LANES];
         for (unsigned i = 0; i < LANES; i++) {
-            const unsigned at = part * LANES + i, half = length / 2;
-            const unsigned twin = at < half ? 2 * at : 2 * (at - half) + 1;
-            unsigned nibble = order == DTI_BLOCK_HALVES ? twin : at;
-            nibble ^= order == DTI_BLOCK_HIGH ? 1 : 0;
+            const unsigned at = part * LANES + i;
+            const unsigned nibble = order == DTI_BLOCK_HIGH ? at ^ 1 : at;
             word[i] = nibble / 8 % 4;
             shift[i] = 4 * (nibble % 8);
         }
@@ -71,11 +69,9 @@ DTI_INLINE void packed_block(const struct blocks_back *c, unsigned char *x,
 {
     const floats by = floats_of(scale);
     for (unsigned part = 0; part < length / LANES; part++) {
-        /* of 64 codes the vectors of the second half are in other 16 bytes, but of halves */
+        /* of 64 codes the vectors of the second half are in other 16 bytes */
         const unsigned bytes = length / 2, sixteen = part * LANES / 32;
-        const bool halves = c->args->order == DTI_BLOCK_HALVES;
-        const size_t at =
-            length <= 32 ? 0 : 16 * (size_t)(halves ? part * LANES % 32 / 16 : sixteen);
+        const size_t at = length <= 32 ? 0 : 16 * (size_t)sixteen;
         const vector from = spread(codes + at, bytes);
         const vector code = VECTOR_BITS(srlv_epi32)(pick_words(from, c->nibbles.word[part]),
                                                     c->nibbles.shift[part]);

@@ -1,5 +1,5 @@
 # What could not be read has not failed: exit 3. A failure beside it decides.
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$TESTS/make_checkpoint.py" . --unknown
 python3 - <<'EOF'
 import os, pickle, struct, sys
 sys.path.insert(0, os.environ["TESTS"])
