@@ -3,6 +3,7 @@
  * Opening a file that another file names: only inside that one's folder. Each folder on the way is
  * held open while the next is looked up in it, and no step follows a symbolic link, so that nobody
  * can exchange one in the meantime. */
+#define _XOPEN_SOURCE 700 /* realpath() */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
