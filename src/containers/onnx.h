@@ -66,7 +66,6 @@ struct dti_onnx_draft {
     bool has_offset, has_length;
     uint64_t string_bytes;
 };
-struct dti_onnx_type;
 
 /* What the container keeps of each tensor beside struct dti_tensor. */
 struct dti_onnx_tensor {
@@ -74,7 +73,7 @@ struct dti_onnx_tensor {
     uint64_t place;                     /* in its attribute, of several */
     const char *name;                   /* its own; it may be empty */
     size_t name_length;
-    uint64_t start, end;  /* of its message */
+    uint64_t start, end;  /* of its message, for values that are decoded */
     const char *location; /* of its external data, or NULL */
     size_t location_length;
     uint64_t type; /* of values that are decoded: its id */
@@ -96,11 +95,11 @@ struct dti_onnx_reading {
     size_t depth;
     struct dti_onnx_frame frames[DTI_ONNX_DEPTH_MAX];
     struct dti_onnx_draft draft, sparse;
-    const char *sparse_type, *location; /* of the tensor before, with external data */
-    const char *sparse_name;
+    const char *sparse_type, *sparse_name; /* of its values */
     size_t sparse_name_length;
-    uint64_t path_bytes;
-    size_t sparse_count, other_keys, too_long;
+    const char *location;                      /* of the last tensor with external data */
+    uint64_t path_bytes;                       /* of names so far */
+    size_t sparse_count, other_keys, too_long; /* for notes */
     unsigned opsets;
     bool has_graph;
 };
