@@ -39,6 +39,15 @@ enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct d
  * named pipe, which may never come. */
 enum dti_status dti_input_open_file(struct dti_input *ret, const char *path,
                                     struct dti_error *reterr);
+/* A file that another file names: `name` in the folder of the path `beside`, or below it, without
+ * "..", and a regular file. No symbolic link is followed, except one that leads into the same
+ * folder, or into that of the file that `beside` is a link to. path is how messages call it, and
+ * must live as long as the input. Fails with DTI_BAD_INPUT, DTI_NO_MEMORY. */
+enum dti_status dti_input_open_inside(struct dti_input *ret, const char *beside, const char *name,
+                                      const char *path, struct dti_error *reterr);
+/* The same for what is already open; fd is closed on failure. */
+enum dti_status dti_input_take(struct dti_input *ret, int fd, const char *path,
+                               struct dti_error *reterr);
 void dti_input_close(struct dti_input *input); /* leaves standard input open */
 
 /* Reads until `size` bytes are there or the end comes; *ret_size is their number. In sequence. */

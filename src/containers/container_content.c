@@ -20,10 +20,6 @@ static const struct dti_foreign torch_zip = {
     .is = "is a PyTorch file, whose pickle could run code and is never read",
     .remedy = "load it with torch.load(weights_only=True) and save it with Python's safetensors",
 };
-static const struct dti_foreign onnx = {
-    .is = "looks like an ONNX model, which dtinfo does not read",
-    .remedy = "write its initializers as .npy or safetensors, with the onnx package for example",
-};
 
 bool dti_begins(const unsigned char *head, size_t head_size, const char *magic)
 {
@@ -51,16 +47,6 @@ bool dti_is_zip(const unsigned char *head, size_t size, bool of_torch)
         size < HEADER ? 0 : (size_t)head[NAME_LENGTH] | (size_t)head[NAME_LENGTH + 1] << 8;
     return of_torch == (length >= wanted && length <= size - HEADER &&
                         memcmp(head + HEADER + length - wanted, pickle, wanted) == 0);
-}
-
-/* A protocol buffer whose field 1 is a small version and whose next field is one that exporters
- * write there: producer name, producer version, graph or opset. */
-static bool is_onnx(const char *name, const unsigned char *head, size_t size)
-{
-    if (size < 3 || head[0] != 0x08 || head[1] == 0 || head[1] > 15)
-        return false;
-    return dti_text_ends(name, strlen(name), ".onnx") ||
-           (head[2] == 0x12 && size > 4 && (head[4] == 'p' || head[4] == 't' || head[4] == 's'));
 }
 
 /* Whether a name says so. Of what has no mark at all any name may be. */
@@ -101,7 +87,5 @@ enum dti_container_kind dti_content_of(const char *name, const unsigned char *he
         if (ops->resembles && ops->resembles(head, size))
             return kind;
     }
-    if (is_onnx(name, head, size))
-        *ret_foreign = &onnx;
     return DTI_CONTAINER_COUNT;
 }

@@ -74,24 +74,33 @@ static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
     return DTI_OK;
 }
 
-static enum dti_status open_with(struct dti_input *ret, const char *path, int flags,
-                                 struct dti_error *reterr)
+static enum dti_status look_or_close(struct dti_input *ret, struct dti_input input,
+                                     struct dti_error *reterr)
 {
-    struct dti_input input = {.name = path, .fd = STDIN_FILENO};
-    if (strcmp(path, "-") == 0) {
-        input.name = standard_input;
-    } else {
-        DTI_AGAIN(input.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags));
-        input.fd = dti_descriptor_above_standard(input.fd);
-        if (input.fd < 0)
-            return dti_input_fail(&input, errno, reterr);
-    }
     const enum dti_status status = look(&input, reterr);
     if (status != DTI_OK)
         dti_input_close(&input);
     else
         *ret = input;
     return status;
+}
+
+enum dti_status dti_input_take(struct dti_input *ret, int fd, const char *path,
+                               struct dti_error *reterr)
+{
+    const struct dti_input input = {.name = path, .fd = dti_descriptor_above_standard(fd)};
+    return input.fd < 0 ? dti_input_fail(&input, errno, reterr) : look_or_close(ret, input, reterr);
+}
+
+static enum dti_status open_with(struct dti_input *ret, const char *path, int flags,
+                                 struct dti_error *reterr)
+{
+    const struct dti_input standard = {.name = standard_input, .fd = STDIN_FILENO};
+    int fd;
+    if (strcmp(path, "-") == 0)
+        return look_or_close(ret, standard, reterr);
+    DTI_AGAIN(fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags));
+    return dti_input_take(ret, fd, path, reterr);
 }
 
 enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct dti_error *reterr)

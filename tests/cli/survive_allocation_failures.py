@@ -16,6 +16,7 @@ from make_gptq import main as make_gptq
 from make_mlx import main as make_mlx
 from survival import SANITIZED, check, environment, main, require, require_one_line, run
 
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 LIBRARY = os.path.abspath(sys.argv.pop(3))
 LONG = "long" in sys.argv[3:]
 if LONG:
@@ -100,6 +101,10 @@ QUESTIONS += [(words.split(), b"") for words in (
     "transcode mx --to modelopt --dtype nvfp4 -o mx_out --force --threads 2",
     "transcode mx --to compressed-tensors -o mx_out --force -v",
     "inspect mlx/model.safetensors", "quant mlx/model.safetensors bf16 --dequant -o out.safetensors --force")]
+
+QUESTIONS += [(words.split(), b"") for words in (
+    "inspect graph.onnx --stats --threads 2", "inspect external.onnx -v --json",
+    "cast external.onnx bf16 -o out.safetensors --force", "compare graph.onnx graph.onnx --only half,packed,*bias")]
 
 
 # the C library ends a process that has no memory for the thread-local data of a library, which MPFR has
@@ -220,6 +225,8 @@ if __name__ == "__main__":
         pathlib.Path(name, "raw.bin").write_bytes(bytes(range(64)))
         make_gptq("gptq.safetensors", "qzeros=I32:2,4:119", "g_idx=I32:64:0")
         make_gptq("awq.safetensors")
+        for file in ("graph.onnx", "external.onnx", "external.data"):
+            shutil.copy(DATA / file, file)
         os.mkdir("mlx")
         make_mlx("mlx/model.safetensors", "a.weight=U32:2,8", "a.scales=BF16:2,1", "a.biases=BF16:2,1",
                  "b.weight=U32:2,8", "b.scales=U8:2,4", "b.global_scale=F32:", "x_blocks=U8:2,3,1,16", "x_scales=U8:2,3,1")

@@ -73,6 +73,8 @@ static const struct {
     {"a_scale.npy", NPY},
     {"a_zero_point.npy", NPY},
     {"list.sha256", RAW},
+    {"a.onnx", RAW},
+    {"w.data", RAW},
 };
 
 /* @1, @2: the first file and the second, or the first again. @m: the folder where several files are

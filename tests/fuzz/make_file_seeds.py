@@ -15,6 +15,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import make_bitsandbytes  # noqa: E402
 import make_checkpoint  # noqa: E402
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "data"))
+import make_onnx as onnx  # noqa: E402
+
 FILE, PART, MEMBER = b"\xf5", b"\xf6", b"\xf7"
 SIZES = {"I8": 8, "U8": 8, "I32": 32, "I64": 64, "F32": 32, "F16": 16, "BF16": 16, "F8_E4M3": 8, "F8_E8M0": 8,
          "F4": 4, "BOOL": 8, "F64": 64, "F6_E3M2": 6, "C64": 64}
@@ -158,6 +161,15 @@ def seeds():
     yield "gguf_nvfp4", gguf([("nv", 40, (1, 64), bytes(range(36))), ("nv.scale", "F32", (1,), struct.pack("<f", 0.5))])
     yield "gguf_big", gguf([("a", "F32", (2,), struct.pack(">2f", 1, 2)),
                             ("q8", "Q8_0", (1, 32), bytes(range(34)))], ">")
+    yield "onnx", raw(b"R", onnx.graph())
+    yield "onnx_external", raw(b"S", bytes(range(64))) + raw(b"R", onnx.model(
+        onnx.tensor("a", 1, (2, 4), onnx.external("w.data", length=32)),
+        onnx.tensor("b", 10, (2,), onnx.external("w.data", offset=60))))
+    yield "onnx_outside", raw(b"R", onnx.model(onnx.tensor("a", 1, (2, 4), onnx.external("../a.bin"))))
+    yield "onnx_types", raw(b"R", onnx.model(
+        onnx.raw("c", 14, (1,), bytes(8)), onnx.raw("f", 27, (4,), bytes(3)), onnx.raw("e", 24, (3,), b"abc"),
+        onnx.tensor("x", 28, (5,), onnx.numbers(5, [1, 2, 3, 63, 5], "varint", True)),
+        onnx.tensor("u", 25, (5,), onnx.numbers(5, [27, 1], "varint", False))))
     yield "int8", safetensors(b"A", [("w", "I8", [4, 8]), ("w_scale", "F32", [4, 1]), ("w_zero_point", "I8", [4, 1])])
     yield "open_row", safetensors(b"A", [("w", "I8", [1, 192]), ("w_scale", "F16", [1, 6])])
     yield "open_group", safetensors(b"A", [("w", "I8", [2, 124]), ("w_scale", "F32", [2, 4])])

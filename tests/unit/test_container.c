@@ -31,6 +31,7 @@ static const char safetensors[] = "\x40\0\0\0\0\0\0\0"
 static const char npy[] = "\x93NUMPY\1\0\x38\0"
                           "{'descr': '|u1', 'fortran_order': False, 'shape': (2,)}\n"
                           "12";
+static const char onnx[] = "\x08\x0a\x12\1m\x3a\3\x12\1g"; /* a version, a producer, a graph */
 static const char gguf[] = "GGUF\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
 static void the_content_tells_the_kind(void)
@@ -43,6 +44,7 @@ static void the_content_tells_the_kind(void)
         {safetensors, sizeof safetensors - 1, DTI_CONTAINER_SAFETENSORS},
         {npy, sizeof npy - 1, DTI_CONTAINER_NPY},
         {gguf, sizeof gguf, DTI_CONTAINER_GGUF},
+        {onnx, sizeof onnx - 1, DTI_CONTAINER_ONNX},
         {"{\"weight_map\":{}}", 17, DTI_CONTAINER_SHARDED},
         {" \n{ \"weight_map\" : {}}", 22, DTI_CONTAINER_SHARDED},
     };
@@ -71,7 +73,7 @@ static void the_content_tells_the_kind(void)
 static void what_is_not_read_is_told(void)
 {
     static const char unrecognized[] =
-        "'x' has an unknown file format (known: safetensors, npy, npz, gguf, an index)";
+        "'x' has an unknown file format (known: safetensors, npy, npz, gguf, onnx, an index)";
     static const char pickle[] =
         "'x' is a Python pickle, which could run code and is never read; load it with "
         "torch.load(weights_only=True) or numpy and save it with Python's safetensors";
@@ -108,10 +110,8 @@ static void what_is_not_read_is_told(void)
     refused("x", DTI_BAD_INPUT,
             "'x' is an HDF5 file, which dtinfo does not read; write its arrays as .npy or "
             "safetensors, with h5py for example");
-    make_text("x", "\x08\x07\x12\x07pytorch\x1a");
-    refused("x", DTI_BAD_INPUT,
-            "'x' looks like an ONNX model, which dtinfo does not read; write its initializers as "
-            ".npy or safetensors, with the onnx package for example");
+    make_text("x", "\x08\x07\x12\x07pytorch\x1a"); /* not enough of an ONNX model */
+    refused("x", DTI_UNRECOGNIZED, unrecognized);
     make_text("x", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n");
     refused("x", DTI_BAD_INPUT,
             "'x' is a Git LFS pointer, not the file itself; fetch the file with \"git lfs "
@@ -126,8 +126,8 @@ static void what_is_not_read_is_told(void)
 
 static void broken_files_get_the_verdict_of_their_kind(void)
 {
-    static const char *const names[] = {"x.safetensors", "x.npy", "x.npz", "x.gguf",
-                                        "x.safetensors.index.json"};
+    static const char *const names[] = {"x.safetensors", "x.npy",  "x.npz",
+                                        "x.gguf",        "x.onnx", "x.safetensors.index.json"};
     static const char *const contents[] = {"", "x", "1 2 3", "\x10\0\0\0\0\0\0\0{"};
     folder_enter();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -44,6 +44,9 @@ static enum dti_status put_head(const struct inspect_view *view, struct dti_erro
     if (container->kind == DTI_CONTAINER_SHARDED) {
         dti_line_text(&line, ", ");
         put_count(&line, container->file_count, container->file_count, "shard");
+    } else if (container->file_count > 1) {
+        dti_line_text(&line, ", ");
+        put_count(&line, container->file_count, container->file_count, "file");
     }
     dti_line_text(&line, ", ");
     put_count(&line, report->selected_count, container->tensor_count, "tensor");
@@ -351,7 +354,8 @@ enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_er
     if (view->cx->quiet)
         return dti_inspect_list(view, reterr);
     enum dti_status status = put_head(view, reterr);
-    if (status == DTI_OK && view->cx->verbose && report->container->kind == DTI_CONTAINER_SHARDED)
+    if (status == DTI_OK && view->cx->verbose &&
+        (report->container->kind == DTI_CONTAINER_SHARDED || report->container->file_count > 1))
         status = put_files(view, reterr);
     if (status == DTI_OK)
         status = view->tree               ? dti_inspect_tree(view, reterr)

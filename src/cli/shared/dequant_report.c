@@ -24,9 +24,15 @@ enum dti_status dti_dequant_view(struct dti_rewrite_job *job, struct dti_error *
         dti_file_dequant_new(&job->request.dequant, job->container, &request, reterr);
     if (status != DTI_OK || dti_file_dequant_count(job->request.dequant) > 0)
         return status;
+    dti_quote(quoted, job->path, strlen(job->path));
+    if (job->container->kind == DTI_CONTAINER_ONNX)
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "%s: quantized tensors of ONNX models are not recognised; their codes and "
+                        "scales are tensors of their own",
+                        quoted);
     return dti_fail(reterr, DTI_BAD_INPUT,
                     "%s: no quantized tensors found%s; 'dtinfo cast' casts floats to other dtypes",
-                    dti_quote(quoted, job->path, strlen(job->path)),
+                    quoted,
                     tensors->only || tensors->keep || tensors->select ? " in the selection"
                     : request.layout_given                            ? " in that layout"
                                                                       : "");

@@ -237,6 +237,8 @@ static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant
     const struct dti_container *const container = dequant->container;
     const bool npy = container->kind == DTI_CONTAINER_NPY && container->tensor_count == 1;
     enum dti_status status = DTI_OK;
+    if (container->kind == DTI_CONTAINER_ONNX) /* names say nothing there: the graph does */
+        return DTI_OK;
     if (!npy && container->kind != DTI_CONTAINER_GGUF)
         return dti_dequant_find(dequant, found, reterr);
     for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {

@@ -1,0 +1,5 @@
+# tensors of ONNX models are quantized; what DequantizeLinear would make is not recognised
+cp "$TESTS"/../data/graph.onnx .
+dtinfo quant graph.onnx int8 --select weight -q -o weight.safetensors
+dtinfo inspect weight.safetensors --raw | head -n 4
+dtinfo quant graph.onnx bf16 --dequant -o back.safetensors
