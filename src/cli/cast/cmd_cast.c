@@ -198,8 +198,8 @@ const struct dti_command dti_command_cast = {
                "report shows what was lost:\n"
                "dtinfo cast in.bin bf16 --from fp32 -o out.bin\n"
                "\n"
-               "Self-describing files (safetensors, a sharded checkpoint, npy, npz, gguf)\n"
-               "need no --from. Floats are cast, everything else is kept, and the report\n"
+               "Self-describing files (safetensors, a sharded checkpoint, PyTorch, npy, npz,\n"
+               "gguf) need no --from. Floats are cast, everything else is kept, and the report\n"
                "shows what each tensor lost:\n"
                "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'",
     .examples = "dtinfo cast 70000 bf16\n"

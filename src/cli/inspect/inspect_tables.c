@@ -27,7 +27,7 @@ static void remark_cell(struct dti_table *table, const struct inspect_view *view
     const bool swapped = dti_inspect_has_byte_order(tensor, &big) && big;
     const char *const remarks[] = {
         tensor->fortran ? "Fortran order" : NULL, swapped ? "big-endian" : NULL,
-        tensor->compressed ? "compressed" : NULL,
+        tensor->compressed ? "compressed" : NULL, tensor->strided ? "strided" : NULL,
         is_blocks(view, tensor) ? NULL : dti_remedy_words(words, tensor->remedy, tensor->refusal)};
     const char *separator = "";
     dti_table_cell(table, DTI_STYLE_DIM, "");
