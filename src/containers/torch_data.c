@@ -13,7 +13,7 @@
 enum { PIECE = 1 << 20, SIDE = 256, RANK_MAX = 65 };
 
 /* A gathering. Dimensions of one element are left out, but one is always there, in front. */
-struct gathering {
+struct torch_gathering {
     const struct dti_input *from;
     struct dti_input *to;
     uint64_t from_at, to_at; /* of the first element */
@@ -25,7 +25,7 @@ struct gathering {
 };
 
 /* Bytes from the first to the last element of the dimensions from `first` on. */
-static uint64_t span_of(const struct gathering *work, unsigned first)
+static uint64_t span_of(const struct torch_gathering *work, unsigned first)
 {
     uint64_t span = work->item;
     for (unsigned i = first; i < work->rank; i++)
@@ -35,8 +35,8 @@ static uint64_t span_of(const struct gathering *work, unsigned first)
 
 /* Counts up the places of the dimensions before `end`, without those of which skip has a bit;
  * moves both offsets along. False: they are all done. */
-static bool advance(const struct gathering *work, uint64_t *place, unsigned end, uint64_t skip,
-                    uint64_t *from, uint64_t *to)
+static bool advance(const struct torch_gathering *work, uint64_t *place, unsigned end,
+                    uint64_t skip, uint64_t *from, uint64_t *to)
 {
     for (unsigned i = end; i-- > 0;) {
         if (skip >> i & 1)
@@ -74,7 +74,7 @@ static void move(unsigned char *to, const unsigned char *from, size_t item)
 
 /* Takes the elements of the dimensions from `first` on out of the piece; what fills the room for
  * the gathered ones is written. */
-static enum dti_status gather_piece(const struct gathering *work, unsigned first, uint64_t to,
+static enum dti_status gather_piece(const struct torch_gathering *work, unsigned first, uint64_t to,
                                     struct dti_error *reterr)
 {
     const unsigned last = work->rank - 1;
@@ -100,7 +100,7 @@ static enum dti_status gather_piece(const struct gathering *work, unsigned first
 }
 
 /* Everything, in pieces that have the dimensions from `first` on. */
-static enum dti_status gather_pieces(const struct gathering *work, unsigned first,
+static enum dti_status gather_pieces(const struct torch_gathering *work, unsigned first,
                                      struct dti_error *reterr)
 {
     const size_t span = (size_t)span_of(work, first);
@@ -115,8 +115,8 @@ static enum dti_status gather_pieces(const struct gathering *work, unsigned firs
 }
 
 /* A tile: rows of the dimension `close` are read, rows of the last one are written. */
-static enum dti_status gather_tile(const struct gathering *work, unsigned close, uint64_t from,
-                                   uint64_t to, uint64_t rows, uint64_t columns,
+static enum dti_status gather_tile(const struct torch_gathering *work, unsigned close,
+                                   uint64_t from, uint64_t to, uint64_t rows, uint64_t columns,
                                    struct dti_error *reterr)
 {
     const unsigned last = work->rank - 1;
@@ -135,7 +135,7 @@ static enum dti_status gather_tile(const struct gathering *work, unsigned close,
     return status;
 }
 
-static enum dti_status gather_tiles(const struct gathering *work, unsigned close,
+static enum dti_status gather_tiles(const struct torch_gathering *work, unsigned close,
                                     struct dti_error *reterr)
 {
     const unsigned last = work->rank - 1;
@@ -161,7 +161,7 @@ static enum dti_status gather_tiles(const struct gathering *work, unsigned close
 
 /* Of the dimensions before `end` the one whose elements are closest in the file, if they are closer
  * than `span`; else the one in front. */
-static unsigned closest(const struct gathering *work, unsigned end, uint64_t span)
+static unsigned closest(const struct torch_gathering *work, unsigned end, uint64_t span)
 {
     unsigned close = 0;
     for (unsigned i = 1; i < end; i++) {
@@ -173,7 +173,7 @@ static unsigned closest(const struct gathering *work, unsigned end, uint64_t spa
     return close;
 }
 
-static enum dti_status gather(const struct gathering *work, struct dti_error *reterr)
+static enum dti_status gather(const struct torch_gathering *work, struct dti_error *reterr)
 {
     const unsigned last = work->rank - 1;
     unsigned first = work->rank;
@@ -185,7 +185,8 @@ static enum dti_status gather(const struct gathering *work, struct dti_error *re
                                      : gather_pieces(work, first, reterr);
 }
 
-static void plan(struct gathering *work, const struct dti_tensor *tensor, const uint64_t *strides)
+static void plan(struct torch_gathering *work, const struct dti_tensor *tensor,
+                 const uint64_t *strides)
 {
     work->shape[0] = 1;
     work->strides[0] = 0;
@@ -247,13 +248,13 @@ enum dti_status dti_torch_data(struct dti_container *container, size_t index,
         enum dti_status status = make_room(torch, input->name, tensor->bytes, reterr);
         if (status != DTI_OK)
             return status;
-        struct gathering work = {.from = input,
-                                 .to = &torch->scratch,
-                                 .from_at = tensor->offset,
-                                 .to_at = torch->used,
-                                 .item = item_bytes(tensor),
-                                 .piece = torch->buffers,
-                                 .gathered = torch->buffers + PIECE};
+        struct torch_gathering work = {.from = input,
+                                       .to = &torch->scratch,
+                                       .from_at = tensor->offset,
+                                       .to_at = torch->used,
+                                       .item = item_bytes(tensor),
+                                       .piece = torch->buffers,
+                                       .gathered = torch->buffers + PIECE};
         plan(&work, tensor, place->strides);
         status = gather(&work, reterr);
         if (status != DTI_OK)

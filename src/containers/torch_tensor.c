@@ -10,86 +10,8 @@
 #include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 
-static const struct {
-    const char *class, *torch_name;
-    enum dti_dtype dtype;
-    unsigned item;
-} storages[] = {
-#define STORAGE(class_name, id, name, bytes) \
-    {.class = class_name, .torch_name = "torch." name, .dtype = DTI_##id, .item = bytes},
-#include "containers/torch_storages.def"
-#undef STORAGE
-};
-enum { STORAGES = sizeof storages / sizeof *storages };
-
-/* The row of a class with its module before it. */
-static size_t storage_row(const struct dti_pickle *pickle, uint32_t class)
-{
-    size_t length, row = 0;
-    const char *const text = dti_pickle_text(pickle, class, &length);
-    const char *const name = strrchr(text, '.') + 1;
-    while (row < STORAGES && strcmp(name, storages[row].class) != 0)
-        row++;
-    return row;
-}
-
-/* A part of a storage, as torch 0.x has it: (key, offset, elements). */
-static bool read_view(const struct dti_pickle *pickle, uint32_t value,
-                      struct dti_torch_storage *storage)
-{
-    const uint32_t *items;
-    size_t count;
-    uint64_t at, size;
-    storage->view_at = 0;
-    storage->view_bytes = storage->bytes;
-    if (dti_pickle_type(pickle, value) == DTI_PICKLE_NONE)
-        return true;
-    if (!dti_pickle_tuple(pickle, value, &items, &count) || count != 3 ||
-        !dti_pickle_size(pickle, items[1], &at) || !dti_pickle_size(pickle, items[2], &size) ||
-        !dti_mul_u64(at, storage->item, &at) || !dti_mul_u64(size, storage->item, &size) ||
-        at > storage->bytes || size > storage->bytes - at)
-        return false;
-    storage->view_at = at;
-    storage->view_bytes = size;
-    return true;
-}
-
-bool dti_torch_storage(const struct dti_pickle *pickle, uint32_t value,
-                       struct dti_torch_storage *ret)
-{
-    struct dti_torch_storage storage = {.item = 1, .offset = UINT64_MAX};
-    const uint32_t *items;
-    size_t count, length;
-    uint64_t elements;
-    if (dti_pickle_type(pickle, value) != DTI_PICKLE_PERSISTENT ||
-        !dti_pickle_tuple(pickle, dti_pickle_arguments(pickle, value), &items, &count) ||
-        (count != 5 && count != 6) || dti_pickle_type(pickle, items[0]) != DTI_PICKLE_TEXT ||
-        dti_pickle_type(pickle, items[2]) != DTI_PICKLE_TEXT)
-        return false;
-    const char *const kind = dti_pickle_text(pickle, items[0], &length);
-    const enum dti_pickle_meaning class = dti_pickle_meaning(pickle, items[1]);
-    if (!dti_text_is(kind, length, "storage") ||
-        (class != DTI_GLOBAL_STORAGE && class != DTI_GLOBAL_UNTYPED))
-        return false;
-    if (class == DTI_GLOBAL_STORAGE) {
-        const size_t row = storage_row(pickle, items[1]);
-        storage.item = storages[row].item;
-        storage.torch_name = storages[row].torch_name;
-        if (storages[row].dtype != DTI_NONE)
-            storage.format = dti_format_get(storages[row].dtype);
-    }
-    storage.key = dti_pickle_text(pickle, items[2], &storage.key_length);
-    if (storage.key_length > DTI_TORCH_KEY_MAX || memchr(storage.key, '\0', storage.key_length) ||
-        !dti_pickle_size(pickle, items[4], &elements) ||
-        !dti_mul_u64(elements, storage.item, &storage.bytes) ||
-        !read_view(pickle, count > 5 ? items[5] : DTI_PICKLE_NONE, &storage))
-        return false;
-    *ret = storage;
-    return true;
-}
-
 /* What is known about a tensor on the way. */
-struct making {
+struct torch_making {
     struct dti_torch_reading *reading;
     struct dti_subject subject;
     struct dti_torch_found found;
@@ -97,13 +19,13 @@ struct making {
     uint64_t item; /* bytes of an element; 0: not known */
 };
 
-static bool refuse(const struct making *making, const char *text)
+static bool refuse(const struct torch_making *making, const char *text)
 {
     return dti_opening_refuse_of(making->reading->opening, making->subject, "%s", text);
 }
 
 /* Listed, but without numbers. */
-static void cannot(struct making *making, const char *why)
+static void cannot(struct torch_making *making, const char *why)
 {
     making->found.tensor.format = NULL;
     if (!making->found.tensor.refusal)
@@ -111,7 +33,7 @@ static void cannot(struct making *making, const char *why)
 }
 
 /* Numbers that are not negative, as many as there are; to ret, which has room for all. */
-static bool read_sizes(const struct making *making, uint32_t value, uint64_t *ret,
+static bool read_sizes(const struct torch_making *making, uint32_t value, uint64_t *ret,
                        unsigned *ret_count)
 {
     const struct dti_pickle *const pickle = &making->reading->pickle;
@@ -129,7 +51,7 @@ static bool read_sizes(const struct making *making, uint32_t value, uint64_t *re
     return true;
 }
 
-static bool set_shape(struct making *making, uint32_t value)
+static bool set_shape(struct torch_making *making, uint32_t value)
 {
     struct dti_tensor *const tensor = &making->found.tensor;
     uint64_t shape[DTI_TORCH_RANK_MAX];
@@ -162,7 +84,7 @@ static const struct dti_format *format_of(const char *name, size_t length)
 
 /* A dtype by its name, "torch.float8_e4m3fn". Elements of less than a byte are only known in pairs.
  */
-static bool set_dtype(struct making *making, uint32_t value)
+static bool set_dtype(struct torch_making *making, uint32_t value)
 {
     static const char module[] = "torch.";
     struct dti_tensor *const tensor = &making->found.tensor;
@@ -191,7 +113,7 @@ static bool set_dtype(struct making *making, uint32_t value)
     return true;
 }
 
-static bool set_storage(struct making *making, uint32_t value, struct dti_torch_storage *ret)
+static bool set_storage(struct torch_making *making, uint32_t value, struct dti_torch_storage *ret)
 {
     struct dti_tensor *const tensor = &making->found.tensor;
     if (!dti_torch_storage(&making->reading->pickle, value, ret))
@@ -206,7 +128,7 @@ static bool set_storage(struct making *making, uint32_t value, struct dti_torch_
 
 /* Whether elements follow each other in the order of the shape, or, backwards, in the opposite
  * order. Dimensions of one element do not matter. */
-static bool is_plain(const struct making *making, bool backwards)
+static bool is_plain(const struct torch_making *making, bool backwards)
 {
     const struct dti_tensor *const tensor = &making->found.tensor;
     uint64_t expected = 1;
@@ -220,7 +142,7 @@ static bool is_plain(const struct making *making, bool backwards)
 }
 
 /* Two codes in each of torch's elements: the last dimension has twice as many. */
-static bool double_last(struct making *making)
+static bool double_last(struct torch_making *making)
 {
     struct dti_tensor *const tensor = &making->found.tensor;
     if (tensor->rank == 0 || !is_plain(making, false)) {
@@ -239,7 +161,7 @@ static bool double_last(struct making *making)
 
 /* The last element must be in the storage. All of a file's tensors together may repeat what it
  * stores, but not without bound. */
-static bool check_place(struct making *making, const struct dti_torch_storage *storage,
+static bool check_place(struct torch_making *making, const struct dti_torch_storage *storage,
                         uint64_t offset)
 {
     enum { REPEATED = 4 };
@@ -273,7 +195,7 @@ static bool check_place(struct making *making, const struct dti_torch_storage *s
 }
 
 /* How the elements are in the file, of what can be read. */
-static bool set_layout(struct making *making)
+static bool set_layout(struct torch_making *making)
 {
     struct dti_torch_reading *const reading = making->reading;
     struct dti_tensor *const tensor = &making->found.tensor;
@@ -307,8 +229,8 @@ static bool is_lazy(const struct dti_pickle *pickle, uint32_t metadata)
 }
 
 /* (storage, offset, shape, strides, ...), and where dtype and metadata are among them. */
-static bool make_view(struct making *making, const uint32_t *items, size_t count, size_t dtype,
-                      size_t metadata)
+static bool make_view(struct torch_making *making, const uint32_t *items, size_t count,
+                      size_t dtype, size_t metadata)
 {
     struct dti_torch_reading *const reading = making->reading;
     const struct dti_pickle *const pickle = &reading->pickle;
@@ -341,8 +263,8 @@ static bool make_view(struct making *making, const uint32_t *items, size_t count
 }
 
 /* What has no data here: its shape is listed. */
-static bool make_absent(struct making *making, const uint32_t *items, size_t count, size_t shape,
-                        size_t dtype, const char *why)
+static bool make_absent(struct torch_making *making, const uint32_t *items, size_t count,
+                        size_t shape, size_t dtype, const char *why)
 {
     if (count <= shape || count <= dtype)
         return refuse(making, " is made of too few parts");
@@ -355,7 +277,7 @@ static bool make_absent(struct making *making, const uint32_t *items, size_t cou
     return set_shape(making, items[shape]);
 }
 
-static bool make_sparse(struct making *making, const uint32_t *items, size_t count)
+static bool make_sparse(struct torch_making *making, const uint32_t *items, size_t count)
 {
     const struct dti_pickle *const pickle = &making->reading->pickle;
     const uint32_t *parts;
@@ -367,7 +289,7 @@ static bool make_sparse(struct making *making, const uint32_t *items, size_t cou
 }
 
 /* Parameters and tensors of other classes have the tensor among their arguments. */
-static bool make(struct making *making, uint32_t call)
+static bool make(struct torch_making *making, uint32_t call)
 {
     const struct dti_pickle *const pickle = &making->reading->pickle;
     uint32_t callee = dti_pickle_callee(pickle, call),
@@ -433,7 +355,7 @@ bool dti_torch_tensor(struct dti_torch_reading *reading, uint32_t call, const ch
 {
     enum { CLAIMED_PER_BYTE = 32, CLAIMED_MORE = 1 << 16, CLAIMED_PER_TENSOR = 64 };
     struct dti_opening *const opening = reading->opening;
-    struct making making = {
+    struct torch_making making = {
         .reading = reading,
         .subject = {.what = "tensor", .name = name, .length = name_length},
         .found = {.order = reading->found_count},

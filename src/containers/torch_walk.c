@@ -11,21 +11,21 @@
 enum { NAME_MAX_BYTES = 4096 };
 
 /* A dict or a list on the way to where the walk is. */
-struct level {
+struct torch_level {
     struct dti_pickle_items items;
     size_t name_length; /* of its own name */
     uint64_t index;     /* of the next item of a list */
     bool is_dict;
 };
-struct walk {
+struct torch_walk {
     struct dti_torch_reading *reading;
     size_t depth;
     size_t name_length;
     char name[NAME_MAX_BYTES];
-    struct level levels[DTI_PICKLE_DEPTH_MAX];
+    struct torch_level levels[DTI_PICKLE_DEPTH_MAX];
 };
 
-static bool name_step(struct walk *walk, const char *text, size_t length)
+static bool name_step(struct torch_walk *walk, const char *text, size_t length)
 {
     const size_t dot = walk->depth > 1;
     if (length > sizeof walk->name - walk->name_length - dot)
@@ -39,7 +39,7 @@ static bool name_step(struct walk *walk, const char *text, size_t length)
     return true;
 }
 
-static bool name_key(struct walk *walk, uint32_t key)
+static bool name_key(struct torch_walk *walk, uint32_t key)
 {
     const struct dti_pickle *const pickle = &walk->reading->pickle;
     char number[24];
@@ -56,7 +56,7 @@ static bool name_key(struct walk *walk, uint32_t key)
 }
 
 /* Remembers the first name for a note. */
-static bool count(const struct walk *walk, size_t *number, const char **first)
+static bool count(const struct torch_walk *walk, size_t *number, const char **first)
 {
     char quoted[DTI_QUOTE_SIZE];
     if ((*number)++ > 0)
@@ -67,7 +67,7 @@ static bool count(const struct walk *walk, size_t *number, const char **first)
 }
 
 /* An object that is not read: the file is refused, unless what can be read was asked for. */
-static bool meet_opaque(const struct walk *walk, uint32_t value, const char *where,
+static bool meet_opaque(const struct torch_walk *walk, uint32_t value, const char *where,
                         size_t where_length)
 {
     struct dti_opening *const opening = walk->reading->opening;
@@ -90,7 +90,7 @@ static bool meet_opaque(const struct walk *walk, uint32_t value, const char *whe
     return false;
 }
 
-static bool enter(struct walk *walk, uint32_t value, enum dti_pickle_type type)
+static bool enter(struct torch_walk *walk, uint32_t value, enum dti_pickle_type type)
 {
     struct dti_torch_reading *const reading = walk->reading;
     if (dti_pickle_visit(&reading->pickle, value))
@@ -98,7 +98,7 @@ static bool enter(struct walk *walk, uint32_t value, enum dti_pickle_type type)
     if (walk->depth == DTI_PICKLE_DEPTH_MAX)
         return dti_opening_refuse(reading->opening, " has more than %d containers in each other",
                                   (int)DTI_PICKLE_DEPTH_MAX);
-    walk->levels[walk->depth++] = (struct level){
+    walk->levels[walk->depth++] = (struct torch_level){
         .items = dti_pickle_items(&reading->pickle, value),
         .name_length = walk->name_length,
         .is_dict = type == DTI_PICKLE_DICT,
@@ -107,7 +107,7 @@ static bool enter(struct walk *walk, uint32_t value, enum dti_pickle_type type)
 }
 
 /* A value whose name is that of the walk. */
-static bool meet(struct walk *walk, uint32_t value)
+static bool meet(struct torch_walk *walk, uint32_t value)
 {
     struct dti_torch_reading *const reading = walk->reading;
     const enum dti_pickle_type type = dti_pickle_type(&reading->pickle, value);
@@ -127,10 +127,10 @@ static bool meet(struct walk *walk, uint32_t value)
 }
 
 /* The next item of the innermost level; at its end, back to the one around it. */
-static bool step(struct walk *walk)
+static bool step(struct torch_walk *walk)
 {
     const struct dti_pickle *const pickle = &walk->reading->pickle;
-    struct level *const level = &walk->levels[walk->depth - 1];
+    struct torch_level *const level = &walk->levels[walk->depth - 1];
     uint32_t key, value;
     char number[24];
     walk->name_length = level->name_length;
@@ -161,7 +161,7 @@ static bool note(struct dti_torch_reading *reading)
                             reading->shared == 1 ? "" : " and so on");
 }
 
-static bool walk_all(struct walk *walk)
+static bool walk_all(struct torch_walk *walk)
 {
     static const char root[] = "data";
     struct dti_torch_reading *const reading = walk->reading;
@@ -181,7 +181,7 @@ static bool walk_all(struct walk *walk)
 bool dti_torch_walk(struct dti_torch_reading *reading)
 {
     struct dti_opening *const opening = reading->opening;
-    struct walk *const walk = dti_pool_alloc(&reading->pickle.pool, sizeof *walk);
+    struct torch_walk *const walk = dti_pool_alloc(&reading->pickle.pool, sizeof *walk);
     if (!walk)
         return dti_opening_no_memory(opening);
     walk->reading = reading;
