@@ -115,7 +115,6 @@ FILES = {
     "a global without an end": archive(b"\x80\x02cos\nsystem"),
     "a global of 1 MiB": archive(b"\x80\x02c" + b"a" * (1 << 20) + b"\nb\n."),
     # sizes
-    "billion laughs": archive(laughs(60) + b"."),
     "laughs of unknown objects": archive(laughs(60).replace(tensor(), call("os", "system"))),
     "a tensor 200,000 times": archive(b"\x80\x02](" + tensor() + b"q\0" + b"h\0" * 200000 + b"e."),
     "999 lists in each other": archive(b"\x80\x02" + b"]" * 999 + b"a" * 998 + b"."),
@@ -226,6 +225,19 @@ def what_is_good_is_read():
             pathlib.Path("x.pt").write_bytes(content)
             done = run(["cast", "x.pt", "fp32", "--as", "text", "-o", "-"])
             require(done.stdout.split()[:4] == [b"1", b"2", b"3", b"4"], what, done.stdout, done.stderr)
+        os.chdir("/")
+
+
+@check
+def what_is_repeated_is_read_once():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        loop = b"\x80\x02}q\0(" + text("a") + tensor() + text("again") + b"h\0" + text("list") + b"](h\0h\0eu."
+        for content, names in ((archive(laughs(60)), 10), (archive(loop), 1), (legacy(loop), 1)):
+            pathlib.Path("x.pt").write_bytes(content)
+            done = run(["inspect", "x.pt", "-q"])
+            require(done.code == 0 and len(done.stdout.splitlines()) == names, "names:", names, done.stdout[-300:],
+                    done.stderr)
         os.chdir("/")
 
 
