@@ -75,6 +75,7 @@ struct dti_tensor {
     bool fortran;            /* the first dimension varies fastest; only where that differs */
     bool pickled;            /* its bytes are a Python pickle: how many, only Python knows */
     bool compressed;         /* dti_container_data() must unpack it first */
+    bool strided;            /* dti_container_data() must put its elements into order first */
     bool scales_activations; /* of a view: it belongs to no tensor, and is no parameter */
     enum dti_remedy remedy;  /* what makes its values readable, with a refusal */
     const char *refusal;     /* why its values cannot be read ("holds Python objects"), else NULL */
@@ -145,7 +146,7 @@ struct dti_raw {
 };
 struct dti_container_options {
     const struct dti_format *assume; /* npy: what V1, V2 and <f1 hold; NULL: not said */
-    bool lenient;                    /* accept bytes after the data of a safetensors file */
+    bool lenient;                    /* accept bytes after the data, read around unknown objects */
     enum dti_packing packing;  /* of its codes of less than 8 bits: the format leaves that open */
     const struct dti_raw *raw; /* no header: all of the file is one tensor called "data" */
 };

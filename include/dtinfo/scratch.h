@@ -25,4 +25,8 @@ enum dti_status dti_scratch_write_at(const struct dti_input *scratch, const void
 enum dti_status dti_scratch_append(struct dti_input *scratch, const void *data, size_t size,
                                    struct dti_error *reterr);
 
+/* Makes it longer by so many bytes, zeros until they are written; a full disk is noticed now. */
+enum dti_status dti_scratch_extend(struct dti_input *scratch, uint64_t size,
+                                   struct dti_error *reterr);
+
 #endif

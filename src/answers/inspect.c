@@ -13,7 +13,7 @@
 #include "answers/tensors.h"
 
 DTI_WORDS(sort_words, "file", "name", "size", "elements", "dtype", "offset")
-DTI_WORDS(order_words, "row-major", "fortran")
+DTI_WORDS(order_words, "row-major", "fortran", "strided")
 DTI_WORDS(endian_words, "little", "big")
 DTI_WORDS(packing_words, "low", "high", "bytes")
 DTI_WORDS(part_words, DTI_PART_WORDS)

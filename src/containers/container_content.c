@@ -16,9 +16,9 @@ static const struct {
 #undef FOREIGN
 };
 
-static const struct dti_foreign torch_zip = {
-    .is = "is a PyTorch file, whose pickle could run code and is never read",
-    .remedy = "load it with torch.load(weights_only=True) and save it with Python's safetensors",
+static const struct dti_foreign tar = {
+    .is = "is a tar archive, as PyTorch wrote before 0.1.10, which dtinfo does not read",
+    .remedy = "unpack it, or load it with that PyTorch and save it again",
 };
 
 bool dti_begins(const unsigned char *head, size_t head_size, const char *magic)
@@ -63,6 +63,8 @@ static bool is_named(const char *name, enum dti_container_kind kind)
 enum dti_container_kind dti_content_of(const char *name, const unsigned char *head, size_t size,
                                        uint64_t file_size, const struct dti_foreign **ret_foreign)
 {
+    enum { TAR_AT = 257 };
+    static const char tar_magic[] = "ustar";
     enum dti_container_kind kind;
     *ret_foreign = NULL;
     for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
@@ -70,8 +72,9 @@ enum dti_container_kind dti_content_of(const char *name, const unsigned char *he
         if (ops->detect && ops->detect(head, size, file_size))
             return kind;
     }
-    if (dti_is_zip(head, size, true))
-        *ret_foreign = &torch_zip;
+    if (size >= TAR_AT + strlen(tar_magic) &&
+        memcmp(head + TAR_AT, tar_magic, strlen(tar_magic)) == 0)
+        *ret_foreign = &tar;
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
         if (dti_begins(head, size, magics[i].magic))
             *ret_foreign = &magics[i].foreign;

@@ -10,6 +10,7 @@
 #include "containers/crc32.h"
 #include "containers/npy.h"
 #include "containers/npz.h"
+#include "containers/torch.h"
 #include "dtinfo/ascii.h"
 
 enum { USUAL_HEADER = 128 }; /* bytes of one; what is longer takes another read of the file */
@@ -149,20 +150,23 @@ static bool count_arrays(struct dti_opening *opening, const struct dti_zip *zip,
 {
     const struct dti_zip_member *other = NULL;
     size_t count = 0;
-    bool pickle = false;
+    bool pickle = false, script = false;
     char name[DTI_QUOTE_SIZE];
     for (size_t i = 0; i < zip->count; i++) {
         const struct dti_zip_member *const member = &zip->members[i];
         pickle |= dti_text_ends(member->name, member->name_length, "data.pkl");
+        script |= dti_text_ends(member->name, member->name_length, "constants.pkl");
         count += is_array(member);
         if (!is_array(member) && !other)
             other = member;
     }
+    if (count == 0 && pickle && script)
+        return dti_torch_refuse_script(opening);
     if (count == 0 && pickle)
         return dti_opening_refuse(opening,
-                                  " is a PyTorch file, whose pickle could run code and is never "
-                                  "read; load it with torch.load(weights_only=True) and save it "
-                                  "with Python's safetensors");
+                                  " is a zip archive that does not begin with data.pkl, as a "
+                                  "PyTorch file does; load it with torch.load(weights_only=True) "
+                                  "and save it again");
     if (count == 0 && other)
         return dti_opening_refuse(opening, " is a zip archive without .npy members");
     *ret_count = count;

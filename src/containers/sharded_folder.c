@@ -14,11 +14,14 @@ struct shard_names {
     size_t count, capacity;
 };
 
-/* Folders often also hold the same weights in the formats of other libraries. */
+/* Folders often also hold the same weights in the formats of other libraries. Those of PyTorch are
+ * read where there are no others. */
+static const char torch_index[] = ".bin.index.json";
+
 static bool is_index(const char *name, size_t length)
 {
     return dti_text_ends(name, length, ".index.json") &&
-           !dti_text_ends(name, length, ".bin.index.json") &&
+           !dti_text_ends(name, length, torch_index) &&
            !dti_text_ends(name, length, ".h5.index.json") &&
            !dti_text_ends(name, length, ".msgpack.index.json");
 }
@@ -45,7 +48,7 @@ void dti_shards_sort(const char **names, size_t count)
 }
 
 static bool look(struct dti_opening *opening, struct shard_names *indexes,
-                 struct shard_names *shards)
+                 struct shard_names *torch_indexes, struct shard_names *shards)
 {
     const struct dti_input input = {.name = opening->container->path};
     DIR *folder;
@@ -64,6 +67,8 @@ static bool look(struct dti_opening *opening, struct shard_names *indexes,
             continue; /* hidden, such as the "._" files of macOS */
         if (is_index(name, length))
             fits = add(opening, indexes, name);
+        else if (dti_text_ends(name, length, torch_index))
+            fits = add(opening, torch_indexes, name);
         else if (dti_text_ends(name, length, ".safetensors"))
             fits = add(opening, shards, name);
         errno = 0;
@@ -80,10 +85,14 @@ static bool look(struct dti_opening *opening, struct shard_names *indexes,
 bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct dti_shards *ret)
 {
     static const char usual[] = "model.safetensors.index.json";
-    struct shard_names indexes = {.count = 0}, shards = {.count = 0};
+    struct shard_names indexes = {.count = 0}, torch_indexes = {.count = 0}, shards = {.count = 0};
     char first[DTI_QUOTE_SIZE], second[DTI_QUOTE_SIZE];
-    if (!look(opening, &indexes, &shards))
+    if (!look(opening, &indexes, &torch_indexes, &shards))
         return false;
+    if (indexes.count == 0 && shards.count == 0) {
+        indexes = torch_indexes;
+        dti_shards_sort(indexes.names, indexes.count);
+    }
     const char *index = indexes.count == 1 ? indexes.names[0] : NULL;
     for (size_t i = 0; i < indexes.count; i++) {
         if (strcmp(indexes.names[i], usual) == 0)

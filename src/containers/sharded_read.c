@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sharded checkpoints: the tensors of several safetensors files combined into one container. The
+ * Sharded checkpoints: the tensors of several safetensors or PyTorch files in one container. The
  * index and the files must agree about every tensor. */
 #include <inttypes.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 
 #include "containers/safetensors.h"
 #include "containers/sharded.h"
+#include "containers/torch.h"
 
 enum { FEW_FILES = 200 }; /* that may be open without asking for more */
 
@@ -15,6 +16,7 @@ enum { FEW_FILES = 200 }; /* that may be open without asking for more */
 struct checkpoint_opening {
     struct dti_opening *opening;
     struct dti_shards shards;
+    struct dti_torch *torch; /* NULL: the shards are safetensors */
 };
 
 static const char *quote_text(char buffer[DTI_QUOTE_SIZE], const char *text)
@@ -104,17 +106,45 @@ static bool unite_metadata(struct dti_opening *opening)
     return true;
 }
 
+/* What the shards are: all of them are of one kind. */
+static bool choose_kind(struct checkpoint_opening *work)
+{
+    struct dti_opening *const opening = work->opening;
+    unsigned char head[DTI_HEAD_SIZE];
+    size_t count = 0;
+    for (size_t i = 0; i < work->shards.count; i++) {
+        const uint64_t size = opening->container->files[i].input.size;
+        const size_t there = size < sizeof head ? (size_t)size : sizeof head;
+        dti_opening_turn_to(opening, &opening->container->files[i]);
+        if (!dti_opening_read(opening, head, there, 0))
+            return false;
+        count += dti_torch_detect(head, there);
+        if (count != 0 && count != i + 1)
+            return dti_opening_refuse(opening, " is not of the same kind as the shards before it");
+    }
+    if (count == 0)
+        return true;
+    work->torch = dti_opening_array(opening, 1, sizeof *work->torch);
+    if (!work->torch)
+        return false;
+    *work->torch = (struct dti_torch){.count = 0};
+    return true;
+}
+
 /* All headers; notes say which shard they are about. */
 static bool read_shards(struct checkpoint_opening *work)
 {
     struct dti_opening *const opening = work->opening;
     const char *const label = opening->label;
     char name[DTI_QUOTE_SIZE];
+    if (!choose_kind(work))
+        return false;
     opening->note_about = name;
     for (size_t i = 0; i < work->shards.count; i++) {
         quote_text(name, work->shards.names[i]);
         dti_opening_turn_to(opening, &opening->container->files[i]);
-        if (!dti_safetensors_read(opening, (unsigned)i))
+        if (!(work->torch ? dti_torch_read(opening, (unsigned)i, work->torch)
+                          : dti_safetensors_read(opening, (unsigned)i)))
             return false;
     }
     opening->note_about = NULL;
@@ -245,8 +275,14 @@ static bool note_totals(const struct checkpoint_opening *work)
 
 static bool open_all(struct checkpoint_opening *work, const char *path, bool path_is_folder)
 {
-    return open_shards(work, path, path_is_folder) && read_shards(work) && check_names(work) &&
-           note_totals(work);
+    struct dti_container *const container = work->opening->container;
+    if (!open_shards(work, path, path_is_folder) || !read_shards(work) || !check_names(work) ||
+        !note_totals(work))
+        return false;
+    if (work->torch)
+        container->kind = DTI_CONTAINER_SHARDED_PT;
+    container->own = work->torch;
+    return true;
 }
 
 /* Reads the index that is open, then its shards. */
@@ -309,4 +345,12 @@ const struct dti_container_ops dti_sharded_ops = {
     .open = open_sharded,
     .stores = dti_safetensors_stores,
     .layout = dti_safetensors_layout,
+};
+
+/* The same index and folder, once the shards turn out to be PyTorch files. */
+const struct dti_container_ops dti_sharded_torch_ops = {
+    .traits = DTI_CONTAINER_FOLDER,
+    .open = open_sharded,
+    .data = dti_torch_data,
+    .free = dti_torch_free,
 };

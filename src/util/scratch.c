@@ -132,3 +132,19 @@ enum dti_status dti_scratch_append(struct dti_input *scratch, const void *data, 
         scratch->size += size;
     return status;
 }
+
+enum dti_status dti_scratch_extend(struct dti_input *scratch, uint64_t size,
+                                   struct dti_error *reterr)
+{
+    if (size > (uint64_t)INT64_MAX - scratch->size)
+        return fail(scratch->name, strerror(EFBIG), reterr);
+    const uint64_t end = scratch->size + size;
+    const int error = dti_descriptor_reserve(scratch->fd, end);
+    int result = 0;
+    if (error == 0)
+        DTI_AGAIN(result = ftruncate(scratch->fd, (off_t)end));
+    if (error != 0 || result != 0)
+        return fail(scratch->name, strerror(error != 0 ? error : errno), reterr);
+    scratch->size = end;
+    return DTI_OK;
+}

@@ -21,6 +21,7 @@ LIBRARY = os.path.abspath(sys.argv.pop(3))
 LONG = "long" in sys.argv[3:]
 if LONG:
     sys.argv.remove("long")
+HERE = pathlib.Path(__file__).resolve().parent
 ALLOCATIONS = 100000
 NO_MEMORY = 5
 QUESTIONS = [(words.split(), b"") for words in (
@@ -93,6 +94,9 @@ QUESTIONS += [(words.split(), b"") for words in (
     "check model.safetensors.index.json --json --no-inf --shape *norm*:*",
     "check deflated.npz --no-nan --jsonl", "check model.gguf", "check gptq.safetensors --quantized -v",
     "check mlx --quantized --json --threads 2")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "inspect torch.pt --json", "inspect torch_object.pt --lenient", "compare torch.pt torch_old.pt",
+    "cast torch_old.pt bf16 -o out.safetensors --force --threads 2")]
 QUESTIONS += [(words.split(), b"") for words in (
     "inspect gptq.safetensors --stats", "compare gptq.safetensors awq.safetensors --json",
     "quant gptq.safetensors bf16 --dequant -o out.safetensors --force --threads 2",
@@ -222,6 +226,8 @@ if __name__ == "__main__":
             write(pathlib.Path(name))
         os.mkdir("sharded")
         write_sharded(pathlib.Path(name, "sharded"))
+        for file in ("torch.pt", "torch_old.pt", "torch_object.pt"):
+            shutil.copy(HERE.parent / "data" / file, file)
         pathlib.Path(name, "raw.bin").write_bytes(bytes(range(64)))
         make_gptq("gptq.safetensors", "qzeros=I32:2,4:119", "g_idx=I32:64:0")
         make_gptq("awq.safetensors")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What must hold for every array that is found in a .npy or .npz file, and for every error. */
+ * What must hold for every array that is found in a .npy, .npz or PyTorch file, and for every
+ * error. */
 #ifndef DTINFO_FUZZ_ARRAYS_H
 #define DTINFO_FUZZ_ARRAYS_H
 
@@ -34,7 +35,8 @@ static inline void check_array(const struct dti_container *container,
         elements = tensor->shape[i] == 0 ? 0 : elements;
     REQUIRE(tensor->elements == elements);
     REQUIRE(tensor->offset <= size);
-    REQUIRE(tensor->compressed || tensor->bytes <= size - tensor->offset);
+    REQUIRE(tensor->compressed || tensor->strided || tensor->refusal ||
+            tensor->bytes <= size - tensor->offset);
     REQUIRE(tensor->name[tensor->name_length] == '\0');
     REQUIRE((tensor->format == NULL) == (tensor->refusal != NULL));
     check_text_is_safe(tensor->stored_as);

@@ -50,7 +50,7 @@ const char *const dti_fuzz_words[] = {
 enum { FILE_MARK = 0xf5, PART_MARK = 0xf6, MEMBER_MARK = 0xf7 };
 enum { INPUT_MAX = 8192, FILES_MAX = 6, LINE_WORDS_MAX = 4 * FUZZ_PATH };
 
-enum form { RAW, SAFETENSORS, NPY, NPZ, LINK };
+enum form { RAW, SAFETENSORS, NPY, NPZ, TORCH, LINK };
 
 static const struct {
     const char *name;
@@ -75,6 +75,7 @@ static const struct {
     {"list.sha256", RAW},
     {"a.onnx", RAW},
     {"w.data", RAW},
+    {"a.pt", TORCH},
 };
 
 /* @1, @2: the first file and the second, or the first again. @m: the folder where several files are
@@ -180,6 +181,13 @@ static void build(struct dti_buffer *out, enum form form, const char *at, const 
         }
         build_zip_end(&zip);
         dti_buffer_free(&array);
+    } else if (form == TORCH) {
+        struct build_zip zip;
+        build_zip_begin(&zip, out);
+        const char *const pickle = take(&at, end, PART_MARK, &length);
+        build_zip_member(&zip, "a/data.pkl", 10, pickle, length);
+        build_zip_member(&zip, "a/data/0", 8, at, (size_t)(end - at));
+        build_zip_end(&zip);
     } else {
         const char *const header = take(&at, end, PART_MARK, &length);
         (form == NPY ? build_npy : build_safetensors)(out, header, length, at, (size_t)(end - at));

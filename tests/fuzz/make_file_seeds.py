@@ -14,6 +14,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import make_bitsandbytes  # noqa: E402
 import make_checkpoint  # noqa: E402
+import make_pickles  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "data"))
 import make_onnx as onnx  # noqa: E402
@@ -154,6 +155,11 @@ def seeds():
     yield "raw_npz", raw(b"N", make_checkpoint.npz({"a": make_checkpoint.npy("<f4", (64,), bytes(256))}, deflated=True))
     yield "raw_codes", raw(b"H", bytes(range(48)))
     yield "text", raw(b"H", b"1 0.1,-70000\nnan inf 1e-8 0x1p3")
+    twelve = make_pickles.storage("0", "FloatStorage", 12)
+    yield "torch", raw(b"R", make_pickles.state({
+        "w": make_pickles.tensor(twelve, 0, (3, 4), (4, 1)), "t": make_pickles.tensor(twelve, 0, (4, 3), (1, 4)),
+        "s": make_pickles.tensor(twelve, 1, (3, 2), (4, 1)), "l": b"](" + make_pickles.tensor(twelve, 11, (), ()) +
+        b"K\1e"}) + PART + floats(12))
     yield "gguf", gguf([("a", "F32", (4, 8), floats(32)), ("h", "F16", (2, 2), bytes(8)),
                         ("k", "Q4_K", (1, 256), bytes(144))], metadata=GGUF_METADATA)
     yield "gguf_blocks", gguf([("q8", "Q8_0", (1, 32), bytes(range(34))), ("q4", "Q4_0", (2, 32), bytes(range(36))),

@@ -7,7 +7,7 @@ import sys
 import tree
 
 MAX_LINES = 400
-BINARY = (".bin", ".npy", ".safetensors", ".onnx", ".data", ".png", ".gz")
+BINARY = (".bin", ".npy", ".pt", ".safetensors", ".onnx", ".data", ".png", ".gz")
 # Recorded output and fuzzer seeds are what they are.
 RECORDED = re.compile(r"tests/(cli/[^/]+/.*\.(stdout|stderr)(\.glob)?|fuzz/seeds/.*|data/machines/.*\.(txt|golden))$")
 TABS_ALLOWED = re.compile(r".*\.tsv$|man/.*\.(scd|[1-9])$|(.*/)?Makefile$|completions/_dtinfo$")

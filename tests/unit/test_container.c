@@ -73,7 +73,8 @@ static void the_content_tells_the_kind(void)
 static void what_is_not_read_is_told(void)
 {
     static const char unrecognized[] =
-        "'x' has an unknown file format (known: safetensors, npy, npz, gguf, onnx, an index)";
+        "'x' has an unknown file format (known: safetensors, npy, npz, pytorch, gguf, onnx, "
+        "an index)";
     static const char pickle[] =
         "'x' is a Python pickle, which could run code and is never read; load it with "
         "torch.load(weights_only=True) or numpy and save it with Python's safetensors";
@@ -103,9 +104,14 @@ static void what_is_not_read_is_told(void)
     refused("x", DTI_BAD_INPUT, pickle);
     file_make("x", torch_start, sizeof torch_start - 1);
     refused("x", DTI_BAD_INPUT,
-            "'x' is a PyTorch file, whose pickle could run code and is never read; load it with "
-            "torch.load(weights_only=True) and save it with Python's safetensors");
+            "'x': truncated: a zip archive without its end record, or with bytes after it");
     CHECK(dti_container_is("x"));
+    char tar[512] = "tensors";
+    memcpy(tar + 257, "ustar", 5);
+    file_make("x", tar, sizeof tar);
+    refused("x", DTI_BAD_INPUT,
+            "'x' is a tar archive, as PyTorch wrote before 0.1.10, which dtinfo does not read; "
+            "unpack it, or load it with that PyTorch and save it again");
     make_text("x", "\x89HDF\r\n\x1a\n and more");
     refused("x", DTI_BAD_INPUT,
             "'x' is an HDF5 file, which dtinfo does not read; write its arrays as .npy or "
@@ -126,8 +132,10 @@ static void what_is_not_read_is_told(void)
 
 static void broken_files_get_the_verdict_of_their_kind(void)
 {
-    static const char *const names[] = {"x.safetensors", "x.npy",  "x.npz",
-                                        "x.gguf",        "x.onnx", "x.safetensors.index.json"};
+    static const char *const names[] = {"x.safetensors", "x.npy",
+                                        "x.npz",         "x.gguf",
+                                        "x.onnx",        "x.pt",
+                                        "x.pth",         "x.safetensors.index.json"};
     static const char *const contents[] = {"", "x", "1 2 3", "\x10\0\0\0\0\0\0\0{"};
     folder_enter();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -146,8 +146,8 @@ static void archives_of_other_things_are_refused(void)
     zip_add(&zip, "x/version", &a);
     zip_add(&zip, "x/data.pkl", &a);
     zip_finish(&zip, false);
-    refused(" is a PyTorch file, whose pickle could run code and is never read; load it with "
-            "torch.load(weights_only=True) and save it with Python's safetensors");
+    refused(" is a zip archive that does not begin with data.pkl, as a PyTorch file does; load it "
+            "with torch.load(weights_only=True) and save it again");
     folder_leave();
 }
 

@@ -199,7 +199,7 @@ const struct dti_command dti_command_cast = {
                "report shows what was lost:\n"
                "dtinfo cast in.bin bf16 --from fp32 -o out.bin\n"
                "\n"
-               "Self-describing files (safetensors, a sharded checkpoint, npy, npz,\n"
+               "Self-describing files (safetensors, a sharded checkpoint, PyTorch, npy, npz,\n"
                "gguf, onnx) need no --from. Floats are cast, everything else is kept, and\n"
                "the report shows what each tensor lost:\n"
                "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'",

@@ -377,9 +377,9 @@ const struct dti_command dti_command_check = {
     .group = "files",
     .summary = "check files of tensors against assertions: exit 0 or 1",
     .synopsis = "FILE...",
-    .details = "FILE is a file (safetensors, npy, npz, gguf, onnx, raw with --from), an index\n"
-               "or a folder of shards. Each assertion gets a line, ok or FAIL; the exit code is 0\n"
-               "if all hold, 1 if one fails, and 3 if nothing fails but something is\n"
+    .details = "FILE is a file (safetensors, PyTorch, npy, npz, gguf, onnx, raw with --from), an\n"
+               "index or a folder of shards. Each assertion gets a line, ok or FAIL; the exit\n"
+               "code is 0 if all hold, 1 if one fails, and 3 if nothing fails but something is\n"
                "unreadable. The data is read once, and only if an assertion needs it or the\n"
                "file has checksums, as npz does. A quantized tensor is one tensor, with the\n"
                "dequantized numbers.",

@@ -329,7 +329,7 @@ const struct dti_command dti_command_inspect = {
     .summary = "show the tensors in files: dtypes, shapes, statistics",
     .synopsis = "FILE...",
     .details = "FILE is a safetensors file, the index of a sharded checkpoint or its folder,\n"
-               "an npy, npz, GGUF or ONNX file, or raw codes with --from. Only headers are\n"
+               "a PyTorch, npy, npz, GGUF or ONNX file, or raw codes with --from. Only headers are\n"
                "read, however large the file is; --stats and --histogram read the data. -v\n"
                "adds offsets and the sizes of shards, -q prints only the names of the\n"
                "tensors. --digest prints SHA-256 digests for 'dtinfo check --digest'. A\n"

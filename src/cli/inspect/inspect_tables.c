@@ -31,6 +31,7 @@ static void remark_cell(struct dti_table *table, const struct inspect_view *view
         is_onnx && tensor->compressed ? "typed field"
         : tensor->compressed          ? "compressed"
                                       : NULL,
+        tensor->strided ? "strided" : NULL,
         is_blocks(view, tensor) ? NULL : dti_remedy_words(words, tensor->remedy, tensor->refusal)};
     const char *separator = "";
     dti_table_cell(table, DTI_STYLE_DIM, "");

@@ -154,7 +154,7 @@ const struct dti_command dti_command_quant = {
         "--max, or is --scale. '-' reads values from standard input. All arithmetic\n"
         "is in fp32. -q prints only the dequantized numbers.\n"
         "\n"
-        "A FILE of tensors (safetensors, a sharded checkpoint, npy, npz, gguf, onnx)\n"
+        "A FILE of tensors (safetensors, a sharded checkpoint, PyTorch, npy, npz, gguf, onnx)\n"
         "becomes a file with codes and scales; --dequant turns it back into floats:\n"
         "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --pad",
     .examples = "dtinfo quant -1 0.1 3 uint8\n"

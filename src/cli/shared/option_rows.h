@@ -38,7 +38,7 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_ASSUME(args, field) \
     OPT_DTYPE(0, "assume", args, field, "DTYPE", "dtype of npy files that have type V1, V2 or <f1")
 #define DTI_ROW_LENIENT(args, field) \
-    OPT_FLAG(0, "lenient", args, field, "accept extra bytes after the data of safetensors")
+    OPT_FLAG(0, "lenient", args, field, "accept extra bytes and unknown objects in files")
 
 /* Which tensors. */
 #define DTI_ROW_ONLY(args, field, help) \

@@ -21,6 +21,7 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_CAST_RAW] =
         "%s; raw codes have no scales to apply: 'dtinfo cast' with --from casts them",
     [DTI_REMEDY_ACCEPT_TRAILING] = "%s; --lenient reads it anyway",
+    [DTI_REMEDY_READ_REST] = "%s; --lenient reads the rest of this file",
     [DTI_REMEDY_ASSUME_OTHER] = "%s; --assume overrides it",
     [DTI_REMEDY_ASSUME_1_BYTE] = "%s; give --assume fp8_e4m3fn (or another 1-byte dtype)",
     [DTI_REMEDY_ASSUME_2_BYTES] = "%s; give --assume bf16 (or another 2-byte dtype)",

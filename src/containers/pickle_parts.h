@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The machine that reads a pickle: a stack, marks in it, and a memo. An opcode is a row of
+ * pickle_opcodes.def: how its operand is stored, and the function that works on the stack. */
+#ifndef DTINFO_PICKLE_PARTS_H
+#define DTINFO_PICKLE_PARTS_H
+
+#include "containers/pickle.h"
+
+struct dti_pickle_node {
+    uint8_t type;  /* enum dti_pickle_type */
+    uint8_t known; /* of a GLOBAL: its row, or 0 */
+    bool visited;
+    uint32_t count; /* of items or bytes of text; of a CALL its arguments */
+    uint32_t first; /* item, first byte of the text (INT: the low half), callee */
+    uint32_t last;  /* of a LIST or DICT: its last segment (INT: the high half) */
+};
+
+/* Small numbers need no node: their values begin here. */
+#define DTI_PICKLE_SMALL UINT32_C(0x80000000)
+
+/* How the operand of an opcode is stored. */
+enum dti_pickle_operand {
+    DTI_OPERAND_NONE,
+    DTI_OPERAND_U1,
+    DTI_OPERAND_U2,
+    DTI_OPERAND_I4,
+    DTI_OPERAND_U4,
+    DTI_OPERAND_U8,
+    DTI_OPERAND_COUNTED1, /* bytes after their number, in 1, 4 or 8 bytes */
+    DTI_OPERAND_COUNTED4,
+    DTI_OPERAND_COUNTED8,
+    DTI_OPERAND_LINES, /* two lines */
+};
+
+struct dti_pickle_machine {
+    struct dti_opening *opening;
+    struct dti_pickle *pickle;
+    unsigned char *buffer;
+    size_t begin, used; /* of the buffer: what is still to be taken */
+    uint64_t at, limit; /* in the file: of the next byte, and of the end */
+    uint64_t opcode_at;
+    uint32_t opcodes;
+    uint32_t *stack, *marks, *memo;
+    size_t stack_count, mark_count, memo_count;
+    size_t stack_capacity, mark_capacity, memo_capacity;
+    unsigned code; /* the opcode */
+    /* its operand */
+    uint64_t number;            /* or how many bytes there are */
+    const unsigned char *bytes; /* NULL: too many to be kept; of two lines "module.name" */
+    bool stopped;
+};
+
+bool dti_pickle_refuse(struct dti_pickle_machine *machine, const char *text);
+
+/* pickle_values.c: new values; false: memory ran out. */
+bool dti_pickle_grow(struct dti_pickle_machine *machine, void *list, size_t count, size_t more,
+                     size_t *capacity, size_t size);
+bool dti_pickle_new(struct dti_pickle_machine *machine, struct dti_pickle_node node, uint32_t *ret);
+bool dti_pickle_new_text(struct dti_pickle_machine *machine, enum dti_pickle_type type,
+                         const char *text, size_t length, uint32_t *ret);
+bool dti_pickle_new_int(struct dti_pickle_machine *machine, int64_t number, uint32_t *ret);
+bool dti_pickle_new_tuple(struct dti_pickle_machine *machine, const uint32_t *items, size_t count,
+                          uint32_t *ret);
+bool dti_pickle_append(struct dti_pickle_machine *machine, uint32_t list, const uint32_t *items,
+                       size_t count);
+bool dti_pickle_new_global(struct dti_pickle_machine *machine, const char *text, size_t length,
+                           uint32_t *ret);
+enum dti_pickle_makes dti_pickle_makes(const struct dti_pickle *pickle, uint32_t global);
+
+/* pickle_call.c: what a call makes. */
+bool dti_pickle_call(struct dti_pickle_machine *machine, uint32_t callee, uint32_t arguments,
+                     uint32_t *ret);
+
+/* pickle_operations.c: what opcodes do. */
+#define OPCODE(byte, name, operand, operation) \
+    bool dti_pickle_do_##operation(struct dti_pickle_machine *machine);
+#include "containers/pickle_opcodes.def"
+#undef OPCODE
+
+#endif

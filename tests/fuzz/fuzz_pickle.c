@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Any bytes as a PyTorch file, and as the pickles in one: the first byte says which. An error that
+ * names the file, or tensors within it, whose data can be read. */
+#include <string.h>
+
+#include "containers/containers.h"
+#include "fuzz_arrays.h"
+#include "fuzz_build.h"
+
+const char *const dti_fuzz_words[] = {
+    "0",
+    "1",
+    "2",
+    "\x80\x02",
+    "ctorch._utils\n_rebuild_tensor_v2\n(",
+    "ctorch._utils\n_rebuild_tensor_v3\n(",
+    "ctorch._utils\n_rebuild_parameter\n(",
+    "ctorch._tensor\n_rebuild_from_type_v2\n(",
+    "ctorch._utils\n_rebuild_sparse_tensor\n(",
+    "(X\7\1\1\1storagectorch\nFloatStorage\nX\1\1\1\1"
+    "0X\3\1\1\1cpuK\4tQ",
+    "(U\7storagectorch\nFloatStorage\nU\1"
+    "0U\3cpuK\4tQ",
+    "(U\7storagectorch.storage\nUntypedStorage\nU\1"
+    "1U\3cpuK\7tQ",
+    "ctorch\nfloat8_e4m3fn\n",
+    "ccollections\nOrderedDict\n)R",
+    "K\1K\4\x85K\1\x85\x89N",
+    "K\2K\2\x86K\1K\2\x86",
+    "tR",
+    "}(U\1a",
+    "u.",
+    "](",
+    "e.",
+    "q\1",
+    "h\1",
+    "r\xff\xff\xff\xff",
+    "cos\nsystem\n",
+    "\x93",
+    "\x81",
+    "b",
+    NULL,
+};
+
+enum { GATHERED_MAX = 1 << 20, RAW = '0', ZIP = '1' };
+
+/* All data in pieces: they are there, also when they are gathered. */
+static void check_data(struct dti_container *container, size_t index)
+{
+    static unsigned char piece[4096];
+    const struct dti_tensor *const tensor = &container->tensors[index];
+    const struct dti_input *input;
+    struct dti_error error = {.status = DTI_OK};
+    uint64_t offset;
+    REQUIRE(dti_container_data(container, index, &input, &offset, &error) == DTI_OK);
+    REQUIRE(offset <= input->size && tensor->bytes <= input->size - offset);
+    for (uint64_t done = 0; done < tensor->bytes;) {
+        const uint64_t left = tensor->bytes - done;
+        const size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
+        REQUIRE(dti_input_read_at(input, piece, size, offset + done, &error) == DTI_OK);
+        done += size;
+    }
+}
+
+static void build(struct dti_buffer *out, char form, const char *data, size_t size)
+{
+    static const char storage[64] = "0123456789abcdef";
+    struct build_zip zip;
+    if (form == RAW) {
+        dti_buffer_append(out, data, size);
+    } else if (form == ZIP) {
+        build_zip_begin(&zip, out);
+        build_zip_member(&zip, "a/data.pkl", 10, data, size);
+        build_zip_member(&zip, "a/byteorder", 11, "little", 6);
+        build_zip_member(&zip, "a/data/0", 8, storage, 16);
+        build_zip_member(&zip, "a/data/1", 8, storage, 7);
+        build_zip_member(&zip, "a/data/2", 8, storage, sizeof storage);
+        build_zip_end(&zip);
+    } else {
+        static const char start[] = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e"
+                                    "\x80\x02M\xe9\x03.\x80\x02}U\x0dlittle_endian\x88s.";
+        dti_buffer_append(out, start, sizeof start - 1);
+        dti_buffer_append(out, data, size);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct dti_pool pool = {.chunks = NULL};
+    struct dti_buffer bytes;
+    struct dti_error error = {.status = DTI_OK};
+    if (size == 0)
+        return 0;
+    dti_buffer_init(&bytes);
+    build(&bytes, (char)('0' + (data[0] - '0') % 3), (const char *)data + 1, size - 1);
+    struct dti_container_file file = {
+        .path = "input", .input = fuzz_file((const uint8_t *)bytes.data, bytes.length)};
+    const struct dti_container_options options = {.lenient = data[0] / 3 % 2 != 0};
+    struct dti_container container = {
+        .kind = DTI_CONTAINER_PYTORCH, .path = "input", .file_count = 1, .files = &file};
+    const enum dti_status status = dti_container_read(&container, &pool, &options, &error);
+    if (status == DTI_OK) {
+        for (size_t i = 0; i < container.tensor_count; i++) {
+            check_array(&container, &container.tensors[i]);
+            if (!container.tensors[i].refusal && container.tensors[i].bytes <= GATHERED_MAX)
+                check_data(&container, i);
+        }
+        dti_container_ops(container.kind)->free(&container);
+    } else {
+        check_error(status, &error);
+        REQUIRE(!container.own);
+    }
+    dti_pool_free(&pool);
+    dti_buffer_free(&bytes);
+    return 0;
+}
