@@ -291,7 +291,7 @@ def main():
         os.chdir(folder)
         if not LIBRARY:
             print("ggml's C is not there: DTI_GGML_LIBRARY")
-        "--model" in sys.argv or every_type("--long" in sys.argv)
+        every_type("--long" in sys.argv)
         big_endian()
         a_model()
         os.chdir("/")
