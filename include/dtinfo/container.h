@@ -14,6 +14,7 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/input.h"
+#include "dtinfo/new_head.h"
 #include "dtinfo/remedy.h"
 #include "dtinfo/storage.h"
 
@@ -26,10 +27,20 @@ enum dti_container_kind {
 
 /* What a kind is beyond the usual: */
 enum {
-    DTI_CONTAINER_TEXTS = 1,  /* metadata are written, which are strings */
-    DTI_CONTAINER_FOLDER = 2, /* several files in a folder, with an index */
+    DTI_CONTAINER_TEXTS = 1,   /* metadata are written, which are strings */
+    DTI_CONTAINER_FOLDER = 2,  /* several files in a folder, with an index */
+    DTI_CONTAINER_SEVERAL = 4, /* any number of tensors in a file that is written */
+    DTI_CONTAINER_NUMPY = 8,   /* numpy's arrays: one code a byte, either order of dimensions */
+    DTI_CONTAINER_PLACED = 16, /* not written in sequence: never to a pipe */
+    DTI_CONTAINER_REMADE =
+        32, /* made from a file of its kind alone, whose metadata it takes over */
 };
 unsigned dti_container_traits(enum dti_container_kind kind);
+
+static inline bool dti_is_numpy(enum dti_container_kind kind)
+{
+    return (dti_container_traits(kind) & DTI_CONTAINER_NUMPY) != 0;
+}
 
 /* "safetensors"; ".safetensors"; whether dti_container_layout() makes such files. */
 const char *dti_container_name(enum dti_container_kind kind);
@@ -86,6 +97,13 @@ struct dti_metadata {
     uint64_t count;   /* elements of an array, else 1 */
 };
 
+/* The metadata as they are in a GGUF file. */
+struct dti_pairs {
+    uint64_t offset, bytes, count;
+    uint64_t alignment; /* of the data */
+    bool big_endian;
+};
+
 struct dti_container_file {
     const char *path; /* as given, or that of the index's folder and the name in the index */
     struct dti_input input;
@@ -106,6 +124,7 @@ struct dti_container {
     size_t metadata_count; /* in the file's order; sharded: each key once, of the first shard that
                               has it */
     struct dti_metadata *metadata;
+    struct dti_pairs pairs; /* GGUF */
     size_t note_count;
     struct dti_note *notes;
     void *own; /* what the reader, or the view, keeps */
@@ -175,19 +194,24 @@ struct dti_new_tensor {
     size_t source;   /* the caller's own, left as it is: which one this is once they are sorted */
 };
 
+/* Something for the bytes of blocks that are copied into a file of the same kind, which stores it:
+ * its name is that of their type. NULL: the tensor has numbers, or no type that can be copied. */
+const struct dti_format *dti_container_blocks(enum dti_container_kind kind,
+                                              const struct dti_tensor *tensor);
+
 /* Whether a kind of file has a name for the dtype, and how it stores elements. */
 bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,
                           struct dti_layout *ret_layout);
 
-/* Lays out a file: everything that precedes the data goes to ret_head (initialised by the caller),
- * bytes and offset of each tensor are filled, *ret_size is the size of the whole file. Data follows
- * in the order given and without gaps, unless (safetensors) a tensor would not be aligned to its
- * element's size: then tensors are sorted, stably, by falling element size, and the array is in
- * that order on return. npy and raw take exactly one tensor. Fails with DTI_BAD_INPUT (two tensors
- * of one name, a header beyond 100,000,000 bytes), DTI_WRONG_KIND (no name for a dtype). */
+/* Lays out a file: everything but the data goes to ret_head (initialised by the caller), bytes and
+ * offset of each tensor are filled, *ret_size is the size of the whole file. Data follows in the
+ * order given, in safetensors without gaps. There a tensor might not be aligned to its element's
+ * size: then tensors are sorted, stably, by falling element size, and the array is in that order on
+ * return. npy and raw take exactly one tensor. Fails with DTI_BAD_INPUT (two tensors of one name, a
+ * header beyond 100,000,000 bytes), DTI_WRONG_KIND (no name for a dtype). */
 enum dti_status dti_container_layout(enum dti_container_kind kind, struct dti_new_tensor *tensors,
                                      size_t count, const struct dti_metadata *metadata,
-                                     size_t metadata_count, struct dti_buffer *ret_head,
+                                     size_t metadata_count, struct dti_new_head *ret_head,
                                      uint64_t *ret_size, struct dti_error *reterr);
 
 /* The index of a sharded checkpoint as JSON: shard[i] names the file of tensors[i]. */

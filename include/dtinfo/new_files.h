@@ -12,8 +12,8 @@
 
 struct dti_new_file {
     char *path;
-    struct dti_buffer head; /* everything that precedes the data */
-    char *from;             /* it is a copy of that file; or NULL */
+    struct dti_new_head head; /* everything but the data; all of a text */
+    char *from;               /* it is a copy of that file; or NULL */
     uint64_t size;
     struct dti_output_file *output; /* open, or NULL; the group's, if there is one */
 };
@@ -59,8 +59,7 @@ enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char
  * wants it; otherwise the suffix is appended. */
 char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
                       bool *ret_named);
-/* Whether files of the kind have metadata: safetensors, in shards or not. The others hold one
- * tensor and none, as everybody knows. */
+/* Whether files of the kind have metadata: safetensors, in shards or not. */
 bool dti_holds_texts(enum dti_container_kind kind);
 /* The shards that the container's file becomes: its name without the folder. */
 const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file);
@@ -111,10 +110,11 @@ static inline bool dti_new_files_are_open(const struct dti_new_files *files)
 {
     return files->count > 0 && files->list[0].output != NULL;
 }
+/* What can be written before the data; the rest is by dti_new_files_commit(). */
 enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dti_error *reterr);
-/* All are synced; then each takes its name, the last of them last; a new folder comes with all in
- * it. A failure before the first of them has it changes nothing. One between two of them, or a
- * crash, leaves some old and some new, each complete. */
+/* All are completed and synced; then each takes its name, the last of them last; a new folder comes
+ * with all in it. A failure before the first of them has it changes nothing. One between two of
+ * them, or a crash, leaves some old and some new, each complete. */
 enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_error *reterr);
 
 #endif

@@ -49,6 +49,12 @@ enum dti_status dti_output_write(struct dti_output_file *output, const void *dat
 enum dti_status dti_output_write_at(struct dti_output_file *output, const void *data, size_t size,
                                     uint64_t offset, struct dti_error *reterr);
 
+/* Someone who is shown what dti_output_write_at() has written, from any thread. */
+struct dti_output_watch {
+    void (*take)(struct dti_output_watch *watch, const void *data, size_t size, uint64_t offset);
+};
+void dti_output_watch(struct dti_output_file *output, struct dti_output_watch *watch); /* or NULL */
+
 /* An output that is no file: dti_output_write_at() hands all that is written to take(), from any
  * thread. To be discarded, not committed. NULL: memory ran out. */
 typedef enum dti_status dti_output_take(void *context, const void *data, size_t size,

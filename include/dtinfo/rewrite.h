@@ -28,6 +28,7 @@ enum dti_fate {
     DTI_FATE_NARROW, /* floats of 8 bits or less: there is nothing to be gained, and they may be
                       * codes that have scales */
     DTI_FATE_SCALAR, /* no dimensions: one number is not quantized */
+    DTI_FATE_BLOCKS, /* quantized in blocks, which the new file holds, too */
     DTI_FATE_COUNT
 };
 

@@ -40,7 +40,8 @@ DTI_WORDS(part_words, DTI_PART_WORDS, [DTI_PART_COUNT] = "tensor")
 const char *dti_quant_output_words(size_t index)
 {
     static const enum dti_container_kind kinds[] = {DTI_CONTAINER_SAFETENSORS,
-                                                    DTI_CONTAINER_SHARDED, DTI_CONTAINER_NPY};
+                                                    DTI_CONTAINER_SHARDED, DTI_CONTAINER_NPY,
+                                                    DTI_CONTAINER_NPZ, DTI_CONTAINER_GGUF};
     return index < sizeof kinds / sizeof *kinds ? dti_container_name(kinds[index]) : NULL;
 }
 

@@ -49,6 +49,12 @@ bool dti_container_is_written(enum dti_container_kind kind)
     return kinds[kind].ops->layout != NULL;
 }
 
+const struct dti_format *dti_container_blocks(enum dti_container_kind kind,
+                                              const struct dti_tensor *tensor)
+{
+    return kinds[kind].ops->blocks ? kinds[kind].ops->blocks(tensor) : NULL;
+}
+
 bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,
                           struct dti_layout *ret_layout)
 {
@@ -57,7 +63,7 @@ bool dti_container_stores(enum dti_container_kind kind, const struct dti_format 
 
 enum dti_status dti_container_layout(enum dti_container_kind kind, struct dti_new_tensor *tensors,
                                      size_t count, const struct dti_metadata *metadata,
-                                     size_t metadata_count, struct dti_buffer *ret_head,
+                                     size_t metadata_count, struct dti_new_head *ret_head,
                                      uint64_t *ret_size, struct dti_error *reterr)
 {
     if (!dti_container_is_written(kind))

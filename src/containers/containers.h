@@ -30,11 +30,13 @@ struct dti_container_ops {
                               void (*progress)(void *context, uint64_t done_bytes), void *context,
                               struct dti_error *reterr);
     void (*free)(struct dti_container *container); /* what container->own is; it is not NULL */
-    /* dti_container_stores() and dti_container_layout(), of what is written. */
+    /* dti_container_blocks(), dti_container_stores() and dti_container_layout(), of what is
+     * written. */
+    const struct dti_format *(*blocks)(const struct dti_tensor *tensor);
     bool (*stores)(const struct dti_format *format, struct dti_layout *ret_layout);
     enum dti_status (*layout)(struct dti_new_tensor *tensors, size_t count,
                               const struct dti_metadata *metadata, size_t metadata_count,
-                              struct dti_buffer *ret_head, uint64_t *ret_size,
+                              struct dti_new_head *ret_head, uint64_t *ret_size,
                               struct dti_error *reterr);
 };
 #define CONTAINER(id, kind_name, kind_extension, kind_ops) \

@@ -44,7 +44,17 @@ bool dti_gguf_length(struct dti_gguf_stream *stream, uint64_t *ret);
 /* A whole string, copied to the pool. */
 bool dti_gguf_string(struct dti_gguf_stream *stream, const char **ret, size_t *ret_length);
 
-/* Reads `count` key-values into the container. *ret_alignment: that of the data. */
+/* Reads `count` key-values into the container, which knows where they are. *ret_alignment: that of
+ * the data. */
 bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, uint64_t *ret_alignment);
+
+/* gguf_write.c: dti_container_layout(), dti_container_blocks() and dti_container_stores() for this
+ * kind. */
+enum dti_status dti_gguf_layout(struct dti_new_tensor *tensors, size_t count,
+                                const struct dti_metadata *metadata, size_t metadata_count,
+                                struct dti_new_head *ret_head, uint64_t *ret_size,
+                                struct dti_error *reterr);
+const struct dti_format *dti_gguf_blocks(const struct dti_tensor *tensor);
+bool dti_gguf_stores(const struct dti_format *format, struct dti_layout *ret_layout);
 
 #endif

@@ -264,11 +264,16 @@ bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, uint64_t 
     bool good = true;
     *ret_alignment = DTI_GGUF_ALIGNMENT;
     dti_buffer_init(&text);
+    struct dti_pairs *const pairs = &stream->opening->container->pairs;
+    *pairs = (struct dti_pairs){
+        .offset = dti_gguf_at(stream), .count = count, .big_endian = stream->big_endian};
     for (size_t i = 0; i < count && good; i++) {
         struct dti_metadata *const entry = dti_opening_metadata(stream->opening);
         good = entry && read_pair(&pair, entry, ret_alignment);
     }
     dti_buffer_free(&text);
+    pairs->bytes = dti_gguf_at(stream) - pairs->offset;
+    pairs->alignment = *ret_alignment;
     const struct dti_container *const container = stream->opening->container;
     return good && dti_opening_check_names(
                        stream->opening, container->metadata, container->metadata_count,

@@ -274,4 +274,11 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
     return dti_begins(head, head_size, "GGUF");
 }
 
-const struct dti_container_ops dti_gguf_ops = {.detect = detect, .open = open_gguf};
+const struct dti_container_ops dti_gguf_ops = {
+    .traits = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_PLACED | DTI_CONTAINER_REMADE,
+    .detect = detect,
+    .open = open_gguf,
+    .blocks = dti_gguf_blocks,
+    .stores = dti_gguf_stores,
+    .layout = dti_gguf_layout,
+};

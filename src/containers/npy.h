@@ -25,6 +25,14 @@ struct dti_npy_preamble {
 bool dti_npy_preamble(struct dti_opening *opening, const unsigned char *head, size_t head_size,
                       uint64_t size, struct dti_npy_preamble *ret);
 
+/* A field of a structured type. */
+struct dti_npy_field {
+    const char *name, *type; /* in the text; the type as it is spelled there: "'>i2', (2, 3)" */
+    size_t name_length, type_length;
+    uint64_t offset; /* in an item */
+};
+enum { DTI_NPY_FIELDS = 8 }; /* that are told */
+
 /* The dictionary. */
 struct dti_npy_dictionary {
     const char *descr; /* in the text: a string without its quotes, or a list or tuple */
@@ -32,6 +40,8 @@ struct dti_npy_dictionary {
     bool structured;     /* it is a list or a tuple: fields, or arrays of arrays */
     bool objects;        /* of a structured one: a Python object is among them */
     uint64_t item_bytes; /* of a structured one */
+    size_t field_count;  /* likewise, without padding; the first ones are in fields */
+    struct dti_npy_field fields[DTI_NPY_FIELDS];
     bool fortran;
     unsigned rank;
     uint64_t shape[DTI_NPY_RANK_MAX];
@@ -65,10 +75,14 @@ bool dti_npy_describe(struct dti_opening *opening, const char *text,
                       struct dti_tensor *ret, bool *guessed);
 bool dti_npy_note_guess(struct dti_opening *opening); /* says so */
 
-/* npy_write.c: dti_container_layout() and dti_container_stores(). Metadata has no place in it. */
+/* npy_write.c: appends what precedes the data of an array, and fills its bytes, which are at most
+ * INT64_MAX. The text is a multiple of 64 bytes. Fails as dti_container_layout() does. */
+enum dti_status dti_npy_head(struct dti_new_tensor *tensor, struct dti_buffer *ret_text,
+                             struct dti_error *reterr);
+/* dti_container_layout() and dti_container_stores(). Metadata has no place in it. */
 enum dti_status dti_npy_layout(struct dti_new_tensor *tensors, size_t count,
                                const struct dti_metadata *metadata, size_t metadata_count,
-                               struct dti_buffer *ret_head, uint64_t *ret_size,
+                               struct dti_new_head *ret_head, uint64_t *ret_size,
                                struct dti_error *reterr);
 bool dti_npy_stores(const struct dti_format *format, struct dti_layout *ret_layout);
 

@@ -162,7 +162,7 @@ static bool take_extent(struct cursor *cursor, uint64_t *bytes)
 }
 
 /* The opening of a field and its name, with a title or without. */
-static bool take_field_name(struct cursor *cursor)
+static bool take_field_name(struct cursor *cursor, const char **ret, size_t *ret_length)
 {
     const char *text;
     size_t length;
@@ -175,6 +175,8 @@ static bool take_field_name(struct cursor *cursor)
     } else if (!take_string(cursor, &text, &length)) {
         return false;
     }
+    *ret = text;
+    *ret_length = length;
     return take(cursor, ',') || fail(cursor, "a field has no type");
 }
 
@@ -187,7 +189,31 @@ struct nested {
     struct descr_level levels[DEPTH_MAX];
     unsigned depth;
     bool objects;
+    struct dti_npy_dictionary *ret; /* for its fields */
 };
+
+/* Padding is a field without a name. */
+static bool begin_field(struct cursor *cursor, struct nested *nested)
+{
+    struct dti_npy_field field = {.offset = nested->levels[nested->depth - 1].bytes};
+    if (!take_field_name(cursor, &field.name, &field.name_length))
+        return false;
+    field.type = cursor->at;
+    if (nested->depth == 1 && field.name_length > 0 && nested->ret->field_count++ < DTI_NPY_FIELDS)
+        nested->ret->fields[nested->ret->field_count - 1] = field;
+    return true;
+}
+
+/* The type of the last field that was begun ends here, if it has not ended. */
+static void end_field(const struct cursor *cursor, const struct nested *nested)
+{
+    const size_t count = nested->ret->field_count;
+    if (nested->depth != 1 || count == 0 || count > DTI_NPY_FIELDS)
+        return;
+    struct dti_npy_field *const field = &nested->ret->fields[count - 1];
+    if (field->type_length == 0)
+        field->type_length = (size_t)(cursor->at - field->type);
+}
 
 static bool take_simple(struct cursor *cursor, bool *objects, uint64_t *ret_bytes)
 {
@@ -218,7 +244,7 @@ static bool descend(struct cursor *cursor, struct nested *nested, uint64_t *ret_
             return true;
         }
         nested->levels[nested->depth++] = (struct descr_level){.list = list};
-        if (list && !take_field_name(cursor))
+        if (list && !begin_field(cursor, nested))
             return false;
     }
 }
@@ -235,6 +261,7 @@ static bool ascend(struct cursor *cursor, struct nested *nested, uint64_t *bytes
     } else if (!level->list) {
         return fail(cursor, "an array type has no dimensions");
     }
+    end_field(cursor, nested);
     if (!take(cursor, ')'))
         return fail(cursor, "a bracket is missing");
     if (level->list) {
@@ -242,7 +269,8 @@ static bool ascend(struct cursor *cursor, struct nested *nested, uint64_t *bytes
         const bool comma = take(cursor, ',');
         if (!take(cursor, ']')) {
             *ret_more = true;
-            return comma ? take_field_name(cursor) : fail(cursor, "a comma is missing in a list");
+            return comma ? begin_field(cursor, nested)
+                         : fail(cursor, "a comma is missing in a list");
         }
         *bytes = level->bytes;
     }
@@ -254,7 +282,7 @@ static bool ascend(struct cursor *cursor, struct nested *nested, uint64_t *bytes
 
 static bool take_structured(struct cursor *cursor, struct dti_npy_dictionary *ret)
 {
-    struct nested nested = {.depth = 0};
+    struct nested nested = {.ret = ret};
     uint64_t bytes;
     bool more;
     do {

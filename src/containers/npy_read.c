@@ -162,6 +162,47 @@ static bool settle(struct dti_opening *opening, const struct dti_npy_type *type,
     return true;
 }
 
+/* "'y' >i2 (2, 3) at byte 4" */
+static void put_field(struct dti_buffer *text, const struct dti_npy_field *field)
+{
+    char name[DTI_QUOTE_SIZE], quoted[DTI_QUOTE_SIZE];
+    const char *type = field->type, *const end = field->type + field->type_length;
+    while (type < end && *type == ' ')
+        type++;
+    dti_quote(quoted, type, (size_t)(end - type));
+    quoted[strlen(quoted) - 1] = '\0';
+    char *const simple = quoted + 1;
+    char *const close = simple[0] == '\'' ? strchr(simple + 1, '\'') : NULL;
+    const char *const extent = close && close[1] == ',' ? close + 2 : "";
+    if (close)
+        *close = '\0';
+    dti_buffer_print(text, "%s %s%s at byte %" PRIu64,
+                     dti_quote(name, field->name, field->name_length), close ? simple + 1 : simple,
+                     extent, field->offset);
+}
+
+/* "has 2 fields, which are not supported: 'x' <f4 at byte 0, 'y' >i2 (2, 3) at byte 4" */
+static const char *refuse_fields(struct dti_opening *opening,
+                                 const struct dti_npy_dictionary *header)
+{
+    const size_t count = header->field_count;
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    dti_buffer_print(&text, "has %zu field%s, which %s not supported", count, count == 1 ? "" : "s",
+                     count == 1 ? "is" : "are");
+    for (size_t i = 0; i < count && i < DTI_NPY_FIELDS; i++) {
+        dti_buffer_puts(&text, i == 0 ? ": " : ", ");
+        put_field(&text, &header->fields[i]);
+    }
+    dti_buffer_puts(&text, count > DTI_NPY_FIELDS ? ", ..." : "");
+    const char *const refusal =
+        text.failed ? NULL : dti_opening_text(opening, text.data, text.length);
+    if (text.failed)
+        (void)dti_opening_no_memory(opening);
+    dti_buffer_free(&text);
+    return refusal;
+}
+
 /* The same for lists of fields and arrays of types. */
 static bool settle_structured(struct dti_opening *opening, const struct dti_npy_dictionary *header,
                               struct dti_tensor *ret)
@@ -171,8 +212,9 @@ static bool settle_structured(struct dti_opening *opening, const struct dti_npy_
     quoted[strlen(quoted) - 1] = '\0';
     (void)snprintf(text, sizeof text, "has fields, %s, which are not supported", quoted + 1);
     ret->stored_as = "structured";
-    ret->refusal = header->objects ? "holds Python objects (pickle), which is never read"
-                                   : dti_opening_text(opening, text, strlen(text));
+    ret->refusal = header->objects           ? "holds Python objects (pickle), which is never read"
+                   : header->field_count > 0 ? refuse_fields(opening, header)
+                                             : dti_opening_text(opening, text, strlen(text));
     return ret->refusal != NULL;
 }
 
@@ -265,4 +307,9 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
 }
 
 const struct dti_container_ops dti_npy_ops = {
-    .detect = detect, .open = open_npy, .stores = dti_npy_stores, .layout = dti_npy_layout};
+    .traits = DTI_CONTAINER_NUMPY,
+    .detect = detect,
+    .open = open_npy,
+    .stores = dti_npy_stores,
+    .layout = dti_npy_layout,
+};

@@ -90,18 +90,11 @@ static void append_dictionary(struct dti_buffer *buffer, const struct dti_new_te
     dti_buffer_fill(buffer, ' ', padding);
 }
 
-enum dti_status dti_npy_layout(struct dti_new_tensor *tensors, size_t count,
-                               const struct dti_metadata *metadata, size_t metadata_count,
-                               struct dti_buffer *ret_head, uint64_t *ret_size,
-                               struct dti_error *reterr)
+enum dti_status dti_npy_head(struct dti_new_tensor *tensor, struct dti_buffer *ret_text,
+                             struct dti_error *reterr)
 {
-    (void)metadata;
-    (void)metadata_count;
-    if (count != 1)
-        return dti_fail(reterr, DTI_BAD_INPUT, "a .npy file holds one tensor, not %zu", count);
-    struct dti_new_tensor *const tensor = &tensors[0];
     char name[DTI_QUOTE_SIZE];
-    uint64_t bytes, size;
+    uint64_t bytes;
     dti_quote(name, tensor->name, tensor->name_length);
     if (!descr_of(tensor->format))
         return dti_fail(reterr, DTI_WRONG_KIND, "tensor %s: numpy has no name for %s", name,
@@ -120,18 +113,29 @@ enum dti_status dti_npy_layout(struct dti_new_tensor *tensors, size_t count,
     dti_buffer_fill(&text, ' ', ALIGNMENT - past);
     dti_buffer_append(&text, "\n", 1);
     const char length[] = {(char)(text.length & 0xFF), (char)(text.length >> 8)};
-    const uint64_t start = PREAMBLE_BYTES + text.length;
-    dti_buffer_append(ret_head, "\x93NUMPY\1\0", PREAMBLE_BYTES - sizeof length);
-    dti_buffer_append(ret_head, length, sizeof length);
-    dti_buffer_append(ret_head, text.data, text.length);
-    const bool failed = text.failed || ret_head->failed;
+    dti_buffer_append(ret_text, "\x93NUMPY\1\0", PREAMBLE_BYTES - sizeof length);
+    dti_buffer_append(ret_text, length, sizeof length);
+    dti_buffer_append(ret_text, text.data, text.length);
+    const bool failed = text.failed || ret_text->failed;
     dti_buffer_free(&text);
-    if (failed)
-        return dti_no_memory(reterr);
-    if (!dti_add_u64(bytes, start, &size))
-        return dti_fail(reterr, DTI_BAD_INPUT, "tensor %s is too large for numpy", name);
     tensor->bytes = bytes;
-    tensor->offset = start;
-    *ret_size = size;
+    return failed ? dti_no_memory(reterr) : DTI_OK;
+}
+
+enum dti_status dti_npy_layout(struct dti_new_tensor *tensors, size_t count,
+                               const struct dti_metadata *metadata, size_t metadata_count,
+                               struct dti_new_head *ret_head, uint64_t *ret_size,
+                               struct dti_error *reterr)
+{
+    (void)metadata;
+    (void)metadata_count;
+    if (count != 1)
+        return dti_fail(reterr, DTI_BAD_INPUT, "a .npy file holds one tensor, not %zu", count);
+    const size_t before = ret_head->text.length;
+    const enum dti_status status = dti_npy_head(&tensors[0], &ret_head->text, reterr);
+    if (status != DTI_OK)
+        return status;
+    tensors[0].offset = ret_head->text.length - before;
+    *ret_size = tensors[0].offset + tensors[0].bytes; /* these are at most INT64_MAX */
     return DTI_OK;
 }

@@ -50,4 +50,11 @@ enum dti_status dti_npz_watch(struct dti_npz *npz, struct dti_npz_array *array,
 bool dti_npz_watch_is_whole(struct dti_npz_watch *watch); /* all was read, and was right */
 void dti_npz_watch_free(struct dti_npz_watch *watch);     /* NULL is fine */
 
+/* npz_write.c: dti_container_layout() for this kind. Fails, besides as that of npy does, for names
+ * that no member can have, or that numpy could not tell apart. */
+enum dti_status dti_npz_layout(struct dti_new_tensor *tensors, size_t count,
+                               const struct dti_metadata *metadata, size_t metadata_count,
+                               struct dti_new_head *ret_head, uint64_t *ret_size,
+                               struct dti_error *reterr);
+
 #endif

@@ -204,9 +204,12 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
 }
 
 const struct dti_container_ops dti_npz_ops = {
+    .traits = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_NUMPY | DTI_CONTAINER_PLACED,
     .detect = detect,
     .open = open_npz,
     .data = dti_npz_data,
     .verify = dti_npz_verify,
     .free = dti_npz_free,
+    .stores = dti_npy_stores,
+    .layout = dti_npz_layout,
 };

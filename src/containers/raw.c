@@ -107,7 +107,7 @@ static bool stores(const struct dti_format *format, struct dti_layout *ret_layou
 
 static enum dti_status layout(struct dti_new_tensor *tensors, size_t count,
                               const struct dti_metadata *metadata, size_t metadata_count,
-                              struct dti_buffer *ret_head, uint64_t *ret_size,
+                              struct dti_new_head *ret_head, uint64_t *ret_size,
                               struct dti_error *reterr)
 {
     (void)metadata, (void)metadata_count, (void)ret_head;

@@ -49,7 +49,7 @@ bool dti_safetensors_measure(const struct dti_format *format, const uint64_t *sh
  * are "__metadata__", for elements that do not fill whole bytes, for sizes beyond all limits. */
 enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t count,
                                        const struct dti_metadata *metadata, size_t metadata_count,
-                                       struct dti_buffer *ret_head, uint64_t *ret_size,
+                                       struct dti_new_head *ret_head, uint64_t *ret_size,
                                        struct dti_error *reterr);
 
 #endif

@@ -126,7 +126,7 @@ static bool open_one(struct dti_opening *opening)
 }
 
 const struct dti_container_ops dti_safetensors_ops = {
-    .traits = DTI_CONTAINER_TEXTS,
+    .traits = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_TEXTS,
     .detect = detect,
     .resembles = resembles,
     .open = open_one,

@@ -189,7 +189,7 @@ static enum dti_status append_header(struct dti_buffer *out, const struct dti_ne
 
 enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t count,
                                        const struct dti_metadata *metadata, size_t metadata_count,
-                                       struct dti_buffer *ret_head, uint64_t *ret_size,
+                                       struct dti_new_head *ret_head, uint64_t *ret_size,
                                        struct dti_error *reterr)
 {
     enum dti_status status = check_names(metadata, metadata_count,
@@ -210,12 +210,12 @@ enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t co
         status = place(tensors, count, &data_bytes, &aligned, reterr);
         assert(status != DTI_OK || aligned); /* sizes are powers of two, larger ones come first */
     }
-    const size_t start = ret_head->length;
+    const size_t start = ret_head->text.length;
     if (status == DTI_OK)
-        status = append_header(ret_head, tensors, count, metadata, metadata_count, reterr);
+        status = append_header(&ret_head->text, tensors, count, metadata, metadata_count, reterr);
     if (status != DTI_OK)
         return status;
-    const uint64_t head_bytes = ret_head->length - start;
+    const uint64_t head_bytes = ret_head->text.length - start;
     if (!dti_add_u64(head_bytes, data_bytes, &size))
         return dti_fail(reterr, DTI_BAD_INPUT, "the size of the file would exceed 64 bits");
     for (size_t i = 0; i < count; i++)

@@ -303,7 +303,7 @@ static bool resembles(const unsigned char *head, size_t head_size)
 }
 
 const struct dti_container_ops dti_sharded_ops = {
-    .traits = DTI_CONTAINER_TEXTS | DTI_CONTAINER_FOLDER,
+    .traits = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_TEXTS | DTI_CONTAINER_FOLDER,
     .resembles = resembles,
     .other_extension = ".index.json",
     .open = open_sharded,

@@ -49,7 +49,10 @@ const char *dti_zip_label(char buffer[DTI_ZIP_LABEL_SIZE], const struct dti_inpu
 
 /* zip_end.c: what the end records say: where the directory begins, its bytes, its members, and
  * where those records begin. It is within the file, and has room for that many members. */
-enum { DTI_ZIP_ENTRY_SIZE = 46 }; /* of a member in the directory, without its names */
+enum {
+    DTI_ZIP_ENTRY_SIZE = 46,           /* of a member in the directory, without its names */
+    DTI_ZIP_DIRECTORY_MAX = 100000000, /* bytes; a million members of ordinary names */
+};
 struct dti_zip_end {
     uint64_t directory, size, count, limit;
 };

@@ -17,7 +17,6 @@ enum {
     LOCATOR_SIZE = 20,
     END64_SIZE = 56,
     COMMENT_MAX = 0xFFFF,
-    DIRECTORY_MAX = 100000000, /* bytes; a million members of ordinary names */
 };
 /* A field of the end record and its 64-bit form, which holds the number when the field is full. */
 static bool widen(uint64_t *field, uint64_t wide, size_t bytes)
@@ -113,10 +112,10 @@ static bool check_end(struct dti_opening *opening, const struct dti_zip_end *end
                                   " bytes from byte %" PRIu64
                                   " on, but its end record is at byte %" PRIu64,
                                   end->size, end->directory, end->limit);
-    if (end->size > DIRECTORY_MAX)
+    if (end->size > DTI_ZIP_DIRECTORY_MAX)
         return dti_opening_refuse(
             opening, ": the directory of the zip archive has %" PRIu64 " bytes, more than %d",
-            end->size, (int)DIRECTORY_MAX);
+            end->size, (int)DTI_ZIP_DIRECTORY_MAX);
     return end->count <= end->size / DTI_ZIP_ENTRY_SIZE ||
            dti_opening_refuse(opening,
                               ": damaged: the directory of the zip archive has %" PRIu64

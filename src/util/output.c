@@ -187,6 +187,11 @@ struct dti_output_file *dti_output_new(const char *path, bool force, uint64_t si
     return output;
 }
 
+void dti_output_watch(struct dti_output_file *output, struct dti_output_watch *watch)
+{
+    output->watch = watch;
+}
+
 struct dti_output_file *dti_output_to(dti_output_take *take, void *context)
 {
     struct dti_output_file *const output = dti_output_new("", false, 0);
@@ -299,6 +304,8 @@ enum dti_status dti_output_write_at(struct dti_output_file *output, const void *
         }
     }
     write_behind(output, size);
+    if (output->watch)
+        output->watch->take(output->watch, data, size, offset);
     return DTI_OK;
 }
 

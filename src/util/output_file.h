@@ -22,6 +22,7 @@ struct dti_output_file {
     struct dti_output_temp temp; /* temp.name is "" when there is none any more */
     dti_output_take *take;       /* not NULL: of an output that is no file, with its context */
     void *take_context;
+    struct dti_output_watch *watch; /* or NULL */
     char label[DTI_QUOTE_SIZE];
 };
 

@@ -316,7 +316,7 @@ def refused():
     run("bad.gguf", "fp32", "--dequant", "-o", "out.safetensors", "--force", "-q", "--select", "q")
     judge("the rest", list(read_file("out.safetensors")), ["q"])
     _, said = run("bad.gguf", "fp32", "--dequant", "-o", "never.safetensors", "--select", "q", "--keep", "q", code=2)
-    judge("kept blocks", "only GGUF files can hold" in said, True)
+    judge("kept blocks", "has to be numbers" in said, True)
     _, said = run("bad.gguf", "int8", "--dequant", "-o", "never.safetensors", code=2)
     judge("no float", "--dequant makes floats" in said, True)
     _, said = run("bad.gguf", "bf16", "--dequant", "--pad", "-o", "never.safetensors", code=2)

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import time
+import zipfile
 
 from checkpoint_casts import (MIB, cast, folder, make, open_safetensors, read, require_done,
                               safetensors, shards_of, write, write_tensors)
@@ -92,8 +93,9 @@ def a_full_disk_leaves_the_old_files_and_no_new_folder():
         printf old >disk/out.safetensors
         "$@" in.safetensors bf16 -o disk/out.safetensors --force; first=$?
         "$@" shards bf16 -o disk/new/ 2>second; second=$?
+        "$@" in.safetensors bf16 -o disk/out.npz 2>third; third=$?
         test "$(ls -A disk)" = out.safetensors && test "$(cat disk/out.safetensors)" = old || exit 98
-        test $first = $second && grep -q "No space left" second && exit $first"""
+        test $first = $second && test $first = $third && grep -q "No space left" third && grep -q "No space left" second && exit $first"""
     with folder():
         os.mkdir("disk")
         write("in.safetensors", OLD)
@@ -120,6 +122,8 @@ def the_limit_of_file_sizes_is_a_clean_failure():
             done = cast("in.safetensors", "bf16", "out.safetensors", "--force", preexec_fn=prepare)
             require_failure(done, 4, "out.safetensors", "File too large")
             require(read("out.safetensors") == b"old", "the target was touched")
+            require_failure(cast("in.safetensors", "bf16", "new.npz", "-q", preexec_fn=prepare), 4, "new.npz", "File too large")
+            require(not os.path.exists("new.npz"), "an archive was made")
             done = cast("shards", "bf16", "new/", preexec_fn=prepare)
             if limit < 3 * MIB:
                 require_failure(done, 4, "File too large")
@@ -158,36 +162,48 @@ def every_cut_of_a_file_is_refused():
             require(not os.path.exists("out.safetensors"), "an output was made")
 
 
-@check
-def a_signal_at_any_moment_leaves_the_old_file_or_the_new_one():
+def signals_leave_the_old_file_or_the_new_one(name):
     with folder():
         write("in.safetensors", OLD)
-        write("out.safetensors", b"old")
-        words = ["in.safetensors", "bf16", "-o", "out.safetensors", "--force"]
+        write(name, b"old")
+        words = ["in.safetensors", "bf16", "-o", name, "--force"]
         begin = time.monotonic()
         require(start(*words).wait(SECONDS) == 0, "the cast failed")
         longest = (time.monotonic() - begin) * 1.1
+        new = NEW
+        if name.endswith(".npz"):  # which has all numbers and no wrong sum
+            new = read(name)
+            with zipfile.ZipFile(name) as zipped:
+                require(zipped.testzip() is None, "a wrong CRC")
+                parts = [zipped.read(info) for info in zipped.infolist()]
+            require(b"".join(part[128:] for part in parts) == MEDIUM_CAST, "other numbers")
         for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
             strays = died = 0
             for _ in range(ROUNDS if number == signal.SIGKILL else ROUNDS // 2):
-                write("out.safetensors", b"old")
+                write(name, b"old")
                 child = start(*words)
                 time.sleep(RANDOM.random() * longest)
                 child.send_signal(number)
                 _, stderr = child.communicate(timeout=SECONDS)
                 require(child.returncode in (0, -number), "exit code", child.returncode, stderr)
-                got = read("out.safetensors")
-                require(got in ((NEW,) if child.returncode == 0 else (b"old", NEW)),
+                got = read(name)
+                require(got in ((new,) if child.returncode == 0 else (b"old", new)),
                         "neither old nor new", len(got))
                 left = [name for name in os.listdir(".") if ".dtinfo-" in name]
                 require(len(left) <= (number == signal.SIGKILL), "left behind", left)
-                for name in left:
-                    require(name.startswith(".out.safetensors.dtinfo-"), "its name", name)
-                    os.unlink(name)
+                for stray in left:
+                    require(stray.startswith(".%s.dtinfo-" % name), "its name", stray)
+                    os.unlink(stray)
                 strays += len(left)
                 died += child.returncode != 0
-            print("        %s: %d died of it, %d left their temporary file" %
-                  (signal.Signals(number).name, died, strays))
+            print("        %s, %s: %d died of it, %d left their temporary file" %
+                  (name, signal.Signals(number).name, died, strays))
+
+
+@check
+def a_signal_at_any_moment_leaves_the_old_file_or_the_new_one():
+    signals_leave_the_old_file_or_the_new_one("out.safetensors")
+    signals_leave_the_old_file_or_the_new_one("out.npz")
 
 
 @check

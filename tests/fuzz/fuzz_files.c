@@ -129,6 +129,10 @@ static const char *const lines[] = {
     "check @m --digest @2",
     "check @1 --digest @2 --lenient",
     "check @m --quantized -v --threads 1",
+    "cast @m bf16 -q -o @o.npz --threads 1",
+    "cast @1 fp16 --ints -q -o @o.npz --assume bf16 --threads 1",
+    "cast @1 bf16 -q -o @o.gguf --threads 1",
+    "quant @1 int8 -q -o @o.npz --pad --threads 1",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };

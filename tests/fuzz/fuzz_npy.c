@@ -29,18 +29,18 @@ static void check_written(const struct dti_tensor *tensor)
                                  .rank = tensor->rank,
                                  .shape = tensor->shape,
                                  .fortran = tensor->fortran};
-    struct dti_buffer head;
+    struct dti_new_head head;
     uint64_t size;
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     if (dti_npy_stores(new.format, &new.layout)) {
         REQUIRE(dti_npy_layout(&new, 1, NULL, 0, &head, &size, NULL) == DTI_OK);
-        REQUIRE(new.bytes == tensor->bytes &&size == head.length + new.bytes);
+        REQUIRE(new.bytes == tensor->bytes &&size == head.text.length + new.bytes);
         struct dti_pool pool = {.chunks = NULL};
         struct dti_container_file file = {.path = "input"};
         struct dti_container again = {
             .kind = DTI_CONTAINER_NPY, .path = "input", .file_count = 1, .files = &file};
         const struct dti_container_options options = {.assume = tensor->format};
-        file.input = fuzz_file((const uint8_t *)head.data, head.length);
+        file.input = fuzz_file((const uint8_t *)head.text.data, head.text.length);
         file.input.size = size; /* the data are never looked at */
         REQUIRE(dti_container_read(&again, &pool, &options, NULL) == DTI_OK);
         const struct dti_tensor *const back = &again.tensors[0];
@@ -50,7 +50,7 @@ static void check_written(const struct dti_tensor *tensor)
             REQUIRE(back->shape[i] == tensor->shape[i]);
         dti_pool_free(&pool);
     }
-    dti_buffer_free(&head);
+    dti_new_head_free(&head);
 }
 
 enum { TEXT_MAX = 4000, ZEROS = 64 };

@@ -117,7 +117,7 @@ static void check_found(const struct dti_container *found, uint64_t start, uint6
 }
 
 /* Writes the front of a file of these tensors. */
-static void lay_out(const struct dti_container *found, struct dti_buffer *head)
+static void lay_out(const struct dti_container *found, struct dti_new_head *head)
 {
     struct dti_new_tensor *const tensors = calloc(found->tensor_count + 1, sizeof *tensors);
     uint64_t size;
@@ -134,13 +134,13 @@ static void lay_out(const struct dti_container *found, struct dti_buffer *head)
         };
     REQUIRE(dti_safetensors_layout(tensors, found->tensor_count, found->metadata,
                                    found->metadata_count, head, &size, NULL) == DTI_OK);
-    uint64_t offset = head->length;
+    uint64_t offset = head->text.length;
     for (size_t i = 0; i < found->tensor_count; i++) {
         REQUIRE(tensors[i].offset == offset);
         REQUIRE(tensors[i].bytes == found->tensors[tensors[i].source].bytes);
         offset += tensors[i].bytes;
     }
-    REQUIRE(size == offset && head->length % 8 == 0);
+    REQUIRE(size == offset && head->text.length % 8 == 0);
     free(tensors);
 }
 
@@ -167,13 +167,13 @@ static const struct dti_tensor *find(const struct dti_container *found,
 
 static void check_written(struct dti_pool *pool, const struct dti_container *found)
 {
-    struct dti_buffer head, again;
+    struct dti_new_head head, again;
     struct dti_container reread;
-    dti_buffer_init(&head);
-    dti_buffer_init(&again);
+    dti_new_head_init(&head);
+    dti_new_head_init(&again);
     lay_out(found, &head);
-    const size_t size = head.length - DTI_SAFETENSORS_PREFIX;
-    REQUIRE(accepts(pool, head.data + DTI_SAFETENSORS_PREFIX, size, HUGE_FILE, true, &reread));
+    const size_t size = head.text.length - DTI_SAFETENSORS_PREFIX;
+    REQUIRE(accepts(pool, head.text.data + DTI_SAFETENSORS_PREFIX, size, HUGE_FILE, true, &reread));
     REQUIRE(reread.tensor_count == found->tensor_count);
     for (size_t i = 0; i < found->tensor_count && found->tensor_count <= PAIRS_MAX; i++) {
         const struct dti_tensor *const one = &found->tensors[i], *const other = find(&reread, one);
@@ -183,9 +183,9 @@ static void check_written(struct dti_pool *pool, const struct dti_container *fou
     }
     check_same_metadata(found, &reread);
     lay_out(&reread, &again);
-    REQUIRE(same_text(head.data, head.length, again.data, again.length));
-    dti_buffer_free(&head);
-    dti_buffer_free(&again);
+    REQUIRE(same_text(head.text.data, head.text.length, again.text.data, again.text.length));
+    dti_new_head_free(&head);
+    dti_new_head_free(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -85,10 +85,10 @@ static void put_found(const struct dti_container *found)
 static void put_head(const struct dti_container *found)
 {
     struct dti_new_tensor *const tensors = calloc(found->tensor_count + 1, sizeof *tensors);
-    struct dti_buffer head;
+    struct dti_new_head head;
     uint64_t size;
     struct dti_error error;
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     for (size_t i = 0; tensors && i < found->tensor_count; i++)
         tensors[i] = (struct dti_new_tensor){
             .name = found->tensors[i].name,
@@ -104,8 +104,8 @@ static void put_head(const struct dti_container *found)
         exit(1);
     }
     printf(",\"size\":%" PRIu64 ",\"head\":", size);
-    put_hex(head.data, head.length);
-    dti_buffer_free(&head);
+    put_hex(head.text.data, head.text.length);
+    dti_new_head_free(&head);
     free(tensors);
 }
 

@@ -77,17 +77,17 @@ static void put_head(const struct dti_tensor *tensor)
                                  .rank = tensor->rank,
                                  .shape = tensor->shape,
                                  .fortran = tensor->fortran};
-    struct dti_buffer head;
+    struct dti_new_head head;
     uint64_t size;
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     printf(",\"head\":");
     if (tensor->format && dti_npy_stores(new.format, &new.layout) &&
         dti_npy_layout(&new, 1, NULL, 0, &head, &size, NULL) == DTI_OK &&
-        size == head.length + tensor->bytes)
-        put_hex(head.data, head.length);
+        size == head.text.length + tensor->bytes)
+        put_hex(head.text.data, head.text.length);
     else
         put_text(NULL);
-    dti_buffer_free(&head);
+    dti_new_head_free(&head);
 }
 
 static void put_tensor(struct dti_container *container, const struct dti_tensor *tensor)

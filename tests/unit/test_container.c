@@ -282,10 +282,10 @@ static void raw_files_of_packed_codes_end_in_zeros(void)
 static void new_files_of_every_written_kind(void)
 {
     static const uint64_t shape[] = {3, 5};
-    struct dti_buffer head;
+    struct dti_new_head head;
     struct dti_error error;
     uint64_t size;
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     for (unsigned k = 0; k < DTI_CONTAINER_COUNT; k++) {
         const enum dti_container_kind kind = (enum dti_container_kind)k;
         struct dti_new_tensor tensor = {.name = "data",
@@ -295,12 +295,16 @@ static void new_files_of_every_written_kind(void)
                                         .format = dti_format_get(DTI_FP32)};
         const bool stores = dti_container_stores(kind, tensor.format, &tensor.layout);
         CHECK(stores == dti_container_is_written(kind));
-        dti_buffer_clear(&head);
+        dti_new_head_free(&head);
+        dti_new_head_init(&head);
         const enum dti_status status =
             dti_container_layout(kind, &tensor, 1, NULL, 0, &head, &size, &error);
-        CHECK(status == (stores ? DTI_OK : DTI_USAGE));
-        if (stores)
-            CHECK(tensor.bytes == 60 && tensor.offset == head.length && size == head.length + 60);
+        const bool remade = dti_container_traits(kind) & DTI_CONTAINER_REMADE;
+        CHECK(status == (remade ? DTI_WRONG_KIND : stores ? DTI_OK : DTI_USAGE));
+        if (stores && !remade)
+            CHECK(tensor.bytes == 60 && size == head.text.length + 60);
+        if (stores && !(dti_container_traits(kind) & DTI_CONTAINER_PLACED))
+            CHECK(tensor.offset == head.text.length);
     }
     struct dti_new_tensor two[2] = {{.name = "a", .name_length = 1}};
     CHECK(dti_container_layout(DTI_CONTAINER_RAW, two, 2, NULL, 0, &head, &size, &error) ==
@@ -311,12 +315,12 @@ static void new_files_of_every_written_kind(void)
                                     .rank = 2,
                                     .shape = shape,
                                     .format = dti_format_get(DTI_FP4_E2M1)};
-    dti_buffer_clear(&head);
+    dti_buffer_clear(&head.text);
     CHECK(dti_container_stores(DTI_CONTAINER_RAW, packed.format, &packed.layout));
     CHECK(dti_container_layout(DTI_CONTAINER_RAW, &packed, 1, NULL, 0, &head, &size, &error) ==
               DTI_OK &&
-          size == 8 && head.length == 0);
-    dti_buffer_free(&head);
+          size == 8 && head.text.length == 0);
+    dti_new_head_free(&head);
 }
 
 static void every_kind_is_known_by_its_extension(void)
@@ -335,11 +339,16 @@ static void every_kind_is_known_by_its_extension(void)
 
 static void traits_tell_what_is_written(void)
 {
-    CHECK(dti_container_traits(DTI_CONTAINER_SAFETENSORS) == DTI_CONTAINER_TEXTS);
-    CHECK(dti_container_traits(DTI_CONTAINER_SHARDED) ==
-          (DTI_CONTAINER_TEXTS | DTI_CONTAINER_FOLDER));
-    CHECK(dti_container_traits(DTI_CONTAINER_NPY) == 0);
-    CHECK(dti_container_traits(DTI_CONTAINER_RAW) == 0);
+    static const unsigned traits[DTI_CONTAINER_COUNT] = {
+        [DTI_CONTAINER_SAFETENSORS] = DTI_CONTAINER_TEXTS | DTI_CONTAINER_SEVERAL,
+        [DTI_CONTAINER_SHARDED] =
+            DTI_CONTAINER_TEXTS | DTI_CONTAINER_SEVERAL | DTI_CONTAINER_FOLDER,
+        [DTI_CONTAINER_NPY] = DTI_CONTAINER_NUMPY,
+        [DTI_CONTAINER_NPZ] = DTI_CONTAINER_NUMPY | DTI_CONTAINER_SEVERAL | DTI_CONTAINER_PLACED,
+        [DTI_CONTAINER_GGUF] = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_PLACED | DTI_CONTAINER_REMADE,
+    };
+    for (unsigned kind = 0; kind < DTI_CONTAINER_COUNT; kind++)
+        CHECK(dti_container_traits((enum dti_container_kind)kind) == traits[kind]);
 }
 
 UNIT_MAIN(every_kind_is_known_by_its_extension, traits_tell_what_is_written,

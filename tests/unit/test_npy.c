@@ -174,7 +174,7 @@ static void what_cannot_be_read_says_why(void)
                    "is numpy's long double, which differs between machines and is not supported",
                    DTI_REMEDY_NONE);
     expect_refusal("[('x', '<f4'), ('y', '<f4')]", NULL,
-                   "has fields, [('x', '<f4'), ('y', '<f4')], which are not supported",
+                   "has 2 fields, which are not supported: 'x' <f4 at byte 0, 'y' <f4 at byte 4",
                    DTI_REMEDY_NONE);
     expect_refusal("[('x', [('y', '|O')])]", NULL,
                    "holds Python objects (pickle), which is never read", DTI_REMEDY_NONE);

@@ -43,7 +43,7 @@ static void version_3_must_be_utf8(void)
     make(npy.data, npy.length);
     if (container_opens("x.npy", NULL)) {
         CHECK_STR(container->tensors[0].refusal,
-                  "has fields, [('\\xe9', '<f4')], which are not supported");
+                  "has 1 field, which is not supported: '\\xe9' <f4 at byte 0");
         dti_container_free(container);
     }
     npy = npy_make(3, latin1, strlen(latin1), 4);
@@ -201,27 +201,28 @@ static const char *head_of(const char *dtype, unsigned rank, const uint64_t *dim
                                     .rank = rank,
                                     .shape = dimensions,
                                     .fortran = fortran};
-    struct dti_buffer head;
+    struct dti_new_head head;
     uint64_t size = 0;
     text[0] = '\0';
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     if (CHECK(dti_format_lookup(dtype, &format, NULL, NULL) == DTI_OK)) {
         const bool stores = dti_container_stores(DTI_CONTAINER_NPY, &format, &tensor.layout);
         const enum dti_status status =
             dti_container_layout(DTI_CONTAINER_NPY, &tensor, 1, NULL, 0, &head, &size, &error);
         CHECK(stores || status == DTI_WRONG_KIND);
         if (status == DTI_OK) {
-            CHECK(head.length % 64 == 0 && tensor.offset == head.length);
-            CHECK_U64(size, head.length + tensor.bytes);
-            CHECK(memcmp(head.data, "\x93NUMPY\1\0", 8) == 0);
-            CHECK((size_t)(unsigned char)head.data[8] + 256u * (unsigned char)head.data[9] ==
-                  head.length - 10);
-            CHECK(head.data[head.length - 1] == '\n');
-            snprintf(text, sizeof text, "%s", head.data + 10);
+            CHECK(head.text.length % 64 == 0 && tensor.offset == head.text.length);
+            CHECK_U64(size, head.text.length + tensor.bytes);
+            CHECK(memcmp(head.text.data, "\x93NUMPY\1\0", 8) == 0);
+            CHECK((size_t)(unsigned char)head.text.data[8] +
+                      256u * (unsigned char)head.text.data[9] ==
+                  head.text.length - 10);
+            CHECK(head.text.data[head.text.length - 1] == '\n');
+            snprintf(text, sizeof text, "%s", head.text.data + 10);
             text[strcspn(text, "}") + 1] = '\0';
         }
     }
-    dti_buffer_free(&head);
+    dti_new_head_free(&head);
     return text;
 }
 
@@ -265,13 +266,13 @@ static void what_npy_cannot_hold_is_refused(void)
     CHECK_STR(error.text, "tensor 'w' is too large for numpy");
     CHECK(head_of("uint8", 1, huge, false)[0] == '{');
     struct dti_new_tensor two[2] = {{.name = "a"}, {.name = "b"}};
-    struct dti_buffer head;
+    struct dti_new_head head;
     uint64_t size;
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     CHECK(dti_container_layout(DTI_CONTAINER_NPY, two, 2, NULL, 0, &head, &size, &error) ==
           DTI_BAD_INPUT);
     CHECK_STR(error.text, "a .npy file holds one tensor, not 2");
-    dti_buffer_free(&head);
+    dti_new_head_free(&head);
 }
 
 static void small_codes_stand_one_in_a_byte(void)
@@ -286,13 +287,13 @@ static void small_codes_stand_one_in_a_byte(void)
                                     .layout = layout,
                                     .rank = 1,
                                     .shape = three};
-    struct dti_buffer head;
+    struct dti_new_head head;
     uint64_t size = 0;
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     CHECK(dti_container_layout(DTI_CONTAINER_NPY, &tensor, 1, NULL, 0, &head, &size, &error) ==
           DTI_OK);
     CHECK_U64(tensor.bytes, 3);
-    dti_buffer_free(&head);
+    dti_new_head_free(&head);
 }
 
 UNIT_MAIN(each_version_has_its_length_field, version_3_must_be_utf8, every_prefix_is_refused,

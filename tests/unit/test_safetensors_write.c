@@ -33,38 +33,38 @@ static void check_head(struct dti_new_tensor *tensors, size_t count,
                        const struct dti_metadata *entries, size_t entry_count, const char *want,
                        uint64_t data_bytes)
 {
-    struct dti_buffer head;
+    struct dti_new_head head;
     uint64_t size = 0;
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     if (CHECK(dti_safetensors_layout(tensors, count, entries, entry_count, &head, &size, NULL) ==
               DTI_OK)) {
         const size_t padded = (strlen(want) + 7) / 8 * 8;
-        CHECK_SIZE(head.length, 8 + padded);
+        CHECK_SIZE(head.text.length, 8 + padded);
         CHECK_U64(size, 8 + padded + data_bytes);
         uint64_t length = 0;
         for (unsigned i = 0; i < 8; i++)
-            length |= (uint64_t)(unsigned char)head.data[i] << 8 * i;
+            length |= (uint64_t)(unsigned char)head.text.data[i] << 8 * i;
         CHECK_U64(length, padded);
-        CHECK_SIZE(strspn(head.data + 8 + strlen(want), " "), padded - strlen(want));
-        head.data[8 + strlen(want)] = '\0';
-        CHECK_STR(head.data + 8, want);
+        CHECK_SIZE(strspn(head.text.data + 8 + strlen(want), " "), padded - strlen(want));
+        head.text.data[8 + strlen(want)] = '\0';
+        CHECK_STR(head.text.data + 8, want);
     }
-    dti_buffer_free(&head);
+    dti_new_head_free(&head);
 }
 
 static void check_refusal(struct dti_new_tensor *tensors, size_t count,
                           const struct dti_metadata *entries, size_t entry_count,
                           enum dti_status status, const char *want)
 {
-    struct dti_buffer head;
+    struct dti_new_head head;
     struct dti_error error = {.status = DTI_OK};
     uint64_t size = 42;
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     CHECK_I64(dti_safetensors_layout(tensors, count, entries, entry_count, &head, &size, &error),
               status);
     CHECK_STR(error.text, want);
     CHECK_U64(size, 42);
-    dti_buffer_free(&head);
+    dti_new_head_free(&head);
 }
 
 static void an_empty_file_has_sixteen_bytes(void)
@@ -205,12 +205,12 @@ static void a_header_beyond_the_limit_is_refused(void)
         {.key = "", .value = text, .value_length = length - around},
         {.key = "", .value = text, .value_length = length - around + 1},
     };
-    struct dti_buffer head;
+    struct dti_new_head head;
     uint64_t size = 0;
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     CHECK(dti_safetensors_layout(NULL, 0, entries, 1, &head, &size, NULL) == DTI_OK);
     CHECK_U64(size, 100000008);
-    dti_buffer_free(&head);
+    dti_new_head_free(&head);
     check_refusal(NULL, 0, entries + 1, 1, DTI_BAD_INPUT,
                   "the header would have 100000008 bytes; safetensors allows 100000000");
     free(text);

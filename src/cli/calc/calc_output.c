@@ -16,25 +16,35 @@ enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *ret
     struct dti_output_leftovers leftovers = {.count = {0}};
     if (job->cast.target_count != 1)
         return dti_fail(reterr, DTI_USAGE, "-o writes the numbers of one dtype; give one");
-    if (!dti_names_file(path))
+    const enum dti_container_kind kind = dti_container_named(path);
+    if (!dti_names_file(path) || (dti_container_traits(kind) & DTI_CONTAINER_REMADE))
         return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
-                             "%s has no known extension; give a name that ends in .safetensors or "
-                             ".npy",
+                             "%s has no known extension; give a name that ends in .safetensors, "
+                             ".npz or .npy",
                              DTI_QUOTED(path, strlen(path)));
     dti_output_guard_signals();
-    const enum dti_status status =
+    enum dti_status status =
         dti_output_leftovers_find(&leftovers, path, false, job->args->force, reterr);
     if (status != DTI_OK)
         return status;
     dti_output_warn_leftovers(&leftovers, path, dti_cast_job_warn, &job->cast);
-    return dti_output_open(&job->output, path, job->args->force, 0, reterr);
+    const bool placed = dti_container_traits(kind) & DTI_CONTAINER_PLACED;
+    status = dti_output_open(&job->output, path, job->args->force, 0, reterr);
+    if (status == DTI_OK && placed && !dti_output_seekable(job->output))
+        return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
+                             "%s is not a regular file, and %s files are not written in sequence; "
+                             "use -o with the name of a file",
+                             DTI_QUOTED(path, strlen(path)), dti_container_name(kind));
+    return status;
 }
 
 /* The codes as the file stores them, a piece at a time. */
 static enum dti_status write_codes(struct dti_output_file *output,
                                    const struct dti_calc_array *array,
-                                   const struct dti_layout *layout, struct dti_error *reterr)
+                                   const struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
+    const struct dti_layout *const layout = &tensor->layout;
+    uint64_t at = tensor->offset;
     const size_t most = array->count < PIECE ? array->count : PIECE;
     enum dti_status status = DTI_OK;
     unsigned char *const piece = malloc(most * sizeof(uint64_t) + 1);
@@ -47,7 +57,10 @@ static enum dti_status write_codes(struct dti_output_file *output,
         memset(piece, 0, (size_t)bytes);
         for (size_t i = 0; i < count; i++)
             dti_storage_put(&array->format, layout, piece, i, dti_calc_code(array, done + i));
-        status = dti_output_write(output, piece, (size_t)bytes, reterr);
+        status = dti_output_seekable(output)
+                     ? dti_output_write_at(output, piece, (size_t)bytes, at, reterr)
+                     : dti_output_write(output, piece, (size_t)bytes, reterr);
+        at += bytes;
     }
     free(piece);
     return status;
@@ -63,17 +76,21 @@ static enum dti_status write_file(struct calc_job *job, const struct dti_calc_ar
                                     .format = &array->format,
                                     .rank = array->rank,
                                     .shape = array->shape};
-    struct dti_buffer head;
+    struct dti_new_head head;
     if (!dti_container_stores(kind, &array->format, &tensor.layout))
         return dti_fail(reterr, DTI_WRONG_KIND, "%s files have no name for %s",
                         dti_container_name(kind), array->format.name);
-    dti_buffer_init(&head);
+    dti_new_head_init(&head);
     enum dti_status status =
         dti_container_layout(kind, &tensor, 1, NULL, 0, &head, &job->written.bytes, reterr);
     if (status == DTI_OK)
-        status = dti_output_write(job->output, head.data, head.length, reterr);
-    dti_buffer_free(&head);
-    return status == DTI_OK ? write_codes(job->output, array, &tensor.layout, reterr) : status;
+        status = dti_new_head_write(&head, job->output, reterr);
+    if (status == DTI_OK)
+        status = write_codes(job->output, array, &tensor, reterr);
+    if (status == DTI_OK)
+        status = dti_new_head_finish(&head, job->output, reterr);
+    dti_new_head_free(&head);
+    return status;
 }
 
 enum dti_status dti_calc_output_write(struct calc_job *job, const struct dti_calc_array *array,

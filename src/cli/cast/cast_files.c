@@ -40,6 +40,7 @@ static const char *const kept[DTI_FATE_COUNT] = {
     [DTI_FATE_INTEGER] = "kept: --ints casts integers",
     [DTI_FATE_COMPLEX] = "kept: complex",
     [DTI_FATE_PART] = "kept: part of a quantized tensor",
+    [DTI_FATE_BLOCKS] = "kept: quantized",
 };
 
 /* Not all columns are shown at once: some only with -v, one only for dtypes that lack codes. */

@@ -20,6 +20,7 @@ static const struct dti_choice as_choices[] = {
     {.name = "raw", .value = DTI_AS_RAW, .help = "the codes, without a header"},
     {.name = "text", .value = DTI_AS_TEXT, .help = "one number per line"},
     {.name = "npy", .value = DTI_AS_NPY, .help = "a NumPy array"},
+    {.name = "npz", .value = DTI_AS_NPZ, .help = "an archive of NumPy arrays"},
     {.name = "safetensors", .value = DTI_AS_SAFETENSORS, .help = "a safetensors file"},
     {.name = NULL},
 };
@@ -111,7 +112,7 @@ static enum kind decide(const struct dti_transfer_args *args, char **operands, i
     }
     if (!path || dti_ascii_equal(args->from, "text"))
         return ARRAY;
-    const bool files = args->as_given ? args->as == DTI_AS_NPY || args->as == DTI_AS_SAFETENSORS
+    const bool files = args->as_given ? args->as != DTI_AS_RAW && args->as != DTI_AS_TEXT
                                       : args->output && dti_names_file(args->output);
     return files ? FILES : ARRAY;
 }

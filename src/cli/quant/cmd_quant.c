@@ -44,6 +44,7 @@ static const struct dti_choice layout_choices[] = {
 
 static const struct dti_choice as_choices[] = {
     {"npy", DTI_AS_NPY, "NumPy arrays"},
+    {"npz", DTI_AS_NPZ, "an archive of NumPy arrays"},
     {"safetensors", DTI_AS_SAFETENSORS, "a safetensors file"},
     {.name = NULL},
 };

@@ -39,7 +39,10 @@ static enum dti_container_kind kind_of_input(const struct dti_container *input, 
     const enum dti_container_kind kind = input->kind;
     if (!dti_container_is_written(kind))
         return DTI_CONTAINER_SAFETENSORS;
-    if (kind == DTI_CONTAINER_SHARDED && path && is_stream(path))
+    const unsigned no_stream = DTI_CONTAINER_FOLDER | DTI_CONTAINER_PLACED;
+    if (dti_container_traits(kind) & DTI_CONTAINER_REMADE) /* only where its name asks for it */
+        return DTI_CONTAINER_SAFETENSORS;
+    if ((dti_container_traits(kind) & no_stream) != 0 && path && is_stream(path))
         return DTI_CONTAINER_SAFETENSORS;
     return kind;
 }
@@ -53,15 +56,21 @@ static const char *ending_of(const char *path)
     return dot && dot != name && dot[1] != '\0' ? dot : NULL;
 }
 
+static bool is_made_of(enum dti_container_kind kind, const struct dti_container *input)
+{
+    return !(dti_container_traits(kind) & DTI_CONTAINER_REMADE) || input->kind == kind;
+}
+
 /* 'out.txt' has no known extension; give a name that ends in .safetensors, .npy, ... */
-static enum dti_status refuse_ending(const char *quoted, struct dti_error *reterr)
+static enum dti_status refuse_ending(const struct dti_container *input, const char *quoted,
+                                     struct dti_error *reterr)
 {
     char endings[128] = "";
     size_t used = 0;
     for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
         const enum dti_container_kind kind = (enum dti_container_kind)i;
         if (!dti_container_is_written(kind) || used >= sizeof endings ||
-            (dti_container_traits(kind) & DTI_CONTAINER_FOLDER))
+            (dti_container_traits(kind) & DTI_CONTAINER_FOLDER) || !is_made_of(kind, input))
             continue;
         used += (size_t)snprintf(endings + used, sizeof endings - used, "%s%s",
                                  used > 0 ? ", " : "", dti_container_extension(kind));
@@ -88,14 +97,19 @@ static enum dti_status choose_kind(const struct dti_container *input, const char
     else if (form != DTI_CONTAINER_COUNT)
         ret->kind = form;
     else if (named == DTI_CONTAINER_COUNT && path && ending_of(path) && !is_stream(path))
-        return refuse_ending(quoted, reterr);
+        return refuse_ending(input, quoted, reterr);
     else
         ret->kind = named != DTI_CONTAINER_COUNT ? named : kind_of_input(input, path);
+    if (!is_made_of(ret->kind, input))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s: a %s file has the metadata of a model, which only a %s input has; "
+                        "give a name that ends in .safetensors, .npz or .npy",
+                        quoted, dti_container_name(ret->kind), dti_container_name(ret->kind));
     if (!dti_container_is_written(ret->kind))
         return dti_fail(
             reterr, DTI_USAGE,
-            "%s: %s files cannot be written; give a name that ends in .safetensors or .npy", quoted,
-            dti_container_name(ret->kind));
+            "%s: %s files cannot be written; give a name that ends in .safetensors, .npz or .npy",
+            quoted, dti_container_name(ret->kind));
     if (ret->kind == DTI_CONTAINER_SHARDED && !sharded)
         return dti_fail(reterr, DTI_USAGE,
                         "%s is an index of shards, and the input is one file; give a name that "

@@ -10,7 +10,7 @@
 #include "dtinfo/container.h"
 
 /* --as */
-enum dti_as { DTI_AS_RAW, DTI_AS_TEXT, DTI_AS_NPY, DTI_AS_SAFETENSORS };
+enum dti_as { DTI_AS_RAW, DTI_AS_TEXT, DTI_AS_NPY, DTI_AS_NPZ, DTI_AS_SAFETENSORS };
 
 struct dti_file_target {
     enum dti_container_kind kind;

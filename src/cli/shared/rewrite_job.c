@@ -14,10 +14,14 @@
 
 static enum dti_container_kind form_of(const struct dti_transfer_args *args)
 {
-    return !args->as_given                  ? DTI_CONTAINER_COUNT
-           : args->as == DTI_AS_NPY         ? DTI_CONTAINER_NPY
-           : args->as == DTI_AS_SAFETENSORS ? DTI_CONTAINER_SAFETENSORS
-                                            : DTI_CONTAINER_RAW;
+    static const enum dti_container_kind kinds[] = {
+        [DTI_AS_RAW] = DTI_CONTAINER_RAW,
+        [DTI_AS_TEXT] = DTI_CONTAINER_RAW,
+        [DTI_AS_NPY] = DTI_CONTAINER_NPY,
+        [DTI_AS_NPZ] = DTI_CONTAINER_NPZ,
+        [DTI_AS_SAFETENSORS] = DTI_CONTAINER_SAFETENSORS,
+    };
+    return args->as_given ? kinds[args->as] : DTI_CONTAINER_COUNT;
 }
 
 /* Whether the output is the folder of the input. */
@@ -67,11 +71,14 @@ static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_err
         job->container, job->out_path, form_of(job->transfer), &job->target, reterr);
     if (status != DTI_OK)
         return status;
-    if (job->request.recipe != DTI_RECIPE_QUANTIZE || job->target.kind != DTI_CONTAINER_RAW)
+    const bool parts = job->target.kind != DTI_CONTAINER_RAW &&
+                       !(dti_container_traits(job->target.kind) & DTI_CONTAINER_REMADE);
+    if (job->request.recipe != DTI_RECIPE_QUANTIZE || parts)
         return check_shared(job, reterr);
-    return dti_fail(reterr, DTI_USAGE,
-                    "codes and scales are written as safetensors or npy; give a name that ends in "
-                    ".safetensors or .npy, or use --as");
+    return dti_fail(
+        reterr, DTI_USAGE,
+        "codes and scales are written as safetensors, npz or npy; give a name that ends in "
+        ".safetensors, .npz or .npy, or use --as");
 }
 
 /* Decides the fate of each tensor and the kind of the new files. */

@@ -224,9 +224,10 @@ static enum dti_status look_at_blocks(struct dti_file_dequant *dequant, size_t a
         return DTI_OK;
     if (dti_tensor_fits(request->keep, tensor) ||
         (request->only && !dti_tensor_fits(request->only, tensor)))
-        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_LEAVE_OUT,
-                               "%s holds blocks of %s, which only GGUF files can hold",
-                               dti_tensor_place(dequant->container, at, place), tensor->stored_as);
+        return dti_fail_remedy(
+            reterr, DTI_WRONG_KIND, DTI_REMEDY_LEAVE_OUT,
+            "%s holds blocks of %s, and what is kept beside numbers has to be numbers",
+            dti_tensor_place(dequant->container, at, place), tensor->stored_as);
     *ret = dti_dequant_found_new(dequant);
     return *ret ? dti_dequant_ggml(dequant, at, *ret, reterr) : dti_no_memory(reterr);
 }

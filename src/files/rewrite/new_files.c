@@ -24,6 +24,15 @@ static bool is_folder(const struct dti_new_files *files)
     return dti_container_traits(files->kind) & DTI_CONTAINER_FOLDER;
 }
 
+static enum dti_status fail_stream(const struct dti_new_files *files, struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
+    return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_OUTPUT_FILE,
+                           "%s is not a regular file, and %s files are not written in sequence",
+                           dti_quote(label, files->path, strlen(files->path)),
+                           dti_container_name(files->kind));
+}
+
 /* Removes what has no name yet. */
 static void close_all(struct dti_new_files *files)
 {
@@ -43,7 +52,7 @@ void dti_new_files_free(struct dti_new_files *files)
 {
     close_all(files);
     for (size_t i = 0; i < files->count + files->others; i++) {
-        dti_buffer_free(&files->list[i].head);
+        dti_new_head_free(&files->list[i].head);
         free(files->list[i].from);
         free(files->list[i].path);
     }
@@ -144,9 +153,14 @@ enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
     if (is_folder(files) || files->count > 1)
         return open_group(files, force, reterr);
     struct dti_new_file *const file = &files->list[0];
+    const bool placed = (dti_container_traits(files->kind) & DTI_CONTAINER_PLACED) != 0;
     const enum dti_status status =
         dti_output_open(&file->output, file->path, force, file->size, reterr);
-    return status == DTI_OK ? check_not_input(files, file->output, reterr) : status;
+    if (status != DTI_OK)
+        return status;
+    return placed && !dti_output_seekable(file->output)
+               ? fail_stream(files, reterr)
+               : check_not_input(files, file->output, reterr);
 }
 
 /* A part's own, which are of no use to anybody; the run that comes last, with no shards of its own,
@@ -202,22 +216,25 @@ enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dt
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < files->count && status == DTI_OK; i++) {
         struct dti_new_file *const file = &files->list[i];
-        struct dti_buffer *const head = &file->head;
-        if (file->from)
-            status = copy(file, reterr);
-        else if (dti_output_seekable(file->output))
-            status = dti_output_write_at(file->output, head->data, head->length, 0, reterr);
-        else
-            status = dti_output_write(file->output, head->data, head->length, reterr);
-        dti_buffer_free(head); /* it may be large */
+        status =
+            file->from ? copy(file, reterr) : dti_new_head_write(&file->head, file->output, reterr);
+        if (!file->head.sums)
+            dti_new_head_free(&file->head); /* it may be large */
     }
     return status;
 }
 
 enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_error *reterr)
 {
-    const enum dti_status status = files->group ? dti_output_group_commit(files->group, reterr)
-                                                : dti_output_commit(files->list[0].output, reterr);
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < files->count && status == DTI_OK; i++)
+        status = dti_new_head_finish(&files->list[i].head, files->list[i].output, reterr);
+    if (status != DTI_OK) {
+        close_all(files);
+        return status;
+    }
+    status = files->group ? dti_output_group_commit(files->group, reterr)
+                          : dti_output_commit(files->list[0].output, reterr);
     files->group = NULL;
     for (size_t i = 0; i < files->count; i++)
         files->list[i].output = NULL;

@@ -29,8 +29,10 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
     const struct dti_container *const container = files->container;
     struct dti_metadata *const kept =
         calloc(container->metadata_count + more + 1, sizeof *container->metadata);
-    /* other kinds hold one tensor and no metadata, as everybody knows: no warning */
     const bool texts = dti_holds_texts(files->kind);
+    /* that a file of one tensor has none is known to everybody */
+    const unsigned traits = dti_container_traits(files->kind);
+    const bool tells = (traits & DTI_CONTAINER_SEVERAL) && !(traits & DTI_CONTAINER_REMADE);
     size_t count = 0;
     if (!kept)
         return dti_no_memory(reterr);
@@ -38,12 +40,12 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
         if (can_hold(texts, &container->metadata[i]))
             kept[count++] = container->metadata[i];
     }
-    if (texts && count < container->metadata_count && warn) {
+    if (tells && count < container->metadata_count && warn) {
         char text[128];
-        (void)snprintf(
-            text, sizeof text,
-            "%zu of %zu metadata entries are left out: safetensors files hold only UTF-8 strings",
-            container->metadata_count - count, container->metadata_count);
+        (void)snprintf(text, sizeof text, "%zu of %zu metadata entries are left out: %s",
+                       container->metadata_count - count, container->metadata_count,
+                       texts ? "safetensors files hold only UTF-8 strings"
+                             : "npz files hold no metadata");
         const struct dti_note note = {.code = "metadata_left_out", .text = text};
         warn(warn_context, &note);
     }
@@ -77,7 +79,7 @@ static enum dti_status add_path(struct dti_new_files *files, char *path, struct 
     files->list = more;
     *ret = &more[files->count++];
     **ret = (struct dti_new_file){.path = path};
-    dti_buffer_init(&(*ret)->head);
+    dti_new_head_init(&(*ret)->head);
     return DTI_OK;
 }
 
@@ -129,9 +131,10 @@ static enum dti_status lay_out(struct dti_new_files *files, char *path,
     enum dti_status status = add_path(files, path, &file, reterr);
     if (status != DTI_OK)
         return status;
+    file->head.from = files->container;
     status = dti_container_layout(files->kind, tensors, count, metadata, metadata_count,
                                   &file->head, &file->size, &why);
-    if (status == DTI_OK && file->head.failed)
+    if (status == DTI_OK && file->head.text.failed)
         return dti_no_memory(reterr);
     if (status == DTI_OK)
         return count_bytes(files, file->size, reterr);
@@ -169,10 +172,10 @@ enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char 
         shards[i] = base_name(files->list[file[i]].path);
     if (status == DTI_OK) {
         files->has_index = true;
-        status = dti_sharded_index(tensors, shards, count, &index->head, reterr);
-        if (status == DTI_OK && index->head.failed)
+        status = dti_sharded_index(tensors, shards, count, &index->head.text, reterr);
+        if (status == DTI_OK && index->head.text.failed)
             status = dti_no_memory(reterr);
-        index->size = index->head.length;
+        index->size = index->head.text.length;
     }
     free(shards);
     return status == DTI_OK ? count_bytes(files, index->size, reterr) : status;
@@ -220,7 +223,7 @@ enum dti_status dti_new_files_add_text(struct dti_new_files *files, const char *
         dti_buffer_free(text);
         return status;
     }
-    file->head = *text;
+    file->head.text = *text;
     file->size = text->length;
     files->companions++;
     return count_bytes(files, file->size, reterr);

@@ -61,7 +61,7 @@ enum dti_status dti_new_file_look(const struct dti_new_file *file, enum dti_new_
     else if (file->from)
         status = compare_copy(file, &input, &same, reterr);
     else
-        status = compare(&input, file->head.data, NULL, file->head.length, &same, reterr);
+        status = compare(&input, file->head.text.data, NULL, file->head.text.length, &same, reterr);
     if (status == DTI_OK && *ret != DTI_NEW_FILE_OTHER_SIZE)
         *ret = same ? DTI_NEW_FILE_THERE : DTI_NEW_FILE_OTHER_HEAD;
     dti_input_close(&input);

@@ -106,6 +106,21 @@ static void warn_of_parts(const struct dti_rewrite *rewrite)
     rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
+/* Of tensors in blocks, which are copied. */
+static void warn_of_blocks(const struct dti_rewrite *rewrite)
+{
+    char text[96];
+    size_t count = 0;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        count += rewrite->tensors[i].fate == DTI_FATE_BLOCKS;
+    (void)snprintf(text, sizeof text, "the input is quantized: %zu tensor%s of blocks %s", count,
+                   count == 1 ? "" : "s", count == 1 ? "stays as it is" : "stay as they are");
+    const struct dti_note note = {
+        .code = "quantized_kept", .text = text, .remedy = DTI_REMEDY_APPLY_SCALES};
+    if (count > 0)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
 /* Codes are cast as they are. */
 static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
@@ -130,25 +145,43 @@ static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct d
     return DTI_OK;
 }
 
+/* Where the first of those tensors is, as Python reads it, in a .npz: "['a.weight']". */
+static void put_key(const struct dti_rewrite *rewrite, size_t at, char text[DTI_QUOTE_SIZE + 2])
+{
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    char name[DTI_QUOTE_SIZE];
+    const bool plain = !memchr(source->name, '\'', source->name_length) &&
+                       !memchr(source->name, '\\', source->name_length);
+    text[0] = '\0';
+    if (rewrite->request.kind == DTI_CONTAINER_NPZ)
+        (void)snprintf(text, DTI_QUOTE_SIZE + 2, "[%s]",
+                       plain ? dti_quote(name, source->name, source->name_length) : "NAME");
+}
+
 /* numpy loads such a file without a word, and what it shows are bytes. */
 static enum dti_status warn_of_bytes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const struct dti_rewrite_request *const request = &rewrite->request;
     const char *dtype;
-    char path[DTI_QUOTE_SIZE] = "FILE", text[DTI_QUOTE_SIZE + 192];
+    char path[DTI_QUOTE_SIZE] = "FILE", key[DTI_QUOTE_SIZE + 2], text[2 * DTI_QUOTE_SIZE + 192];
+    size_t at = 0;
     (void)reterr;
-    if (!request->warn || request->kind != DTI_CONTAINER_NPY || rewrite->tensor_count == 0 ||
-        !dti_npy_is_bytes(rewrite->tensors[0].format, &dtype))
+    if (!request->warn || !dti_is_numpy(request->kind))
         return DTI_OK;
+    while (at < rewrite->tensor_count && !dti_npy_is_bytes(rewrite->tensors[at].format, &dtype))
+        at++;
+    if (at == rewrite->tensor_count)
+        return DTI_OK;
+    put_key(rewrite, at, key);
     if (request->path[0] != '\0' && strcmp(request->path, "-") != 0 &&
         !strpbrk(request->path, "'\\")) /* so that Python reads it */
         dti_quote(path, request->path, strlen(request->path));
-    const char *const name = rewrite->tensors[0].format->name;
+    const char *const name = rewrite->tensors[at].format->name;
     if (dtype)
         (void)snprintf(text, sizeof text,
                        "numpy has no %s and loads it as bytes; in Python: "
-                       "import ml_dtypes, numpy; numpy.load(%s).view(ml_dtypes.%s)",
-                       name, path, dtype);
+                       "import ml_dtypes, numpy; numpy.load(%s)%s.view(ml_dtypes.%s)",
+                       name, path, key, dtype);
     else
         (void)snprintf(text, sizeof text, "numpy and ml_dtypes have no %s: numpy loads it as bytes",
                        name);
@@ -161,6 +194,7 @@ static enum dti_status warn_of_cast(const struct dti_rewrite *rewrite, struct dt
 {
     warn_of_no_cast(rewrite);
     warn_of_integers(rewrite);
+    warn_of_blocks(rewrite);
     return warn_of_codes(rewrite, reterr);
 }
 
@@ -192,10 +226,9 @@ static enum dti_status check_packing(struct dti_rewrite *rewrite, struct dti_err
         return dti_fail_remedy(
             reterr, DTI_USAGE, DTI_REMEDY_DROP_INPUT_PACKING,
             "the input has no sub-byte codes whose packing the file leaves open");
-    if (recipe->packing_given && result && to == DTI_CONTAINER_NPY &&
-        recipe->packing != DTI_PACKING_BYTES)
+    if (recipe->packing_given && result && dti_is_numpy(to) && recipe->packing != DTI_PACKING_BYTES)
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING_OR_RAW,
-                               "npy files hold one code per byte");
+                               "%s files hold one code per byte", dti_container_name(to));
     if (recipe->packing_given && !source && !result)
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING,
                                "there are no sub-byte codes");

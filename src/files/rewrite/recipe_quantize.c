@@ -25,7 +25,8 @@ static enum dti_status find_row(struct dti_rewrite *rewrite, struct dti_error *r
     const struct dti_quantize_recipe *const recipe = &rewrite->request.quantize;
     const char *const layout = dti_quant_layout_name(recipe->layout);
     rewrite->row = dti_quant_row_find(recipe->layout, recipe->dtype);
-    if (rewrite->row && dti_quant_is_flat(rewrite->row) && !dti_holds_texts(rewrite->request.kind))
+    const bool named = dti_container_traits(rewrite->request.kind) & DTI_CONTAINER_SEVERAL;
+    if (rewrite->row && dti_quant_is_flat(rewrite->row) && !named)
         return dti_fail(reterr, DTI_USAGE,
                         "the layout %s needs names of tensors, which %s files do not have; write "
                         "safetensors",
@@ -146,18 +147,18 @@ static enum dti_status check_quantized(struct dti_rewrite *rewrite, size_t at,
     return DTI_OK;
 }
 
-/* npy files have no metadata. */
+/* numpy's files have no metadata. */
 static enum dti_status check_groups(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    for (size_t i = 0; i < rewrite->tensor_count && rewrite->request.kind == DTI_CONTAINER_NPY;
-         i++) {
+    const enum dti_container_kind kind = rewrite->request.kind;
+    for (size_t i = 0; i < rewrite->tensor_count && dti_is_numpy(kind); i++) {
         struct dti_quant_stored stored;
         dti_rewrite_stored(rewrite, i, &stored);
         if (rewrite->tensors[i].fate == DTI_FATE_CHANGED && dti_quant_hides_groups(&stored))
             return dti_fail(
                 reterr, DTI_USAGE,
-                "npy files cannot store the group length of %s with padded rows; write safetensors",
-                rewrite->request.quantize.dtype);
+                "%s files cannot store the group length of %s with padded rows; write safetensors",
+                dti_container_name(kind), rewrite->request.quantize.dtype);
     }
     return DTI_OK;
 }

@@ -19,9 +19,14 @@ static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *rete
     rewrite->counts = false; /* what is lost is known by now */
     if (dti_holds_texts(rewrite->request.kind))
         return DTI_OK;
+    const enum dti_container_kind kind = rewrite->request.kind;
+    if (dti_container_traits(kind) & DTI_CONTAINER_SEVERAL)
+        return dti_fail(reterr, DTI_USAGE,
+                        "programs that read layouts do not read %s files; write safetensors",
+                        dti_container_name(kind));
     return dti_fail(reterr, DTI_USAGE,
                     "layouts need names of tensors, which %s files do not have; write safetensors",
-                    dti_container_name(rewrite->request.kind));
+                    dti_container_name(kind));
 }
 
 /* What is quantized was chosen when the view was made. */

@@ -123,10 +123,23 @@ static enum dti_status refuse_selection(const struct dti_container *container, c
     return DTI_USAGE;
 }
 
+/* Blocks that stay as they are, in a new file of the same kind: their bytes get a format, which has
+ * the name of their type. What else refuses to be read stays refused. */
+static bool takes_blocks(const struct dti_rewrite *rewrite, struct dti_tensor *tensor)
+{
+    const enum dti_container_kind kind = rewrite->request.kind;
+    const bool same =
+        rewrite->request.recipe == DTI_RECIPE_CAST && rewrite->container->kind == kind;
+    const struct dti_format *const blocks = same ? dti_container_blocks(kind, tensor) : NULL;
+    if (blocks)
+        tensor->format = blocks;
+    return blocks != NULL;
+}
+
 /* Those that fit `select`. */
 static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    const struct dti_container *const container = rewrite->container;
+    struct dti_container *const container = rewrite->container;
     const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
     const char *const select = rewrite->request.select;
     size_t unreadable = 0, first = 0;
@@ -134,11 +147,11 @@ static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_er
     if (!rewrite->tensors)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < container->tensor_count; i++) {
-        const struct dti_tensor *const tensor = &container->tensors[i];
+        struct dti_tensor *const tensor = &container->tensors[i];
         if (select && !dti_tensor_fits(select, tensor) &&
             !(ops->selects && ops->selects(rewrite, i)))
             continue;
-        if (!tensor->format || tensor->refusal)
+        if ((!tensor->format || tensor->refusal) && !takes_blocks(rewrite, tensor))
             first = unreadable++ == 0 ? i : first;
         else
             rewrite->tensors[rewrite->tensor_count++].source = i;
@@ -198,6 +211,8 @@ static enum dti_fate fate_of(const struct dti_rewrite *rewrite, const struct dti
     const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
     const struct dti_tensor *const source = &rewrite->container->tensors[tensor];
     enum dti_fate fate;
+    if (source->refusal) /* and chosen */
+        return DTI_FATE_BLOCKS;
     if (ops->keeps && ops->keeps(rewrite, tensor, &fate))
         return fate;
     if (dti_tensor_fits(request->keep, source))

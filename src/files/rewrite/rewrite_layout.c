@@ -200,7 +200,7 @@ static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor
     return status;
 }
 
-/* safetensors: one file, or shards. */
+/* Of kinds that hold several tensors: one file, or shards. */
 static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_list *list,
                                  struct dti_error *reterr)
 {
@@ -305,8 +305,9 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
     struct new_tensor_list list;
     enum dti_status status = make_list(rewrite, &list, reterr);
     if (status == DTI_OK)
-        status = dti_holds_texts(rewrite->request.kind) ? add_files(rewrite, &list, reterr)
-                                                        : add_arrays(rewrite, &list, reterr);
+        status = dti_container_traits(rewrite->request.kind) & DTI_CONTAINER_SEVERAL
+                     ? add_files(rewrite, &list, reterr)
+                     : add_arrays(rewrite, &list, reterr);
     if (status == DTI_OK && rewrite->request.companions &&
         rewrite->request.kind == DTI_CONTAINER_SHARDED)
         status = dti_rewrite_add_companions(rewrite, reterr);

@@ -72,8 +72,8 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
 static inline bool dti_rewrite_is_fortran(const struct dti_rewrite *rewrite,
                                           const struct dti_tensor *source)
 {
-    return source->fortran && !rewrite->request.row_major &&
-           rewrite->request.kind == DTI_CONTAINER_NPY && dti_rewrite_ops(rewrite)->elementwise;
+    return source->fortran && !rewrite->request.row_major && dti_is_numpy(rewrite->request.kind) &&
+           dti_rewrite_ops(rewrite)->elementwise;
 }
 /* rewrite_share.c: of a divided run keeps the files and tensors that are this run's. */
 enum dti_status dti_rewrite_share(struct dti_rewrite *rewrite, struct dti_error *reterr);

@@ -57,7 +57,7 @@ static enum dti_status find_sides(const struct dti_rewrite *rewrite, size_t at,
         if (!ret->src_open)
             ret->src.packing = recipe->from_packing_given ? recipe->from_packing : recipe->packing;
     }
-    if (dti_format_packs(format) && kind != DTI_CONTAINER_NPY) {
+    if (dti_format_packs(format) && !dti_is_numpy(kind)) {
         if (recipe->packing_given)
             ret->dst.packing = recipe->packing;
         ret->dst_open = dti_holds_texts(kind) && !recipe->packing_given;

@@ -14,7 +14,6 @@ try one.safetensors bf61 -o x.safetensors
 try one.safetensors bf16 -o x.npy
 try one.safetensors bf16 -o x.bin
 try one.safetensors bf16 -o x.gguf
-try one.safetensors bf16 -o x.npz
 try one.safetensors bf16 -o x.safetensors.index.json
 try one.safetensors bf16 -o new/
 try one.safetensors bf16 -o one.safetensors

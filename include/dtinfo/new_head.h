@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything in a new file but its data, as dti_container_layout() makes it. */
+#ifndef DTINFO_NEW_HEAD_H
+#define DTINFO_NEW_HEAD_H
+
+#include "dtinfo/buffer.h"
+#include "dtinfo/output.h"
+
+/* Text of the head that is elsewhere than before the data. */
+struct dti_head_piece {
+    uint64_t offset; /* in the file */
+    size_t length;
+};
+
+struct dti_zip_sums; /* containers/zip_sums.h */
+struct dti_container;
+
+struct dti_new_head {
+    const struct dti_container *from; /* whose metadata it takes over as they are; or NULL */
+    struct dti_buffer text;           /* its pieces, one after another */
+    size_t count;                     /* 0: all of it precedes the data */
+    struct dti_head_piece *pieces;
+    struct dti_zip_sums *sums; /* NULL, or what the text will have of the data */
+};
+void dti_new_head_init(struct dti_new_head *ret);
+void dti_new_head_free(struct dti_new_head *head);
+
+/* Before the data: writes the text; or, where it will have sums of them, watches what is written
+ * with dti_output_write_at() until dti_new_head_finish(). */
+enum dti_status dti_new_head_write(struct dti_new_head *head, struct dti_output_file *output,
+                                   struct dti_error *reterr);
+/* After the data: writes what had to wait for them. Each of their bytes was written once. */
+enum dti_status dti_new_head_finish(struct dti_new_head *head, struct dti_output_file *output,
+                                    struct dti_error *reterr);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing GGUF, version 3: a new file takes over the key-values of another as they are, byte for
+ * byte. Blocks are copied under the name of their type. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "containers/containers.h"
+#include "containers/gguf.h"
+#include "dtinfo/checked.h"
+#include "dtinfo/little_endian.h"
+
+enum { VERSION = 3, PAIRS_MAX = 100000000 /* bytes; a vocabulary of a million words has 30 MB */ };
+
+static const struct written_type {
+    struct dti_format blocks; /* stands for the bytes of blocks: has the name of the type alone */
+    enum dti_dtype dtype;     /* or what the type is one of our dtypes */
+    unsigned id, elements, bytes;
+} types[] = {
+#define GGUF_TYPE(number, spelling, length, size, row, ...)                           \
+    {.blocks = {.name = spelling, .id = DTI_NONE, .kind = DTI_KIND_UINT, .width = 8}, \
+     .dtype = DTI_##row,                                                              \
+     .id = number,                                                                    \
+     .elements = length,                                                              \
+     .bytes = size},
+#include "containers/gguf_types.def"
+#undef GGUF_TYPE
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+const struct dti_format *dti_gguf_blocks(const struct dti_tensor *tensor)
+{
+    for (size_t i = 0; i < TYPES && !tensor->format; i++) {
+        if (types[i].dtype == DTI_NONE && strcmp(types[i].blocks.name, tensor->stored_as) == 0)
+            return &types[i].blocks;
+    }
+    return NULL;
+}
+
+/* NULL: GGUF has no such type. */
+static const struct written_type *type_of(const struct dti_format *format)
+{
+    for (size_t i = 0; i < TYPES; i++) {
+        const bool blocks = types[i].dtype == DTI_NONE;
+        if (blocks ? &types[i].blocks == format
+                   : format->id == types[i].dtype && format->id < DTI_DTYPE_COUNT)
+            return &types[i];
+    }
+    return NULL;
+}
+
+bool dti_gguf_stores(const struct dti_format *format, struct dti_layout *ret_layout)
+{
+    if (!type_of(format))
+        return false;
+    *ret_layout = dti_file_layout(format, DTI_PACKING_LOW, false);
+    return true;
+}
+
+static void put(struct dti_buffer *out, size_t size, uint64_t value)
+{
+    unsigned char bytes[8];
+    dti_little_put(bytes, size, value);
+    dti_buffer_append(out, (const char *)bytes, size);
+}
+
+/* Fills bytes; false: they do not fit. */
+static bool measure(struct dti_new_tensor *tensor, const struct written_type *type)
+{
+    uint64_t elements = 1, bytes;
+    bool empty = false;
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        empty = empty || tensor->shape[i] == 0;
+        if (tensor->shape[i] > 0 && !dti_mul_u64(elements, tensor->shape[i], &elements))
+            return false;
+    }
+    if (!dti_mul_u64(elements / type->elements, type->bytes, &bytes))
+        return false;
+    tensor->bytes = empty ? 0 : bytes;
+    return true;
+}
+
+static bool pad(uint64_t *at, uint64_t alignment)
+{
+    const uint64_t past = *at % alignment;
+    return past == 0 || dti_add_u64(*at, alignment - past, at);
+}
+
+/* A tensor's description; *at, where its data begin after those of the first one, moves on. */
+static enum dti_status add_tensor(struct dti_buffer *text, struct dti_new_tensor *tensor,
+                                  uint64_t alignment, uint64_t *at, struct dti_error *reterr)
+{
+    char name[DTI_QUOTE_SIZE];
+    const struct written_type *const type = type_of(tensor->format);
+    dti_quote(name, tensor->name, tensor->name_length);
+    if (!type)
+        return dti_fail(reterr, DTI_WRONG_KIND, "tensor %s: gguf has no type for %s", name,
+                        tensor->format->name);
+    if (tensor->rank > DTI_GGUF_RANK_MAX)
+        return dti_fail(reterr, DTI_BAD_INPUT, "tensor %s has %u dimensions; gguf has at most %u",
+                        name, tensor->rank, (unsigned)DTI_GGUF_RANK_MAX);
+    put(text, 8, tensor->name_length);
+    dti_buffer_append(text, tensor->name, tensor->name_length);
+    put(text, 4, tensor->rank);
+    for (unsigned i = tensor->rank; i-- > 0;)
+        put(text, 8, tensor->shape[i]);
+    put(text, 4, type->id);
+    put(text, 8, *at);
+    tensor->offset = *at;
+    if (!measure(tensor, type) || !dti_add_u64(*at, tensor->bytes, at) || !pad(at, alignment))
+        return dti_fail(reterr, DTI_BAD_INPUT, "tensor %s is too large for a file", name);
+    return DTI_OK;
+}
+
+/* What the new file takes over. */
+static enum dti_status add_pairs(struct dti_buffer *text, const struct dti_container *from,
+                                 struct dti_error *reterr)
+{
+    const struct dti_container_file *const file = &from->files[0];
+    const uint64_t bytes = from->pairs.bytes;
+    char label[DTI_QUOTE_SIZE];
+    if (bytes > PAIRS_MAX)
+        return dti_fail(reterr, DTI_BAD_INPUT, "the key-values of %s have %llu bytes, more than %d",
+                        dti_input_label(&file->input, label), (unsigned long long)bytes,
+                        (int)PAIRS_MAX);
+    if (!dti_buffer_reserve(text, (size_t)bytes))
+        return dti_no_memory(reterr);
+    const enum dti_status status = dti_input_read_at(&file->input, text->data + text->length,
+                                                     (size_t)bytes, from->pairs.offset, reterr);
+    if (status == DTI_OK)
+        text->length += (size_t)bytes;
+    return status;
+}
+
+static enum dti_status check_source(const struct dti_container *from, struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
+    if (!from || from->kind != DTI_CONTAINER_GGUF)
+        return dti_fail(reterr, DTI_WRONG_KIND,
+                        "a gguf file has the metadata of a model, which only a gguf input has; "
+                        "write safetensors");
+    if (from->pairs.big_endian)
+        return dti_fail(reterr, DTI_WRONG_KIND,
+                        "%s is big-endian, and gguf files are written little-endian; write "
+                        "safetensors",
+                        dti_input_label(&from->files[0].input, label));
+    return DTI_OK;
+}
+
+/* The data begin after the head and end with padding, which holes in the file are, up to a last
+ * byte that is written. */
+static enum dti_status finish(struct dti_new_head *head, struct dti_new_tensor *tensors,
+                              size_t count, uint64_t alignment, uint64_t data_bytes,
+                              uint64_t *ret_size, struct dti_error *reterr)
+{
+    uint64_t start = head->text.length, size;
+    if (head->text.failed)
+        return dti_no_memory(reterr);
+    if ((count > 0 && !pad(&start, alignment)) || !dti_add_u64(start, data_bytes, &size) ||
+        size > INT64_MAX)
+        return dti_fail(reterr, DTI_BAD_INPUT, "the file would have 2^63 bytes or more");
+    uint64_t end = head->text.length; /* of what is written anyway */
+    for (size_t i = 0; i < count; i++) {
+        tensors[i].offset += start;
+        if (tensors[i].bytes > 0)
+            end = tensors[i].offset + tensors[i].bytes;
+    }
+    *ret_size = size;
+    if (end == size)
+        return DTI_OK;
+    head->pieces = calloc(2, sizeof *head->pieces);
+    if (!head->pieces)
+        return dti_no_memory(reterr);
+    head->count = 2;
+    head->pieces[0].length = head->text.length;
+    head->pieces[1] = (struct dti_head_piece){size - 1, 1};
+    dti_buffer_fill(&head->text, '\0', 1);
+    return head->text.failed ? dti_no_memory(reterr) : DTI_OK;
+}
+
+enum dti_status dti_gguf_layout(struct dti_new_tensor *tensors, size_t count,
+                                const struct dti_metadata *metadata, size_t metadata_count,
+                                struct dti_new_head *ret_head, uint64_t *ret_size,
+                                struct dti_error *reterr)
+{
+    const struct dti_container *const from = ret_head->from;
+    struct dti_buffer *const text = &ret_head->text;
+    (void)metadata;
+    (void)metadata_count;
+    enum dti_status status = check_source(from, reterr);
+    if (status != DTI_OK)
+        return status;
+    uint64_t at = 0;
+    dti_buffer_append(text, "GGUF", 4);
+    put(text, 4, VERSION);
+    put(text, 8, count);
+    put(text, 8, from->pairs.count);
+    status = add_pairs(text, from, reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        status = add_tensor(text, &tensors[i], from->pairs.alignment, &at, reterr);
+    return status == DTI_OK
+               ? finish(ret_head, tensors, count, from->pairs.alignment, at, ret_size, reterr)
+               : status;
+}

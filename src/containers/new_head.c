@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a new file holds besides its data: written before them, or, where it has sums of them, once
+ * they are known. */
+#include "dtinfo/new_head.h"
+
+#include <stdlib.h>
+
+#include "containers/zip_sums.h"
+
+void dti_new_head_init(struct dti_new_head *ret)
+{
+    *ret = (struct dti_new_head){.count = 0};
+    dti_buffer_init(&ret->text);
+}
+
+void dti_new_head_free(struct dti_new_head *head)
+{
+    dti_buffer_free(&head->text);
+    free(head->pieces);
+    dti_zip_sums_free(head->sums);
+    head->pieces = NULL;
+    head->sums = NULL;
+    head->count = 0;
+}
+
+static enum dti_status write_all(const struct dti_new_head *head, struct dti_output_file *output,
+                                 struct dti_error *reterr)
+{
+    const char *text = head->text.data;
+    if (!dti_output_seekable(output))
+        return dti_output_write(output, text, head->text.length, reterr);
+    if (head->count == 0)
+        return dti_output_write_at(output, text, head->text.length, 0, reterr);
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < head->count && status == DTI_OK; i++) {
+        status = dti_output_write_at(output, text, head->pieces[i].length, head->pieces[i].offset,
+                                     reterr);
+        text += head->pieces[i].length;
+    }
+    return status;
+}
+
+enum dti_status dti_new_head_write(struct dti_new_head *head, struct dti_output_file *output,
+                                   struct dti_error *reterr)
+{
+    if (!head->sums)
+        return write_all(head, output, reterr);
+    dti_output_watch(output, dti_zip_sums_watch(head->sums));
+    return DTI_OK;
+}
+
+enum dti_status dti_new_head_finish(struct dti_new_head *head, struct dti_output_file *output,
+                                    struct dti_error *reterr)
+{
+    if (!head->sums)
+        return DTI_OK;
+    dti_output_watch(output, NULL);
+    const enum dti_status status = dti_zip_sums_put(head->sums, &head->text, reterr);
+    return status == DTI_OK ? write_all(head, output, reterr) : status;
+}

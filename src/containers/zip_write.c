@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a zip archive of stored members has besides their data. Members are dated as those of
+ * numpy.savez(): the first day that the format can name. */
+#include "containers/zip_write.h"
+
+#include "dtinfo/little_endian.h"
+
+enum {
+    LOCAL_MARK = 0x04034b50,
+    ENTRY_MARK = 0x02014b50,
+    END64_MARK = 0x06064b50,
+    LOCATOR_MARK = 0x07064b50,
+    END_MARK = 0x06054b50,
+    LOCAL_SIZE = 30,
+    LOCAL_CRC = 14, /* where it is in a local header, and in an entry */
+    ENTRY_CRC = 16,
+    EXTRA_HEAD = 4,     /* id and length of an extra field */
+    EXTRA_ZIP64 = 1,    /* its id */
+    EXTRA_PAD = 0xD935, /* that of padding: the alignment, then zeros */
+    EXTRA_PAD_MIN = EXTRA_HEAD + 2,
+    VERSION = 20,
+    VERSION_ZIP64 = 45,
+    BY_UNIX = 3 << 8,
+    FIRST_DAY = 0x21, /* 1 January 1980 */
+    FULL16 = 0xFFFF,
+    REGULAR_0644 = 0100644,
+};
+
+static void put(struct dti_buffer *out, size_t size, uint64_t value)
+{
+    unsigned char bytes[8];
+    dti_little_put(bytes, size, value);
+    dti_buffer_append(out, (const char *)bytes, size);
+}
+
+static bool is_full(uint64_t value)
+{
+    return value >= UINT32_MAX;
+}
+
+/* A field of 32 bits, full where an extra field has its value. */
+static void put32(struct dti_buffer *out, uint64_t value)
+{
+    put(out, 4, is_full(value) ? UINT32_MAX : value);
+}
+
+size_t dti_zip_put_local(struct dti_buffer *out, const struct dti_zip_member *member)
+{
+    const bool large = is_full(member->size);
+    const size_t zip64 = large ? EXTRA_HEAD + 16 : 0, start = out->length;
+    const uint64_t least =
+        member->header + LOCAL_SIZE + member->name_length + zip64 + EXTRA_PAD_MIN;
+    const size_t zeros = (size_t)(-least % DTI_ZIP_ALIGNMENT);
+    put(out, 4, LOCAL_MARK);
+    put(out, 2, large ? VERSION_ZIP64 : VERSION);
+    put(out, 2, member->flags);
+    put(out, 2, member->method);
+    put(out, 2, 0);
+    put(out, 2, FIRST_DAY);
+    put(out, 4, member->crc);
+    put32(out, member->packed);
+    put32(out, member->size);
+    put(out, 2, member->name_length);
+    put(out, 2, zip64 + EXTRA_PAD_MIN + zeros);
+    dti_buffer_append(out, member->name, member->name_length);
+    if (large) {
+        put(out, 2, EXTRA_ZIP64);
+        put(out, 2, 16);
+        put(out, 8, member->size);
+        put(out, 8, member->packed);
+    }
+    put(out, 2, EXTRA_PAD);
+    put(out, 2, EXTRA_PAD_MIN - EXTRA_HEAD + zeros);
+    put(out, 2, DTI_ZIP_ALIGNMENT);
+    dti_buffer_fill(out, '\0', zeros);
+    return start + LOCAL_CRC;
+}
+
+size_t dti_zip_put_entry(struct dti_buffer *out, const struct dti_zip_member *member)
+{
+    const uint64_t fields[] = {member->size, member->packed, member->header};
+    const size_t start = out->length;
+    size_t wide = 0;
+    for (size_t i = 0; i < 3; i++)
+        wide += is_full(fields[i]) ? 8 : 0;
+    put(out, 4, ENTRY_MARK);
+    put(out, 2, BY_UNIX | VERSION_ZIP64);
+    put(out, 2, wide > 0 ? VERSION_ZIP64 : VERSION);
+    put(out, 2, member->flags);
+    put(out, 2, member->method);
+    put(out, 2, 0);
+    put(out, 2, FIRST_DAY);
+    put(out, 4, member->crc);
+    put32(out, member->packed);
+    put32(out, member->size);
+    put(out, 2, member->name_length);
+    put(out, 2, wide > 0 ? EXTRA_HEAD + wide : 0);
+    put(out, 2, 0); /* a comment */
+    put(out, 2, 0); /* the disk */
+    put(out, 2, 0);
+    put(out, 4, (uint64_t)REGULAR_0644 << 16);
+    put32(out, member->header);
+    dti_buffer_append(out, member->name, member->name_length);
+    if (wide > 0) {
+        put(out, 2, EXTRA_ZIP64);
+        put(out, 2, wide);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (is_full(fields[i]))
+            put(out, 8, fields[i]);
+    }
+    return start + ENTRY_CRC;
+}
+
+void dti_zip_put_end(struct dti_buffer *out, uint64_t count, uint64_t directory, uint64_t size)
+{
+    if (count >= FULL16 || is_full(directory) || is_full(size)) {
+        put(out, 4, END64_MARK);
+        put(out, 8, 44); /* bytes that follow */
+        put(out, 2, BY_UNIX | VERSION_ZIP64);
+        put(out, 2, VERSION_ZIP64);
+        put(out, 8, 0); /* disks */
+        put(out, 8, count);
+        put(out, 8, count);
+        put(out, 8, size);
+        put(out, 8, directory);
+        put(out, 4, LOCATOR_MARK);
+        put(out, 4, 0);
+        put(out, 8, directory + size);
+        put(out, 4, 1);
+    }
+    put(out, 4, END_MARK);
+    put(out, 4, 0); /* disks */
+    put(out, 2, count < FULL16 ? count : FULL16);
+    put(out, 2, count < FULL16 ? count : FULL16);
+    put32(out, size);
+    put32(out, directory);
+    put(out, 2, 0); /* a comment */
+}
