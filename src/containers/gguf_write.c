@@ -17,14 +17,17 @@ static const struct written_type {
     enum dti_dtype dtype;     /* or what the type is one of our dtypes */
     unsigned id, elements, bytes;
 } types[] = {
-#define GGUF_TYPE(number, spelling, length, size, row, ...)                           \
-    {.blocks = {.name = spelling, .id = DTI_NONE, .kind = DTI_KIND_UINT, .width = 8}, \
-     .dtype = DTI_##row,                                                              \
-     .id = number,                                                                    \
-     .elements = length,                                                              \
+#define GGUF_DTYPE(number, spelling, size, row) \
+    {.dtype = DTI_##row, .id = number, .elements = 1, .bytes = size},
+#define GGUF_BLOCKS(number, spelling, word, length, size, ...)                         \
+    {.blocks = {.name = #spelling, .id = DTI_NONE, .kind = DTI_KIND_UINT, .width = 8}, \
+     .dtype = DTI_NONE,                                                                \
+     .id = number,                                                                     \
+     .elements = length,                                                               \
      .bytes = size},
-#include "containers/gguf_types.def"
-#undef GGUF_TYPE
+#include "dtinfo/gguf_types.def"
+#undef GGUF_BLOCKS
+#undef GGUF_DTYPE
 };
 enum { TYPES = sizeof types / sizeof *types };
 
