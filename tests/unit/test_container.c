@@ -132,10 +132,9 @@ static void what_is_not_read_is_told(void)
 
 static void broken_files_get_the_verdict_of_their_kind(void)
 {
-    static const char *const names[] = {"x.safetensors", "x.npy",
-                                        "x.npz",         "x.gguf",
-                                        "x.onnx",        "x.pt",
-                                        "x.pth",         "x.safetensors.index.json"};
+    static const char *const names[] = {
+        "x.safetensors", "x.npy", "x.npz", "x.gguf",
+        "x.onnx",        "x.pt",  "x.pth", "x.safetensors.index.json"};
     static const char *const contents[] = {"", "x", "1 2 3", "\x10\0\0\0\0\0\0\0{"};
     folder_enter();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -176,7 +176,8 @@ const struct dti_command dti_command_compare = {
     .summary = "compare the tensors of two files",
     .synopsis = "A B",
     .details = "A and B are files (safetensors, PyTorch, npy, npz, gguf, onnx, raw with\n"
-               "--from), indexes or folders of shards; kinds and dtypes may differ. Tensors are paired by name;\n"
+               "--from), indexes or folders of shards; kinds and dtypes may differ. Tensors are "
+               "paired by name;\n"
                "a single tensor on each side is paired whatever its name. Without a\n"
                "tolerance all numbers must be equal. The exit code is 0 if the files are\n"
                "equal or within the tolerance, 1 if they differ, and 3 if some tensors are\n"
