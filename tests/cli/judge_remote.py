@@ -5,10 +5,12 @@ bytes are those of the file, what happens when servers fail, lie or redirect, an
 
     judge_remote.py DTINFO MEASURE [long]
 """
+import ipaddress
 import json
 import os
 import pathlib
 import random
+import socket
 import struct
 import subprocess
 import sys
@@ -211,6 +213,19 @@ def judge_failures(b):
         bad(srv.slowly(40, 2), "sent nothing for 30 seconds")
 
 
+def inside_name():
+    """A name of which only a look-up shows that it is in a private network: /etc/hosts often has one."""
+    for name in (socket.gethostname(), "ip6-allnodes", "ip6-mcastprefix"):
+        try:
+            found = ipaddress.ip_address(socket.getaddrinfo(name, 443)[0][4][0].split("%")[0])
+        except OSError:
+            continue
+        if not found.is_global or found.is_multicast:
+            if not found.is_loopback and not name[-1].isdigit():
+                return name
+    return None
+
+
 def judge_redirects(b, secure):
     content = safetensors({"a": numbers(1 << 18, 5)})
     b.serve("/file.safetensors", srv.Resource(content))
@@ -227,8 +242,15 @@ def judge_redirects(b, secure):
     b.refused(b.serve("/loop", srv.redirect("/loop")), "redirects more than 5 times")
     for host in ("169.254.169.254", "[fe80::1]", "10.0.0.1", "192.168.1.1", "[fd00::1]", "[::ffff:169.254.1.1]"):
         b.refused(b.serve("/inside", srv.redirect("https://%s/x" % host)), "an address of a private network")
+    name = inside_name()
+    if name:
+        b.refused(b.serve("/inside", srv.redirect("https://%s/x" % name)), "an address of a private network")
+    b.environment["https_proxy"], b.environment["no_proxy"] = "http://127.0.0.1:1", "127.0.0.1,localhost"
+    b.refused(b.serve("/inside", srv.redirect("https://10.0.0.1/x")), "an address of a private network")
+    b.refused(b.serve("/outside", srv.redirect("https://name.example/x")), "cannot be reached")  # by way of the proxy
+    del b.environment["https_proxy"], b.environment["no_proxy"]
     b.refused(b.serve("/user", srv.redirect("https://a:b@localhost/x")), "a user name or a password")
-    b.refused(b.serve("/nowhere", srv.status(302) and (lambda h: h.answer(302))), "redirects to no address")
+    b.refused(b.serve("/nowhere", lambda handler: handler.answer(302)), "redirects to no address")
     b.refused(b.serve("/file-scheme", srv.redirect("file:///etc/passwd")), "")
     if secure:
         b.serve("/file.safetensors", srv.Resource(content), b.plain)

@@ -3,6 +3,9 @@
  * Heads of answers, good and hostile. */
 #include "util/remote/exchange.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include "unit.h"
 
 static const struct dti_exchange_file unknown = {.size = UINT64_MAX};
@@ -138,4 +141,43 @@ static void heads_are_bounded(void)
     CHECK_STR(exchange.why, "the server sends too long a head");
 }
 
-UNIT_MAIN(good_heads_are_read, bad_heads_are_refused, another_file_is_noticed, heads_are_bounded)
+/* What a name turns out to be, which only the connection shows. */
+static void connections_go_where_they_may(void)
+{
+    static const struct {
+        const char *start, *place;
+        enum dti_host_place from;
+        bool good;
+    } rows[] = {
+        {"https://h/", "10.0.0.1", DTI_HOST_NAMED, true},
+        {"https://h/", "127.0.0.1", DTI_HOST_NAMED, true},
+        {"https://h/", "8.8.8.8", DTI_HOST_PUBLIC, true},
+        {"https://h/", "10.0.0.1", DTI_HOST_PUBLIC, false},
+        {"https://h/", "127.0.0.1", DTI_HOST_PUBLIC, false},
+        {"https://h/", "169.254.169.254", DTI_HOST_PUBLIC, false},
+        {"https://h/", "169.254.169.254", DTI_HOST_LOOPBACK, false},
+        {"https://h/", "127.0.0.1", DTI_HOST_LOOPBACK, true},
+        {"https://h/", "10.0.0.1", DTI_HOST_PRIVATE, true},
+        {"http://localhost/", "127.0.0.1", DTI_HOST_NAMED, true},
+        {"http://localhost/", "8.8.8.8", DTI_HOST_NAMED, false},
+        {"http://localhost/", "10.0.0.1", DTI_HOST_LOOPBACK, false},
+    };
+    static const char *const proxies[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+    for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++)
+        unsetenv(proxies[i]);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct dti_address address;
+        struct sockaddr_in place = {.sin_family = AF_INET};
+        struct sockaddr generic;
+        if (!CHECK(!dti_address_parse(&address, rows[i].start)))
+            continue;
+        const struct dti_exchange exchange = {.address = &address, .from = rows[i].from};
+        CHECK(inet_pton(AF_INET, rows[i].place, &place.sin_addr) == 1);
+        memcpy(&generic, &place, sizeof generic);
+        CHECK(dti_exchange_may_connect(&exchange, &generic, sizeof place) == rows[i].good);
+        dti_address_free(&address);
+    }
+}
+
+UNIT_MAIN(good_heads_are_read, bad_heads_are_refused, another_file_is_noticed, heads_are_bounded,
+          connections_go_where_they_may)

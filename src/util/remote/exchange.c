@@ -70,22 +70,27 @@ static bool has_proxy(void)
     return false;
 }
 
+bool dti_exchange_may_connect(const struct dti_exchange *exchange, const struct sockaddr *address,
+                              size_t length)
+{
+    const enum dti_host_place place = place_of(address, length);
+    if (!exchange->address->secure)
+        return place == DTI_HOST_LOOPBACK;
+    return exchange->from == DTI_HOST_NAMED || has_proxy() ||
+           dti_host_may_lead(exchange->from, place);
+}
+
 static int on_socket(void *context, int purpose, struct dti_curl_sockaddr *address)
 {
     struct dti_exchange *const exchange = context;
-    const enum dti_host_place place = place_of(&address->addr, address->addrlen);
-    const bool direct = !exchange->address->secure || !has_proxy();
     (void)purpose;
-    if (direct &&
-        ((!exchange->address->secure && place != DTI_HOST_LOOPBACK) ||
-         (exchange->from != DTI_HOST_NAMED && !dti_host_may_lead(exchange->from, place)))) {
-        (void)snprintf(exchange->why, sizeof exchange->why,
-                       exchange->address->secure
-                           ? "the server redirects to an address of a private network"
-                           : "http:// is not encrypted and is for this machine alone");
-        return DTI_CURL_SOCKET_BAD;
-    }
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (dti_exchange_may_connect(exchange, &address->addr, address->addrlen))
+        return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    (void)snprintf(exchange->why, sizeof exchange->why,
+                   exchange->address->secure
+                       ? "the server redirects to an address of a private network"
+                       : "http:// is not encrypted and is for this machine alone");
+    return DTI_CURL_SOCKET_BAD;
 }
 
 /* Connections that were made under another policy are not used again. */

@@ -60,6 +60,9 @@ struct dti_exchange {
 enum dti_exchange_end dti_exchange_run(struct dti_exchange *exchange, const struct dti_curl *curl);
 void dti_exchange_close(struct dti_exchange *exchange);
 
+/* Whether the exchange may connect there; shared with tests. */
+bool dti_exchange_may_connect(const struct dti_exchange *exchange, const struct sockaddr *address,
+                              size_t length);
 /* A line of an answer's head, without its end, and whether the body may follow; shared with tests.
  * What is wrong is in `why`. */
 bool dti_exchange_take_line(struct dti_exchange *exchange, const char *line, size_t length);

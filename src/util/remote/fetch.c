@@ -130,7 +130,7 @@ static enum dti_exchange_end ask(struct dti_remote *remote, struct dti_exchange 
 
 static void pause_ms(unsigned ms)
 {
-    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    struct timespec left = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
     while (nanosleep(&left, &left) != 0 && errno == EINTR)
         continue;
 }
@@ -162,7 +162,7 @@ static bool wait_for(const struct dti_remote *remote, const struct dti_exchange 
     if (failures > FAILURES || exchange->retry_after > WAIT_MOST_S ||
         (opening && exchange->unreachable))
         return false;
-    unsigned pause = PAUSE_MS << (failures > 0 ? failures - 1 : 0);
+    unsigned pause = (unsigned)PAUSE_MS << (failures > 0 ? failures - 1 : 0);
     pause = pause < PAUSE_MOST_MS ? pause : PAUSE_MOST_MS;
     pause_ms(exchange->retry_after > 0 ? 1000 * exchange->retry_after : pause);
     return true;
