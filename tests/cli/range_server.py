@@ -230,6 +230,14 @@ def slowly(pause, pieces):
     return hook
 
 
+def silence(seconds):
+    def hook(handler, *_):
+        time.sleep(seconds)
+        handler.cut()
+        return True
+    return hook
+
+
 def lie(change, body=None):
     """The headers as `change(headers, first, last, size)` makes them."""
     def hook(handler, first, last, resource):

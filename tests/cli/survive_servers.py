@@ -3,7 +3,7 @@
 """Addresses as the program reads them, from servers on this machine: how many requests and bytes it takes, that the
 bytes are those of the file, what happens when servers fail, lie or redirect, and what is sent to whom.
 
-    judge_remote.py DTINFO MEASURE [long]
+    survive_servers.py DTINFO MEASURE [long]
 """
 import ipaddress
 import json
@@ -210,7 +210,9 @@ def judge_failures(b):
     address = b.serve("/empty.npy", srv.Resource(b""))
     check("there are 0" in b.run("inspect", address).stderr, "an empty file")
     if LONG:
-        bad(srv.slowly(40, 2), "sent nothing for 30 seconds")
+        address = b.serve("/silent.safetensors", srv.Resource(content, hooks=[srv.times(1, srv.silence(45))]))
+        seconds, _ = cast_as_local(b, address, content, "silence")
+        check(29 < seconds < 44, "a server that is silent is waited for:", seconds)
 
 
 def inside_name():
