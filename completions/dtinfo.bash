@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # bash completion for dtinfo: the program lists the candidates.
 _dtinfo() {
-    # bash splits words at '='; join them again for the program
+    # bash splits words at '=', and addresses at ':'; join them again for the program
     local word line i last=-1 words=()
     for ((i = 1; i <= COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         if [[ $last -ge 0 && ($word == = && ${words[last]} == --* || ${words[last]} == --*=) ]]; then
+            words[last]+=$word
+        elif [[ $last -ge 0 && ($word == :* && ${words[last]} =~ ^(https?|hf)$ || ${words[last]} =~ ^(https?|hf):$) ]]; then
             words[last]+=$word
         else
             words[++last]=$word

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file, a pipe or standard input, opened once and never by name again. */
+ * A file, a pipe, standard input or a file behind an address, opened once and never by name
+ * again. */
 #ifndef DTINFO_INPUT_H
 #define DTINFO_INPUT_H
 
@@ -19,21 +20,33 @@ struct dti_watch {
                             uint64_t offset, bool once, struct dti_error *reterr);
 };
 
+struct dti_input;
+
+/* What reads an input that is no descriptor. */
+struct dti_input_source {
+    enum dti_status (*read_at)(const struct dti_input *input, void *buffer, size_t size,
+                               uint64_t offset, struct dti_error *reterr);
+    void (*close)(struct dti_input *input);
+};
+
 struct dti_input {
-    const char *name; /* as given; "standard input" for "-" */
-    int fd;
-    bool seekable;  /* a regular file: size is known, dti_input_read_at() works */
-    uint64_t start; /* the position of standard input at opening; all offsets count from there */
-    uint64_t size;  /* from start, at opening; what is appended later is not read. Seekable only */
+    const char *name; /* as given; "standard input" for "-"; of an address without its query */
+    int fd;           /* -1: another source has the bytes */
+    bool seekable;    /* a regular file: size is known, dti_input_read_at() works */
+    uint64_t start;   /* the position of standard input at opening; all offsets count from there */
+    uint64_t size; /* from start, at opening; what is appended later is not read. Seekable only */
     uint64_t device, inode;  /* of regular files: identifies an output that is the same file */
     const atomic_bool *stop; /* NULL, or makes dti_input_read() return early once it is true */
     struct dti_watch *watch; /* NULL, or sees what dti_input_read_at() reads */
+    const struct dti_input_source *source; /* NULL: the descriptor */
+    void *remote;                          /* of the source */
+    uint64_t position;                     /* of dti_input_read() from a source */
 };
 
-/* Opens PATH ("-" is standard input). Refuses directories, and devices other than terminals, which
- * may never end; as standard input any device will do. A regular file that reports no size though
- * it has content (/proc) is read as a pipe is. Fails with DTI_BAD_INPUT and the name. path must
- * live as long as the input. */
+/* Opens PATH ("-" is standard input; remote.h has the addresses). Refuses directories, and devices
+ * other than terminals, which may never end; as standard input any device will do. A regular file
+ * that reports no size though it has content (/proc) is read as a pipe is. Fails with DTI_BAD_INPUT
+ * and the name. path must live as long as the input. */
 enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct dti_error *reterr);
 /* The same for what will be read with dti_input_read_at() alone: does not wait for the writer of a
  * named pipe, which may never come. */
@@ -67,7 +80,7 @@ enum dti_status dti_input_read_once_at(const struct dti_input *input, void *buff
                                        uint64_t offset, struct dti_error *reterr);
 
 /* Whether there is anything of that name: 0; ENOENT where there is not and cannot be; another errno
- * value where that is not to be known, and opening says why. */
+ * value where that is not to be known, and opening says why. Asks the server of an address. */
 int dti_input_there(const char *path);
 
 /* "cannot read LABEL: ..." of an errno value; of ENOMEM DTI_NO_MEMORY. */

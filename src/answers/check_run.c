@@ -11,6 +11,7 @@
 #include "answers/amounts.h"
 #include "answers/tensors.h"
 #include "dtinfo/glob.h"
+#include "dtinfo/remote.h"
 
 enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr)
@@ -246,12 +247,17 @@ static enum dti_status fail_all(struct dti_check_report *report, struct dti_erro
     return status;
 }
 
+static bool is_readable(const char *path)
+{
+    return (dti_is_address(path) ? dti_input_there(path) : access(path, R_OK)) == 0;
+}
+
 /* A damaged file is an answer if validity is asserted; a missing file is always an error. */
 static enum dti_status answer(struct dti_check_report *report, const struct dti_error *error,
                               struct dti_error *reterr)
 {
     if (error->status == DTI_BAD_INPUT && report->request->assertions[0].kind == DTI_CHECK_VALID &&
-        access(report->path, R_OK) == 0) {
+        is_readable(report->path)) {
         char words[DTI_REMEDY_WORDS];
         (void)snprintf(report->problem, sizeof report->problem, "%s",
                        report->request->words(words, error->remedy, error->text));

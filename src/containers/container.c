@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "containers/containers.h"
+#include "dtinfo/remote.h"
 
 /* A container with the memory that belongs to it. */
 struct dti_container_whole {
@@ -101,7 +102,7 @@ static enum dti_status open_path(struct dti_container_whole *whole,
     if (status != DTI_OK) {
         struct stat st = {0};
         if (status == DTI_NO_MEMORY || (options && options->raw) ||
-            strcmp(container->path, "-") == 0)
+            strcmp(container->path, "-") == 0 || dti_is_address(container->path))
             return status;
         if (stat(container->path, &st) != 0)
             return dti_input_fail(&(struct dti_input){.name = container->path}, errno, reterr);
@@ -168,21 +169,9 @@ static bool is_head(const char *path, const unsigned char *head, size_t size, ui
     return false;
 }
 
-bool dti_container_is(const char *path)
+static bool has_head(const char *path)
 {
     unsigned char head[DTI_HEAD_SIZE];
-    const bool standard_input = strcmp(path, "-") == 0;
-    const struct dti_foreign *foreign;
-    if (!standard_input &&
-        dti_content_of(path, (const unsigned char *)"", 0, 0, &foreign) != DTI_CONTAINER_COUNT)
-        return true;
-    struct stat st = {0};
-    if ((standard_input ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
-        return !standard_input && dti_input_there(path) != ENOENT;
-    if (S_ISDIR(st.st_mode))
-        return !standard_input;
-    if (!S_ISREG(st.st_mode)) /* opening a named pipe would wait for its writer */
-        return false;
     struct dti_input input;
     if (dti_input_open_file(&input, path, NULL) != DTI_OK)
         return true; /* dti_container_open() says why */
@@ -191,4 +180,23 @@ bool dti_container_is(const char *path)
                                        is_head(path, head, size, input.size));
     dti_input_close(&input);
     return is;
+}
+
+bool dti_container_is(const char *path)
+{
+    const bool standard_input = strcmp(path, "-") == 0;
+    const struct dti_foreign *foreign;
+    if (!standard_input &&
+        dti_content_of(path, (const unsigned char *)"", 0, 0, &foreign) != DTI_CONTAINER_COUNT)
+        return true;
+    struct stat st = {0};
+    if (dti_is_address(path))
+        return has_head(path);
+    if ((standard_input ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
+        return !standard_input && dti_input_there(path) != ENOENT;
+    if (S_ISDIR(st.st_mode))
+        return !standard_input;
+    if (!S_ISREG(st.st_mode)) /* opening a named pipe would wait for its writer */
+        return false;
+    return has_head(path);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dtinfo/remote.h"
 #include "util/descriptor.h"
 
 enum { STOP_CHECK_MS = 50, READ_PIECE = 64 << 10 };
@@ -23,8 +24,21 @@ const char *dti_input_label(const struct dti_input *input, char buffer[DTI_QUOTE
     return dti_quote(buffer, input->name, strlen(input->name));
 }
 
+static int remote_there(const char *address)
+{
+    struct dti_input input;
+    struct dti_error ignored;
+    int absent = EIO;
+    if (dti_remote_open(&input, address, &absent, &ignored) != DTI_OK)
+        return absent;
+    dti_input_close(&input);
+    return 0;
+}
+
 int dti_input_there(const char *path)
 {
+    if (dti_is_address(path))
+        return remote_there(path);
     if (access(path, F_OK) == 0)
         return 0;
     return errno == ENOTDIR || errno == ENAMETOOLONG ? ENOENT : errno;
@@ -36,7 +50,8 @@ enum dti_status dti_input_fail(const struct dti_input *input, int error, struct 
     char label[DTI_QUOTE_SIZE];
     const bool remote = error == ENOENT && strstr(input->name, "://");
     dti_fail(reterr, status, "cannot read %s: %s", dti_input_label(input, label),
-             remote ? "URLs are not read; download the file first" : strerror(error));
+             remote ? "only https:// and hf:// addresses are read; download the file first"
+                    : strerror(error));
     dti_error_argument(reterr, input->name, strlen(input->name));
     return status;
 }
@@ -96,7 +111,9 @@ static enum dti_status open_with(struct dti_input *ret, const char *path, int fl
                                  struct dti_error *reterr)
 {
     const struct dti_input standard = {.name = standard_input, .fd = STDIN_FILENO};
-    int fd;
+    int fd, absent;
+    if (dti_is_address(path))
+        return dti_remote_open(ret, path, &absent, reterr);
     if (strcmp(path, "-") == 0)
         return look_or_close(ret, standard, reterr);
     DTI_AGAIN(fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags));
@@ -116,6 +133,8 @@ enum dti_status dti_input_open_file(struct dti_input *ret, const char *path,
 
 void dti_input_close(struct dti_input *input)
 {
+    if (input->source)
+        input->source->close(input);
     if (input->fd > STDERR_FILENO)
         (void)close(input->fd);
     input->fd = -1;
@@ -138,9 +157,26 @@ static bool wait_readable(const struct dti_input *input)
     return false;
 }
 
+/* The next bytes of what is no descriptor. */
+static enum dti_status read_on(struct dti_input *input, void *buffer, size_t size, size_t *ret_size,
+                               struct dti_error *reterr)
+{
+    const uint64_t left = input->size - input->position;
+    const size_t some = left < size ? (size_t)left : size;
+    const enum dti_status status =
+        input->source->read_at(input, buffer, some, input->position, reterr);
+    if (status != DTI_OK)
+        return status;
+    input->position += some;
+    *ret_size = some;
+    return DTI_OK;
+}
+
 enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t size, size_t *ret_size,
                                struct dti_error *reterr)
 {
+    if (input->source)
+        return read_on(input, buffer, size, ret_size, reterr);
     size_t done = 0;
     while (done < size) {
         if (input->stop && !input->seekable && !wait_readable(input))
@@ -182,8 +218,8 @@ enum dti_status dti_input_read_all(struct dti_input *input, size_t most, const c
     return DTI_OK;
 }
 
-static enum dti_status read_at(const struct dti_input *input, void *buffer, size_t size,
-                               uint64_t offset, bool once, struct dti_error *reterr)
+static enum dti_status pread_at(const struct dti_input *input, void *buffer, size_t size,
+                                uint64_t offset, struct dti_error *reterr)
 {
     const uint64_t limit = (uint64_t)INT64_MAX - input->start;
     if (offset > limit || size > limit - offset)
@@ -204,7 +240,17 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
             return dti_input_fail(input, errno, reterr);
         }
     }
+    return DTI_OK;
+}
+
+static enum dti_status read_at(const struct dti_input *input, void *buffer, size_t size,
+                               uint64_t offset, bool once, struct dti_error *reterr)
+{
+    const enum dti_status status =
+        (input->source ? input->source->read_at : pread_at)(input, buffer, size, offset, reterr);
     struct dti_watch *const watch = input->watch;
+    if (status != DTI_OK)
+        return status;
     return watch ? watch->take(watch, buffer, size, offset, once, reterr) : DTI_OK;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dtinfo/remote.h"
 #include "util/descriptor.h"
 
 enum { LINKS_MAX = 40, PATH_SIZE = 4096 };
@@ -131,6 +132,10 @@ enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char 
                                         bool as_folder, const char *label, struct dti_error *reterr)
 {
     struct path_walk walk = {.at = {.folder = -1}, .as_folder = as_folder};
+    if (dti_is_address(path))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is an address, and addresses are not written; give the name of a file",
+                        label);
     const size_t length = strlen(path);
     int error = length == 0 ? ENOENT : length >= PATH_SIZE ? ENAMETOOLONG : 0;
     if (error == 0) {

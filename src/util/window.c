@@ -103,8 +103,8 @@ static bool map(struct dti_window *window, const struct dti_input *input, uint64
 static bool reach(struct dti_window *window, const struct dti_input *input, void *buffer,
                   size_t size, uint64_t offset)
 {
-    if (!input->seekable || offset > input->size || size > input->size - offset || size == 0 ||
-        size > SIZE_MAX / 2)
+    if (!input->seekable || input->source || offset > input->size || size > input->size - offset ||
+        size == 0 || size > SIZE_MAX / 2)
         return false;
     if (window->way == DTI_WINDOW_UNDECIDED)
         window->way = dti_window_choose(input, buffer, size, offset);

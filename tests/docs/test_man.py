@@ -15,6 +15,8 @@ SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STAT
             "SEE ALSO"]
 # Colour follows conventions of other programs, so these have no row in the program's tables.
 COLOUR_VARIABLES = ["NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "TERM"]
+# So do addresses; dtinfo(1) alone describes these.
+ADDRESS_VARIABLES = ["HF_TOKEN", "HF_ENDPOINT", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"]
 LONG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
 SHORT = re.compile(r"(?<![\w-])-([a-zA-Z])(?![\w-])")
 # Options of other programs in examples.
@@ -85,6 +87,8 @@ def check_exit_status(judge, page, statuses):
 
 def check_environment(judge, page, variables):
     known = {variable["name"] for variable in variables} | set(COLOUR_VARIABLES)
+    if page.name == "dtinfo.1":
+        known |= set(ADDRESS_VARIABLES)
     text = page.text("ENVIRONMENT")
     claimed = set(re.findall(r"\*([A-Z][A-Z_]+)\*", text))
     judge.check(claimed == known, f"{page.name}: ENVIRONMENT has {sorted(claimed)}, "

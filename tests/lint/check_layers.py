@@ -81,7 +81,7 @@ HEADERS = {
     "dot.h": "kernels",
     "expsin.h": "kernels",
     "matmul.h": "kernels",
-    "library.h": "devices",
+    "library.h": "util",
     "device.h": "devices",
     "machine.h": "devices",
     "instructions.def": "devices",
@@ -101,7 +101,7 @@ RESERVED = {
     r"zlib\.h": {"src/containers/inflate.c", "src/containers/crc32.c", "src/devices/gpu_program.c"},
     r"nettle/\w+\.h": {"src/files/scan/file_digest.c"},
     r"libdeflate\.h": {"src/containers/crc32.c"},
-    r"dlfcn\.h": {"src/devices/library.c"},
+    r"dlfcn\.h": {"src/util/library.c"},
     r"(imm|x86|emm|avx\w*|arm_neon|arm_sve)\w*\.h": {"src/kernels/x86/", "src/kernels/arm/"},
     r"locale\.h|xlocale\.h": set(),
 }

@@ -99,7 +99,7 @@ static void nonsense_in_the_environment_is_named(void)
     CHECK(check("DTINFO_FOO=avx2", &error) == DTI_BAD_ENVIRONMENT);
     CHECK_STR(error.text,
               "unknown environment variable 'DTINFO_FOO'; the variables are DTINFO_CPU, "
-              "DTINFO_CUDA_TIMEOUT, DTINFO_LIBCUDA, DTINFO_LIBGMP, DTINFO_LIBMPFR, "
+              "DTINFO_CUDA_TIMEOUT, DTINFO_LIBCUDA, DTINFO_LIBCURL, DTINFO_LIBGMP, DTINFO_LIBMPFR, "
               "DTINFO_LIBNVML, DTINFO_READ");
     CHECK(check("DTINFO_", &error) == DTI_BAD_ENVIRONMENT);
     CHECK(check("DTINFO_CP\x1b=1", &error) == DTI_BAD_ENVIRONMENT);

@@ -12,6 +12,7 @@
 #include "containers/containers.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/parallel.h"
+#include "dtinfo/remote.h"
 
 #define EXAMPLE "as in 'dtinfo cast in.bin bf16 --from fp32 -o out.bin'"
 
@@ -32,7 +33,8 @@ static enum dti_status read_operands(struct cast_array *array, char **operands, 
     if (count > files + 1)
         return dti_rewrite_surplus(operands[2], reterr);
     array->path = args->input ? args->input : operands[0];
-    if (!args->from && strcmp(array->path, "-") != 0 && access(array->path, F_OK) != 0)
+    if (!args->from && strcmp(array->path, "-") != 0 && !dti_is_address(array->path) &&
+        access(array->path, F_OK) != 0)
         return dti_no_such_file(array->path, errno, reterr);
     if (!args->from)
         return dti_operand_needs_from(array->path, reterr);

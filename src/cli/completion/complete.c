@@ -17,6 +17,7 @@
 #include "dtinfo/glob.h"
 #include "dtinfo/logical_tensors.h"
 #include "dtinfo/nearest.h"
+#include "dtinfo/remote.h"
 
 /* The word so far: `kept` is put before every candidate, and candidates must begin with `typed`. In
  * "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
@@ -103,7 +104,7 @@ static void complete_tensors(struct completion *c, const char *const *operands, 
     struct dti_container *container;
     keep_patterns(c);
     for (size_t i = 0; i < count; i++) {
-        if (!dti_container_is(operands[i]))
+        if (dti_is_address(operands[i]) || !dti_container_is(operands[i])) /* Tab sends nothing */
             continue;
         if (dti_logical_open(&container, operands[i], &options, NULL) == DTI_OK) {
             offer_all(c, container);

@@ -6,6 +6,7 @@
 
 #include "cli/mem/mem_job.h"
 #include "dtinfo/nearest.h"
+#include "dtinfo/remote.h"
 
 /* A dtype or a block format. */
 static enum dti_status look_up(const char *name, struct dti_mem_size *ret, struct dti_error *reterr)
@@ -79,8 +80,8 @@ static enum dti_status add_word(struct mem_job *job, const char *word, struct dt
     const bool dtype = names_dtype(word);
     if (dtype && !first)
         return add_dtypes(job, word, reterr);
-    if (dti_input_there(word) != ENOENT || strcmp(word, "-") == 0 || strchr(word, '/') ||
-        dti_container_is(word))
+    if (dti_is_address(word) || dti_input_there(word) != ENOENT || strcmp(word, "-") == 0 ||
+        strchr(word, '/') || dti_container_is(word))
         return dti_mem_add_file(mem, word, reterr);
     if (!first)
         return add_dtypes(job, word, reterr); /* which reports the error */

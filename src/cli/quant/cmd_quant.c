@@ -8,6 +8,7 @@
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "dtinfo/input.h"
+#include "dtinfo/remote.h"
 
 #define CHOICE(value_, name_, help_) {.name = name_, .value = value_, .help = help_},
 
@@ -129,7 +130,7 @@ static bool is_files(const struct quant_args *args, char **operands, int count)
     if (args->transfer.input)
         return true;
     return count > 0 && strcmp(operands[0], "-") != 0 && !dti_operand_is_number(operands[0]) &&
-           (wanted || dti_input_there(operands[0]) != ENOENT);
+           (wanted || dti_is_address(operands[0]) || dti_input_there(operands[0]) != ENOENT);
 }
 
 static enum dti_status run(const void *args, char **operands, int operand_count,

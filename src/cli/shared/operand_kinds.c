@@ -13,6 +13,7 @@
 #include "cli/shell/hints.h"
 #include "dtinfo/input.h"
 #include "dtinfo/nearest.h"
+#include "dtinfo/remote.h"
 
 char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count)
 {
@@ -117,6 +118,8 @@ bool dti_operand_is_number(const char *operand)
 bool dti_operand_is_file(const char *operand)
 {
     struct stat file = {0};
+    if (dti_is_address(operand))
+        return true;
     return strcmp(operand, "-") != 0 && stat(operand, &file) == 0 && !S_ISDIR(file.st_mode);
 }
 
@@ -155,6 +158,9 @@ static bool looks_like_path(const char *operand)
 static int find(const char *operand, bool *ret_folder)
 {
     struct stat file = {0};
+    *ret_folder = false;
+    if (dti_is_address(operand))
+        return 0;
     const int cause = stat(operand, &file) != 0 ? errno : 0;
     *ret_folder = cause == 0 && S_ISDIR(file.st_mode);
     return cause;

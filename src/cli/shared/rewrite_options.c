@@ -9,6 +9,7 @@
 #include "cli/shared/amount.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/rewrite_job.h"
+#include "dtinfo/remote.h"
 
 void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_command *command,
                           const struct dti_transfer_args *transfer,
@@ -55,7 +56,7 @@ enum dti_status dti_rewrite_operands(struct dti_rewrite_job *job, char **operand
         return dti_fail(reterr, DTI_USAGE,
                         "files are read more than once, which standard input may not support; give "
                         "the name of a file");
-    if (!standard && access(job->path, F_OK) != 0)
+    if (!standard && !dti_is_address(job->path) && access(job->path, F_OK) != 0)
         return dti_no_such_file(job->path, errno, reterr);
     if (count > files && !ret_dtype)
         return dti_fail_word(reterr, DTI_USAGE, operands[files], strlen(operands[files]),

@@ -12,6 +12,7 @@
 #include "cli/shell/standard.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/nearest.h"
+#include "dtinfo/remote.h"
 
 /* POSIX leaves the declaration to the program. */
 extern char **environ;
@@ -164,7 +165,11 @@ int dti_command_line(char **words, int count, FILE *out, FILE *err)
     struct dti_error error = {.status = DTI_OK};
     dti_context_init(&cx, words, count, out, err);
 
-    const enum dti_status status = run_words(words, count, &cx, &error);
+    enum dti_status status = DTI_OK;
+    for (int i = 0; i < count && status == DTI_OK; i++)
+        status = dti_remote_take_query(words[i], &error);
+    if (status == DTI_OK)
+        status = run_words(words, count, &cx, &error);
     /* a failed write is found again, with its cause, when out is closed */
     if (status != DTI_OK && !(status == DTI_WRITE_FAILED && ferror(out)))
         report(&cx, &error);

@@ -3,12 +3,14 @@
  * config.json and hf_quant_config.json: finds them and turns them into hints. */
 #include "files/config/quant_config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "dtinfo/remote.h"
 #include "files/config/quant_config_block.h"
 
 enum { CONFIG_MAX = 16 << 20 };
@@ -311,6 +313,16 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
     return status;
 }
 
+/* A file that cannot be found is absent; so is one that a server does not show. Any other failure
+ * of a server is one of reading: without its configuration the model would be another one. */
+static bool may_be_there(const char *path)
+{
+    if (!dti_is_address(path))
+        return access(path, F_OK) == 0;
+    const int there = dti_input_there(path);
+    return there != ENOENT && there != EACCES;
+}
+
 enum dti_status dti_quant_config_read(const struct dti_container *container,
                                       struct dti_quant_config *ret, struct dti_error *reterr)
 {
@@ -329,7 +341,7 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
     for (unsigned i = 0; i < CONFIG_FILES && status == DTI_OK && !ret->file; i++) {
         const char *const name = config_files[i].name;
         memcpy(path + folder, name, strlen(name) + 1);
-        if (access(path, F_OK) == 0)
+        if (may_be_there(path))
             status = read_file(path, name, ret, reterr);
         if (i == 0)
             model = ret->model;

@@ -13,6 +13,7 @@
 
 #include "dtinfo/ascii.h"
 #include "dtinfo/json_edit.h"
+#include "dtinfo/remote.h"
 
 static const char config_name[] = "config.json", member[] = "quantization_config";
 
@@ -103,8 +104,21 @@ static int compare(const void *a, const void *b)
     return strcmp(*one, *other);
 }
 
+/* Servers list no folders. */
+static enum dti_status look_for_config(struct companions *list, struct dti_error *reterr)
+{
+    char *const path = path_of(list, config_name);
+    if (!path)
+        return dti_no_memory(reterr);
+    const int there = dti_input_there(path);
+    free(path);
+    return there == ENOENT || there == EACCES ? DTI_OK : add_name(list, config_name, reterr);
+}
+
 static enum dti_status look(struct companions *list, struct dti_error *reterr)
 {
+    if (dti_is_address(list->folder))
+        return look_for_config(list, reterr);
     char *const path = path_of(list, ".");
     if (!path)
         return dti_no_memory(reterr);

@@ -16,7 +16,7 @@ ask finfo -q fp16 eps
 ask iinfo int8 max
 ask inspect model.safetensors --nan
 ask check model.safetensors --nan
-ask inspect https://example.com/model.safetensors
+ask inspect s3://bucket/model.safetensors
 ask cast model.safetensors bf16 new.safetensors
 ask cast model.safetensors bf16 fp16
 ask cast --from fp32 x.bin bf16 y.bin

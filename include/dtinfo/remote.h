@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files behind an address: https://host/path, http:// on this machine, and hf://org/model/file.
+ * They are read with range requests, and every path that dti_input_open() takes may be one. */
+#ifndef DTINFO_REMOTE_H
+#define DTINFO_REMOTE_H
+
+#include <stdbool.h>
+
+#include "dtinfo/input.h"
+
+/* Whether the path is an address, by its beginning alone. */
+bool dti_is_address(const char *path);
+
+/* Cuts the query off a word that is an address, or an option with one after '=', and keeps it for
+ * when that address is opened: it may be a signature that nobody else is to see. Before any thread
+ * is started. Fails with DTI_USAGE where another address differed in its query alone, or where it
+ * has a user name. */
+enum dti_status dti_remote_take_query(char *word, struct dti_error *reterr);
+
+/* Opens an address: its size is known then, and that the server answers ranges. The name of the
+ * input is the address without query. Fails with DTI_BAD_INPUT, DTI_UNAVAILABLE where libcurl is
+ * missing, DTI_NO_MEMORY; *ret_absent: an errno value, ENOENT where the server knows no such file,
+ * EACCES where it does not show it, else EIO. */
+enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
+                                struct dti_error *reterr);
+
+#endif

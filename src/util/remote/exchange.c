@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One request over a connection of libcurl, which follows no redirect, keeps no cookie, and
+ * connects nowhere that we do not want. */
+#include "util/remote/exchange.h"
+
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STALL_SECONDS = 30, SKIP_MOST = 16 << 10 };
+
+static size_t on_head(char *line, size_t one, size_t count, void *context)
+{
+    struct dti_exchange *const exchange = context;
+    const size_t length = one * count;
+    return dti_exchange_take_line(exchange, line, length) ? length : 0;
+}
+
+static size_t on_body(char *bytes, size_t one, size_t count, void *context)
+{
+    struct dti_exchange *const exchange = context;
+    const size_t size = one * count;
+    if (!dti_exchange_judge(exchange)) { /* the words of an error, short: the connection is kept */
+        exchange->skipped += size;
+        return exchange->why[0] == '\0' && exchange->skipped <= SKIP_MOST ? size : 0;
+    }
+    const uint64_t span = exchange->last - exchange->first + 1;
+    if (size > span - exchange->got) {
+        (void)snprintf(exchange->why, sizeof exchange->why,
+                       "the server sends more bytes than it announced");
+        return 0;
+    }
+    memcpy(exchange->bytes + exchange->got, bytes, size);
+    exchange->got += size;
+    return size;
+}
+
+static enum dti_host_place place_of(const struct sockaddr *address, size_t length)
+{
+    if (address->sa_family == AF_INET && length >= sizeof(struct sockaddr_in)) {
+        struct sockaddr_in v4;
+        memcpy(&v4, address, sizeof v4);
+        return dti_host_place_v4((const unsigned char *)&v4.sin_addr);
+    }
+    if (address->sa_family == AF_INET6 && length >= sizeof(struct sockaddr_in6)) {
+        struct sockaddr_in6 v6;
+        memcpy(&v6, address, sizeof v6);
+        return dti_host_place_v6((const unsigned char *)&v6.sin6_addr);
+    }
+    return DTI_HOST_PRIVATE;
+}
+
+/* Whether the environment sends https:// through a proxy, whose address is then what we see. */
+static bool has_proxy(void)
+{
+    static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *const value = getenv(names[i]);
+        if (value && *value)
+            return true;
+    }
+    return false;
+}
+
+bool dti_exchange_may_connect(const struct dti_exchange *exchange, const struct sockaddr *address,
+                              size_t length)
+{
+    const enum dti_host_place place = place_of(address, length);
+    if (!exchange->address->secure)
+        return place == DTI_HOST_LOOPBACK;
+    return exchange->from == DTI_HOST_NAMED || has_proxy() ||
+           dti_host_may_lead(exchange->from, place);
+}
+
+static int on_socket(void *context, int purpose, struct dti_curl_sockaddr *address)
+{
+    struct dti_exchange *const exchange = context;
+    (void)purpose;
+    if (dti_exchange_may_connect(exchange, &address->addr, address->addrlen))
+        return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    (void)snprintf(exchange->why, sizeof exchange->why,
+                   exchange->address->secure
+                       ? "the server redirects to an address of a private network"
+                       : "http:// is not encrypted and is for this machine alone");
+    return DTI_CURL_SOCKET_BAD;
+}
+
+/* Connections that were made under another policy are not used again. */
+static bool prepare(struct dti_exchange *exchange, const struct dti_curl *curl)
+{
+    if (exchange->handle && exchange->guard != exchange->from)
+        dti_exchange_close(exchange);
+    exchange->guard = exchange->from;
+    exchange->curl = curl;
+    if (!exchange->handle)
+        exchange->handle = curl->easy_init();
+    exchange->got = exchange->head_bytes = exchange->head_lines = exchange->skipped = 0;
+    exchange->why[0] = exchange->error[0] = '\0';
+    exchange->unreachable = false;
+    exchange->place = exchange->address->place;
+    dti_exchange_reset(exchange);
+    return exchange->handle != NULL;
+}
+
+static bool set_fixed(struct dti_exchange *exchange, const struct dti_curl *curl)
+{
+    void *const handle = exchange->handle;
+    const char *bundle = getenv("CURL_CA_BUNDLE"), *const folder = getenv("SSL_CERT_DIR");
+    if (!bundle || !*bundle)
+        bundle = getenv("SSL_CERT_FILE");
+    int bad = curl->easy_setopt(handle, DTI_CURLOPT_NOSIGNAL, 1L);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_HTTP_VERSION, (long)DTI_CURL_HTTP_1_1);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_CONNECTTIMEOUT, (long)STALL_SECONDS);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_LOW_SPEED_LIMIT, 1L);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_USERAGENT, "dtinfo/" DTI_VERSION);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_ERRORBUFFER, exchange->error);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_HEADERFUNCTION, on_head);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_HEADERDATA, (void *)exchange);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_WRITEFUNCTION, on_body);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_WRITEDATA, (void *)exchange);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_OPENSOCKETFUNCTION, on_socket);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_OPENSOCKETDATA, (void *)exchange);
+    if (bundle && *bundle)
+        bad |= curl->easy_setopt(handle, DTI_CURLOPT_CAINFO, bundle);
+    if (folder && *folder)
+        bad |= curl->easy_setopt(handle, DTI_CURLOPT_CAPATH, folder);
+    /* a wish: older libraries do not have it */
+    (void)curl->easy_setopt(handle, DTI_CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    return bad == 0;
+}
+
+/* Where a proxy is set, what we were redirected to is asked for through it alone. */
+static bool set_address(struct dti_exchange *exchange, const struct dti_curl *curl, void *list)
+{
+    void *const handle = exchange->handle;
+    const bool all_through = exchange->from != DTI_HOST_NAMED &&
+                             exchange->from != exchange->address->place && has_proxy();
+    char range[64];
+    (void)snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, exchange->offset,
+                   exchange->offset + exchange->room - 1);
+    int bad = curl->easy_setopt(handle, DTI_CURLOPT_URL, exchange->address->url);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_RANGE, range);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_HTTPHEADER, list);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_PROXY,
+                             exchange->address->secure ? (const char *)NULL : "");
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_NOPROXY, all_through ? "" : (const char *)NULL);
+    return bad == 0;
+}
+
+static void *make_head(const struct dti_exchange *exchange, const struct dti_curl *curl)
+{
+    static const char begin[] = "Authorization: Bearer ";
+    void *const list = curl->slist_append(NULL, "Accept-Encoding: identity");
+    if (!exchange->token || !list)
+        return list;
+    const size_t size = sizeof begin + strlen(exchange->token);
+    char *const line = malloc(size);
+    if (line)
+        (void)snprintf(line, size, "%s%s", begin, exchange->token);
+    void *const both = line ? curl->slist_append(list, line) : NULL;
+    free(line);
+    if (!both)
+        curl->slist_free_all(list);
+    return both;
+}
+
+/* Writing to a connection that the server has closed must not end the program, nor change what
+ * other threads do on SIGPIPE. */
+static int perform(struct dti_exchange *exchange, const struct dti_curl *curl)
+{
+    sigset_t pipe, before, pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigemptyset(&pending);
+    (void)sigpending(&pending);
+    const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+    (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    const int result = curl->easy_perform(exchange->handle);
+    const struct timespec now = {.tv_sec = 0};
+    if (!was_pending)
+        (void)sigtimedwait(&pipe, NULL, &now);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
+static enum dti_exchange_end fail(struct dti_exchange *exchange, enum dti_exchange_end end,
+                                  const char *why)
+{
+    if (exchange->why[0] == '\0')
+        (void)snprintf(exchange->why, sizeof exchange->why, "%s", why);
+    return end;
+}
+
+/* No answer, or one that was cut. */
+static enum dti_exchange_end end_of_result(struct dti_exchange *exchange,
+                                           const struct dti_curl *curl, int result)
+{
+    if (exchange->why[0] != '\0')
+        return DTI_EXCHANGE_REFUSED;
+    switch (result) {
+    case DTI_CURLE_OUT_OF_MEMORY:
+    case DTI_CURLE_FAILED_INIT:
+        return DTI_EXCHANGE_NO_MEMORY;
+    case DTI_CURLE_COULDNT_RESOLVE_PROXY:
+        return fail(exchange, DTI_EXCHANGE_REFUSED, "the name of the proxy is not known");
+    case DTI_CURLE_COULDNT_RESOLVE_HOST:
+        return fail(exchange, DTI_EXCHANGE_REFUSED, "the name of the host is not known");
+    case DTI_CURLE_SSL_CERTPROBLEM:
+    case DTI_CURLE_SSL_CIPHER:
+    case DTI_CURLE_PEER_FAILED_VERIFICATION:
+    case DTI_CURLE_SSL_ISSUER_ERROR:
+    case DTI_CURLE_SSL_INVALIDCERTSTATUS:
+        return fail(exchange, DTI_EXCHANGE_REFUSED, "the server's certificate is not trusted");
+    case DTI_CURLE_SSL_CACERT_BADFILE:
+        return fail(exchange, DTI_EXCHANGE_REFUSED,
+                    "the certificates of CURL_CA_BUNDLE or SSL_CERT_FILE cannot be read");
+    case DTI_CURLE_OPERATION_TIMEDOUT:
+        return fail(exchange, DTI_EXCHANGE_AGAIN, "the server sent nothing for 30 seconds");
+    case DTI_CURLE_COULDNT_CONNECT:
+        exchange->unreachable = true;
+        return fail(exchange, DTI_EXCHANGE_AGAIN, "the server cannot be reached");
+    default:
+        (void)snprintf(exchange->why, sizeof exchange->why, "the connection failed: %s",
+                       curl->easy_strerror(result));
+        return DTI_EXCHANGE_AGAIN;
+    }
+}
+
+static enum dti_exchange_end end_of_status(struct dti_exchange *exchange)
+{
+    static const struct {
+        int status;
+        enum dti_exchange_end end;
+        const char *words;
+    } rows[] = {
+        {400, DTI_EXCHANGE_REFUSED, "bad request"},
+        {401, DTI_EXCHANGE_LATER, "not authorized"},
+        {403, DTI_EXCHANGE_LATER, "forbidden"},
+        {404, DTI_EXCHANGE_LATER, "not found"},
+        {408, DTI_EXCHANGE_AGAIN, "request timeout"},
+        {410, DTI_EXCHANGE_LATER, "gone"},
+        {416, DTI_EXCHANGE_REFUSED, "range not satisfiable"},
+        {429, DTI_EXCHANGE_AGAIN, "too many requests"},
+        {500, DTI_EXCHANGE_AGAIN, "internal server error"},
+        {502, DTI_EXCHANGE_AGAIN, "bad gateway"},
+        {503, DTI_EXCHANGE_AGAIN, "service unavailable"},
+        {504, DTI_EXCHANGE_AGAIN, "gateway timeout"},
+    };
+    const int status = exchange->status;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].status == status) {
+            (void)snprintf(exchange->why, sizeof exchange->why, "the server answers %d (%s)",
+                           status, rows[i].words);
+            return rows[i].end;
+        }
+    }
+    (void)snprintf(exchange->why, sizeof exchange->why, "the server answers %d", status);
+    return DTI_EXCHANGE_REFUSED;
+}
+
+static bool is_redirect(int status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+/* An empty file has no range: 416 with its size. */
+static bool is_empty(struct dti_exchange *exchange)
+{
+    return exchange->status == 416 && exchange->file.size == 0 && exchange->offset == 0 &&
+           exchange->wanted->size == UINT64_MAX;
+}
+
+static enum dti_exchange_end conclude(struct dti_exchange *exchange, const struct dti_curl *curl,
+                                      int result)
+{
+    const char *connected = NULL;
+    if (exchange->place == DTI_HOST_NAMED &&
+        curl->easy_getinfo(exchange->handle, DTI_CURLINFO_PRIMARY_IP, &connected) == DTI_CURLE_OK &&
+        connected)
+        exchange->place = has_proxy() ? DTI_HOST_PUBLIC : dti_host_place_of(connected);
+    if (exchange->status == 0 || exchange->why[0] != '\0')
+        return end_of_result(exchange, curl, result);
+    if (is_redirect(exchange->status))
+        return exchange->location[0] != '\0'
+                   ? DTI_EXCHANGE_REDIRECT
+                   : fail(exchange, DTI_EXCHANGE_REFUSED, "the server redirects to no address");
+    if (is_empty(exchange))
+        return DTI_EXCHANGE_DONE;
+    if (exchange->status != 206 && exchange->status != 200)
+        return end_of_status(exchange);
+    if (!dti_exchange_judge(exchange))
+        return DTI_EXCHANGE_REFUSED;
+    if (result != DTI_CURLE_OK)
+        return end_of_result(exchange, curl, result);
+    if (exchange->got < exchange->last - exchange->first + 1)
+        return fail(exchange, DTI_EXCHANGE_AGAIN, "the server sends fewer bytes than it announced");
+    return DTI_EXCHANGE_DONE;
+}
+
+enum dti_exchange_end dti_exchange_run(struct dti_exchange *exchange, const struct dti_curl *curl)
+{
+    void *const list = make_head(exchange, curl);
+    enum dti_exchange_end end = DTI_EXCHANGE_NO_MEMORY;
+    if (list && prepare(exchange, curl) && set_fixed(exchange, curl) &&
+        set_address(exchange, curl, list))
+        end = conclude(exchange, curl, perform(exchange, curl));
+    if (exchange->handle)
+        (void)curl->easy_setopt(exchange->handle, DTI_CURLOPT_HTTPHEADER, (void *)NULL);
+    curl->slist_free_all(list);
+    return end;
+}
+
+void dti_exchange_close(struct dti_exchange *exchange)
+{
+    if (exchange->handle)
+        exchange->curl->easy_cleanup(exchange->handle);
+    exchange->handle = NULL;
+}
