@@ -393,7 +393,7 @@ def arrays_of_anything_but_numbers_are_refused_as_input():
 def a_dry_run_without_a_name_tells_what_could_not_be_written():
     with folder():
         write("in.npz", npz({"__metadata__": npy("<f4", (1,), bytes(4))}))
-        require_failure(cast("in.npz", "bf16", None, "--dry-run"), 3, "the output", "__metadata__")
+        require_failure(cast("in.npz", "bf16", None, "--dry-run", "--as", "safetensors"), 3, "the output", "__metadata__")
 
 
 if __name__ == "__main__":
