@@ -35,6 +35,8 @@ struct dti_gguf_type {
 /* The type of that id; NULL: ggml defines none. */
 const struct dti_gguf_type *dti_gguf_type_find(uint64_t id);
 const struct dti_gguf_type *dti_gguf_type_of(enum dti_gguf_blocks blocks);
+/* That of single numbers of a dtype; NULL: GGUF has none. */
+const struct dti_gguf_type *dti_gguf_type_storing(enum dti_dtype dtype);
 /* Blocks by their word, in letters of either case; NULL: none. */
 const struct dti_gguf_type *dti_gguf_type_named(const char *word);
 

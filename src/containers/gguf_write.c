@@ -8,48 +8,34 @@
 #include "containers/containers.h"
 #include "containers/gguf.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/gguf_type.h"
 #include "dtinfo/little_endian.h"
 
 enum { VERSION = 3, PAIRS_MAX = 100000000 /* bytes; a vocabulary of a million words has 30 MB */ };
 
-static const struct written_type {
-    struct dti_format blocks; /* stands for the bytes of blocks: has the name of the type alone */
-    enum dti_dtype dtype;     /* or what the type is one of our dtypes */
-    unsigned id, elements, bytes;
-} types[] = {
-#define GGUF_DTYPE(number, spelling, size, row) \
-    {.dtype = DTI_##row, .id = number, .elements = 1, .bytes = size},
-#define GGUF_BLOCKS(number, spelling, word, length, size, ...)                         \
-    {.blocks = {.name = #spelling, .id = DTI_NONE, .kind = DTI_KIND_UINT, .width = 8}, \
-     .dtype = DTI_NONE,                                                                \
-     .id = number,                                                                     \
-     .elements = length,                                                               \
-     .bytes = size},
+/* What stands for the bytes of blocks: has the name of their type alone. */
+static const struct dti_format blocks[DTI_GGUF_BLOCKS_COUNT] = {
+#define GGUF_DTYPE(...)
+#define GGUF_BLOCKS(number, spelling, word, ...) \
+    {.name = #word, .id = DTI_NONE, .kind = DTI_KIND_UINT, .width = 8},
 #include "dtinfo/gguf_types.def"
 #undef GGUF_BLOCKS
 #undef GGUF_DTYPE
 };
-enum { TYPES = sizeof types / sizeof *types };
 
 const struct dti_format *dti_gguf_blocks(const struct dti_tensor *tensor)
 {
-    for (size_t i = 0; i < TYPES && !tensor->format; i++) {
-        if (types[i].dtype == DTI_NONE && strcmp(types[i].blocks.name, tensor->stored_as) == 0)
-            return &types[i].blocks;
-    }
-    return NULL;
+    return tensor->gguf ? &blocks[tensor->gguf->blocks] : NULL;
 }
 
 /* NULL: GGUF has no such type. */
-static const struct written_type *type_of(const struct dti_format *format)
+static const struct dti_gguf_type *type_of(const struct dti_format *format)
 {
-    for (size_t i = 0; i < TYPES; i++) {
-        const bool blocks = types[i].dtype == DTI_NONE;
-        if (blocks ? &types[i].blocks == format
-                   : format->id == types[i].dtype && format->id < DTI_DTYPE_COUNT)
-            return &types[i];
+    for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
+        if (format == &blocks[i])
+            return dti_gguf_type_of((enum dti_gguf_blocks)i);
     }
-    return NULL;
+    return dti_gguf_type_storing(format->id);
 }
 
 bool dti_gguf_stores(const struct dti_format *format, struct dti_layout *ret_layout)
@@ -68,7 +54,7 @@ static void put(struct dti_buffer *out, size_t size, uint64_t value)
 }
 
 /* Fills bytes; false: they do not fit. */
-static bool measure(struct dti_new_tensor *tensor, const struct written_type *type)
+static bool measure(struct dti_new_tensor *tensor, const struct dti_gguf_type *type)
 {
     uint64_t elements = 1, bytes;
     bool empty = false;
@@ -94,7 +80,7 @@ static enum dti_status add_tensor(struct dti_buffer *text, struct dti_new_tensor
                                   uint64_t alignment, uint64_t *at, struct dti_error *reterr)
 {
     char name[DTI_QUOTE_SIZE];
-    const struct written_type *const type = type_of(tensor->format);
+    const struct dti_gguf_type *const type = type_of(tensor->format);
     dti_quote(name, tensor->name, tensor->name_length);
     if (!type)
         return dti_fail(reterr, DTI_WRONG_KIND, "tensor %s: gguf has no type for %s", name,

@@ -54,6 +54,15 @@ const struct dti_gguf_type *dti_gguf_type_of(enum dti_gguf_blocks blocks)
     return &types[TYPES - DTI_GGUF_BLOCKS_COUNT + blocks]; /* they are the last rows, in order */
 }
 
+const struct dti_gguf_type *dti_gguf_type_storing(enum dti_dtype dtype)
+{
+    for (size_t i = 0; i < TYPES - DTI_GGUF_BLOCKS_COUNT; i++) {
+        if (types[i].dtype == dtype)
+            return &types[i];
+    }
+    return NULL;
+}
+
 const struct dti_gguf_type *dti_gguf_type_named(const char *word)
 {
     for (size_t i = TYPES - DTI_GGUF_BLOCKS_COUNT; i < TYPES; i++) {

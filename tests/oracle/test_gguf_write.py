@@ -166,7 +166,7 @@ def judge_types():
         if kind in (TYPES.I8, TYPES.I64) else (kind, shape, raw) for name, kind, shape, raw in chosen}, pad=pad)
     document = json.loads(run("cast", "in.gguf", "bf16", "--select", "small.Q4_K,F32.1", "-o", "two.gguf", "--json")[0])
     require([(t["name"], t["fate"], t["from"], t["to"]) for t in document["tensors"]] ==
-            [("F32.1", "cast", "fp32", "bf16"), ("small.Q4_K", "blocks", "Q4_K", "Q4_K")], document["tensors"])
+            [("F32.1", "cast", "fp32", "bf16"), ("small.Q4_K", "blocks", "q4_k", "q4_k")], document["tensors"])
     require(document["output"]["kind"] == "gguf", document["output"])
 
 
