@@ -187,6 +187,8 @@ const struct dti_command dti_command_cast = {
     .name = "cast",
     .group = "ask",
     .summary = "cast values or files to any dtype and show the error",
+    .reads = true,
+    .writes = ~0U,
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
     .details = "VALUE is a decimal of any length, a C99 hexfloat, a quotient such as 1/3,\n"
                "inf or nan; '-' reads one value per line from standard input. It is rounded\n"
@@ -199,9 +201,8 @@ const struct dti_command dti_command_cast = {
                "report shows what was lost:\n"
                "dtinfo cast in.bin bf16 --from fp32 -o out.bin\n"
                "\n"
-               "Self-describing files (safetensors, a sharded checkpoint, PyTorch, npy, npz,\n"
-               "gguf, onnx) need no --from. Floats are cast, everything else is kept, and\n"
-               "the report shows what each tensor lost:\n"
+               "Files of tensors and sharded checkpoints need no --from. Floats are cast,\n"
+               "everything else is kept, and the report shows what each tensor lost:\n"
                "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'",
     .examples = "dtinfo cast 70000 bf16\n"
                 "dtinfo cast 0.1 all\n"

@@ -376,13 +376,13 @@ const struct dti_command dti_command_check = {
     .name = "check",
     .group = "files",
     .summary = "check files of tensors against assertions: exit 0 or 1",
+    .reads = true,
     .synopsis = "FILE...",
-    .details = "FILE is a file (safetensors, PyTorch, npy, npz, gguf, onnx, raw with --from), an\n"
-               "index or a folder of shards. Each assertion gets a line, ok or FAIL; the exit\n"
-               "code is 0 if all hold, 1 if one fails, and 3 if nothing fails but something is\n"
-               "unreadable. The data is read once, and only if an assertion needs it or the\n"
-               "file has checksums, as npz does. A quantized tensor is one tensor, with the\n"
-               "dequantized numbers.",
+    .details = "FILE is a file of tensors, raw codes with --from, an index or a folder of\n"
+               "shards. Each assertion gets a line, ok or FAIL; the exit code is 0 if all hold,\n"
+               "1 if one fails, and 3 if nothing fails but something is unreadable. The data\n"
+               "is read once, and only if an assertion needs it or the file has checksums, as\n"
+               "npz does. A quantized tensor is one tensor, with the dequantized numbers.",
     .examples =
         "dtinfo check model.safetensors\n"
         "dtinfo check model.safetensors --no-nan --no-inf --fits fp16\n"

@@ -174,15 +174,15 @@ const struct dti_command dti_command_compare = {
     .name = "compare",
     .group = "files",
     .summary = "compare the tensors of two files",
+    .reads = true,
     .synopsis = "A B",
-    .details = "A and B are files (safetensors, PyTorch, npy, npz, gguf, onnx, raw with\n"
-               "--from), indexes or folders of shards; kinds and dtypes may differ. Tensors are "
-               "paired by name;\n"
-               "a single tensor on each side is paired whatever its name. Without a\n"
-               "tolerance all numbers must be equal. The exit code is 0 if the files are\n"
-               "equal or within the tolerance, 1 if they differ, and 3 if some tensors are\n"
-               "unreadable and the others do not differ. Quantized tensors are compared by\n"
-               "their dequantized numbers.",
+    .details = "A and B are files of tensors, raw codes with --from, indexes or folders of\n"
+               "shards; kinds and dtypes may differ. Tensors are paired by name; a single\n"
+               "tensor on each side is paired whatever its name. Without a tolerance all\n"
+               "numbers must be equal. The exit code is 0 if the files are equal or within the\n"
+               "tolerance, 1 if they differ, and 3 if some tensors are unreadable and the\n"
+               "others do not differ. Quantized tensors are compared by their dequantized\n"
+               "numbers.",
     .examples = "dtinfo compare model.safetensors model.safetensors.index.json\n"
                 "dtinfo compare weights.npy arrays.npz --only 'data,half' --rtol 1e-3\n",
     .schema = "dtinfo.compare/1",

@@ -80,6 +80,7 @@ const struct dti_command dti_command_explain = {
     .name = "explain",
     .group = "files",
     .summary = "find out how the tensors of a file were made from another",
+    .reads = true,
     .synopsis = "A B",
     .details = "Casts and quantizes the tensors of A with one recipe after another, until the\n"
                "bytes of B come out. A recipe is a command with its options. For a tensor that\n"

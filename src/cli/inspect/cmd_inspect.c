@@ -327,14 +327,14 @@ const struct dti_command dti_command_inspect = {
     .name = "inspect",
     .group = "files",
     .summary = "show the tensors in files: dtypes, shapes, statistics",
+    .reads = true,
     .synopsis = "FILE...",
-    .details =
-        "FILE is a safetensors file, the index of a sharded checkpoint or its folder,\n"
-        "a PyTorch, npy, npz, GGUF or ONNX file, or raw codes with --from. Only headers are\n"
-        "read, however large the file is; --stats and --histogram read the data. -v\n"
-        "adds offsets and the sizes of shards, -q prints only the names of the\n"
-        "tensors. --digest prints SHA-256 digests for 'dtinfo check --digest'. A\n"
-        "quantized tensor is one tensor; --raw shows its codes and scales.",
+    .details = "FILE is a file of tensors, the index of a sharded checkpoint or its folder, or\n"
+               "raw codes with --from. Only headers are read, however large the file is;\n"
+               "--stats and --histogram read the data. -v adds offsets and the sizes of\n"
+               "shards, -q prints only the names of the tensors. --digest prints SHA-256\n"
+               "digests for 'dtinfo check --digest'. A quantized tensor is one tensor; --raw\n"
+               "shows its codes and scales.",
     .examples = "dtinfo inspect model.safetensors\n"
                 "dtinfo inspect model.safetensors.index.json --tree\n"
                 "dtinfo inspect model.safetensors --stats --only '*norm*'\n"

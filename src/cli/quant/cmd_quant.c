@@ -145,6 +145,8 @@ const struct dti_command dti_command_quant = {
     .name = "quant",
     .group = "ask",
     .summary = "quantize values or files, or dequantize them",
+    .reads = true,
+    .writes = ~(1U << DTI_CONTAINER_RAW),
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
     .details =
         "Quantization divides numbers by a scale and keeps a code of few bits for\n"
@@ -155,8 +157,8 @@ const struct dti_command dti_command_quant = {
         "--max, or is --scale. '-' reads values from standard input. All arithmetic\n"
         "is in fp32. -q prints only the dequantized numbers.\n"
         "\n"
-        "A FILE of tensors (safetensors, a sharded checkpoint, PyTorch, npy, npz, gguf, onnx)\n"
-        "becomes a file with codes and scales; --dequant turns it back into floats:\n"
+        "A FILE of tensors, or a sharded checkpoint, becomes one with codes and scales;\n"
+        "--dequant turns it back into floats, in gguf only if it was gguf:\n"
         "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --pad",
     .examples = "dtinfo quant -1 0.1 3 uint8\n"
                 "dtinfo quant -1 0.1 3 int8 --like torch\n"

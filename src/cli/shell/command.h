@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "cli/shell/option.h"
+#include "dtinfo/container.h"
 #include "dtinfo/error.h"
 #include "dtinfo/json.h"
 #include "dtinfo/output_leftovers.h"
@@ -104,6 +105,8 @@ struct dti_command {
     const char *schema;   /* of its JSON output: "dtinfo.cast/1"; NULL if it has none */
     const char *other_schemas[3]; /* other schemas of its answers: "dtinfo.cast_array/1"; NULL after
                                    * the last */
+    bool reads;                   /* files of tensors, of all kinds */
+    unsigned writes; /* such files of the kinds with these bits, as far as they can be written */
     enum dti_operands operands;
     bool verbatim; /* its output is for programs: no page */
     const struct dti_option *options;
@@ -142,6 +145,9 @@ const char *dti_status_words(enum dti_status status);
 
 /* All commands by group, on stdout, or on stderr after a usage error. */
 void dti_help_overview(FILE *out, bool colour, int width);
+
+/* Whether it writes files of that kind. */
+bool dti_command_writes(const struct dti_command *command, enum dti_container_kind kind);
 
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width);
 /* A short form: usage, the first examples, the most used options. */

@@ -7,6 +7,7 @@
 
 #include "answers/common.h"
 #include "cli/shell/command.h"
+#include "dtinfo/container.h"
 #include "dtinfo/table.h"
 
 enum { NARROWEST = 80, WIDEST = 100, OPTION_COLUMN_MAX = 30, CHOICE_COLUMN = 8 };
@@ -227,6 +228,40 @@ static bool put_usage(struct page *page, const struct dti_command *command)
     return has_options;
 }
 
+bool dti_command_writes(const struct dti_command *command, enum dti_container_kind kind)
+{
+    return (command->writes >> kind & 1) != 0 && dti_container_is_written(kind);
+}
+
+/* Their names, or of those that can be written. */
+static void put_kinds(struct page *page, const char *title, const struct dti_command *written)
+{
+    enum { KINDS_COLUMN = 11 };
+    char text[256];
+    size_t used = 0;
+    for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
+        const enum dti_container_kind kind = (enum dti_container_kind)i;
+        if (written && !dti_command_writes(written, kind))
+            continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "",
+                                 dti_container_name(kind));
+    }
+    dti_line_print(&page->line, DTI_STYLE_PLAIN, "  %s", title);
+    indent_to(page, KINDS_COLUMN);
+    put_words(page, KINDS_COLUMN, text);
+    dti_line_end(&page->line);
+}
+
+static void put_files(struct page *page, const struct dti_command *command)
+{
+    if (!command->reads)
+        return;
+    heading(page, "files of tensors");
+    put_kinds(page, "read", NULL);
+    if (command->writes != 0)
+        put_kinds(page, "written", command);
+}
+
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width)
 {
     struct page page = page_start(out, colour, width);
@@ -239,6 +274,7 @@ void dti_help_command(const struct dti_command *command, FILE *out, bool colour,
         dti_line_end(&page.line);
         put_lines(&page, command->details, SIZE_MAX);
     }
+    put_files(&page, command);
     if (has_options) {
         heading(&page, "options");
         put_options(&page, command->options);

@@ -195,6 +195,7 @@ const struct dti_command dti_command_verify = {
     .name = "verify",
     .group = "files",
     .summary = "check that a file was made from another by given recipes",
+    .reads = true,
     .synopsis = "A B --recipe FILE",
     .details = "Makes the tensors of B from those of A again, by the recipes in FILE, and\n"
                "compares every byte. The exit code is 0 if all are the same, and 1 at the\n"
