@@ -89,11 +89,13 @@ DTI_LANE void gguf_multiply(float *restrict x, const struct gguf_block *restrict
     for (unsigned g = 0; g < elements / group; g++) {
         const float scale = block->scale[g], minimum = block->minimum[g];
         for (unsigned at = g * group; at < (g + 1) * group; at += 16) {
+            float y[16]; /* numbers may be anywhere, as those of all kernels */
             GGUF_VECTOR
-            for (unsigned i = at; i < at + 16; i++) {
-                const float product = (float)block->code[i] * unit * scale;
-                x[i] = minima ? product - minimum : product;
+            for (unsigned i = 0; i < 16; i++) {
+                const float product = (float)block->code[at + i] * unit * scale;
+                y[i] = minima ? product - minimum : product;
             }
+            memcpy((unsigned char *)x + (size_t)4 * at, y, sizeof y);
         }
     }
 }
