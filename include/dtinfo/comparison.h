@@ -72,6 +72,8 @@ dti_comparison_fn *dti_comparison_kernel(enum dti_comparison_hub hub, enum dti_l
 
 double dti_comparison_mean_absolute(const struct dti_comparison *comparison); /* 0 for none */
 double dti_comparison_root_mean_square(const struct dti_comparison *comparison);
+/* 10 log10(sum aa / sum (a - b)^2): inf without differences, NaN when a is all zero. */
+double dti_comparison_sqnr_db(const struct dti_comparison *comparison);
 /* sum ab / sqrt(sum aa x sum bb): NaN when a side is all zero or nothing was compared. */
 double dti_comparison_cosine(const struct dti_comparison *comparison);
 

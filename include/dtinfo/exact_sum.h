@@ -6,6 +6,7 @@
 #ifndef DTINFO_EXACT_SUM_H
 #define DTINFO_EXACT_SUM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { DTI_EXACT_SUM_WORDS = 34 };
@@ -20,6 +21,13 @@ void dti_exact_sum_add(struct dti_exact_sum *sum, double value);
 void dti_exact_sum_merge(struct dti_exact_sum *sum, const struct dti_exact_sum *other);
 /* The sum rounded to nearest even; infinity when it is beyond fp64. No sum is +0. */
 double dti_exact_sum_value(const struct dti_exact_sum *sum);
+/* A sum of squares; NaN where fp64 does not hold it well. Below 2^-960 the smaller of the squares
+ * may have lost bits, or vanished. any: whether one of the squared numbers is not 0. */
+double dti_exact_sum_squares(const struct dti_exact_sum *sum, bool any);
+/* 10 log10(signal / noise) of sums of squares: inf where there is no noise. NaN where one of them
+ * is not held well, or the signal is 0. any_noise: see above. */
+double dti_exact_sum_decibels(const struct dti_exact_sum *signal, const struct dti_exact_sum *noise,
+                              bool any_noise);
 /* The sum divided by count, not 0 and below 2^63: one rounding, to nearest even of fp32. The sum is
  * finite and not negative. */
 float dti_exact_sum_mean(const struct dti_exact_sum *sum, uint64_t count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Kernels that decode the blocks of GGUF to fp32: one for each row of gguf_types.def and each CPU
- * level, all with the same numbers but for the bits of NaNs. */
+ * level, all with the same numbers but for the bits of NaNs. And encoders of some types. */
 #ifndef DTINFO_GGUF_KERNEL_H
 #define DTINFO_GGUF_KERNEL_H
 
@@ -19,20 +19,21 @@ typedef void dti_gguf_decode_fn(float *x, const unsigned char *blocks, size_t co
 struct dti_gguf_kernels {
     const char *name;
     enum dti_level level;
-    enum dti_gguf_blocks only;         /* DTI_GGUF_BLOCKS_COUNT: all types, */
-    dti_gguf_decode_fn *const *decode; /* by enum dti_gguf_blocks */
-    dti_gguf_decode_fn *run;           /* of `only` */
+    dti_gguf_decode_fn *const *decode; /* by enum dti_gguf_blocks, of all */
 };
 extern const struct dti_gguf_kernels dti_gguf_kernels[];
 extern const size_t dti_gguf_kernels_count;
 
-/* That of a row for a type; NULL: it has none. */
-static inline dti_gguf_decode_fn *dti_gguf_row(const struct dti_gguf_kernels *row,
-                                               enum dti_gguf_blocks blocks)
-{
-    return row->decode ? row->decode[blocks] : row->only == blocks ? row->run : NULL;
-}
-/* That of the first row that is allowed and has one; never NULL. */
+/* Of the first row that is allowed; never NULL. */
 dti_gguf_decode_fn *dti_gguf_find(enum dti_gguf_blocks blocks, enum dti_level allowed);
+
+/* Fills `count` whole blocks with finite numbers, which follow one another, as ggml's
+ * quantize_row_*_ref do without an importance matrix, each operation rounded to fp32 in their
+ * order: the same bytes at every level. A scale that is too large for fp16 is infinite. */
+typedef void dti_gguf_encode_fn(unsigned char *blocks, const float *x, size_t count);
+/* NULL: blocks of the type are read only. */
+dti_gguf_encode_fn *dti_gguf_find_encoder(enum dti_gguf_blocks blocks, enum dti_level allowed);
+/* The types that have one, by ids; NULL: these were all. */
+const struct dti_gguf_type *dti_gguf_encoded(size_t index);
 
 #endif

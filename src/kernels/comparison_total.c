@@ -49,14 +49,6 @@ void dti_comparison_merge(struct dti_comparison *comparison, const struct dti_co
     dti_exact_sum_merge(&c->sum_ab, &part->sum_ab);
 }
 
-/* A sum of squares; NaN where fp64 does not hold it well. Below 2^-960 the smaller of the squares
- * may have lost bits, or vanished. any: whether one of the squared numbers is not 0. */
-static double squares(const struct dti_exact_sum *sum, bool any)
-{
-    const double value = dti_exact_sum_value(sum);
-    return !isfinite(value) || (any && value < 0x1p-960) ? NAN : value;
-}
-
 double dti_comparison_mean_absolute(const struct dti_comparison *comparison)
 {
     const double sum = dti_exact_sum_value(&comparison->sum_absolute);
@@ -67,14 +59,21 @@ double dti_comparison_mean_absolute(const struct dti_comparison *comparison)
 
 double dti_comparison_root_mean_square(const struct dti_comparison *comparison)
 {
-    const double sum = squares(&comparison->sum_squared, comparison->max_absolute > 0);
+    const double sum =
+        dti_exact_sum_squares(&comparison->sum_squared, comparison->max_absolute > 0);
     return comparison->compared == 0 ? 0 : sqrt(dti_fp64_divide(sum, (double)comparison->compared));
+}
+
+double dti_comparison_sqnr_db(const struct dti_comparison *comparison)
+{
+    return dti_exact_sum_decibels(&comparison->sum_aa, &comparison->sum_squared,
+                                  comparison->max_absolute > 0);
 }
 
 double dti_comparison_cosine(const struct dti_comparison *comparison)
 {
-    const double aa = squares(&comparison->sum_aa, true);
-    const double bb = squares(&comparison->sum_bb, true);
+    const double aa = dti_exact_sum_squares(&comparison->sum_aa, true);
+    const double bb = dti_exact_sum_squares(&comparison->sum_bb, true);
     const double ab = dti_exact_sum_value(&comparison->sum_ab);
     if (comparison->compared == 0 || isnan(aa) || isnan(bb) || !isfinite(ab))
         return NAN;

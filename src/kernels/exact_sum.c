@@ -4,7 +4,8 @@
  * bit 2097, 2^64 of them at bit 2161, and the sign bit above that, so 34 words hold every sum. */
 #include "dtinfo/exact_sum.h"
 
-#include <stdbool.h>
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/wide.h"
@@ -108,6 +109,25 @@ double dti_exact_sum_value(const struct dti_exact_sum *sum)
 
 /* Long division, a bit at a time from the highest one: 64 bits of the quotient, and whether
  * anything follows. */
+double dti_exact_sum_squares(const struct dti_exact_sum *sum, bool any)
+{
+    const double value = dti_exact_sum_value(sum);
+    return !isfinite(value) || (any && value < 0x1p-960) ? NAN : value;
+}
+
+double dti_exact_sum_decibels(const struct dti_exact_sum *signal, const struct dti_exact_sum *noise,
+                              bool any_noise)
+{
+    const double above = dti_exact_sum_squares(signal, true);
+    const double below = dti_exact_sum_squares(noise, any_noise);
+    if (isnan(above) || isnan(below))
+        return NAN;
+    if (!(below > 0))
+        return INFINITY;
+    const double ratio = above / below;
+    return 10 * (ratio < DBL_MIN || isinf(ratio) ? log10(above) - log10(below) : log10(ratio));
+}
+
 float dti_exact_sum_mean(const struct dti_exact_sum *sum, uint64_t count)
 {
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};

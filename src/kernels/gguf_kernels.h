@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Declares the decoders of every level. */
+ * Declares the decoders and encoders of every level. */
 #ifndef DTINFO_KERNELS_GGUF_KERNELS_H
 #define DTINFO_KERNELS_GGUF_KERNELS_H
 
 #include "dtinfo/gguf_kernel.h"
 
 extern dti_gguf_decode_fn *const dti_gguf_decode_scalar[DTI_GGUF_BLOCKS_COUNT];
+extern dti_gguf_encode_fn *const dti_gguf_encode_scalar[DTI_GGUF_BLOCKS_COUNT];
 #ifdef DTI_HAVE_X86
 extern dti_gguf_decode_fn *const dti_gguf_decode_avx2[DTI_GGUF_BLOCKS_COUNT];
 extern dti_gguf_decode_fn *const dti_gguf_decode_avx512[DTI_GGUF_BLOCKS_COUNT];
-dti_gguf_decode_fn dti_gguf_iq4_nl_avx2, dti_gguf_iq4_xs_avx2, dti_gguf_mxfp4_avx2,
-    dti_gguf_nvfp4_avx2;
-dti_gguf_decode_fn dti_gguf_iq4_nl_avx512, dti_gguf_iq4_xs_avx512, dti_gguf_mxfp4_avx512,
-    dti_gguf_nvfp4_avx512;
+extern dti_gguf_encode_fn *const dti_gguf_encode_avx2[DTI_GGUF_BLOCKS_COUNT];
+extern dti_gguf_encode_fn *const dti_gguf_encode_avx512[DTI_GGUF_BLOCKS_COUNT];
 #endif
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A function for each row of gguf_types.def that decodes its blocks. Compiled once a level. */
+ * A function for each row of gguf_types.def that decodes its blocks: the portable level. */
 #include "kernels/gguf_kernels.h"
 #include "kernels/gguf_lanes_grid.h"
 #include "kernels/gguf_lanes_k.h"

@@ -46,6 +46,9 @@ DTI_LANE float gguf_f32(uint32_t bits)
 /* fp16 bits. Subnormals: the bits behind the leading one of 2^-14, less that one. */
 DTI_LANE float gguf_half_of(uint32_t bits)
 {
+#ifdef GGUF_HALF_OF
+    return GGUF_HALF_OF(bits); /* an instruction of the level */
+#else
     const uint32_t sign = (bits & 0x8000) << 16, magnitude = (bits & 0x7fff) << 13;
     const uint32_t normal = magnitude + (UINT32_C(112) << 23);
     const float small = gguf_f32(magnitude + (UINT32_C(113) << 23)) - gguf_f32(UINT32_C(113) << 23);
@@ -54,6 +57,7 @@ DTI_LANE float gguf_half_of(uint32_t bits)
     const uint32_t finite = magnitude < UINT32_C(1) << 23 ? small_bits : normal;
     const uint32_t special = magnitude | UINT32_C(0x7f800000);
     return gguf_f32(sign | (magnitude >= UINT32_C(31) << 23 ? special : finite));
+#endif
 }
 
 DTI_LANE float gguf_half(const unsigned char *at)

@@ -140,13 +140,18 @@ DTI_LANE void iq1_s(struct gguf_block *to, const unsigned char *p)
 }
 
 /* The fp16 of the block is in the top 4 bits of the words with the scales. */
-DTI_LANE void iq1_m(struct gguf_block *to, const unsigned char *p)
+DTI_LANE float iq1_m_half(const unsigned char *p)
 {
     uint32_t bits = 0;
     GGUF_VECTOR
     for (unsigned i = 0; i < 4; i++)
         bits |= (uint32_t)p[48 + 2 * i + 1] >> 4 << (4 * i);
-    const float d = gguf_half_of(bits);
+    return gguf_half_of(bits);
+}
+
+DTI_LANE void iq1_m(struct gguf_block *to, const unsigned char *p)
+{
+    const float d = iq1_m_half(p);
     for (unsigned g = 0; g < 16; g++) {
         const uint32_t scale = gguf_u16(p + 48 + g / 4 * 2) >> (g % 4 * 3) & 7;
         to->scale[g] = d * (float)(2 * scale + 1);

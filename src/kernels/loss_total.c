@@ -56,14 +56,6 @@ void dti_loss_add_lanes(struct dti_loss *loss, const struct dti_loss_lanes *lane
     dti_exact_sum_add(&loss->sum_source_squared, dti_tile_sum(lanes->source_squared));
 }
 
-/* A sum of squares; NaN where fp64 does not hold it well. Below 2^-960 the smaller of the squares
- * may have lost bits, or vanished. any: whether one of the squared numbers is not 0. */
-static double squares(const struct dti_exact_sum *sum, bool any)
-{
-    const double value = dti_exact_sum_value(sum);
-    return isinf(value) || (any && value < 0x1p-960) ? NAN : value;
-}
-
 double dti_loss_mean_absolute(const struct dti_loss *loss)
 {
     const double sum = dti_exact_sum_value(&loss->sum_absolute);
@@ -74,20 +66,13 @@ double dti_loss_mean_absolute(const struct dti_loss *loss)
 
 double dti_loss_root_mean_square(const struct dti_loss *loss)
 {
-    const double sum = squares(&loss->sum_squared, loss->max_absolute > 0);
+    const double sum = dti_exact_sum_squares(&loss->sum_squared, loss->max_absolute > 0);
     return loss->compared == 0 ? 0 : sqrt(dti_fp64_divide(sum, (double)loss->compared));
 }
 
 double dti_loss_sqnr_db(const struct dti_loss *loss)
 {
-    const double signal = squares(&loss->sum_source_squared, true);
-    const double noise = squares(&loss->sum_squared, loss->max_absolute > 0);
-    if (isnan(signal) || isnan(noise))
-        return NAN;
-    if (!(noise > 0))
-        return loss->inexact > 0 ? NAN : INFINITY;
-    const double ratio = signal / noise;
-    if (ratio < DBL_MIN || isinf(ratio))
-        return 10 * (log10(signal) - log10(noise));
-    return 10 * log10(ratio);
+    const double db = dti_exact_sum_decibels(&loss->sum_source_squared, &loss->sum_squared,
+                                             loss->max_absolute > 0);
+    return isinf(db) && loss->inexact > 0 ? NAN : db;
 }

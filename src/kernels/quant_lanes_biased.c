@@ -33,20 +33,17 @@ DTI_LANE float round_to(enum dti_dtype number, float x)
 }
 
 DTI_LANE void dequantize(const struct dti_biased_args *args, enum dti_dtype number,
-                         unsigned char *to, const unsigned char *codes, size_t n)
+                         unsigned char *restrict to, const unsigned char *restrict codes, size_t n)
 {
-    float y[DTI_PIECE];
     for (size_t at = 0; at < n;) {
         const size_t group = at / args->group, left = args->group - at % args->group;
         const float scale = args->scales[group], bias = args->biases[group];
-        size_t part = n - at < DTI_PIECE ? n - at : DTI_PIECE;
-        part = left < part ? left : part;
-        for (size_t i = 0; i < part; i++) {
-            const float product = round_to(number, (float)codes[at + i] * scale);
-            y[i] = dti_lane_plain_nan(round_to(number, product + bias));
+        const size_t end = left < n - at ? at + left : n;
+        for (; at < end; at++) {
+            const float product = round_to(number, (float)codes[at] * scale);
+            const float y = dti_lane_plain_nan(round_to(number, product + bias));
+            memcpy(to + 4 * at, &y, sizeof y);
         }
-        memcpy(to + 4 * at, y, 4 * part);
-        at += part;
     }
 }
 

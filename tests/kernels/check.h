@@ -108,6 +108,9 @@ bool check_move_row(struct check *check, const struct dti_kernel *row); /* pack,
 bool check_loss_row(struct check *check, const struct dti_loss_kernel *row);
 bool check_quant_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_gguf_row(struct check *check, const struct dti_gguf_kernels *row);
+/* Prints how fast the decoders of each type are at each level, of types whose name contains `only`
+ * where it is not NULL. False without memory. */
+bool tell_gguf_speed(const char *only);
 /* Plans against dti_reference_run() at every level that is present. */
 bool check_plans(struct check *check);
 bool check_rules(struct check *check); /* the same with --like */

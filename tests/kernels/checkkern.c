@@ -6,6 +6,7 @@
  *   checkkern rows [LEVEL] [--quick|--long]   the rows of one level, or of all that are present
  *   checkkern plans|rules [--quick|--long]    plans, plans with --like, at every level
  *   checkkern --selftest                      deliberately wrong kernels must be caught
+ *   checkkern speed [--row TYPE]              GGUF's decoders beside a copy of their numbers
  *   --row NAME                                only rows whose name contains NAME
  *
  * DTI_TEST_QUICK in the environment is --quick, for builds whose compiler alone is new.
@@ -137,11 +138,13 @@ int main(int argc, char **argv)
     struct check check = {.state = 20260701};
     size_t rows = 1, skipped = 0;
     if (!read_options(&options, argc, argv)) {
-        fprintf(stderr, "usage: checkkern rows [LEVEL]|plans|rules|--selftest [--quick|--long] "
-                        "[--row NAME]\n");
+        fprintf(stderr, "usage: checkkern rows [LEVEL]|plans|rules|speed|--selftest "
+                        "[--quick|--long] [--row NAME]\n");
         return 2;
     }
     check.effort = options.effort;
+    if (strcmp(options.what, "speed") == 0)
+        return tell_gguf_speed(options.row) ? 0 : 1;
     if (strcmp(options.what, "rows") == 0)
         rows = check_rows(&check, &options, &skipped);
     else if (strcmp(options.what, "plans") == 0)

@@ -286,12 +286,28 @@ def print_hashes():
         print("    {DTI_GGUF_%s, 0x%08x}," % (name, hash_of(numbers_of(name, blocks))))
 
 
+def listed_sizes():
+    """Of the package, and where it is older than a type, of the structs."""
+    listed = {row["name"]: row for row in json.loads(run("list", "--json")[0])["gguf_types"]}
+    TALLY.check("types that are listed", sorted(listed), sorted(name.lower() for name in TYPES))
+    for name, (number, elements, size, _) in TYPES.items():
+        if number in set(gguf.GGMLQuantizationType) and name != "Q8_1":  # where the package counts fp32, ggml.h fp16
+            elements, size = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType(number)]
+        row = listed[name.lower()]
+        TALLY.check(name, (row["block_elements"], row["block_bytes"], row["bits_per_weight"]),
+                    (elements, size, 8 * size / elements))
+        shown = json.loads(run("mem", "3x%d" % (2 * elements - 1), name, "--json")[0])["sizes"][0]
+        if name not in ("NVFP4",):  # as a block format it has a scale of the tensor
+            TALLY.check("mem of " + name, (shown["bytes"], shown["padding_elements"]), (6 * size, 3))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         if not LIBRARY:
             print("ggml's C is not there: DTI_GGML_LIBRARY")
         every_type("--long" in sys.argv)
+        listed_sizes()
         big_endian()
         a_model()
         os.chdir("/")

@@ -180,8 +180,17 @@ static void the_hub_has_addresses_of_its_own(void)
     };
     struct dti_address address;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        check_row(&rows[i], dti_address_of_hub(&address, rows[i].text, "https://hub//"), &address);
-    CHECK_STR(dti_address_of_hub(&address, "hf://o/m/f", "http://hub"), plain);
+        check_row(&rows[i], dti_address_of_hub(&address, rows[i].text, "https://hub//", NULL),
+                  &address);
+    CHECK_STR(dti_address_of_hub(&address, "hf://o/m/f", "http://hub", NULL), plain);
+    static const struct row pinned[] = {
+        {"hf://o/m/a b", "https://hub/o/m/resolve/123abc/a%20b", NULL},
+        {"hf://o/m@v1/f", "https://hub/o/m/resolve/123abc/f", NULL},
+        {"hf://o/m@../f", NULL, form},
+    };
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
+        check_row(&pinned[i], dti_address_of_hub(&address, pinned[i].text, "https://hub", "123abc"),
+                  &address);
 }
 
 static void places_of_hosts_are_known(void)
@@ -263,7 +272,10 @@ static void queries_are_kept_apart(void)
 {
     char first[] = "--input=https://h/a?sig=1", again[] = "https://h/a?sig=1",
          other[] = "-ihttps://h/a?sig=2", login[] = "https://me:secret@h/a", word[] = "what?",
-         file[] = "hf://o/m/a?b";
+         file[] = "hf://o/m/a?b",
+         sum[] = "sum(@\"https://h/b?sig=3&x='(\":w) + @'https://h/a?sig=1':v * @'https://h/c'",
+         login_inside[] = "1 + @'https://me:secret@h/a'", at[] = "@\"https://h\":w + @x/y",
+         open[] = "@\"https://h/d?sig=4";
     struct dti_error error;
     CHECK(dti_remote_take_query(first, &error) == DTI_OK);
     CHECK_STR(first, "--input=https://h/a");
@@ -278,6 +290,14 @@ static void queries_are_kept_apart(void)
     CHECK_STR(word, "what?");
     CHECK(dti_remote_take_query(file, &error) == DTI_OK);
     CHECK_STR(file, "hf://o/m/a?b");
+    CHECK(dti_remote_take_query(sum, &error) == DTI_OK);
+    CHECK_STR(sum, "sum(@\"https://h/b\":w) + @'https://h/a':v * @'https://h/c'");
+    CHECK_STR(dti_remote_whole("https://h/b"), "https://h/b?sig=3&x='(");
+    CHECK(dti_remote_take_query(login_inside, &error) == DTI_USAGE);
+    CHECK(!strstr(error.text, "secret"));
+    CHECK(dti_remote_take_query(at, &error) == DTI_OK);
+    CHECK(dti_remote_take_query(open, &error) == DTI_OK);
+    CHECK_STR(open, "@\"https://h/d");
     CHECK(dti_is_address("hf://x") && !dti_is_address("https:") && !dti_is_address("x://y"));
 }
 

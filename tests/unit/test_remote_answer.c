@@ -46,6 +46,11 @@ static void good_heads_are_read(void)
     CHECK(!take(&exchange, "HTTP/1.1 302 Found\r\nLocation: /x\r\nX-Linked-Size: 7\r\n"));
     CHECK_STR(exchange.location, "/x");
     CHECK_U64(exchange.linked.size, 7);
+#define COMMIT "0123456789abcdef0123456789abcdef01234567"
+    CHECK(take(&exchange, OK RANGE "X-Repo-Commit: " COMMIT "\r\n"));
+    CHECK_STR(exchange.commit, COMMIT);
+    CHECK(take(&exchange, OK RANGE "X-Repo-Commit: " COMMIT "8\r\n"));
+    CHECK_STR(exchange.commit, "");
     CHECK(!take(&exchange, "HTTP/1.1 503 x\r\nRetry-After: 99999999\r\n"));
     CHECK_U64(exchange.retry_after, 1000000);
     CHECK(!take(&exchange, "HTTP/1.1 416 x\r\nContent-Range: bytes */0\r\n"));

@@ -30,6 +30,11 @@ DTI_INLINE __m256i load256(const unsigned char *src)
     return _mm256_loadu_si256((const __m256i *)(const void *)src);
 }
 
+DTI_INLINE __m128i load128(const unsigned char *src)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)src);
+}
+
 DTI_INLINE void store512(unsigned char *dst, __m512i value, bool stream)
 {
     if (stream)

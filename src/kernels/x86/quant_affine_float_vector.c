@@ -134,17 +134,6 @@ static struct numbers16 numbers_of(const struct dti_affine_args *args)
     return (struct numbers16){load_floats(from), load_floats(from + 64 - VECTOR)};
 }
 
-/* Each NaN becomes the one that there is. */
-DTI_INLINE floats plain_nans(floats x)
-{
-    const floats nan = as_floats(lanes_of(0x7fc00000));
-#ifdef __AVX512BW__
-    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x, nan);
-#else
-    return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-#endif
-}
-
 void VECTOR_NAME(dti_dequantize_small_columns)(const struct dti_affine_args *args, float *x,
                                                const void *codes, size_t n)
 {

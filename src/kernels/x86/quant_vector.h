@@ -248,6 +248,17 @@ DTI_INLINE floats floats_of(float x)
     return VECTOR_BITS(set1_ps)(x);
 }
 
+/* Each NaN becomes the one that there is. */
+DTI_INLINE floats plain_nans(floats x)
+{
+    const floats nan = as_floats(lanes_of(0x7fc00000));
+#ifdef __AVX512BW__
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x, nan);
+#else
+    return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+#endif
+}
+
 DTI_INLINE void prefetch(const unsigned char *src, size_t bytes)
 {
     for (size_t line = 0; line < bytes; line += DTI_CACHE_LINE)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Encoders of GGUF's blocks, for a judge in another language: encode_probe TYPE LEVEL reads fp32
+ * from standard input and writes blocks; TYPE as in "q4_k". The numbers are not aligned. Exit 77:
+ * the level is not present. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/gguf_kernel.h"
+
+enum { BATCH = 997, SKEW = 1 }; /* blocks; no multiple of any number of lanes */
+
+static unsigned char numbers[SKEW + BATCH * DTI_GGUF_BLOCK_MAX * sizeof(float)];
+static unsigned char blocks[BATCH * DTI_GGUF_BLOCK_MAX];
+
+int main(int count, char **words)
+{
+    struct dti_error error;
+    enum dti_level level;
+    if (count != 3 || dti_level_lookup(words[2], &level, &error) != DTI_OK)
+        return 2;
+    const struct dti_gguf_type *const type = dti_gguf_type_named(words[1]);
+    if (!type)
+        return 2;
+    if (!dti_level_present(level))
+        return 77;
+    dti_gguf_encode_fn *const encode = dti_gguf_find_encoder(type->blocks, level);
+    if (!encode)
+        return 3;
+    const size_t bytes = type->elements * sizeof(float);
+    for (;;) {
+        const size_t n = fread(numbers + SKEW, bytes, BATCH, stdin);
+        if (n == 0)
+            return ferror(stdout) || fflush(stdout) ? 1 : 0;
+        encode(blocks, (const float *)(const void *)(numbers + SKEW), n);
+        (void)fwrite(blocks, type->bytes, n, stdout);
+    }
+}

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every encoder of GGUF's blocks, at every CPU level, against ggml's own C and, for the types that it can write, the
+package `gguf` of llama.cpp: byte for byte.
+
+ggml's C: llama_cpp/lib of an installed llama-cpp-python, or the library that DTI_GGML_LIBRARY names: ggml-quants.c
+compiled without contraction (gcc -O2 -ffp-contract=off -DNDEBUG). One compiled with it (-march=native) differs in
+some blocks of IQ4_NL and the K types; one with assertions cannot judge, since they end it on some numbers.
+
+usage: test_ggml_encode.py PROBE [--long]
+       test_ggml_encode.py --hashes     the table of tests/unit/test_gguf_encode.c
+"""
+import ctypes
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+
+import harness
+
+np, gguf = harness.have("numpy"), harness.have("gguf")
+if np is None:
+    print("skipped: needs numpy")
+    sys.exit(77)
+
+LEVELS = ("none", "avx2", "avx512")
+# elements, bytes of a block; the elements that share a scale; the function of ggml
+TYPES = {
+    "q4_0": (32, 18, 32, "quantize_row_q4_0_ref"), "q4_1": (32, 20, 32, "quantize_row_q4_1_ref"),
+    "q5_0": (32, 22, 32, "quantize_row_q5_0_ref"), "q5_1": (32, 24, 32, "quantize_row_q5_1_ref"),
+    "q8_0": (32, 34, 32, "quantize_row_q8_0_ref"), "q2_k": (256, 84, 16, "quantize_row_q2_K_ref"),
+    "q3_k": (256, 110, 16, "quantize_row_q3_K_ref"), "q4_k": (256, 144, 32, "quantize_row_q4_K_ref"),
+    "q5_k": (256, 176, 32, "quantize_row_q5_K_ref"), "q6_k": (256, 210, 16, "quantize_row_q6_K_ref"),
+    "iq4_nl": (32, 18, 32, "quantize_iq4_nl"), "iq4_xs": (256, 136, 32, "quantize_iq4_xs"),
+    "tq1_0": (256, 54, 256, "quantize_row_tq1_0_ref"), "tq2_0": (256, 66, 256, "quantize_row_tq2_0_ref"),
+    "mxfp4": (32, 17, 32, "quantize_row_mxfp4_ref"), "q1_0": (128, 18, 128, "quantize_row_q1_0_ref"),
+    "q2_0": (64, 18, 64, "quantize_row_q2_0_ref"),
+}
+BY_PACKAGE = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "tq1_0", "tq2_0", "mxfp4")
+NUMBERS = {"q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "q2_k": 10, "q3_k": 11, "q4_k": 12, "q5_k": 13, "q6_k": 14,
+           "iq4_nl": 20, "iq4_xs": 23, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39, "q1_0": 41, "q2_0": 42}    # ids of ggml
+FIELDS = {"q4_0": (0,), "q4_1": (0, 2), "q5_0": (0,), "q5_1": (0, 2)}
+TALLY = harness.Tally()
+
+
+def ggml_library():
+    path = os.environ.get("DTI_GGML_LIBRARY")
+    found = None if path else importlib.util.find_spec("llama_cpp")
+    if found:
+        path = next(map(str, pathlib.Path(found.origin).parent.glob("lib/libggml-base.so*")), None)
+    return ctypes.CDLL(path) if path else None
+
+
+LIBRARY = ggml_library()
+
+
+def by_ggml(name, numbers):
+    elements, size, _, function = TYPES[name]
+    blocks = np.zeros((len(numbers) // elements, size), np.uint8)
+    call, to, count = getattr(LIBRARY, function), ctypes.c_void_p(blocks.ctypes.data), ctypes.c_int64(numbers.size)
+    if function.endswith("_ref"):
+        call(ctypes.c_void_p(numbers.ctypes.data), to, count)
+    else:
+        call(ctypes.c_void_p(numbers.ctypes.data), to, ctypes.c_int64(1), count, None)
+    return blocks
+
+
+def by_package(name, numbers):
+    kind = getattr(gguf.GGMLQuantizationType, name.upper())
+    with np.errstate(all="ignore"):
+        return gguf.quants.quantize(numbers.reshape(-1, TYPES[name][0]), kind)
+
+
+def without_zero_signs(name, blocks):
+    """The package has other signs of a scale of 0 and a minimum of 0."""
+    blocks = blocks.copy()
+    for at in FIELDS.get(name, ()):
+        blocks[(blocks[:, at] == 0) & (blocks[:, at + 1] == 0x80), at + 1] = 0
+    return blocks
+
+
+def ours(name, numbers, level):
+    done = subprocess.run([PROBE, name, level], input=numbers.tobytes(), stdout=subprocess.PIPE, check=False)
+    if done.returncode == 77:
+        return None
+    if done.returncode != 0:
+        sys.exit("the probe ended with status %d" % done.returncode)
+    return np.frombuffer(done.stdout, np.uint8).reshape(-1, TYPES[name][1])
+
+
+# Numbers: functions of a generator, the groups wanted, and the numbers of a group.
+
+def f32(numbers):
+    with np.errstate(all="ignore"):
+        return np.clip(numbers, -3.4028234663852886e38, 3.4028234663852886e38).astype(np.float32)
+
+
+def normal(r, n, m):
+    return f32(r.standard_normal((n, m), np.float32) * np.float32(0.02))
+
+
+def spread(r, n, m):
+    """Groups of quite different sizes in a block."""
+    return f32(normal(r, n, m) * np.exp2(r.integers(-12, 12, (n, 1))))
+
+
+def outliers(r, n, m):
+    numbers = normal(r, n, m)
+    numbers[r.random((n, m)) < 0.01] *= 50
+    return numbers
+
+
+def bf16(r, n, m):
+    return (normal(r, n, m).view(np.uint32) & 0xffff0000).view(np.float32)
+
+
+def ties(r, n, m):
+    """Small multiples of halves, and of a step that is no power of two."""
+    return f32(r.integers(-64, 65, (n, m)) * 0.5 * r.choice([1, 0.25, 3, 127, 1 / 127, 0.1], (n, 1)))
+
+
+def signs(r, n, m):
+    """The largest number with both signs, and zeros of both."""
+    return f32(r.choice([-1.0, -0.0, 0.0, 1.0], (n, m)) * r.choice([0, 1, 0.3], (n, 1)))
+
+
+def offset(r, n, m):
+    """Far from zero, in a narrow range."""
+    return f32(r.choice([-1, 1], (n, 1)) * r.uniform(0.1, 10, (n, 1)) + r.standard_normal((n, m)) * np.exp2(-r.integers(2, 25, (n, 1))))
+
+
+def few(r, n, m):
+    """Zeros but for a few."""
+    return f32(normal(r, n, m) * (r.random((n, m)) < r.choice([0, 0.02, 0.2], (n, 1))))
+
+
+def below_powers(r, n, m):
+    """The largest just below, at, and above powers of two."""
+    numbers = r.uniform(-0.5, 0.5, (n, m))
+    numbers[:, 3 % m] = (1 + r.integers(-60, 3, n) * 2.0 ** -24) * r.choice([-1, 1], n)
+    return f32(numbers * np.exp2(r.integers(-30, 31, (n, 1))))
+
+
+FAMILIES = {
+    "normal": normal, "spread": spread, "outliers": outliers, "bf16": bf16, "ties": ties, "signs": signs, "offset": offset,
+    "few": few, "below powers": below_powers,
+    "uniform": lambda r, n, m: f32(r.uniform(-1, 1, (n, m))),
+    "positive": lambda r, n, m: np.abs(normal(r, n, m)),
+    "negative": lambda r, n, m: -np.abs(normal(r, n, m)),
+    "constant": lambda r, n, m: f32(np.repeat(r.standard_normal((n, 1)) * r.choice([0, -0.0, 1, 1e-20], (n, 1)), m, axis=1)),
+    "ramps": lambda r, n, m: f32(np.linspace(-1, 1, m)[None] * r.uniform(0, 2, (n, 1)) + r.integers(-1, 2, (n, 1))),
+}
+EXTREMES = {
+    "fp16 subnormals": lambda r, n, m: f32(normal(r, n, m) * np.exp2(-r.uniform(10, 30, (n, 1)))),
+    "beyond fp16": lambda r, n, m: f32(normal(r, n, m) * np.exp2(r.uniform(15, 40, (n, 1)))),
+    "small": lambda r, n, m: f32(normal(r, n, m) * np.exp2(-r.uniform(30, 125, (n, 1)))),
+    "subnormal": lambda r, n, m: f32(normal(r, n, m).astype(float) * np.exp2(-r.uniform(115, 150, (n, 1)))),
+    "large": lambda r, n, m: f32(normal(r, n, m) * np.exp2(r.uniform(40, 127, (n, 1)))),
+    "huge": lambda r, n, m: f32(r.standard_normal((n, m)) * np.exp2(r.uniform(120, 129, (n, 1)))),
+    "far offset": lambda r, n, m: f32(offset(r, n, m) * np.exp2(r.uniform(-60, 60, (n, 1)))),
+    "any bits": lambda r, n, m: np.nan_to_num(r.integers(0, 1 << 32, (n, m), np.uint32).view(np.float32), nan=1, posinf=2, neginf=3),
+    "powers": lambda r, n, m: f32(r.choice([-1, 1], (n, m)) * np.exp2(r.uniform(-149, 128, (n, 1)) // 1 + r.integers(-3, 1, (n, m)))),
+    "below all powers": lambda r, n, m: f32(below_powers(r, n, m) * np.exp2(r.integers(-110, 98, (n, 1)))),
+}
+
+
+def numbers_of(name, family, count, seed):
+    """Blocks of a family."""
+    elements, _, group, _ = TYPES[name]
+    make = FAMILIES.get(family) or EXTREMES[family]
+    return np.ascontiguousarray(make(np.random.default_rng(seed), count * elements // group, group).reshape(-1), np.float32)
+
+
+def library_has_assertions():
+    """A child finds out."""
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        for name in TYPES:
+            for seed, family in enumerate(EXTREMES):
+                by_ggml(name, numbers_of(name, family, 64, seed))
+        os._exit(0)
+    return os.waitpid(child, 0)[1] != 0
+
+
+def judges(name, numbers, extreme):
+    if LIBRARY:
+        yield "ggml", by_ggml(name, numbers)
+    if gguf and name in BY_PACKAGE and not extreme and (LIBRARY is None or len(numbers) < 10 ** 6):
+        yield "the package", by_package(name, numbers)
+
+
+def same(name, family, numbers, levels, extreme, counts):
+    made = [(level, ours(name, numbers, level)) for level in levels]
+    for who, want in judges(name, numbers, extreme):
+        for level, blocks in made:
+            if blocks is None:
+                continue
+            if who == "the package":
+                blocks, want = without_zero_signs(name, blocks), without_zero_signs(name, want)
+            bad = np.flatnonzero((blocks != want).any(axis=1))
+            TALLY.checked += len(want)
+            count = counts.setdefault(who, [0, 0])
+            count[0], count[1] = count[0] + len(want), count[1] + len(bad)
+            if bad.size:
+                TALLY.differ("%s of %s at level %s, by %s, %d of %d blocks" % (name, family, level, who, bad.size, len(want)),
+                             "block %d: %s" % (bad[0], blocks[bad[0]].tobytes().hex()), want[bad[0]].tobytes().hex())
+                TALLY.differences += len(bad) - 1
+
+
+def every_type(long):
+    for name, (elements, _, _, _) in TYPES.items():
+        counts, each = {}, 37 + (1 << 14) // elements * (8 if long else 1)
+        for seed, family in enumerate([*FAMILIES, *EXTREMES]):
+            numbers = numbers_of(name, family, each, seed)
+            same(name, family, numbers, LEVELS, family in EXTREMES, counts)
+        if long:
+            for seed in range(100):     # ten million blocks of 32, or as many numbers
+                family = [*FAMILIES, "normal", "normal"][seed % (len(FAMILIES) + 2)]
+                same(name, family, numbers_of(name, family, 32 * 10 ** 5 // elements, 1000 + seed),
+                     LEVELS[-1:] if seed % 10 else LEVELS, False, counts)
+        print("%-8s %s" % (name, ", ".join("%d blocks, %d different by %s" % (*counts[who], who) for who in counts) or "no judge"), flush=True)
+    if not LIBRARY:
+        TALLY.skip("most types: ggml's C is not there (DTI_GGML_LIBRARY)")
+
+
+def made_numbers(number, elements):
+    """Those of test_gguf_encode.c."""
+    random, state = np.zeros(37 * elements, np.uint32), number
+    for i in range(random.size):
+        random[i] = state = (state * 1664525 + 1013904223) & 0xffffffff
+    top = ((random >> 8).astype(np.int64) - (1 << 23))
+    kind = np.arange(random.size) // elements % 7
+    signs = np.where(random >> 31, np.float32(-1), np.float32(1)) * (random >> 30 & 1).astype(np.float32)
+    coarse = np.trunc(top / (1 << 17)).astype(np.float32) * np.float32(2 ** -6)
+    scales = np.float32([1, 2.0 ** -20, 2.0 ** 20, 2.0 ** -130, 2.0 ** 126, 0, 0])[kind]
+    return np.where(kind == 5, signs, np.where(kind == 6, coarse, top.astype(np.float32) * np.float32(2.0 ** -24) * scales))
+
+
+def print_hashes():
+    """Of blocks of numbers that a linear congruential generator makes."""
+    for name, (elements, _, _, _) in TYPES.items():
+        total = 0x811c9dc5
+        for byte in by_ggml(name, made_numbers(NUMBERS[name], elements)).tobytes():
+            total = (total ^ byte) * 0x01000193 & 0xffffffff
+        print("    {DTI_GGUF_%s, 0x%08x}," % (name.upper(), total))
+
+
+if sys.argv[1:] == ["--hashes"]:
+    print_hashes()
+else:
+    PROBE, LONG = harness.arguments()
+    if LIBRARY and library_has_assertions():
+        TALLY.skip("the library of ggml, which has assertions")
+        LIBRARY = None
+    every_type(LONG)
+    TALLY.finish()

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Encoders of GGUF's blocks: the bytes of ggml for made numbers, at every CPU level and in parts of
+ * every size. */
+#include "dtinfo/gguf_kernel.h"
+#include "unit.h"
+
+enum {
+    BLOCKS = 37,
+    NUMBERS = BLOCKS * DTI_GGUF_BLOCK_MAX,
+    BYTES_MAX = 300,
+    GUARD = 0xa5,
+    SKEW = 2
+};
+
+static unsigned char numbers[NUMBERS * sizeof(float) + SKEW];
+static unsigned char bytes[BLOCKS * BYTES_MAX + 1], part[BLOCKS * BYTES_MAX + 1];
+
+/* Each seventh block of a kind: of ordinary size; small; large for fp16; almost all subnormal; so
+ * large that squares are infinite; 0, 1, -0 and -1; coarse, for ties. */
+static float made(uint32_t random, size_t block)
+{
+    static const float scales[] = {1, 0x1p-20F, 0x1p20F, 0x1p-130F, 0x1p126F};
+    const int32_t top = (int32_t)(random >> 8) - (1 << 23);
+    if (block % 7 == 5)
+        return (float)(random >> 30 & 1) * (random >> 31 ? -1 : 1);
+    if (block % 7 == 6)
+        return (float)(top / (1 << 17)) * 0x1p-6F;
+    return (float)top * 0x1p-24F * scales[block % 7];
+}
+
+static void make_numbers(const struct dti_gguf_type *type)
+{
+    uint32_t state = type->id;
+    for (size_t i = 0; i < BLOCKS * (size_t)type->elements; i++) {
+        state = state * UINT32_C(1664525) + UINT32_C(1013904223);
+        const float number = made(state, i / type->elements);
+        memcpy(numbers + SKEW + i * sizeof number, &number, sizeof number);
+    }
+}
+
+/* From tests/oracle/test_ggml_encode.py --hashes. */
+static const struct {
+    enum dti_gguf_blocks blocks;
+    uint32_t hash;
+} cases[] = {
+    {DTI_GGUF_Q4_0, 0x1e74ea17},  {DTI_GGUF_Q4_1, 0x177e380e},   {DTI_GGUF_Q5_0, 0x495cac6d},
+    {DTI_GGUF_Q5_1, 0x31017489},  {DTI_GGUF_Q8_0, 0xd1e600e5},   {DTI_GGUF_Q2_K, 0xfd35db3e},
+    {DTI_GGUF_Q3_K, 0x1a4367ee},  {DTI_GGUF_Q4_K, 0x189628f2},   {DTI_GGUF_Q5_K, 0x958903e4},
+    {DTI_GGUF_Q6_K, 0xebb12291},  {DTI_GGUF_IQ4_NL, 0x9e500b7a}, {DTI_GGUF_IQ4_XS, 0x009a494b},
+    {DTI_GGUF_TQ1_0, 0xac89fca7}, {DTI_GGUF_TQ2_0, 0xd6e9f5af},  {DTI_GGUF_MXFP4, 0x5ea4b6d5},
+    {DTI_GGUF_Q1_0, 0x8e651736},  {DTI_GGUF_Q2_0, 0x717dadf5},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+static void encode(const struct dti_gguf_type *type, enum dti_level level, unsigned char *to,
+                   size_t from, size_t count)
+{
+    const unsigned char *const x = numbers + SKEW + from * type->elements * sizeof(float);
+    dti_gguf_find_encoder(type->blocks, level)(to, (const float *)(const void *)x, count);
+}
+
+static void bytes_are_those_of_ggml_at_every_level(void)
+{
+    for (size_t i = 0; i < CASES; i++)
+        for (enum dti_level level = 0; level < DTI_LEVEL_COUNT; level++) {
+            const struct dti_gguf_type *const type = dti_gguf_type_of(cases[i].blocks);
+            uint32_t hash = UINT32_C(0x811c9dc5);
+            if (!dti_level_present(level))
+                continue;
+            make_numbers(type);
+            encode(type, level, bytes, 0, BLOCKS);
+            for (size_t k = 0; k < BLOCKS * (size_t)type->bytes; k++)
+                hash = (hash ^ bytes[k]) * UINT32_C(0x01000193);
+            if (!CHECK_U64(hash, cases[i].hash))
+                fprintf(stderr, "    %s, %s\n", type->name, dti_level_name(level));
+        }
+}
+
+static void parts_are_the_same_bytes(void)
+{
+    for (size_t i = 0; i < CASES; i++)
+        for (enum dti_level level = 0; level < DTI_LEVEL_COUNT; level++) {
+            const struct dti_gguf_type *const type = dti_gguf_type_of(cases[i].blocks);
+            if (!dti_level_present(level))
+                continue;
+            make_numbers(type);
+            encode(type, level, bytes, 0, BLOCKS);
+            for (size_t n = 0; n < BLOCKS; n = n < 3 ? n + 1 : 2 * n + 9) { /* 0 1 2 3 15 */
+                const size_t from = BLOCKS - n, size = n * type->bytes;
+                memset(part, GUARD, sizeof part);
+                encode(type, level, part, from, n);
+                CHECK(memcmp(part, bytes + from * type->bytes, size) == 0 && part[size] == GUARD);
+            }
+        }
+}
+
+/* What has no case here has no encoder. */
+static void others_are_read_only(void)
+{
+    for (enum dti_gguf_blocks blocks = 0; blocks < DTI_GGUF_BLOCKS_COUNT; blocks++) {
+        bool is_case = false;
+        for (size_t i = 0; i < CASES; i++)
+            is_case |= cases[i].blocks == blocks;
+        CHECK((dti_gguf_find_encoder(blocks, DTI_LEVEL_SCALAR) != NULL) == is_case);
+    }
+}
+
+UNIT_MAIN(bytes_are_those_of_ggml_at_every_level, parts_are_the_same_bytes, others_are_read_only)
