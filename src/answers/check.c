@@ -65,9 +65,9 @@ static uint64_t code_of(const struct dti_format *format, const struct dti_check_
 
 const char *dti_check_name(size_t kind)
 {
-    static const char *const names[] = {"valid",     "digest",      "dtype",     "shape",
-                                        "quantized", "no-nan",      "no-inf",    "max-abs",
-                                        "fits",      "max-to-zero", "max-error", "min-sqnr"};
+    static const char *const names[] = {"valid",       "digest",    "pickle",  "dtype",   "shape",
+                                        "quantized",   "no-nan",    "no-inf",  "max-abs", "fits",
+                                        "max-to-zero", "max-error", "min-sqnr"};
     return kind <= DTI_CHECK_MIN_SQNR ? names[kind] : NULL;
 }
 
@@ -136,6 +136,21 @@ static void put_digest(char buffer[DTI_CHECK_DETAIL], const struct dti_check_rep
                    dti_digest_spell(digest, &report->digests[failure->index]));
 }
 
+/* "imports 'os.system', called once"; "imports a name that the pickle computes, never called" */
+static void put_global(char buffer[DTI_CHECK_DETAIL], const struct dti_pickle_import *import)
+{
+    const char *const text = import->module ? import->module : import->name;
+    const size_t module = import->module ? import->module_length + 1 : 0;
+    char quoted[DTI_QUOTE_SIZE] = "a name that the pickle computes", calls[40] = "never called";
+    if (text)
+        dti_quote(quoted, text, module + import->name_length);
+    if (import->calls == 1)
+        (void)snprintf(calls, sizeof calls, "called once");
+    else if (import->calls > 1)
+        (void)snprintf(calls, sizeof calls, "called %llu times", (unsigned long long)import->calls);
+    (void)snprintf(buffer, DTI_CHECK_DETAIL, "imports %s, %s", quoted, calls);
+}
+
 const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
                              const struct dti_check_failure *failure)
 {
@@ -187,6 +202,13 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
     case DTI_CHECK_TOO_HIGH:
     case DTI_CHECK_TOO_LOW:
         put_extreme(buffer, failure, tensor);
+        break;
+    case DTI_CHECK_GLOBAL:
+        put_global(buffer, &report->pickles.imports[failure->index]);
+        break;
+    case DTI_CHECK_PICKLES:
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s",
+                       report->pickles.faults[failure->index - report->pickles.import_count]);
         break;
     case DTI_CHECK_LINT:
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", failure->finding->text);

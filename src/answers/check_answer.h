@@ -9,11 +9,13 @@
 #include "dtinfo/json.h"
 #include "dtinfo/lint.h"
 #include "dtinfo/logical_tensors.h"
+#include "dtinfo/pickle_scan.h"
 
 /* In the order of the report. Those from DTI_CHECK_NO_NAN on need the data. */
 enum dti_check_kind {
     DTI_CHECK_VALID,
     DTI_CHECK_DIGEST,
+    DTI_CHECK_PICKLE, /* needs no tensors */
     DTI_CHECK_DTYPE,
     DTI_CHECK_SHAPE,
     DTI_CHECK_QUANTIZED, /* reads the data of quantized tensors */
@@ -79,6 +81,8 @@ enum dti_check_fault {
     DTI_CHECK_SQNR,    /* figure: dB */
     DTI_CHECK_LOST,    /* count finite elements become infinity or NaN */
     DTI_CHECK_LINT,    /* finding */
+    DTI_CHECK_GLOBAL,  /* imports[index] of the pickles is unknown */
+    DTI_CHECK_PICKLES, /* faults[index] of them, behind the imports */
 };
 
 struct dti_check_failure {
@@ -111,6 +115,8 @@ struct dti_check_report {
     char problem[DTI_ERROR_TEXT];    /* of an invalid file: the reader's message */
     struct dti_digest *digests;      /* of its files, or NULL */
     struct dti_lint *lint;           /* or NULL */
+    struct dti_pickle_scan pickles;  /* or zeros */
+    bool scanned;                    /* they are there */
     struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
     struct dti_check_failure *failures; /* assertion after assertion, in the order of the tensors */
     size_t failure_count, failure_capacity, unreadable_count;
@@ -130,11 +136,13 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr);
 enum dti_status dti_check_values(struct dti_check_report *report, const size_t *tensors,
                                  size_t count, struct dti_error *reterr);
-/* check_lint.c: DTI_CHECK_QUANTIZED, before and after those; and where it is among the assertions:
- * behind the last, if it is none. */
+/* check_pickle.c: DTI_CHECK_PICKLE, the assertion `at`, of a file of whatever content. Fails as
+ * dti_pickle_scan() does. */
+enum dti_status dti_check_pickles(struct dti_check_report *report, size_t at,
+                                  struct dti_error *reterr);
+/* check_lint.c: DTI_CHECK_QUANTIZED, before and after those. */
 enum dti_status dti_check_lint_begin(struct dti_check_report *report, struct dti_error *reterr);
 enum dti_status dti_check_lint_end(struct dti_check_report *report, struct dti_error *reterr);
-size_t dti_check_lints(const struct dti_check_request *request);
 
 enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable);
 

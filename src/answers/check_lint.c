@@ -5,7 +5,8 @@
 
 #include "dtinfo/glob.h"
 
-size_t dti_check_lints(const struct dti_check_request *request)
+/* Where DTI_CHECK_QUANTIZED is among the assertions: behind the last, if it is none. */
+static size_t lint_assertion(const struct dti_check_request *request)
 {
     size_t at = 0;
     while (at < request->assertion_count && request->assertions[at].kind != DTI_CHECK_QUANTIZED)
@@ -38,7 +39,7 @@ static enum dti_status add_unreadable(struct dti_check_report *report, size_t at
 enum dti_status dti_check_lint_begin(struct dti_check_report *report, struct dti_error *reterr)
 {
     const struct dti_check_request *const request = report->request;
-    const size_t at = dti_check_lints(request);
+    const size_t at = lint_assertion(request);
     struct dti_reading reading = request->reading;
     if (at == request->assertion_count || !report->container->stored)
         return DTI_OK;
@@ -66,7 +67,7 @@ static enum dti_status take(void *context, size_t at, const struct dti_tensor_st
 enum dti_status dti_check_lint_end(struct dti_check_report *report, struct dti_error *reterr)
 {
     struct dti_reading reading = report->request->reading;
-    struct dti_check_failure failure = {.assertion = dti_check_lints(report->request),
+    struct dti_check_failure failure = {.assertion = lint_assertion(report->request),
                                         .tensor = SIZE_MAX,
                                         .fault = DTI_CHECK_LINT,
                                         .index = UINT64_MAX};

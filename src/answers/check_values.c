@@ -46,6 +46,7 @@ static bool is_settled(const struct dti_check_assertion *assertion, const struct
         return strcmp(format->name, assertion->format.name) == 0;
     case DTI_CHECK_VALID:
     case DTI_CHECK_DIGEST:
+    case DTI_CHECK_PICKLE:
     case DTI_CHECK_DTYPE:
     case DTI_CHECK_SHAPE:
     case DTI_CHECK_QUANTIZED:
@@ -169,6 +170,7 @@ static bool holds(const struct dti_check_assertion *assertion,
         return loss_holds(assertion, stats, &losses[assertion->as], failure);
     case DTI_CHECK_VALID:
     case DTI_CHECK_DIGEST:
+    case DTI_CHECK_PICKLE:
     case DTI_CHECK_DTYPE:
     case DTI_CHECK_SHAPE:
     case DTI_CHECK_QUANTIZED:

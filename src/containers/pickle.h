@@ -23,7 +23,8 @@ enum dti_pickle_type {
     DTI_PICKLE_FALSE,
     DTI_PICKLE_INT,
     DTI_PICKLE_TEXT,
-    DTI_PICKLE_PLAIN, /* a number, bytes, an unusual text: nothing that matters here */
+    DTI_PICKLE_PLAIN, /* a number, an unusual text: nothing that matters here */
+    DTI_PICKLE_BYTES,
     DTI_PICKLE_TUPLE,
     DTI_PICKLE_LIST, /* sets, too */
     DTI_PICKLE_DICT, /* its keys and values in turn */
@@ -37,6 +38,7 @@ enum dti_pickle_type {
 enum dti_pickle_makes {
     DTI_PICKLE_MAKES_OPAQUE, /* nobody knows what */
     DTI_PICKLE_MAKES_PLAIN,
+    DTI_PICKLE_MAKES_BYTES, /* of a text, its first argument */
     DTI_PICKLE_MAKES_DICT,
     DTI_PICKLE_MAKES_LIST,     /* its argument, or an empty one */
     DTI_PICKLE_MAKES_ARGUMENT, /* its first argument */
@@ -58,7 +60,15 @@ enum dti_pickle_meaning {
     DTI_GLOBAL_SPARSE,
     DTI_GLOBAL_META,
     DTI_GLOBAL_WRAPPER,
+    DTI_GLOBAL_ARRAY,  /* of numpy, by its state */
+    DTI_GLOBAL_BUFFER, /* the same, by arguments */
+    DTI_GLOBAL_NUMPY_DTYPE,
 };
+
+/* Whether "module.name" is a row, or a dtype of torch: calling it is harmless. */
+bool dti_pickle_is_known(const char *text, size_t length, size_t module_length);
+/* The dtype that torch calls so, or NULL. */
+const struct dti_format *dti_pickle_dtype(const char *name, size_t length);
 
 struct dti_pickle_node;
 struct dti_pickle {
@@ -91,9 +101,15 @@ enum dti_pickle_meaning dti_pickle_meaning(const struct dti_pickle *pickle, uint
 /* Of a TUPLE: its values; false: it is something else. */
 bool dti_pickle_tuple(const struct dti_pickle *pickle, uint32_t value, const uint32_t **ret_items,
                       size_t *ret_count);
-/* Of a PERSISTENT its tuple; of a CALL its global and its tuple. */
+/* Of a PERSISTENT its tuple; of a CALL its global, its tuple, and the state that BUILD gives to
+ * what it makes: the value None where there is none. */
 uint32_t dti_pickle_arguments(const struct dti_pickle *pickle, uint32_t value);
 uint32_t dti_pickle_callee(const struct dti_pickle *pickle, uint32_t value);
+uint32_t dti_pickle_state(const struct dti_pickle *pickle, uint32_t value);
+/* Of BYTES where they are in the file, and how many; encoded: in UTF-8, each of them a character
+ * up to U+00FF. False: it is something else. */
+bool dti_pickle_bytes(const struct dti_pickle *pickle, uint32_t value, uint64_t *ret_at,
+                      uint64_t *ret_size, bool *ret_encoded);
 /* Marks a value; whether it was marked before. */
 bool dti_pickle_visit(struct dti_pickle *pickle, uint32_t value);
 

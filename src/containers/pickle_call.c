@@ -2,6 +2,7 @@
  *
  * What a call in a pickle makes, as pickle_globals.def says. Nothing is called. */
 #include "containers/pickle_parts.h"
+#include "dtinfo/ascii.h"
 
 /* An ordered dict that Python 2 wrote: its argument is a list of pairs. Those are copied, so their
  * number is bounded by the file even if many dicts name one list. */
@@ -44,6 +45,31 @@ static bool make_opaque(struct dti_pickle_machine *machine, uint32_t callee, uin
     return true;
 }
 
+/* Bytes as protocol 2 has them, which knows only texts: _codecs.encode('\xff', 'latin1'). */
+static struct dti_pickle_node bytes_of(const struct dti_pickle *pickle, const uint32_t *items,
+                                       size_t count)
+{
+    struct dti_pickle_node made = {.type = DTI_PICKLE_PLAIN};
+    size_t length;
+    if (count < 2 || items[0] >= DTI_PICKLE_SMALL ||
+        dti_pickle_type(pickle, items[1]) != DTI_PICKLE_TEXT)
+        return made;
+    const char *const code = dti_pickle_text(pickle, items[1], &length);
+    const struct dti_pickle_node text = pickle->nodes[items[0]];
+    const bool is_short = text.type == DTI_PICKLE_TEXT && text.last != UINT32_MAX;
+    if ((!is_short && (text.type != DTI_PICKLE_PLAIN || !text.known)) ||
+        (!dti_text_is(code, length, "latin1") && !dti_text_is(code, length, "latin-1")))
+        return made;
+    const uint64_t at =
+        is_short ? pickle->start + text.last : (uint64_t)text.last << 32 | text.first;
+    made.type = DTI_PICKLE_BYTES;
+    made.known = true;
+    made.count = text.count;
+    made.first = (uint32_t)at;
+    made.last = (uint32_t)(at >> 32);
+    return made;
+}
+
 /* A class with its source, as old files have it: ('module', class, file, source). */
 static uint32_t class_of(const struct dti_pickle *pickle, uint32_t callee)
 {
@@ -75,6 +101,9 @@ bool dti_pickle_call(struct dti_pickle_machine *machine, uint32_t callee, uint32
     case DTI_PICKLE_MAKES_OPAQUE:
         return make_opaque(machine, callee, ret);
     case DTI_PICKLE_MAKES_PLAIN:
+        break;
+    case DTI_PICKLE_MAKES_BYTES:
+        made = bytes_of(pickle, items, count);
         break;
     case DTI_PICKLE_MAKES_DICT:
         made.type = DTI_PICKLE_DICT;

@@ -127,6 +127,7 @@ static bool put(struct dti_pickle_machine *machine, uint64_t index)
         memset(machine->memo + machine->memo_count, 0xFF, more * sizeof *machine->memo);
         machine->memo_count += more;
     }
+    machine->memo_used += machine->memo[index] == UINT32_MAX;
     machine->memo[index] = *top(machine);
     return true;
 }
@@ -138,7 +139,7 @@ bool dti_pickle_do_put(struct dti_pickle_machine *machine)
 
 bool dti_pickle_do_memoize(struct dti_pickle_machine *machine)
 {
-    return put(machine, machine->memo_count);
+    return put(machine, machine->memo_used);
 }
 
 bool dti_pickle_do_get(struct dti_pickle_machine *machine)
@@ -186,14 +187,36 @@ bool dti_pickle_do_plain(struct dti_pickle_machine *machine)
     return push_new(machine, DTI_PICKLE_PLAIN);
 }
 
+/* What is not kept: where it is. */
+static bool push_place(struct dti_pickle_machine *machine, enum dti_pickle_type type, bool text)
+{
+    const struct dti_pickle_node node = {.type = (uint8_t)type,
+                                         .known = text,
+                                         .count = (uint32_t)machine->number,
+                                         .first = (uint32_t)machine->bytes_at,
+                                         .last = (uint32_t)(machine->bytes_at >> 32)};
+    uint32_t value;
+    if (machine->number > UINT32_MAX)
+        return push_new(machine, DTI_PICKLE_PLAIN);
+    return dti_pickle_new(machine, node, &value) && push(machine, value);
+}
+
+bool dti_pickle_do_bytes(struct dti_pickle_machine *machine)
+{
+    return push_place(machine, DTI_PICKLE_BYTES, false);
+}
+
 bool dti_pickle_do_text(struct dti_pickle_machine *machine)
 {
+    const uint64_t at = machine->bytes_at - machine->start;
     uint32_t value;
     if (!machine->bytes)
-        return push_new(machine, DTI_PICKLE_PLAIN);
-    return dti_pickle_new_text(machine, DTI_PICKLE_TEXT, (const char *)machine->bytes,
-                               (size_t)machine->number, &value) &&
-           push(machine, value);
+        return push_place(machine, DTI_PICKLE_PLAIN, true);
+    if (!dti_pickle_new_text(machine, DTI_PICKLE_TEXT, (const char *)machine->bytes,
+                             (size_t)machine->number, &value))
+        return false;
+    machine->pickle->nodes[value].last = at < UINT32_MAX ? (uint32_t)at : UINT32_MAX;
+    return push(machine, value);
 }
 
 static bool push_tuple(struct dti_pickle_machine *machine, const uint32_t *items, size_t count)
@@ -327,16 +350,20 @@ bool dti_pickle_do_reduce(struct dti_pickle_machine *machine)
 
 bool dti_pickle_do_reduce_named(struct dti_pickle_machine *machine)
 {
-    if (!need(machine, 3))
-        return false;
-    const uint32_t *const values = drop(machine, 3);
-    return call(machine, values[0], values[1]);
+    const uint32_t *const values = need(machine, 3) ? drop(machine, 3) : NULL;
+    return values && call(machine, values[0], values[1]);
 }
 
-/* The state of known objects says nothing about tensors, and that of unknown ones is unknown. */
+/* Of what the reader looks at, the state is kept. That of other known objects says nothing about
+ * tensors, and that of unknown ones is unknown. */
 bool dti_pickle_do_build(struct dti_pickle_machine *machine)
 {
-    return need(machine, 2) && drop(machine, 1);
+    if (!need(machine, 2))
+        return false;
+    const uint32_t state = *drop(machine, 1), value = *top(machine);
+    if (dti_pickle_type(machine->pickle, value) == DTI_PICKLE_CALL)
+        machine->pickle->nodes[value].last = state;
+    return true;
 }
 
 bool dti_pickle_do_instance(struct dti_pickle_machine *machine)

@@ -9,11 +9,13 @@
 
 struct dti_pickle_node {
     uint8_t type;  /* enum dti_pickle_type */
-    uint8_t known; /* of a GLOBAL: its row, or 0 */
+    uint8_t known; /* of a GLOBAL: its row, or 0; of BYTES: 1, encoded; of PLAIN: 1, a text */
     bool visited;
     uint32_t count; /* of items or bytes of text; of a CALL its arguments */
     uint32_t first; /* item, first byte of the text (INT: the low half), callee */
-    uint32_t last;  /* of a LIST or DICT: its last segment (INT: the high half) */
+    uint32_t last;  /* of a LIST or DICT: its last segment (INT: the high half); of a CALL its
+                     * state; of a TEXT where it is, from the start on */
+    /* BYTES, a PLAIN text: count bytes, at first and last, the low and the high half */
 };
 
 /* Small numbers need no node: their values begin here. */
@@ -30,7 +32,44 @@ enum dti_pickle_operand {
     DTI_OPERAND_COUNTED1, /* bytes after their number, in 1, 4 or 8 bytes */
     DTI_OPERAND_COUNTED4,
     DTI_OPERAND_COUNTED8,
+    DTI_OPERAND_LINE,
     DTI_OPERAND_LINES, /* two lines */
+};
+/* What an opcode does to the stack of pickle_scan.c. */
+enum dti_pickle_effect {
+    DTI_SCAN_UNKNOWN,
+    DTI_SCAN_NOTHING,
+    DTI_SCAN_PROTOCOL,
+    DTI_SCAN_STOP,
+    DTI_SCAN_MARK,
+    DTI_SCAN_POP,      /* a value, or a mark */
+    DTI_SCAN_POP_MARK, /* what is above the last mark, and the mark */
+    DTI_SCAN_DUP,
+    DTI_SCAN_PUT,
+    DTI_SCAN_PUT_LINE,
+    DTI_SCAN_MEMOIZE,
+    DTI_SCAN_GET,
+    DTI_SCAN_GET_LINE,
+    DTI_SCAN_PUSH,    /* a value that names nothing */
+    DTI_SCAN_TEXT,    /* one that may */
+    DTI_SCAN_ESCAPED, /* the same as Python 2 writes it: 'a\n' */
+    DTI_SCAN_UNICODE, /* with \u0061 in it */
+    DTI_SCAN_DROP1,   /* the upper values go into the one below */
+    DTI_SCAN_DROP2,
+    DTI_SCAN_WRAP1, /* they become one */
+    DTI_SCAN_WRAP2,
+    DTI_SCAN_WRAP3,
+    DTI_SCAN_WRAP_MARKED,
+    /* imports */
+    DTI_SCAN_GLOBAL,
+    DTI_SCAN_STACK_GLOBAL,
+    DTI_SCAN_EXTENSION,
+    DTI_SCAN_INST, /* calls, too */
+    /* calls */
+    DTI_SCAN_CALL2, /* of so many values the lowest */
+    DTI_SCAN_CALL3,
+    DTI_SCAN_BUILD,
+    DTI_SCAN_OBJ,
 };
 
 struct dti_pickle_machine {
@@ -38,18 +77,35 @@ struct dti_pickle_machine {
     struct dti_pickle *pickle;
     unsigned char *buffer;
     size_t begin, used; /* of the buffer: what is still to be taken */
-    uint64_t at, limit; /* in the file: of the next byte, and of the end */
-    uint64_t opcode_at;
+    uint64_t start, at; /* in the file: of the pickle, and of the next byte */
+    uint64_t limit;     /* how far it is read, without what has been skipped; at most end */
+    uint64_t end;
+    uint64_t opcode_at, bytes_at; /* likewise, of the operand's bytes */
     uint32_t opcodes;
     uint32_t *stack, *marks, *memo;
     size_t stack_count, mark_count, memo_count;
+    size_t memo_used; /* of those: what MEMOIZE counts */
     size_t stack_capacity, mark_capacity, memo_capacity;
     unsigned code; /* the opcode */
     /* its operand */
     uint64_t number;            /* or how many bytes there are */
     const unsigned char *bytes; /* NULL: too many to be kept; of two lines "module.name" */
+    size_t module_length;       /* of that */
     bool stopped;
 };
+
+struct dti_pickle_opcode {
+    const char *name; /* NULL: there is none */
+    enum dti_pickle_operand operand;
+    bool (*run)(struct dti_pickle_machine *machine);
+    enum dti_pickle_effect scan;
+};
+extern const struct dti_pickle_opcode dti_pickle_opcodes[256];
+
+/* pickle_operand.c: begins at `start` of the opening's file; the buffer is to be freed. Takes the
+ * next opcode with its operand. */
+bool dti_pickle_start(struct dti_pickle_machine *machine, uint64_t start, uint64_t end);
+bool dti_pickle_fetch(struct dti_pickle_machine *machine);
 
 bool dti_pickle_refuse(struct dti_pickle_machine *machine, const char *text);
 
@@ -73,7 +129,7 @@ bool dti_pickle_call(struct dti_pickle_machine *machine, uint32_t callee, uint32
                      uint32_t *ret);
 
 /* pickle_operations.c: what opcodes do. */
-#define OPCODE(byte, name, operand, operation) \
+#define OPCODE(byte, name, operand, operation, scan) \
     bool dti_pickle_do_##operation(struct dti_pickle_machine *machine);
 #include "containers/pickle_opcodes.def"
 #undef OPCODE

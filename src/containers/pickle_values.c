@@ -12,17 +12,19 @@ enum { SEGMENT_HEAD = 2 };
 
 static const struct {
     const char *name;
+    size_t module_length;
     enum dti_pickle_makes makes;
     enum dti_pickle_meaning meaning;
 } globals[] = {
-    {"", DTI_PICKLE_MAKES_OPAQUE, DTI_GLOBAL_UNKNOWN},
+    {"", 0, DTI_PICKLE_MAKES_OPAQUE, DTI_GLOBAL_UNKNOWN},
 #define GLOBAL(module, name, makes, meaning) \
-    {module "." name, DTI_PICKLE_MAKES_##makes, DTI_GLOBAL_##meaning},
+    {module "." name, sizeof module - 1, DTI_PICKLE_MAKES_##makes, DTI_GLOBAL_##meaning},
 #include "containers/pickle_globals.def"
 #undef GLOBAL
-#define STORAGE(name, ...)                                        \
-    {"torch." name, DTI_PICKLE_MAKES_OPAQUE, DTI_GLOBAL_STORAGE}, \
-        {"torch.cuda." name, DTI_PICKLE_MAKES_OPAQUE, DTI_GLOBAL_STORAGE},
+#define STORAGE(name, ...)                                                            \
+    {"torch." name, sizeof "torch" - 1, DTI_PICKLE_MAKES_OPAQUE, DTI_GLOBAL_STORAGE}, \
+        {"torch.cuda." name, sizeof "torch.cuda" - 1, DTI_PICKLE_MAKES_OPAQUE,        \
+         DTI_GLOBAL_STORAGE},
 #include "containers/torch_storages.def"
 #undef STORAGE
 };
@@ -137,15 +139,41 @@ bool dti_pickle_append(struct dti_pickle_machine *machine, uint32_t list, const 
     return true;
 }
 
-bool dti_pickle_new_global(struct dti_pickle_machine *machine, const char *text, size_t length,
-                           uint32_t *ret)
+/* The row of "module.name"; 0: there is none. */
+static size_t known_row(const char *text, size_t length)
 {
     size_t known = GLOBALS - 1;
     while (known > 0 && !dti_text_is(text, length, globals[known].name))
         known--;
+    return known;
+}
+
+const struct dti_format *dti_pickle_dtype(const char *name, size_t length)
+{
+    for (size_t i = 0; i < dti_dtype_name_count; i++) {
+        if (dti_dtype_names[i].system == DTI_SYSTEM_TORCH &&
+            dti_text_is(name, length, dti_dtype_names[i].name))
+            return dti_format_get(dti_dtype_names[i].dtype);
+    }
+    return NULL;
+}
+
+bool dti_pickle_is_known(const char *text, size_t length, size_t module_length)
+{
+    static const char torch[] = "torch";
+    const size_t row = known_row(text, length);
+    if (row > 0)
+        return globals[row].module_length == module_length;
+    return module_length == sizeof torch - 1 && memcmp(text, torch, module_length) == 0 &&
+           dti_pickle_dtype(text + module_length + 1, length - module_length - 1);
+}
+
+bool dti_pickle_new_global(struct dti_pickle_machine *machine, const char *text, size_t length,
+                           uint32_t *ret)
+{
     if (!dti_pickle_new_text(machine, DTI_PICKLE_GLOBAL, text, length, ret))
         return false;
-    machine->pickle->nodes[*ret].known = (uint8_t)known;
+    machine->pickle->nodes[*ret].known = (uint8_t)known_row(text, length);
     return true;
 }
 
@@ -231,6 +259,23 @@ uint32_t dti_pickle_arguments(const struct dti_pickle *pickle, uint32_t value)
 uint32_t dti_pickle_callee(const struct dti_pickle *pickle, uint32_t value)
 {
     return pickle->nodes[value].first;
+}
+
+uint32_t dti_pickle_state(const struct dti_pickle *pickle, uint32_t value)
+{
+    return pickle->nodes[value].last;
+}
+
+bool dti_pickle_bytes(const struct dti_pickle *pickle, uint32_t value, uint64_t *ret_at,
+                      uint64_t *ret_size, bool *ret_encoded)
+{
+    if (dti_pickle_type(pickle, value) != DTI_PICKLE_BYTES)
+        return false;
+    const struct dti_pickle_node *const node = &pickle->nodes[value];
+    *ret_at = (uint64_t)node->last << 32 | node->first;
+    *ret_size = node->count;
+    *ret_encoded = node->known;
+    return true;
 }
 
 bool dti_pickle_visit(struct dti_pickle *pickle, uint32_t value)

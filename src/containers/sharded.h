@@ -33,6 +33,9 @@ bool dti_index_parse(struct dti_opening *opening, const char *text, size_t lengt
 /* Looks into the folder that is the container's path: its index (*ret_index, then ret->count is
  * 0), or else the names of all its shards. */
 bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct dti_shards *ret);
+/* folder/name; the folder is that of the index `path`, or the path itself. NULL: memory ran out. */
+const char *dti_shard_path(struct dti_opening *opening, const char *path, bool path_is_folder,
+                           const char *name);
 /* Names of files in order: for bsearch(), and sorting them. */
 int dti_shards_compare(const void *a, const void *b);
 void dti_shards_sort(const char **names, size_t count);

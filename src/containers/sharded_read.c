@@ -24,9 +24,8 @@ static const char *quote_text(char buffer[DTI_QUOTE_SIZE], const char *text)
     return dti_quote(buffer, text, strlen(text));
 }
 
-/* folder/name; the folder is that of the index, or the path itself. */
-static const char *join(struct dti_opening *opening, const char *path, bool path_is_folder,
-                        const char *name)
+const char *dti_shard_path(struct dti_opening *opening, const char *path, bool path_is_folder,
+                           const char *name)
 {
     size_t folder = strlen(path);
     if (!path_is_folder) {
@@ -68,7 +67,7 @@ static bool open_shards(struct checkpoint_opening *work, const char *path, bool 
         struct dti_error error = {.status = DTI_OK};
         struct dti_container_file *const file = &container->files[i];
         *file = (struct dti_container_file){
-            .path = join(opening, path, path_is_folder, work->shards.names[i])};
+            .path = dti_shard_path(opening, path, path_is_folder, work->shards.names[i])};
         if (!file->path)
             return false;
         const enum dti_status status = dti_input_open_file(&file->input, file->path, &error);
@@ -312,7 +311,7 @@ static bool open_folder(struct checkpoint_opening *work)
         return false;
     if (!name)
         return open_all(work, container->path, true);
-    struct dti_container_file file = {.path = join(opening, container->path, true, name)};
+    struct dti_container_file file = {.path = dti_shard_path(opening, container->path, true, name)};
     if (!file.path ||
         !dti_opening_goes_on(opening, dti_input_open_file(&file.input, file.path, opening->error)))
         return false;

@@ -11,6 +11,7 @@
 /* What is known about the tensors of one file or of several, beside the container's own. */
 struct dti_torch_place {
     const uint64_t *strides; /* in elements; NULL: its bytes are a plain range of the file */
+    uint64_t encoded;        /* or that many bytes of text, whose characters are the bytes; or 0 */
     bool gathered;           /* and then they begin here in scratch */
     uint64_t gathered_at;
 };

@@ -210,6 +210,48 @@ static size_t item_bytes(const struct dti_tensor *tensor)
     return tensor->format->kind == DTI_KIND_COMPLEX ? 2 * part : part;
 }
 
+/* Bytes that are the characters of a text in UTF-8, in pieces; a character is not divided. */
+static enum dti_status decode(struct dti_torch *torch, const struct dti_input *input,
+                              const struct dti_tensor *tensor, uint64_t encoded,
+                              struct dti_error *reterr)
+{
+    enum { TWO = 0xC2, TWO_END = 0xC4, MORE = 0x80, MORE_MASK = 0xC0 };
+    unsigned char *const from = torch->buffers, *const to = torch->buffers + PIECE;
+    uint64_t done = 0, written = 0;
+    char label[DTI_QUOTE_SIZE];
+    bool good = true;
+    while (good && done < encoded) {
+        const size_t size = encoded - done < PIECE ? (size_t)(encoded - done) : PIECE;
+        size_t at = 0, used = 0;
+        enum dti_status status =
+            dti_input_read_at(input, from, size, tensor->offset + done, reterr);
+        if (status != DTI_OK)
+            return status;
+        while (at < size && from[at] < MORE)
+            to[used++] = from[at++];
+        while (good && at < size && (from[at] < MORE || at + 1 < size)) {
+            const bool two = from[at] >= MORE;
+            good = !two ||
+                   (from[at] >= TWO && from[at] < TWO_END && (from[at + 1] & MORE_MASK) == MORE);
+            to[used++] =
+                (unsigned char)(two ? from[at] << 6 | (from[at + 1] & ~MORE_MASK) : from[at]);
+            at += 1 + two;
+        }
+        good = good && at > 0 && used <= tensor->bytes - written;
+        if (good)
+            status = dti_scratch_write_at(&torch->scratch, to, used, torch->used + written, reterr);
+        if (status != DTI_OK)
+            return status;
+        done += at;
+        written += used;
+    }
+    if (good && written == tensor->bytes)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_BAD_INPUT,
+                    "%s: array %s: damaged: its text is not that of its bytes",
+                    dti_input_label(input, label), DTI_QUOTED(tensor->name, tensor->name_length));
+}
+
 /* Room for more in the temporary file, which grows by doubling: tensors may be many and small. */
 static enum dti_status make_room(struct dti_torch *torch, const char *name, uint64_t bytes,
                                  struct dti_error *reterr)
@@ -231,6 +273,21 @@ static enum dti_status make_room(struct dti_torch *torch, const char *name, uint
     return dti_scratch_extend(&torch->scratch, more > bytes - left ? more : bytes - left, reterr);
 }
 
+static enum dti_status gather_all(struct dti_torch *torch, const struct dti_input *input,
+                                  const struct dti_tensor *tensor, const uint64_t *strides,
+                                  struct dti_error *reterr)
+{
+    struct torch_gathering work = {.from = input,
+                                   .to = &torch->scratch,
+                                   .from_at = tensor->offset,
+                                   .to_at = torch->used,
+                                   .item = item_bytes(tensor),
+                                   .piece = torch->buffers,
+                                   .gathered = torch->buffers + PIECE};
+    plan(&work, tensor, strides);
+    return gather(&work, reterr);
+}
+
 enum dti_status dti_torch_data(struct dti_container *container, size_t index,
                                const struct dti_input **ret_input, uint64_t *ret_offset,
                                struct dti_error *reterr)
@@ -239,7 +296,7 @@ enum dti_status dti_torch_data(struct dti_container *container, size_t index,
     const struct dti_tensor *const tensor = &container->tensors[index];
     const struct dti_input *const input = &container->files[tensor->file].input;
     struct dti_torch_place *const place = &torch->places[index];
-    if (!place->strides) {
+    if (!place->strides && place->encoded == 0) {
         *ret_input = input;
         *ret_offset = tensor->offset;
         return DTI_OK;
@@ -248,19 +305,12 @@ enum dti_status dti_torch_data(struct dti_container *container, size_t index,
         enum dti_status status = make_room(torch, input->name, tensor->bytes, reterr);
         if (status != DTI_OK)
             return status;
-        struct torch_gathering work = {.from = input,
-                                       .to = &torch->scratch,
-                                       .from_at = tensor->offset,
-                                       .to_at = torch->used,
-                                       .item = item_bytes(tensor),
-                                       .piece = torch->buffers,
-                                       .gathered = torch->buffers + PIECE};
-        plan(&work, tensor, place->strides);
-        status = gather(&work, reterr);
+        status = place->encoded > 0 ? decode(torch, input, tensor, place->encoded, reterr)
+                                    : gather_all(torch, input, tensor, place->strides, reterr);
         if (status != DTI_OK)
             return status;
         place->gathered = true;
-        place->gathered_at = work.to_at;
+        place->gathered_at = torch->used;
         torch->used += tensor->bytes;
     }
     *ret_input = &torch->scratch;

@@ -4,6 +4,7 @@
 #ifndef DTINFO_TORCH_PARTS_H
 #define DTINFO_TORCH_PARTS_H
 
+#include "containers/npy.h"
 #include "containers/torch.h"
 #include "containers/zip.h"
 
@@ -26,10 +27,25 @@ struct dti_torch_storage {
 bool dti_torch_storage(const struct dti_pickle *pickle, uint32_t value,
                        struct dti_torch_storage *ret);
 
+/* An array of numpy. */
+struct dti_torch_array {
+    char descr[24]; /* "<f4" */
+    struct dti_npy_type type;
+    bool big_endian, fortran;
+    uint32_t shape;    /* a value of the pickle */
+    uint32_t axes;     /* another: the axes of that shape in another order; or None */
+    bool there;        /* its bytes are known: */
+    bool encoded;      /* characters in UTF-8 */
+    uint64_t at, size; /* in the file, as they are there */
+};
+/* Of a CALL; false: it is no array, or not one of numbers. */
+bool dti_torch_array(const struct dti_pickle *pickle, uint32_t call, struct dti_torch_array *ret);
+
 struct dti_torch_found {
     struct dti_tensor tensor;
     const uint64_t *strides; /* NULL: its bytes are a plain range of the file */
     uint64_t span;           /* bytes from its first element to the end of its last */
+    uint64_t encoded;        /* bytes of text in UTF-8 that has them; 0: they are as they are */
     size_t order;
 };
 struct dti_torch_reading {
@@ -52,6 +68,28 @@ struct dti_torch_reading {
     size_t others, shared;
     const char *other_name, *shared_name; /* the first of them, quoted */
 };
+
+/* What is known about a tensor on the way. */
+struct dti_torch_making {
+    struct dti_torch_reading *reading;
+    struct dti_subject subject;
+    struct dti_torch_found found;
+    uint64_t strides[DTI_TORCH_RANK_MAX];
+    uint64_t item; /* bytes of an element; 0: not known */
+    bool big_endian;
+};
+
+/* torch_tensor.c: false on failure; what is there but has no numbers is listed with a reason. */
+bool dti_torch_refuse(const struct dti_torch_making *making, const char *text);
+void dti_torch_cannot(struct dti_torch_making *making, const char *why);
+/* The shape and the number of elements, from a tuple. */
+bool dti_torch_set_shape(struct dti_torch_making *making, uint32_t value);
+/* Where the elements are: the last must be in the storage. Then their order. */
+bool dti_torch_check_place(struct dti_torch_making *making, const struct dti_torch_storage *storage,
+                           uint64_t offset);
+bool dti_torch_set_layout(struct dti_torch_making *making);
+/* torch_array.c: the array that a CALL makes. */
+bool dti_torch_make_array(struct dti_torch_making *making, uint32_t call);
 
 /* torch_zip.c, torch_legacy.c: read the pickle and find the storages. */
 bool dti_torch_open_zip(struct dti_torch_reading *reading);

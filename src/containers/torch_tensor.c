@@ -10,22 +10,13 @@
 #include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 
-/* What is known about a tensor on the way. */
-struct torch_making {
-    struct dti_torch_reading *reading;
-    struct dti_subject subject;
-    struct dti_torch_found found;
-    uint64_t strides[DTI_TORCH_RANK_MAX];
-    uint64_t item; /* bytes of an element; 0: not known */
-};
-
-static bool refuse(const struct torch_making *making, const char *text)
+bool dti_torch_refuse(const struct dti_torch_making *making, const char *text)
 {
     return dti_opening_refuse_of(making->reading->opening, making->subject, "%s", text);
 }
 
 /* Listed, but without numbers. */
-static void cannot(struct torch_making *making, const char *why)
+void dti_torch_cannot(struct dti_torch_making *making, const char *why)
 {
     making->found.tensor.format = NULL;
     if (!making->found.tensor.refusal)
@@ -33,25 +24,26 @@ static void cannot(struct torch_making *making, const char *why)
 }
 
 /* Numbers that are not negative, as many as there are; to ret, which has room for all. */
-static bool read_sizes(const struct torch_making *making, uint32_t value, uint64_t *ret,
+static bool read_sizes(const struct dti_torch_making *making, uint32_t value, uint64_t *ret,
                        unsigned *ret_count)
 {
     const struct dti_pickle *const pickle = &making->reading->pickle;
     const uint32_t *items;
     size_t count;
     if (!dti_pickle_tuple(pickle, value, &items, &count))
-        return refuse(making, " has a shape or strides that are no tuple");
+        return dti_torch_refuse(making, " has a shape or strides that are no tuple");
     if (count > DTI_TORCH_RANK_MAX)
-        return refuse(making, " has more than 64 dimensions");
+        return dti_torch_refuse(making, " has more than 64 dimensions");
     for (size_t i = 0; i < count; i++) {
         if (!dti_pickle_size(pickle, items[i], &ret[i]))
-            return refuse(making, " has a shape or strides that are no numbers from 0 on");
+            return dti_torch_refuse(making,
+                                    " has a shape or strides that are no numbers from 0 on");
     }
     *ret_count = (unsigned)count;
     return true;
 }
 
-static bool set_shape(struct torch_making *making, uint32_t value)
+bool dti_torch_set_shape(struct dti_torch_making *making, uint32_t value)
 {
     struct dti_tensor *const tensor = &making->found.tensor;
     uint64_t shape[DTI_TORCH_RANK_MAX];
@@ -63,7 +55,7 @@ static bool set_shape(struct torch_making *making, uint32_t value)
         empty |= shape[i] == 0;
     for (unsigned i = 0; i < tensor->rank && !empty; i++) {
         if (!dti_mul_u64(tensor->elements, shape[i], &tensor->elements))
-            return refuse(making, " has too many elements");
+            return dti_torch_refuse(making, " has too many elements");
     }
     if (empty)
         tensor->elements = 0;
@@ -71,53 +63,44 @@ static bool set_shape(struct torch_making *making, uint32_t value)
     return tensor->shape != NULL;
 }
 
-/* The dtype that torch calls so. */
-static const struct dti_format *format_of(const char *name, size_t length)
-{
-    for (size_t i = 0; i < dti_dtype_name_count; i++) {
-        if (dti_dtype_names[i].system == DTI_SYSTEM_TORCH &&
-            dti_text_is(name, length, dti_dtype_names[i].name))
-            return dti_format_get(dti_dtype_names[i].dtype);
-    }
-    return NULL;
-}
-
 /* A dtype by its name, "torch.float8_e4m3fn". Elements of less than a byte are only known in pairs.
  */
-static bool set_dtype(struct torch_making *making, uint32_t value)
+static bool set_dtype(struct dti_torch_making *making, uint32_t value)
 {
     static const char module[] = "torch.";
     struct dti_tensor *const tensor = &making->found.tensor;
     const struct dti_pickle *const pickle = &making->reading->pickle;
     size_t length;
     if (dti_pickle_meaning(pickle, value) != DTI_GLOBAL_DTYPE)
-        return refuse(making, " has a dtype that is none of torch");
+        return dti_torch_refuse(making, " has a dtype that is none of torch");
     const char *const text = dti_pickle_text(pickle, value, &length);
     char quoted[DTI_QUOTE_SIZE];
     dti_quote(quoted, text, length);
-    tensor->format = format_of(text + sizeof module - 1, length - (sizeof module - 1));
+    tensor->format = dti_pickle_dtype(text + sizeof module - 1, length - (sizeof module - 1));
     tensor->stored_as = dti_opening_text(making->reading->opening, quoted + 1, strlen(quoted) - 2);
     if (!tensor->stored_as)
         return false;
     making->item = 1;
     if (!tensor->format) {
         making->item = 0;
-        cannot(making, "has a dtype that dtinfo does not know");
+        dti_torch_cannot(making, "has a dtype that dtinfo does not know");
     } else if (tensor->format->kind == DTI_KIND_COMPLEX) {
         making->item = tensor->format->width / 8;
     } else if (!dti_format_packs(tensor->format)) {
         making->item = dti_format_container(tensor->format);
     } else if (tensor->format->id != DTI_FP4_E2M1) {
-        cannot(making, "has elements of less than a byte, whose order torch does not define");
+        dti_torch_cannot(making,
+                         "has elements of less than a byte, whose order torch does not define");
     }
     return true;
 }
 
-static bool set_storage(struct torch_making *making, uint32_t value, struct dti_torch_storage *ret)
+static bool set_storage(struct dti_torch_making *making, uint32_t value,
+                        struct dti_torch_storage *ret)
 {
     struct dti_tensor *const tensor = &making->found.tensor;
     if (!dti_torch_storage(&making->reading->pickle, value, ret))
-        return refuse(making, " has a storage that is none of torch's");
+        return dti_torch_refuse(making, " has a storage that is none of torch's");
     if (!ret->torch_name)
         return true;
     tensor->stored_as = ret->torch_name;
@@ -128,7 +111,7 @@ static bool set_storage(struct torch_making *making, uint32_t value, struct dti_
 
 /* Whether elements follow each other in the order of the shape, or, backwards, in the opposite
  * order. Dimensions of one element do not matter. */
-static bool is_plain(const struct torch_making *making, bool backwards)
+static bool is_plain(const struct dti_torch_making *making, bool backwards)
 {
     const struct dti_tensor *const tensor = &making->found.tensor;
     uint64_t expected = 1;
@@ -142,11 +125,11 @@ static bool is_plain(const struct torch_making *making, bool backwards)
 }
 
 /* Two codes in each of torch's elements: the last dimension has twice as many. */
-static bool double_last(struct torch_making *making)
+static bool double_last(struct dti_torch_making *making)
 {
     struct dti_tensor *const tensor = &making->found.tensor;
     if (tensor->rank == 0 || !is_plain(making, false)) {
-        cannot(making, "has pairs of elements that do not follow each other");
+        dti_torch_cannot(making, "has pairs of elements that do not follow each other");
         return true;
     }
     uint64_t *const shape =
@@ -161,8 +144,8 @@ static bool double_last(struct torch_making *making)
 
 /* The last element must be in the storage. All of a file's tensors together may repeat what it
  * stores, but not without bound. */
-static bool check_place(struct torch_making *making, const struct dti_torch_storage *storage,
-                        uint64_t offset)
+bool dti_torch_check_place(struct dti_torch_making *making, const struct dti_torch_storage *storage,
+                           uint64_t offset)
 {
     enum { REPEATED = 4 };
     static const uint64_t allowed = UINT64_C(1) << 30;
@@ -174,10 +157,10 @@ static bool check_place(struct torch_making *making, const struct dti_torch_stor
         uint64_t step;
         if (!dti_mul_u64(tensor->shape[i] - 1, making->strides[i], &step) ||
             !dti_add_u64(last, step, &last))
-            return refuse(making, " has strides that are too large");
+            return dti_torch_refuse(making, " has strides that are too large");
     }
     if (tensor->elements > 0 && last >= storage->view_bytes / making->item)
-        return refuse(making, " has elements beyond the end of its storage");
+        return dti_torch_refuse(making, " has elements beyond the end of its storage");
     tensor->offset = storage->offset + storage->view_at;
     if (tensor->elements > 0) {
         tensor->offset += offset * making->item;
@@ -186,7 +169,7 @@ static bool check_place(struct torch_making *making, const struct dti_torch_stor
     if (!dti_mul_u64(tensor->elements, making->item, &bytes) || !dti_mul_u64(bytes, 8, &bits) ||
         !dti_add_u64(reading->repeated, bytes, &reading->repeated) ||
         reading->repeated / REPEATED > file + allowed / REPEATED) {
-        cannot(making, "repeats stored elements, too often to be read");
+        dti_torch_cannot(making, "repeats stored elements, too often to be read");
         reading->repeated = UINT64_MAX / 2;
         return true;
     }
@@ -195,13 +178,13 @@ static bool check_place(struct torch_making *making, const struct dti_torch_stor
 }
 
 /* How the elements are in the file, of what can be read. */
-static bool set_layout(struct torch_making *making)
+bool dti_torch_set_layout(struct dti_torch_making *making)
 {
     struct dti_torch_reading *const reading = making->reading;
     struct dti_tensor *const tensor = &making->found.tensor;
     if (!tensor->format)
         return true;
-    tensor->layout = dti_file_layout(tensor->format, DTI_PACKING_LOW, reading->big_endian);
+    tensor->layout = dti_file_layout(tensor->format, DTI_PACKING_LOW, making->big_endian);
     if (dti_format_packs(dti_real_format(tensor->format)))
         return double_last(making);
     if (tensor->elements == 0 || is_plain(making, false))
@@ -229,7 +212,7 @@ static bool is_lazy(const struct dti_pickle *pickle, uint32_t metadata)
 }
 
 /* (storage, offset, shape, strides, ...), and where dtype and metadata are among them. */
-static bool make_view(struct torch_making *making, const uint32_t *items, size_t count,
+static bool make_view(struct dti_torch_making *making, const uint32_t *items, size_t count,
                       size_t dtype, size_t metadata)
 {
     struct dti_torch_reading *const reading = making->reading;
@@ -238,58 +221,62 @@ static bool make_view(struct torch_making *making, const uint32_t *items, size_t
     uint64_t offset;
     unsigned rank;
     if (count < 4 || (dtype > 0 && count <= dtype))
-        return refuse(making, " is made of too few parts");
+        return dti_torch_refuse(making, " is made of too few parts");
     if (!set_storage(making, items[0], &storage) || (dtype > 0 && !set_dtype(making, items[dtype])))
         return false;
     if (!making->found.tensor.stored_as)
-        return refuse(making, " has no dtype");
+        return dti_torch_refuse(making, " has no dtype");
     if (!dti_pickle_size(pickle, items[1], &offset))
-        return refuse(making, " has an offset that is no number from 0 on");
-    if (!set_shape(making, items[2]) || !read_sizes(making, items[3], making->strides, &rank))
+        return dti_torch_refuse(making, " has an offset that is no number from 0 on");
+    if (!dti_torch_set_shape(making, items[2]) ||
+        !read_sizes(making, items[3], making->strides, &rank))
         return false;
     if (rank != making->found.tensor.rank)
-        return refuse(making, " has more strides than dimensions, or fewer");
+        return dti_torch_refuse(making, " has more strides than dimensions, or fewer");
     if (!making->found.tensor.format || making->found.tensor.refusal)
-        cannot(making, "is quantized by torch, with a scale and zero points in the pickle");
+        dti_torch_cannot(making,
+                         "is quantized by torch, with a scale and zero points in the pickle");
     if (count > metadata && is_lazy(pickle, items[metadata]))
-        cannot(making, "is stored before its conjugation or negation, which torch does when it "
-                       "reads it");
+        dti_torch_cannot(making,
+                         "is stored before its conjugation or negation, which torch does when it "
+                         "reads it");
     if (dtype > 0 && reading->big_endian)
-        cannot(making, "is in a big-endian file, which does not say how wide its elements are");
+        dti_torch_cannot(making,
+                         "is in a big-endian file, which does not say how wide its elements are");
     if (making->item == 0)
         return true;
     return reading->locate(reading, making->subject, &storage) &&
-           check_place(making, &storage, offset) && set_layout(making);
+           dti_torch_check_place(making, &storage, offset) && dti_torch_set_layout(making);
 }
 
 /* What has no data here: its shape is listed. */
-static bool make_absent(struct torch_making *making, const uint32_t *items, size_t count,
+static bool make_absent(struct dti_torch_making *making, const uint32_t *items, size_t count,
                         size_t shape, size_t dtype, const char *why)
 {
     if (count <= shape || count <= dtype)
-        return refuse(making, " is made of too few parts");
+        return dti_torch_refuse(making, " is made of too few parts");
     if (dtype < shape && !set_dtype(making, items[dtype]))
         return false;
     if (!making->found.tensor.stored_as)
         making->found.tensor.stored_as = "torch.Tensor";
     making->found.tensor.refusal = NULL;
-    cannot(making, why);
-    return set_shape(making, items[shape]);
+    dti_torch_cannot(making, why);
+    return dti_torch_set_shape(making, items[shape]);
 }
 
-static bool make_sparse(struct torch_making *making, const uint32_t *items, size_t count)
+static bool make_sparse(struct dti_torch_making *making, const uint32_t *items, size_t count)
 {
     const struct dti_pickle *const pickle = &making->reading->pickle;
     const uint32_t *parts;
     size_t part_count, last;
     if (count != 2 || !dti_pickle_tuple(pickle, items[1], &parts, &part_count) || part_count < 3)
-        return refuse(making, " is made of too few parts");
+        return dti_torch_refuse(making, " is made of too few parts");
     last = dti_pickle_type(pickle, parts[2]) == DTI_PICKLE_TUPLE ? 2 : 3;
     return make_absent(making, parts, part_count, last, last, "is a sparse tensor");
 }
 
 /* Parameters and tensors of other classes have the tensor among their arguments. */
-static bool make(struct torch_making *making, uint32_t call)
+static bool make(struct dti_torch_making *making, uint32_t call)
 {
     const struct dti_pickle *const pickle = &making->reading->pickle;
     uint32_t callee = dti_pickle_callee(pickle, call),
@@ -302,13 +289,17 @@ static bool make(struct torch_making *making, uint32_t call)
         switch (dti_pickle_meaning(pickle, callee)) {
         case DTI_GLOBAL_SAME:
             if (count == 0 || dti_pickle_type(pickle, items[0]) != DTI_PICKLE_CALL)
-                return refuse(making, " is made of something that is no tensor");
-            callee = dti_pickle_callee(pickle, items[0]);
-            arguments = dti_pickle_arguments(pickle, items[0]);
+                return dti_torch_refuse(making, " is made of something that is no tensor");
+            call = items[0];
+            callee = dti_pickle_callee(pickle, call);
+            arguments = dti_pickle_arguments(pickle, call);
             continue;
+        case DTI_GLOBAL_ARRAY:
+        case DTI_GLOBAL_BUFFER:
+            return dti_torch_make_array(making, call);
         case DTI_GLOBAL_FROM_TYPE:
             if (count < 3)
-                return refuse(making, " is made of too few parts");
+                return dti_torch_refuse(making, " is made of too few parts");
             callee = items[0];
             arguments = items[2];
             continue;
@@ -319,7 +310,8 @@ static bool make(struct torch_making *making, uint32_t call)
         case DTI_GLOBAL_TENSOR_V3:
             return make_view(making, items, count, 6, 7);
         case DTI_GLOBAL_QUANTIZED:
-            cannot(making, "is quantized by torch, with a scale and zero points in the pickle");
+            dti_torch_cannot(making,
+                             "is quantized by torch, with a scale and zero points in the pickle");
             return make_view(making, items, count, 0, SIZE_MAX);
         case DTI_GLOBAL_SPARSE:
             return make_sparse(making, items, count);
@@ -330,10 +322,10 @@ static bool make(struct torch_making *making, uint32_t call)
             return make_absent(making, items, count, 2, 1,
                                "is of a class of its own, which only Python could rebuild");
         default:
-            return refuse(making, " is made by a function that makes no tensors");
+            return dti_torch_refuse(making, " is made by a function that makes no tensors");
         }
     }
-    return refuse(making, " is made of too many functions");
+    return dti_torch_refuse(making, " is made of too many functions");
 }
 
 /* The list is gone with the pickle. */
@@ -355,10 +347,11 @@ bool dti_torch_tensor(struct dti_torch_reading *reading, uint32_t call, const ch
 {
     enum { CLAIMED_PER_BYTE = 32, CLAIMED_MORE = 1 << 16, CLAIMED_PER_TENSOR = 64 };
     struct dti_opening *const opening = reading->opening;
-    struct torch_making making = {
+    struct dti_torch_making making = {
         .reading = reading,
         .subject = {.what = "tensor", .name = name, .length = name_length},
         .found = {.order = reading->found_count},
+        .big_endian = reading->big_endian,
     };
     if (!make(&making, call))
         return false;

@@ -106,6 +106,17 @@ static bool enter(struct torch_walk *walk, uint32_t value, enum dti_pickle_type 
     return true;
 }
 
+/* Something that numpy makes and that is no array of numbers. */
+static bool is_other(const struct dti_pickle *pickle, uint32_t call)
+{
+    const enum dti_pickle_meaning meaning =
+        dti_pickle_meaning(pickle, dti_pickle_callee(pickle, call));
+    struct dti_torch_array array;
+    return meaning == DTI_GLOBAL_NUMPY_DTYPE ||
+           ((meaning == DTI_GLOBAL_ARRAY || meaning == DTI_GLOBAL_BUFFER) &&
+            !dti_torch_array(pickle, call, &array));
+}
+
 /* A value whose name is that of the walk. */
 static bool meet(struct torch_walk *walk, uint32_t value)
 {
@@ -113,6 +124,8 @@ static bool meet(struct torch_walk *walk, uint32_t value)
     const enum dti_pickle_type type = dti_pickle_type(&reading->pickle, value);
     switch (type) {
     case DTI_PICKLE_CALL:
+        if (is_other(&reading->pickle, value))
+            return count(walk, &reading->others, &reading->other_name);
         return dti_torch_tensor(reading, value, walk->name, walk->name_length);
     case DTI_PICKLE_DICT:
     case DTI_PICKLE_LIST:
@@ -167,7 +180,7 @@ static bool walk_all(struct torch_walk *walk)
     struct dti_torch_reading *const reading = walk->reading;
     const struct dti_pickle *const pickle = &reading->pickle;
     const enum dti_pickle_type type = dti_pickle_type(pickle, pickle->root);
-    if (type == DTI_PICKLE_CALL)
+    if (type == DTI_PICKLE_CALL && !is_other(pickle, pickle->root))
         return dti_torch_tensor(reading, pickle->root, root, sizeof root - 1);
     if (!meet(walk, pickle->root))
         return false;

@@ -263,6 +263,22 @@ def every_file_is_refused_in_one_line():
 
 
 @check
+def what_would_be_called_is_listed_in_little_memory():
+    calls = [(what, content) for what, opcodes in CALLS.items()
+             for content in (archive(state({"a": tensor(), "b": opcodes})), legacy(state({"b": opcodes}), keys=(), data=()))]
+    memo = [("memo", archive(b"\x80\x02N" + b"".join(b"r" + struct.pack("<I", i) for i in (4194303, 2**32 - 1)) + b"."))]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for what, content in calls + list(FILES.items()) + memo:
+            pathlib.Path("x.pt").write_bytes(content)
+            code, peak, seconds = peak_kib(["check", "--pickle", "x.pt"], b"")
+            require(code == 1 or (code < 4 and what in FILES), what, "exit", code)
+            require(SANITIZED or (peak <= MEMORY_KIB and seconds < 1), what, peak, "KiB", seconds, "s")
+        require(not os.path.exists("made"), "something was made")
+        os.chdir("/")
+
+
+@check
 def every_cut_is_refused_or_read():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -25,7 +25,15 @@ VIEWS = state({"t": tensor(LONG, 0, (2, 4), (1, 2)), "s": tensor(LONG, 1, (2, 2)
 NESTED = (b"\x80\x04\x95" + bytes(8) + b"}\x94(\x8c\1a]\x94(" + tensor() + b"h\2e\x8c\1b" + number(5) + b"\x8c\1c" +
           text("collections") + text("OrderedDict") + b"\x93)R" + text("d") + tensor() + b"s}" + text("_metadata") +
           b"Nsbu.")
+DTYPE = name("numpy", "dtype") + text("f2") + b"\x89\x88\x87R(K\3" + text(">") + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb"
+ARRAY = (name("numpy._core.multiarray", "_reconstruct") + name("numpy", "ndarray") + b"K\0\x85C\1b\x87R(K\1K\2K\2\x86" + DTYPE +
+         b"\x88C\x08abcdefghtb")
+ENCODED = ARRAY.replace(b"C\x08abcdefgh", name("_codecs", "encode") + text("abcdefg\u00e9") + text("latin1") + b"\x86R")
+BUFFER = (name("numpy._core.numeric", "_frombuffer") + b"(\x96\x08\0\0\0\0\0\0\0abcdefgh" + DTYPE + b"K\2K\2\x86" + text("K") +
+          b"K\1K\0\x86tR")
 SEEDS = {
+    "arrays": b"1" + state({"a": ARRAY, "b": ENCODED, "c": BUFFER}),
+    "text": b"0(Vo\\u0073\np1\n0g1\nS'sys\\x74em'\n\x93(S'x'\ntR.\x80\4cos\nsystem\n.(ios\nsystem\n.",
     "zip": b"0" + archive(state({"a": tensor()})),
     "older": b"0" + legacy(state({"a": tensor()})),
     "v2": b"1" + state({"a": tensor(), "b": tensor(shape=(2, 2), strides=(2, 1))}),

@@ -205,7 +205,34 @@ def transformer():
         for name in names if not isinstance(got, str) else ():
             want = state[name].t() if state[name].dim() == 2 else state[name]
             TALLY.check("%s: %s" % (path, name), got.get(name), ("F32", list(want.shape), raw(want)))
+    sharded(state, index)
     TALLY.part("transformer")
+
+
+def sharded(state, index):
+    """A folder of shards becomes one of safetensors, with an index and the other files; a tie across shards stays in both."""
+    with open("model/config.json", "w", encoding="utf-8") as file:
+        file.write('{"tie_word_embeddings": true}')
+    TALLY.check("the tie is in two shards", index["embed.weight"] != index["head.weight"], True)
+    done = run("cast", "model", "bf16", "--keep", "*", "-q", "-o", "shards")
+    TALLY.check("shards", (done.returncode, sorted(os.listdir("shards"))), (0, [
+        "config.json", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", "model.safetensors.index.json"]))
+    if done.returncode != 0:
+        return
+    with open("shards/model.safetensors.index.json", encoding="utf-8") as file:
+        made = json.load(file)
+    TALLY.check("index", made["weight_map"], {name: shard.replace("pytorch_", "").replace(".bin", ".safetensors")
+                                              for name, shard in index.items()})
+    got = {}
+    for number in (1, 2):
+        shard = "model-%05d-of-00002.safetensors" % number
+        tensors = read_file("shards/" + shard)
+        TALLY.check(shard, sorted(tensors), sorted(name for name in index if made["weight_map"].get(name) == shard))
+        got.update(tensors)
+    TALLY.check("total_size", made["metadata"]["total_size"], sum(len(tensor[2]) for tensor in got.values()))
+    for name, tensor in state.items():
+        want = tensor.t() if tensor.dim() == 2 else tensor
+        TALLY.check("shards: " + name, got.get(name), ("F32", list(want.shape), raw(want)))
 
 
 class Net:

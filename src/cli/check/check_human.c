@@ -35,6 +35,10 @@ static void put_held(struct dti_table *table, const struct dti_check_report *rep
 {
     const struct dti_container *const container = report->container;
     const enum dti_check_kind kind = report->request->assertions[at].kind;
+    if (kind == DTI_CHECK_PICKLE) {
+        dti_check_pickles_held(table, &report->pickles);
+        return;
+    }
     const bool digest = kind == DTI_CHECK_DIGEST;
     const size_t held = digest ? dti_digest_count(container) : report->tally[at].tensors;
     dti_table_cell(table, DTI_STYLE_PLAIN, "");
@@ -70,7 +74,9 @@ static void put_failure(struct dti_table *table, const struct dti_check_report *
 static size_t count_alike(const struct dti_check_failure *failure, size_t most)
 {
     size_t count = 1;
-    while (count < most && !failure->finding == !failure[count].finding &&
+    while (count < most &&
+           (failure->fault != DTI_CHECK_GLOBAL || failure[count].fault == DTI_CHECK_GLOBAL) &&
+           !failure->finding == !failure[count].finding &&
            (!failure->finding || failure[count].finding->rule == failure->finding->rule))
         count++;
     return count;
@@ -127,7 +133,9 @@ enum dti_status dti_check_human(const struct dti_context *cx, const struct dti_c
         dti_line_end(&line);
     struct dti_table *const table = dti_table_new(3);
     put_assertions(table, report, cx->verbose);
-    const enum dti_status status = dti_put_table(cx, table, 0, reterr);
+    enum dti_status status = dti_put_table(cx, table, 0, reterr);
+    if (status == DTI_OK && report->scanned)
+        status = dti_check_pickles_human(cx, &report->pickles, reterr);
     put_notes(cx, report);
     return status;
 }

@@ -8,10 +8,17 @@
 
 #include "answers/check_answer.h"
 #include "cli/shell/command.h"
+#include "dtinfo/table.h"
 
 /* check_human.c: one file. named: its name goes in front. */
 enum dti_status dti_check_human(const struct dti_context *cx, const struct dti_check_report *report,
                                 bool named, struct dti_error *reterr);
+
+/* check_globals.c: "pytorch, 1 pickle, 4 globals" in a cell; the globals as a table. */
+void dti_check_pickles_held(struct dti_table *table, const struct dti_pickle_scan *scan);
+enum dti_status dti_check_pickles_human(const struct dti_context *cx,
+                                        const struct dti_pickle_scan *scan,
+                                        struct dti_error *reterr);
 
 /* check_losses.c: the options, and their assertions, appended to those of the request; the dtypes
  * of --as are in its reading. Fails with DTI_USAGE. */

@@ -14,7 +14,7 @@
 struct check_args {
     struct dti_file_args file;
     struct check_loss_args loss;
-    bool valid, quantized, no_nan, no_inf, ints;
+    bool valid, pickle, quantized, no_nan, no_inf, ints;
     const char *digest, *fits, *dtype, *max_abs, *shape, *only;
 };
 
@@ -189,7 +189,8 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
                                   struct dti_context *cx, struct dti_error *reterr)
 {
     const bool others = args->no_nan || args->no_inf || args->fits || args->dtype ||
-                        args->max_abs || args->shape || args->digest || args->loss.as;
+                        args->max_abs || args->shape || args->digest || args->loss.as ||
+                        args->pickle;
     /* in the order of their kinds */
     const struct {
         enum dti_check_kind kind;
@@ -200,6 +201,7 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
     } asked[] = {
         {DTI_CHECK_VALID, args->valid || args->quantized || !others, NULL, add_plain},
         {DTI_CHECK_DIGEST, args->digest, args->digest, add_digest},
+        {DTI_CHECK_PICKLE, args->pickle, NULL, add_plain},
         {DTI_CHECK_DTYPE, args->dtype, args->dtype, add_items},
         {DTI_CHECK_SHAPE, args->shape, args->shape, add_items},
         {DTI_CHECK_QUANTIZED, args->quantized, NULL, add_plain},
@@ -255,6 +257,8 @@ static const struct dti_option options[] = {
         "headers, sizes and checksums are right, shards complete (the default without others)"),
     OPT_FILE(0, "digest", struct check_args, digest, "DIGEST",
              "the SHA-256 of the file, as sha256:HEX, or a list of the digests of its files"),
+    OPT_FLAG(0, "pickle", struct check_args, pickle,
+             "pickles (PyTorch files, .pkl) import only what torch.save() writes", .matters = true),
     OPT_DTYPE(0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
               "a tensor has the dtype of the last GLOB that matches its name, else one given "
               "without GLOB",
@@ -331,7 +335,7 @@ static enum dti_status check_files(struct check_files *files, struct dti_error *
         files->end = cx->output == DTI_OUTPUT_JSONL ? files->next + 1 : files->count;
         dti_document_check(cx->json, &answer);
         status =
-            files->status == DTI_OK ? dti_json_write(cx->json, cx->out, reterr) : files->status;
+            files->status == DTI_OK ? dti_document_write(cx->json, cx->out, reterr) : files->status;
     }
     while (cx->output == DTI_OUTPUT_HUMAN && (report = next_report(files)) != NULL) {
         if (!cx->quiet)
