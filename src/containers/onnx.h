@@ -13,6 +13,7 @@ enum {
     DTI_ONNX_TEXT_MAX = 4096,     /* bytes of a name that is read, and of a location */
     DTI_ONNX_VALUE_MAX = 1 << 20, /* bytes of a metadata value that are kept */
     DTI_ONNX_PATHS_MAX = 1 << 24, /* bytes of all names that are made of paths */
+    DTI_ONNX_NODES_MAX = 1 << 18, /* nodes of onnx_nodes.c that are looked at */
 };
 
 enum dti_onnx_message {
@@ -27,6 +28,7 @@ enum dti_onnx_message {
     DTI_ONNX_SPARSE,
     DTI_ONNX_TENSOR,
     DTI_ONNX_EXTERNAL,
+    DTI_ONNX_VALUE,
     DTI_ONNX_MESSAGE_COUNT
 };
 
@@ -34,7 +36,7 @@ enum dti_onnx_message {
 struct dti_onnx_text {
     uint64_t at, size;
 };
-enum { DTI_ONNX_TEXTS = 3 };
+enum { DTI_ONNX_TEXTS = 4 };
 
 /* What a tensor is in, if it is not an initializer of the main graph: onnx_names.c. Its texts are
  * filled when the message ends. */
@@ -46,6 +48,15 @@ struct dti_onnx_scope {
     const char *texts[DTI_ONNX_TEXTS]; /* NULL: absent */
 };
 
+/* A node's inputs and integers, by places in the tables of onnx_nodes.c. */
+enum { DTI_ONNX_INPUTS = 5, DTI_ONNX_INTEGERS = 7 };
+struct dti_onnx_arguments {
+    struct dti_onnx_text inputs[DTI_ONNX_INPUTS];
+    unsigned input_count;
+    int64_t integers[DTI_ONNX_INTEGERS];
+    unsigned given, referred; /* sets of integers: those that there are; of a function's caller */
+};
+
 /* A message that is being read. */
 struct dti_onnx_frame {
     enum dti_onnx_message message;
@@ -53,6 +64,10 @@ struct dti_onnx_frame {
     uint64_t start, end;
     uint64_t place, entered; /* among its siblings; messages in it so far */
     uint64_t number;
+    size_t graph;    /* the innermost that it is in, or is: of graphs in dti_onnx_reading */
+    int64_t integer; /* of an attribute */
+    bool has_integer;
+    struct dti_onnx_arguments arguments; /* of a node */
     struct dti_onnx_text texts[DTI_ONNX_TEXTS];
     struct dti_onnx_scope *scope; /* NULL until a tensor is found in it */
 };
@@ -71,6 +86,8 @@ struct dti_onnx_draft {
 struct dti_onnx_tensor {
     const struct dti_onnx_scope *scope; /* NULL: an initializer of the main graph */
     uint64_t place;                     /* in its attribute, of several */
+    size_t graph;                       /* that it is in */
+    bool initializer;                   /* of that graph */
     const char *name;                   /* its own; it may be empty */
     size_t name_length;
     uint64_t start, end;  /* of its message, for values that are decoded */
@@ -86,6 +103,25 @@ struct dti_onnx {
     struct dti_input scratch;        /* decoded values, one tensor behind the other */
 };
 
+/* A node that makes numbers of codes, and an input of a graph: onnx_nodes.c. */
+struct dti_onnx_name {
+    const char *text; /* NULL: absent, or longer than any tensor's */
+    size_t length;
+};
+struct dti_onnx_node {
+    enum dti_onnx_operator op;
+    size_t graph;
+    struct dti_onnx_name codes, scale, zero;
+    bool has_zero;
+    bool order; /* it assigns columns to groups */
+    int64_t integers[DTI_ONNX_INTEGERS];
+    unsigned given, referred;
+};
+struct dti_onnx_input {
+    struct dti_onnx_name name;
+    size_t graph;
+};
+
 /* The reading of one model. */
 struct dti_onnx_reading {
     struct dti_opening *opening;
@@ -95,6 +131,12 @@ struct dti_onnx_reading {
     size_t depth;
     struct dti_onnx_frame frames[DTI_ONNX_DEPTH_MAX];
     struct dti_onnx_draft draft, sparse;
+    size_t *graphs; /* the graph in which each one is; 0, which is none: it sees no others */
+    size_t graph_count, graph_capacity;
+    struct dti_onnx_node *nodes;
+    size_t node_count, node_capacity, nodes_skipped;
+    struct dti_onnx_input *inputs; /* of graphs in others */
+    size_t input_count, input_capacity;
     const char *sparse_type, *sparse_name; /* of its values */
     size_t sparse_name_length;
     const char *location;                      /* of the last tensor with external data */
@@ -122,6 +164,16 @@ bool dti_onnx_sparse(struct dti_onnx_reading *reading, const struct dti_onnx_fra
 bool dti_onnx_refuse(struct dti_onnx_reading *reading, const struct dti_tensor *tensor,
                      uint64_t start, const char *format, ...) DTI_PRINTF(4, 5);
 
+/* onnx_nodes.c: a message that has begun gets its graph; attributes, nodes and inputs of graphs
+ * that have ended are kept if they may matter. */
+bool dti_onnx_graph(struct dti_onnx_reading *reading, struct dti_onnx_frame *frame, size_t outer);
+bool dti_onnx_attribute(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
+bool dti_onnx_node(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
+bool dti_onnx_input(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
+/* onnx_weights.c: the tensors that nodes make numbers of get their weights, once all tensors are in
+ * their order. */
+bool dti_onnx_find_weights(struct dti_onnx_reading *reading);
+
 /* onnx_values.c: types by the field that holds their values. */
 struct dti_onnx_type {
     const char *name;
@@ -141,6 +193,8 @@ void dti_onnx_free(struct dti_container *container);
 
 /* onnx_names.c: names that are unique, made of paths where that is needed. */
 bool dti_onnx_name_tensors(struct dti_onnx_reading *reading);
+/* The output of the Constant node whose value a tensor in a scope is, or NULL. */
+const char *dti_onnx_constant_of(const struct dti_onnx_tensor *own);
 
 /* onnx_external.c: a draft with external data: its place, and `bytes` if the file says so, which
  * are at least those in tensor->bytes unless that is UINT64_MAX. */

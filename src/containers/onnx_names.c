@@ -85,8 +85,7 @@ static void put_path(struct dti_buffer *out, const struct dti_onnx_scope *scope,
     }
 }
 
-/* The output of the Constant whose value is meant, or NULL. */
-static const char *constant_of(const struct dti_onnx_tensor *own)
+const char *dti_onnx_constant_of(const struct dti_onnx_tensor *own)
 {
     enum { NAME, OP, OUTPUT };
     const struct dti_onnx_scope *const node = own->scope->parent;
@@ -99,7 +98,7 @@ static const char *constant_of(const struct dti_onnx_tensor *own)
 static bool set_name(struct dti_onnx_reading *reading, struct dti_tensor *tensor,
                      const struct dti_onnx_tensor *own, enum level level, struct dti_buffer *name)
 {
-    const char *const output = constant_of(own);
+    const char *const output = dti_onnx_constant_of(own);
     if (level == BARE && !output && own->name_length > 0)
         return true;
     dti_buffer_clear(name);

@@ -16,6 +16,11 @@ static bool add_notes(const struct dti_onnx_reading *reading)
             dti_opening_note(opening, "sparse", "%zu tensor%s sparse: listed, but not read",
                              reading->sparse_count,
                              reading->sparse_count == 1 ? " is" : "s are")) &&
+           (reading->nodes_skipped == 0 ||
+            dti_opening_note(
+                opening, "nodes", "%zu node%s with quantized weights %s ignored; the limit is %u",
+                reading->nodes_skipped, reading->nodes_skipped == 1 ? "" : "s",
+                reading->nodes_skipped == 1 ? "is" : "are", (unsigned)DTI_ONNX_NODES_MAX)) &&
            (reading->too_long == 0 ||
             dti_opening_note(opening, "external_length",
                              "%zu tensor%s more external data than %s elements need",
@@ -49,7 +54,8 @@ static bool open_onnx(struct dti_opening *opening)
     if (good) {
         reading->opening = reading->wire.opening = opening;
         good = dti_onnx_walk(reading) && dti_onnx_name_tensors(reading) &&
-               dti_onnx_open_external(reading) && add_notes(reading);
+               dti_onnx_open_external(reading) && dti_onnx_find_weights(reading) &&
+               add_notes(reading);
     }
     if (good) {
         *own = (struct dti_onnx){.tensors = reading->tensors};

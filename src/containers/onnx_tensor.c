@@ -164,8 +164,12 @@ static bool add(struct dti_onnx_reading *reading, const struct dti_onnx_frame *f
         return false;
     **ret = (struct dti_tensor){.name = ""};
     *ret_own = &reading->tensors[at];
-    **ret_own =
-        (struct dti_onnx_tensor){.place = frame->place, .start = frame->start, .end = frame->end};
+    **ret_own = (struct dti_onnx_tensor){
+        .place = frame->place,
+        .graph = frame->graph,
+        .initializer = reading->frames[reading->depth - 2].message == DTI_ONNX_GRAPH,
+        .start = frame->start,
+        .end = frame->end};
     return dti_onnx_scope(reading, reading->depth - 1, &(*ret_own)->scope);
 }
 

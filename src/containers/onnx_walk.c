@@ -19,7 +19,20 @@ enum {
     NUMBERS = VARINT | BYTES,
 };
 
-enum action { SKIP, ENTER, TEXT, FIRST, NUMBER, DIMS, SEGMENT, STRING, RAW, LOCATION };
+enum action {
+    SKIP,
+    ENTER,
+    TEXT,
+    FIRST,
+    INPUT,
+    NUMBER,
+    INTEGER,
+    DIMS,
+    SEGMENT,
+    STRING,
+    RAW,
+    LOCATION
+};
 
 /* Messages that ENTER names. */
 enum {
@@ -33,6 +46,7 @@ enum {
     SPARSE = DTI_ONNX_SPARSE,
     TENSOR = DTI_ONNX_TENSOR,
     EXTERNAL = DTI_ONNX_EXTERNAL,
+    VALUE = DTI_ONNX_VALUE,
 };
 
 static const struct rule {
@@ -100,12 +114,14 @@ static bool enter(struct dti_onnx_reading *reading, struct dti_onnx_frame *frame
     else if (message == DTI_ONNX_SPARSE)
         reading->sparse = (struct dti_onnx_draft){.rank = 0};
     reading->has_graph |= message == DTI_ONNX_GRAPH && frame->message == DTI_ONNX_MODEL;
-    reading->frames[reading->depth++] = (struct dti_onnx_frame){.message = message,
-                                                                .field = field->number,
-                                                                .start = field->at,
-                                                                .end = field->at + field->value,
-                                                                .place = frame->entered++};
-    return true;
+    struct dti_onnx_frame *const inner = &reading->frames[reading->depth++];
+    *inner = (struct dti_onnx_frame){.message = message,
+                                     .field = field->number,
+                                     .start = field->at,
+                                     .end = field->at + field->value,
+                                     .place = frame->entered};
+    frame->entered += message != DTI_ONNX_VALUE; /* names have numbers of what may hold tensors */
+    return dti_onnx_graph(reading, inner, frame->graph);
 }
 
 static bool add_dimension(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame,
@@ -155,8 +171,16 @@ static bool take(struct dti_onnx_reading *reading, struct dti_onnx_frame *frame,
     case TEXT:
         frame->texts[rule->detail] = text;
         return true;
+    case INPUT:
+        if (frame->arguments.input_count < DTI_ONNX_INPUTS)
+            frame->arguments.inputs[frame->arguments.input_count++] = text;
+        return true;
     case NUMBER:
         frame->number = field->value;
+        return true;
+    case INTEGER:
+        frame->integer = (int64_t)field->value;
+        frame->has_integer = true;
         return true;
     case DIMS:
         return take_dimensions(reading, frame, field);
@@ -322,6 +346,12 @@ static bool end(struct dti_onnx_reading *reading, const struct dti_onnx_frame *f
         return dti_onnx_sparse(reading, frame);
     case DTI_ONNX_EXTERNAL:
         return end_external(reading, frame);
+    case DTI_ONNX_VALUE:
+        return dti_onnx_input(reading, frame);
+    case DTI_ONNX_ATTRIBUTE:
+        return dti_onnx_attribute(reading, frame) && end_scope(reading, frame);
+    case DTI_ONNX_NODE:
+        return dti_onnx_node(reading, frame) && end_scope(reading, frame);
     default:
         return end_scope(reading, frame);
     }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """ONNX models for tests, put together from bytes of the wire format, with Python's own modules alone.
 
-    make_onnx.py FOLDER     writes graph.onnx, and external.onnx with external.data
+    make_onnx.py FOLDER     writes graph.onnx, quantized.onnx, and external.onnx with external.data
 """
 import pathlib
 import struct
@@ -100,6 +100,46 @@ def graph():
                  graph=nodes + sparse, more=block(14, block(1, "author") + block(2, "tests")) + function)
 
 
+def use(op, inputs, domain="", **integers):
+    """A node with these inputs and attributes that are integers."""
+    attributes = [block(1, name) + number(3, value) + number(20, 2) for name, value in integers.items()]
+    return block(1, b"".join(block(1, name) for name in inputs) + node(op, "", inputs[0] + ".y", *attributes) +
+                 (block(7, domain) if domain else b""))
+
+
+def quantized():
+    """Weights of each node that makes numbers of codes: per tensor, per axis, in blocks, packed; one with two scales, one
+    with a scale that is an input; activations."""
+    def floats(name, *values):
+        return raw(name, 1, (len(values),), struct.pack("<%df" % len(values), *values))
+
+    branch = block(1, "then_branch") + block(6, use("DequantizeLinear", ["linear", "inner"]) + block(5, raw(
+        "inner", 1, (), struct.pack("<f", 2))) + block(5, raw("linear", 3, (2,), b"\1\2")) + block(11, block(1, "bias")) +
+        use("DequantizeLinear", ["bias", "inner"]))
+    nodes = (use("QuantizeLinear", ["x", "one", "zero"]) + use("DequantizeLinear", ["x.y", "one", "zero"]) +
+             use("DequantizeLinear", ["linear", "scales", "zeros"], axis=0) +
+             use("DequantizeLinear", ["bias", "one"]) +
+             use("DequantizeLinear", ["blocks", "halves", "four"], axis=1, block_size=4, output_dtype=1) +
+             use("DequantizeLinear", ["floats", "one"], "ai.onnx") +
+             use("DequantizeLinear", ["twice", "one"]) + use("DequantizeLinear", ["twice", "scales"], axis=0) +
+             use("DequantizeLinear", ["open", "x"]) +
+             use("MatMulNBits", ["x", "words", "eight", "packed"], "com.microsoft", K=20, N=2, bits=4, block_size=16) +
+             use("MatMulNBits", ["x", "bytes", "one", "middle"], "com.microsoft", K=8, N=1, bits=8, block_size=8) +
+             use("GatherBlockQuantized", ["table", "x", "rows"], "com.microsoft", gather_axis=0, quantize_axis=1,
+                 block_size=16, bits=4) +
+             block(1, node("If", "choose", "out", branch)))
+    return model(raw("linear", 3, (2, 3), bytes(range(250, 256))), floats("scales", 0.5, 0.25), raw("zeros", 3, (2,), b"\1\2"),
+                 tensor("bias", 6, (2,), numbers(5, [-70000, 5], "varint", True)), raw("one", 1, (), struct.pack("<f", 0.125)),
+                 raw("zero", 3, (), b"\3"), raw("blocks", 22, (3, 5), bytes(range(0x10, 0x90, 0x10))),
+                 raw("halves", 10, (3, 2), struct.pack("<6e", *(1 + i / 8 for i in range(6)))),
+                 raw("four", 22, (3, 2), b"\x21\x43\xf5"), raw("floats", 17, (3,), b"\x38\x40\x44"),
+                 raw("twice", 3, (2,), b"ab"), raw("open", 2, (2,), b"ab"),
+                 raw("words", 2, (2, 2, 8), bytes(range(32))), floats("eight", 1, 2, 3, 4), raw("packed", 2, (2, 1), b"\x98\x70"),
+                 raw("bytes", 2, (1, 1, 8), bytes(range(124, 132))), raw("middle", 1, (1,), struct.pack("<f", 128)),
+                 raw("table", 2, (2, 8), bytes(range(16))), raw("rows", 1, (2, 1), struct.pack("<2f", 1, 0.5)),
+                 graph=nodes + block(11, block(1, "x")))
+
+
 def outside():
     """A model with data in another file, at two places."""
     return model(tensor("b", 10, (4,), external("external.data", offset=32, length=8)),
@@ -109,6 +149,7 @@ def outside():
 def main():
     folder = pathlib.Path(sys.argv[1])
     write(folder / "graph.onnx", graph())
+    write(folder / "quantized.onnx", quantized())
     write(folder / "external.onnx", outside())
     write(folder / "external.data", struct.pack("<8f4e", *range(8), 0.5, 1, 2, 3))
 

@@ -57,6 +57,21 @@ const char *const dti_fuzz_words[] = {
     "\x7a\x10",
     "\xca\1\x10",
     "\xa2\1\x10",
+    "\x0a\1x",
+    "\x0a\1a",
+    "\x0a\1b",
+    "\x22\x10"
+    "DequantizeLinear",
+    "\x22\x0b"
+    "MatMulNBits",
+    "\x22\x14"
+    "GatherBlockQuantized",
+    "\x3a\x0d"
+    "com.microsoft",
+    "\x2a\x08\x0a\4axis\x18\1",
+    "\x2a\x0e\x0a\nblock_size\x18\4",
+    "\xaa\1\1p",
+    "\x5a\3\x0a\1x",
     "\x0b",
     "\x80\x80",
     "\x72\6\x0a\1k\x12\1v",
@@ -83,6 +98,21 @@ static void check_tensor(const struct dti_container *container, const struct dti
     if (tensor->format && tensor->format->kind != DTI_KIND_COMPLEX)
         REQUIRE(dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &bytes) &&
                 bytes == tensor->bytes);
+}
+
+/* Other tensors of the container, neither of which is this one without a problem. */
+static void check_weight(const struct dti_container *container, size_t at)
+{
+    const struct dti_onnx_weight *const weight = container->tensors[at].weight;
+    if (!weight)
+        return;
+    REQUIRE(weight->op < DTI_ONNX_OPERATORS);
+    REQUIRE(weight->scale < container->tensor_count ||
+            (weight->scale == SIZE_MAX && weight->problem));
+    REQUIRE(weight->zero < container->tensor_count || weight->zero == SIZE_MAX);
+    REQUIRE((weight->scale != at && weight->zero != at) || weight->problem);
+    if (weight->scale != SIZE_MAX)
+        REQUIRE(container->tensors[weight->scale].part_of_weight);
 }
 
 static void check_data(struct dti_container *container, size_t at)
@@ -122,6 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_names(&container);
         for (size_t i = 0; i < container.tensor_count; i++) {
             check_tensor(&container, &container.tensors[i]);
+            check_weight(&container, i);
             check_data(&container, i);
         }
         dti_container_ops(DTI_CONTAINER_ONNX)->free(&container);

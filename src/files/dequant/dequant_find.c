@@ -126,8 +126,10 @@ static void mark(struct dti_file_dequant *dequant, const struct dti_dequant_grou
 {
     dequant->layout_kept |= group->layout_read && state >= DTI_DEQUANT_KEPT;
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
-        if (group->part[i].container == dequant->container)
-            dequant->states[group->part[i].tensor] = (unsigned char)state;
+        if (group->part[i].container != dequant->container)
+            continue;
+        unsigned char *const now = &dequant->states[group->part[i].tensor];
+        *now = *now > state ? *now : (unsigned char)state; /* tensors may share one */
     }
 }
 
@@ -144,6 +146,8 @@ static enum dti_status match_read(struct dti_file_dequant *dequant,
         status = dti_dequant_check_part(&group->part[i], reterr);
     if (status != DTI_OK)
         return status;
+    if (!group->layout_read->suffix[DTI_PART_SCALE])
+        return group->layout_read->match(dequant, group, &none, found, reterr);
     status = dti_dequant_configured(dequant, group, &module, reterr);
     if (status != DTI_OK && dequant->config_status == DTI_BAD_INPUT &&
         (request->bits > 0 || request->block > 0))
@@ -156,9 +160,8 @@ static enum dti_status match_read(struct dti_file_dequant *dequant,
     return group->layout_read->match(dequant, group, &config, found, reterr);
 }
 
-/* A tensor whose name and dtype are those of codes, with the parts that there are. */
-static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
-                                  struct dti_dequant_found **ret, struct dti_error *reterr)
+enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
+                                 struct dti_dequant_found **ret, struct dti_error *reterr)
 {
     const struct dti_file_dequant_request *const request = &dequant->request;
     size_t other;
@@ -172,7 +175,8 @@ static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_d
         mark(dequant, group, DTI_DEQUANT_ONLY);
         return DTI_OK;
     }
-    if (!dti_dequant_has(group, DTI_PART_SCALE)) {
+    const bool named = !group->layout_read || group->layout_read->suffix[DTI_PART_SCALE];
+    if (named && !dti_dequant_has(group, DTI_PART_SCALE)) {
         dti_dequant_blame(group, DTI_LINT_PART_MISSING);
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
@@ -219,7 +223,7 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
         struct dti_dequant_group read;
         const enum dti_status status = dti_dequant_layout_of(dequant, at, &read, reterr);
         if (status != DTI_OK || read.layout_read)
-            return status == DTI_OK ? take_group(dequant, &read, ret, reterr) : status;
+            return status == DTI_OK ? dti_dequant_take(dequant, &read, ret, reterr) : status;
     }
     if (!dti_quant_names_codes(&dequant->names, at, &codes))
         return DTI_OK;
@@ -243,14 +247,14 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
         for (int part = DTI_PART_SCALE + 1; part < DTI_PART_COUNT; part++)
             add_part(dequant, &group, (enum dti_quant_part)part,
                      dti_quant_suffix(codes.row, (enum dti_quant_part)part));
-        return take_group(dequant, &group, ret, reterr);
+        return dti_dequant_take(dequant, &group, ret, reterr);
     }
     if (dequant->request.layout_given && dti_quant_layout_is_flat(dequant->request.layout))
         return DTI_OK; /* there, all codes have a state */
     const enum dti_status status = add_parts(dequant, &group, reterr);
     if (status != DTI_OK || (!group.packed_name && !dti_dequant_has(&group, DTI_PART_SCALE)))
         return status;
-    return take_group(dequant, &group, ret, reterr);
+    return dti_dequant_take(dequant, &group, ret, reterr);
 }
 
 /* The last component of a name: "input" of "model.layers.0.mlp.input". */

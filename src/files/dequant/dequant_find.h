@@ -48,6 +48,11 @@ struct dti_dequant_knowledge {
     size_t rule_length;
 };
 
+/* dequant_find.c: a tensor that is codes, with the parts that there are, unless patterns leave it
+ * out; *ret stays then. */
+enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
+                                 struct dti_dequant_found **ret, struct dti_error *reterr);
+
 /* dequant_configured.c: what the configuration says of a tensor. It is read if it was not. What
  * would be read as plain numbers is refused, unless the caller says how to read it. */
 enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
@@ -158,6 +163,11 @@ struct dti_dequant_shape {
 };
 bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned block_length,
                               struct dti_dequant_found *ret);
+/* The same where the file says what shares a scale: all, a place along the axis, or `group` of them
+ * with all else alike. Of the shape, `stored`, the hint and what follows are not looked at; scales
+ * have as many elements as that needs, and of groups the dimensions. */
+void dti_dequant_place_known(const struct dti_dequant_shape *shape, enum dti_quant_per per,
+                             unsigned axis, uint64_t group, struct dti_dequant_found *ret);
 
 /* The rule of lint that the next refusal of the group is about, where its remedy does not tell. */
 static inline void dti_dequant_blame(const struct dti_dequant_group *group, enum dti_lint_rule rule)

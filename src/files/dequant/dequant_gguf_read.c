@@ -15,7 +15,7 @@ static enum dti_status look_at_blocks(const struct dti_dequant_tensor *tensor, u
         return dti_window_look(scratch->view, input, scratch->raw, size, offset, ret, reterr);
     const enum dti_status status = dti_input_read_at(input, scratch->raw, size, offset, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
-        dti_dequant_reverse(scratch->raw + i * each, 1);
+        dti_dequant_reverse(scratch->raw + i * each, 1, 2);
     *ret = scratch->raw;
     return status;
 }

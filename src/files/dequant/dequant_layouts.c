@@ -171,6 +171,8 @@ bool dti_layouts_part(const struct dti_quant_names *names, size_t at)
     const struct dti_tensor *const tensors = names->container->tensors;
     const char *const name = tensors[at].name;
     const size_t length = tensors[at].name_length;
+    if (tensors[at].part_of_weight)
+        return true;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         for (unsigned part = 0; part < DTI_PART_COUNT; part++) {
             const char *const suffix = layouts[i]->suffix[part];
@@ -188,6 +190,10 @@ bool dti_layouts_part(const struct dti_quant_names *names, size_t at)
 bool dti_layouts_scale(const struct dti_quant_names *names, size_t at, size_t *ret_scale)
 {
     const struct dti_tensor *const tensor = &names->container->tensors[at];
+    if (tensor->weight && tensor->weight->scale != SIZE_MAX) {
+        *ret_scale = tensor->weight->scale;
+        return true;
+    }
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         const char *const suffix = layouts[i]->suffix[DTI_PART_SCALE];
         if (suffix && is_called(layouts[i], tensor) &&

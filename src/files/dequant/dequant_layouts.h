@@ -8,7 +8,8 @@
 #include "files/dequant/dequant_find.h"
 
 /* Names: what comes before `codes` is the stem, which is followed by `numbers` in the view, and by
- * suffix[part] for each of the other parts. */
+ * suffix[part] for each of the other parts. A row without a suffix of scales is not found by names:
+ * match() looks whether there are any, and no configuration is read. */
 struct dti_read_layout {
     const char *name;     /* of the layout */
     enum dti_dtype dtype; /* of codes; DTI_NONE: any that they have */
@@ -40,8 +41,8 @@ extern const struct dti_read_layout dti_layout_torchao;
 extern const struct dti_read_layout dti_layout_pairs, dti_layout_bitnet;
 extern const struct dti_read_layout dti_layout_quark;
 
-/* By names and the dtype of codes alone: whether a tensor is a part, not the codes, of such a
- * tensor; and the scale of codes. */
+/* By names and the dtype of codes, or the node of an ONNX model, alone: whether a tensor is a part,
+ * not the codes, of such a tensor; and the scale of codes. */
 bool dti_layouts_part(const struct dti_quant_names *names, size_t at);
 /* Whether a tensor is called as a part of which there are no codes; *ret_codes: how they would be
  * called. */

@@ -102,6 +102,10 @@ bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor);
 enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t tensor,
                                  struct dti_dequant_found *ret, struct dti_error *reterr);
 
+/* dequant_onnx.c: codes of an ONNX model, of which a node makes numbers. */
+enum dti_status dti_dequant_onnx(struct dti_file_dequant *dequant, size_t tensor,
+                                 struct dti_dequant_found **ret, struct dti_error *reterr);
+
 /* dequant_find.c: looks for codes with scales by their names. found[i], NULL before, becomes what
  * takes the place of tensor i. */
 enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
@@ -120,6 +124,10 @@ const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *d
 const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
                                               const struct dti_format *format,
                                               const struct dti_layout *layout);
+
+/* That of fp32 to a format. */
+const struct dti_plan *dti_dequant_narrow_plan(struct dti_file_dequant *dequant,
+                                               const struct dti_format *format);
 
 /* logical_tensors.c: what becomes of tensor `at`, which was looked at with this result. In a view
  * for looking at, one that is refused stays as it is stored; *found is NULL then. */

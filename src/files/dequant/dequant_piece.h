@@ -13,7 +13,7 @@
 struct dti_dequant_scratch {
     struct dti_window *view; /* of codes */
     struct dti_dequant_window window;
-    unsigned char raw[2 * DTI_DEQUANT_CHUNK + 256];        /* codes, where they are copied */
+    unsigned char raw[4 * DTI_DEQUANT_CHUNK + 256];        /* codes, where they are copied */
     unsigned char codes[DTI_DEQUANT_CHUNK + 256];          /* and one a byte */
     unsigned char scales[4 * DTI_DEQUANT_CHUNK / 16 + 64]; /* of blocks */
     float head[DTI_GGUF_BLOCK_MAX];                        /* a block of which not all is taken */
@@ -50,12 +50,16 @@ static inline void dti_dequant_flip(const struct dti_dequant_tensor *tensor, uns
         codes[i] ^= flip;
 }
 
-static inline void dti_dequant_reverse(unsigned char *bytes, size_t count)
+/* Codes of so many bytes, to the other order. */
+static inline void dti_dequant_reverse(unsigned char *bytes, size_t count, size_t size)
 {
     for (size_t i = 0; i < count; i++) {
-        const unsigned char low = bytes[2 * i];
-        bytes[2 * i] = bytes[2 * i + 1];
-        bytes[2 * i + 1] = low;
+        unsigned char *const code = bytes + size * i;
+        for (size_t k = 0; k < size / 2; k++) {
+            const unsigned char low = code[k];
+            code[k] = code[size - 1 - k];
+            code[size - 1 - k] = low;
+        }
     }
 }
 

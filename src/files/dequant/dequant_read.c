@@ -6,6 +6,12 @@
 #include "files/dequant/dequant_piece.h"
 #include "files/dequant/dequant_stripes.h"
 
+/* The bytes of a code, once it is unpacked. */
+static unsigned container_of(const struct dti_dequant_tensor *tensor)
+{
+    return tensor->bits <= 8 ? 1 : tensor->bits / 8;
+}
+
 enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                                   struct dti_dequant_scratch *scratch,
                                   const unsigned char **ret_codes, struct dti_error *reterr)
@@ -15,14 +21,15 @@ enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint6
         *ret_codes = scratch->codes;
         return dti_dequant_pick(tensor, first, n, scratch, reterr);
     }
-    const unsigned bits = packed ? tensor->bits : tensor->bits <= 8 ? 8 : 16;
+    const unsigned container = container_of(tensor);
+    const unsigned bits = packed ? tensor->bits : 8 * container;
     const uint64_t column = flat ? first : first % tensor->columns;
     const uint64_t row = flat ? 0 : first / tensor->columns;
     const size_t skip = packed ? (size_t)(column % 8) : 0, count = n + skip;
     const size_t size = (count * bits + 7) / 8;
     const uint64_t offset =
         dti_dequant_row(tensor, row) + (column - skip) / 8 * bits + (column - skip) % 8 * bits / 8;
-    const bool reversed = tensor->codes_swapped && bits == 16;
+    const bool reversed = tensor->codes_swapped && bits > 8;
     const void *raw = scratch->raw;
     const enum dti_status status =
         reversed ? dti_input_read_at(tensor->codes.input, scratch->raw, size, offset, reterr)
@@ -31,13 +38,12 @@ enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint6
     if (status != DTI_OK)
         return status;
     if (reversed)
-        dti_dequant_reverse(scratch->raw, count);
+        dti_dequant_reverse(scratch->raw, count, container);
     if (packed) {
         tensor->method->unpack->run(&tensor->method->unpack_args, scratch->codes, raw, count);
         dti_dequant_flip(tensor, scratch->codes, count);
     }
-    *ret_codes =
-        (packed ? scratch->codes : (const unsigned char *)raw) + skip * (bits == 16 ? 2 : 1);
+    *ret_codes = packed ? scratch->codes + skip : raw; /* the latter: nothing is skipped */
     return DTI_OK;
 }
 
@@ -48,7 +54,7 @@ static void run_affine(const struct dti_dequant_tensor *tensor,
 {
     const struct dti_scale_map *const map = &tensor->map;
     struct dti_affine_args args = tensor->method->affine_args;
-    const size_t container = tensor->bits <= 8 ? 1 : 2;
+    const size_t container = container_of(tensor);
     if (map->of_column > 0 && map->group_columns == 1) {
         args.scales = args.inverses = scale; /* the latter are not looked at */
         args.zero_points = zero;
@@ -127,7 +133,7 @@ static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, u
                                       size_t n, float *numbers, struct dti_dequant_scratch *scratch,
                                       struct dti_error *reterr)
 {
-    const size_t container = tensor->bits <= 8 ? 1 : 2;
+    const size_t container = container_of(tensor);
     const unsigned char *codes = NULL;
     enum dti_status status = dti_dequant_codes(tensor, first, n, scratch, &codes, reterr);
     if (status != DTI_OK)
@@ -198,6 +204,23 @@ static void multiply(float *numbers, size_t n, float factor)
         numbers[i] *= factor;
 }
 
+/* To a dtype, and back to fp32. */
+static enum dti_status round_numbers(const struct dti_dequant_tensor *tensor, float *numbers,
+                                     size_t n, struct dti_error *reterr)
+{
+    uint16_t narrow[DTI_TILE]; /* fp16 or bf16 */
+    enum dti_status status = DTI_OK;
+    for (size_t done = 0; done < n && status == DTI_OK; done += DTI_TILE) {
+        const size_t some = n - done < DTI_TILE ? n - done : DTI_TILE;
+        status = dti_plan_run(tensor->narrow, narrow, numbers + done, some, 0, DTI_STORES_CACHED,
+                              NULL, reterr);
+        if (status == DTI_OK)
+            status = dti_plan_run(tensor->widen, numbers + done, narrow, some, 0, DTI_STORES_CACHED,
+                                  NULL, reterr);
+    }
+    return status;
+}
+
 /* For the batch. */
 static enum dti_status read_numbers(void *context, void *buffer, size_t size, uint64_t offset,
                                     struct dti_window *window, void *memory,
@@ -222,6 +245,8 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
             status = read_chunk(tensor, at, taken, numbers + done, scratch, reterr);
         if (status == DTI_OK && tensor->factor != 1)
             multiply(numbers + done, taken, tensor->factor);
+        if (status == DTI_OK && tensor->narrow)
+            status = round_numbers(tensor, numbers + done, taken, reterr);
         if (status == DTI_OK)
             count_specials(tensor, numbers + done, taken);
         done += taken;

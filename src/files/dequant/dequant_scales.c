@@ -102,6 +102,8 @@ static enum dti_status load_scales(const struct dti_dequant_tensor *tensor,
     enum dti_status status = load_own(tensor, window, reterr);
     if (status == DTI_OK && tensor->biases.container)
         status = load_floats(tensor, &tensor->biases, window, window->bias, reterr);
+    for (uint64_t i = 0; i < window->count && tensor->centers && status == DTI_OK; i++)
+        window->bias[i] = -(window->scale[i] * window->bias[i]);
     for (uint64_t i = 0; i < window->count && tensor->probe && status == DTI_OK; i++) {
         window->scale[i] = window->scale[i] == 0 ? 1 : 0;
         if (tensor->biases.container)
@@ -203,11 +205,13 @@ static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor
     return status;
 }
 
-/* Rows of scales have their zero points in whole words. */
+/* Rows of scales have their zero points in whole words, or bytes. */
 static enum dti_status load_zeros_along(const struct dti_dequant_tensor *tensor,
                                         struct dti_dequant_window *window, struct dti_error *reterr)
 {
-    const uint64_t row_bytes = dti_divide_up(tensor->scale_columns * tensor->bits, 32) * 4;
+    const unsigned unit = tensor->zero_form == DTI_ZERO_BYTES ? 8 : 32;
+    const uint64_t row_bytes =
+        dti_divide_up(tensor->scale_columns * tensor->bits, unit) * (unit / 8);
     const int32_t mask = (int32_t)dti_low_bits(tensor->bits);
     enum dti_status status = DTI_OK;
     for (uint64_t done = 0; done < window->count && status == DTI_OK;) {

@@ -234,6 +234,20 @@ static bool place_affine(const struct dti_dequant_shape *shape, struct dti_dequa
     return rank >= 2 && per_rectangle(shape, scales->shape, found);
 }
 
+/* Rows of numbers, and what is known of the scales. */
+static void place_rows(const struct dti_dequant_shape *shape, struct dti_dequant_found *ret)
+{
+    struct dti_dequant_tensor *const how = &ret->how;
+    const struct dti_tensor *const scales = shape->scales;
+    const unsigned rank = shape->rank;
+    how->columns = rank > 0 ? shape->shape[rank - 1] : 1;
+    how->rows = rank > 0 ? product(shape->shape, 0, rank - 1) : 1;
+    how->slab = how->stored_slab = 1;
+    how->scale_count = scales->elements;
+    how->scale_rows = scales->rank > 1 ? scales->shape[scales->rank - 2] : 1;
+    how->scale_columns = scales->rank > 0 ? scales->shape[scales->rank - 1] : 1;
+}
+
 static void join_rows(struct dti_dequant_tensor *how, uint64_t rows)
 {
     how->columns *= rows;
@@ -261,29 +275,44 @@ static void join(struct dti_dequant_tensor *how, enum dti_quant_per per)
     }
 }
 
+/* One scale, until more is known. */
+static void start(struct dti_dequant_found *ret)
+{
+    ret->how.map =
+        (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
+    ret->form.group[0] = ret->form.group[1] = 0;
+}
+
 bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned block_length,
                               struct dti_dequant_found *ret)
 {
     struct dti_dequant_tensor *const how = &ret->how;
-    const struct dti_tensor *const scales = shape->scales;
     const unsigned rank = shape->rank;
-    how->map = (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
-    ret->form.group[0] = ret->form.group[1] = 0;
+    start(ret);
     if (block_length > 0 ? !is_strategy(shape) || !place_blocks(shape, block_length, ret)
                          : !place_affine(shape, ret))
         return false;
-    how->columns = rank > 0 ? shape->shape[rank - 1] : 1;
-    how->rows = rank > 0 ? product(shape->shape, 0, rank - 1) : 1;
-    how->slab = how->stored_slab = 1;
+    place_rows(shape, ret);
     for (unsigned i = 1; i + 1 < rank; i++) { /* at most one is padded; the first may be */
         if (shape->shape[i] != shape->stored[i]) {
             how->slab = product(shape->shape, i, rank - 1);
             how->stored_slab = product(shape->stored, i, rank - 1);
         }
     }
-    how->scale_count = scales->elements;
-    how->scale_rows = scales->rank > 1 ? scales->shape[scales->rank - 2] : 1;
-    how->scale_columns = scales->rank > 0 ? scales->shape[scales->rank - 1] : 1;
     join(how, ret->form.per);
     return true;
+}
+
+void dti_dequant_place_known(const struct dti_dequant_shape *shape, enum dti_quant_per per,
+                             unsigned axis, uint64_t group, struct dti_dequant_found *ret)
+{
+    start(ret);
+    if (per == DTI_PER_TENSOR)
+        one_scale(ret);
+    else if (per == DTI_PER_CHANNEL)
+        (void)per_channel(shape, axis, ret);
+    else
+        (void)per_group(shape, axis, group, shape->scales->shape, ret);
+    place_rows(shape, ret);
+    join(&ret->how, per);
 }

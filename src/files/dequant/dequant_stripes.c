@@ -160,7 +160,8 @@ static enum dti_status enter(struct dti_stripes *stripes, const struct dti_strip
     return DTI_OK;
 }
 
-/* Rows of n words each become columns, in squares, whole cache lines in and out. */
+/* Rows of n words each become columns, in squares, whole cache lines in and out; a copy of a
+ * constant length is a few moves. */
 static void turn(const struct dti_stripe *stripe, size_t first, size_t n,
                  const unsigned char *words)
 {
@@ -172,8 +173,13 @@ static void turn(const struct dti_stripe *stripe, size_t first, size_t n,
             for (size_t j = 0; j < width; j++)
                 memcpy(square[j] + 4 * i, words + (i * stripe->columns + column + j) * 4, 4);
         }
-        for (size_t j = 0; j < width; j++)
-            memcpy(stripe->codes + ((column + j) * stripe->words + first) * 4, square[j], 4 * n);
+        for (size_t j = 0; j < width; j++) {
+            unsigned char *const to = stripe->codes + ((column + j) * stripe->words + first) * 4;
+            if (n == DTI_STRIPE_WORDS)
+                memcpy(to, square[j], sizeof square[j]);
+            else
+                memcpy(to, square[j], 4 * n);
+        }
     }
 }
 

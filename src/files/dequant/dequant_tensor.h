@@ -76,6 +76,7 @@ enum dti_zero_form {
     DTI_ZERO_WORDS, /* packed down columns of scales in 32-bit words, of `bits` bits */
     DTI_ZERO_ALONG, /* packed along rows of scales, which end with whole words */
     DTI_ZERO_LANES, /* the same, 4 bits in the order of DTI_CODES_LANES */
+    DTI_ZERO_BYTES, /* as DTI_ZERO_ALONG, but rows end with whole bytes */
 };
 
 /* How codes of less than 8 bits lie in the rows that are stored; down columns only in matrices that
@@ -108,6 +109,7 @@ struct dti_dequant_tensor {
     struct dti_dequant_part codes, scales, zeros;
     struct dti_dequant_part biases; /* of codes x scale, in the dtype of both, which is `number` */
     enum dti_dtype number;
+    bool centers; /* biases are zero points as floats: the bias of a code is -(scale x it) */
     struct dti_dequant_nested *nested; /* or NULL */
     bool spread; /* scales of blocks are loaded as numbers, and may be those of several blocks */
     const struct dti_gguf_type *gguf; /* blocks with codes and scales in one, of which `scales` may
@@ -117,6 +119,7 @@ struct dti_dequant_tensor {
     uint64_t row_bytes;         /* of codes */
     uint64_t slab, stored_slab; /* rows are followed by others that are left out: of so many rows,
                                  * so many are numbers; the same where there are none */
+    bool stream;                /* and rows follow each other without gaps, even within bytes */
     unsigned bits;              /* of a code, 8 or more: a container each */
     enum dti_block_order order;
     enum dti_code_arrangement arrangement; /* not ALONG: affine codes */
@@ -127,7 +130,7 @@ struct dti_dequant_tensor {
     bool probe;      /* of lint: scales that are 0 are read as 1, all others, and biases, as 0 */
     uint64_t matrix; /* rows of each of the matrices that are stored transposed; 0: none are */
     struct dti_stripes *stripes; /* of the view */
-    bool codes_swapped; /* codes of two bytes; of GGUF the two with which each block begins */
+    bool codes_swapped; /* codes of several bytes; of GGUF the two with which each block begins */
     struct dti_scale_map map;
     uint64_t scale_count, scale_rows, scale_columns; /* the last two dimensions of the scales */
     bool tiled; /* scales of one byte are in tiles of 128 rows by 4 columns, as kernels take them,
@@ -137,8 +140,9 @@ struct dti_dequant_tensor {
                           * there are none */
     float tensor_scale;  /* as a factor; 1 where there is none */
     float factor;        /* of numbers, once they are rounded; likewise */
-    const struct dti_plan *scale_plan;   /* to fp32 */
-    const struct dti_block_parts *parts; /* blocks */
+    const struct dti_plan *narrow, *widen; /* numbers are rounded to a dtype, and back; or NULL */
+    const struct dti_plan *scale_plan;     /* to fp32 */
+    const struct dti_block_parts *parts;   /* blocks */
     enum dti_level level;
     /* what is made of that: dti_dequant_prepare() */
     const struct dti_dequant_method *method;
@@ -151,8 +155,9 @@ struct dti_dequant_tensor {
 static inline bool dti_dequant_is_flat(const struct dti_dequant_tensor *tensor)
 {
     const uint64_t rest = tensor->columns % 8 * tensor->bits;
-    return tensor->arrangement == DTI_CODES_ALONG && tensor->slab == tensor->stored_slab &&
-           rest % 8 == 0 && tensor->row_bytes == tensor->columns / 8 * tensor->bits + rest / 8;
+    return tensor->stream ||
+           (tensor->arrangement == DTI_CODES_ALONG && tensor->slab == tensor->stored_slab &&
+            rest % 8 == 0 && tensor->row_bytes == tensor->columns / 8 * tensor->bits + rest / 8);
 }
 
 /* Whether the method of one is right for the other. */

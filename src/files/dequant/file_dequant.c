@@ -39,6 +39,24 @@ const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *d
     return *parts;
 }
 
+/* The one between those formats, made at its first use. */
+static const struct dti_plan *find_plan(struct dti_file_dequant *dequant,
+                                        const struct dti_request *request)
+{
+    for (size_t i = 0; i < dequant->plan_count; i++) {
+        const struct dti_request *const other = dti_plan_request(dequant->plans[i]);
+        if (other->src.id == request->src.id && other->cast.dst.id == request->cast.dst.id &&
+            other->src_layout.swapped == request->src_layout.swapped)
+            return dequant->plans[i];
+    }
+    /* few dtypes are scales, in two byte orders */
+    if (dequant->plan_count == DTI_DEQUANT_PLANS_MAX ||
+        dti_plan_new(&dequant->plans[dequant->plan_count], request, dequant->request.level, NULL) !=
+            DTI_OK)
+        return NULL;
+    return dequant->plans[dequant->plan_count++];
+}
+
 const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
                                               const struct dti_format *format,
                                               const struct dti_layout *layout)
@@ -46,17 +64,14 @@ const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
     const struct dti_request request = {.src = *format,
                                         .src_layout = {.swapped = layout->swapped},
                                         .cast = {.dst = *dti_format_get(DTI_FP32)}};
-    for (size_t i = 0; i < dequant->plan_count; i++) {
-        const struct dti_request *const other = dti_plan_request(dequant->plans[i]);
-        if (other->src.id == format->id && other->src_layout.swapped == layout->swapped)
-            return dequant->plans[i];
-    }
-    /* few dtypes are scales, in two byte orders */
-    if (dequant->plan_count == DTI_DEQUANT_PLANS_MAX ||
-        dti_plan_new(&dequant->plans[dequant->plan_count], &request, dequant->request.level,
-                     NULL) != DTI_OK)
-        return NULL;
-    return dequant->plans[dequant->plan_count++];
+    return find_plan(dequant, &request);
+}
+
+const struct dti_plan *dti_dequant_narrow_plan(struct dti_file_dequant *dequant,
+                                               const struct dti_format *format)
+{
+    const struct dti_request request = {.src = *dti_format_get(DTI_FP32), .cast = {.dst = *format}};
+    return find_plan(dequant, &request);
 }
 
 enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t tensor,
@@ -219,7 +234,8 @@ static enum dti_status look_at_blocks(struct dti_file_dequant *dequant, size_t a
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
     char place[DTI_TENSOR_PLACE];
     if (!dti_dequant_is_ggml(dequant->container, at) ||
-        (request->select && !dti_tensor_fits(request->select, tensor)))
+        (request->select && !dti_tensor_fits(request->select, tensor)) ||
+        (request->stays && request->stays(request->stays_context, tensor)))
         return DTI_OK;
     if (dti_tensor_fits(request->keep, tensor) ||
         (request->only && !dti_tensor_fits(request->only, tensor)))
@@ -237,14 +253,14 @@ static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant
     const struct dti_container *const container = dequant->container;
     const bool npy = container->kind == DTI_CONTAINER_NPY && container->tensor_count == 1;
     enum dti_status status = DTI_OK;
-    if (container->kind == DTI_CONTAINER_ONNX) /* names say nothing there: the graph does */
-        return DTI_OK;
-    if (!npy && container->kind != DTI_CONTAINER_GGUF)
+    const bool onnx = container->kind == DTI_CONTAINER_ONNX; /* not names: the graph says it */
+    if (!npy && !onnx && container->kind != DTI_CONTAINER_GGUF)
         return dti_dequant_find(dequant, found, reterr);
     for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
         struct dti_error error;
-        status = npy ? dti_dequant_npy(dequant, found, &error)
-                     : look_at_blocks(dequant, i, &found[i], &error);
+        status = npy    ? dti_dequant_npy(dequant, found, &error)
+                 : onnx ? dti_dequant_onnx(dequant, i, &found[i], &error)
+                        : look_at_blocks(dequant, i, &found[i], &error);
         status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
     }
     return status;

@@ -1,4 +1,4 @@
-# tensors of ONNX models are quantized; what DequantizeLinear would make is not recognised
+# tensors of ONNX models are quantized; a model without quantized weights is refused
 cp "$TESTS"/../data/graph.onnx .
 dtinfo quant graph.onnx int8 --select weight -q -o weight.safetensors
 dtinfo inspect weight.safetensors --raw | head -n 4
