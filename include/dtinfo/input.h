@@ -53,9 +53,9 @@ enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct d
 enum dti_status dti_input_open_file(struct dti_input *ret, const char *path,
                                     struct dti_error *reterr);
 /* A file that another file names: `name` in the folder of the path `beside`, or below it, without
- * "..", and a regular file. No symbolic link is followed, except one that leads into the same
- * folder, or into that of the file that `beside` is a link to. path is how messages call it, and
- * must live as long as the input. Fails with DTI_BAD_INPUT, DTI_NO_MEMORY. */
+ * "..", and a regular file. Of an address: on that server. No symbolic link is followed, except one
+ * that leads into the same folder, or into that of the file that `beside` is a link to. path is how
+ * messages call it, and must live as long as the input. Fails with DTI_BAD_INPUT, DTI_NO_MEMORY. */
 enum dti_status dti_input_open_inside(struct dti_input *ret, const char *beside, const char *name,
                                       const char *path, struct dti_error *reterr);
 /* The same for what is already open; fd is closed on failure. */
@@ -79,6 +79,11 @@ enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, s
 enum dti_status dti_input_read_once_at(const struct dti_input *input, void *buffer, size_t size,
                                        uint64_t offset, struct dti_error *reterr);
 
+enum dti_input_kind { DTI_INPUT_REGULAR, DTI_INPUT_FOLDER, DTI_INPUT_SPECIAL };
+
+/* What a path leads to: 0, or an errno value. An address counts as a regular file, without asking
+ * its server. */
+int dti_input_find(const char *path, enum dti_input_kind *ret_kind);
 /* Whether there is anything of that name: 0; ENOENT where there is not and cannot be; another errno
  * value where that is not to be known, and opening says why. Asks the server of an address. */
 int dti_input_there(const char *path);

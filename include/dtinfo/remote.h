@@ -12,10 +12,10 @@
 /* Whether the path is an address, by its beginning alone. */
 bool dti_is_address(const char *path);
 
-/* Cuts the query off a word that is an address, or an option with one after '=', and keeps it for
- * when that address is opened: it may be a signature that nobody else is to see. Before any thread
- * is started. Fails with DTI_USAGE where another address differed in its query alone, or where it
- * has a user name. */
+/* Cuts the query off a word that is an address, or an option with one after '=', and off quoted
+ * addresses in an expression, and keeps it for when that address is opened: it may be a signature
+ * that nobody else is to see. Before any thread is started. Fails with DTI_USAGE where another
+ * address differed in its query alone, or where it has a user name. */
 enum dti_status dti_remote_take_query(char *word, struct dti_error *reterr);
 
 /* Opens an address: its size is known then, and that the server answers ranges. The name of the
@@ -24,5 +24,9 @@ enum dti_status dti_remote_take_query(char *word, struct dti_error *reterr);
  * EACCES where it does not show it, else EIO. */
 enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
                                 struct dti_error *reterr);
+
+/* Opens a file that another one names: `name`, below the folder of the address `beside`. */
+enum dti_status dti_remote_open_beside(struct dti_input *ret, const char *beside, const char *name,
+                                       struct dti_error *reterr);
 
 #endif

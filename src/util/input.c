@@ -35,6 +35,17 @@ static int remote_there(const char *address)
     return 0;
 }
 
+int dti_input_find(const char *path, enum dti_input_kind *ret_kind)
+{
+    struct stat st = {.st_mode = S_IFREG};
+    if (!dti_is_address(path) && stat(path, &st) != 0)
+        return errno;
+    *ret_kind = S_ISREG(st.st_mode)   ? DTI_INPUT_REGULAR
+                : S_ISDIR(st.st_mode) ? DTI_INPUT_FOLDER
+                                      : DTI_INPUT_SPECIAL;
+    return 0;
+}
+
 int dti_input_there(const char *path)
 {
     if (dti_is_address(path))

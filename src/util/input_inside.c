@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "dtinfo/input.h"
+#include "dtinfo/remote.h"
 #include "util/descriptor.h"
 
 /* Why a file was not opened. */
@@ -122,6 +123,8 @@ enum dti_status dti_input_open_inside(struct dti_input *ret, const char *beside,
                                       const char *path, struct dti_error *reterr)
 {
     const struct dti_input named = {.name = path};
+    if (dti_is_address(beside))
+        return dti_remote_open_beside(ret, beside, name, reterr);
     const char *const slash = strrchr(beside, '/');
     char *const folder = slash ? strndup(beside, (size_t)(slash + 1 - beside)) : strdup(".");
     char label[DTI_QUOTE_SIZE];

@@ -118,8 +118,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for at in range(first, last + 1, 1 << 20):
             with self.server.lock:
                 piece = resource.read(at, min(at + (1 << 20) - 1, last))
+            self.record.sent += len(piece)  # before the client can have seen it
             self.wfile.write(piece)
-            self.record.sent += len(piece)
 
 
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
@@ -226,6 +226,19 @@ def slowly(pause, pieces):
             handler.wfile.write(body[at:at + step])
             handler.wfile.flush()
             time.sleep(pause)
+        return True
+    return hook
+
+
+def trickle(count):
+    """The head and some bytes, and nothing more while the client waits."""
+    def hook(handler, first, last, resource):
+        last = min(last, resource.size() - 1)
+        handler.begin(206, handler.range_headers(resource, first, last))
+        handler.wfile.write(resource.read(first, first + count - 1))
+        handler.wfile.flush()
+        time.sleep(40)
+        handler.cut()
         return True
     return hook
 

@@ -48,7 +48,7 @@ class Bench:
     def run(self, *words, **more):
         environment = {**self.environment, **more}
         return subprocess.run([PROGRAM, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, env=environment,
-                              text=True, timeout=240, cwd=self.folder)
+                              text=True, timeout=300, cwd=self.folder)
 
     def serve(self, path, resource, server=None):
         server = server or self.main
@@ -203,6 +203,8 @@ def judge_failures(b):
     late(srv.lie(header("Content-Range", lambda f, l, s: "bytes %d-%d/%d" % (f, l, s + 1))), "it changed on the server")
     late(srv.lie(lambda *_: 200), "does not serve ranges")
     late(srv.status(404), "answers 404")
+    bad(srv.cut_after(100), "6 times in a row")
+    check(len(b.main.take()) == 7, "pieces of 100 bytes count as progress")
     run = b.run("inspect", "http://127.0.0.1:1/x.safetensors")
     check(run.returncode == 3 and "cannot be reached" in run.stderr, run)
     run = b.run("inspect", b.main.base() + "/x", DTINFO_LIBCURL="/nonexistent/libcurl.so.4")
@@ -213,6 +215,12 @@ def judge_failures(b):
         address = b.serve("/silent.safetensors", srv.Resource(content, hooks=[srv.times(1, srv.silence(45))]))
         seconds, _ = cast_as_local(b, address, content, "silence")
         check(29 < seconds < 44, "a server that is silent is waited for:", seconds)
+        address = b.serve("/alive.safetensors", srv.Resource(content, hooks=[srv.times(1, srv.slowly(10, 5))]))
+        seconds, _ = cast_as_local(b, address, content, "a server that is slow")
+        check(len([r for r in b.main.take() if r.first == 0]) == 1 and seconds > 39, "a slow server is cut:", seconds)
+        start = time.monotonic()
+        bad(srv.trickle(20), "sent less than a byte a second, for 30 seconds, 6 times in a row")
+        check(180 < time.monotonic() - start < 290, "a server that trickles is waited for:", time.monotonic() - start)
 
 
 def inside_name():

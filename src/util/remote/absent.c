@@ -17,3 +17,11 @@ enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *re
                     "cannot read %s: this build reads no addresses; download the file first",
                     dti_quote(label, path, dti_remote_shown_length(path)));
 }
+
+enum dti_status dti_remote_open_beside(struct dti_input *ret, const char *beside, const char *name,
+                                       struct dti_error *reterr)
+{
+    int absent;
+    (void)name;
+    return dti_remote_open(ret, beside, &absent, reterr);
+}

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "dtinfo/ascii.h"
-#include "dtinfo/buffer.h"
 
 const char dti_address_no_memory[] = "out of memory";
 
@@ -220,6 +219,16 @@ static const char *add_part(struct dti_buffer *text, const char **at, const char
     return NULL;
 }
 
+void dti_address_escape(struct dti_buffer *text, const char *path)
+{
+    for (; *path != '\0'; path++) {
+        if (is_word(*path) || *path == '/')
+            dti_buffer_append(text, path, 1);
+        else
+            dti_buffer_print(text, "%%%02X", (unsigned)(unsigned char)*path);
+    }
+}
+
 /* The path of the file, whose letters are escaped as an address needs it. */
 static const char *add_file(struct dti_buffer *text, const char *file)
 {
@@ -232,16 +241,32 @@ static const char *add_file(struct dti_buffer *text, const char *file)
     const size_t length = strlen(file);
     if (length == 0 || file[length - 1] == '/')
         return "name a file of the model, as in hf://org/model/model.safetensors";
-    for (size_t i = 0; i < length; i++) {
-        if (is_word(file[i]) || file[i] == '/')
-            dti_buffer_append(text, file + i, 1);
-        else
-            dti_buffer_print(text, "%%%02X", (unsigned)(unsigned char)file[i]);
-    }
+    dti_address_escape(text, file);
     return NULL;
 }
 
-const char *dti_address_of_hub(struct dti_address *ret, const char *text, const char *endpoint)
+/* "@revision", or nothing. */
+static const char *add_revision(struct dti_buffer *text, const char **at, const char *commit)
+{
+    const size_t start = text->length + strlen("/resolve/");
+    dti_buffer_puts(text, "/resolve/");
+    const char *why = NULL;
+    if (**at == '@') {
+        (*at)++;
+        why = add_part(text, at, "/");
+    } else {
+        dti_buffer_puts(text, "main");
+    }
+    if (!why && commit && !text->failed) {
+        text->length = start;
+        dti_buffer_puts(text, commit);
+    }
+    dti_buffer_puts(text, "/");
+    return why;
+}
+
+const char *dti_address_of_hub(struct dti_address *ret, const char *text, const char *endpoint,
+                               const char *commit)
 {
     struct dti_buffer url;
     const char *at = text + strlen("hf://");
@@ -260,14 +285,8 @@ const char *dti_address_of_hub(struct dti_address *ret, const char *text, const 
         dti_buffer_puts(&url, "/");
         why = add_part(&url, &at, "/@");
     }
-    dti_buffer_puts(&url, "/resolve/");
-    if (!why && *at == '@') {
-        at++;
-        why = add_part(&url, &at, "/");
-    } else {
-        dti_buffer_puts(&url, "main");
-    }
-    dti_buffer_puts(&url, "/");
+    if (!why)
+        why = add_revision(&url, &at, commit);
     if (!why)
         why = *at == '/' ? add_file(&url, at + 1)
                          : "name a file of the model, as in hf://org/model/model.safetensors";

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "dtinfo/buffer.h"
+
 enum { DTI_ADDRESS_HOST = 256, DTI_ADDRESS_MOST = 8192 };
 
 /* Where a host is. */
@@ -35,8 +37,12 @@ const char *dti_address_parse(struct dti_address *ret, const char *text);
 /* Where a server sends us on to from an address. It must not lead from https to http. */
 const char *dti_address_redirected(struct dti_address *ret, const struct dti_address *from,
                                    const char *location);
-/* hf://org/model[@revision]/file at an endpoint, such as https://huggingface.co. */
-const char *dti_address_of_hub(struct dti_address *ret, const char *text, const char *endpoint);
+/* hf://org/model[@revision]/file at an endpoint, such as https://huggingface.co. commit: what
+ * stands in place of the revision, or NULL. */
+const char *dti_address_of_hub(struct dti_address *ret, const char *text, const char *endpoint,
+                               const char *commit);
+/* Appends a path, whose letters are escaped as an address needs it. */
+void dti_address_escape(struct dti_buffer *text, const char *path);
 void dti_address_free(struct dti_address *address);
 
 bool dti_address_same_host(const struct dti_address *a, const struct dti_address *b);

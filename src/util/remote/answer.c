@@ -24,7 +24,7 @@ void dti_exchange_reset(struct dti_exchange *exchange)
     exchange->retry_after = 0;
     exchange->file = (struct dti_exchange_file){.size = UINT64_MAX};
     exchange->linked = exchange->file;
-    exchange->location[0] = '\0';
+    exchange->location[0] = exchange->commit[0] = '\0';
     exchange->first = exchange->last = exchange->length = UINT64_MAX;
     exchange->judged = exchange->fits = exchange->encoded = exchange->tagged = false;
 }
@@ -84,6 +84,18 @@ static bool keep_text(struct dti_exchange *exchange, char *ret, size_t size, con
     return true;
 }
 
+/* 40 hexadecimal digits; what is not is no commit. */
+static void keep_commit(struct dti_exchange *exchange, const char *value, size_t length)
+{
+    if (length != DTI_EXCHANGE_COMMIT - 1)
+        return;
+    for (size_t i = 0; i < length; i++) {
+        if (!dti_ascii_digit(value[i]) && (value[i] < 'a' || value[i] > 'f'))
+            return;
+    }
+    (void)keep_text(exchange, exchange->commit, sizeof exchange->commit, value, length);
+}
+
 static bool take_field(struct dti_exchange *exchange, const char *name, size_t name_length,
                        const char *value, size_t length)
 {
@@ -113,6 +125,8 @@ static bool take_field(struct dti_exchange *exchange, const char *name, size_t n
     } else if (strcmp(key, "x-linked-size") == 0) {
         if (read_number(&at, end, &number) && at == end)
             exchange->linked.size = number;
+    } else if (strcmp(key, "x-repo-commit") == 0) {
+        keep_commit(exchange, value, length);
     } else if (strcmp(key, "location") == 0) {
         return keep_text(exchange, exchange->location, sizeof exchange->location, value, length);
     } else if (strcmp(key, "retry-after") == 0) {

@@ -96,8 +96,10 @@ static int on_socket(void *context, int purpose, struct dti_curl_sockaddr *addre
 /* Connections that were made under another policy are not used again. */
 static bool prepare(struct dti_exchange *exchange, const struct dti_curl *curl)
 {
-    if (exchange->handle && exchange->guard != exchange->from)
-        dti_exchange_close(exchange);
+    if (exchange->handle && exchange->guard != exchange->from) {
+        exchange->curl->easy_cleanup(exchange->handle);
+        exchange->handle = NULL;
+    }
     exchange->guard = exchange->from;
     exchange->curl = curl;
     if (!exchange->handle)
@@ -224,7 +226,8 @@ static enum dti_exchange_end end_of_result(struct dti_exchange *exchange,
         return fail(exchange, DTI_EXCHANGE_REFUSED,
                     "the certificates of CURL_CA_BUNDLE or SSL_CERT_FILE cannot be read");
     case DTI_CURLE_OPERATION_TIMEDOUT:
-        return fail(exchange, DTI_EXCHANGE_AGAIN, "the server sent nothing for 30 seconds");
+        return fail(exchange, DTI_EXCHANGE_AGAIN,
+                    "the server sent less than a byte a second, for 30 seconds");
     case DTI_CURLE_COULDNT_CONNECT:
         exchange->unreachable = true;
         return fail(exchange, DTI_EXCHANGE_AGAIN, "the server cannot be reached");
@@ -317,11 +320,4 @@ enum dti_exchange_end dti_exchange_run(struct dti_exchange *exchange, const stru
         (void)curl->easy_setopt(exchange->handle, DTI_CURLOPT_HTTPHEADER, (void *)NULL);
     curl->slist_free_all(list);
     return end;
-}
-
-void dti_exchange_close(struct dti_exchange *exchange)
-{
-    if (exchange->handle)
-        exchange->curl->easy_cleanup(exchange->handle);
-    exchange->handle = NULL;
 }

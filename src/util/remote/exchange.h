@@ -9,7 +9,7 @@
 #include "util/remote/address.h"
 #include "util/remote/curl.h"
 
-enum { DTI_EXCHANGE_TAG = 256, DTI_EXCHANGE_WHY = 160 };
+enum { DTI_EXCHANGE_TAG = 256, DTI_EXCHANGE_WHY = 160, DTI_EXCHANGE_COMMIT = 41 };
 
 /* What makes two answers parts of the same file. */
 struct dti_exchange_file {
@@ -45,7 +45,8 @@ struct dti_exchange {
     int status;           /* of HTTP; 0: no answer came */
     unsigned retry_after; /* seconds; 0: it does not say */
     struct dti_exchange_file file;
-    struct dti_exchange_file linked; /* the hub says it of what it redirects to */
+    struct dti_exchange_file linked;  /* the hub says it of what it redirects to */
+    char commit[DTI_EXCHANGE_COMMIT]; /* that the hub reads the file of; "": it does not say */
     char location[DTI_ADDRESS_MOST + 1];
     char why[DTI_EXCHANGE_WHY]; /* of a failure: "the server answers 404 (not found)" */
     bool unreachable;           /* it was not even connected to */
@@ -58,7 +59,6 @@ struct dti_exchange {
 
 /* Asks for `room` bytes from offset and waits for the answer. */
 enum dti_exchange_end dti_exchange_run(struct dti_exchange *exchange, const struct dti_curl *curl);
-void dti_exchange_close(struct dti_exchange *exchange);
 
 /* Whether the exchange may connect there; shared with tests. */
 bool dti_exchange_may_connect(const struct dti_exchange *exchange, const struct sockaddr *address,

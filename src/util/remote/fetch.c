@@ -9,7 +9,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { REDIRECTS = 5, FAILURES = 5, WAIT_MOST_S = 60, PAUSE_MS = 250, PAUSE_MOST_MS = 4000 };
+enum {
+    REDIRECTS = 5,
+    FAILURES = 5,
+    PROGRESS = 1024, /* bytes; an answer that was cut before is a failure like no answer */
+    WAIT_MOST_S = 60,
+    PAUSE_MS = 250,
+    PAUSE_MOST_MS = 4000,
+};
 
 enum dti_status dti_remote_fail(const struct dti_remote *remote, const char *why,
                                 struct dti_error *reterr)
@@ -113,6 +120,10 @@ static enum dti_exchange_end ask(struct dti_remote *remote, struct dti_exchange 
             remote->place = exchange->place != DTI_HOST_NAMED ? exchange->place : DTI_HOST_PUBLIC;
         if (first && !check_linked(remote, exchange))
             end = refuse(exchange, "it changed on the server while it was read");
+        if (remote->of_hub && exchange->commit[0] != '\0' &&
+            dti_address_same_host(&address, &remote->start) &&
+            !dti_hub_pin(remote, exchange->commit))
+            end = refuse(exchange, "the model changed on the hub while it was read");
         if (end == DTI_EXCHANGE_REDIRECT)
             end = redirect(remote, exchange, &address, count++);
     } while (end == DTI_EXCHANGE_REDIRECT);
@@ -180,14 +191,14 @@ static enum dti_status fetch(struct dti_remote *remote, struct dti_exchange *exc
         const enum dti_exchange_end end = ask(remote, exchange);
         if (end == DTI_EXCHANGE_NO_MEMORY)
             return dti_no_memory(reterr);
-        if (exchange->got > 0)
+        if (exchange->got >= PROGRESS)
             failures = 0;
         if (remote->file.size == UINT64_MAX &&
             (end == DTI_EXCHANGE_DONE || (end == DTI_EXCHANGE_AGAIN && exchange->fits)))
             return DTI_OK; /* of the first request, what came will do */
         if (end == DTI_EXCHANGE_DONE)
             continue;
-        failures += exchange->got == 0;
+        failures += exchange->got < PROGRESS;
         if (end != DTI_EXCHANGE_AGAIN || !wait_for(remote, exchange, failures))
             return fail(remote, exchange, failures, reterr);
     }
@@ -218,6 +229,11 @@ enum dti_status dti_remote_first(struct dti_remote *remote, char *bytes, size_t 
         *ret_size = exchange->got;
     }
     dti_remote_give(exchange);
+    const char *why = NULL; /* none: it was an address before */
+    if (status == DTI_OK && remote->of_hub)
+        status = dti_hub_address(remote, &why, reterr);
+    if (why == dti_address_no_memory)
+        return dti_no_memory(reterr);
     const uint64_t linked = remote->linked.size;
     if (status == DTI_OK && linked != UINT64_MAX && linked != remote->file.size)
         status = dti_remote_fail(remote, "the server announces another size than its storage has",

@@ -54,24 +54,16 @@ static char *find_address(char *word)
 }
 
 /* Whoever quoted it would show it. */
-static bool has_user(const char *address)
+static bool has_user(const char *address, size_t length)
 {
-    const char *const host = strstr(address, "://") + 3;
-    return memchr(host, '@', strcspn(host, "/?#")) != NULL;
+    const size_t host = (size_t)(strstr(address, "://") + 3 - address);
+    const size_t end = host + strcspn(address + host, "/?#");
+    return memchr(address + host, '@', (end < length ? end : length) - host) != NULL;
 }
 
-enum dti_status dti_remote_take_query(char *word, struct dti_error *reterr)
+/* Keeps an address with its query; takes the memory of `whole`. */
+static enum dti_status keep(const char *address, char *whole, struct dti_error *reterr)
 {
-    char *const address = find_address(word);
-    if (address && has_user(address))
-        return dti_fail(reterr, DTI_USAGE,
-                        "an address contains a user name or a password; leave them out");
-    if (!address || address[dti_remote_shown_length(address)] != '?')
-        return DTI_OK;
-    char *const whole = strdup(address);
-    if (!whole)
-        return dti_no_memory(reterr);
-    address[dti_remote_shown_length(address)] = '\0';
     const char *const known = dti_remote_whole(address);
     const bool again = known != address;
     enum dti_status status = DTI_OK;
@@ -90,4 +82,41 @@ enum dti_status dti_remote_take_query(char *word, struct dti_error *reterr)
     kept.shown[kept.count] = shown;
     kept.whole[kept.count++] = whole;
     return DTI_OK;
+}
+
+/* Takes the query out of the first `length` letters. What follows them moves up. */
+static enum dti_status take(char *address, size_t length, struct dti_error *reterr)
+{
+    if (has_user(address, length))
+        return dti_fail(reterr, DTI_USAGE,
+                        "an address contains a user name or a password; leave them out");
+    const size_t shown = dti_remote_shown_length(address);
+    if (shown >= length || address[shown] != '?')
+        return DTI_OK;
+    char *const whole = strndup(address, length), *const rest = strdup(address + length);
+    if (!whole || !rest) {
+        free(whole);
+        free(rest);
+        return dti_no_memory(reterr);
+    }
+    address[shown] = '\0';
+    const enum dti_status status = keep(address, whole, reterr);
+    memcpy(address + shown, rest, strlen(rest) + 1);
+    free(rest);
+    return status;
+}
+
+enum dti_status dti_remote_take_query(char *word, struct dti_error *reterr)
+{
+    char *const address = find_address(word);
+    enum dti_status status = DTI_OK;
+    if (address)
+        return take(address, strlen(address), reterr);
+    /* those of an expression: @"https://..." */
+    for (char *at = word; *at != '\0' && status == DTI_OK; at++) {
+        const char quote[] = {*at, '\0'};
+        if ((*at == '"' || *at == '\'') && dti_is_address(at + 1))
+            status = take(at + 1, strcspn(at + 1, quote), reterr);
+    }
+    return status;
 }

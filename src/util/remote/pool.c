@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The connections and the memory of all remote inputs. Readers of one file often stand side by
- * side: what one of them reads ahead, the others wait for. */
+ * The connections and the memory of all remote inputs, which last as long as the program. Readers
+ * of one file often stand side by side: what one of them reads ahead, the others wait for. */
 #include "util/remote/pool.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    size_t inputs, head_bytes;
+    size_t head_bytes;
     struct dti_exchange *connection[DTI_REMOTE_CONNECTIONS];
     bool taken[DTI_REMOTE_CONNECTIONS];
     struct dti_remote_slot slot[DTI_REMOTE_SLOTS];
@@ -50,31 +50,12 @@ void dti_remote_give(struct dti_exchange *exchange)
     pthread_mutex_unlock(&pool.lock);
 }
 
-void dti_remote_join(void)
-{
-    pthread_mutex_lock(&pool.lock);
-    pool.inputs++;
-    pthread_mutex_unlock(&pool.lock);
-}
-
 void dti_remote_leave(const void *owner)
 {
     pthread_mutex_lock(&pool.lock);
-    const bool last = --pool.inputs == 0;
     for (size_t i = 0; i < DTI_REMOTE_SLOTS; i++) {
-        struct dti_remote_slot *const slot = &pool.slot[i];
-        if (slot->owner == owner)
-            slot->owner = NULL;
-        if (last) {
-            free(slot->bytes);
-            slot->bytes = NULL;
-        }
-    }
-    for (size_t i = 0; i < DTI_REMOTE_CONNECTIONS && last; i++) {
-        if (pool.connection[i])
-            dti_exchange_close(pool.connection[i]);
-        free(pool.connection[i]);
-        pool.connection[i] = NULL;
+        if (pool.slot[i].owner == owner)
+            pool.slot[i].owner = NULL;
     }
     pthread_mutex_unlock(&pool.lock);
 }

@@ -19,8 +19,7 @@ enum {
 struct dti_exchange *dti_remote_take(void);
 void dti_remote_give(struct dti_exchange *exchange);
 
-/* Inputs are counted: after the last one, connections and memory are freed. */
-void dti_remote_join(void);
+/* Forgets what was read ahead for an owner that ends. */
 void dti_remote_leave(const void *owner);
 
 /* Memory for the first bytes of an input, or false: enough of it is in use. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Inputs behind addresses: opening them, and reading with as few requests as it takes. The first
- * request brings the header of most files; what is read piece by piece is read ahead, more of it
- * the longer it goes on. */
+ * request brings the header of most files, and serves all who open the address; what is read piece
+ * by piece is read ahead, more of it the longer it goes on. */
 #include "dtinfo/remote.h"
 
 #include <errno.h>
@@ -15,17 +15,15 @@
 enum {
     DIRECT = 1 << 20, /* so large a piece is read without a copy */
     NEAR = 256 << 10, /* not far behind the last one: readers in threads overtake each other */
-    TOKEN_MOST = 4096,
 };
 
-static void free_remote(struct dti_remote *remote)
+void dti_remote_free(struct dti_remote *remote)
 {
-    if (!remote)
-        return;
     dti_remote_leave(remote);
     if (remote->head)
         dti_remote_release_head(remote->head_size);
     free(remote->head);
+    free(remote->key);
     free(remote->shown);
     free(remote->token);
     dti_address_free(&remote->start);
@@ -36,7 +34,7 @@ static void free_remote(struct dti_remote *remote)
 
 static void close_remote(struct dti_input *input)
 {
-    free_remote(input->remote);
+    dti_remote_release(input->remote);
     input->remote = NULL;
     input->source = NULL;
 }
@@ -139,60 +137,26 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
     return status;
 }
 
-/* The token of the hub: for requests of its addresses alone. */
-static enum dti_status read_token(struct dti_remote *remote, struct dti_error *reterr)
-{
-    const char *const token = getenv("HF_TOKEN");
-    if (!remote->of_hub || !token || !*token)
-        return DTI_OK;
-    for (size_t i = 0; token[i] != '\0'; i++) {
-        if (token[i] <= ' ' || token[i] > '~' || i == TOKEN_MOST)
-            return dti_fail(reterr, DTI_BAD_ENVIRONMENT,
-                            "environment variable HF_TOKEN contains what no token does");
-    }
-    remote->token = strdup(token);
-    return remote->token ? DTI_OK : dti_no_memory(reterr);
-}
-
-static enum dti_status read_hub(struct dti_remote *remote, const char *path, const char **ret_why,
-                                struct dti_error *reterr)
-{
-    const char *endpoint = getenv("HF_ENDPOINT");
-    struct dti_address address;
-    if (!endpoint || !*endpoint)
-        endpoint = "https://huggingface.co";
-    const char *const why =
-        strchr(endpoint, '?') ? "it has a query" : dti_address_parse(&address, endpoint);
-    if (why == dti_address_no_memory)
-        return dti_no_memory(reterr);
-    if (why)
-        return dti_fail(reterr, DTI_BAD_ENVIRONMENT,
-                        "environment variable HF_ENDPOINT is no address: %s", why);
-    dti_address_free(&address);
-    *ret_why = dti_address_of_hub(&remote->start, path, endpoint);
-    return DTI_OK;
-}
-
 static enum dti_status read_address(struct dti_remote *remote, const char *path,
                                     struct dti_error *reterr)
 {
-    const char *const whole = dti_remote_whole(path), *why = NULL;
+    const char *why = NULL;
     enum dti_status status = DTI_OK;
     remote->shown = strndup(path, dti_remote_shown_length(path));
     if (!remote->shown)
         return dti_no_memory(reterr);
     remote->of_hub = strncmp(path, "hf://", 5) == 0;
     if (remote->of_hub)
-        status = read_hub(remote, path, &why, reterr);
+        status = dti_hub_address(remote, &why, reterr);
     else
-        why = dti_address_parse(&remote->start, whole);
+        why = dti_address_parse(&remote->start, remote->key);
     if (why == dti_address_no_memory)
         return dti_no_memory(reterr);
     if (why && strchr(remote->shown, '@') && !remote->of_hub) /* it would show a password */
         return dti_fail(reterr, DTI_BAD_INPUT, "cannot read an address: %s", why);
     if (why)
         return dti_remote_fail(remote, why, reterr);
-    return status == DTI_OK ? read_token(remote, reterr) : status;
+    return status == DTI_OK ? dti_hub_token(remote, reterr) : status;
 }
 
 static enum dti_status read_head(struct dti_remote *remote, int *ret_status,
@@ -234,25 +198,59 @@ static enum dti_status load(struct dti_remote *remote, struct dti_error *reterr)
     return DTI_OK;
 }
 
-enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
+static enum dti_status open_new(struct dti_remote *remote, const char *path,
                                 struct dti_error *reterr)
 {
-    static const struct dti_input_source source = {.read_at = read_at, .close = close_remote};
-    struct dti_remote *const remote = calloc(1, sizeof *remote);
     int http = 0;
-    if (!remote)
-        return dti_no_memory(reterr);
-    dti_remote_join();
-    pthread_mutex_init(&remote->lock, NULL);
-    remote->file.size = remote->linked.size = UINT64_MAX;
     enum dti_status status = read_address(remote, path, reterr);
     if (status == DTI_OK)
         status = load(remote, reterr);
     if (status == DTI_OK)
         status = read_head(remote, &http, reterr);
-    if (status != DTI_OK) {
-        *ret_absent = absence(http);
-        free_remote(remote);
+    remote->absent = absence(http);
+    return status;
+}
+
+/* One that was not asked for yet. A failure of the server is remembered as the file is. */
+static struct dti_remote *ask(const char *path, struct dti_error *error)
+{
+    struct dti_remote *const remote = calloc(1, sizeof *remote);
+    if (!remote || !(remote->key = strdup(dti_remote_whole(path)))) {
+        free(remote);
+        (void)dti_no_memory(error);
+        return NULL;
+    }
+    pthread_mutex_init(&remote->lock, NULL);
+    remote->file.size = remote->linked.size = UINT64_MAX;
+    error->status = open_new(remote, path, error);
+    if (error->status != DTI_OK && error->status != DTI_BAD_INPUT) {
+        dti_remote_free(remote);
+        return NULL;
+    }
+    remote->failed = error->status != DTI_OK;
+    remote->error = *error;
+    dti_remote_keep(remote);
+    return remote;
+}
+
+enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
+                                struct dti_error *reterr)
+{
+    static const struct dti_input_source source = {.read_at = read_at, .close = close_remote};
+    struct dti_error error = {.status = DTI_OK};
+    struct dti_remote *remote = dti_remote_find(dti_remote_whole(path));
+    if (!remote && !(remote = ask(path, &error))) {
+        *ret_absent = EIO;
+        if (reterr)
+            *reterr = error;
+        return error.status;
+    }
+    if (remote->file.size == UINT64_MAX) {
+        const enum dti_status status = remote->error.status;
+        *ret_absent = remote->absent;
+        if (reterr)
+            *reterr = remote->error;
+        dti_remote_release(remote);
         return status;
     }
     *ret = (struct dti_input){.name = remote->shown,
@@ -262,4 +260,25 @@ enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *re
                               .source = &source,
                               .remote = remote};
     return DTI_OK;
+}
+
+enum dti_status dti_remote_open_beside(struct dti_input *ret, const char *beside, const char *name,
+                                       struct dti_error *reterr)
+{
+    const bool of_hub = strncmp(beside, "hf://", 5) == 0; /* escaped where it is opened */
+    size_t folder = dti_remote_shown_length(beside);
+    struct dti_buffer path;
+    int absent;
+    dti_buffer_init(&path);
+    while (folder > 0 && beside[folder - 1] != '/')
+        folder--;
+    dti_buffer_append(&path, beside, folder);
+    if (of_hub)
+        dti_buffer_puts(&path, name);
+    else
+        dti_address_escape(&path, name);
+    const enum dti_status status =
+        path.failed ? dti_no_memory(reterr) : dti_remote_open(ret, path.data, &absent, reterr);
+    dti_buffer_free(&path);
+    return status;
 }
