@@ -16,6 +16,7 @@
 #include "dtinfo/gguf_type.h"
 #include "dtinfo/input.h"
 #include "dtinfo/new_head.h"
+#include "dtinfo/onnx_weight.h"
 #include "dtinfo/remedy.h"
 #include "dtinfo/storage.h"
 
@@ -65,6 +66,7 @@ struct dti_tensor {
     const struct dti_format *format;      /* NULL: no dtype, but blocks or something unknown */
     const struct dti_block_format *block; /* q8_0, mxfp4 ...: one of our rows; else NULL */
     const struct dti_gguf_type *gguf;     /* blocks of GGUF that can be decoded; else NULL */
+    const struct dti_onnx_weight *weight; /* ONNX: codes of which a node makes numbers; else NULL */
     struct dti_layout layout;             /* of its elements in the file; complex: of the parts */
     unsigned rank;
     unsigned file;           /* index into files */
@@ -76,7 +78,8 @@ struct dti_tensor {
     bool pickled;            /* its bytes are a Python pickle: how many, only Python knows */
     bool compressed;         /* dti_container_data() must unpack it first */
     bool strided;            /* dti_container_data() must put its elements into order first */
-    bool scales_activations; /* of a view: it belongs to no tensor, and is no parameter */
+    bool part_of_weight;     /* ONNX: scales or zero points of such codes */
+    bool scales_activations; /* of a view, and of ONNX: of no other tensor, and no parameter */
     enum dti_remedy remedy;  /* what makes its values readable, with a refusal */
     const char *refusal;     /* why its values cannot be read ("holds Python objects"), else NULL */
     /* A tensor of a view (logical_tensors.h) that the file has in parts: how it is stored. format
@@ -105,6 +108,9 @@ struct dti_pairs {
     uint64_t offset, bytes, count;
     uint64_t alignment; /* of the data */
     bool big_endian;
+    uint64_t file_type_at; /* where in these bytes general.file_type is, if it is a uint32; or 0 */
+    uint32_t file_type;
+    bool has_version; /* there is a general.quantization_version */
 };
 
 struct dti_container_file {
@@ -197,10 +203,10 @@ struct dti_new_tensor {
     size_t source;   /* the caller's own, left as it is: which one this is once they are sorted */
 };
 
-/* Something for the bytes of blocks that are copied into a file of the same kind, which stores it:
- * its name is that of their type. NULL: the tensor has numbers, or no type that can be copied. */
+/* Something for the bytes of blocks, which a kind of file stores: its name is that of their type.
+ * NULL: it has no such blocks, or the type is NULL. */
 const struct dti_format *dti_container_blocks(enum dti_container_kind kind,
-                                              const struct dti_tensor *tensor);
+                                              const struct dti_gguf_type *type);
 
 /* Whether a kind of file has a name for the dtype, and how it stores elements. */
 bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,

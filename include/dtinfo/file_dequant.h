@@ -2,9 +2,10 @@
  *
  * Dequantization of files: a view of a container in which codes, scales and other parts appear as
  * one tensor of fp32, computed while it is read. DTI_RECIPE_DEQUANTIZE casts the tensors of the
- * view like any others. What is recognised: block tensors of GGUF, and the layouts of
- * quant_layout.h by names, dtypes and shapes. What those leave open is taken from metadata or from
- * config.json in the file's folder; a tensor that may still be read in two ways is refused. */
+ * view like any others. What is recognised: block tensors of GGUF, weights of ONNX by the nodes
+ * that use them (onnx_weight.h), and the layouts of quant_layout.h by names, dtypes and shapes.
+ * What those leave open is taken from metadata or from config.json in the file's folder; a tensor
+ * that may still be read in two ways is refused. */
 #ifndef DTINFO_FILE_DEQUANT_H
 #define DTINFO_FILE_DEQUANT_H
 
@@ -29,6 +30,10 @@ struct dti_file_dequant_request {
      * it is stored, with a note. */
     bool logical;
     bool lint; /* and dti_lint_new() will look at it: all that is refused is kept */
+    /* GGUF: whether blocks stay what they are, beside the numbers; NULL: what is kept beside
+     * numbers has to be numbers. */
+    bool (*stays)(const void *context, const struct dti_tensor *tensor);
+    const void *stays_context;
 };
 
 /* How the numbers of a tensor of the view were stored. */

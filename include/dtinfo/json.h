@@ -86,7 +86,8 @@ struct dti_json_mark {
 struct dti_json_mark dti_json_mark(const struct dti_json *json);
 void dti_json_rewind(struct dti_json *json, const struct dti_json_mark *mark);
 
-/* Writes the document on one line with a newline. */
+/* Writes the document on one line with a newline. Fails with DTI_WRITE_FAILED, and errno of the
+ * first write that failed. */
 enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr);
 
 /* The same into memory, of which `out` keeps account. */

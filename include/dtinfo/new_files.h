@@ -20,6 +20,8 @@ struct dti_new_file {
 
 struct dti_new_files {
     const struct dti_container *container; /* what they are made of */
+    const struct dti_container *model;     /* whose metadata are taken over as they are */
+    bool encodes;                          /* see struct dti_new_head; set before files are added */
     enum dti_container_kind kind;
     const char *path; /* of the output; DTI_CONTAINER_SHARDED: its folder; "": a dry run without */
     size_t count;
@@ -35,6 +37,11 @@ struct dti_new_files {
 };
 void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *container,
                         enum dti_container_kind kind, const char *path);
+/* What their metadata say otherwise than those that they take over: one file has some. */
+static inline size_t dti_new_files_changes(const struct dti_new_files *files)
+{
+    return files->count == 1 ? files->list[0].head.change_count : 0;
+}
 /* Removes what was not committed. */
 void dti_new_files_free(struct dti_new_files *files);
 
@@ -62,7 +69,9 @@ char *dti_path_beside(const char *path, enum dti_container_kind kind, const char
 /* Whether files of the kind have metadata: safetensors, in shards or not. */
 bool dti_holds_texts(enum dti_container_kind kind);
 /* The shards that the container's file becomes: its name without the folder. */
-const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file);
+enum { DTI_SHARD_NAME = 64 };
+const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file,
+                                char buffer[DTI_SHARD_NAME]);
 /* The index as the last file; file[i] is the place of the one with tensors[i]. */
 enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char *name,
                                         const struct dti_new_tensor *tensors, const size_t *file,

@@ -16,10 +16,21 @@ struct dti_head_piece {
 struct dti_zip_sums; /* containers/zip_sums.h */
 struct dti_container;
 
+/* A number of the metadata that is not what it was where they come from. */
+struct dti_head_change {
+    const char *key;
+    bool added; /* there was none */
+    uint32_t from, to;
+};
+enum { DTI_HEAD_CHANGES = 2 };
+
 struct dti_new_head {
     const struct dti_container *from; /* whose metadata it takes over as they are; or NULL */
-    struct dti_buffer text;           /* its pieces, one after another */
-    size_t count;                     /* 0: all of it precedes the data */
+    bool encodes;                     /* some tensors become blocks of GGUF */
+    size_t change_count;              /* but for these */
+    struct dti_head_change changes[DTI_HEAD_CHANGES];
+    struct dti_buffer text; /* its pieces, one after another */
+    size_t count;           /* 0: all of it precedes the data */
     struct dti_head_piece *pieces;
     struct dti_zip_sums *sums; /* NULL, or what the text will have of the data */
 };

@@ -25,21 +25,23 @@ enum dti_fate {
     DTI_FATE_ONLY,    /* --only does not */
     DTI_FATE_INTEGER, /* integers and bool: not cast without `ints`, nor quantized */
     DTI_FATE_COMPLEX,
-    DTI_FATE_PART,   /* scales or the like of a tensor that is quantized already */
-    DTI_FATE_NARROW, /* floats of 8 bits or less: there is nothing to be gained, and they may be
-                      * codes that have scales */
-    DTI_FATE_SCALAR, /* no dimensions: one number is not quantized */
-    DTI_FATE_BLOCKS, /* quantized in blocks, which the new file holds, too */
+    DTI_FATE_PART,       /* scales or the like of a tensor that is quantized already */
+    DTI_FATE_NARROW,     /* floats of 8 bits or less: there is nothing to be gained, and they may be
+                          * codes that have scales */
+    DTI_FATE_SCALAR,     /* no dimensions: one number is not quantized */
+    DTI_FATE_BLOCKS,     /* quantized in blocks, which the new file holds, too */
+    DTI_FATE_CONVENTION, /* programs that write GGUF do not quantize it */
     DTI_FATE_COUNT
 };
 
 /* DTI_RECIPE_DEQUANTIZE is the cast of a view, DTI_RECIPE_TRANSCODE the copy of one: see
- * file_dequant.h and file_transcode.h. */
+ * file_dequant.h and file_transcode.h. DTI_RECIPE_ENCODE makes blocks of GGUF of a view. */
 enum dti_recipe {
     DTI_RECIPE_CAST,
     DTI_RECIPE_DEQUANTIZE,
     DTI_RECIPE_QUANTIZE,
-    DTI_RECIPE_TRANSCODE
+    DTI_RECIPE_TRANSCODE,
+    DTI_RECIPE_ENCODE
 };
 
 /* Of casts, and of floats that were codes. */
@@ -65,6 +67,23 @@ struct dti_quantize_recipe {
     bool fused;    /* a tensor scale that is looked for is that of all tensors that are fused */
 };
 
+/* The type of GGUF that tensors with names that fit get, whatever they are: blocks that can be
+ * encoded, or numbers of a dtype. */
+struct dti_encode_rule {
+    const char *pattern;
+    size_t length;
+    const struct dti_gguf_type *type;
+};
+/* Types of blocks have an encoder. */
+struct dti_encode_recipe {
+    const struct dti_gguf_type *type; /* of tensors that no rule fits */
+    const struct dti_encode_rule *rules;
+    size_t count; /* the first that fits is the one */
+};
+/* Whether a tensor of blocks stays what it is; keep and only as in a request, or NULL. */
+bool dti_encode_keeps(const struct dti_encode_recipe *recipe, const char *keep, const char *only,
+                      const struct dti_tensor *tensor);
+
 /* Which part of a run that is divided among machines: number `index` of `count`, from 1 on. */
 struct dti_run_part {
     uint64_t index, count; /* count 0: the run is not divided */
@@ -73,8 +92,10 @@ struct dti_run_part {
 struct dti_rewrite_request {
     enum dti_recipe recipe;
     struct dti_cast_recipe cast;      /* DTI_RECIPE_CAST, DTI_RECIPE_DEQUANTIZE */
-    struct dti_file_dequant *dequant; /* DTI_RECIPE_DEQUANTIZE: whose view the container is; made
-                                       * with the same patterns. Lives longer. Else NULL */
+    struct dti_encode_recipe encode;  /* DTI_RECIPE_ENCODE */
+    struct dti_file_dequant *dequant; /* DTI_RECIPE_DEQUANTIZE, DTI_RECIPE_ENCODE: whose view the
+                                       * container is; made with the same patterns, and with
+                                       * dti_encode_keeps(). Lives longer. Else NULL */
     struct dti_file_transcode *transcode; /* DTI_RECIPE_TRANSCODE: the same, with dequant, which it
                                            * is a view of. Else NULL */
     struct dti_quantize_recipe quantize;  /* DTI_RECIPE_QUANTIZE */
@@ -98,9 +119,11 @@ struct dti_rewrite_request {
      * place there of each; else NULL. Both live longer. */
     struct dti_container *whole;
     const size_t *places;
-    struct dti_fused_ranges *fused; /* those of the whole, for several rewrites; NULL: made here,
-                                     * where they are needed. Lives longer */
-    dti_warn_fn *warn;              /* of warnings: nothing is cast; or NULL */
+    const struct dti_container *model; /* whose metadata the new file takes over as they are; NULL:
+                                        * the container. Lives longer */
+    struct dti_fused_ranges *fused;    /* those of the whole, for several rewrites; NULL: made here,
+                                        * where they are needed. Lives longer */
+    dti_warn_fn *warn;                 /* of warnings: nothing is cast; or NULL */
     void *warn_context;
 };
 
@@ -130,6 +153,7 @@ struct dti_rewrite_tensor {
     unsigned axis;                      /* of quantization */
     const struct dti_plan *plan;        /* NULL: its bytes are copied, or it is quantized */
     const struct dti_quant_plan *quant; /* it is quantized, along the axis */
+    const struct dti_gguf_type *type;   /* it is encoded as blocks, one tensor; else NULL */
     const struct dti_format *format;    /* of what is written, one tensor; NULL: it is quantized */
     struct dti_layout layout;           /* likewise */
     unsigned parts;                     /* a set of 1 << enum dti_quant_part; of one: the first */
@@ -154,6 +178,7 @@ struct dti_rewrite {
     struct dti_quant_plan **quant_plans; /* one for each dtype and shape */
     size_t *quant_firsts;                /* of each a tensor that has it */
     const char *why_cpu; /* the runner has no device for one of the plans: the reason, or NULL */
+    struct dti_gguf_encoder *encoder;       /* DTI_RECIPE_ENCODE */
     const struct dti_quant_row *row;        /* quantize: of the table of layouts */
     struct dti_fused_ranges *fused;         /* quantize: tensors that share scales, or NULL */
     bool zero_points;                       /* and its codes have some */
@@ -189,6 +214,19 @@ static inline const struct dti_tensor *dti_rewrite_source(const struct dti_rewri
                                                           size_t tensor)
 {
     return &rewrite->container->tensors[rewrite->tensors[tensor].source];
+}
+
+/* Where a tensor of the container is in that of which it is a choice. */
+static inline size_t dti_rewrite_place(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    return rewrite->request.places ? rewrite->request.places[tensor] : tensor;
+}
+
+/* Bytes of a tensor that are read, of blocks that are made, that. */
+static inline uint64_t dti_rewrite_work(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
+    return own->type ? own->bytes : dti_rewrite_source(rewrite, tensor)->bytes;
 }
 
 static inline bool dti_is_quantized(const struct dti_rewrite_tensor *tensor)

@@ -41,8 +41,6 @@ struct dti_line {
     size_t owed;   /* blanks that are written once a text follows */
 };
 void dti_line_put(struct dti_line *line, enum dti_style style, const char *text);
-void dti_line_put_length(struct dti_line *line, enum dti_style style, const char *text,
-                         size_t length);
 void dti_line_text(struct dti_line *line, const char *text); /* plain */
 void dti_line_print(struct dti_line *line, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);

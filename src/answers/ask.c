@@ -29,9 +29,9 @@ void dti_dtype_summarize(const struct dti_format *dtype, struct dti_dtype_summar
     ret->has_subnormals = limits.has_subnormals;
 }
 
-double dti_block_bits_per_weight(const struct dti_block_format *block)
+double dti_bits_per_weight(unsigned bytes, unsigned elements)
 {
-    return 8.0 * (double)block->bytes / (double)block->length;
+    return 8.0 * (double)bytes / (double)elements;
 }
 
 /* 10^-digits10 is not a number of base 2, so it has no hexfloat and no bits. */

@@ -28,11 +28,11 @@ struct dti_dtype_summary {
 void dti_dtype_summarize(const struct dti_format *dtype, struct dti_dtype_summary *ret);
 
 /* Bits of a block with its scale for each element: exact, because lengths are powers of 2. */
-double dti_block_bits_per_weight(const struct dti_block_format *block);
+double dti_bits_per_weight(unsigned bytes, unsigned elements);
 
-/* `count` dtypes and block formats, starting at `first`. */
+/* `count` dtypes, block formats and block types of GGUF, starting at `first`. */
 struct dti_list_answer {
-    size_t first_dtype, dtype_count, first_block, block_count;
+    size_t first_dtype, dtype_count, first_block, block_count, first_gguf, gguf_count;
 };
 void dti_document_list(struct dti_json *json, const struct dti_list_answer *list);
 void dti_document_finfo(struct dti_json *json, const struct dti_dtypes_answer *dtypes);

@@ -260,7 +260,7 @@ static void put_more(struct dti_json *json, size_t count)
 }
 
 DTI_WORDS(layout_words, "compressed-tensors", "modelopt", "bitsandbytes", "scale_inv", "scale",
-          "gguf", "mlx", "gpt-oss", "gptq", "awq", "comfy", "torchao", "bitnet", "quark")
+          "gguf", "mlx", "gpt-oss", "gptq", "awq", "comfy", "torchao", "bitnet", "quark", "onnx")
 DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
           [DTI_PER_GROUP] = "group")
 

@@ -32,7 +32,7 @@ enum dti_compare_outcome {
 /* The members kept of a struct dti_comparison, which is large. */
 struct dti_compare_figures {
     uint64_t elements, differing, unmatched, exceeding, compared;
-    double max_absolute, mean_absolute, root_mean_square, max_relative, cosine;
+    double max_absolute, mean_absolute, root_mean_square, max_relative, sqnr_db, cosine;
     double max_ulp;     /* NaN if ulps do not apply */
     uint64_t max_index; /* UINT64_MAX when nothing differs */
     uint64_t first_differing, first_unmatched;

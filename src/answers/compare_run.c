@@ -184,6 +184,7 @@ static struct dti_compare_figures figures_of(const struct dti_comparison *compar
         .mean_absolute = dti_comparison_mean_absolute(comparison),
         .root_mean_square = dti_comparison_root_mean_square(comparison),
         .max_relative = comparison->max_relative,
+        .sqnr_db = dti_comparison_sqnr_db(comparison),
         .cosine = dti_comparison_cosine(comparison),
         .max_ulp = has_ulp ? comparison->max_ulp : (double)NAN,
         .max_index = comparison->max_absolute > 0 ? comparison->max_index : UINT64_MAX,

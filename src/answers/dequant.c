@@ -29,7 +29,8 @@ void dti_dequant_sum(const struct dti_rewrite *rewrite, struct dti_dequant_total
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
         const bool quantized = dti_dequant_form(rewrite, i)->dtype != NULL;
         uint64_t nan, inf;
-        dti_file_dequant_specials(rewrite->request.dequant, tensor->source, &nan, &inf);
+        dti_file_dequant_specials(rewrite->request.dequant,
+                                  dti_rewrite_place(rewrite, tensor->source), &nan, &inf);
         ret->dequantized += quantized;
         ret->cast += !quantized && tensor->fate == DTI_FATE_CHANGED;
         ret->nan += nan;

@@ -32,7 +32,8 @@ void dti_dequant_sum(const struct dti_rewrite *rewrite, struct dti_dequant_total
 static inline const struct dti_dequant_form *dti_dequant_form(const struct dti_rewrite *rewrite,
                                                               size_t at)
 {
-    return dti_file_dequant_form(rewrite->request.dequant, rewrite->tensors[at].source);
+    return dti_file_dequant_form(rewrite->request.dequant,
+                                 dti_rewrite_place(rewrite, rewrite->tensors[at].source));
 }
 /* With all its parts. */
 static inline uint64_t dti_dequant_stored_bytes(const struct dti_rewrite *rewrite, size_t at)

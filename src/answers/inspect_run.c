@@ -155,8 +155,7 @@ bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
 static void read_targets(struct dti_stored targets[DTI_INSPECT_AS])
 {
     for (size_t i = 0; i < DTI_INSPECT_AS; i++) {
-        targets[i].block = dti_block_lookup(dti_inspect_as[i]);
-        if (!targets[i].block)
+        if (!dti_stored_find(dti_inspect_as[i], &targets[i]))
             (void)dti_format_lookup(dti_inspect_as[i], &targets[i].format, NULL, NULL);
     }
 }

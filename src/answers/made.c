@@ -310,8 +310,9 @@ static bool same_name(const struct dti_tensor *a, const struct dti_tensor *b)
     return a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0;
 }
 
-bool dti_made_may_be_kept(const struct dti_made_files *files, const struct dti_made_pair *pair,
-                          bool renamed)
+/* Whether the two could be the same bytes: equal in form, in dtype unless renamed. */
+static bool may_be_kept(const struct dti_made_files *files, const struct dti_made_pair *pair,
+                        bool renamed)
 {
     const bool quantized = files->a->tensors[pair->a].quantized != NULL;
     const struct dti_container *const a = files->a->stored ? files->a->stored : files->a;
@@ -342,7 +343,7 @@ static enum dti_status judge_copies(struct dti_made_files *files, const struct d
     *ret_refused = false;
     enum dti_status status = copies && verdicts ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (!dti_made_may_be_kept(files, &pairs[i], made->by == DTI_MADE_RENAMED)) {
+        if (!may_be_kept(files, &pairs[i], made->by == DTI_MADE_RENAMED)) {
             *ret_refused = true;
             status = dti_fail(reterr, DTI_WRONG_KIND, "dtypes or shapes differ");
         }

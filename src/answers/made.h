@@ -78,10 +78,6 @@ enum dti_status dti_made_judge(struct dti_made_files *files, const struct dti_ma
 /* How many pairs may be given at once. */
 size_t dti_made_most(const struct dti_made_files *files);
 
-/* Whether the two could be the same bytes: equal in form, in dtype unless renamed. */
-bool dti_made_may_be_kept(const struct dti_made_files *files, const struct dti_made_pair *pair,
-                          bool renamed);
-
 /* The recipes that could have made one tensor from the other, the simplest first. Grows the list,
  * which is to be freed; texts in it last as long as the program. False: memory ran out. */
 struct dti_made_list {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answers/common.h"
+#include "answers/dequant.h"
 #include "answers/part_words.h"
 #include "answers/rows.h"
 
@@ -25,7 +26,7 @@ struct quant_part_of {
 };
 /* NULL if nothing was quantized. */
 struct quant_figures {
-    bool there, blocks;
+    bool there, blocks, gguf;
     const struct dti_quant_count *count;
     const struct dti_loss_summary *loss;
 };
@@ -34,7 +35,8 @@ struct quant_figures {
 DTI_WORDS(fate_words, "quantized", [DTI_FATE_KEEP - 1] = "keep", [DTI_FATE_ONLY - 1] = "not_only",
           [DTI_FATE_INTEGER - 1] = "integer", [DTI_FATE_COMPLEX - 1] = "complex",
           [DTI_FATE_NARROW - 1] = "narrow", [DTI_FATE_SCALAR - 1] = "scalar",
-          [DTI_FATE_PART - 1] = "part")
+          [DTI_FATE_PART - 1] = "part", [DTI_FATE_BLOCKS - 1] = "blocks",
+          [DTI_FATE_CONVENTION - 1] = "convention", [DTI_FATE_CONVENTION] = "same_dtype")
 DTI_WORDS(part_words, DTI_PART_WORDS, [DTI_PART_COUNT] = "tensor")
 
 const char *dti_quant_output_words(size_t index)
@@ -47,7 +49,47 @@ const char *dti_quant_output_words(size_t index)
 
 static const char *layout_words(size_t index)
 {
-    return index < DTI_LAYOUT_COUNT ? dti_quant_layout_name((enum dti_quant_layout)index) : NULL;
+    return index < DTI_LAYOUT_COUNT    ? dti_quant_layout_name((enum dti_quant_layout)index)
+           : index == DTI_LAYOUT_COUNT ? "gguf"
+                                       : NULL;
+}
+
+static bool encodes(const struct dti_rewrite *rewrite)
+{
+    return rewrite->request.recipe == DTI_RECIPE_ENCODE;
+}
+
+uint64_t dti_quant_file_input(const struct dti_rewrite *rewrite)
+{
+    uint64_t bytes = 0;
+    if (!encodes(rewrite))
+        return rewrite->input_bytes;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        bytes += dti_dequant_stored_bytes(rewrite, i);
+    return bytes;
+}
+
+/* In the input: before it is dequantized. */
+static const char *from_words(const struct dti_rewrite *rewrite, size_t at)
+{
+    return encodes(rewrite) ? dti_dequant_from(rewrite, at)
+                            : dti_rewrite_source(rewrite, at)->format->name;
+}
+
+static uint64_t from_bytes(const struct dti_rewrite *rewrite, size_t at)
+{
+    return encodes(rewrite) ? dti_dequant_stored_bytes(rewrite, at)
+                            : dti_rewrite_source(rewrite, at)->bytes;
+}
+
+static uint64_t changed_input(const struct dti_rewrite *rewrite)
+{
+    uint64_t bytes = 0;
+    if (!encodes(rewrite))
+        return rewrite->changed_input;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        bytes += rewrite->tensors[i].fate == DTI_FATE_CHANGED ? from_bytes(rewrite, i) : 0;
+    return bytes;
 }
 
 static uint32_t code_of(float number)
@@ -74,7 +116,7 @@ static void put_parts(struct dti_json *json, const struct quant_tensor_of *of);
 #define DTI_ROWS "answers/quant_file.def"
 #include "answers/rows.h"
 
-/* A kept tensor is the only part of itself. */
+/* A tensor that is kept, or becomes blocks of GGUF, is the only part of itself. */
 static void put_parts(struct dti_json *json, const struct quant_tensor_of *of)
 {
     const struct dti_rewrite *const rewrite = of->answer->rewrite;
@@ -83,13 +125,13 @@ static void put_parts(struct dti_json *json, const struct quant_tensor_of *of)
     struct dti_quant_part_shape parts[DTI_PART_COUNT];
     struct dti_quant_stored stored;
     struct dti_error error;
-    if (tensor->fate != DTI_FATE_CHANGED) {
+    if (tensor->fate != DTI_FATE_CHANGED || encodes(rewrite)) {
         const struct quant_part_of part = {
             .part = part_words(DTI_PART_COUNT),
             .suffix = "",
             .source = source,
             .written = tensor->part,
-            .dtype = source->format->name,
+            .dtype = tensor->format->name,
             .rank = source->rank,
             .shape = source->shape,
         };

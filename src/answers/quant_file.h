@@ -21,6 +21,9 @@ struct dti_quant_file_answer {
 };
 void dti_document_quant_file(struct dti_json *json, const struct dti_quant_file_answer *answer);
 
+/* Bytes of the tensors in the input that are written. */
+uint64_t dti_quant_file_input(const struct dti_rewrite *rewrite);
+
 /* A new file, for other documents too. path: NULL without an output. */
 struct dti_quant_new_file {
     const char *path;

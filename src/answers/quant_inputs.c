@@ -128,6 +128,8 @@ enum dti_status dti_quant_target_find(struct dti_quant_target *ret, const char *
 
 enum dti_quant_family dti_quant_family(const struct dti_quant_target *target)
 {
+    if (target->gguf)
+        return DTI_FAMILY_GGML;
     if (!target->scheme.block)
         return dti_format_is_integer(&target->code) ? DTI_FAMILY_INTEGER : DTI_FAMILY_FLOAT;
     switch (target->scheme.block->family) {

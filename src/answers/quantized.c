@@ -229,7 +229,8 @@ struct quant_group_of {
 #define WORD(value, word, meaning) [value] = word,
 /* After the first two: by the family of a block format. */
 DTI_WORDS(family_words, "integer", "float", [2 + DTI_BLOCKS_MX] = "mx", [2 + DTI_BLOCKS_NV] = "nv",
-          [2 + DTI_BLOCKS_NF] = "nf", [2 + DTI_BLOCKS_Q8] = "q8", [2 + DTI_BLOCKS_Q4] = "q4")
+          [2 + DTI_BLOCKS_NF] = "nf", [2 + DTI_BLOCKS_Q8] = "q8", [2 + DTI_BLOCKS_Q4] = "q4",
+          [3 + DTI_BLOCKS_Q4] = "gguf")
 DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
           [DTI_PER_GROUP] = "block")
 DTI_WORDS(symmetry_words, [DTI_SYMMETRY_NONE] = "none", DTI_QUANT_SYMMETRIES(WORD))
@@ -253,7 +254,9 @@ const char *dti_quant_like_word(int like)
 static const char *family_name(const struct dti_quant_target *target)
 {
     const struct dti_block_format *const block = target->scheme.block;
-    return family_words(block ? 2 + (size_t)block->family : !dti_format_is_integer(&target->code));
+    return family_words(target->gguf ? 3 + DTI_BLOCKS_Q4
+                        : block      ? 2 + (size_t)block->family
+                                     : !dti_format_is_integer(&target->code));
 }
 
 /* A figure that fp64 may only approximate; NULL if fp64 cannot hold it. */

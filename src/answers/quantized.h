@@ -104,6 +104,7 @@ struct dti_quant_target {
     bool has_axis;              /* otherwise the last one for blocks and groups, 0 for channels */
     int64_t axis;               /* negative: from the end */
     const char *note;           /* a note about the spelling of the dtype, or NULL */
+    bool gguf;                  /* blocks of GGUF files: of the scheme only per and group count */
 };
 
 /* quant_inputs.c: looks up a dtype or block format. Points into itself: do not copy it. Fails with

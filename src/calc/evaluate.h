@@ -39,10 +39,8 @@ struct dti_calc_engine {
 
 bool dti_calc_same_format(const struct dti_format *a, const struct dti_format *b);
 
-/* The format that a node computes in, and the rounding there. */
+/* The format that a node computes in. */
 const struct dti_format *dti_calc_node_format(const struct dti_calc_engine *engine, size_t node);
-struct dti_policy dti_calc_policy(const struct dti_calc_options *options,
-                                  const struct dti_format *format);
 
 /* Arrays. The shape of a new one is checked against the limits before it is allocated. */
 enum dti_status dti_calc_array_new(struct dti_calc_engine *engine, const struct dti_format *format,
@@ -113,8 +111,6 @@ enum dti_status dti_calc_step_end(struct dti_calc_recorder *recorder,
 /* Rounds once, and records what is to be said about it. */
 void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_element *element,
                     struct dti_calc_rounded *ret);
-/* How many of the leading bits of a - b or a + b cancel, of those that the format has. */
-unsigned dti_calc_cancelled(const struct dti_format *format, const struct dti_calc_element *e);
 
 /* The result of a single operation on values; enum dti_arith_flag. Where the operation on numbers
  * of the format needs libmpfr, that has been loaded. */

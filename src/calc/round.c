@@ -15,8 +15,9 @@ enum {
             1 << DTI_CALC_TO_ZERO | 1 << DTI_CALC_ABSORBED | 1 << DTI_CALC_CANCELLATION,
 };
 
-struct dti_policy dti_calc_policy(const struct dti_calc_options *options,
-                                  const struct dti_format *format)
+/* The rounding in a format. */
+static struct dti_policy policy_of(const struct dti_calc_options *options,
+                                   const struct dti_format *format)
 {
     const struct dti_cast cast = {.policy = options->policy, .round_given = options->round_given};
     struct dti_policy policy = options->policy;
@@ -32,7 +33,7 @@ void dti_calc_step_begin(struct dti_calc_recorder *recorder, struct dti_calc_eng
     *recorder = (struct dti_calc_recorder){
         .engine = engine,
         .format = *format,
-        .policy = dti_calc_policy(engine->options, format),
+        .policy = policy_of(engine->options, format),
         .flush = engine->options->flush,
         .finds_worst = engine->options->steps,
         .step = {.text = tree->source + n->text,
@@ -115,7 +116,8 @@ static bool is_absorbed(const struct dti_calc_element *e, const struct dti_value
            (same_number(stored, &e->operand[2], false) || same_number(stored, &product, false));
 }
 
-unsigned dti_calc_cancelled(const struct dti_format *format, const struct dti_calc_element *e)
+/* How many of the leading bits of a - b or a + b cancel, of those that the format has. */
+static unsigned cancelled_bits(const struct dti_format *format, const struct dti_calc_element *e)
 {
     const struct dti_value *const a = &e->operand[0], *const b = &e->operand[1];
     const unsigned bits = format->man_bits + 1u;
@@ -153,7 +155,7 @@ static unsigned find_kinds(const struct dti_calc_recorder *recorder,
     if (inexact && !e->harmless && is_absorbed(e, stored))
         kinds |= 1 << DTI_CALC_ABSORBED;
     if (e->rounded && !e->harmless && !recorder->is_long && dti_format_is_float(format) &&
-        2 * dti_calc_cancelled(format, e) > format->man_bits &&
+        2 * cancelled_bits(format, e) > format->man_bits &&
         !(recorder->selects && e->exact.class == DTI_CLASS_ZERO))
         kinds |= 1 << DTI_CALC_CANCELLATION;
     return kinds;
@@ -178,7 +180,7 @@ static void record_events(struct dti_calc_recorder *recorder, const struct dti_c
             .operand = {e->operand[0], e->operand[1], e->operand[2]},
             .exact = e->exact,
             .code = rounded->code,
-            .bits = kind == DTI_CALC_CANCELLATION ? dti_calc_cancelled(&recorder->format, e) : 0,
+            .bits = kind == DTI_CALC_CANCELLATION ? cancelled_bits(&recorder->format, e) : 0,
         };
     }
 }

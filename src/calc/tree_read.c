@@ -171,6 +171,9 @@ enum dti_status dti_reader_path(struct dti_reader *reader, const char *what, cha
     if (end == first)
         return dti_fail(reterr, DTI_BAD_VALUE, "%s is expected after %s", what,
                         DTI_QUOTED(text + reader->start, reader->length));
+    if (!quote && reader->end - end > 2 && memcmp(text + end, "://", 3) == 0)
+        return dti_fail(reterr, DTI_BAD_VALUE,
+                        "an address needs quotation marks, as in @\"https://host/x.npy\"");
     char *const copy = malloc(end - first + 1);
     if (!copy)
         return dti_no_memory(reterr);

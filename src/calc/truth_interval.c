@@ -38,9 +38,9 @@ static void take_corners(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hig
     dti_multi.mpfr_set(high, up, MPFR_RNDU);
 }
 
-void dti_interval_multiply(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
-                           mpfr_srcptr a_low, mpfr_srcptr a_high, mpfr_srcptr b_low,
-                           mpfr_srcptr b_high)
+static void multiply_intervals(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
+                               mpfr_srcptr a_low, mpfr_srcptr a_high, mpfr_srcptr b_low,
+                               mpfr_srcptr b_high)
 {
     take_corners(room, low, high, dti_multi.mpfr_mul, (mpfr_srcptr const[]){a_low, a_high},
                  (mpfr_srcptr const[]){b_low, b_high}, true);
@@ -99,7 +99,7 @@ void dti_enclose_composed(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hi
         dti_multi.mpfr_set(low, down, MPFR_RNDD);
         dti_multi.mpfr_set(high, up, MPFR_RNDU);
     } else {
-        dti_interval_multiply(room, low, high, x_low, x_high, down, up);
+        multiply_intervals(room, low, high, x_low, x_high, down, up);
     }
 }
 
@@ -316,7 +316,7 @@ static bool apply_interval(struct dti_truth_room *room, struct dti_real *ret, en
         (void)dti_multi.mpfr_sub(high, x->high, y->low, MPFR_RNDU);
         return true;
     case DTI_CALC_MULTIPLY:
-        dti_interval_multiply(room, low, high, x->low, x->high, y->low, y->high);
+        multiply_intervals(room, low, high, x->low, x->high, y->low, y->high);
         return true;
     case DTI_CALC_DIVIDE:
         return dti_interval_divide(room, low, high, x->low, x->high, y->low, y->high);

@@ -119,9 +119,6 @@ void dti_real_limit(struct dti_real *ret, char limit);
 /* truth_interval.c: of intervals and enclosed rationals. */
 void dti_interval_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
                         int64_t power, struct dti_real *const *operands);
-void dti_interval_multiply(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
-                           mpfr_srcptr a_low, mpfr_srcptr a_high, mpfr_srcptr b_low,
-                           mpfr_srcptr b_high);
 /* false: b holds zero */
 bool dti_interval_divide(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
                          mpfr_srcptr a_low, mpfr_srcptr a_high, mpfr_srcptr b_low,

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "containers/containers.h"
-#include "dtinfo/remote.h"
 
 /* A container with the memory that belongs to it. */
 struct dti_container_whole {
@@ -100,13 +99,10 @@ static enum dti_status open_path(struct dti_container_whole *whole,
     struct dti_input input;
     const enum dti_status status = dti_input_open_file(&input, container->path, reterr);
     if (status != DTI_OK) {
-        struct stat st = {0};
+        enum dti_input_kind kind;
         if (status == DTI_NO_MEMORY || (options && options->raw) ||
-            strcmp(container->path, "-") == 0 || dti_is_address(container->path))
-            return status;
-        if (stat(container->path, &st) != 0)
-            return dti_input_fail(&(struct dti_input){.name = container->path}, errno, reterr);
-        if (!S_ISDIR(st.st_mode))
+            strcmp(container->path, "-") == 0 || dti_input_find(container->path, &kind) != 0 ||
+            kind != DTI_INPUT_FOLDER)
             return status;
         container->kind = DTI_CONTAINER_SHARDED;
         return dti_container_read(container, &whole->pool, options, reterr);
@@ -184,19 +180,15 @@ static bool has_head(const char *path)
 
 bool dti_container_is(const char *path)
 {
-    const bool standard_input = strcmp(path, "-") == 0;
-    const struct dti_foreign *foreign;
-    if (!standard_input &&
-        dti_content_of(path, (const unsigned char *)"", 0, 0, &foreign) != DTI_CONTAINER_COUNT)
-        return true;
     struct stat st = {0};
-    if (dti_is_address(path))
-        return has_head(path);
-    if ((standard_input ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
-        return !standard_input && dti_input_there(path) != ENOENT;
-    if (S_ISDIR(st.st_mode))
-        return !standard_input;
-    if (!S_ISREG(st.st_mode)) /* opening a named pipe would wait for its writer */
-        return false;
-    return has_head(path);
+    const struct dti_foreign *foreign;
+    enum dti_input_kind kind;
+    if (strcmp(path, "-") == 0)
+        return fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && has_head(path);
+    if (dti_content_of(path, (const unsigned char *)"", 0, 0, &foreign) != DTI_CONTAINER_COUNT)
+        return true;
+    if (dti_input_find(path, &kind) != 0)
+        return dti_input_there(path) != ENOENT;
+    /* opening a named pipe would wait for its writer */
+    return kind == DTI_INPUT_FOLDER || (kind == DTI_INPUT_REGULAR && has_head(path));
 }

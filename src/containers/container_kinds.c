@@ -50,9 +50,9 @@ bool dti_container_is_written(enum dti_container_kind kind)
 }
 
 const struct dti_format *dti_container_blocks(enum dti_container_kind kind,
-                                              const struct dti_tensor *tensor)
+                                              const struct dti_gguf_type *type)
 {
-    return kinds[kind].ops->blocks ? kinds[kind].ops->blocks(tensor) : NULL;
+    return kinds[kind].ops->blocks ? kinds[kind].ops->blocks(type) : NULL;
 }
 
 bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,

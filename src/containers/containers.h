@@ -32,7 +32,7 @@ struct dti_container_ops {
     void (*free)(struct dti_container *container); /* what container->own is; it is not NULL */
     /* dti_container_blocks(), dti_container_stores() and dti_container_layout(), of what is
      * written. */
-    const struct dti_format *(*blocks)(const struct dti_tensor *tensor);
+    const struct dti_format *(*blocks)(const struct dti_gguf_type *type);
     bool (*stores)(const struct dti_format *format, struct dti_layout *ret_layout);
     enum dti_status (*layout)(struct dti_new_tensor *tensors, size_t count,
                               const struct dti_metadata *metadata, size_t metadata_count,

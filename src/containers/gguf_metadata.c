@@ -215,6 +215,18 @@ static bool check_alignment(const struct metadata_pair *pair, uint64_t type, uin
     return true;
 }
 
+/* What a writer may have to change. */
+static void note_types(const struct metadata_pair *pair, uint64_t type, uint64_t code)
+{
+    struct dti_pairs *const pairs = &pair->stream->opening->container->pairs;
+    if (dti_text_is(pair->key, pair->key_length, "general.quantization_version"))
+        pairs->has_version = true;
+    if (type == TYPE_UINT32 && dti_text_is(pair->key, pair->key_length, "general.file_type")) {
+        pairs->file_type_at = dti_gguf_at(pair->stream) - sizeof pairs->file_type - pairs->offset;
+        pairs->file_type = (uint32_t)code;
+    }
+}
+
 static bool read_pair(struct metadata_pair *pair, struct dti_metadata *ret, uint64_t *ret_alignment)
 {
     struct dti_opening *const opening = pair->stream->opening;
@@ -243,6 +255,7 @@ static bool read_pair(struct metadata_pair *pair, struct dti_metadata *ret, uint
             return false;
         *ret_alignment = code;
     }
+    note_types(pair, type, code);
     if (type == TYPE_STRING)
         return true;
     if (pair->text->failed)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing GGUF, version 3: a new file takes over the key-values of another as they are, byte for
- * byte. Blocks are copied under the name of their type. */
+ * byte, but for those that gguf_file_type.c sets. Blocks are written under the name of their type.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +24,12 @@ static const struct dti_format blocks[DTI_GGUF_BLOCKS_COUNT] = {
 #undef GGUF_DTYPE
 };
 
-const struct dti_format *dti_gguf_blocks(const struct dti_tensor *tensor)
+const struct dti_format *dti_gguf_blocks(const struct dti_gguf_type *type)
 {
-    return tensor->gguf ? &blocks[tensor->gguf->blocks] : NULL;
+    return type && type->dtype == DTI_NONE ? &blocks[type->blocks] : NULL;
 }
 
-/* NULL: GGUF has no such type. */
-static const struct dti_gguf_type *type_of(const struct dti_format *format)
+const struct dti_gguf_type *dti_gguf_type_written(const struct dti_format *format)
 {
     for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
         if (format == &blocks[i])
@@ -40,7 +40,7 @@ static const struct dti_gguf_type *type_of(const struct dti_format *format)
 
 bool dti_gguf_stores(const struct dti_format *format, struct dti_layout *ret_layout)
 {
-    if (!type_of(format))
+    if (!dti_gguf_type_written(format))
         return false;
     *ret_layout = dti_file_layout(format, DTI_PACKING_LOW, false);
     return true;
@@ -80,7 +80,7 @@ static enum dti_status add_tensor(struct dti_buffer *text, struct dti_new_tensor
                                   uint64_t alignment, uint64_t *at, struct dti_error *reterr)
 {
     char name[DTI_QUOTE_SIZE];
-    const struct dti_gguf_type *const type = type_of(tensor->format);
+    const struct dti_gguf_type *const type = dti_gguf_type_written(tensor->format);
     dti_quote(name, tensor->name, tensor->name_length);
     if (!type)
         return dti_fail(reterr, DTI_WRONG_KIND, "tensor %s: gguf has no type for %s", name,
@@ -126,7 +126,7 @@ static enum dti_status check_source(const struct dti_container *from, struct dti
     char label[DTI_QUOTE_SIZE];
     if (!from || from->kind != DTI_CONTAINER_GGUF)
         return dti_fail(reterr, DTI_WRONG_KIND,
-                        "a gguf file has the metadata of a model, which only a gguf input has; "
+                        "a gguf file has the metadata of a model, which only a gguf file has; "
                         "write safetensors");
     if (from->pairs.big_endian)
         return dti_fail(reterr, DTI_WRONG_KIND,
@@ -183,10 +183,15 @@ enum dti_status dti_gguf_layout(struct dti_new_tensor *tensors, size_t count,
     dti_buffer_append(text, "GGUF", 4);
     put(text, 4, VERSION);
     put(text, 8, count);
-    put(text, 8, from->pairs.count);
+    put(text, 8, from->pairs.count + dti_gguf_adds_version(ret_head));
+    const size_t start = text->length;
     status = add_pairs(text, from, reterr);
+    if (status == DTI_OK)
+        dti_gguf_add_version(ret_head);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         status = add_tensor(text, &tensors[i], from->pairs.alignment, &at, reterr);
+    if (status == DTI_OK && !text->failed)
+        dti_gguf_set_file_type(ret_head, start, tensors, count);
     return status == DTI_OK
                ? finish(ret_head, tensors, count, from->pairs.alignment, at, ret_size, reterr)
                : status;

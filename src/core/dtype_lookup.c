@@ -60,7 +60,10 @@ static const struct remark notes[] = {
      .text = "float4_e2m1fn_x2 packs two fp4_e2m1 into a byte; this shows a single one"},
 };
 
-#define GGUF_REFUSAL "is a GGUF block format that dtinfo does not write; it writes q8_0 and q4_0"
+#define GGUF_REFUSAL \
+    "is a GGUF block format: 'dtinfo quant' writes some of them, to .gguf files only"
+#define MIX_REFUSAL \
+    "is a mix of GGUF block formats: 'dtinfo quant' writes them one by one, to .gguf files only"
 static const struct remark refusals[] = {
     {.spellings = "float8e4b15 fp8e4b15 float8e4b15x4 fp8e4b15x4",
      .text = "is not supported: Triton's format with bias 15, max 1.75, no infinity and no NaN; "
@@ -75,7 +78,7 @@ static const struct remark refusals[] = {
          "is not supported: integers have at most 64 bits here; the widest are int64 and uint64"},
     {.spellings = "decimal32 decimal64 decimal128 decimal",
      .text = "is not supported: all floats here are binary, such as fp32 and fp64"},
-    {.spellings = "q3_k_s q3_k_m q3_k_l q4_k_m q4_k_s q5_k_m q5_k_s", .text = GGUF_REFUSAL},
+    {.spellings = "q3_k_s q3_k_m q3_k_l q4_k_m q4_k_s q5_k_m q5_k_s", .text = MIX_REFUSAL},
     {.spellings = "str string object void", .text = "holds no numbers; give a dtype such as bf16"},
     {.spellings = "text txt csv", .text = "is not a dtype; 'dtinfo cast' reads numbers in text"},
 };

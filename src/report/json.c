@@ -3,6 +3,7 @@
  * JSON documents, written as they are built: a member is appended to a byte buffer in its final
  * form. Texts are escaped and numbers checked on the way in, so nothing is inspected again. */
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,6 +219,12 @@ void dti_json_stream(struct dti_json *json, FILE *out)
     json->stream_depth = json->depth;
 }
 
+static void write_text(struct dti_json *json, FILE *out)
+{
+    if (fwrite(json->text.data, 1, json->text.length, out) != json->text.length && json->cause == 0)
+        json->cause = errno;
+}
+
 void dti_json_end(struct dti_json *json)
 {
     assert(json->depth > 1);
@@ -234,7 +241,7 @@ void dti_json_end(struct dti_json *json)
     if (json->depth < json->stream_depth) {
         json->stream_depth = 0;
     } else if (json->depth == json->stream_depth) {
-        (void)fwrite(json->text.data, 1, json->text.length, json->stream);
+        write_text(json, json->stream);
         dti_buffer_clear(&json->text);
     }
 }
@@ -375,11 +382,13 @@ enum dti_status dti_json_append(struct dti_json *json, struct dti_buffer *out,
 
 enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr)
 {
-    struct dti_buffer *const text = &json->text;
     const enum dti_status status = end_document(json, reterr);
     if (status != DTI_OK)
         return status;
-    if (fwrite(text->data, 1, text->length, out) != text->length)
-        return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write the JSON document");
-    return DTI_OK;
+    write_text(json, out);
+    if (json->cause == 0)
+        return DTI_OK;
+    (void)dti_fail(reterr, DTI_WRITE_FAILED, "cannot write the JSON document");
+    errno = json->cause;
+    return DTI_WRITE_FAILED;
 }

@@ -22,6 +22,7 @@ struct dti_json {
     enum dti_json_place place;
     FILE *stream;        /* stream for finished elements of an array, or NULL */
     size_t stream_depth; /* depth inside that array, or 0 */
+    int cause;           /* errno of the first write that failed; 0: none has */
 };
 
 /* Space for more bytes and a comma, or NULL when out of memory. */

@@ -76,8 +76,7 @@ static void write_styled(struct dti_line *line, enum dti_style style, const char
     }
 }
 
-void dti_line_put_length(struct dti_line *line, enum dti_style style, const char *text,
-                         size_t length)
+static void put_length(struct dti_line *line, enum dti_style style, const char *text, size_t length)
 {
     const char *const end = text + length;
     while (text < end && *text == ' ')
@@ -101,7 +100,7 @@ void dti_line_put_length(struct dti_line *line, enum dti_style style, const char
 
 void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
 {
-    dti_line_put_length(line, style, text, strlen(text));
+    put_length(line, style, text, strlen(text));
 }
 
 void dti_line_text(struct dti_line *line, const char *text)

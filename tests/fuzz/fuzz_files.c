@@ -137,6 +137,9 @@ static const char *const lines[] = {
     "cast @1 fp16 --ints -q -o @o.npz --assume bf16 --threads 1",
     "cast @1 bf16 -q -o @o.gguf --threads 1",
     "quant @1 int8 -q -o @o.npz --pad --threads 1",
+    "quant @1 q8_0 -q -o @o.gguf --type *=q8_0 --threads 1",
+    "quant @1 q8_0 -q -o @o.gguf --template @2 --type *.w*=q8_0 --allow-unmatched --threads 1",
+    "cast @1 fp16 -q -o @o.gguf --template @2 --threads 1",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };

@@ -167,7 +167,12 @@ def seeds():
     yield "gguf_nvfp4", gguf([("nv", 40, (1, 64), bytes(range(36))), ("nv.scale", "F32", (1,), struct.pack("<f", 0.5))])
     yield "gguf_big", gguf([("a", "F32", (2,), struct.pack(">2f", 1, 2)),
                             ("q8", "Q8_0", (1, 32), bytes(range(34)))], ">")
+    yield "gguf_template", safetensors(b"A", [("b.weight", "F16", [2, 32]), ("a.weight", "F32", [3, 64]), ("n", "BF16", [7])]) + \
+        gguf([("a.weight", "Q8_0", (3, 64), bytes(204)), ("b.weight", "F16", (2, 32), bytes(128)),
+              ("n", "F32", (7,), floats(7))],
+             metadata=[*GGUF_METADATA, ("general.file_type", "uint32", 7)])
     yield "onnx", raw(b"R", onnx.graph())
+    yield "onnx_quantized", raw(b"R", plain(onnx.quantized()))
     yield "onnx_external", raw(b"S", bytes(range(64))) + raw(b"R", onnx.model(
         onnx.tensor("a", 1, (2, 4), onnx.external("w.data", length=32)),
         onnx.tensor("b", 10, (2,), onnx.external("w.data", offset=60))))

@@ -108,8 +108,10 @@ def fields_of(path):
                     for name, field in reader.fields.items() if not name.startswith("GGUF.")}
 
 
-def judge(path, body, want, version=3, pad=32):
-    """want: name -> (type, shape, bytes), in order."""
+def judge(path, body, want, version=3, pad=32, file_type=15):
+    """want: name -> (type, shape, bytes), in order. file_type: what the key-values, which have 15, say then."""
+    told = text(b"general.file_type") + struct.pack("<I", 4)
+    body = body.replace(told + struct.pack("<I", 15), told + struct.pack("<I", file_type))
     data = bytes_of(path)
     require(data[:24 + len(body)] == b"GGUF" + struct.pack("<IQ", version, len(want)) + data[16:24] + body,
             path, "has other key-values")
@@ -178,7 +180,7 @@ def judge_dequantized():
         body = write_gguf("q.gguf", tensors)
         run("quant", "--dequant", "q.gguf", "fp32", "-o", "d.gguf", "--force")
         judge("d.gguf", body, {"w.weight": (TYPES.F32, (16, 64), gguf.quants.dequantize(codes, kind).tobytes()),
-                               "norm": (TYPES.F32, (7,), numbers["norm"].tobytes())})
+                               "norm": (TYPES.F32, (7,), numbers["norm"].tobytes())}, file_type=0)
 
 
 def judge_refusals():
@@ -188,7 +190,7 @@ def judge_refusals():
             (["cast", "a.npz", "bf16"], "has the metadata of a model", 2),
             (["cast", "in.gguf", "fp8_e4m3fn"], "gguf files have no name for fp8_e4m3fn", 2),
             (["cast", "in.gguf", "uint8"], "gguf files have no name for uint8", 2),
-            (["quant", "in.gguf", "int8"], "codes and scales are written as", 2),
+            (["quant", "in.gguf", "int8"], "is no type that is encoded in gguf files", 2),
             (["calc", "[1,2]", "fp32"], "has no known extension", 2)):
         _, said = run(*words, "-o", "bad.gguf", status=status)
         require(problem in said and not os.path.exists("bad.gguf"), words, said)

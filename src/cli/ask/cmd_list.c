@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo list: every dtype and every block format, one line each. */
+ * dtinfo list: every dtype, block format and block type of GGUF, one line each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "cli/shell/command.h"
+#include "dtinfo/gguf_type.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/spell.h"
@@ -27,7 +28,8 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "aliases", struct list_args, aliases, "show the names in other systems"),
     OPT_FLAG(0, "ranges", struct list_args, ranges, "draw the ranges of float dtypes"),
     DTI_ROW_FIELD(struct list_args, field, "dtypes"),
-    DTI_ROW_ALL(struct list_args, all),
+    OPT_FLAG(0, "all", struct list_args, all,
+             "show the IEEE P3109 formats and the block types of GGUF too"),
     OPT_END,
 };
 
@@ -99,6 +101,17 @@ static enum dti_status print_dtypes(const struct list_args *args, struct dti_con
     return dti_table_without_p3109(cx, table, hidden, 0, reterr);
 }
 
+static void put_bits(struct dti_table *table, unsigned bytes, unsigned elements)
+{
+    char text[DTI_TEXT_SIZE];
+    struct dti_value bits;
+    dti_table_print(table, DTI_STYLE_PLAIN, "%u", elements);
+    dti_table_print(table, DTI_STYLE_PLAIN, "%u", bytes);
+    dti_double_value(dti_bits_per_weight(bytes, elements), &bits);
+    (void)dti_spell_text(text, &bits);
+    dti_table_cell(table, DTI_STYLE_PLAIN, text);
+}
+
 static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table =
@@ -106,17 +119,33 @@ static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *re
     dti_table_heads(table, "9666584");
     for (size_t i = 0; i < dti_block_format_count; i++) {
         const struct dti_block_format *block = &dti_block_formats[i];
-        char text[DTI_TEXT_SIZE];
         dti_table_cell(table, DTI_STYLE_BOLD, block->name);
         dti_table_cell(table, DTI_STYLE_PLAIN, block->element);
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_format_get(block->scale)->name);
-        dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)block->length);
-        dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)block->bytes);
-        struct dti_value bits_per_weight;
-        dti_double_value(dti_block_bits_per_weight(block), &bits_per_weight);
-        (void)dti_spell_text(text, &bits_per_weight);
-        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        put_bits(table, block->bytes, block->length);
         dti_table_cell(table, DTI_STYLE_DIM, block->summary);
+    }
+    return dti_put_table(cx, table, 0, reterr);
+}
+
+static enum dti_status print_gguf(const struct list_args *args, struct dti_context *cx,
+                                  struct dti_error *reterr)
+{
+    if (!args->all) {
+        if (!cx->quiet)
+            dti_put_line(cx, DTI_STYLE_DIM, 0, "%u block types of GGUF are not shown: --all",
+                         (unsigned)DTI_GGUF_BLOCKS_COUNT);
+        return DTI_OK;
+    }
+    (void)fputc('\n', cx->out);
+    struct dti_table *const table =
+        dti_table_titled("GGUF type|block>|bytes>|bits/weight>|elements per scale>");
+    dti_table_heads(table, "96685");
+    for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
+        const struct dti_gguf_type *const type = dti_gguf_type_of((enum dti_gguf_blocks)i);
+        dti_table_cell(table, DTI_STYLE_BOLD, type->word);
+        put_bits(table, type->bytes, type->elements);
+        dti_table_print(table, DTI_STYLE_PLAIN, "%u", type->group);
     }
     return dti_put_table(cx, table, 0, reterr);
 }
@@ -189,22 +218,26 @@ static enum dti_status print_ranges(const struct list_args *args, struct dti_con
     return DTI_OK;
 }
 
-/* One document, or one per dtype and block format with JSON Lines. */
+/* One document, or one per dtype, block format and type with JSON Lines. */
 static enum dti_status print_documents(struct dti_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     if (cx->output != DTI_OUTPUT_JSONL)
         return DTI_ANSWER(cx, list,
                           (&(struct dti_list_answer){.dtype_count = DTI_DTYPE_COUNT,
-                                                     .block_count = dti_block_format_count}),
+                                                     .block_count = dti_block_format_count,
+                                                     .gguf_count = DTI_GGUF_BLOCKS_COUNT}),
                           reterr);
-    for (size_t i = 0; i < DTI_DTYPE_COUNT + dti_block_format_count && status == DTI_OK; i++) {
-        const bool dtype = i < DTI_DTYPE_COUNT;
+    const size_t plain = DTI_DTYPE_COUNT + dti_block_format_count;
+    for (size_t i = 0; i < plain + DTI_GGUF_BLOCKS_COUNT && status == DTI_OK; i++) {
+        const bool dtype = i < DTI_DTYPE_COUNT, block = !dtype && i < plain;
         const struct dti_list_answer one = {
             .first_dtype = i,
             .dtype_count = dtype,
-            .first_block = dtype ? 0 : i - DTI_DTYPE_COUNT,
-            .block_count = !dtype,
+            .first_block = block ? i - DTI_DTYPE_COUNT : 0,
+            .block_count = block,
+            .first_gguf = !dtype && !block ? i - plain : 0,
+            .gguf_count = !dtype && !block,
         };
         status = DTI_ANSWER(cx, list, &one, reterr);
     }
@@ -238,7 +271,8 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     if (status != DTI_OK)
         return status;
     (void)fputc('\n', cx->out);
-    return print_blocks(cx, reterr);
+    status = print_blocks(cx, reterr);
+    return status == DTI_OK ? print_gguf(args, cx, reterr) : status;
 }
 
 const struct dti_command dti_command_list = {
@@ -246,9 +280,8 @@ const struct dti_command dti_command_list = {
     .group = "ask",
     .summary = "every dtype, one line each",
     .synopsis = "",
-    .details =
-        "The IEEE P3109 formats are left out unless --all is given. With --json all dtypes,\n"
-        "names and block formats are always included.",
+    .details = "The IEEE P3109 formats and the block types of GGUF are left out unless --all is\n"
+               "given. With --json all dtypes, names, block formats and types are always included.",
     .examples = "dtinfo list\n"
                 "dtinfo list --names\n"
                 "dtinfo list --aliases\n"

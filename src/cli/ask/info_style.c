@@ -152,7 +152,7 @@ static enum dti_status print_documents(const struct dti_info *info,
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i += step) {
         info->document(cx->json, &(struct dti_dtypes_answer){list + i, step});
-        status = dti_json_write(cx->json, cx->out, reterr);
+        status = dti_document_write(cx->json, cx->out, reterr);
     }
     return status;
 }

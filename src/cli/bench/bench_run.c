@@ -27,7 +27,7 @@ static enum dti_status end_document(const struct bench_job *job,
                                     struct dti_error *reterr)
 {
     dti_bench_end(job->cx->json, &job->asked.setup, comparison);
-    return dti_json_write(job->cx->json, job->cx->out, reterr);
+    return dti_document_write(job->cx->json, job->cx->out, reterr);
 }
 
 /* Adds its result at each reported place to the document and to the comparison. */

@@ -243,7 +243,7 @@ static enum dti_status list_kernels(struct dti_context *cx, struct dti_error *re
     if (cx->output != DTI_OUTPUT_HUMAN) {
         dti_bench_begin(cx->json, NULL);
         dti_bench_end(cx->json, NULL, NULL);
-        return dti_json_write(cx->json, cx->out, reterr);
+        return dti_document_write(cx->json, cx->out, reterr);
     }
     struct dti_table *const table = dti_table_titled("kernel|operation|level|here");
     for (size_t i = 0; dti_bench_kernel_at(i, &kernel); i++) {

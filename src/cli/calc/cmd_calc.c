@@ -258,7 +258,7 @@ static enum dti_status answer(struct calc_job *job, size_t first, size_t end,
                                              .output = job->args->output ? &job->written : NULL,
                                              .warnings = &job->cast.warnings};
     dti_document_calc(job->cx->json, &document);
-    return results.status == DTI_OK ? dti_json_write(job->cx->json, job->cx->out, reterr)
+    return results.status == DTI_OK ? dti_document_write(job->cx->json, job->cx->out, reterr)
                                     : results.status;
 }
 

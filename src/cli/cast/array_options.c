@@ -2,17 +2,14 @@
  *
  * The request of an array cast, from operands, options and the environment: input, dtypes, output.
  * Nothing is opened here. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cast/array.h"
 #include "cli/shared/operand_kinds.h"
 #include "containers/containers.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/parallel.h"
-#include "dtinfo/remote.h"
 
 #define EXAMPLE "as in 'dtinfo cast in.bin bf16 --from fp32 -o out.bin'"
 
@@ -33,9 +30,10 @@ static enum dti_status read_operands(struct cast_array *array, char **operands, 
     if (count > files + 1)
         return dti_rewrite_surplus(operands[2], reterr);
     array->path = args->input ? args->input : operands[0];
-    if (!args->from && strcmp(array->path, "-") != 0 && !dti_is_address(array->path) &&
-        access(array->path, F_OK) != 0)
-        return dti_no_such_file(array->path, errno, reterr);
+    enum dti_input_kind kind;
+    const int cause = strcmp(array->path, "-") != 0 ? dti_input_find(array->path, &kind) : 0;
+    if (!args->from && cause != 0)
+        return dti_no_such_file(array->path, cause, reterr);
     if (!args->from)
         return dti_operand_needs_from(array->path, reterr);
     if (count == files)

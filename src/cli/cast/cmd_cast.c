@@ -43,7 +43,8 @@ static const struct dti_option options[] = {
     OPT_DTYPE(0, "via", struct cast_args, policy.via, "DTYPE,...",
               "cast through these dtypes in turn, rounding at each", .matters = true),
     DTI_ROW_LIKE(struct cast_args, policy.like, dti_choice_stack,
-                 "use the route and policies of this stack", .matters = true),
+                 "use the route and policies of this stack", .matters = true,
+                 .of_models = "template"),
     DTI_ROW_FAIL_ON(struct cast_args, policy.fail_on, dti_choice_fail_on),
     OPT_LIST(0, "device", struct cast_args, policy.device, "DEVICE", dti_choice_device,
              "where to cast: cpu (the default), cuda, cuda:N or auto"),
@@ -81,6 +82,7 @@ static const struct dti_option options[] = {
     DTI_ROW_NO_COPY(struct cast_args, tensors.no_copy),
     OPT_FLAG(0, "ints", struct cast_args, tensors.ints, "files: cast integers and bool too"),
     DTI_ROW_DRY_RUN(struct cast_args, tensors.dry_run),
+    DTI_ROW_TEMPLATE(struct cast_args, tensors.model),
     DTI_ROW_PART(struct cast_args, tensors.part),
     DTI_ROW_FINISH(struct cast_args, tensors.finish),
     DTI_ROW_SHAPE(struct cast_args, tensors.shape, " that become npy or safetensors"),
@@ -95,7 +97,7 @@ static const char of_values[] = "stacks digits";
 static const char of_transfers[] = "output as force count packing from-packing endian report";
 static const char of_transfers_and_lines[] = "threads";
 static const char of_tensors[] = "cast-only keep select allow-unmatched no-copy ints shape assume "
-                                 "lenient max-memory dry-run part "
+                                 "lenient max-memory dry-run template part "
                                  "finish";
 
 enum kind { VALUES, ARRAY, FILES };

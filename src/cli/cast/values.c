@@ -83,7 +83,7 @@ static void put_current(void *context, struct dti_json *json)
 enum dti_status dti_cast_write(const struct cast_values *values, struct dti_error *reterr)
 {
     return values->text ? dti_json_append(values->json, values->text, reterr)
-                        : dti_json_write(values->json, values->cx->out, reterr);
+                        : dti_document_write(values->json, values->cx->out, reterr);
 }
 
 void dti_cast_values_settle(struct cast_values *values)

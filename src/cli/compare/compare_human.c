@@ -165,18 +165,19 @@ static struct dti_table *begin_table(const struct compare_columns *columns)
                                          "at",   "mean abs", "max rel",  "max ulp"};
     enum { TITLES = sizeof titles / sizeof *titles };
     struct dti_table *const table =
-        dti_table_new(TITLES + (columns->verbose ? 2u : 0u) + columns->unmatched);
+        dti_table_new(TITLES + (columns->verbose ? 3u : 0u) + columns->unmatched);
     for (size_t i = 0; i < TITLES; i++)
         dti_table_cell(table, DTI_STYLE_BOLD, titles[i]);
     if (columns->verbose) {
         dti_table_cell(table, DTI_STYLE_BOLD, "rms");
+        dti_table_cell(table, DTI_STYLE_BOLD, "SQNR dB");
         dti_table_cell(table, DTI_STYLE_BOLD, "cosine");
     }
     if (columns->unmatched)
         dti_table_cell(table, DTI_STYLE_BOLD, "nan or inf on one side");
     dti_table_right(table, 2);
     dti_table_right(table, 3);
-    dti_table_heads(table, columns->verbose ? "95378456544" : "953784564");
+    dti_table_heads(table, columns->verbose ? "953784565464" : "953784564");
     return table;
 }
 
@@ -207,6 +208,7 @@ static void put_row(struct compare_view *view, struct dti_table *table,
     dti_text_cell(table, some ? dti_figure_words(number, figures->max_ulp, 3) : "-");
     if (columns->verbose) {
         dti_text_cell(table, some ? dti_figure_words(number, figures->root_mean_square, 3) : "-");
+        dti_text_cell(table, some ? dti_figure_words(number, figures->sqnr_db, 4) : "-");
         dti_text_cell(table, some ? dti_figure_words(number, figures->cosine, 9) : "-");
     }
     if (columns->unmatched)
@@ -322,6 +324,10 @@ static void put_totals(struct compare_view *view)
     put_total(view, "max rel", dti_percent_words(number, total->max_relative, 3));
     if (!isnan(total->max_ulp))
         put_total(view, "max ulp", dti_figure_words(number, total->max_ulp, 3));
+    if (!isnan(total->sqnr_db)) {
+        put_total(view, "SQNR", dti_figure_words(number, total->sqnr_db, 4));
+        put(view, DTI_STYLE_PLAIN, " dB");
+    }
     if (!isnan(total->cosine))
         put_total(view, "cosine", dti_figure_words(number, total->cosine, 9));
     dti_line_end(&view->line);

@@ -14,6 +14,7 @@
 #include "dtinfo/container.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/escape.h"
+#include "dtinfo/gguf_kernel.h"
 #include "dtinfo/glob.h"
 #include "dtinfo/logical_tensors.h"
 #include "dtinfo/nearest.h"
@@ -162,6 +163,16 @@ static void offer_blocks(const struct completion *c)
         (void)offer(c, "", dti_block_formats[i].name, dti_block_formats[i].summary);
 }
 
+/* Those of GGUF that are no block formats of other files. */
+static void offer_encoded(const struct completion *c)
+{
+    const struct dti_gguf_type *type;
+    for (size_t i = 0; (type = dti_gguf_encoded(i)) != NULL; i++) {
+        if (!dti_block_lookup(type->word))
+            (void)offer(c, "", type->word, "blocks in gguf files");
+    }
+}
+
 static void offer_choices(const struct completion *c, const struct dti_choice *choices)
 {
     for (; dti_choice_shown(choices); choices++)
@@ -279,6 +290,8 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
             offer_dtypes(c);
         if (before > 0 && command->operands == DTI_OPERANDS_VALUE_FORMAT)
             offer_blocks(c);
+        if (before > 0 && command->encodes)
+            offer_encoded(c);
         break;
     case DTI_OPERANDS_COMMAND:
         offer_choices(c, dti_help_topics);

@@ -110,7 +110,7 @@ static enum dti_status run_schema(const void *args, char **operands, int operand
     (void)args, (void)operands, (void)operand_count;
     dti_json_begin_plain(cx->json);
     dti_schemas_put(cx->json);
-    return dti_json_write(cx->json, cx->out, reterr);
+    return dti_document_write(cx->json, cx->out, reterr);
 }
 
 /* The JSON Schemas, for the build. */

@@ -273,7 +273,7 @@ static enum dti_status inspect(struct inspect_job *job, struct dti_error *reterr
         return job->status;
     }
     if (cx->output == DTI_OUTPUT_JSON)
-        status = dti_json_write(cx->json, cx->out, reterr);
+        status = dti_document_write(cx->json, cx->out, reterr);
     if (status == DTI_OK && job->first != DTI_OK)
         return dti_fail(reterr, job->first, "%s", ""); /* told already */
     return status;

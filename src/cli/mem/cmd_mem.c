@@ -324,10 +324,10 @@ const struct dti_command dti_command_mem = {
     .details = "COUNT is 7B, 1.5B, 176e9, 350M or 2^20 (K, M, B and T are 1e3, 1e6, 1e9,\n"
                "1e12); SHAPE is 32x1024x4096 or 32,1024,4096; FILE is a file of tensors, the\n"
                "index of a sharded checkpoint or its folder; only headers are read. Several\n"
-               "operands are added up. DTYPE is any dtype or block format; the default is a\n"
-               "selection. -v lists the tensors of files. -q prints only the bytes, or with\n"
-               "--fit the names of what fits. If nothing fits, the exit code is 1, and the\n"
-               "answer says how many devices hold it.",
+               "operands are added up. DTYPE is any dtype, block format or type of GGUF, such\n"
+               "as q4_k; the default is a selection. -v lists the tensors of files. -q prints\n"
+               "only the bytes, or with --fit the names of what fits. If nothing fits, the\n"
+               "exit code is 1, and the answer says how many devices hold it.",
     .examples = "dtinfo mem 7B\n"
                 "dtinfo mem 176e9 bf16\n"
                 "dtinfo mem 32x1024x4096 fp32,mxfp4\n"

@@ -128,15 +128,15 @@ static void cell_product(struct dti_table *table, const struct dti_mem *mem,
 {
     const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
     const struct dti_format *const format = &size->as.format;
-    const struct dti_block_format *const block = size->as.block;
+    const unsigned block_bytes = dti_stored_bytes(&size->as);
     dti_text_cell(table, "");
     if (size->as_stored)
         return;
-    if (block) {
-        const uint64_t blocks = size->numbers.blocks * block->bytes;
+    if (block_bytes > 0) {
+        const uint64_t blocks = size->numbers.blocks * block_bytes;
         more_number(table, size->numbers.blocks, "block");
         dti_table_more(table, " x ");
-        more_number(table, block->bytes, "byte");
+        more_number(table, block_bytes, "byte");
         if (size->numbers.bytes > blocks) {
             dti_table_more(table, " + ");
             more_number(table, size->numbers.bytes - blocks, "byte");

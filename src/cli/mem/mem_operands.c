@@ -6,15 +6,14 @@
 
 #include "cli/mem/mem_job.h"
 #include "dtinfo/nearest.h"
-#include "dtinfo/remote.h"
 
-/* A dtype or a block format. */
+/* A dtype, a block format or a type of GGUF. */
 static enum dti_status look_up(const char *name, struct dti_mem_size *ret, struct dti_error *reterr)
 {
     struct dti_nearest nearest;
     struct dti_error error;
-    *ret = (struct dti_mem_size){.as.block = dti_block_lookup(name)};
-    if (ret->as.block)
+    *ret = (struct dti_mem_size){.note = NULL};
+    if (dti_stored_find(name, &ret->as))
         return DTI_OK;
     const enum dti_status status = dti_format_lookup(name, &ret->as.format, &ret->note, &error);
     if (status == DTI_OK)
@@ -24,6 +23,8 @@ static enum dti_status look_up(const char *name, struct dti_mem_size *ret, struc
         dti_nearest_offer(&nearest, dti_format_get((enum dti_dtype)id)->name);
     for (size_t i = 0; i < dti_block_format_count; i++)
         dti_nearest_offer(&nearest, dti_block_formats[i].name);
+    for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++)
+        dti_nearest_offer(&nearest, dti_gguf_type_of((enum dti_gguf_blocks)i)->word);
     if (status != DTI_UNKNOWN_DTYPE || nearest.count == 0) {
         if (reterr)
             *reterr = error;
@@ -80,8 +81,8 @@ static enum dti_status add_word(struct mem_job *job, const char *word, struct dt
     const bool dtype = names_dtype(word);
     if (dtype && !first)
         return add_dtypes(job, word, reterr);
-    if (dti_is_address(word) || dti_input_there(word) != ENOENT || strcmp(word, "-") == 0 ||
-        strchr(word, '/') || dti_container_is(word))
+    if (strchr(word, '/') || dti_input_there(word) != ENOENT || strcmp(word, "-") == 0 ||
+        dti_container_is(word))
         return dti_mem_add_file(mem, word, reterr);
     if (!first)
         return add_dtypes(job, word, reterr); /* which reports the error */

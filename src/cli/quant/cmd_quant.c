@@ -68,7 +68,7 @@ static const struct dti_option options[] = {
                division_choices, "how numbers are divided by the scale"),
     OPT_CHOICE(0, "like", struct quant_args, rules.like, like_given, "STACK", like_choices,
                "set division, symmetry, zero point and specials as this stack does",
-               .matters = true),
+               .matters = true, .of_models = "template"),
     OPT_CHOICE(0, "mx-scale", struct quant_args, rules.mx_scale, mx_scale_given, "RULE",
                mx_scale_choices, "MX formats: how the power of two of a block's scale is chosen"),
     OPT_CHOICE(0, "nv-scale", struct quant_args, rules.nv_scale, nv_scale_given, "RULE",
@@ -102,6 +102,8 @@ static const struct dti_option options[] = {
              "files: with --dequant, codes have N bits, overriding config.json"),
     OPT_GLOB(0, "quant-only", struct quant_args, tensors.only, "GLOB,...",
              "files: quantize only these tensors, keep the others", .alias = "only"),
+    OPT_GLOB(0, "type", struct quant_args, types, "GLOB=TYPE,...",
+             "gguf: types of these tensors, also fp32, fp16 or bf16; the first that fits counts"),
     DTI_ROW_KEEP(struct quant_args, tensors.keep),
     DTI_ROW_SELECT(struct quant_args, tensors.select),
     DTI_ROW_ALLOW_UNMATCHED(struct quant_args, tensors.allow_unmatched),
@@ -109,6 +111,7 @@ static const struct dti_option options[] = {
     DTI_ROW_ASSUME(struct quant_args, tensors.assume),
     DTI_ROW_LENIENT(struct quant_args, tensors.lenient),
     DTI_ROW_DRY_RUN(struct quant_args, tensors.dry_run),
+    DTI_ROW_TEMPLATE(struct quant_args, tensors.model),
     DTI_ROW_PART(struct quant_args, tensors.part),
     DTI_ROW_FINISH(struct quant_args, tensors.finish),
     DTI_ROW_THREADS(struct quant_args, transfer.threads, "files: threads"),
@@ -147,6 +150,7 @@ const struct dti_command dti_command_quant = {
     .summary = "quantize values or files, or dequantize them",
     .reads = true,
     .writes = ~(1U << DTI_CONTAINER_RAW),
+    .encodes = true,
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
     .details =
         "Quantization divides numbers by a scale and keeps a code of few bits for\n"
@@ -158,8 +162,12 @@ const struct dti_command dti_command_quant = {
         "is in fp32. -q prints only the dequantized numbers.\n"
         "\n"
         "A FILE of tensors, or a sharded checkpoint, becomes one with codes and scales;\n"
-        "--dequant turns it back into floats, in gguf only if it was gguf:\n"
-        "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --pad",
+        "--dequant turns it back into floats:\n"
+        "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --pad\n"
+        "\n"
+        "Into a .gguf file tensors go as blocks of a type of ggml, those that\n"
+        "llama-quantize quantizes. Metadata are those of the input, or of --template:\n"
+        "dtinfo quant model.gguf q8_0 -o model.q8_0.gguf --type 'output.weight=bf16'",
     .examples = "dtinfo quant -1 0.1 3 uint8\n"
                 "dtinfo quant -1 0.1 3 int8 --like torch\n"
                 "dtinfo quant -12.15 int8 --scale 0.1\n"

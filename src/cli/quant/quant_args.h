@@ -21,7 +21,8 @@ struct quant_args {
     /* files only */
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
-    int layout; /* of dti_choice_quant_layout */
+    const char *types; /* "GLOB=TYPE,..." */
+    int layout;        /* of dti_choice_quant_layout */
     bool layout_given, bits_given, dequant, nested;
 };
 
@@ -41,6 +42,11 @@ enum dti_status dti_quant_values(const struct quant_args *args, const struct dti
                                  char **operands, int count, struct dti_error *reterr);
 /* quant_files.c: `quant FILE DTYPE -o OUT`; with --dequant the next. */
 enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
+                               char **operands, int count, struct dti_error *reterr);
+/* quant_gguf.c: `quant FILE TYPE -o OUT.gguf`. Whether it is that: by the name of the output, or
+ * without one by a type that no other file holds. */
+bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count);
+enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);
 /* quant_dequant.c: `quant FILE DTYPE --dequant -o OUT`. */
 enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "answers/quant_file.h"
 #include "cli/quant/quant_files.h"
 #include "cli/quant/quant_values.h"
 #include "cli/shared/loss_human.h"
@@ -34,10 +35,30 @@ static void put_granularity(const struct dti_quant_target *target, struct dti_li
         dti_line_print(line, DTI_STYLE_PLAIN, " of axis %lld", (long long)target->axis);
 }
 
+static bool encodes(const struct quant_file *file)
+{
+    return file->job.request.recipe == DTI_RECIPE_ENCODE;
+}
+
+/* "  q4_k   blocks of 256 elements, 144 bytes each   layout gguf" */
+static void put_blocks(const struct quant_file *file, struct dti_line *line)
+{
+    const struct dti_gguf_type *const type = file->job.request.encode.type;
+    put(line, "  ");
+    dti_line_put(line, DTI_STYLE_BOLD, type->word);
+    dti_line_print(line, DTI_STYLE_PLAIN, "   blocks of %u elements, %u bytes each   layout gguf",
+                   type->elements, type->bytes);
+    dti_line_end(line);
+}
+
 /* The recipe, as for values. */
 static void put_recipe(const struct quant_file *file, struct dti_line *line)
 {
     const struct dti_quant_target *const target = file->target;
+    if (encodes(file)) {
+        put_blocks(file, line);
+        return;
+    }
     const char *const like = dti_quant_like_word(file->args->rules.like);
     char words[QUANT_WORDS_SIZE];
     put(line, "  ");
@@ -62,8 +83,11 @@ static void put_loss(const struct quant_file *file, struct dti_line *line)
     const struct dti_rewrite *const rewrite = file->job.rewrite;
     struct dti_loss_summary loss;
     dti_rewrite_loss(rewrite, &loss);
-    dti_loss_human_count(line, "clipped", rewrite->count.clipped);
-    if (file->target->scheme.block) {
+    if (!encodes(file))
+        dti_loss_human_count(line, "clipped", rewrite->count.clipped);
+    if (encodes(file)) {
+        dti_loss_human_count(line, "inexact", loss.inexact);
+    } else if (file->target->scheme.block) {
         dti_loss_human_count(line, "in blocks", rewrite->count.blocks);
         dti_loss_human_count(line, "special blocks", rewrite->count.special);
     } else {
@@ -93,16 +117,18 @@ static enum dti_status put_table(const struct quant_file *file, const size_t *li
     const bool dry = file->job.tensors->dry_run;
     const bool scale =
         block ? block->family == DTI_BLOCKS_NV : file->target->scheme.per == DTI_PER_TENSOR;
+    const bool gguf = encodes(file);
     const struct dti_rewrite_column columns[] = {
         {"bytes", DTI_COLUMN_BYTES, 0, false},
+        {"bits", DTI_COLUMN_BITS, 0, !gguf},
         {block ? "tensor scale" : "scale", DTI_COLUMN_FLOAT, DTI_COLUMN_OF(quantized.scale),
          dry || !scale},
         {"zero point", DTI_COLUMN_INT, DTI_COLUMN_OF(quantized.zero_point),
          dry || !scale || !file->job.rewrite->zero_points},
-        {"clipped", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.clipped), dry},
+        {"clipped", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.clipped), dry || gguf},
         {"in blocks", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.blocks), dry || !block},
         {block ? "special blocks" : "special", DTI_COLUMN_COUNT,
-         DTI_COLUMN_OF(quantized.count.special), dry},
+         DTI_COLUMN_OF(quantized.count.special), dry || gguf},
         {"max abs error", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.max_absolute), dry},
         {"mean abs error", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.mean_absolute), dry},
         {"SQNR dB", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.sqnr_db), dry},
@@ -135,13 +161,13 @@ static enum dti_status put_worst(const struct quant_file *file, struct dti_error
     return status;
 }
 
-enum dti_status dti_quant_file_human(const struct quant_file *file, struct dti_error *reterr)
+enum dti_status dti_quant_file_human(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const struct dti_rewrite_job *const job = &file->job;
+    const struct quant_file *const file = job->args;
     const struct dti_rewrite *const rewrite = job->rewrite;
     const bool ran = rewrite->changed_count > 0 && !job->tensors->dry_run;
     struct dti_line line = dti_rewrite_line(job);
-    dti_rewrite_head(job, rewrite->input_bytes, &line);
+    dti_rewrite_head(job, dti_quant_file_input(rewrite), &line);
     put_recipe(file, &line);
     const enum dti_status status = dti_rewrite_kinds(job, NULL, reterr);
     if (ran)

@@ -69,7 +69,7 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
     return DTI_OK;
 }
 
-static enum dti_status answer(struct dti_rewrite_job *job, struct dti_error *reterr)
+enum dti_status dti_quant_file_document(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     const struct quant_file *const file = job->args;
     const struct dti_quant_file_answer answer = {
@@ -86,12 +86,7 @@ static enum dti_status answer(struct dti_rewrite_job *job, struct dti_error *ret
     return DTI_ANSWER(job->cx, quant_file, &answer, reterr);
 }
 
-static enum dti_status human(struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    return dti_quant_file_human(job->args, reterr);
-}
-
-static bool fails(const struct dti_rewrite_job *job)
+bool dti_quant_file_fails(const struct dti_rewrite_job *job)
 {
     const struct dti_rewrite *const rewrite = job->rewrite;
     const unsigned seen = (rewrite->count.clipped > 0 ? DTI_QUANT_CLIPPED : 0U) |
@@ -117,9 +112,9 @@ static const struct dti_rewrite_command command = {
     .no_file = "no file to quantize",
     .regular = true,
     .kept = kept,
-    .answer = answer,
-    .human = human,
-    .fails = fails,
+    .answer = dti_quant_file_document,
+    .human = dti_quant_file_human,
+    .fails = dti_quant_file_fails,
 };
 
 enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
@@ -135,6 +130,12 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
             "--dry-run does not read the data, which --fail-on needs; leave one of them out");
     if (args->dequant)
         return dti_quant_dequant(args, cx, operands, count, reterr);
+    if (dti_quant_is_gguf(args, operands, count))
+        return dti_quant_gguf(args, cx, operands, count, reterr);
+    if (args->types || args->tensors.model)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--%s is for gguf files; give -o a name that ends in .gguf",
+                        args->types ? "type" : "template");
     dti_rewrite_job_init(job, &command, &args->transfer, &args->tensors, cx);
     job->args = &file;
     job->fail_on = (unsigned)args->fail_on;

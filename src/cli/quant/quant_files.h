@@ -12,7 +12,10 @@ struct quant_file {
     struct dti_quant_target *target;
 };
 
-/* quant_file_human.c: the report. */
-enum dti_status dti_quant_file_human(const struct quant_file *file, struct dti_error *reterr);
+/* Of a struct dti_rewrite_command, for jobs whose args are a struct quant_file. quant_files.c: */
+enum dti_status dti_quant_file_document(struct dti_rewrite_job *job, struct dti_error *reterr);
+bool dti_quant_file_fails(const struct dti_rewrite_job *job);
+/* quant_file_human.c: */
+enum dti_status dti_quant_file_human(struct dti_rewrite_job *job, struct dti_error *reterr);
 
 #endif

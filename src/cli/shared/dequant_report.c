@@ -25,11 +25,6 @@ enum dti_status dti_dequant_view(struct dti_rewrite_job *job, struct dti_error *
     if (status != DTI_OK || dti_file_dequant_count(job->request.dequant) > 0)
         return status;
     dti_quote(quoted, job->path, strlen(job->path));
-    if (job->container->kind == DTI_CONTAINER_ONNX)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: quantized tensors of ONNX models are not recognised; their codes and "
-                        "scales are tensors of their own",
-                        quoted);
     return dti_fail(reterr, DTI_BAD_INPUT,
                     "%s: no quantized tensors found%s; 'dtinfo cast' casts floats to other dtypes",
                     quoted,
@@ -54,24 +49,25 @@ enum dti_status dti_dequant_answer_job(struct dti_rewrite_job *job, struct dti_e
     return DTI_ANSWER(job->cx, dequant, &answer, reterr);
 }
 
-const char *dti_form_words(char buffer[DTI_FORM_WORDS], const struct dti_dequant_form *form)
+/* "a scale per channel of axis 0, zero points": the granularity of scales. */
+enum { FORM_WORDS = 128 };
+static const char *form_words(char buffer[FORM_WORDS], const struct dti_dequant_form *form)
 {
     const unsigned long long group = form->group[1], rows = form->group[0];
     size_t used = 0;
     if (form->per == DTI_PER_TENSOR)
-        used = (size_t)snprintf(buffer, DTI_FORM_WORDS, "one scale");
+        used = (size_t)snprintf(buffer, FORM_WORDS, "one scale");
     else if (form->per == DTI_PER_CHANNEL)
-        used =
-            (size_t)snprintf(buffer, DTI_FORM_WORDS, "a scale per channel of axis %u", form->axis);
+        used = (size_t)snprintf(buffer, FORM_WORDS, "a scale per channel of axis %u", form->axis);
     else if (form->flat)
-        used = (size_t)snprintf(buffer, DTI_FORM_WORDS, "a scale per %llu elements%s, was %s",
-                                group, form->nested ? ", nested" : "", form->number->name);
+        used = (size_t)snprintf(buffer, FORM_WORDS, "a scale per %llu elements%s, was %s", group,
+                                form->nested ? ", nested" : "", form->number->name);
     else if (rows > 0)
-        used = (size_t)snprintf(buffer, DTI_FORM_WORDS, "a scale per %llu x %llu", rows, group);
+        used = (size_t)snprintf(buffer, FORM_WORDS, "a scale per %llu x %llu", rows, group);
     else
-        used = (size_t)snprintf(buffer, DTI_FORM_WORDS, "a scale per %llu along axis %u", group,
+        used = (size_t)snprintf(buffer, FORM_WORDS, "a scale per %llu along axis %u", group,
                                 form->axis);
-    (void)snprintf(buffer + used, DTI_FORM_WORDS - used, "%s%s%s",
+    (void)snprintf(buffer + used, FORM_WORDS - used, "%s%s%s",
                    form->tensor_scale ? ", one for the tensor" : "",
                    form->zero_points ? ", zero points" : "",
                    form->parts[DTI_PART_BIAS] ? ", biases" : "");
@@ -86,7 +82,7 @@ static bool is_changed(const struct dti_rewrite *rewrite, size_t at)
 static void put_form(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind)
 {
     const struct dti_dequant_form *const form = dti_dequant_form(job->rewrite, at);
-    char words[DTI_FORM_WORDS];
+    char words[FORM_WORDS];
     kind->first = form->dtype != NULL;
     kind->from = dti_dequant_from(job->rewrite, at);
     kind->to = is_changed(job->rewrite, at) ? dti_rewrite_dtype(job->rewrite, at) : NULL;
@@ -96,7 +92,7 @@ static void put_form(const struct dti_rewrite_job *job, size_t at, struct dti_te
         return;
     kind->axis = form->axis;
     (void)snprintf(kind->words, sizeof kind->words, "%s: %s", form->layout,
-                   dti_form_words(words, form));
+                   form_words(words, form));
 }
 
 /* The losses are those of the casts; codes may also stand for nan. */
@@ -128,14 +124,15 @@ static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_err
     dti_table_heads(table, "9647");
     for (size_t i = 0; i < rewrite->tensor_count && whole; i++) {
         const struct dti_dequant_form *const form = dti_dequant_form(rewrite, i);
-        char words[DTI_FORM_WORDS];
+        char words[FORM_WORDS];
         uint64_t specials[2];
         whole =
             dti_rewrite_cells(table, dti_rewrite_source(rewrite, i), dti_dequant_from(rewrite, i),
                               is_changed(rewrite, i) ? dti_rewrite_dtype(rewrite, i) : NULL);
-        dti_table_cell(table, DTI_STYLE_PLAIN, form->dtype ? dti_form_words(words, form) : "");
-        dti_file_dequant_specials(job->request.dequant, rewrite->tensors[i].source, &specials[0],
-                                  &specials[1]);
+        dti_table_cell(table, DTI_STYLE_PLAIN, form->dtype ? form_words(words, form) : "");
+        dti_file_dequant_specials(job->request.dequant,
+                                  dti_rewrite_place(rewrite, rewrite->tensors[i].source),
+                                  &specials[0], &specials[1]);
         for (size_t k = 0; k < 2; k++) {
             if (form->dtype && !job->tensors->dry_run)
                 dti_count_cell(table, specials[k]);

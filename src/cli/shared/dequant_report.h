@@ -15,8 +15,4 @@ enum dti_status dti_dequant_answer_job(struct dti_rewrite_job *job, struct dti_e
  * dtype, and with -v every tensor. */
 enum dti_status dti_dequant_human(struct dti_rewrite_job *job, struct dti_error *reterr);
 
-/* "a scale per channel of axis 0, zero points": the granularity of scales. */
-enum { DTI_FORM_WORDS = 128 };
-const char *dti_form_words(char buffer[DTI_FORM_WORDS], const struct dti_dequant_form *form);
-
 #endif

@@ -36,7 +36,9 @@ static bool is_stream(const char *path)
 /* The same kind as the input, if it can be written. */
 static enum dti_container_kind kind_of_input(const struct dti_container *input, const char *path)
 {
-    const enum dti_container_kind kind = input->kind;
+    enum dti_container_kind kind = input->kind;
+    if (kind == DTI_CONTAINER_SHARDED_PT) /* shards stay shards */
+        kind = DTI_CONTAINER_SHARDED;
     if (!dti_container_is_written(kind))
         return DTI_CONTAINER_SAFETENSORS;
     const unsigned no_stream = DTI_CONTAINER_FOLDER | DTI_CONTAINER_PLACED;
@@ -56,13 +58,16 @@ static const char *ending_of(const char *path)
     return dot && dot != name && dot[1] != '\0' ? dot : NULL;
 }
 
-static bool is_made_of(enum dti_container_kind kind, const struct dti_container *input)
+static bool is_made_of(enum dti_container_kind kind, const struct dti_container *input,
+                       const struct dti_container *model)
 {
-    return !(dti_container_traits(kind) & DTI_CONTAINER_REMADE) || input->kind == kind;
+    return !(dti_container_traits(kind) & DTI_CONTAINER_REMADE) || input->kind == kind ||
+           (model && model->kind == kind);
 }
 
 /* 'out.txt' has no known extension; give a name that ends in .safetensors, .npy, ... */
-static enum dti_status refuse_ending(const struct dti_container *input, const char *quoted,
+static enum dti_status refuse_ending(const struct dti_container *input,
+                                     const struct dti_container *model, const char *quoted,
                                      struct dti_error *reterr)
 {
     char endings[128] = "";
@@ -70,7 +75,7 @@ static enum dti_status refuse_ending(const struct dti_container *input, const ch
     for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
         const enum dti_container_kind kind = (enum dti_container_kind)i;
         if (!dti_container_is_written(kind) || used >= sizeof endings ||
-            (dti_container_traits(kind) & DTI_CONTAINER_FOLDER) || !is_made_of(kind, input))
+            (dti_container_traits(kind) & DTI_CONTAINER_FOLDER) || !is_made_of(kind, input, model))
             continue;
         used += (size_t)snprintf(endings + used, sizeof endings - used, "%s%s",
                                  used > 0 ? ", " : "", dti_container_extension(kind));
@@ -80,11 +85,12 @@ static enum dti_status refuse_ending(const struct dti_container *input, const ch
                     endings);
 }
 
-static enum dti_status choose_kind(const struct dti_container *input, const char *path,
+static enum dti_status choose_kind(const struct dti_container *input,
+                                   const struct dti_container *model, const char *path,
                                    enum dti_container_kind form, struct dti_file_target *ret,
                                    struct dti_error *reterr)
 {
-    const bool sharded = input->kind == DTI_CONTAINER_SHARDED;
+    const bool sharded = (dti_container_traits(input->kind) & DTI_CONTAINER_FOLDER) != 0;
     const enum dti_container_kind named = path ? dti_container_named(path) : DTI_CONTAINER_COUNT;
     char quoted[DTI_QUOTE_SIZE];
     const bool any = form == DTI_CONTAINER_COUNT || form == DTI_CONTAINER_SAFETENSORS;
@@ -97,14 +103,19 @@ static enum dti_status choose_kind(const struct dti_container *input, const char
     else if (form != DTI_CONTAINER_COUNT)
         ret->kind = form;
     else if (named == DTI_CONTAINER_COUNT && path && ending_of(path) && !is_stream(path))
-        return refuse_ending(input, quoted, reterr);
+        return refuse_ending(input, model, quoted, reterr);
     else
         ret->kind = named != DTI_CONTAINER_COUNT ? named : kind_of_input(input, path);
-    if (!is_made_of(ret->kind, input))
+    if (!is_made_of(ret->kind, input, model))
         return dti_fail(reterr, DTI_USAGE,
-                        "%s: a %s file has the metadata of a model, which only a %s input has; "
-                        "give a name that ends in .safetensors, .npz or .npy",
-                        quoted, dti_container_name(ret->kind), dti_container_name(ret->kind));
+                        "%s: a %s file has the metadata of a model, which the input does not have; "
+                        "'dtinfo cast' and "
+                        "'dtinfo quant' take them from another file with --template MODEL%s",
+                        quoted, dti_container_name(ret->kind), dti_container_extension(ret->kind));
+    if (model && !(dti_container_traits(ret->kind) & DTI_CONTAINER_REMADE))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--template is for %s files; give -o a name that ends in %s",
+                        dti_container_name(model->kind), dti_container_extension(model->kind));
     if (!dti_container_is_written(ret->kind))
         return dti_fail(
             reterr, DTI_USAGE,
@@ -139,19 +150,20 @@ static enum dti_status find_folder(const struct dti_container *input, const char
         return dti_no_memory(reterr);
     if (named)
         ret->index = path + length;
-    else if (input->index)
+    else if (input->index && input->kind == DTI_CONTAINER_SHARDED)
         ret->index = input->index;
     else
-        ret->index = input->file_count > 1 ? "model.safetensors.index.json" : NULL;
+        ret->index = input->index || input->file_count > 1 ? "model.safetensors.index.json" : NULL;
     return DTI_OK;
 }
 
-enum dti_status dti_file_target_choose(const struct dti_container *input, const char *path,
+enum dti_status dti_file_target_choose(const struct dti_container *input,
+                                       const struct dti_container *model, const char *path,
                                        enum dti_container_kind form, struct dti_file_target *ret,
                                        struct dti_error *reterr)
 {
     struct dti_file_target target = {.folder = NULL};
-    enum dti_status status = choose_kind(input, path, form, &target, reterr);
+    enum dti_status status = choose_kind(input, model, path, form, &target, reterr);
     if (status == DTI_OK && target.kind == DTI_CONTAINER_SHARDED)
         status = find_folder(input, path, &target, reterr);
     if (status == DTI_OK)

@@ -22,8 +22,9 @@ struct dti_file_target {
 bool dti_names_file(const char *path);
 
 /* path: of the output; NULL with --dry-run only. form: the value of --as; DTI_CONTAINER_COUNT
- * without it. Free *ret on success. */
-enum dti_status dti_file_target_choose(const struct dti_container *input, const char *path,
+ * without it. model: the --template, or NULL. Free *ret on success. */
+enum dti_status dti_file_target_choose(const struct dti_container *input,
+                                       const struct dti_container *model, const char *path,
                                        enum dti_container_kind form, struct dti_file_target *ret,
                                        struct dti_error *reterr);
 void dti_file_target_free(struct dti_file_target *target);

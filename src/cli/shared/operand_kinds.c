@@ -7,13 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "answers/cast.h"
 #include "cli/shell/hints.h"
 #include "dtinfo/input.h"
 #include "dtinfo/nearest.h"
-#include "dtinfo/remote.h"
 
 char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count)
 {
@@ -117,10 +115,9 @@ bool dti_operand_is_number(const char *operand)
 
 bool dti_operand_is_file(const char *operand)
 {
-    struct stat file = {0};
-    if (dti_is_address(operand))
-        return true;
-    return strcmp(operand, "-") != 0 && stat(operand, &file) == 0 && !S_ISDIR(file.st_mode);
+    enum dti_input_kind kind;
+    return strcmp(operand, "-") != 0 && dti_input_find(operand, &kind) == 0 &&
+           kind != DTI_INPUT_FOLDER;
 }
 
 enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *reterr)
@@ -154,25 +151,13 @@ static bool looks_like_path(const char *operand)
     return operand[0] == '/' || strncmp(operand, "./", 2) == 0 || strncmp(operand, "../", 3) == 0;
 }
 
-/* 0 if it exists; *ret_folder: whether it is a folder. */
-static int find(const char *operand, bool *ret_folder)
-{
-    struct stat file = {0};
-    *ret_folder = false;
-    if (dti_is_address(operand))
-        return 0;
-    const int cause = stat(operand, &file) != 0 ? errno : 0;
-    *ret_folder = cause == 0 && S_ISDIR(file.st_mode);
-    return cause;
-}
-
 void dti_operand_hint(const char *operand, struct dti_error *error)
 {
-    bool folder;
+    enum dti_input_kind kind;
     if (error->status != DTI_BAD_VALUE || strcmp(operand, "-") == 0)
         return;
-    const int cause = find(operand, &folder);
-    if (cause == 0 && !folder)
+    const int cause = dti_input_find(operand, &kind);
+    if (cause == 0 && kind != DTI_INPUT_FOLDER)
         (void)dti_operand_needs_from(operand, error);
     else if (cause != 0 && (looks_like_path(operand) || dti_input_there(operand) != ENOENT))
         (void)dti_no_such_file(operand, cause, error);
@@ -184,11 +169,11 @@ void dti_operand_hint(const char *operand, struct dti_error *error)
 
 enum dti_status dti_operand_refuse_file(const char *operand, struct dti_error *reterr)
 {
-    bool folder;
+    enum dti_input_kind kind;
     if (strcmp(operand, "-") == 0)
         return DTI_OK;
-    const int cause = find(operand, &folder);
-    if (cause == 0 && !folder)
+    const int cause = dti_input_find(operand, &kind);
+    if (cause == 0 && kind != DTI_INPUT_FOLDER)
         return dti_operand_needs_from(operand, reterr);
     if (cause != 0 && !dti_operand_is_number(operand))
         return dti_no_such_file(operand, cause, reterr);

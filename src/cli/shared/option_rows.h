@@ -63,6 +63,9 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_NO_COPY(args, field)    \
     OPT_FLAG(0, "no-copy", args, field, \
              "folders: write no config.json, tokenizer and other small files beside the tensors")
+#define DTI_ROW_TEMPLATE(args, field)                  \
+    OPT_FILE(0, "template", args, field, "MODEL.gguf", \
+             "files: write gguf with the metadata and the order of tensors of this file")
 #define DTI_ROW_PART(args, field)           \
     OPT_TEXT(0, "part", args, field, "K/N", \
              "folders: write part K of N of the shards, for runs on several machines")

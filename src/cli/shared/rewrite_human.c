@@ -4,6 +4,7 @@
  * tables of them. */
 #include <string.h>
 
+#include "answers/dequant.h"
 #include "answers/tensors.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
@@ -68,6 +69,37 @@ static void put_finish(const struct dti_rewrite_job *job, struct dti_line *line)
     dti_line_end(line);
 }
 
+/* "  general.file_type 15, was 7" */
+static void put_changes(const struct dti_new_files *files, struct dti_line *line)
+{
+    const size_t count = dti_new_files_changes(files);
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_head_change *const change = &files->list[0].head.changes[i];
+        dti_line_print(line, DTI_STYLE_PLAIN, i == 0 ? "  %s %u" : "   %s %u", change->key,
+                       (unsigned)change->to);
+        if (change->added)
+            dti_line_put(line, DTI_STYLE_PLAIN, ", added");
+        else
+            dti_line_print(line, DTI_STYLE_PLAIN, ", was %u", (unsigned)change->from);
+    }
+    if (count > 0)
+        dti_line_end(line);
+}
+
+/* The dtype that a tensor has in the input, and its bytes there: before it was dequantized. */
+static const char *from_words(const struct dti_rewrite *rewrite, size_t at)
+{
+    return rewrite->request.recipe == DTI_RECIPE_ENCODE
+               ? dti_dequant_from(rewrite, at)
+               : dti_rewrite_source(rewrite, at)->format->name;
+}
+
+static uint64_t from_bytes(const struct dti_rewrite *rewrite, size_t at)
+{
+    return rewrite->request.recipe == DTI_RECIPE_ENCODE ? dti_dequant_stored_bytes(rewrite, at)
+                                                        : dti_rewrite_source(rewrite, at)->bytes;
+}
+
 void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
                       struct dti_line *line)
 {
@@ -100,6 +132,7 @@ void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
     dti_line_end(line);
     put_share(job, line);
     put_companions(rewrite, line);
+    put_changes(files, line);
 }
 
 enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite_form *form,
@@ -109,14 +142,13 @@ enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite
     struct dti_tensor_kinds kinds = {.count = 0};
     for (size_t i = 0; i < job->rewrite->tensor_count; i++) {
         const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[i];
-        const struct dti_tensor *const source = dti_rewrite_source(job->rewrite, i);
         const bool changed = tensor->fate == DTI_FATE_CHANGED;
         struct dti_tensor_kind kind = {.first = changed,
-                                       .from = source->format->name,
+                                       .from = from_words(job->rewrite, i),
                                        .to = changed ? dti_rewrite_dtype(job->rewrite, i) : NULL,
                                        .same_bytes = !changed || job->to_text,
                                        .count = 1,
-                                       .input = source->bytes,
+                                       .input = from_bytes(job->rewrite, i),
                                        .output = tensor->bytes};
         (void)snprintf(kind.words, sizeof kind.words, "%s", job->command->kept[tensor->fate]);
         if (form)
@@ -156,12 +188,24 @@ bool dti_rewrite_cells(struct dti_table *table, const struct dti_tensor *source,
 static void put_bytes(const struct dti_rewrite_job *job, size_t at, struct dti_table *table)
 {
     const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[at];
-    const bool quantizes = job->request.recipe == DTI_RECIPE_QUANTIZE;
+    const bool quantizes = job->request.recipe == DTI_RECIPE_QUANTIZE || tensor->type;
     char from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
-    dti_human_bytes(from, dti_rewrite_source(job->rewrite, at)->bytes);
+    dti_human_bytes(from, from_bytes(job->rewrite, at));
     dti_human_bytes(to, tensor->bytes);
-    dti_table_print(table, DTI_STYLE_PLAIN, dti_is_quantized(tensor) ? "%s -> %s" : "%s",
+    dti_table_print(table, DTI_STYLE_PLAIN,
+                    dti_is_quantized(tensor) || tensor->type ? "%s -> %s" : "%s",
                     quantizes ? from : to, to);
+}
+
+/* "4.5", of an element; nothing of an empty tensor. */
+static void put_bits(const struct dti_rewrite_tensor *tensor, const struct dti_tensor *source,
+                     struct dti_table *table)
+{
+    char text[DTI_TEXT_SIZE];
+    const double elements = (double)source->elements;
+    dti_table_cell(table, DTI_STYLE_PLAIN,
+                   elements > 0 ? dti_figure_words(text, (double)tensor->bytes * 8 / elements, 4)
+                                : "");
 }
 
 static void put_figure(const struct dti_rewrite_tensor *tensor,
@@ -173,6 +217,7 @@ static void put_figure(const struct dti_rewrite_tensor *tensor,
     uint32_t code;
     switch (column->type) {
     case DTI_COLUMN_BYTES:
+    case DTI_COLUMN_BITS:
         break;
     case DTI_COLUMN_COUNT:
         dti_count_cell(table, *(const uint64_t *)figure);
@@ -201,7 +246,7 @@ static bool put_row(const struct dti_rewrite_job *job, size_t at, struct dti_tab
     const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[at];
     const struct dti_tensor *const source = dti_rewrite_source(job->rewrite, at);
     const bool changed = tensor->fate == DTI_FATE_CHANGED;
-    if (!dti_rewrite_cells(table, source, source->format->name,
+    if (!dti_rewrite_cells(table, source, from_words(job->rewrite, at),
                            changed ? dti_rewrite_dtype(job->rewrite, at) : NULL))
         return false;
     for (size_t i = 0; i < column_count; i++) {
@@ -209,6 +254,8 @@ static bool put_row(const struct dti_rewrite_job *job, size_t at, struct dti_tab
             continue;
         if (columns[i].type == DTI_COLUMN_BYTES)
             put_bytes(job, at, table);
+        else if (columns[i].type == DTI_COLUMN_BITS)
+            put_bits(tensor, source, table);
         else if (changed)
             put_figure(tensor, &columns[i], table);
         else

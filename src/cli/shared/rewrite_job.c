@@ -12,8 +12,15 @@
 #include "answers/common.h"
 #include "cli/shared/amount.h"
 
-static enum dti_container_kind form_of(const struct dti_transfer_args *args)
+/* With an output that has no name, too. */
+static bool makes_gguf(const struct dti_rewrite_job *job)
 {
+    return !job->out_path && (job->model || job->request.recipe == DTI_RECIPE_ENCODE);
+}
+
+static enum dti_container_kind form_of(const struct dti_rewrite_job *job)
+{
+    const struct dti_transfer_args *const args = job->transfer;
     static const enum dti_container_kind kinds[] = {
         [DTI_AS_RAW] = DTI_CONTAINER_RAW,
         [DTI_AS_TEXT] = DTI_CONTAINER_RAW,
@@ -21,7 +28,9 @@ static enum dti_container_kind form_of(const struct dti_transfer_args *args)
         [DTI_AS_NPZ] = DTI_CONTAINER_NPZ,
         [DTI_AS_SAFETENSORS] = DTI_CONTAINER_SAFETENSORS,
     };
-    return args->as_given ? kinds[args->as] : DTI_CONTAINER_COUNT;
+    return args->as_given    ? kinds[args->as]
+           : makes_gguf(job) ? DTI_CONTAINER_GGUF
+                             : DTI_CONTAINER_COUNT;
 }
 
 /* Whether the output is the folder of the input. */
@@ -45,7 +54,7 @@ static enum dti_status check_shared(const struct dti_rewrite_job *job, struct dt
     char quoted[DTI_QUOTE_SIZE];
     if (!job->request.finish && job->request.part.count == 0)
         return DTI_OK;
-    if (job->container->kind != DTI_CONTAINER_SHARDED)
+    if (!(dti_container_traits(job->container->kind) & DTI_CONTAINER_FOLDER))
         return dti_fail(reterr, DTI_USAGE,
                         "%s is for folders of shards, and %s is one file; leave it out", option,
                         dti_quote(quoted, job->path, strlen(job->path)));
@@ -67,8 +76,8 @@ static enum dti_status check_shared(const struct dti_rewrite_job *job, struct dt
 
 static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const enum dti_status status = dti_file_target_choose(
-        job->container, job->out_path, form_of(job->transfer), &job->target, reterr);
+    const enum dti_status status = dti_file_target_choose(job->container, job->model, job->out_path,
+                                                          form_of(job), &job->target, reterr);
     if (status != DTI_OK)
         return status;
     const bool parts = job->target.kind != DTI_CONTAINER_RAW &&
@@ -81,11 +90,45 @@ static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_err
         ".safetensors, .npz or .npy, or use --as");
 }
 
+/* The file whose metadata the new one takes over. */
+static enum dti_status open_template(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const char *const path = job->tensors->model;
+    char quoted[DTI_QUOTE_SIZE];
+    const enum dti_status status =
+        path ? dti_container_open(&job->model, path, NULL, reterr) : DTI_OK;
+    if (status != DTI_OK || !path || job->model->kind == DTI_CONTAINER_GGUF)
+        return status;
+    return dti_fail(reterr, DTI_WRONG_KIND,
+                    "%s is %s, and a template is a gguf file of the same model; leave out "
+                    "--template",
+                    dti_quote(quoted, path, strlen(path)), dti_container_name(job->model->kind));
+}
+
+/* Its tensors in the order of the template. */
+static enum dti_status match_template(struct dti_rewrite_job *job, struct dti_container **seen,
+                                      struct dti_error *reterr)
+{
+    struct dti_rewrite_request *const request = &job->request;
+    request->model = job->model ? job->model : job->container;
+    if (!job->model)
+        return DTI_OK;
+    const enum dti_status status = dti_model_template_init(&job->match, *seen, job->model, reterr);
+    if (status != DTI_OK)
+        return status;
+    request->whole = *seen;
+    request->places = job->match.places;
+    *seen = &job->match.view;
+    return DTI_OK;
+}
+
 /* Decides the fate of each tensor and the kind of the new files. */
 static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     struct dti_rewrite_request *const request = &job->request;
-    enum dti_status status = choose_target(job, reterr);
+    enum dti_status status = open_template(job, reterr);
+    if (status == DTI_OK)
+        status = choose_target(job, reterr);
     if (status != DTI_OK)
         return status;
     request->only = job->tensors->only;
@@ -93,20 +136,25 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
     request->select = job->tensors->select;
     request->allow_unmatched = job->tensors->allow_unmatched;
     request->companions = !job->tensors->no_copy;
-    request->counted = job->shown || (request->recipe == DTI_RECIPE_QUANTIZE && job->fail_on != 0);
+    request->counted =
+        job->shown ||
+        ((request->recipe == DTI_RECIPE_QUANTIZE || request->recipe == DTI_RECIPE_ENCODE) &&
+         job->fail_on != 0);
     request->kind = job->target.kind;
     request->path = dti_file_target_path(&job->target, job->out_path);
     request->index = job->target.index;
     request->warn = dti_cast_job_warn;
     request->warn_context = &job->job;
     request->cast.runner = job->job.device.runner;
-    struct dti_container *const seen =
-        request->transcode ? dti_file_transcode_container(request->transcode)
-        : request->dequant ? dti_file_dequant_container(request->dequant)
-                           : job->container;
+    struct dti_container *seen = request->transcode
+                                     ? dti_file_transcode_container(request->transcode)
+                                 : request->dequant ? dti_file_dequant_container(request->dequant)
+                                                    : job->container;
     for (size_t i = 0; i < seen->note_count; i++)
         dti_cast_job_warn(&job->job, &seen->notes[i]);
-    status = dti_rewrite_new(&job->rewrite, seen, request, reterr);
+    status = match_template(job, &seen, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_new(&job->rewrite, seen, request, reterr);
     if (status == DTI_OK)
         dti_cast_device_plans(&job->job.device, job->rewrite);
     if (status != DTI_OK || !job->to_text)
@@ -208,7 +256,7 @@ static enum dti_status check_parts(struct dti_rewrite_job *job, struct dti_error
     dti_complain(cx, &error);
     if (cx->output != DTI_OUTPUT_HUMAN) {
         dti_error_document(cx->json, &error, 0);
-        const enum dti_status written = dti_json_write(cx->json, cx->out, reterr);
+        const enum dti_status written = dti_document_write(cx->json, cx->out, reterr);
         if (written != DTI_OK)
             return written;
     }
@@ -260,8 +308,10 @@ static void end(struct dti_rewrite_job *job)
 {
     dti_rewrite_free(job->rewrite); /* before what it reads */
     dti_file_transcode_free(job->request.transcode);
+    dti_model_template_free(&job->match);
     dti_file_dequant_free(job->request.dequant);
     dti_container_free(job->container);
+    dti_container_free(job->model);
     dti_file_target_free(&job->target);
     dti_cast_job_free(&job->job);
 }

@@ -9,6 +9,7 @@
 #include "cli/shared/file_source.h"
 #include "cli/shared/file_target.h"
 #include "cli/shared/tensor_kinds.h"
+#include "dtinfo/model_template.h"
 #include "dtinfo/rewrite.h"
 
 /* Options for reading and writing arrays or tensors. */
@@ -23,7 +24,7 @@ struct dti_transfer_args {
 
 /* Options only for tensors. */
 struct dti_tensor_args {
-    const char *shape, *assume, *only, *keep, *select, *max_memory, *part;
+    const char *shape, *assume, *only, *keep, *select, *max_memory, *part, *model;
     bool ints, dry_run, lenient, allow_unmatched, no_copy, finish;
 };
 
@@ -61,6 +62,8 @@ struct dti_rewrite_job {
     size_t threads;                       /* 0 until chosen */
     struct dti_file_dequant_request view; /* how quantized tensors are read, as options say */
     struct dti_container *container;
+    struct dti_container *model; /* the --template, or NULL */
+    struct dti_model_template match;
     struct dti_file_target target; /* of kind DTI_CONTAINER_RAW for text */
     struct dti_rewrite_request request;
     struct dti_rewrite *rewrite;
@@ -105,21 +108,6 @@ enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
                                  const struct dti_rewrite_options *options,
                                  struct dti_error *reterr);
 
-/* A buffer of text for the output. */
-struct dti_text_sink {
-    struct dti_output_file *output; /* NULL: out, which is standard output */
-    FILE *out;
-    uint64_t *ret_bytes; /* counts the bytes written */
-    size_t used;
-    char bytes[64 << 10];
-};
-/* Writes a number on a line; bytes, at most as many as fit; and the rest of the buffer. */
-enum dti_status dti_sink_number(struct dti_text_sink *sink, const struct dti_format *format,
-                                uint64_t code, struct dti_error *reterr);
-enum dti_status dti_sink_put(struct dti_text_sink *sink, const void *bytes, size_t size,
-                             struct dti_error *reterr);
-enum dti_status dti_sink_flush(struct dti_text_sink *sink, struct dti_error *reterr);
-
 /* rewrite_human.c: parts of the reports. The line goes to standard error if the data goes to
  * standard output. */
 bool dti_rewrite_aside(const struct dti_rewrite_job *job);
@@ -143,6 +131,7 @@ struct dti_rewrite_column {
     const char *title;
     enum {
         DTI_COLUMN_BYTES,    /* of all tensors: "1.00 MiB", or "2.00 MiB -> 1.00 MiB" */
+        DTI_COLUMN_BITS,     /* of an element in the output: "4.5" */
         DTI_COLUMN_COUNT,    /* a uint64_t of struct dti_rewrite_outcome */
         DTI_COLUMN_LOSS,     /* a double of its loss */
         DTI_COLUMN_RELATIVE, /* likewise, a ratio */

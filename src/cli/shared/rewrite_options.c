@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * The request of a rewrite, from operands, options and the environment. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/shared/amount.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/rewrite_job.h"
-#include "dtinfo/remote.h"
 
 void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_command *command,
                           const struct dti_transfer_args *transfer,
@@ -56,8 +53,10 @@ enum dti_status dti_rewrite_operands(struct dti_rewrite_job *job, char **operand
         return dti_fail(reterr, DTI_USAGE,
                         "files are read more than once, which standard input may not support; give "
                         "the name of a file");
-    if (!standard && !dti_is_address(job->path) && access(job->path, F_OK) != 0)
-        return dti_no_such_file(job->path, errno, reterr);
+    enum dti_input_kind kind;
+    const int cause = standard ? 0 : dti_input_find(job->path, &kind);
+    if (cause != 0)
+        return dti_no_such_file(job->path, cause, reterr);
     if (count > files && !ret_dtype)
         return dti_fail_word(reterr, DTI_USAGE, operands[files], strlen(operands[files]),
                              "%s is one operand too many; -o FILE names the new file",

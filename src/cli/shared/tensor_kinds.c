@@ -11,7 +11,8 @@
 static bool is_same(const struct dti_tensor_kind *a, const struct dti_tensor_kind *b)
 {
     return a->first == b->first && a->axis == b->axis && !a->to == !b->to &&
-           strcmp(a->from, b->from) == 0 && strcmp(a->words, b->words) == 0;
+           (!a->to || strcmp(a->to, b->to) == 0) && strcmp(a->from, b->from) == 0 &&
+           strcmp(a->words, b->words) == 0;
 }
 
 void dti_kinds_add(struct dti_tensor_kinds *kinds, const struct dti_tensor_kind *kind)

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * The numbers of a tensor as text, one a line, in the spelling of -q; and how text is written. */
+ * The numbers of a tensor as text, one a line, in the spelling of -q. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/shared/rewrite_job.h"
 #include "cli/shell/standard.h"
 
-enum dti_status dti_sink_flush(struct dti_text_sink *sink, struct dti_error *reterr)
+struct sink {
+    struct dti_output_file *output; /* NULL: out, which is standard output */
+    FILE *out;
+    uint64_t *ret_bytes; /* counts the bytes written */
+    size_t used;
+    char bytes[64 << 10];
+};
+
+static enum dti_status flush(struct sink *sink, struct dti_error *reterr)
 {
     const size_t size = sink->used;
     *sink->ret_bytes += size;
@@ -20,12 +28,13 @@ enum dti_status dti_sink_flush(struct dti_text_sink *sink, struct dti_error *ret
     return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
 }
 
-enum dti_status dti_sink_put(struct dti_text_sink *sink, const void *bytes, size_t size,
-                             struct dti_error *reterr)
+/* At most as many bytes as fit. */
+static enum dti_status put_bytes(struct sink *sink, const void *bytes, size_t size,
+                                 struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     if (sizeof sink->bytes - sink->used < size)
-        status = dti_sink_flush(sink, reterr);
+        status = flush(sink, reterr);
     if (status != DTI_OK)
         return status;
     memcpy(sink->bytes + sink->used, bytes, size);
@@ -33,15 +42,15 @@ enum dti_status dti_sink_put(struct dti_text_sink *sink, const void *bytes, size
     return DTI_OK;
 }
 
-enum dti_status dti_sink_number(struct dti_text_sink *sink, const struct dti_format *format,
-                                uint64_t code, struct dti_error *reterr)
+static enum dti_status put_number(struct sink *sink, const struct dti_format *format, uint64_t code,
+                                  struct dti_error *reterr)
 {
     char text[DTI_TEXT_SIZE + 1];
     struct dti_value value;
     dti_decode(format, code, &value);
     const size_t length = dti_spell_stored(text, format, code, &value);
     text[length] = '\n';
-    return dti_sink_put(sink, text, length + 1, reterr);
+    return put_bytes(sink, text, length + 1, reterr);
 }
 
 static enum dti_status put_numbers(void *context, const struct dti_format *format,
@@ -50,8 +59,7 @@ static enum dti_status put_numbers(void *context, const struct dti_format *forma
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < n && status == DTI_OK; i++)
-        status =
-            dti_sink_number(context, format, dti_storage_get(format, layout, codes, i), reterr);
+        status = put_number(context, format, dti_storage_get(format, layout, codes, i), reterr);
     return status;
 }
 
@@ -59,7 +67,7 @@ enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
                                  const struct dti_rewrite_options *options,
                                  struct dti_error *reterr)
 {
-    struct dti_text_sink *const sink = malloc(sizeof *sink);
+    struct sink *const sink = malloc(sizeof *sink);
     if (!sink)
         return dti_no_memory(reterr);
     sink->output = job->rewrite->files.list[0].output;
@@ -68,7 +76,7 @@ enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
     sink->used = 0;
     enum dti_status status = dti_rewrite_each(job->rewrite, options, put_numbers, sink, reterr);
     if (status == DTI_OK)
-        status = dti_sink_flush(sink, reterr);
+        status = flush(sink, reterr);
     free(sink);
     return status;
 }

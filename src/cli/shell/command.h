@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "cli/shell/option.h"
+#include "cli/shell/standard.h"
 #include "dtinfo/container.h"
 #include "dtinfo/error.h"
 #include "dtinfo/json.h"
@@ -64,7 +65,7 @@ enum dti_status dti_context_flush(const struct dti_context *cx, struct dti_error
  * dti_document_finfo().
  */
 #define DTI_ANSWER(cx, name, answer, reterr) \
-    (dti_document_##name((cx)->json, (answer)), dti_json_write((cx)->json, (cx)->out, (reterr)))
+    (dti_document_##name((cx)->json, (answer)), dti_document_write((cx)->json, (cx)->out, (reterr)))
 
 /* "dtinfo cast: warning text" on stderr, unless -q. The text must be safe (dti_quote). */
 void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(2, 3);
@@ -107,6 +108,7 @@ struct dti_command {
                                    * the last */
     bool reads;                   /* files of tensors, of all kinds */
     unsigned writes; /* such files of the kinds with these bits, as far as they can be written */
+    bool encodes;    /* blocks of GGUF, of all types with an encoder */
     enum dti_operands operands;
     bool verbatim; /* its output is for programs: no page */
     const struct dti_option *options;
@@ -145,9 +147,6 @@ const char *dti_status_words(enum dti_status status);
 
 /* All commands by group, on stdout, or on stderr after a usage error. */
 void dti_help_overview(FILE *out, bool colour, int width);
-
-/* Whether it writes files of that kind. */
-bool dti_command_writes(const struct dti_command *command, enum dti_container_kind kind);
 
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width);
 /* A short form: usage, the first examples, the most used options. */

@@ -155,7 +155,7 @@ static void report(struct dti_context *cx, const struct dti_error *error)
         return;
     if (has_json(cx, NULL)) {
         dti_error_document(cx->json, error, 0);
-        (void)dti_json_write(cx->json, cx->out, NULL);
+        (void)dti_document_write(cx->json, cx->out, NULL);
     }
 }
 

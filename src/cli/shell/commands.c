@@ -9,7 +9,6 @@
 #include "dtinfo/input.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/number.h"
-#include "dtinfo/remote.h"
 
 #define COMMAND(id) extern const struct dti_command dti_command_##id;
 #include "cli/shell/commands.def"
@@ -39,6 +38,7 @@ static bool is_operand(const char *name, struct dti_error *reterr)
     const size_t length = strlen(name);
     struct dti_format format;
     struct dti_value value;
+    enum dti_input_kind kind;
     if (dti_value_parse(&value, name, length, NULL) == DTI_OK)
         dti_fail_word(reterr, DTI_UNKNOWN_COMMAND, name, length,
                       "%s is a number, not a command; use 'dtinfo cast %s bf16' or another dtype",
@@ -47,7 +47,7 @@ static bool is_operand(const char *name, struct dti_error *reterr)
         dti_fail_word(reterr, DTI_UNKNOWN_COMMAND, name, length,
                       "%s is a dtype, not a command; use 'dtinfo info %s'",
                       DTI_QUOTED(name, length), format.name);
-    else if (dti_is_address(name) || dti_input_there(name) == 0)
+    else if (dti_input_find(name, &kind) == 0)
         dti_fail_word(reterr, DTI_UNKNOWN_COMMAND, name, length,
                       "%s is a file, not a command; use dtinfo inspect %s",
                       DTI_QUOTED(name, length), DTI_QUOTED(name, length));

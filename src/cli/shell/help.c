@@ -8,6 +8,7 @@
 #include "answers/common.h"
 #include "cli/shell/command.h"
 #include "dtinfo/container.h"
+#include "dtinfo/gguf_kernel.h"
 #include "dtinfo/table.h"
 
 enum { NARROWEST = 80, WIDEST = 100, OPTION_COLUMN_MAX = 30, CHOICE_COLUMN = 8 };
@@ -228,28 +229,45 @@ static bool put_usage(struct page *page, const struct dti_command *command)
     return has_options;
 }
 
-bool dti_command_writes(const struct dti_command *command, enum dti_container_kind kind)
+/* Whether it writes files of that kind. */
+static bool writes_kind(const struct dti_command *command, enum dti_container_kind kind)
 {
     return (command->writes >> kind & 1) != 0 && dti_container_is_written(kind);
+}
+
+static void put_list(struct page *page, const char *title, const char *text)
+{
+    enum { LIST_COLUMN = 11 };
+    dti_line_print(&page->line, DTI_STYLE_PLAIN, "  %s", title);
+    indent_to(page, LIST_COLUMN);
+    put_words(page, LIST_COLUMN, text);
+    dti_line_end(&page->line);
 }
 
 /* Their names, or of those that can be written. */
 static void put_kinds(struct page *page, const char *title, const struct dti_command *written)
 {
-    enum { KINDS_COLUMN = 11 };
     char text[256];
     size_t used = 0;
     for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
         const enum dti_container_kind kind = (enum dti_container_kind)i;
-        if (written && !dti_command_writes(written, kind))
+        if (written && !writes_kind(written, kind))
             continue;
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "",
                                  dti_container_name(kind));
     }
-    dti_line_print(&page->line, DTI_STYLE_PLAIN, "  %s", title);
-    indent_to(page, KINDS_COLUMN);
-    put_words(page, KINDS_COLUMN, text);
-    dti_line_end(&page->line);
+    put_list(page, title, text);
+}
+
+/* The types of GGUF's blocks that are written. */
+static void put_encoded(struct page *page)
+{
+    char text[256];
+    size_t used = 0;
+    for (size_t i = 0; dti_gguf_encoded(i) && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? ", " : "",
+                                 dti_gguf_encoded(i)->word);
+    put_list(page, "in gguf", text);
 }
 
 static void put_files(struct page *page, const struct dti_command *command)
@@ -260,6 +278,8 @@ static void put_files(struct page *page, const struct dti_command *command)
     put_kinds(page, "read", NULL);
     if (command->writes != 0)
         put_kinds(page, "written", command);
+    if (command->encodes)
+        put_encoded(page);
 }
 
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width)

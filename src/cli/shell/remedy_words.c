@@ -72,6 +72,13 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_ALLOW_QUANT] = "--quant-only %s; --allow-unmatched accepts that",
     [DTI_REMEDY_ALLOW_ONLY] = "--only %s; --allow-unmatched accepts that",
     [DTI_REMEDY_ALLOW_KEEP] = "--keep %s; --allow-unmatched accepts that",
+    [DTI_REMEDY_CORRECT_TYPE] = "--type %s",
+    [DTI_REMEDY_ALLOW_TYPE] = "--type %s; --allow-unmatched accepts that",
+    [DTI_REMEDY_OTHER_TYPE] =
+        "%s; --type 'NAME=q8_0' gives it a type with blocks of 32, --keep leaves it unchanged",
+    [DTI_REMEDY_NAME_TYPES] = "%s; --type 'GLOB=TYPE' names tensors that get a type",
+    [DTI_REMEDY_TYPE_OR_KEEP] =
+        "%s; --type 'NAME=bf16' gives it another type, --keep leaves it unchanged",
     [DTI_REMEDY_WRITE_RAW] = "%s; --as raw writes the codes of one tensor",
     [DTI_REMEDY_SATURATE] = "%s; --overflow saturate stores the largest number instead",
     [DTI_REMEDY_SAY_PACKING] = "%s; give --packing low or high",

@@ -39,6 +39,14 @@ void dti_standard_note_failure(void)
         first_cause = errno;
 }
 
+enum dti_status dti_document_write(struct dti_json *json, FILE *out, struct dti_error *reterr)
+{
+    const enum dti_status status = dti_json_write(json, out, reterr);
+    if (status == DTI_WRITE_FAILED)
+        dti_standard_note_failure();
+    return status;
+}
+
 static char complete[DTI_QUOTE_SIZE];
 
 void dti_standard_note_complete(const char *label)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "dtinfo/error.h"
+#include "dtinfo/json.h"
 
 /* Fills descriptors 0 to 2 that are closed, and buffers stdout. */
 void dti_standard_open(void);
@@ -19,6 +20,9 @@ enum dti_status dti_standard_flush(FILE *out, struct dti_error *reterr);
 /* Call right after a failed write to stdout, while errno is that of the write. Only the first cause
  * is kept. */
 void dti_standard_note_failure(void);
+
+/* dti_json_write() to stdout, with that. */
+enum dti_status dti_document_write(struct dti_json *json, FILE *out, struct dti_error *reterr);
 
 /* Makes dti_standard_close() add that the file of that name is complete. label: quoted.
  */

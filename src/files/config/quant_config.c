@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
-#include "dtinfo/remote.h"
 #include "files/config/quant_config_block.h"
 
 enum { CONFIG_MAX = 16 << 20 };
@@ -313,12 +311,10 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
     return status;
 }
 
-/* A file that cannot be found is absent; so is one that a server does not show. Any other failure
- * of a server is one of reading: without its configuration the model would be another one. */
+/* A file that cannot be found is absent; so is one that a server or a folder does not show. Any
+ * other failure is one of reading: without its configuration the model would be another one. */
 static bool may_be_there(const char *path)
 {
-    if (!dti_is_address(path))
-        return access(path, F_OK) == 0;
     const int there = dti_input_there(path);
     return there != ENOENT && there != EACCES;
 }

@@ -14,7 +14,7 @@ void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *c
                         enum dti_container_kind kind, const char *path)
 {
     memset(ret, 0, sizeof *ret);
-    ret->container = container;
+    ret->container = ret->model = container;
     ret->kind = kind;
     ret->path = path;
 }

@@ -61,9 +61,15 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file)
+const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file,
+                                char buffer[DTI_SHARD_NAME])
 {
-    return base_name(files->container->files[file].path);
+    const struct dti_container *const container = files->container;
+    if (container->kind != DTI_CONTAINER_SHARDED_PT)
+        return base_name(container->files[file].path);
+    (void)snprintf(buffer, DTI_SHARD_NAME, "model-%05u-of-%05zu.safetensors", file + 1,
+                   container->file_count);
+    return buffer;
 }
 
 /* A new entry of the list, which takes over the path. */
@@ -131,7 +137,8 @@ static enum dti_status lay_out(struct dti_new_files *files, char *path,
     enum dti_status status = add_path(files, path, &file, reterr);
     if (status != DTI_OK)
         return status;
-    file->head.from = files->container;
+    file->head.from = files->model;
+    file->head.encodes = files->encodes;
     status = dti_container_layout(files->kind, tensors, count, metadata, metadata_count,
                                   &file->head, &file->size, &why);
     if (status == DTI_OK && file->head.text.failed)

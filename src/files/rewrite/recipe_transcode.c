@@ -136,13 +136,6 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
                     dti_container_name(rewrite->request.kind), tensor->format->name);
 }
 
-static enum dti_status planned(struct dti_rewrite *rewrite, struct dti_error *reterr)
-{
-    (void)rewrite;
-    (void)reterr;
-    return DTI_OK;
-}
-
 static enum dti_status data(const struct dti_rewrite *rewrite, size_t tensor,
                             const struct dti_batch_source **ret_source,
                             const struct dti_input **ret_input, uint64_t *ret_offset,
@@ -162,6 +155,5 @@ const struct dti_recipe_ops dti_recipe_transcode = {
     .fits = fits,
     .warn = warn,
     .plan = plan,
-    .planned = planned,
     .data = data,
 };

@@ -16,6 +16,7 @@ const struct dti_recipe_ops *dti_rewrite_ops(const struct dti_rewrite *rewrite)
         [DTI_RECIPE_DEQUANTIZE] = &dti_recipe_dequantize,
         [DTI_RECIPE_QUANTIZE] = &dti_recipe_quantize,
         [DTI_RECIPE_TRANSCODE] = &dti_recipe_transcode,
+        [DTI_RECIPE_ENCODE] = &dti_recipe_encode,
     };
     return all[rewrite->request.recipe];
 }
@@ -44,6 +45,8 @@ enum dti_status dti_rewrite_new(struct dti_rewrite **ret, struct dti_container *
     rewrite->counts = request->counted;
     dti_loss_init(&rewrite->loss);
     dti_new_files_init(&rewrite->files, container, request->kind, request->path);
+    if (request->model)
+        rewrite->files.model = request->model;
     const enum dti_status status = decide(rewrite, reterr);
     if (status == DTI_OK)
         *ret = rewrite;
@@ -90,6 +93,7 @@ void dti_rewrite_free(struct dti_rewrite *rewrite)
     if (!rewrite)
         return;
     dti_new_files_free(&rewrite->files);
+    dti_gguf_encoder_free(rewrite->encoder);
     for (size_t i = 0; i < rewrite->plan_count; i++)
         dti_plan_free(rewrite->plans[i]);
     for (size_t i = 0; i < rewrite->quant_plan_count; i++)

@@ -39,28 +39,38 @@ static void put_idle(const struct dti_rewrite *rewrite, const char *pattern, siz
 
 /* A pattern that fits nothing is most likely misspelt: an error, whose remedy is given, or where
  * the request allows it a warning, with the remedy `allowed`. */
+static enum dti_status check_pattern(const struct dti_rewrite *rewrite, enum dti_remedy remedy,
+                                     enum dti_remedy allowed, const char *at, size_t length,
+                                     struct dti_error *reterr)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    char text[2 * DTI_QUOTE_SIZE + 64];
+    if (is_used(rewrite, at, length))
+        return DTI_OK;
+    put_idle(rewrite, at, length, text, sizeof text);
+    if (!request->allow_unmatched) {
+        (void)dti_fail_remedy(reterr, DTI_USAGE, remedy, "%s", text);
+        dti_error_argument(reterr, at, length);
+        return DTI_USAGE;
+    }
+    const struct dti_note note = {.code = "idle_pattern", .text = text, .remedy = allowed};
+    if (request->warn)
+        request->warn(request->warn_context, &note);
+    return DTI_OK;
+}
+
+/* The same of all of a list. */
 static enum dti_status check_idle(const struct dti_rewrite *rewrite, enum dti_remedy remedy,
                                   enum dti_remedy allowed, const char *list,
                                   struct dti_error *reterr)
 {
-    const struct dti_rewrite_request *const request = &rewrite->request;
-    char text[2 * DTI_QUOTE_SIZE + 64];
-    for (const char *at = list; at;) {
+    enum dti_status status = DTI_OK;
+    for (const char *at = list; at && status == DTI_OK;) {
         const size_t length = dti_glob_list_item(at);
-        const bool idle = !is_used(rewrite, at, length);
-        if (idle)
-            put_idle(rewrite, at, length, text, sizeof text);
-        if (idle && !request->allow_unmatched) {
-            (void)dti_fail_remedy(reterr, DTI_USAGE, remedy, "%s", text);
-            dti_error_argument(reterr, at, length);
-            return DTI_USAGE;
-        }
-        const struct dti_note note = {.code = "idle_pattern", .text = text, .remedy = allowed};
-        if (idle && request->warn)
-            request->warn(request->warn_context, &note);
+        status = check_pattern(rewrite, remedy, allowed, at, length, reterr);
         at = at[length] == '\0' ? NULL : at + length + 1;
     }
-    return DTI_OK;
+    return status;
 }
 
 static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct dti_error *reterr)
@@ -71,12 +81,14 @@ static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct 
         [DTI_RECIPE_DEQUANTIZE] = DTI_REMEDY_ALLOW_QUANT,
         [DTI_RECIPE_QUANTIZE] = DTI_REMEDY_ALLOW_QUANT,
         [DTI_RECIPE_TRANSCODE] = DTI_REMEDY_ALLOW_ONLY,
+        [DTI_RECIPE_ENCODE] = DTI_REMEDY_ALLOW_QUANT,
     };
     static const enum dti_remedy correct[] = {
         [DTI_RECIPE_CAST] = DTI_REMEDY_CORRECT_CAST,
         [DTI_RECIPE_DEQUANTIZE] = DTI_REMEDY_CORRECT_QUANT,
         [DTI_RECIPE_QUANTIZE] = DTI_REMEDY_CORRECT_QUANT,
         [DTI_RECIPE_TRANSCODE] = DTI_REMEDY_CORRECT_ONLY,
+        [DTI_RECIPE_ENCODE] = DTI_REMEDY_CORRECT_QUANT,
     };
     enum dti_status status = check_idle(rewrite, DTI_REMEDY_ALLOW_SELECT, DTI_REMEDY_CORRECT_SELECT,
                                         request->select, reterr);
@@ -86,6 +98,10 @@ static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct 
     if (status == DTI_OK)
         status = check_idle(rewrite, DTI_REMEDY_ALLOW_KEEP, DTI_REMEDY_CORRECT_KEEP, request->keep,
                             reterr);
+    for (size_t i = 0; i < request->encode.count && status == DTI_OK; i++)
+        status = check_pattern(rewrite, DTI_REMEDY_ALLOW_TYPE, DTI_REMEDY_CORRECT_TYPE,
+                               request->encode.rules[i].pattern, request->encode.rules[i].length,
+                               reterr);
     return status;
 }
 
@@ -128,9 +144,10 @@ static enum dti_status refuse_selection(const struct dti_container *container, c
 static bool takes_blocks(const struct dti_rewrite *rewrite, struct dti_tensor *tensor)
 {
     const enum dti_container_kind kind = rewrite->request.kind;
-    const bool same =
-        rewrite->request.recipe == DTI_RECIPE_CAST && rewrite->container->kind == kind;
-    const struct dti_format *const blocks = same ? dti_container_blocks(kind, tensor) : NULL;
+    const bool same = (rewrite->request.recipe == DTI_RECIPE_CAST ||
+                       rewrite->request.recipe == DTI_RECIPE_ENCODE) &&
+                      rewrite->container->kind == kind;
+    const struct dti_format *const blocks = same ? dti_container_blocks(kind, tensor->gguf) : NULL;
     if (blocks)
         tensor->format = blocks;
     return blocks != NULL;
@@ -211,7 +228,7 @@ static enum dti_fate fate_of(const struct dti_rewrite *rewrite, const struct dti
     const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
     const struct dti_tensor *const source = &rewrite->container->tensors[tensor];
     enum dti_fate fate;
-    if (source->refusal) /* and chosen */
+    if (source->refusal && request->recipe == DTI_RECIPE_CAST) /* and chosen */
         return DTI_FATE_BLOCKS;
     if (ops->keeps && ops->keeps(rewrite, tensor, &fate))
         return fate;

@@ -186,6 +186,7 @@ static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor
     for (size_t first = 0, next; first < list->count && status == DTI_OK; first = next) {
         struct dti_new_tensor *const tensors = list->tensors + first;
         const unsigned shard = dti_rewrite_source(rewrite, tensors->source / DTI_PART_COUNT)->file;
+        char name[DTI_SHARD_NAME];
         size_t count;
         for (next = first; next < list->count; next++) {
             const size_t source = list->tensors[next].source / DTI_PART_COUNT;
@@ -194,7 +195,7 @@ static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor
         }
         const struct dti_metadata *const own =
             dti_rewrite_metadata_of(metadata, tensors, next - first, &count);
-        status = add_file(rewrite, dti_new_files_shard(&rewrite->files, shard), NULL, tensors,
+        status = add_file(rewrite, dti_new_files_shard(&rewrite->files, shard, name), NULL, tensors,
                           next - first, own, count, reterr);
     }
     return status;
@@ -287,7 +288,7 @@ static enum dti_status add_up(struct dti_rewrite *rewrite, struct dti_error *ret
             fits = fits && dti_add_u64(tensor->bytes, tensor->part[part].bytes, &tensor->bytes);
         fits = fits && dti_add_u64(rewrite->input_bytes, input, &rewrite->input_bytes) &&
                dti_add_u64(rewrite->output_bytes, tensor->bytes, &rewrite->output_bytes) &&
-               dti_add_u64(rewrite->work_bytes, input, &rewrite->work_bytes);
+               dti_add_u64(rewrite->work_bytes, dti_rewrite_work(rewrite, i), &rewrite->work_bytes);
         if (tensor->fate == DTI_FATE_CHANGED) {
             rewrite->changed_input += input;
             rewrite->changed_output += tensor->bytes;

@@ -43,22 +43,32 @@ struct dti_recipe_ops {
                             const struct dti_batch_source **ret_source,
                             const struct dti_input **ret_input, uint64_t *ret_offset,
                             struct dti_error *reterr);
+    /* Before the tensor at `at` is read: where data() of one without a plan adds its loss. */
+    void (*counts)(struct dti_rewrite *rewrite, size_t at, struct dti_loss *loss);
 };
 extern const struct dti_recipe_ops dti_recipe_cast, dti_recipe_dequantize, dti_recipe_quantize,
-    dti_recipe_transcode;
+    dti_recipe_transcode, dti_recipe_encode;
 const struct dti_recipe_ops *dti_rewrite_ops(const struct dti_rewrite *rewrite);
-
-/* Where a tensor of the container is in that of which it is a choice. */
-static inline size_t dti_rewrite_place(const struct dti_rewrite *rewrite, size_t tensor)
-{
-    return rewrite->request.places ? rewrite->request.places[tensor] : tensor;
-}
 
 /* rewrite_choose.c: fills tensors with source and fate, in the container's order. */
 enum dti_status dti_rewrite_choose(struct dti_rewrite *rewrite, struct dti_error *reterr);
 /* Whether a tensor is the X_scale or the like of codes X, or X_packed; or codes with a state, which
  * may look like floats. names: empty where no tensor may be codes. */
 bool dti_rewrite_is_part(const struct dti_quant_names *names, size_t tensor);
+
+/* gguf_encoder.c: what recipe_encode.c needs to make blocks; frees NULL. */
+struct dti_gguf_encoder;
+enum dti_status dti_gguf_encoder_new(struct dti_gguf_encoder **ret, struct dti_rewrite *rewrite,
+                                     struct dti_error *reterr);
+void dti_gguf_encoder_free(struct dti_gguf_encoder *encoder);
+/* Makes the source of a tensor that has a type. */
+enum dti_status dti_gguf_encoder_add(struct dti_gguf_encoder *encoder, size_t at,
+                                     struct dti_error *reterr);
+/* The source of what is at that place of the whole, ready to be read; NULL: it is not encoded. */
+enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t place,
+                                      const struct dti_batch_source **ret,
+                                      struct dti_error *reterr);
+void dti_gguf_encoder_count(struct dti_gguf_encoder *encoder, size_t place, struct dti_loss *loss);
 
 /* rewrite_plan.c: fills plan or quant, format and layout. */
 enum dti_status dti_rewrite_plan(struct dti_rewrite *rewrite, struct dti_error *reterr);

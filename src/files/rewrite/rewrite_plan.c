@@ -182,6 +182,7 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
         .src = *dti_real_format(from), .src_layout = sides.src, .dst_layout = sides.dst};
     if (casts) {
         plan.cast = recipe->cast;
+        plan.cast.dst = *to;
         plan.rule = recipe->rule;
         plan.flags = recipe->flags;
     } else {
@@ -199,5 +200,5 @@ enum dti_status dti_rewrite_plan(struct dti_rewrite *rewrite, struct dti_error *
                      ? ops->plan(rewrite, i, reterr)
                      : dti_rewrite_plan_elements(rewrite, i, dti_rewrite_source(rewrite, i)->format,
                                                  reterr);
-    return status == DTI_OK ? ops->planned(rewrite, reterr) : status;
+    return status == DTI_OK && ops->planned ? ops->planned(rewrite, reterr) : status;
 }

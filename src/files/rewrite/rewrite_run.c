@@ -83,7 +83,8 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
     const bool complex = source->format->kind == DTI_KIND_COMPLEX;
     *part = (struct dti_batch_part){
         .plan = tensor->plan,
-        .elements = !tensor->plan ? source->bytes : (complex ? 2 : 1) * source->elements,
+        .elements =
+            !tensor->plan ? dti_rewrite_work(rewrite, at) : (complex ? 2 : 1) * source->elements,
         .output = rewrite->files.list[tensor->part->file].output,
         .output_offset = tensor->part->offset,
         .loss = tensor->fate == DTI_FATE_CHANGED && rewrite->counts ? loss : NULL,
@@ -96,8 +97,10 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
     part->source = group->input.source;
     part->input = part->source ? NULL : group->input.input;
     part->input_offset = part->source ? 0 : group->input.offset;
+    if (tensor->type)
+        dti_rewrite_ops(rewrite)->counts(rewrite, at, part->loss);
     group->places[group->count++] = at;
-    group->bytes += source->bytes;
+    group->bytes += dti_rewrite_work(rewrite, at);
     *ret_last = group->input.is_reordered;
     return DTI_OK;
 }
@@ -134,7 +137,7 @@ static enum dti_status fill(struct group *group, struct dti_error *reterr)
         else if (tensor->fate == DTI_FATE_CHANGED || is_written(rewrite))
             status = add_part(group, group->next, &last, reterr);
         else
-            group->bytes += dti_rewrite_source(rewrite, group->next)->bytes;
+            group->bytes += dti_rewrite_work(rewrite, group->next);
     }
     return status;
 }

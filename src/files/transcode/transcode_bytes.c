@@ -174,7 +174,9 @@ bool dti_transcode_has_blocks(const struct dti_dequant_found *found)
            how->scale_count == how->elements / block->length;
 }
 
-void dti_transcode_rows(const struct dti_dequant_found *found, uint64_t shape[DTI_QUANT_RANK_MAX])
+/* The shape of the rows that are stored, which is that of the numbers unless its matrices are
+ * transposed. */
+static void stored_rows(const struct dti_dequant_found *found, uint64_t shape[DTI_QUANT_RANK_MAX])
 {
     const unsigned rank = found->shown.rank;
     if (rank > 0)
@@ -189,7 +191,7 @@ void dti_transcode_set_shape(const struct dti_dequant_found *found, uint64_t div
                              struct dti_transcode_part *part)
 {
     part->rank = found->shown.rank;
-    dti_transcode_rows(found, part->shape);
+    stored_rows(found, part->shape);
     if (part->rank > 0)
         part->shape[part->rank - 1] /= divisor;
 }

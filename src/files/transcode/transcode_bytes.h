@@ -56,9 +56,6 @@ enum dti_status dti_transcode_refuse(const struct dti_dequant_found *found,
 
 /* Whether it is stored in plain blocks along its rows: a scale for each, nothing left out. */
 bool dti_transcode_has_blocks(const struct dti_dequant_found *found);
-/* The shape of the rows that are stored, which is that of the numbers unless its matrices are
- * transposed. */
-void dti_transcode_rows(const struct dti_dequant_found *found, uint64_t shape[DTI_QUANT_RANK_MAX]);
 /* The part's shape: those rows, with the last dimension divided. */
 void dti_transcode_set_shape(const struct dti_dequant_found *found, uint64_t divisor,
                              struct dti_transcode_part *part);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of GGUF that are made while they are read. Any range of their bytes may be asked for:
+ * whole tiles of numbers are encoded, at its ends also some that are not wanted, and decoded again
+ * at once, which finds scales that fp16 does not hold, and what is lost. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/gguf_kernel.h"
+#include "dtinfo/memory_pool.h"
+#include "files/dequant/dequant_parts.h"
+#include "files/rewrite/rewrite_parts.h"
+
+enum {
+    CHUNK = 8 * DTI_TILE, /* elements */
+    BYTES_MAX = 2,        /* of an encoded element */
+    LINE = 64,            /* sources are given memory that is aligned so */
+};
+
+struct scratch {
+    float x[CHUNK];
+    union { /* one after the other */
+        unsigned char raw[CHUNK * sizeof(double)];
+        float back[CHUNK];
+    } u;
+    unsigned char blocks[CHUNK * BYTES_MAX];
+};
+enum { SCRATCH = (sizeof(struct scratch) + LINE - 1) / LINE * LINE };
+
+/* One tensor. */
+struct encoder_source {
+    struct dti_batch_source source;
+    struct dti_gguf_encoder *encoder;
+    const struct dti_gguf_type *type;
+    dti_gguf_encode_fn *encode;
+    dti_gguf_decode_fn *decode;
+    const struct dti_plan *plan; /* of numbers that a file has: to fp32 */
+    size_t tensor;               /* of the container */
+    /* where its numbers are, and where their loss goes (or NULL): see dti_gguf_encoder_open() */
+    const struct dti_batch_source *from; /* NULL: the input */
+    const struct dti_input *input;
+    uint64_t offset;
+    struct dti_loss *loss;
+};
+
+struct dti_gguf_encoder {
+    struct dti_rewrite *rewrite;
+    struct dti_pool pool;
+    struct encoder_source *
+        *sources; /* by the places of tensors in the whole; NULL: it is not encoded */
+    struct dti_loss_rule rule;
+    const struct dti_loss_kernel *kernel;
+    pthread_mutex_t merging; /* held while a loss is added to a tensor's */
+};
+
+enum dti_status dti_gguf_encoder_new(struct dti_gguf_encoder **ret, struct dti_rewrite *rewrite,
+                                     struct dti_error *reterr)
+{
+    const struct dti_container *const whole = rewrite->request.whole;
+    const size_t count = (whole ? whole : rewrite->container)->tensor_count;
+    const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
+    struct dti_gguf_encoder *const encoder = calloc(1, sizeof *encoder);
+    if (!encoder)
+        return dti_no_memory(reterr);
+    encoder->rewrite = rewrite;
+    dti_loss_rule_init(&encoder->rule, fp32, fp32, &(struct dti_policy){0});
+    encoder->kernel = dti_loss_kernel_find(encoder->rule.hub, rewrite->request.level);
+    encoder->sources = calloc(count + 1, sizeof(struct encoder_source *));
+    if (!encoder->sources || pthread_mutex_init(&encoder->merging, NULL) != 0) {
+        free((void *)encoder->sources);
+        free(encoder);
+        return dti_no_memory(reterr);
+    }
+    *ret = encoder;
+    return DTI_OK;
+}
+
+void dti_gguf_encoder_free(struct dti_gguf_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    pthread_mutex_destroy(&encoder->merging);
+    dti_pool_free(&encoder->pool);
+    free((void *)encoder->sources);
+    free(encoder);
+}
+
+/* A range of elements of a tensor, whole tiles but for the last. */
+struct piece {
+    const struct encoder_source *source;
+    uint64_t first;
+    size_t count;
+    struct dti_window *window;
+    struct scratch *scratch;
+};
+
+static enum dti_status read_input(const struct piece *piece, struct dti_error *reterr)
+{
+    const struct encoder_source *const source = piece->source;
+    const void *raw;
+    uint64_t at = 0, size = 0;
+    if (!dti_plan_src_bytes(source->plan, piece->first, &at) ||
+        !dti_plan_src_bytes(source->plan, piece->count, &size))
+        return dti_fail(reterr, DTI_BUG, "a tensor has too many bytes");
+    enum dti_status status = dti_window_look(piece->window, source->input, piece->scratch->u.raw,
+                                             (size_t)size, source->offset + at, &raw, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_plan_run(source->plan, piece->scratch->x, raw, piece->count, piece->first,
+                          DTI_STORES_CACHED, NULL, reterr);
+    return dti_window_done(piece->window, status, reterr);
+}
+
+static enum dti_status read_numbers(const struct piece *piece, struct dti_error *reterr)
+{
+    const struct dti_batch_source *const from = piece->source->from;
+    const size_t each = sizeof(float);
+    if (!from)
+        return read_input(piece, reterr);
+    return from->read(from->context, piece->scratch->x, piece->count * each, piece->first * each,
+                      piece->window, (unsigned char *)piece->scratch + SCRATCH, reterr);
+}
+
+/* The first number that is NaN or infinite; count: there is none. */
+static size_t find_special(const float *x, size_t count)
+{
+    uint32_t any = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        any |= (bits & UINT32_C(0x7f800000)) + UINT32_C(0x00800000);
+    }
+    if (any >> 31 == 0)
+        return count;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        if ((bits & UINT32_C(0x7f800000)) == UINT32_C(0x7f800000))
+            return i;
+    }
+    return count;
+}
+
+static enum dti_status refuse(const struct piece *piece, size_t at, bool encoded,
+                              struct dti_error *reterr)
+{
+    const struct encoder_source *const source = piece->source;
+    const unsigned long long element = piece->first + at;
+    char place[DTI_TENSOR_PLACE];
+    dti_tensor_place(source->encoder->rewrite->container, source->tensor, place);
+    if (encoded)
+        return dti_fail_remedy(reterr, DTI_NOT_REPRESENTABLE, DTI_REMEDY_TYPE_OR_KEEP,
+                               "%s: the block of element %llu needs a scale beyond fp16, which %s "
+                               "has no room for",
+                               place, element, source->type->word);
+    return dti_fail_remedy(reterr, DTI_NOT_REPRESENTABLE, DTI_REMEDY_TYPE_OR_KEEP,
+                           "%s: element %llu is NaN or infinite, or beyond fp32; %s has none of "
+                           "these",
+                           place, element, source->type->word);
+}
+
+/* To piece->scratch->blocks, and back. */
+static enum dti_status encode(const struct piece *piece, struct dti_error *reterr)
+{
+    const struct encoder_source *const source = piece->source;
+    struct scratch *const scratch = piece->scratch;
+    const size_t count = piece->count / source->type->elements;
+    const enum dti_status status = read_numbers(piece, reterr);
+    if (status != DTI_OK)
+        return status;
+    size_t special = find_special(scratch->x, piece->count);
+    if (special < piece->count)
+        return refuse(piece, special, false, reterr);
+    source->encode(scratch->blocks, scratch->x, count);
+    source->decode(scratch->u.back, scratch->blocks, count, 1);
+    special = find_special(scratch->u.back, piece->count);
+    return special < piece->count ? refuse(piece, special, true, reterr) : DTI_OK;
+}
+
+static void count_loss(const struct piece *piece, size_t skip, struct dti_loss *loss)
+{
+    const struct dti_gguf_encoder *const encoder = piece->source->encoder;
+    for (size_t i = skip; i < piece->count; i += DTI_TILE) {
+        const size_t left = piece->count - i;
+        encoder->kernel->run(&encoder->rule, piece->scratch->x + i, piece->scratch->u.back + i,
+                             left < DTI_TILE ? left : DTI_TILE, piece->first + i, loss);
+    }
+}
+
+static void add_loss(struct encoder_source *source, const struct dti_loss *loss)
+{
+    pthread_mutex_lock(&source->encoder->merging);
+    dti_loss_merge(source->loss, loss);
+    pthread_mutex_unlock(&source->encoder->merging);
+}
+
+/* A tile counts for the range that has its first byte. */
+static enum dti_status read_blocks(void *context, void *buffer, size_t size, uint64_t offset,
+                                   struct dti_window *window, void *scratch,
+                                   struct dti_error *reterr)
+{
+    struct encoder_source *const source = context;
+    const uint64_t tile = DTI_TILE / source->type->elements * source->type->bytes;
+    const uint64_t elements = source->encoder->rewrite->container->tensors[source->tensor].elements;
+    struct piece piece = {.source = source, .window = window, .scratch = scratch};
+    enum dti_status status = DTI_OK;
+    struct dti_loss loss;
+    dti_loss_init(&loss);
+    for (uint64_t at = offset / tile * tile; at < offset + size && status == DTI_OK;
+         at += CHUNK / DTI_TILE * tile) {
+        const uint64_t tiles = (offset + size - at - 1) / tile + 1;
+        piece.first = at / tile * DTI_TILE;
+        const uint64_t left = elements - piece.first;
+        piece.count = tiles >= CHUNK / DTI_TILE ? CHUNK : (size_t)tiles * DTI_TILE;
+        if (piece.count > left)
+            piece.count = (size_t)left;
+        status = encode(&piece, reterr);
+        if (status != DTI_OK)
+            break;
+        const uint64_t end = at + piece.count / source->type->elements * source->type->bytes;
+        const uint64_t from = at < offset ? offset : at;
+        const uint64_t to = end < offset + size ? end : offset + size;
+        memcpy((unsigned char *)buffer + (from - offset), piece.scratch->blocks + (from - at),
+               (size_t)(to - from));
+        if (source->loss)
+            count_loss(&piece, at < offset ? DTI_TILE : 0, &loss);
+    }
+    if (status == DTI_OK && source->loss)
+        add_loss(source, &loss);
+    return status;
+}
+
+enum dti_status dti_gguf_encoder_add(struct dti_gguf_encoder *encoder, size_t at,
+                                     struct dti_error *reterr)
+{
+    struct dti_rewrite *const rewrite = encoder->rewrite;
+    const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
+    const struct dti_tensor *const numbers = dti_rewrite_source(rewrite, at);
+    struct encoder_source *const source = dti_pool_alloc(&encoder->pool, sizeof *source);
+    if (!source)
+        return dti_no_memory(reterr);
+    *source = (struct encoder_source){
+        .source = {.read = read_blocks, .context = source},
+        .encoder = encoder,
+        .type = tensor->type,
+        .encode = dti_gguf_find_encoder(tensor->type->blocks, rewrite->request.level),
+        .decode = dti_gguf_find(tensor->type->blocks, rewrite->request.level),
+        .tensor = tensor->source,
+        .plan = dti_dequant_scale_plan(rewrite->request.dequant, numbers->format, &numbers->layout),
+    };
+    encoder->sources[dti_rewrite_place(rewrite, tensor->source)] = source;
+    return source->plan ? DTI_OK : dti_no_memory(reterr);
+}
+
+enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t place,
+                                      const struct dti_batch_source **ret, struct dti_error *reterr)
+{
+    struct encoder_source *const source = encoder->sources[place];
+    *ret = NULL;
+    if (!source)
+        return DTI_OK;
+    const enum dti_status status =
+        dti_file_dequant_data(encoder->rewrite->request.dequant, place, &source->from,
+                              &source->input, &source->offset, reterr);
+    if (status != DTI_OK)
+        return status;
+    source->source.scratch_bytes = SCRATCH + (source->from ? source->from->scratch_bytes : 0);
+    *ret = &source->source;
+    return DTI_OK;
+}
+
+void dti_gguf_encoder_count(struct dti_gguf_encoder *encoder, size_t place, struct dti_loss *loss)
+{
+    encoder->sources[place]->loss = loss;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The recipe whose tensors become blocks of GGUF: which they are, and of which type. The work is
+ * done in gguf_encoder.c. */
+#include <string.h>
+
+#include "dtinfo/glob.h"
+#include "files/dequant/dequant_parts.h"
+#include "files/rewrite/rewrite_parts.h"
+
+/* What llama-quantize leaves as it is, besides what has fewer than two dimensions and what is not
+ * called "...weight": norms, routers of experts, small or sensitive ones. Source:
+ * tensor_allows_quantization() in llama.cpp's llama-quant.cpp. */
+static const char *const kept_names =
+    "*_norm.weight*,*ffn_gate_inp.weight*,*ffn_gate_tid2eid.weight*,*altup*,*laurel*,"
+    "*per_layer_model_proj*,position_embd.weight,token_types.weight,*ssm_conv1d*,"
+    "*shortconv.conv.weight*,*indexer.[kq]_proj.weight*,*time_mix_first.weight*,"
+    "*time_mix_[wvag][012].weight*,*time_mix_decay_w[12].weight*,*time_mix_lerp_fused.weight*,"
+    "*attn_rel_b.weight*,*.position_embd*,*sam.pos_embd*,*sam.neck.*,*sam.net_*,*.rel_pos*,"
+    "*.patch_embd*,*.patch_merger*,*a.rvq.codebook*,*mm.a.code_embd*";
+
+static bool is_quantized_usually(const struct dti_tensor *tensor)
+{
+    return dti_glob_match("*weight", 7, tensor->name, tensor->name_length) &&
+           !dti_glob_list_match(kept_names, tensor->name, tensor->name_length);
+}
+
+/* The type that it gets; NULL: it stays what it is. */
+static const struct dti_gguf_type *type_of(const struct dti_encode_recipe *recipe,
+                                           const struct dti_tensor *tensor)
+{
+    for (size_t i = 0; i < recipe->count; i++) {
+        const struct dti_encode_rule *const rule = &recipe->rules[i];
+        if (!dti_glob_match(rule->pattern, rule->length, tensor->name, tensor->name_length))
+            continue;
+        return rule->type->dtype == DTI_NONE && tensor->rank < 2 ? NULL : rule->type;
+    }
+    return tensor->rank >= 2 && is_quantized_usually(tensor) ? recipe->type : NULL;
+}
+
+bool dti_encode_keeps(const struct dti_encode_recipe *recipe, const char *keep, const char *only,
+                      const struct dti_tensor *tensor)
+{
+    const struct dti_gguf_type *const type = type_of(recipe, tensor);
+    return !type || type == dti_gguf_type_of(tensor->gguf->blocks) ||
+           dti_tensor_fits(keep, tensor) || (only && !dti_tensor_fits(only, tensor));
+}
+
+static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    return dti_gguf_encoder_new(&rewrite->encoder, rewrite, reterr);
+}
+
+static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fate *ret_fate)
+{
+    return dti_recipe_dequantize.keeps(rewrite, tensor, ret_fate);
+}
+
+static bool fits(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
+{
+    return dti_recipe_dequantize.fits(rewrite, pattern, length);
+}
+
+/* Blocks of which the view has not made numbers stay; numbers out of codes never stay fp32 by
+ * chance. */
+static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
+                            size_t at)
+{
+    const struct dti_tensor *const tensor = &rewrite->container->tensors[at];
+    const struct dti_gguf_type *const type = type_of(&rewrite->request.encode, tensor);
+    const struct dti_dequant_form *const form =
+        dti_file_dequant_form(rewrite->request.dequant, dti_rewrite_place(rewrite, at));
+    (void)names;
+    if (tensor->refusal && type)
+        return DTI_FATE_BLOCKS;
+    if (!tensor->refusal && dti_format_is_integer(tensor->format))
+        return DTI_FATE_INTEGER;
+    if (!type)
+        return tensor->rank == 0 ? DTI_FATE_SCALAR : DTI_FATE_CONVENTION;
+    if (tensor->format->width < 8)
+        return DTI_FATE_NARROW;
+    return type->dtype == tensor->format->id && !form->dtype ? DTI_FATE_SAME : DTI_FATE_CHANGED;
+}
+
+static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    bool usual = true;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        usual = usual && (rewrite->tensors[i].fate == DTI_FATE_CONVENTION ||
+                          rewrite->tensors[i].fate == DTI_FATE_SCALAR);
+    const struct dti_note note = {
+        .code = "nothing_quantized",
+        .text = usual ? "nothing is quantized: no tensor has a name and dimensions that "
+                        "llama-quantize quantizes"
+                      : "nothing is quantized: all tensors keep their types",
+        .remedy = usual ? DTI_REMEDY_NAME_TYPES : DTI_REMEDY_NONE,
+    };
+    (void)reterr;
+    if (rewrite->tensor_count > 0 && rewrite->changed_count == 0)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+    return DTI_OK;
+}
+
+/* Rows of blocks. */
+static enum dti_status plan_blocks(struct dti_rewrite *rewrite, size_t at,
+                                   const struct dti_gguf_type *type, struct dti_error *reterr)
+{
+    struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    const uint64_t row = source->shape[source->rank - 1];
+    char place[DTI_TENSOR_PLACE];
+    if (row % type->elements != 0)
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND,
+                               row % 32 == 0 && type->elements > 32 ? DTI_REMEDY_OTHER_TYPE
+                                                                    : DTI_REMEDY_TYPE_OR_KEEP,
+                               "%s has rows of %llu elements, and %s needs whole blocks of %u",
+                               dti_tensor_place(rewrite->container, tensor->source, place),
+                               (unsigned long long)row, type->word, type->elements);
+    if (source->fortran)
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_KEEP,
+                               "%s is in column-major order, and blocks are made of rows",
+                               dti_tensor_place(rewrite->container, tensor->source, place));
+    tensor->type = type;
+    tensor->format = dti_container_blocks(rewrite->request.kind, type);
+    tensor->parts = 1u << DTI_PART_CODES;
+    rewrite->files.encodes = true;
+    return dti_gguf_encoder_add(rewrite->encoder, at, reterr);
+}
+
+static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
+{
+    const struct dti_gguf_type *const type =
+        type_of(&rewrite->request.encode, dti_rewrite_source(rewrite, at));
+    return type->dtype == DTI_NONE
+               ? plan_blocks(rewrite, at, type, reterr)
+               : dti_rewrite_plan_elements(rewrite, at, dti_format_get(type->dtype), reterr);
+}
+
+static enum dti_status data(const struct dti_rewrite *rewrite, size_t tensor,
+                            const struct dti_batch_source **ret_source,
+                            const struct dti_input **ret_input, uint64_t *ret_offset,
+                            struct dti_error *reterr)
+{
+    const enum dti_status status =
+        dti_gguf_encoder_open(rewrite->encoder, tensor, ret_source, reterr);
+    if (status != DTI_OK || *ret_source)
+        return status;
+    return dti_file_dequant_data(rewrite->request.dequant, tensor, ret_source, ret_input,
+                                 ret_offset, reterr);
+}
+
+static void counts(struct dti_rewrite *rewrite, size_t at, struct dti_loss *loss)
+{
+    dti_gguf_encoder_count(rewrite->encoder,
+                           dti_rewrite_place(rewrite, rewrite->tensors[at].source), loss);
+}
+
+const struct dti_recipe_ops dti_recipe_encode = {
+    .elementwise = true,
+    .unnamed = DTI_REMEDY_LEAVE_OUT,
+    .begin = begin,
+    .keeps = keeps,
+    .choose = choose,
+    .fits = fits,
+    .warn = warn,
+    .plan = plan,
+    .data = data,
+    .counts = counts,
+};

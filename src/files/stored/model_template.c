@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which tensor of a container takes the place of which of a template: names and shapes must be the
+ * same. Names of another architecture, and its tokenizer, are translated by other programs. */
+#include "dtinfo/model_template.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "containers/name_order.h"
+
+/* Tensors that do not fit, and the first of them. */
+struct misfits {
+    size_t count;
+    const struct dti_tensor *first, *other;
+};
+
+static void add(struct misfits *misfits, const struct dti_tensor *tensor,
+                const struct dti_tensor *other)
+{
+    if (misfits->count++ == 0) {
+        misfits->first = tensor;
+        misfits->other = other;
+    }
+}
+
+static bool same_shape(const struct dti_tensor *a, const struct dti_tensor *b)
+{
+    return a->rank == b->rank &&
+           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+}
+
+/* "[2, 3]" */
+static const char *shape_words(char text[96], const struct dti_tensor *tensor)
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < tensor->rank && used < 64; i++)
+        used += (size_t)snprintf(text + used, 96 - used, "%s%llu", i > 0 ? ", " : "[",
+                                 (unsigned long long)tensor->shape[i]);
+    (void)snprintf(text + used, 96 - used, "%s",
+                   tensor->rank == 0 ? "[]"
+                   : used < 64       ? "]"
+                                     : ", ...]");
+    return text;
+}
+
+static enum dti_status refuse_names(const struct misfits *missing,
+                                    const struct dti_container *there,
+                                    const struct dti_container *absent, struct dti_error *reterr)
+{
+    char has[DTI_QUOTE_SIZE], lacks[DTI_QUOTE_SIZE], name[DTI_QUOTE_SIZE];
+    const bool one = missing->count == 1;
+    return dti_fail(reterr, DTI_WRONG_KIND,
+                    "%zu of %zu tensors of %s %s missing in %s, the first is %s; names and "
+                    "tokenizers of other architectures are translated by llama.cpp's "
+                    "convert_hf_to_gguf.py",
+                    missing->count, there->tensor_count,
+                    dti_quote(has, there->path, strlen(there->path)), one ? "is" : "are",
+                    dti_quote(lacks, absent->path, strlen(absent->path)),
+                    dti_quote(name, missing->first->name, missing->first->name_length));
+}
+
+static enum dti_status refuse_shapes(const struct misfits *others,
+                                     const struct dti_container *model, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE], name[DTI_QUOTE_SIZE], own[96], wanted[96];
+    const bool one = others->count == 1;
+    return dti_fail(reterr, DTI_WRONG_KIND,
+                    "%zu tensor%s %s than in %s, the first is %s: %s, there %s; tensors of other "
+                    "models are arranged by llama.cpp's convert_hf_to_gguf.py",
+                    others->count, one ? "" : "s", one ? "has another shape" : "have other shapes",
+                    dti_quote(quoted, model->path, strlen(model->path)),
+                    dti_quote(name, others->first->name, others->first->name_length),
+                    shape_words(own, others->first), shape_words(wanted, others->other));
+}
+
+/* used: of the container's tensors. */
+static enum dti_status match(struct dti_model_template *ret, struct dti_container *container,
+                             const struct dti_container *model, const struct dti_name_order *names,
+                             unsigned char *used, struct dti_error *reterr)
+{
+    struct misfits absent = {.count = 0}, surplus = {.count = 0}, shapes = {.count = 0};
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        const struct dti_tensor *const wanted = &model->tensors[i];
+        size_t at;
+        if (!dti_name_order_find(names, wanted->name, wanted->name_length, &at)) {
+            add(&absent, wanted, NULL);
+            continue;
+        }
+        const struct dti_tensor *const own = &container->tensors[at];
+        if (!same_shape(own, wanted))
+            add(&shapes, own, wanted);
+        used[at] = 1;
+        ret->places[ret->view.tensor_count] = at;
+        ret->view.tensors[ret->view.tensor_count++] = *own;
+    }
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        if (!used[i])
+            add(&surplus, &container->tensors[i], NULL);
+    }
+    return absent.count > 0    ? refuse_names(&absent, model, container, reterr)
+           : surplus.count > 0 ? refuse_names(&surplus, container, model, reterr)
+           : shapes.count > 0  ? refuse_shapes(&shapes, model, reterr)
+                               : DTI_OK;
+}
+
+enum dti_status dti_model_template_init(struct dti_model_template *ret,
+                                        struct dti_container *container,
+                                        const struct dti_container *model, struct dti_error *reterr)
+{
+    struct dti_name_order names = {.rows = NULL};
+    unsigned char *const used = calloc(container->tensor_count + 1, 1);
+    struct dti_model_template made = {.view = *container};
+    made.places = calloc(model->tensor_count + 1, sizeof *made.places);
+    made.view.tensors = calloc(model->tensor_count + 1, sizeof *made.view.tensors);
+    made.view.tensor_count = 0;
+    made.view.own = NULL;
+    made.view.stored = container;
+    made.view.stored_at = made.places;
+    const bool room = used && made.places && made.view.tensors &&
+                      dti_name_order_of(&names, container->tensors, container->tensor_count,
+                                        DTI_NAMED(struct dti_tensor, name));
+    const enum dti_status status =
+        room ? match(&made, container, model, &names, used, reterr) : dti_no_memory(reterr);
+    if (room)
+        dti_name_order_free(&names);
+    free(used);
+    if (status == DTI_OK)
+        *ret = made;
+    else
+        dti_model_template_free(&made);
+    return status;
+}
+
+void dti_model_template_free(struct dti_model_template *match)
+{
+    free(match->places);
+    free(match->view.tensors);
+    *match = (struct dti_model_template){.places = NULL};
+}
