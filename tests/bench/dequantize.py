@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Dequantization to bf16 of sharded checkpoints of each layout, on two threads, beside cp of the input and cp of the
-output.
+"""Dequantization to bf16 of sharded checkpoints of each layout, and of GGUF files of some types, on two threads, beside
+cp of the input and cp of the output.
 
     dequantize.py DTINFO MEASURE [--before DTINFO] [--layouts gptq,awq,...] [--rows N] [--columns N] [--tensors 3]
                   [--rounds 5] [--folder DIR]
@@ -21,14 +21,34 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from make_quantized import LAYOUTS, write_checkpoint  # noqa: E402
+import make_checkpoint  # noqa: E402
+from make_quantized import FINITE, LAYOUTS, write_checkpoint  # noqa: E402
 
 TARGET = 0.7
+# of GGUF: id, elements and bytes of a block
+BLOCKS = {"q4_0": (2, 32, 18), "q8_0": (8, 32, 34), "q4_k": (12, 256, 144), "q6_k": (14, 256, 210), "iq4_nl": (20, 32, 18),
+          "iq3_s": (21, 256, 110)}
+
+
+def remove(path):
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.remove(path)
+
+
+def write_gguf(path, layout, count, rows, columns):
+    number, elements, size = BLOCKS[layout]
+    data = FINITE * (rows * columns // elements * size // len(FINITE) + 1)
+    tensors = [("w%d" % i, number, (rows, columns), data[:rows * columns // elements * size]) for i in range(count)]
+    whole = make_checkpoint.gguf([("general.architecture", "string", "llama")], tensors)
+    with open(path, "wb") as file:
+        return file.write(whole)
 
 
 def once(measure, words, out):
     """Seconds of a run, and those of CPU time."""
-    shutil.rmtree(out, ignore_errors=True)
+    remove(out)
     done = subprocess.run([measure, "1", "/dev/null", *words], stdout=subprocess.PIPE, universal_newlines=True, check=True)
     _, nanoseconds, cpu, _, status = map(int, done.stdout.split())
     if status != 0:
@@ -37,12 +57,13 @@ def once(measure, words, out):
 
 
 def compare(options, folder, layout):
-    source, plain = os.path.join(folder, "in"), os.path.join(folder, "plain")
-    out = os.path.join(folder, "out")
+    ends = (".gguf", ".safetensors", ".safetensors") if layout in BLOCKS else ("", "", "")
+    source, plain, out = (os.path.join(folder, name + end) for name, end in zip(("in", "plain", "out"), ends))
     for path in (source, plain):
-        shutil.rmtree(path, ignore_errors=True)
+        remove(path)
     rows, columns = (46080, 2880) if layout == "gpt-oss" else (8192, 8192)  # 8 experts as they are
-    size = write_checkpoint(source, layout, options.tensors, options.rows or rows, options.columns or columns)
+    write = write_gguf if layout in BLOCKS else write_checkpoint
+    size = write(source, layout, options.tensors, options.rows or rows, options.columns or columns)
     words = [options.program, "quant", source, "bf16", "--dequant", "--threads", "2", "-q", "--no-copy", "-o"]
     subprocess.run(words + [plain], check=True)
     copy = shutil.which("cp")
@@ -67,7 +88,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("measure")
     parser.add_argument("--before")
-    parser.add_argument("--layouts", default=",".join(LAYOUTS))
+    parser.add_argument("--layouts", default=",".join([*LAYOUTS, *BLOCKS]))
     for name, value in (("rows", 0), ("columns", 0), ("tensors", 3), ("rounds", 5)):
         parser.add_argument("--" + name, type=int, default=value)
     parser.add_argument("--folder", default="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)

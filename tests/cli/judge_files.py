@@ -250,6 +250,9 @@ def model_against_bf16(folder):
         at = [int(i) for i in numpy.unravel_index(difference.argmax(), shape)]
         require(figures["max_absolute_at"] == at, name, "numpy argmax", at)
         close(figures["mean_absolute"], Fraction(float(difference.mean())), name + " numpy mean")
+        if difference.any():
+            ratio = 10 * math.log10((a * a).sum() / (difference * difference).sum())
+            require(abs(figures["sqnr_db"]["value"] - ratio) < 1e-9, name, "numpy sqnr", ratio)
         cosine = (a * b).sum() / math.sqrt((a * a).sum() * (b * b).sum())
         require(abs(figures["cosine"]["value"] - cosine) < 1e-12, name, "numpy cosine", cosine)
     print("numpy says the same")

@@ -143,7 +143,7 @@ def what_cannot_be_looked_at_is_not_taken_for_missing():
             for source in ("shards", "plain"):
                 done = tried("cast", source, "bf16", "-o", "new", prefix=injected(source, stats, error))
                 require_failure(done, code, "cannot read '%s" % source, text)
-                done = tried("quant", source, "int8", "-o", "new", prefix=injected(source, accesses, error))
+                done = tried("quant", source, "int8", "-o", "new", prefix=injected(source, stats, error))
                 require_failure(done, code, "cannot read '%s'" % source, text)
                 done = tried("cast", source, "bf16", "-o", "new", prefix=injected(source, "openat", error))
                 require_failure(done, code, "cannot read '%s'" % source, text)

@@ -75,6 +75,12 @@ def block_formats(program):
             json.loads(run(program, "list", "--json").stdout)["block_formats"]}
 
 
+def encoded_types(program):
+    """Those of GGUF that the help of quant lists."""
+    listed = re.search(r"\n  in gguf +(.*(?:\n {11}.*)*)", run(program, "quant", "--help").stdout).group(1)
+    return set(re.findall(r"\w+", listed))
+
+
 def unescape(text):
     """scdoc's backslashes taken away."""
     return re.sub(r"\\(.)", r"\1", text)

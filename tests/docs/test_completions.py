@@ -135,7 +135,7 @@ def tensor_questions(command, option):
     yield [command["name"], option, ""], set()
 
 
-def questions(facts, blocks):
+def questions(facts, blocks, encoded):
     """(words, what must be among the answers)"""
     public = [command for command in facts["commands"] if not command["hidden"]]
     dtypes = {dtype["name"] for dtype in facts["dtypes"]}
@@ -161,7 +161,8 @@ def questions(facts, blocks):
             yield [command["name"], ""], dtypes
         elif command["operands"] in VALUES:
             yield [command["name"], "1.5", ""], dtypes | (
-                blocks if command["operands"] == "value_format" else set())
+                (blocks if command["operands"] == "value_format" else set()) |
+                (encoded if command["name"] == "quant" else set()))
         elif command["operands"] == "files":
             yield [command["name"], ""], set()  # the shell's own completion follows
         for option in command["options"]:
@@ -208,7 +209,7 @@ def main():
 def check_all(judge, program):
     facts = pages.introspect(program)
     hidden = {command["name"] for command in facts["commands"] if command["hidden"]}
-    asked = list(questions(facts, pages.block_formats(program)))
+    asked = list(questions(facts, pages.block_formats(program), pages.encoded_types(program)))
     for words, wanted in asked:
         offered = ask_program(program, words)
         judge.check(wanted <= offered, f"__complete {words} lacks {sorted(wanted - offered)}")

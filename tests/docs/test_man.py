@@ -207,7 +207,7 @@ def check_json_page(judge, page, program, facts):
                 ["explain", "model.safetensors", "model.safetensors.index.json"],
                 ["verify", "model.safetensors", "model.safetensors", "--recipe", "kept.json"],
                 ["verify", "weights.npy", "weights.npy", "--recipe", "half.json"],
-                ["check", "model.safetensors"],
+                ["check", "model.safetensors"], ["check", "global.pkl", "--pickle"],
                 ["check", "model.safetensors", "--dtype", "bf16", "--max-abs", "1"],
                 ["cast", "1", "bf61"]]
     real, schemas = set(), set()
@@ -216,6 +216,7 @@ def check_json_page(judge, page, program, facts):
         before = pages.run(program, *measured, "--json").stdout
         pathlib.Path("before.json").write_text(before, encoding="utf-8")
         requests.append([*measured, "--compare", "before.json"])
+        pathlib.Path("global.pkl").write_text("cos\nsystem\n.", encoding="utf-8")
         pathlib.Path("half.json").write_text('{"recipe": "cast fp32 --via fp16"}', encoding="utf-8")
         pathlib.Path("kept.json").write_text('{"recipe": "kept"}', encoding="utf-8")
         for words in requests:

@@ -46,7 +46,7 @@ HEADERS = {
     "dtypes.def": "core",
     "blocks.def": "core",
     "gguf_types.def": "core",
-    "gguf_type.h": "core",
+    "gguf_type.h": "core", "onnx_weight.h": "core",
     "gguf_kernel.h": "kernels",
     "trainings.def": "core",
     "calc_operations.def": "calc",

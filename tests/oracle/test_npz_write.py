@@ -271,7 +271,7 @@ def main():
         os.chdir(folder)
         for judge in (judge_dtypes, judge_casts, judge_orders, judge_quantized, judge_refusals, judge_fields, judge_calc):
             judge()
-        judge_many(1000000 if LONG else 70000)
+        judge_many(1000000 if LONG else 100000)
         if LONG:
             judge_large()
     finally:

@@ -10,7 +10,7 @@ dtinfo inspect torch.pt -q | jq -R . | jq -sc '{weight_map: (map({(.): "pytorch_
 dtinfo inspect model | head -n 4
 dtinfo cast model bf16 -o joined.safetensors -q
 cmp out.safetensors joined.safetensors && echo same
-dtinfo cast model bf16 -o shards/; echo "exit $?"
+dtinfo cast model bf16 -o shards/; echo "exit $?"; ls shards; dtinfo compare shards out.safetensors -q; echo "exit $?"
 dtinfo cast torch.pt bf16 -o out.pt; echo "exit $?"
 dtinfo quant torch.pt int8 --select model.proj.weight -o q.safetensors -q; echo "exit $?"
 dtinfo check torch.pt --no-nan --fits fp16

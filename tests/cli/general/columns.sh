@@ -5,7 +5,7 @@ dtinfo inspect --stats model.safetensors --columns absmax,NAME
 dtinfo list --columns 'dtype,bits' | head -3
 dtinfo finfo --columns 'dtype,smallest-normal,eps' --width 30 | head -3
 dtinfo mem 7B bf16,int8 --columns dtype,binary
-dtinfo list --columns dtype,bytes | tail -3
+dtinfo list --columns dtype,bytes | tail -4
 dtinfo inspect --stats model.safetensors --columns name,kurtosis
 echo "exit $?"
 dtinfo cast 1 bf16 --columns dtype
