@@ -56,17 +56,15 @@ static void put(struct dti_buffer *out, size_t size, uint64_t value)
 /* Fills bytes; false: they do not fit. */
 static bool measure(struct dti_new_tensor *tensor, const struct dti_gguf_type *type)
 {
-    uint64_t elements = 1, bytes;
-    bool empty = false;
+    uint64_t elements = 1, bytes = 0;
+    bool empty = false, fits = true;
     for (unsigned i = 0; i < tensor->rank; i++) {
         empty = empty || tensor->shape[i] == 0;
-        if (tensor->shape[i] > 0 && !dti_mul_u64(elements, tensor->shape[i], &elements))
-            return false;
+        fits = fits && dti_mul_u64(elements, tensor->shape[i], &elements);
     }
-    if (!dti_mul_u64(elements / type->elements, type->bytes, &bytes))
-        return false;
+    fits = fits && dti_mul_u64(elements / type->elements, type->bytes, &bytes);
     tensor->bytes = empty ? 0 : bytes;
-    return true;
+    return empty || fits;
 }
 
 static bool pad(uint64_t *at, uint64_t alignment)
