@@ -107,12 +107,6 @@ static bool is_fortran(const struct dti_npy_dictionary *header, uint64_t element
     return header->fortran && longer > 1 && elements > 0;
 }
 
-static unsigned bytes_of(const struct dti_format *format)
-{
-    return format->kind == DTI_KIND_COMPLEX ? format->width / 8u
-                                            : (unsigned)dti_format_container(format);
-}
-
 /* Why the values of a type that was lost cannot be read; and what makes them readable. */
 static enum dti_remedy refuse_lost(char *text, size_t size, uint64_t bytes,
                                    const struct dti_format *assume)
@@ -126,9 +120,9 @@ static enum dti_remedy refuse_lost(char *text, size_t size, uint64_t bytes,
         (void)snprintf(text, size, "is %llu-byte void, and no dtype has that size",
                        (unsigned long long)bytes);
     else if (assume)
-        (void)snprintf(text, size, "is %llu-byte void (the dtype is lost), but %s has %u byte%s",
-                       (unsigned long long)bytes, assume->name, bytes_of(assume),
-                       bytes_of(assume) == 1 ? "" : "s");
+        (void)snprintf(text, size, "is %llu-byte void (the dtype is lost), but %s has %zu byte%s",
+                       (unsigned long long)bytes, assume->name, dti_format_item(assume),
+                       dti_format_item(assume) == 1 ? "" : "s");
     else
         (void)snprintf(text, size, "is %llu-byte void, the dtype is lost",
                        (unsigned long long)bytes);
@@ -141,7 +135,7 @@ static bool settle(struct dti_opening *opening, const struct dti_npy_type *type,
 {
     const struct dti_format *const assume = opening->options.assume;
     const bool open = type->sort == DTI_NPY_LOST || type->guessed;
-    const bool fits = open && assume && bytes_of(assume) == type->item_bytes;
+    const bool fits = open && assume && dti_format_item(assume) == type->item_bytes;
     ret->format = type->sort == DTI_NPY_DTYPE ? type->format : NULL;
     ret->refusal = type->refusal;
     *guessed |= type->guessed && !fits;

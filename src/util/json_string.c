@@ -126,29 +126,6 @@ static size_t read_escape(const char *at, const char *end, uint32_t *ret_point,
     return 12;
 }
 
-static void append_point(struct dti_buffer *out, uint32_t point)
-{
-    char piece[4];
-    size_t size = 0;
-    if (point < 0x80) {
-        piece[size++] = (char)point;
-    } else {
-        if (point < 0x800) {
-            piece[size++] = (char)(0xC0 | point >> 6);
-        } else {
-            if (point < 0x10000) {
-                piece[size++] = (char)(0xE0 | point >> 12);
-            } else {
-                piece[size++] = (char)(0xF0 | point >> 18);
-                piece[size++] = (char)(0x80 | (point >> 12 & 0x3F));
-            }
-            piece[size++] = (char)(0x80 | (point >> 6 & 0x3F));
-        }
-        piece[size++] = (char)(0x80 | (point & 0x3F));
-    }
-    dti_buffer_append(out, piece, size);
-}
-
 void dti_json_string_decode(struct dti_buffer *ret, const char *text, size_t length)
 {
     const char *at = text, *const end = text + length;
@@ -161,9 +138,10 @@ void dti_json_string_decode(struct dti_buffer *ret, const char *text, size_t len
         at = run_end;
         if (at < end) {
             uint32_t point;
+            char piece[4];
             const char *problem;
             at += read_escape(at, end, &point, &problem);
-            append_point(ret, point);
+            dti_buffer_append(ret, piece, dti_utf8_encode(point, piece));
         }
     }
 }
