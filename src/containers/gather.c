@@ -10,7 +10,7 @@
 
 #include "dtinfo/scratch.h"
 
-enum { PIECE = DTI_GATHER_PIECE, SIDE = 256, RANK_MAX = 65 };
+enum { PIECE = DTI_GATHER_PIECE, SIDE = 256, ITEM_MAX = 16, RANK_MAX = 66 };
 
 /* A gathering. Dimensions of one element are left out, but one is always there, in front. */
 struct gathering {
@@ -68,7 +68,7 @@ static void move(unsigned char *to, const unsigned char *from, size_t item)
         memcpy(to, from, 8);
         break;
     default:
-        memcpy(to, from, 16);
+        memcpy(to, from, ITEM_MAX);
     }
 }
 
@@ -209,17 +209,25 @@ static enum dti_status gather(const struct gathering *work, struct dti_error *re
                           : gather_pieces(work, first, reterr);
 }
 
-static void plan(struct gathering *work, const struct dti_tensor *tensor, const uint64_t *strides)
+static void add_dimension(struct gathering *work, uint64_t count, uint64_t stride)
 {
-    work->shape[0] = 1;
-    work->strides[0] = 0;
-    work->rank = 1;
+    work->shape[work->rank] = count;
+    work->strides[work->rank++] = stride;
+}
+
+/* Elements of a size that no number has are rows of bytes. */
+static void plan(struct gathering *work, const struct dti_tensor *tensor,
+                 const struct dti_gather_place *place)
+{
+    const bool number = place->item <= ITEM_MAX && (place->item & (place->item - 1)) == 0;
+    add_dimension(work, 1, 0);
     for (unsigned i = 0; i < tensor->rank; i++) {
-        if (tensor->shape[i] == 1)
-            continue;
-        work->shape[work->rank] = tensor->shape[i];
-        work->strides[work->rank++] = strides[i];
+        if (tensor->shape[i] != 1)
+            add_dimension(work, tensor->shape[i], place->strides[i]);
     }
+    if (!number)
+        add_dimension(work, place->item, 1);
+    work->item = number ? (size_t)place->item : 1;
     uint64_t out = work->item;
     for (unsigned i = work->rank; i-- > 0;) {
         work->out_strides[i] = out;
@@ -262,10 +270,9 @@ enum dti_status dti_gather(struct dti_gathered *gathered, struct dti_gather_plac
                                  .to = &gathered->scratch,
                                  .from_at = offset,
                                  .to_at = gathered->used,
-                                 .item = dti_format_item(tensor->format),
                                  .piece = gathered->buffers,
                                  .gathered = gathered->buffers + PIECE};
-        plan(&work, tensor, place->strides);
+        plan(&work, tensor, place);
         status = gather(&work, reterr);
         if (status != DTI_OK)
             return status;

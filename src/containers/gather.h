@@ -21,6 +21,7 @@ struct dti_gathered {
 struct dti_gather_place {
     const uint64_t *strides; /* in bytes, as many as it has dimensions; within its file. NULL: its
                               * bytes are a plain range */
+    uint64_t item;           /* bytes of an element */
     bool gathered;           /* and then they begin here in scratch */
     uint64_t at;
 };

@@ -195,8 +195,9 @@ bool dti_torch_set_layout(struct dti_torch_making *making)
         return true;
     uint64_t *const strides =
         dti_opening_copy(reading->opening, making->strides, tensor->rank, sizeof *strides);
+    making->found.item = dti_format_item(tensor->format);
     for (unsigned i = 0; strides && i < tensor->rank; i++)
-        strides[i] *= dti_format_item(tensor->format);
+        strides[i] *= making->found.item;
     making->found.strides = strides;
     return strides != NULL;
 }
