@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparing words without regard to ASCII case: the C library's tolower() follows the locale. And
- * comparing texts of a given length with words. */
+ * Characters of ASCII: the C library's tolower() follows the locale. And comparing texts of a given
+ * length with words. */
 #ifndef DTINFO_ASCII_H
 #define DTINFO_ASCII_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 static inline char dti_ascii_lower(char c)
@@ -17,6 +18,20 @@ static inline char dti_ascii_lower(char c)
 static inline bool dti_ascii_digit(char c)
 {
     return c >= '0' && c <= '9';
+}
+
+/* The number that so many hexadecimal digits are, at most 8; false: one of them is something else.
+ */
+static inline bool dti_ascii_hex(const char *text, size_t digits, uint32_t *ret)
+{
+    *ret = 0;
+    for (size_t i = 0; i < digits; i++) {
+        const char lower = dti_ascii_lower(text[i]);
+        if (!dti_ascii_digit(lower) && (lower < 'a' || lower > 'f'))
+            return false;
+        *ret = *ret << 4 | (uint32_t)(dti_ascii_digit(lower) ? lower - '0' : lower - 'a' + 10);
+    }
+    return true;
 }
 
 static inline bool dti_ascii_equal(const char *a, const char *b)

@@ -27,6 +27,10 @@ struct dti_layout {
 /* Bytes of one element's container: 1, 2, 4 or 8; not for complex. */
 size_t dti_format_container(const struct dti_format *format);
 
+/* Bytes of an element where elements are only moved: its container, or both parts of a complex
+ * number. */
+size_t dti_format_item(const struct dti_format *format);
+
 /* The position of a code's lowest bit in its container: 13 for tf32, else 0. */
 unsigned dti_format_code_shift(const struct dti_format *format);
 

@@ -12,6 +12,9 @@
  * when the bytes are not UTF-8; one byte is then to be skipped. */
 size_t dti_utf8_decode(const char *text, size_t length, uint32_t *ret_point);
 
+/* The other way: returns how many of the bytes are used. point is at most U+10FFFF. */
+size_t dti_utf8_encode(uint32_t point, char ret[4]);
+
 /* Whether all of it is UTF-8. */
 bool dti_utf8_valid(const char *text, size_t length);
 

@@ -5,6 +5,7 @@
 #ifndef DTINFO_NPY_H
 #define DTINFO_NPY_H
 
+#include "containers/gather.h"
 #include "containers/opening.h"
 
 enum {
@@ -25,13 +26,25 @@ struct dti_npy_preamble {
 bool dti_npy_preamble(struct dti_opening *opening, const unsigned char *head, size_t head_size,
                       uint64_t size, struct dti_npy_preamble *ret);
 
-/* A field of a structured type. */
+/* A field of a structured type that is not structured itself. */
+enum { DTI_NPY_FIELD_RANK = 8, DTI_NPY_FIELDS_MAX = 4096, DTI_NPY_FIELD_NAME = 1024 };
 struct dti_npy_field {
-    const char *name, *type; /* in the text; the type as it is spelled there: "'>i2', (2, 3)" */
-    size_t name_length, type_length;
+    size_t name_at, name_length; /* in names: "a", or "a.b" of one within another */
+    const char *descr;           /* in the text, as of a dictionary */
+    size_t descr_length;
     uint64_t offset; /* in an item */
+    /* What it adds to the dimensions of the array, the last one first; strides in bytes. */
+    unsigned rank;
+    uint64_t shape[DTI_NPY_FIELD_RANK], strides[DTI_NPY_FIELD_RANK];
 };
-enum { DTI_NPY_FIELDS = 8 }; /* that are told */
+struct dti_npy_fields {
+    struct dti_npy_field *list;
+    size_t count, capacity;
+    struct dti_buffer names;
+    const char *problem; /* why they are not all here, or NULL */
+};
+void dti_npy_fields_init(struct dti_npy_fields *ret);
+void dti_npy_fields_free(struct dti_npy_fields *fields);
 
 /* The dictionary. */
 struct dti_npy_dictionary {
@@ -40,15 +53,14 @@ struct dti_npy_dictionary {
     bool structured;     /* it is a list or a tuple: fields, or arrays of arrays */
     bool objects;        /* of a structured one: a Python object is among them */
     uint64_t item_bytes; /* of a structured one */
-    size_t field_count;  /* likewise, without padding; the first ones are in fields */
-    struct dti_npy_field fields[DTI_NPY_FIELDS];
     bool fortran;
     unsigned rank;
     uint64_t shape[DTI_NPY_RANK_MAX];
 };
-/* NULL, or what is wrong with the text: "the key 'shape' is missing". */
+/* NULL, or what is wrong with the text: "the key 'shape' is missing". The fields of a structured
+ * type without Python objects go to ret_fields, without padding. */
 const char *dti_npy_parse(const char *text, size_t length, unsigned major,
-                          struct dti_npy_dictionary *ret);
+                          struct dti_npy_dictionary *ret, struct dti_npy_fields *ret_fields);
 
 /* What a descr means. */
 enum dti_npy_sort {
@@ -68,12 +80,41 @@ struct dti_npy_type {
 /* False: it is no descr. */
 bool dti_npy_type(const char *descr, size_t length, struct dti_npy_type *ret);
 
+/* Headers are read one after another. */
+struct dti_npy_reading {
+    struct dti_opening *opening;
+    struct dti_npy_fields fields; /* of the last one; none: it is a tensor as a whole */
+    struct dti_npy_dictionary header;
+    bool guessed; /* the type of any of them, as above */
+};
 /* Reads a header and fills *ret with the array, of which there are that many bytes: its name and
- * place are left to the caller. *guessed becomes true as above. text need not live on. */
-bool dti_npy_describe(struct dti_opening *opening, const char *text,
+ * place are left to the caller. text must live until the next call. */
+bool dti_npy_describe(struct dti_npy_reading *reading, const char *text,
                       const struct dti_npy_preamble *preamble, uint64_t there,
-                      struct dti_tensor *ret, bool *guessed);
-bool dti_npy_note_guess(struct dti_opening *opening); /* says so */
+                      struct dti_tensor *ret);
+bool dti_npy_note_guess(const struct dti_npy_reading *reading); /* says so, if there is any */
+
+/* A tensor of an array. */
+struct dti_npy_place {
+    struct dti_gather_place gather;
+    uint64_t inside; /* where in the data of the array its first element is */
+    size_t array;    /* which one of an npz */
+};
+/* npy_fields.c: the tensors that an array is: *whole itself, or "whole.field" for each field that
+ * it has; as many as dti_npy_count() says. Their names are not compared. */
+static inline size_t dti_npy_count(const struct dti_npy_reading *reading)
+{
+    return reading->fields.count > 0 ? reading->fields.count : 1;
+}
+bool dti_npy_tensors(struct dti_npy_reading *reading, const struct dti_tensor *whole,
+                     struct dti_tensor *ret, struct dti_npy_place *ret_places);
+bool dti_npy_check_names(struct dti_opening *opening); /* of all tensors of the file */
+/* npy_read.c: how many elements and bytes; false: they are too many. */
+bool dti_npy_measure(const uint64_t *shape, unsigned rank, uint64_t item_bytes,
+                     struct dti_tensor *ret);
+/* What a type is; fills stored_as, format, layout and refusal. */
+bool dti_npy_settle(struct dti_npy_reading *reading, const char *descr, size_t length,
+                    const struct dti_npy_type *type, struct dti_tensor *ret);
 
 /* npy_write.c: appends what precedes the data of an array, and fills its bytes, which are at most
  * INT64_MAX. The text is a multiple of 64 bytes. Fails as dti_container_layout() does. */

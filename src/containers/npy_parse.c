@@ -10,6 +10,7 @@
  *
  * which is what numpy writes, and less than Python would take. No recursion: nested types are on a
  * separate stack. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "containers/npy.h"
@@ -24,7 +25,7 @@ enum {
 
 struct cursor {
     const char *at, *end;
-    bool long_suffix; /* 10L is a number: Python 2 wrote it in versions 1 and 2 */
+    bool old; /* versions 1 and 2: Latin-1, and 10L is a number, as Python 2 wrote it */
     const char *problem;
 };
 
@@ -58,33 +59,44 @@ static bool next_is(struct cursor *cursor, const char *any)
     return cursor->at < cursor->end && *cursor->at != '\0' && strchr(any, *cursor->at) != NULL;
 }
 
-static bool is_hex(char c)
+/* The length of the escape at `at` (a backslash) and the character it stands for; 0 when it is
+ * none. */
+static size_t read_escape(const char *at, const char *end, uint32_t *ret_point)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    static const char named[] = "\\\\''\"\"a\ab\bf\fn\nr\rt\tv\v"; /* pairs: letter, character */
+    const size_t left = (size_t)(end - at);
+    const char letter = left >= 2 ? at[1] : '\0';
+    for (size_t i = 0; letter != '\0' && i + 1 < sizeof named; i += 2) {
+        if (named[i] == letter) {
+            *ret_point = (unsigned char)named[i + 1];
+            return 2;
+        }
+    }
+    const size_t digits = letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
+    if (digits == 0 || left < 2 + digits || !dti_ascii_hex(at + 2, digits, ret_point))
+        return 0;
+    return *ret_point <= 0x10FFFF ? 2 + digits : 0;
 }
 
-/* The escape after a backslash. */
-static bool skip_escape(struct cursor *cursor)
+/* A string as UTF-8: its escapes decoded, and before version 3 from Latin-1. */
+static void put_name(const struct cursor *cursor, struct dti_buffer *out, const char *text,
+                     size_t length)
 {
-    static const char long_escapes[] = "xuU";
-    static const unsigned char digits[] = {2, 4, 8};
-    if (cursor->at == cursor->end)
-        return false;
-    const char c = *cursor->at++;
-    const char *const is_long = c == '\0' ? NULL : strchr(long_escapes, c);
-    if (!is_long)
-        return c != '\0' && strchr("\\'\"abfnrtv", c) != NULL;
-    const size_t count = digits[is_long - long_escapes];
-    for (size_t i = 0; i < count; i++) {
-        if (cursor->at == cursor->end || !is_hex(*cursor->at))
-            return false;
-        /* nothing above U+10FFFF: 00 before, then 0 or 10 */
-        if (count == 8 && ((i < 2 && *cursor->at != '0') || (i == 2 && *cursor->at > '1') ||
-                           (i == 3 && *cursor->at != '0' && cursor->at[-1] == '1')))
-            return false;
-        cursor->at++;
+    const char *at = text, *const end = text + length;
+    while (at < end) {
+        uint32_t point = (unsigned char)*at;
+        char piece[4];
+        if (*at == '\\') {
+            at += read_escape(at, end, &point);
+        } else {
+            at++;
+            if (point >= 0x80 && !cursor->old) {
+                dti_buffer_append(out, at - 1, 1);
+                continue;
+            }
+        }
+        dti_buffer_append(out, piece, dti_utf8_encode(point, piece));
     }
-    return true;
 }
 
 /* A string in either kind of quotes; the text between them, unchanged. */
@@ -94,11 +106,14 @@ static bool take_string(struct cursor *cursor, const char **ret_text, size_t *re
         return fail(cursor, "a string is missing");
     const char quote = *cursor->at++;
     const char *const text = cursor->at;
+    uint32_t point;
     while (cursor->at < cursor->end && *cursor->at != quote) {
         if ((unsigned char)*cursor->at < ' ')
             return fail(cursor, "a string contains a control character");
-        if (*cursor->at++ == '\\' && !skip_escape(cursor))
+        const size_t size = *cursor->at == '\\' ? read_escape(cursor->at, cursor->end, &point) : 1;
+        if (size == 0)
             return fail(cursor, "a string has an invalid escape");
+        cursor->at += size;
     }
     if (cursor->at == cursor->end)
         return fail(cursor, "a string is not terminated");
@@ -122,7 +137,7 @@ static bool take_number(struct cursor *cursor, uint64_t *ret)
     }
     if (cursor->at == start || (cursor->at - start > 1 && *start == '0'))
         return fail(cursor, bad);
-    if (cursor->long_suffix && cursor->at < cursor->end && *cursor->at == 'L')
+    if (cursor->old && cursor->at < cursor->end && *cursor->at == 'L')
         cursor->at++;
     *ret = value;
     return true;
@@ -144,20 +159,6 @@ static bool take_tuple(struct cursor *cursor, uint64_t shape[DTI_NPY_RANK_MAX], 
             return fail(cursor, "a comma is missing in a tuple");
     }
     *ret_rank = rank;
-    return true;
-}
-
-/* Multiplies *bytes by the elements of an array within a type. */
-static bool take_extent(struct cursor *cursor, uint64_t *bytes)
-{
-    uint64_t shape[DTI_NPY_RANK_MAX];
-    unsigned rank = 1;
-    if (!(next_is(cursor, "(") ? take_tuple(cursor, shape, &rank) : take_number(cursor, shape)))
-        return false;
-    for (unsigned i = 0; i < rank; i++) {
-        if (!dti_mul_u64(*bytes, shape[i], bytes) || *bytes > ITEM_BYTES_MAX)
-            return fail(cursor, "an item takes more than 2147483647 bytes");
-    }
     return true;
 }
 
@@ -183,39 +184,115 @@ static bool take_field_name(struct cursor *cursor, const char **ret, size_t *ret
 /* A list of fields, or an array of another type, that has been begun. */
 struct descr_level {
     bool list;
-    uint64_t bytes; /* of the fields so far */
+    uint64_t bytes;   /* of the fields so far */
+    const char *name; /* of the last field, as spelled */
+    size_t name_length;
+    size_t first; /* of the fields within it */
 };
 struct nested {
     struct descr_level levels[DEPTH_MAX];
     unsigned depth;
     bool objects;
-    struct dti_npy_dictionary *ret; /* for its fields */
+    struct dti_npy_fields *fields;
 };
 
-/* Padding is a field without a name. */
 static bool begin_field(struct cursor *cursor, struct nested *nested)
 {
-    struct dti_npy_field field = {.offset = nested->levels[nested->depth - 1].bytes};
-    if (!take_field_name(cursor, &field.name, &field.name_length))
+    struct descr_level *const level = &nested->levels[nested->depth - 1];
+    level->first = nested->fields->count;
+    return take_field_name(cursor, &level->name, &level->name_length);
+}
+
+/* Appends "a.b", of the fields that have been begun; *ret_last: the innermost of them, or NULL. */
+static void put_path(const struct cursor *cursor, const struct nested *nested,
+                     struct dti_buffer *names, const struct descr_level **ret_last)
+{
+    *ret_last = NULL;
+    for (unsigned i = 0; i < nested->depth; i++) {
+        const struct descr_level *const level = &nested->levels[i];
+        if (!level->list)
+            continue;
+        dti_buffer_puts(names, *ret_last ? "." : "");
+        put_name(cursor, names, level->name, level->name_length);
+        *ret_last = level;
+    }
+}
+
+/* Room for one more. */
+static bool grow(struct dti_npy_fields *fields)
+{
+    if (fields->count < fields->capacity)
+        return true;
+    const size_t capacity = fields->capacity > 0 ? 2 * fields->capacity : 16;
+    struct dti_npy_field *const list = realloc(fields->list, capacity * sizeof *list);
+    if (!list)
         return false;
-    field.type = cursor->at;
-    if (nested->depth == 1 && field.name_length > 0 && nested->ret->field_count++ < DTI_NPY_FIELDS)
-        nested->ret->fields[nested->ret->field_count - 1] = field;
+    fields->list = list;
+    fields->capacity = capacity;
     return true;
 }
 
-/* The type of the last field that was begun ends here, if it has not ended. */
-static void end_field(const struct cursor *cursor, const struct nested *nested)
+/* Without a name it is padding. */
+static bool is_void(const char *descr)
 {
-    const size_t count = nested->ret->field_count;
-    if (nested->depth != 1 || count == 0 || count > DTI_NPY_FIELDS)
-        return;
-    struct dti_npy_field *const field = &nested->ret->fields[count - 1];
-    if (field->type_length == 0)
-        field->type_length = (size_t)(cursor->at - field->type);
+    return descr[strchr("<>=|", descr[0]) != NULL] == 'V';
 }
 
-static bool take_simple(struct cursor *cursor, bool *objects, uint64_t *ret_bytes)
+/* A field of a type that is not structured. Once there is a problem, no more are kept. */
+static void add_field(const struct cursor *cursor, const struct nested *nested, const char *descr,
+                      size_t length)
+{
+    struct dti_npy_fields *const fields = nested->fields;
+    struct dti_buffer *const names = &fields->names;
+    const size_t name_at = names->length;
+    const struct descr_level *last;
+    if (fields->problem)
+        return;
+    put_path(cursor, nested, names, &last);
+    if (!last || (last->name_length == 0 && is_void(descr)))
+        return;
+    if (names->length - name_at > DTI_NPY_FIELD_NAME)
+        fields->problem = "has a field with a name of more than 1024 bytes";
+    else if (fields->count == DTI_NPY_FIELDS_MAX)
+        fields->problem = "has more than 4096 fields";
+    else if (!grow(fields))
+        names->failed = true;
+    else
+        fields->list[fields->count++] =
+            (struct dti_npy_field){.name_at = name_at,
+                                   .name_length = names->length - name_at,
+                                   .descr = descr,
+                                   .descr_length = length};
+}
+
+/* What has been begun is an array of that shape, of items of *bytes. */
+static bool take_extent(struct cursor *cursor, const struct nested *nested, uint64_t *bytes)
+{
+    struct dti_npy_fields *const fields = nested->fields;
+    const struct descr_level *const level = &nested->levels[nested->depth - 1];
+    uint64_t shape[DTI_NPY_RANK_MAX];
+    unsigned rank = 1;
+    if (!(next_is(cursor, "(") ? take_tuple(cursor, shape, &rank) : take_number(cursor, shape)))
+        return false;
+    if (level->list && level->name_length == 0 && rank > 0)
+        fields->count = level->first; /* padding, too */
+    for (unsigned i = rank; i-- > 0;) {
+        for (size_t at = level->first; at < fields->count; at++) {
+            struct dti_npy_field *const field = &fields->list[at];
+            if (field->rank == DTI_NPY_FIELD_RANK) {
+                fields->problem = "has a field of more than 8 dimensions";
+                continue;
+            }
+            field->shape[field->rank] = shape[i];
+            field->strides[field->rank++] = *bytes;
+        }
+        if (!dti_mul_u64(*bytes, shape[i], bytes) || *bytes > ITEM_BYTES_MAX)
+            return fail(cursor, "an item takes more than 2147483647 bytes");
+    }
+    return true;
+}
+
+static bool take_simple(struct cursor *cursor, struct nested *nested, uint64_t *ret_bytes)
 {
     const char *text;
     size_t length;
@@ -224,7 +301,8 @@ static bool take_simple(struct cursor *cursor, bool *objects, uint64_t *ret_byte
         return false;
     if (!dti_npy_type(text, length, &type))
         return fail(cursor, "the type of a field is not a numpy type");
-    *objects |= type.sort == DTI_NPY_OBJECT;
+    nested->objects |= type.sort == DTI_NPY_OBJECT;
+    add_field(cursor, nested, text, length);
     *ret_bytes = type.item_bytes;
     return true;
 }
@@ -235,7 +313,7 @@ static bool descend(struct cursor *cursor, struct nested *nested, uint64_t *ret_
     for (;;) {
         const bool list = next_is(cursor, "[");
         if (!list && !next_is(cursor, "("))
-            return take_simple(cursor, &nested->objects, ret_bytes);
+            return take_simple(cursor, nested, ret_bytes);
         if (nested->depth == DEPTH_MAX)
             return fail(cursor, "types are nested more than 32 deep");
         cursor->at++;
@@ -243,7 +321,8 @@ static bool descend(struct cursor *cursor, struct nested *nested, uint64_t *ret_
             *ret_bytes = 0;
             return true;
         }
-        nested->levels[nested->depth++] = (struct descr_level){.list = list};
+        nested->levels[nested->depth++] =
+            (struct descr_level){.list = list, .first = nested->fields->count};
         if (list && !begin_field(cursor, nested))
             return false;
     }
@@ -253,18 +332,20 @@ static bool descend(struct cursor *cursor, struct nested *nested, uint64_t *ret_
  * its next field, and *ret_more is true. */
 static bool ascend(struct cursor *cursor, struct nested *nested, uint64_t *bytes, bool *ret_more)
 {
+    struct dti_npy_fields *const fields = nested->fields;
     struct descr_level *const level = &nested->levels[nested->depth - 1];
     *ret_more = false;
     if (take(cursor, ',')) {
-        if (!take_extent(cursor, bytes))
+        if (!take_extent(cursor, nested, bytes))
             return false;
     } else if (!level->list) {
         return fail(cursor, "an array type has no dimensions");
     }
-    end_field(cursor, nested);
     if (!take(cursor, ')'))
         return fail(cursor, "a bracket is missing");
     if (level->list) {
+        for (size_t at = level->first; at < fields->count; at++)
+            fields->list[at].offset += level->bytes;
         level->bytes += *bytes; /* at most 2^31 each, of at most a million fields */
         const bool comma = take(cursor, ',');
         if (!take(cursor, ']')) {
@@ -280,9 +361,10 @@ static bool ascend(struct cursor *cursor, struct nested *nested, uint64_t *bytes
     return true;
 }
 
-static bool take_structured(struct cursor *cursor, struct dti_npy_dictionary *ret)
+static bool take_structured(struct cursor *cursor, struct dti_npy_dictionary *ret,
+                            struct dti_npy_fields *ret_fields)
 {
-    struct nested nested = {.ret = ret};
+    struct nested nested = {.fields = ret_fields};
     uint64_t bytes;
     bool more;
     do {
@@ -299,13 +381,14 @@ static bool take_structured(struct cursor *cursor, struct dti_npy_dictionary *re
     return true;
 }
 
-static bool take_descr(struct cursor *cursor, struct dti_npy_dictionary *ret)
+static bool take_descr(struct cursor *cursor, struct dti_npy_dictionary *ret,
+                       struct dti_npy_fields *ret_fields)
 {
     ret->structured = next_is(cursor, "[(");
     if (!ret->structured)
         return take_string(cursor, &ret->descr, &ret->descr_length);
     ret->descr = cursor->at;
-    if (!take_structured(cursor, ret))
+    if (!take_structured(cursor, ret, ret_fields))
         return false;
     ret->descr_length = (size_t)(cursor->at - ret->descr);
     return true;
@@ -332,7 +415,8 @@ static const struct {
     [KEY_SHAPE] = {.name = "shape", .missing = "the key 'shape' is missing"},
 };
 
-static bool take_member(struct cursor *cursor, unsigned *seen, struct dti_npy_dictionary *ret)
+static bool take_member(struct cursor *cursor, unsigned *seen, struct dti_npy_dictionary *ret,
+                        struct dti_npy_fields *ret_fields)
 {
     const char *name;
     size_t length;
@@ -348,19 +432,20 @@ static bool take_member(struct cursor *cursor, unsigned *seen, struct dti_npy_di
     *seen |= 1u << key;
     if (!take(cursor, ':'))
         return fail(cursor, "a colon is missing after a key");
-    return key == KEY_DESCR     ? take_descr(cursor, ret)
+    return key == KEY_DESCR     ? take_descr(cursor, ret, ret_fields)
            : key == KEY_FORTRAN ? take_bool(cursor, &ret->fortran)
                                 : take_tuple(cursor, ret->shape, &ret->rank);
 }
 
-static bool take_dictionary(struct cursor *cursor, struct dti_npy_dictionary *ret)
+static bool take_dictionary(struct cursor *cursor, struct dti_npy_dictionary *ret,
+                            struct dti_npy_fields *ret_fields)
 {
     unsigned seen = 0;
     if (cursor->at == cursor->end || *cursor->at != '{')
         return fail(cursor, "it does not begin with '{'");
     cursor->at++;
     while (!take(cursor, '}')) {
-        if (!take_member(cursor, &seen, ret))
+        if (!take_member(cursor, &seen, ret, ret_fields))
             return false;
         if (!take(cursor, ',') && !next_is(cursor, "}"))
             return fail(cursor, "a comma is missing");
@@ -374,13 +459,16 @@ static bool take_dictionary(struct cursor *cursor, struct dti_npy_dictionary *re
 }
 
 const char *dti_npy_parse(const char *text, size_t length, unsigned major,
-                          struct dti_npy_dictionary *ret)
+                          struct dti_npy_dictionary *ret, struct dti_npy_fields *ret_fields)
 {
-    struct cursor cursor = {.at = text, .end = text + length, .long_suffix = major < 3};
+    struct cursor cursor = {.at = text, .end = text + length, .old = major < 3};
     struct dti_npy_dictionary dictionary = {.rank = 0};
     if (major >= 3 && !dti_utf8_valid(text, length))
         return "it is not UTF-8";
-    if (!take_dictionary(&cursor, &dictionary))
+    ret_fields->count = 0;
+    ret_fields->problem = NULL;
+    dti_buffer_clear(&ret_fields->names);
+    if (!take_dictionary(&cursor, &dictionary, ret_fields))
         return cursor.problem ? cursor.problem : "it is not a Python dictionary";
     *ret = dictionary;
     return NULL;

@@ -16,8 +16,11 @@ enum { SHAPE_TEXT = 200 };
 
 static const char magic[] = "\x93NUMPY";
 
-bool dti_npy_note_guess(struct dti_opening *opening)
+bool dti_npy_note_guess(const struct dti_npy_reading *reading)
 {
+    struct dti_opening *const opening = reading->opening;
+    if (!reading->guessed)
+        return true;
     if (!dti_opening_note(opening, "guessed_type",
                           "the type '<f1' is read as fp8_e5m2, for which ml_dtypes writes it"))
         return false;
@@ -80,21 +83,21 @@ static const char *spell_shape(char text[SHAPE_TEXT], const struct dti_npy_dicti
     return text;
 }
 
-/* Elements and bytes. As in numpy, the dimensions that are not 0 must fit all the same. */
-static bool measure(const struct dti_npy_dictionary *header, uint64_t item_bytes,
-                    uint64_t *ret_elements, uint64_t *ret_bytes)
+/* As in numpy, the dimensions that are not 0 must fit all the same. */
+bool dti_npy_measure(const uint64_t *shape, unsigned rank, uint64_t item_bytes,
+                     struct dti_tensor *ret)
 {
     uint64_t elements = 1, bytes;
     bool empty = false;
-    for (unsigned i = 0; i < header->rank; i++) {
-        empty |= header->shape[i] == 0;
-        if (header->shape[i] != 0 && !dti_mul_u64(elements, header->shape[i], &elements))
+    for (unsigned i = 0; i < rank; i++) {
+        empty |= shape[i] == 0;
+        if (shape[i] != 0 && !dti_mul_u64(elements, shape[i], &elements))
             return false;
     }
     if (!dti_mul_u64(elements, item_bytes, &bytes) || elements > INT64_MAX || bytes > INT64_MAX)
         return false;
-    *ret_elements = empty ? 0 : elements;
-    *ret_bytes = empty ? 0 : bytes;
+    ret->elements = empty ? 0 : elements;
+    ret->bytes = empty ? 0 : bytes;
     return true;
 }
 
@@ -105,12 +108,6 @@ static bool is_fortran(const struct dti_npy_dictionary *header, uint64_t element
     for (unsigned i = 0; i < header->rank; i++)
         longer += header->shape[i] > 1;
     return header->fortran && longer > 1 && elements > 0;
-}
-
-static unsigned bytes_of(const struct dti_format *format)
-{
-    return format->kind == DTI_KIND_COMPLEX ? format->width / 8u
-                                            : (unsigned)dti_format_container(format);
 }
 
 /* Why the values of a type that was lost cannot be read; and what makes them readable. */
@@ -126,25 +123,30 @@ static enum dti_remedy refuse_lost(char *text, size_t size, uint64_t bytes,
         (void)snprintf(text, size, "is %llu-byte void, and no dtype has that size",
                        (unsigned long long)bytes);
     else if (assume)
-        (void)snprintf(text, size, "is %llu-byte void (the dtype is lost), but %s has %u byte%s",
-                       (unsigned long long)bytes, assume->name, bytes_of(assume),
-                       bytes_of(assume) == 1 ? "" : "s");
+        (void)snprintf(text, size, "is %llu-byte void (the dtype is lost), but %s has %zu byte%s",
+                       (unsigned long long)bytes, assume->name, dti_format_item(assume),
+                       dti_format_item(assume) == 1 ? "" : "s");
     else
         (void)snprintf(text, size, "is %llu-byte void, the dtype is lost",
                        (unsigned long long)bytes);
     return assume ? DTI_REMEDY_NONE : remedy;
 }
 
-/* Decides what the type is, fills format, layout and refusal. */
-static bool settle(struct dti_opening *opening, const struct dti_npy_type *type,
-                   struct dti_tensor *ret, bool *guessed)
+bool dti_npy_settle(struct dti_npy_reading *reading, const char *descr, size_t length,
+                    const struct dti_npy_type *type, struct dti_tensor *ret)
 {
+    /* "|V2" says no more than "V2" */
+    const size_t mark = type->sort == DTI_NPY_LOST && strchr("<>=|", descr[0]) ? 1 : 0;
+    struct dti_opening *const opening = reading->opening;
     const struct dti_format *const assume = opening->options.assume;
     const bool open = type->sort == DTI_NPY_LOST || type->guessed;
-    const bool fits = open && assume && bytes_of(assume) == type->item_bytes;
+    const bool fits = open && assume && dti_format_item(assume) == type->item_bytes;
+    ret->stored_as = dti_opening_text(opening, descr + mark, length - mark);
     ret->format = type->sort == DTI_NPY_DTYPE ? type->format : NULL;
     ret->refusal = type->refusal;
-    *guessed |= type->guessed && !fits;
+    reading->guessed |= type->guessed && !fits;
+    if (!ret->stored_as)
+        return false;
     if (fits) {
         ret->format = dti_opening_copy(opening, assume, 1, sizeof *assume);
         if (!ret->format)
@@ -162,100 +164,57 @@ static bool settle(struct dti_opening *opening, const struct dti_npy_type *type,
     return true;
 }
 
-/* "'y' >i2 (2, 3) at byte 4" */
-static void put_field(struct dti_buffer *text, const struct dti_npy_field *field)
+/* Why an array of fields is not read as theirs. */
+static bool refuse_structured(struct dti_npy_reading *reading, struct dti_tensor *ret)
 {
-    char name[DTI_QUOTE_SIZE], quoted[DTI_QUOTE_SIZE];
-    const char *type = field->type, *const end = field->type + field->type_length;
-    while (type < end && *type == ' ')
-        type++;
-    dti_quote(quoted, type, (size_t)(end - type));
-    quoted[strlen(quoted) - 1] = '\0';
-    char *const simple = quoted + 1;
-    char *const close = simple[0] == '\'' ? strchr(simple + 1, '\'') : NULL;
-    const char *const extent = close && close[1] == ',' ? close + 2 : "";
-    if (close)
-        *close = '\0';
-    dti_buffer_print(text, "%s %s%s at byte %" PRIu64,
-                     dti_quote(name, field->name, field->name_length), close ? simple + 1 : simple,
-                     extent, field->offset);
-}
-
-/* "has 2 fields, which are not supported: 'x' <f4 at byte 0, 'y' >i2 (2, 3) at byte 4" */
-static const char *refuse_fields(struct dti_opening *opening,
-                                 const struct dti_npy_dictionary *header)
-{
-    const size_t count = header->field_count;
-    struct dti_buffer text;
-    dti_buffer_init(&text);
-    dti_buffer_print(&text, "has %zu field%s, which %s not supported", count, count == 1 ? "" : "s",
-                     count == 1 ? "is" : "are");
-    for (size_t i = 0; i < count && i < DTI_NPY_FIELDS; i++) {
-        dti_buffer_puts(&text, i == 0 ? ": " : ", ");
-        put_field(&text, &header->fields[i]);
-    }
-    dti_buffer_puts(&text, count > DTI_NPY_FIELDS ? ", ..." : "");
-    const char *const refusal =
-        text.failed ? NULL : dti_opening_text(opening, text.data, text.length);
-    if (text.failed)
-        (void)dti_opening_no_memory(opening);
-    dti_buffer_free(&text);
-    return refusal;
-}
-
-/* The same for lists of fields and arrays of types. */
-static bool settle_structured(struct dti_opening *opening, const struct dti_npy_dictionary *header,
-                              struct dti_tensor *ret)
-{
+    const struct dti_npy_dictionary *const header = &reading->header;
     char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 48];
     dti_quote(quoted, header->descr, header->descr_length);
-    quoted[strlen(quoted) - 1] = '\0';
-    (void)snprintf(text, sizeof text, "has fields, %s, which are not supported", quoted + 1);
-    ret->stored_as = "structured";
-    ret->refusal = header->objects           ? "holds Python objects (pickle), which is never read"
-                   : header->field_count > 0 ? refuse_fields(opening, header)
-                                             : dti_opening_text(opening, text, strlen(text));
+    (void)snprintf(text, sizeof text, "has the type %s, which is not supported", quoted);
+    ret->refusal = header->objects ? "holds Python objects (pickle), which is never read"
+                   : reading->fields.problem
+                       ? reading->fields.problem
+                       : dti_opening_text(reading->opening, text, strlen(text));
     return ret->refusal != NULL;
 }
 
-bool dti_npy_describe(struct dti_opening *opening, const char *text,
+bool dti_npy_describe(struct dti_npy_reading *reading, const char *text,
                       const struct dti_npy_preamble *preamble, uint64_t there,
-                      struct dti_tensor *ret, bool *guessed)
+                      struct dti_tensor *ret)
 {
-    struct dti_npy_dictionary header;
+    struct dti_opening *const opening = reading->opening;
+    struct dti_npy_dictionary *const header = &reading->header;
+    struct dti_npy_fields *const fields = &reading->fields;
     struct dti_npy_type type = {.sort = DTI_NPY_FOREIGN};
     char words[SHAPE_TEXT], quoted[DTI_QUOTE_SIZE];
-    const char *const problem = dti_npy_parse(text, preamble->length, preamble->major, &header);
+    const char *const problem =
+        dti_npy_parse(text, preamble->length, preamble->major, header, fields);
     if (problem)
         return dti_opening_refuse(opening, ": bad header: %s", problem);
-    dti_quote(quoted, header.descr, header.descr_length);
-    if (!header.structured && !dti_npy_type(header.descr, header.descr_length, &type))
+    if (fields->names.failed)
+        return dti_opening_no_memory(opening);
+    dti_quote(quoted, header->descr, header->descr_length);
+    if (!header->structured && !dti_npy_type(header->descr, header->descr_length, &type))
         return dti_opening_refuse(opening, ": bad header: descr %s is not a numpy type", quoted);
-    if (header.structured)
-        type.item_bytes = header.item_bytes;
+    if (header->structured)
+        type.item_bytes = header->item_bytes;
 
-    struct dti_tensor tensor = {.rank = header.rank};
-    if (!measure(&header, type.item_bytes, &tensor.elements, &tensor.bytes))
+    struct dti_tensor tensor = {.rank = header->rank, .stored_as = "structured"};
+    if (!dti_npy_measure(header->shape, header->rank, type.item_bytes, &tensor))
         return dti_opening_refuse(opening, ": an array of shape %s and type %s is too large",
-                                  spell_shape(words, &header), quoted);
-    tensor.pickled = header.objects || type.sort == DTI_NPY_OBJECT;
+                                  spell_shape(words, header), quoted);
+    tensor.pickled = header->objects || type.sort == DTI_NPY_OBJECT;
     if (tensor.pickled)
         tensor.bytes = there; /* a pickle takes what it takes */
-    tensor.fortran = is_fortran(&header, tensor.elements);
-    tensor.shape = dti_opening_copy(opening, header.shape, header.rank, sizeof *tensor.shape);
-    if (!tensor.shape)
+    if (header->objects || fields->problem)
+        fields->count = 0;
+    tensor.fortran = is_fortran(header, tensor.elements);
+    tensor.shape = dti_opening_copy(opening, header->shape, header->rank, sizeof *tensor.shape);
+    if (!tensor.shape ||
+        (header->structured
+             ? fields->count == 0 && !refuse_structured(reading, &tensor)
+             : !dti_npy_settle(reading, header->descr, header->descr_length, &type, &tensor)))
         return false;
-    if (header.structured) {
-        if (!settle_structured(opening, &header, &tensor))
-            return false;
-    } else {
-        /* "|V2" says no more than "V2" */
-        const size_t mark = type.sort == DTI_NPY_LOST && strchr("<>=|", header.descr[0]) ? 1 : 0;
-        tensor.stored_as =
-            dti_opening_text(opening, header.descr + mark, header.descr_length - mark);
-        if (!tensor.stored_as || !settle(opening, &type, &tensor, guessed))
-            return false;
-    }
     *ret = tensor;
     return there >= tensor.bytes ||
            dti_opening_refuse(opening,
@@ -264,18 +223,38 @@ bool dti_npy_describe(struct dti_opening *opening, const char *text,
                               tensor.elements, tensor.stored_as, tensor.bytes, there);
 }
 
-static bool read_header(struct dti_opening *opening, const struct dti_npy_preamble *preamble,
-                        struct dti_tensor *tensor, bool *guessed)
+/* All memory is the pool's, but what is gathered. */
+struct npy {
+    struct dti_gathered gathered;
+    struct dti_npy_place *places;
+};
+
+/* Reads the header, of which there is room for a text. */
+static bool read_arrays(struct dti_npy_reading *reading, const struct dti_npy_preamble *preamble,
+                        char *text)
 {
-    const uint64_t start = preamble->start + preamble->length;
-    char *const text = malloc(preamble->length + 1);
-    if (!text)
-        return dti_opening_no_memory(opening);
-    const bool good = dti_opening_read(opening, text, preamble->length, preamble->start) &&
-                      dti_npy_describe(opening, text, preamble, opening->file->input.size - start,
-                                       tensor, guessed);
-    free(text);
-    return good;
+    struct dti_opening *const opening = reading->opening;
+    struct npy *const npy = dti_opening_array(opening, 1, sizeof *npy);
+    struct dti_tensor whole;
+    const uint64_t start = preamble->start + preamble->length, size = opening->file->input.size;
+    if (!npy || !dti_opening_read(opening, text, preamble->length, preamble->start) ||
+        !dti_npy_describe(reading, text, preamble, size - start, &whole))
+        return false;
+    whole.name = "data";
+    whole.name_length = 4;
+    whole.offset = opening->file->header_bytes = start;
+    const size_t count = dti_npy_count(reading);
+    struct dti_tensor *const tensors = dti_opening_tensors(opening, count);
+    struct dti_npy_place *const places = dti_opening_array(opening, count, sizeof *places);
+    if (!tensors || !places || !dti_npy_tensors(reading, &whole, tensors, places) ||
+        !dti_npy_check_names(opening))
+        return false;
+    *npy = (struct npy){.places = places};
+    opening->container->own = npy;
+    const uint64_t rest = size - start - whole.bytes;
+    return (rest == 0 || dti_opening_note(opening, "trailing_bytes",
+                                          "%" PRIu64 " bytes after the data are ignored", rest)) &&
+           dti_npy_note_guess(reading);
 }
 
 static bool open_npy(struct dti_opening *opening)
@@ -284,20 +263,40 @@ static bool open_npy(struct dti_opening *opening)
     unsigned char head[DTI_NPY_PREAMBLE];
     const size_t head_size = size < sizeof head ? (size_t)size : sizeof head;
     struct dti_npy_preamble preamble;
-    bool guessed = false;
-    struct dti_tensor *const tensor = dti_opening_tensors(opening, 1);
-    if (!tensor || !dti_opening_read(opening, head, head_size, 0) ||
-        !dti_npy_preamble(opening, head, head_size, size, &preamble) ||
-        !read_header(opening, &preamble, tensor, &guessed))
+    struct dti_npy_reading reading = {.opening = opening};
+    if (!dti_opening_read(opening, head, head_size, 0) ||
+        !dti_npy_preamble(opening, head, head_size, size, &preamble))
         return false;
-    tensor->name = "data";
-    tensor->name_length = 4;
-    tensor->offset = opening->file->header_bytes = preamble.start + preamble.length;
     opening->container->version = preamble.version;
-    const uint64_t rest = size - tensor->offset - tensor->bytes;
-    return (rest == 0 || dti_opening_note(opening, "trailing_bytes",
-                                          "%" PRIu64 " bytes after the data are ignored", rest)) &&
-           (!guessed || dti_npy_note_guess(opening));
+    char *const text = malloc(preamble.length + 1);
+    dti_npy_fields_init(&reading.fields);
+    const bool good =
+        text ? read_arrays(&reading, &preamble, text) : dti_opening_no_memory(opening);
+    dti_npy_fields_free(&reading.fields);
+    free(text);
+    return good;
+}
+
+static enum dti_status npy_data(struct dti_container *container, size_t tensor,
+                                const struct dti_input **ret_input, uint64_t *ret_offset,
+                                struct dti_error *reterr)
+{
+    struct npy *const npy = container->own;
+    const struct dti_tensor *const wanted = &container->tensors[tensor];
+    const struct dti_input *const input = &container->files[0].input;
+    if (wanted->strided)
+        return dti_gather(&npy->gathered, &npy->places[tensor].gather, wanted, input,
+                          wanted->offset, ret_input, ret_offset, reterr);
+    *ret_input = input;
+    *ret_offset = wanted->offset;
+    return DTI_OK;
+}
+
+static void npy_free(struct dti_container *container)
+{
+    struct npy *const npy = container->own;
+    dti_gathered_free(&npy->gathered);
+    container->own = NULL;
 }
 
 static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)
@@ -310,6 +309,8 @@ const struct dti_container_ops dti_npy_ops = {
     .traits = DTI_CONTAINER_NUMPY,
     .detect = detect,
     .open = open_npy,
+    .data = npy_data,
+    .free = npy_free,
     .stores = dti_npy_stores,
     .layout = dti_npy_layout,
 };

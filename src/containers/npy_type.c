@@ -11,11 +11,6 @@
 
 enum { ITEM_BYTES_MAX = INT32_MAX };
 
-static uint64_t item_bytes(const struct dti_format *format)
-{
-    return format->kind == DTI_KIND_COMPLEX ? format->width / 8u : dti_format_container(format);
-}
-
 /* The dtype that numpy or ml_dtypes spells so, or, with NPY, that has this letter and size. */
 static const struct dti_format *find(enum dti_system system, const char *text, size_t length)
 {
@@ -38,7 +33,7 @@ static bool set_format(struct dti_npy_type *ret, const struct dti_format *format
     *ret = (struct dti_npy_type){.sort = DTI_NPY_DTYPE,
                                  .format = format,
                                  .big_endian = big_endian,
-                                 .item_bytes = item_bytes(format)};
+                                 .item_bytes = dti_format_item(format)};
     return true;
 }
 

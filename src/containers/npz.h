@@ -6,6 +6,7 @@
 #define DTINFO_NPZ_H
 
 #include "containers/inflate.h"
+#include "containers/npy.h"
 #include "containers/zip.h"
 
 struct dti_npz_array {
@@ -15,22 +16,26 @@ struct dti_npz_array {
     bool unpacked;               /* and its CRC was right */
     uint64_t offset;             /* in scratch, then */
     struct dti_npz_watch *watch; /* of a stored one, once its data were requested */
+    bool fields;                 /* it is several tensors, whose data are never all of it */
 };
 struct dti_npz {
     struct dti_pool *pool;
     struct dti_zip zip;
     size_t count;
-    struct dti_npz_array *arrays; /* one for each tensor, in the order of the members */
-    bool unpacking;               /* scratch is open */
-    struct dti_input scratch;     /* what has been unpacked, one array behind the other */
+    struct dti_npz_array *arrays; /* in the order of the members */
+    struct dti_npy_place *places; /* of each tensor */
+    size_t place_capacity;
+    bool unpacking;           /* scratch is open */
+    struct dti_input scratch; /* what has been unpacked, one array behind the other */
+    struct dti_gathered gathered;
 };
 
 /* npz_read.c: whether a member is stored or deflated; the label is that of the member. */
 bool dti_npz_check_method(struct dti_opening *opening, const struct dti_zip_member *member);
 
-/* npz_data.c: the operations. A compressed array is unpacked into an unnamed temporary file, and
- * its length and CRC-32 are checked: all of them share that file. A stored one is checked while it
- * is read. */
+/* npz_data.c: the operations. An array that is compressed, or has fields, is unpacked into an
+ * unnamed temporary file, and its length and CRC-32 are checked: all of them share that file.
+ * Another one is checked while it is read. */
 enum dti_status dti_npz_data(struct dti_container *container, size_t tensor,
                              const struct dti_input **ret_input, uint64_t *ret_offset,
                              struct dti_error *reterr);

@@ -90,11 +90,12 @@ static enum dti_status unpack(struct dti_npz *npz, struct dti_npz_array *array,
             return status;
         npz->unpacking = true;
     }
-    struct dti_inflate *const stream = dti_inflate_new();
+    const bool stored = member->method == DTI_ZIP_STORED;
+    struct dti_inflate *const stream = stored ? NULL : dti_inflate_new();
     unsigned char *const piece = malloc(PIECE);
     array->offset = npz->scratch.size;
     const enum dti_status status =
-        stream && piece
+        (stream || stored) && piece
             ? read_all(stream, input, member, label, array->start, piece, &npz->scratch, reterr)
             : dti_no_memory(reterr);
     free(piece);
@@ -108,28 +109,32 @@ enum dti_status dti_npz_data(struct dti_container *container, size_t tensor,
                              struct dti_error *reterr)
 {
     struct dti_npz *const npz = container->own;
-    struct dti_npz_array *const array = &npz->arrays[tensor];
+    struct dti_npy_place *const place = &npz->places[tensor];
+    struct dti_npz_array *const array = &npz->arrays[place->array];
     const struct dti_input *const input = &container->files[0].input;
-    const bool compressed = container->tensors[tensor].compressed;
+    const struct dti_tensor *const wanted = &container->tensors[tensor];
     enum dti_status status = DTI_OK;
-    if (!compressed)
-        status = dti_npz_watch(npz, array, input, ret_input, reterr);
-    else if (!array->unpacked)
+    *ret_offset = wanted->offset;
+    if (!wanted->compressed && !array->fields)
+        return dti_npz_watch(npz, array, input, ret_input, reterr);
+    if (!array->unpacked)
         status = unpack(npz, array, input, reterr);
     if (status != DTI_OK)
         return status;
-    if (compressed)
-        *ret_input = &npz->scratch;
-    *ret_offset = compressed ? array->offset : container->tensors[tensor].offset;
-    return DTI_OK;
+    *ret_input = &npz->scratch;
+    *ret_offset = array->offset + place->inside;
+    return wanted->strided ? dti_gather(&npz->gathered, &place->gather, wanted, *ret_input,
+                                        *ret_offset, ret_input, ret_offset, reterr)
+                           : DTI_OK;
 }
 
 void dti_npz_free(struct dti_container *container)
 {
     struct dti_npz *const npz = container->own;
-    if (npz && npz->unpacking)
+    if (npz->unpacking)
         dti_input_close(&npz->scratch);
-    for (size_t i = 0; npz && i < npz->count; i++)
+    dti_gathered_free(&npz->gathered);
+    for (size_t i = 0; i < npz->count; i++)
         dti_npz_watch_free(npz->arrays[i].watch);
     container->own = NULL;
 }

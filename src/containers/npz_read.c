@@ -25,7 +25,8 @@ struct npz_reading {
     struct dti_opening *opening;
     struct dti_inflate *stream; /* NULL until there is something compressed */
     struct dti_buffer header;
-    bool guessed; /* any of them */
+    struct dti_npy_reading arrays;
+    bool fields; /* any of them has some */
 };
 
 bool dti_npz_check_method(struct dti_opening *opening, const struct dti_zip_member *member)
@@ -89,7 +90,7 @@ static bool read_header(struct npz_reading *reading, const struct dti_zip_member
 
 /* What is in a member, whose label the opening has. */
 static bool read_array(struct npz_reading *reading, const struct dti_zip_member *member,
-                       struct dti_tensor *tensor, struct dti_npz_array *array)
+                       struct dti_tensor *ret, struct dti_npz_array *array)
 {
     struct dti_opening *const opening = reading->opening;
     struct dti_npy_preamble preamble;
@@ -105,23 +106,42 @@ static bool read_array(struct npz_reading *reading, const struct dti_zip_member 
         return false;
     array->start = preamble.start + preamble.length;
     const uint64_t there = member->size - array->start;
-    if (!dti_npy_describe(opening, reading->header.data, &preamble, there, tensor,
-                          &reading->guessed))
+    struct dti_tensor tensor;
+    if (!dti_npy_describe(&reading->arrays, reading->header.data, &preamble, there, &tensor))
         return false;
-    if (there > tensor->bytes)
+    if (there > tensor.bytes)
         return dti_opening_refuse(opening,
                                   ": %" PRIu64 " elements of type %s need %" PRIu64
                                   " bytes, but the member has %" PRIu64,
-                                  tensor->elements, tensor->stored_as, tensor->bytes, there);
-    tensor->name_length = member->name_length - strlen(".npy");
-    tensor->name = dti_opening_text(opening, member->name, tensor->name_length);
-    tensor->compressed = member->method != DTI_ZIP_STORED;
-    tensor->offset = member->data + (tensor->compressed ? 0 : array->start);
-    return tensor->name != NULL;
+                                  tensor.elements, tensor.stored_as, tensor.bytes, there);
+    tensor.name_length = member->name_length - strlen(".npy");
+    tensor.name = dti_opening_text(opening, member->name, tensor.name_length);
+    tensor.compressed = member->method != DTI_ZIP_STORED;
+    tensor.offset = member->data + (tensor.compressed ? 0 : array->start);
+    *ret = tensor;
+    return tensor.name != NULL;
 }
 
-static bool read_arrays(struct npz_reading *reading, struct dti_npz *npz,
-                        struct dti_tensor *tensors)
+/* The tensors that the array with that index is. */
+static bool add_tensors(struct npz_reading *reading, struct dti_npz *npz, size_t array,
+                        const struct dti_tensor *whole)
+{
+    struct dti_opening *const opening = reading->opening;
+    const size_t count = dti_npy_count(&reading->arrays), first = opening->container->tensor_count;
+    if (!dti_opening_grow(opening, &npz->places, first, count, &npz->place_capacity,
+                          sizeof *npz->places))
+        return false;
+    struct dti_tensor *const tensors = dti_opening_tensors(opening, count);
+    npz->arrays[array].fields = reading->arrays.fields.count > 0;
+    reading->fields |= npz->arrays[array].fields;
+    if (!tensors || !dti_npy_tensors(&reading->arrays, whole, tensors, &npz->places[first]))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        npz->places[first + i].array = array;
+    return true;
+}
+
+static bool read_arrays(struct npz_reading *reading, struct dti_npz *npz)
 {
     struct dti_opening *const opening = reading->opening;
     const char *const file_label = opening->label;
@@ -129,6 +149,7 @@ static bool read_arrays(struct npz_reading *reading, struct dti_npz *npz,
     for (size_t i = 0; i < npz->zip.count && good; i++) {
         const struct dti_zip_member *const member = &npz->zip.members[i];
         struct dti_npz_array *const array = &npz->arrays[npz->count];
+        struct dti_tensor whole;
         char label[DTI_ZIP_LABEL_SIZE];
         if (!is_array(member))
             continue;
@@ -139,7 +160,8 @@ static bool read_arrays(struct npz_reading *reading, struct dti_npz *npz,
         opening->label = file_label;
         good = good && dti_zip_locate(opening, &npz->zip, i);
         opening->label = label;
-        good = good && read_array(reading, member, &tensors[npz->count++], array);
+        good = good && read_array(reading, member, &whole, array) &&
+               add_tensors(reading, npz, npz->count++, &whole);
         opening->label = file_label;
     }
     return good;
@@ -186,16 +208,23 @@ static bool open_npz(struct dti_opening *opening)
     *npz = (struct dti_npz){.pool = opening->pool};
     if (!dti_zip_open(opening, &npz->zip) || !count_arrays(opening, &npz->zip, &count))
         return false;
-    struct dti_tensor *const tensors = dti_opening_tensors(opening, count);
+    struct dti_container *const container = opening->container;
     npz->arrays = dti_opening_array(opening, count, sizeof *npz->arrays);
-    if (!tensors || !npz->arrays)
+    if (!npz->arrays ||
+        !dti_opening_grow(opening, &container->tensors, 0, count, &opening->tensor_capacity,
+                          sizeof *container->tensors) ||
+        !dti_opening_grow(opening, &npz->places, 0, count, &npz->place_capacity,
+                          sizeof *npz->places))
         return false;
-    struct npz_reading reading = {.opening = opening};
+    struct npz_reading reading = {.opening = opening, .arrays = {.opening = opening}};
     dti_buffer_init(&reading.header);
-    const bool good = read_arrays(&reading, npz, tensors);
+    dti_npy_fields_init(&reading.arrays.fields);
+    const bool good = read_arrays(&reading, npz);
     dti_inflate_free(reading.stream);
     dti_buffer_free(&reading.header);
-    if (!good || (reading.guessed && !dti_npy_note_guess(opening)))
+    dti_npy_fields_free(&reading.arrays.fields);
+    if (!good || (reading.fields && !dti_npy_check_names(opening)) ||
+        !dti_npy_note_guess(&reading.arrays))
         return false;
     opening->container->own = npz;
     return true;

@@ -20,23 +20,6 @@ bool dti_scan_number(const unsigned char *text, size_t length, uint64_t *ret)
     return true;
 }
 
-static int hex(char c)
-{
-    const char lower = dti_ascii_lower(c);
-    return dti_ascii_digit(c) ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-static bool hex_number(const char *text, size_t count, uint32_t *ret)
-{
-    *ret = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (hex(text[i]) < 0)
-            return false;
-        *ret = *ret << 4 | (uint32_t)hex(text[i]);
-    }
-    return true;
-}
-
 /* 'os\x73': names of ASCII alone; other escapes than these occur in no name that anyone writes. */
 bool dti_scan_unescape(char *text, size_t *length)
 {
@@ -46,7 +29,7 @@ bool dti_scan_unescape(char *text, size_t *length)
         return false;
     for (size_t i = 1; i + 1 < *length; i++) {
         if (text[i] == '\\') {
-            if (i + 4 >= *length || text[i + 1] != 'x' || !hex_number(text + i + 2, 2, &point))
+            if (i + 4 >= *length || text[i + 1] != 'x' || !dti_ascii_hex(text + i + 2, 2, &point))
                 return false;
             text[to++] = (char)point;
             i += 3;
@@ -68,7 +51,7 @@ bool dti_scan_unescape_unicode(char *text, size_t *length)
             const char letter = i + 1 < *length ? text[i + 1] : '\0';
             const size_t digits = letter == 'u' ? 4 : 8;
             if ((letter != 'u' && letter != 'U') || *length - i < 2 + digits ||
-                !hex_number(text + i + 2, digits, &point))
+                !dti_ascii_hex(text + i + 2, digits, &point))
                 return false;
             i += 1 + digits;
         }

@@ -6,22 +6,18 @@
 #define DTINFO_TORCH_H
 
 #include "containers/containers.h"
+#include "containers/gather.h"
 #include "containers/pickle.h"
 
 /* What is known about the tensors of one file or of several, beside the container's own. */
 struct dti_torch_place {
-    const uint64_t *strides; /* in elements; NULL: its bytes are a plain range of the file */
-    uint64_t encoded;        /* or that many bytes of text, whose characters are the bytes; or 0 */
-    bool gathered;           /* and then they begin here in scratch */
-    uint64_t gathered_at;
+    struct dti_gather_place gather;
+    uint64_t encoded; /* so many bytes of text, whose characters are the tensor's bytes; or 0 */
 };
 struct dti_torch {
     size_t count, capacity;
     struct dti_torch_place *places; /* of each tensor of the container */
-    bool gathering;                 /* scratch is open, with room for more than is used */
-    struct dti_input scratch;
-    uint64_t used;
-    unsigned char *buffers; /* for gathering */
+    struct dti_gathered gathered;
 };
 
 /* Whether a file that begins so was written by torch.save(). */

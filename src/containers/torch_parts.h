@@ -43,7 +43,8 @@ bool dti_torch_array(const struct dti_pickle *pickle, uint32_t call, struct dti_
 
 struct dti_torch_found {
     struct dti_tensor tensor;
-    const uint64_t *strides; /* NULL: its bytes are a plain range of the file */
+    const uint64_t *strides; /* in bytes; NULL: its bytes are a plain range of the file */
+    uint64_t item;           /* bytes of an element, with strides */
     uint64_t span;           /* bytes from its first element to the end of its last */
     uint64_t encoded;        /* bytes of text in UTF-8 that has them; 0: they are as they are */
     size_t order;

@@ -61,7 +61,8 @@ static bool keep(struct dti_torch_reading *reading, unsigned file_index, struct 
         tensors[i] = found[i].tensor;
         tensors[i].file = file_index;
         torch->places[torch->count++] =
-            (struct dti_torch_place){.strides = found[i].strides, .encoded = found[i].encoded};
+            (struct dti_torch_place){.gather = {.strides = found[i].strides, .item = found[i].item},
+                                     .encoded = found[i].encoded};
     }
     return dti_opening_check_names(opening, tensors, count, DTI_NAMED(struct dti_tensor, name),
                                    (struct dti_subject){.what = "tensor"}, " occurs twice") &&

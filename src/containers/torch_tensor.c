@@ -193,9 +193,13 @@ bool dti_torch_set_layout(struct dti_torch_making *making)
     tensor->strided = !tensor->fortran;
     if (tensor->fortran)
         return true;
-    making->found.strides =
-        dti_opening_copy(reading->opening, making->strides, tensor->rank, sizeof *making->strides);
-    return making->found.strides != NULL;
+    uint64_t *const strides =
+        dti_opening_copy(reading->opening, making->strides, tensor->rank, sizeof *strides);
+    making->found.item = dti_format_item(tensor->format);
+    for (unsigned i = 0; strides && i < tensor->rank; i++)
+        strides[i] *= making->found.item;
+    making->found.strides = strides;
+    return strides != NULL;
 }
 
 /* Metadata are flags: what torch has still to do to the numbers. */

@@ -15,6 +15,11 @@ size_t dti_format_container(const struct dti_format *format)
     return format->width <= 8 ? 1 : format->width <= 16 ? 2 : format->width <= 32 ? 4 : 8;
 }
 
+size_t dti_format_item(const struct dti_format *format)
+{
+    return format->kind == DTI_KIND_COMPLEX ? format->width / 8u : dti_format_container(format);
+}
+
 unsigned dti_format_code_shift(const struct dti_format *format)
 {
     return format->id == DTI_TF32 ? 13 : 0;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "dtinfo/ascii.h"
 #include "dtinfo/utf8.h"
 
 /* The end of a run of plain characters. */
@@ -71,22 +72,6 @@ const char *dti_json_number_end(const char *at, const char *end, const char **re
     return at;
 }
 
-static bool read_hex(const char *text, uint32_t *ret_value)
-{
-    uint32_t value = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        const char c = text[i];
-        if (c >= '0' && c <= '9')
-            value = value << 4 | (uint32_t)(c - '0');
-        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-            value = value << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
-        else
-            return false;
-    }
-    *ret_value = value;
-    return true;
-}
-
 static bool is_high(uint32_t unit)
 {
     return unit >= 0xD800 && unit <= 0xDBFF;
@@ -112,41 +97,18 @@ static size_t read_escape(const char *at, const char *end, uint32_t *ret_point,
         }
     }
     uint32_t unit, second;
-    if (left < 6 || at[1] != 'u' || !read_hex(at + 2, &unit))
+    if (left < 6 || at[1] != 'u' || !dti_ascii_hex(at + 2, 4, &unit))
         return 0;
     if (!is_high(unit) && !is_low(unit)) {
         *ret_point = unit;
         return 6;
     }
     *ret_problem = "an unpaired surrogate";
-    if (is_low(unit) || left < 12 || at[6] != '\\' || at[7] != 'u' || !read_hex(at + 8, &second) ||
-        !is_low(second))
+    if (is_low(unit) || left < 12 || at[6] != '\\' || at[7] != 'u' ||
+        !dti_ascii_hex(at + 8, 4, &second) || !is_low(second))
         return 0;
     *ret_point = 0x10000 + ((unit - 0xD800) << 10) + (second - 0xDC00);
     return 12;
-}
-
-static void append_point(struct dti_buffer *out, uint32_t point)
-{
-    char piece[4];
-    size_t size = 0;
-    if (point < 0x80) {
-        piece[size++] = (char)point;
-    } else {
-        if (point < 0x800) {
-            piece[size++] = (char)(0xC0 | point >> 6);
-        } else {
-            if (point < 0x10000) {
-                piece[size++] = (char)(0xE0 | point >> 12);
-            } else {
-                piece[size++] = (char)(0xF0 | point >> 18);
-                piece[size++] = (char)(0x80 | (point >> 12 & 0x3F));
-            }
-            piece[size++] = (char)(0x80 | (point >> 6 & 0x3F));
-        }
-        piece[size++] = (char)(0x80 | (point & 0x3F));
-    }
-    dti_buffer_append(out, piece, size);
 }
 
 void dti_json_string_decode(struct dti_buffer *ret, const char *text, size_t length)
@@ -161,9 +123,10 @@ void dti_json_string_decode(struct dti_buffer *ret, const char *text, size_t len
         at = run_end;
         if (at < end) {
             uint32_t point;
+            char piece[4];
             const char *problem;
             at += read_escape(at, end, &point, &problem);
-            append_point(ret, point);
+            dti_buffer_append(ret, piece, dti_utf8_encode(point, piece));
         }
     }
 }

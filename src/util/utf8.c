@@ -38,6 +38,16 @@ size_t dti_utf8_decode(const char *text, size_t length, uint32_t *ret_point)
     return size;
 }
 
+size_t dti_utf8_encode(uint32_t point, char ret[4])
+{
+    const size_t size = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    static const unsigned char first[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    for (size_t i = size; i-- > 1; point >>= 6)
+        ret[i] = (char)(0x80 | (point & 0x3F));
+    ret[0] = (char)(first[size] | point);
+    return size;
+}
+
 bool dti_utf8_valid(const char *text, size_t length)
 {
     while (length > 0) {

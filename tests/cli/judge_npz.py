@@ -30,23 +30,24 @@ FLOATS = {
     "half": numpy.arange(5, dtype="<f2"),
 }
 FIELDS = {"fields": numpy.array([(1, 2), (3, 4)], dtype=[("x", "<f4"), ("y", ">i2")])}
+ALL = {**FLOATS, **FIELDS}
 QUANTIZED = {"w.weight": numpy.arange(-16, 16, dtype=numpy.int8).reshape(4, 8),
              "w.weight_scale": numpy.linspace(0.5, 1, 4, dtype="<f4").reshape(4, 1)}
 # Words of a command, the arrays that it reads; GOOD is the undamaged archive.
 READERS = {
-    "cast": (["cast", "BAD", "fp16", "-o", "out.safetensors"], FLOATS),
-    "cast to one thread": (["cast", "BAD", "bf16", "--threads", "1", "-o", "out.safetensors"], FLOATS),
-    "copy": (["cast", "BAD", "fp16", "--keep", "*", "-o", "out.safetensors"], FLOATS),
+    "cast": (["cast", "BAD", "fp16", "-o", "out.safetensors"], ALL),
+    "cast to one thread": (["cast", "BAD", "bf16", "--threads", "1", "-o", "out.safetensors"], ALL),
+    "copy": (["cast", "BAD", "fp16", "--keep", "*", "-o", "out.safetensors"], ALL),
     "cast to npy": (["cast", "BAD", "fp16", "--select", "fortran", "-o", "out.npy"], {"fortran"}),
     "cast to text": (["cast", "BAD", "fp16", "--select", "a", "--as", "text", "-o", "out.txt"], {"a"}),
     "quant": (["quant", "BAD", "int8", "--per", "channel", "-o", "out.safetensors"], FLOATS),
     "dequant": (["quant", "--dequant", "BAD", "fp32", "-o", "out.safetensors"], QUANTIZED),
-    "stats": (["inspect", "BAD", "--stats"], FLOATS),
-    "histogram": (["inspect", "BAD", "--histogram"], FLOATS),
-    "compare": (["compare", "GOOD", "BAD"], {**FLOATS, **FIELDS}),
-    "compare back": (["compare", "BAD", "GOOD"], {**FLOATS, **FIELDS}),
+    "stats": (["inspect", "BAD", "--stats"], ALL),
+    "histogram": (["inspect", "BAD", "--histogram"], ALL),
+    "compare": (["compare", "GOOD", "BAD"], ALL),
+    "compare back": (["compare", "BAD", "GOOD"], ALL),
     "compare orders": (["compare", "ROWS", "BAD"], FLOATS),
-    "check values": (["check", "BAD", "--no-nan", "--only", "a"], {**FLOATS, **FIELDS}),
+    "check values": (["check", "BAD", "--no-nan", "--only", "a"], ALL),
 }
 
 
@@ -135,7 +136,7 @@ def require_refusal(name, words, bad, data, member):
 def damaged_data_is_refused_by_every_reader():
     rng = random.Random(1)
     for name, (words, read) in READERS.items():
-        arrays = QUANTIZED if name == "dequant" else {**FLOATS, **FIELDS}
+        arrays = QUANTIZED if name == "dequant" else ALL
         if not set(read) >= set(FIELDS):
             arrays = {key: array for key, array in arrays.items() if key not in FIELDS}
         for wide in (False, True):
@@ -189,7 +190,7 @@ def check_verifies_all_members():
     extra = {"notes.txt": "not an array", "packed.npy.txt": "x" * 100}
     rng = random.Random(2)
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        data = archive({**FLOATS, **FIELDS, "text": numpy.array(["ab", "c"])}, extra, method)
+        data = archive({**ALL, "text": numpy.array(["ab", "c"])}, extra, method)
         write("good.npz", data)
         require(run("check", "good.npz").returncode == 0, "a good archive")
         require(run("check", "good.npz", "--dtype", "*:*", "--no-nan", "--only", "a").returncode in (0, 1, 2))
@@ -228,6 +229,31 @@ def good_archives_are_read():
                         os.remove(out)
 
 
+def fields_are_tensors_of_their_values():
+    """More records than are read at a time; of both kinds of file, by rows and by columns."""
+    record = numpy.dtype({"names": ["x", "at", "z"], "offsets": [0, 4, 20], "itemsize": 23,
+                          "formats": ["<f4", [("y", ">f8"), ("n", "<i2", (3,))], "<f2"]})
+    rng = numpy.random.default_rng(4)
+    for shape, order in (((70001,), "C"), ((300, 701), "F"), ((), "C")):
+        array = numpy.zeros(shape, record, order=order)
+        wanted = {"x": array["x"], "at.y": array["at"]["y"], "at.n": array["at"]["n"], "z": array["z"]}
+        for values in wanted.values():
+            values[...] = rng.integers(-2000, 2000, values.shape)
+        numpy.save("in.npy", array)
+        write("stored.npz", archive({"r": array}))
+        write("packed.npz", archive({"r": array}, method=zipfile.ZIP_DEFLATED))
+        for path, name in (("in.npy", "data"), ("stored.npz", "r"), ("packed.npz", "r")):
+            done = run("cast", path, "fp32", "-o", "out.npz")
+            require(done.returncode == 0, path, shape, done.stderr)
+            with numpy.load("out.npz") as made:
+                require(set(made) == {f"{name}.{key}" for key in wanted}, path, sorted(made))
+                for key, values in wanted.items():
+                    got = made[f"{name}.{key}"]
+                    require(got.shape == values.shape and numpy.array_equal(got, values), path, shape, key)
+                    require(got.dtype == ("<i2" if key == "at.n" else "<f4"), path, key, got.dtype)
+            os.remove("out.npz")
+
+
 def large_arrays_are_checked_in_any_order():
     """Several blocks, threads and tiles: a byte anywhere."""
     rng = numpy.random.default_rng(3)
@@ -264,7 +290,7 @@ def main():
         try:
             for test in (good_archives_are_read, damaged_data_is_refused_by_every_reader, sums_are_those_of_zlib,
                          headers_count_as_well, check_verifies_all_members,
-                         large_arrays_are_checked_in_any_order):
+                         fields_are_tensors_of_their_values, large_arrays_are_checked_in_any_order):
                 test()
         finally:
             os.chdir("/")

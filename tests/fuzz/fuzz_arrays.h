@@ -51,4 +51,31 @@ static inline void check_array(const struct dti_container *container,
         check_text_is_safe(container->notes[i].text);
 }
 
+/* All data in pieces, if they are not too many: they are there, or what is compressed or has a
+ * checksum is damaged. */
+static inline void check_data(struct dti_container *container, size_t index)
+{
+    enum { MOST = 1 << 20 };
+    static unsigned char piece[4096];
+    const struct dti_tensor *const tensor = &container->tensors[index];
+    const struct dti_input *input;
+    struct dti_error error = {.status = DTI_OK};
+    uint64_t offset;
+    if (tensor->bytes > MOST)
+        return;
+    enum dti_status status = dti_container_data(container, index, &input, &offset, &error);
+    if (status == DTI_OK)
+        REQUIRE(offset <= input->size && tensor->bytes <= input->size - offset);
+    for (uint64_t done = 0; status == DTI_OK && done < tensor->bytes;) {
+        const uint64_t left = tensor->bytes - done;
+        const size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
+        status = dti_input_read_at(input, piece, size, offset + done, &error);
+        done += size;
+    }
+    if (status != DTI_OK) {
+        check_error(status, &error);
+        REQUIRE(tensor->compressed || container->kind == DTI_CONTAINER_NPZ);
+    }
+}
+
 #endif

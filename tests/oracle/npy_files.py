@@ -25,6 +25,14 @@ def save(np, array, version=None):
     return file.getvalue()
 
 
+def leaves(array, name):
+    """The fields of an array, and those within them, as (name, array)."""
+    if array.dtype.names is None:
+        yield name, array
+    for field in array.dtype.names or ():
+        yield from leaves(array[field], f"{name}.{field}")
+
+
 def with_header(header, data, major=1):
     text = header if isinstance(header, bytes) else header.encode("utf-8")
     length = struct.pack("<H" if major == 1 else "<I", len(text))

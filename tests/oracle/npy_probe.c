@@ -9,7 +9,7 @@
  *      "bytes":24,"refusal":null,"data":HEX,"error":null,"head":HEX}]}
  *     {"ok":false,"error":"..."}
  *
- * data are the first 65536 bytes, or null, and error says why; head is the header that we would
+ * data are the first 2^20 bytes, or null, and error says why; head is the header that we would
  * write, or null.
  */
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 #include "containers/npy.h"
 #include "dtinfo/scratch.h"
 
-enum { DATA_MAX = 65536 };
+enum { DATA_MAX = 1 << 20 };
 
 static void put_hex(const void *data, size_t size)
 {

@@ -19,6 +19,7 @@ import npy_files
 from harness import Tally, arguments
 
 MAX_HEADER = 1 << 21
+SHOWN_BYTES = 1 << 20  # of a tensor's data, by the probe
 ML_FORMATS = {
     "bfloat16": "bf16", "float8_e5m2": "fp8_e5m2", "float8_e4m3fn": "fp8_e4m3fn",
     "float8_e4m3": "fp8_e4m3", "float8_e3m4": "fp8_e3m4", "float8_e4m3fnuz": "fp8_e4m3fnuz",
@@ -50,7 +51,7 @@ def check_array(tally, what, tensor, array, formats):
     tally.check(f"{what} fortran", tensor["fortran"], fortran)
     tally.check(f"{what} big", tensor["big"], array.dtype.str[0] == ">" and tensor["format"] is not None)
     tally.check(f"{what} bytes", tensor["bytes"], array.nbytes)
-    tally.check(f"{what} data", tensor["data"], bytes_of(array, fortran)[:65536].hex())
+    tally.check(f"{what} data", tensor["data"], bytes_of(array, fortran)[:SHOWN_BYTES].hex())
 
 
 def check_written(tally, np, what, tensor, array):
@@ -103,10 +104,76 @@ def foreign_part(tally, probe, np):
     for array, verdict in zip(arrays, ask(probe, files), strict=True):
         what = str(array.dtype)
         tally.check(f"{what} accepted", verdict["ok"], True)
+        if array.dtype.names:
+            check_fields(tally, what, verdict["tensors"], array, "data")
+            continue
         tensor = verdict["tensors"][0]
         tally.check(f"{what} bytes", tensor["bytes"], array.nbytes)
         tally.check(f"{what} shape", tensor["shape"], [2, 3])
         tally.check(f"{what} refused", tensor["refusal"] is not None and tensor["format"] is None, True)
+
+
+def record_types(np, rng):
+    """A structured type, to some depth, with padding, titles, sub-arrays and both orders of bytes."""
+    def simple():
+        return rng.choice("<>") + rng.choice([*npy_files.FORMATS, "S3", "U2"])
+
+    def extent():
+        return tuple(rng.randrange(1, 4) for _ in range(rng.randrange(3)))
+
+    def made(depth):
+        fields = []
+        for number in range(rng.randrange(1, 5)):
+            name = rng.choice("abxy") + "\u00e9'\"\n\u4e2d"[:rng.choice((0, 0, 0, 1, 2, 5))] + str(number)
+            inner = made(depth - 1) if depth > 0 and rng.random() < 0.3 else np.dtype(simple())
+            fields.append(((f"t{number}", name) if rng.random() < 0.1 else name, inner, extent()))
+        return np.dtype(fields, align=rng.random() < 0.4)
+    return made(rng.randrange(4))
+
+
+def check_fields(tally, what, tensors, array, name):
+    """The tensors of a structured array against its fields."""
+    wanted = list(npy_files.leaves(array, name))
+    names = [bytes.fromhex(tensor["name"]).decode("utf-8", "surrogatepass") for tensor in tensors]
+    tally.check(f"{what} names", names, [leaf for leaf, _ in wanted])
+    if len(tensors) != len(wanted):
+        return
+    for tensor, (leaf, values) in zip(tensors, wanted, strict=True):
+        kind = f"{values.dtype.kind}{values.dtype.itemsize}"
+        if tensor["format"] not in ML_FORMATS.values():
+            tally.check(f"{what} {leaf} format", tensor["format"], npy_files.FORMATS.get(kind))
+        tally.check(f"{what} {leaf} shape", tensor["shape"], list(values.shape))
+        tally.check(f"{what} {leaf} bytes", tensor["bytes"], values.nbytes)
+        if tensor["format"]:
+            tally.check(f"{what} {leaf} order", tensor["big"], values.dtype.str[0] == ">")
+            tally.check(f"{what} {leaf} data", tensor["data"], values.tobytes()[:SHOWN_BYTES].hex())
+
+
+def records_part(tally, probe, np, rng):
+    """Structured arrays: each field is a tensor; of archives, stored and compressed, too."""
+    arrays, files = [], []
+    for index in range(600):
+        shape = rng.choice([*npy_files.SHAPES, (50000,), (400, 300)] if index % 50 == 0 else npy_files.SHAPES)
+        dtype = record_types(np, rng)
+        count = int(np.prod(shape))
+        array = np.frombuffer(rng.randbytes(count * dtype.itemsize), np.uint8)
+        array = np.array(array.view(dtype).reshape(shape) if count else np.zeros(shape, dtype),
+                         order=rng.choice("CF"), copy=True)
+        data = npy_files.save(np, array, rng.choice((None, (3, 0))))
+        if index % 3 > 0:
+            data = npy_files.archive([("r.npy", data), ("z.npy", npy_files.save(np, np.arange(3.0)))],
+                                     (0, 8)[index % 3 - 1])
+        arrays.append(array)
+        files.append(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        verdicts = ask(probe, files)
+    for index, (array, verdict) in enumerate(zip(arrays, verdicts, strict=True)):
+        what = f"record {array.dtype} {array.shape}"
+        tally.check(f"{what} accepted: {verdict.get('error')}", verdict["ok"], True)
+        if verdict["ok"]:
+            tensors = verdict["tensors"] if index % 3 == 0 else verdict["tensors"][:-1]
+            check_fields(tally, what, tensors, array, "data" if index % 3 == 0 else "r")
 
 
 def kinds_part(tally, probe, np):
@@ -185,9 +252,13 @@ def agree(tally, np, data, verdict, counts):
         return
     head = data[:200]
     tally.checked += 1
+    if array is not None and array.dtype.names and bytes.fromhex(tensor["name"]) != b"data":
+        check_fields(tally, f"fields of {head}", verdict["tensors"], array, "data")
+        return
     if array is None:
         # what numpy cannot name either is listed and not read; "<f1" is ml_dtypes' own
-        if tensor["refusal"] is None and tensor["type"].lstrip("<>=|") != "f1":
+        types = {each["type"].lstrip("<>=|") for each in verdict["tensors"]}
+        if tensor["refusal"] is None and not types & {"f1", "g2", "W4"}:
             tally.differ(f"accepted {head}", tensor, why)
         return
     if tensor["shape"] != list(array.shape):
@@ -197,7 +268,7 @@ def agree(tally, np, data, verdict, counts):
         order = "F" if tensor["fortran"] else "C"
         if tensor["format"] != wanted or tensor["bytes"] != array.nbytes:
             tally.differ(f"format of {head}", tensor["format"], array.dtype)
-        elif bytes.fromhex(tensor["data"]) != array.tobytes(order)[:65536]:
+        elif bytes.fromhex(tensor["data"]) != array.tobytes(order)[:SHOWN_BYTES]:
             tally.differ(f"data of {head}", tensor["data"], array.tobytes(order).hex())
     elif tensor["refusal"] is not None and tensor["bytes"] != array.nbytes and "[" not in tensor["type"]:
         if tensor["type"] != "structured":
@@ -268,7 +339,7 @@ def check_members(tally, data, verdict, arrays, why):
         array = arrays.get(name)
         if array is None:
             tally.differ(f"member {name}", "there", sorted(arrays))
-        elif tensor["error"] is None and tensor["data"] != bytes_of(array, tensor["fortran"])[:65536].hex():
+        elif tensor["error"] is None and tensor["data"] != bytes_of(array, tensor["fortran"])[:SHOWN_BYTES].hex():
             tally.differ(f"data of {name}", tensor["data"][:80], bytes_of(array, tensor["fortran"])[:40].hex())
 
 
@@ -324,6 +395,7 @@ def main():
     numpy_part(tally, probe, np, rng)
     foreign_part(tally, probe, np)
     kinds_part(tally, probe, np)
+    records_part(tally, probe, np, random.Random(20261123))
     tally.part("numpy " + np.__version__)
     try:
         ml_dtypes_part(tally, probe, np, importlib.import_module("ml_dtypes"), rng)

@@ -194,13 +194,6 @@ void dti_judge_free(struct dti_judge *judge)
     free(judge->ranges);
 }
 
-/* Bytes of an element, or of both parts of a complex number. */
-static size_t item_bytes(const struct dti_tensor *tensor)
-{
-    const size_t bytes = dti_format_container(dti_real_format(tensor->format));
-    return tensor->format->kind == DTI_KIND_COMPLEX ? 2 * bytes : bytes;
-}
-
 enum dti_status dti_judge_add(struct dti_judge *judge, const struct dti_judge_range *range,
                               struct dti_container *other, bool fortran, struct dti_error *reterr)
 {
@@ -214,8 +207,8 @@ enum dti_status dti_judge_add(struct dti_judge *judge, const struct dti_judge_ra
         dti_container_data(other, range->other, &added->input, &added->input_offset, reterr);
     if (status == DTI_OK && tensor->fortran && !fortran && range->bytes > 0) {
         status = dti_transpose(added->input, added->input_offset, tensor->rank, tensor->shape,
-                               item_bytes(tensor), judge->options->max_memory, &added->reordered,
-                               reterr);
+                               dti_format_item(tensor->format), judge->options->max_memory,
+                               &added->reordered, reterr);
         added->is_reordered = status == DTI_OK;
     }
     if (status != DTI_OK)

@@ -22,13 +22,6 @@ struct group {
     struct dti_rewrite_input input; /* of the last part */
 };
 
-/* Bytes of an element in its file, for moving it about: a multiple of 8 bits. */
-static size_t item_bytes(const struct dti_tensor *tensor)
-{
-    const size_t bytes = dti_format_container(dti_real_format(tensor->format));
-    return tensor->format->kind == DTI_KIND_COMPLEX ? 2 * bytes : bytes;
-}
-
 enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, uint64_t max_memory,
                                        struct dti_rewrite_input *ret, struct dti_error *reterr)
 {
@@ -47,8 +40,8 @@ enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, u
     if (status != DTI_OK || ret->source || !tensor->fortran ||
         dti_rewrite_is_fortran(rewrite, tensor))
         return status;
-    status = dti_transpose(ret->input, ret->offset, tensor->rank, tensor->shape, item_bytes(tensor),
-                           max_memory, &ret->reordered, reterr);
+    status = dti_transpose(ret->input, ret->offset, tensor->rank, tensor->shape,
+                           dti_format_item(tensor->format), max_memory, &ret->reordered, reterr);
     if (status != DTI_OK)
         return status;
     ret->is_reordered = true;

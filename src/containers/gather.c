@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Gathers elements that do not follow each other in a file. What they touch of the file is read in
+ * pieces of a fixed size: the last dimensions as far as they fit into a piece; or, where another
+ * dimension lies closer in the file, tiles of that one and the last. */
+#include "containers/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/scratch.h"
+
+enum { PIECE = DTI_GATHER_PIECE, SIDE = 256, ITEM_MAX = 16, RANK_MAX = 66 };
+
+/* A gathering. Dimensions of one element are left out, but one is always there, in front. */
+struct gathering {
+    const struct dti_input *from;
+    struct dti_input *to;
+    uint64_t from_at, to_at; /* of the first element */
+    size_t item;
+    unsigned rank;
+    uint64_t shape[RANK_MAX], strides[RANK_MAX]; /* strides in bytes */
+    uint64_t out_strides[RANK_MAX];              /* in the result, in bytes */
+    unsigned char *piece, *gathered;             /* PIECE bytes each */
+};
+
+/* Bytes from the first to the last element of the dimensions from `first` on. */
+static uint64_t span_of(const struct gathering *work, unsigned first)
+{
+    uint64_t span = work->item;
+    for (unsigned i = first; i < work->rank; i++)
+        span += (work->shape[i] - 1) * work->strides[i]; /* within the file: fits */
+    return span;
+}
+
+/* Counts up the places of the dimensions before `end`, without those of which skip has a bit;
+ * moves both offsets along. False: they are all done. */
+static bool advance(const struct gathering *work, uint64_t *place, unsigned end, uint64_t skip,
+                    uint64_t *from, uint64_t *to)
+{
+    for (unsigned i = end; i-- > 0;) {
+        if (skip >> i & 1)
+            continue;
+        *from += work->strides[i];
+        *to += work->out_strides[i];
+        if (++place[i] < work->shape[i])
+            return true;
+        *from -= work->shape[i] * work->strides[i];
+        *to -= work->shape[i] * work->out_strides[i];
+        place[i] = 0;
+    }
+    return false;
+}
+
+static void move(unsigned char *to, const unsigned char *from, size_t item)
+{
+    switch (item) {
+    case 1:
+        *to = *from;
+        break;
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    default:
+        memcpy(to, from, ITEM_MAX);
+    }
+}
+
+/* Takes the elements of the dimensions from `first` on out of the piece; what fills the room for
+ * the gathered ones is written. */
+static enum dti_status gather_piece(const struct gathering *work, unsigned first, uint64_t to,
+                                    struct dti_error *reterr)
+{
+    const unsigned last = work->rank - 1;
+    uint64_t place[RANK_MAX] = {0}, from = 0, unused = 0;
+    size_t used = 0;
+    enum dti_status status = DTI_OK;
+    bool more = true;
+    while (more && status == DTI_OK) {
+        for (uint64_t i = 0; i < work->shape[last] && status == DTI_OK; i++) {
+            move(work->gathered + used, work->piece + from + i * work->strides[last], work->item);
+            used += work->item;
+            if (used == PIECE) {
+                status = dti_scratch_write_at(work->to, work->gathered, used, to, reterr);
+                to += used;
+                used = 0;
+            }
+        }
+        more = advance(work, place, last, dti_low_bits(first), &from, &unused);
+    }
+    if (status == DTI_OK && used > 0)
+        status = dti_scratch_write_at(work->to, work->gathered, used, to, reterr);
+    return status;
+}
+
+/* Everything, in pieces that have the dimensions from `first` on. */
+static enum dti_status gather_pieces(const struct gathering *work, unsigned first,
+                                     struct dti_error *reterr)
+{
+    const size_t span = (size_t)span_of(work, first);
+    uint64_t place[RANK_MAX] = {0}, from = work->from_at, to = work->to_at;
+    enum dti_status status;
+    do {
+        status = dti_input_read_at(work->from, work->piece, span, from, reterr);
+        if (status == DTI_OK)
+            status = gather_piece(work, first, to, reterr);
+    } while (status == DTI_OK && advance(work, place, first, 0, &from, &to));
+    return status;
+}
+
+/* A tile: rows of the dimension `close` are read, rows of the last one are written. */
+static enum dti_status gather_tile(const struct gathering *work, unsigned close, uint64_t from,
+                                   uint64_t to, uint64_t rows, uint64_t columns,
+                                   struct dti_error *reterr)
+{
+    const unsigned last = work->rank - 1;
+    const size_t item = work->item, row = (size_t)columns * item;
+    const size_t span = (size_t)((rows - 1) * work->strides[close]) + item;
+    enum dti_status status = DTI_OK;
+    for (uint64_t i = 0; i < columns && status == DTI_OK; i++) {
+        status = dti_input_read_at(work->from, work->piece, span, from + i * work->strides[last],
+                                   reterr);
+        for (uint64_t j = 0; j < rows && status == DTI_OK; j++)
+            move(work->gathered + j * row + i * item, work->piece + j * work->strides[close], item);
+    }
+    for (uint64_t j = 0; j < rows && status == DTI_OK; j++)
+        status = dti_scratch_write_at(work->to, work->gathered + j * row, row,
+                                      to + j * work->out_strides[close], reterr);
+    return status;
+}
+
+static enum dti_status gather_tiles(const struct gathering *work, unsigned close,
+                                    struct dti_error *reterr)
+{
+    const unsigned last = work->rank - 1;
+    uint64_t place[RANK_MAX] = {0}, from = work->from_at, to = work->to_at;
+    uint64_t side = SIDE;
+    while ((side - 1) * work->strides[close] + work->item > PIECE)
+        side /= 2;
+    enum dti_status status = DTI_OK;
+    do {
+        for (uint64_t i = 0; i < work->shape[close] && status == DTI_OK; i += side) {
+            const uint64_t rows = work->shape[close] - i < side ? work->shape[close] - i : side;
+            for (uint64_t j = 0; j < work->shape[last] && status == DTI_OK; j += SIDE) {
+                const uint64_t left = work->shape[last] - j;
+                status = gather_tile(work, close,
+                                     from + i * work->strides[close] + j * work->strides[last],
+                                     to + i * work->out_strides[close] + j * work->item, rows,
+                                     left < SIDE ? left : SIDE, reterr);
+            }
+        }
+    } while (status == DTI_OK && advance(work, place, last, UINT64_C(1) << close, &from, &to));
+    return status;
+}
+
+/* Of the dimensions before `end` the one whose elements are closest in the file, if they are closer
+ * than `span`; else the one in front. */
+static unsigned closest(const struct gathering *work, unsigned end, uint64_t span)
+{
+    unsigned close = 0;
+    for (unsigned i = 1; i < end; i++) {
+        if (work->strides[i] > 0 && work->strides[i] < span) {
+            close = i;
+            span = work->strides[i];
+        }
+    }
+    return close;
+}
+
+/* Where the last dimension is longer than a piece, and closest: as many of its elements at a time
+ * as a piece has. */
+static enum dti_status gather_rows(const struct gathering *work, struct dti_error *reterr)
+{
+    const unsigned last = work->rank - 1;
+    const uint64_t step = work->strides[last], most = (PIECE - work->item) / step + 1;
+    struct gathering part = *work;
+    uint64_t place[RANK_MAX] = {0}, from = work->from_at, to = work->to_at;
+    enum dti_status status = DTI_OK;
+    part.rank = 1;
+    part.strides[0] = step;
+    do {
+        for (uint64_t i = 0; i < work->shape[last] && status == DTI_OK; i += most) {
+            const uint64_t left = work->shape[last] - i;
+            part.from_at = from + i * step;
+            part.to_at = to + i * work->item;
+            part.shape[0] = left < most ? left : most;
+            status = gather_pieces(&part, 0, reterr);
+        }
+    } while (status == DTI_OK && advance(work, place, last, 0, &from, &to));
+    return status;
+}
+
+static enum dti_status gather(const struct gathering *work, struct dti_error *reterr)
+{
+    const unsigned last = work->rank - 1;
+    unsigned first = work->rank;
+    while (first > 0 && span_of(work, first - 1) <= PIECE)
+        first--;
+    const unsigned close = first <= last ? closest(work, first, span_of(work, first))
+                                         : closest(work, last, work->strides[last]);
+    return close > 0      ? gather_tiles(work, close, reterr)
+           : first > last ? gather_rows(work, reterr)
+                          : gather_pieces(work, first, reterr);
+}
+
+static void add_dimension(struct gathering *work, uint64_t count, uint64_t stride)
+{
+    work->shape[work->rank] = count;
+    work->strides[work->rank++] = stride;
+}
+
+/* Elements of a size that no number has are rows of bytes. */
+static void plan(struct gathering *work, const struct dti_tensor *tensor,
+                 const struct dti_gather_place *place)
+{
+    const bool number = place->item <= ITEM_MAX && (place->item & (place->item - 1)) == 0;
+    add_dimension(work, 1, 0);
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        if (tensor->shape[i] != 1)
+            add_dimension(work, tensor->shape[i], place->strides[i]);
+    }
+    if (!number)
+        add_dimension(work, place->item, 1);
+    work->item = number ? (size_t)place->item : 1;
+    uint64_t out = work->item;
+    for (unsigned i = work->rank; i-- > 0;) {
+        work->out_strides[i] = out;
+        out *= work->shape[i];
+    }
+}
+
+/* The file grows by doubling: tensors may be many and small. */
+enum dti_status dti_gathered_room(struct dti_gathered *gathered, const char *name, uint64_t bytes,
+                                  struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    if (!gathered->buffers)
+        gathered->buffers = malloc((size_t)2 * PIECE);
+    if (!gathered->buffers)
+        return dti_no_memory(reterr);
+    if (!gathered->open)
+        status = dti_scratch_open(&gathered->scratch, name, 0, reterr);
+    if (status != DTI_OK)
+        return status;
+    gathered->open = true;
+    const uint64_t left = gathered->scratch.size - gathered->used;
+    if (bytes <= left)
+        return DTI_OK;
+    const uint64_t more = gathered->scratch.size > PIECE ? gathered->scratch.size : PIECE;
+    return dti_scratch_extend(&gathered->scratch, more > bytes - left ? more : bytes - left,
+                              reterr);
+}
+
+enum dti_status dti_gather(struct dti_gathered *gathered, struct dti_gather_place *place,
+                           const struct dti_tensor *tensor, const struct dti_input *input,
+                           uint64_t offset, const struct dti_input **ret_input,
+                           uint64_t *ret_offset, struct dti_error *reterr)
+{
+    if (!place->gathered) {
+        enum dti_status status = dti_gathered_room(gathered, input->name, tensor->bytes, reterr);
+        if (status != DTI_OK)
+            return status;
+        struct gathering work = {.from = input,
+                                 .to = &gathered->scratch,
+                                 .from_at = offset,
+                                 .to_at = gathered->used,
+                                 .piece = gathered->buffers,
+                                 .gathered = gathered->buffers + PIECE};
+        plan(&work, tensor, place);
+        status = gather(&work, reterr);
+        if (status != DTI_OK)
+            return status;
+        dti_gathered_add(gathered, place, tensor->bytes);
+    }
+    *ret_input = &gathered->scratch;
+    *ret_offset = place->at;
+    return DTI_OK;
+}
+
+void dti_gathered_free(struct dti_gathered *gathered)
+{
+    if (gathered->open)
+        dti_input_close(&gathered->scratch);
+    free(gathered->buffers);
+}
