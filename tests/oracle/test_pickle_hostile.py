@@ -4,8 +4,9 @@ tensors refuse each in one line, and under strace nothing is opened but the file
 
 usage: test_pickle_hostile.py DTINFO
 
-The package picklescan is used where it is installed (PyPI; it loads no pickle), and strace where it works.
+The packages picklescan and fickling are used where they are installed (PyPI; they load no pickle), and strace where it works.
 """
+import collections
 import io
 import json
 import os
@@ -150,6 +151,34 @@ def odd():
     }
 
 
+def by_fickling():
+    """Plain objects and state dicts with code that fickling put into their pickles."""
+    if not have("fickling"):
+        TALLY.skip("fickling")
+        return
+    from fickling.fickle import Pickled
+    objects = [{"a": [1, 2.5, None], "b": ("x", {3})}, [], [collections.OrderedDict(c=b"bytes"), "text"]]
+    plain = [pickle.dumps(one, protocol) for one in objects for protocol in range(6)] + [state({"w": tensor()})]
+
+    def with_code(pickled, method, *words, **options):
+        try:
+            made = Pickled.load(pickled)
+            getattr(made, method)(*words, **options)
+            return [made.dumps()]
+        except (NotImplementedError, ValueError):  # of opcodes that it does not know
+            return []
+    for at, pickled in enumerate(plain):
+        for first, result in ((True, False), (False, False), (True, True), (False, True)):
+            for module, attr in (("builtins", "exec"), ("os", "system"), ("importlib", "import_module")):
+                for made in with_code(pickled, "insert_python", "touch made", module=module, attr=attr, run_first=first,
+                                      use_output_as_unpickle_result=result):
+                    yield "fickling %d, %s.%s, %d%d" % (at, module, attr, first, result), made, {(module, attr)}
+        for compiled in (False, True):
+            for made in with_code(pickled, "insert_function_call_on_unpickled_object",
+                                  "def f(obj):\n    open('made', 'w')\n    return obj", compile_code=compiled):
+                yield "fickling %d, a function, %d" % (at, compiled), made, {("builtins", "eval")}
+
+
 def scanned(path):
     start = time.monotonic()
     done = run("check", "--pickle", path, "--json")
@@ -260,6 +289,10 @@ with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(paths[-1]).write_bytes(archive(pickled) if count % 3 else pickled)
         count += 1
     TALLY.part("%d pickles by a generator" % count)
+    for what, pickled, want in by_fickling():
+        judge(what, pickled, want)
+        against_peer(what, pickled)
+    TALLY.part("pickles by fickling")
     for what, (pickled, want) in odd().items():
         judge(what, pickled, want)
     TALLY.part("odd pickles")
