@@ -25,6 +25,24 @@ def save(np, array, version=None):
     return file.getvalue()
 
 
+def record_type(np, rng):
+    """A structured type, to some depth, with padding, titles, sub-arrays and both orders of bytes."""
+    def simple():
+        return rng.choice("<>") + rng.choice([*FORMATS, "S3", "U2"])
+
+    def extent():
+        return tuple(rng.randrange(1, 4) for _ in range(rng.randrange(3)))
+
+    def made(depth):
+        fields = []
+        for number in range(rng.randrange(1, 5)):
+            name = rng.choice("abxy") + "\u00e9'\"\n\u4e2d"[:rng.choice((0, 0, 0, 1, 2, 5))] + str(number)
+            inner = made(depth - 1) if depth > 0 and rng.random() < 0.3 else np.dtype(simple())
+            fields.append(((f"t{number}", name) if rng.random() < 0.1 else name, inner, extent()))
+        return np.dtype(fields, align=rng.random() < 0.4)
+    return made(rng.randrange(4))
+
+
 def leaves(array, name):
     """The fields of an array, and those within them, as (name, array)."""
     if array.dtype.names is None:

@@ -113,24 +113,6 @@ def foreign_part(tally, probe, np):
         tally.check(f"{what} refused", tensor["refusal"] is not None and tensor["format"] is None, True)
 
 
-def record_types(np, rng):
-    """A structured type, to some depth, with padding, titles, sub-arrays and both orders of bytes."""
-    def simple():
-        return rng.choice("<>") + rng.choice([*npy_files.FORMATS, "S3", "U2"])
-
-    def extent():
-        return tuple(rng.randrange(1, 4) for _ in range(rng.randrange(3)))
-
-    def made(depth):
-        fields = []
-        for number in range(rng.randrange(1, 5)):
-            name = rng.choice("abxy") + "\u00e9'\"\n\u4e2d"[:rng.choice((0, 0, 0, 1, 2, 5))] + str(number)
-            inner = made(depth - 1) if depth > 0 and rng.random() < 0.3 else np.dtype(simple())
-            fields.append(((f"t{number}", name) if rng.random() < 0.1 else name, inner, extent()))
-        return np.dtype(fields, align=rng.random() < 0.4)
-    return made(rng.randrange(4))
-
-
 def check_fields(tally, what, tensors, array, name):
     """The tensors of a structured array against its fields."""
     wanted = list(npy_files.leaves(array, name))
@@ -154,7 +136,7 @@ def records_part(tally, probe, np, rng):
     arrays, files = [], []
     for index in range(600):
         shape = rng.choice([*npy_files.SHAPES, (50000,), (400, 300)] if index % 50 == 0 else npy_files.SHAPES)
-        dtype = record_types(np, rng)
+        dtype = npy_files.record_type(np, rng)
         count = int(np.prod(shape))
         array = np.frombuffer(rng.randbytes(count * dtype.itemsize), np.uint8)
         array = np.array(array.view(dtype).reshape(shape) if count else np.zeros(shape, dtype),
