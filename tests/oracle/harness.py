@@ -4,7 +4,10 @@
 Usage of every test: test_x.py PROBE [--long]. Exit 0 all right, 1 differences, 77 nothing ran.
 """
 
+import ctypes
+import importlib.util
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -18,6 +21,15 @@ def have(name):
         return __import__(name)
     except ImportError:
         return None
+
+
+def ggml_library():
+    """ggml's C, or None: the library that DTI_GGML_LIBRARY names, or that of an installed llama-cpp-python."""
+    path = os.environ.get("DTI_GGML_LIBRARY")
+    found = None if path else importlib.util.find_spec("llama_cpp")
+    if found:
+        path = next(map(str, pathlib.Path(found.origin).parent.glob("lib/libggml-base.so*")), None)
+    return ctypes.CDLL(path) if path else None
 
 
 def ask(probe, lines):

@@ -4,8 +4,8 @@
 from other blocks, for any number of threads; which tensors are quantized, what the metadata say of them, and what is
 refused.
 
-The bytes are those of gguf.quants.quantize(), or, of types that the package lacks, of the library that
-DTI_GGML_LIBRARY names, with the functions of ggml-quants.c, compiled without contraction.
+The bytes are those of gguf.quants.quantize(), or, of types that the package lacks, of ggml's C; test_ggml_encode.py says
+which library.
 
 usage: test_gguf_quant.py DTINFO
 """
@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 
+import harness
+
 try:
     import gguf
     import numpy
@@ -29,6 +31,7 @@ except ImportError:
 PROGRAM = os.path.abspath(sys.argv[1])
 RANDOM = numpy.random.default_rng(12)
 TYPES = gguf.GGMLQuantizationType
+LIBRARY = harness.ggml_library()
 checks = 0
 without = []
 # llama.h, enum llama_ftype: of mixtures the one called M
@@ -87,11 +90,6 @@ def number(fields, key):
     return struct.unpack("<I", fields[key][1][-1])[0] if key in fields else None
 
 
-def library():
-    path = os.environ.get("DTI_GGML_LIBRARY")
-    return ctypes.CDLL(path) if path else None
-
-
 def encode(name, numbers):
     """By the package, or by ggml's C; None: neither has the type."""
     kind = TYPES[name]
@@ -99,15 +97,14 @@ def encode(name, numbers):
         return gguf.quants.quantize(numbers.astype("<f4"), kind).tobytes()
     except NotImplementedError:
         pass
-    there = library()
     word = name.lower() if name.startswith("IQ") else "row_%s_ref" % name.lower().replace("_k", "_K")
     word = "quantize_" + word
-    if there is None or not hasattr(there, word):
+    if LIBRARY is None or not hasattr(LIBRARY, word):
         return None
     length, size = gguf.GGML_QUANT_SIZES[kind]
     x = numpy.ascontiguousarray(numbers, "<f4")
     out = numpy.zeros(x.size // length * size, "u1")
-    function = getattr(there, word)
+    function = getattr(LIBRARY, word)
     function.restype = None
     places = [x.ctypes.data_as(ctypes.c_void_p), out.ctypes.data_as(ctypes.c_void_p)]
     if word.endswith("_ref"):
