@@ -13,49 +13,27 @@ import ctypes
 import json
 import os
 import re
-import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 
 import harness
+from harness import bytes_of
 
-try:
-    import gguf
-    import numpy
-except ImportError:
+gguf, numpy = harness.have("gguf"), harness.have("numpy")
+if gguf is None or numpy is None:
     print("skipped: needs gguf and numpy")
     sys.exit(77)
 
-PROGRAM = os.path.abspath(sys.argv[1])
+DTINFO = harness.Program(sys.argv[1])
+require, run = DTINFO.require, DTINFO.run
 RANDOM = numpy.random.default_rng(12)
 TYPES = gguf.GGMLQuantizationType
 LIBRARY = harness.ggml_library()
-checks = 0
 without = []
 # llama.h, enum llama_ftype: of mixtures the one called M
 FILE_TYPES = {"F32": 0, "F16": 1, "Q4_0": 2, "Q4_1": 3, "Q8_0": 7, "Q5_0": 8, "Q5_1": 9, "Q2_K": 10, "Q3_K": 12,
               "Q4_K": 15, "Q5_K": 17, "Q6_K": 18, "IQ4_NL": 25, "IQ4_XS": 30, "BF16": 32, "TQ1_0": 36, "TQ2_0": 37,
               "MXFP4": 38, "Q1_0": 40, "Q2_0": 41}
-
-
-def require(holds, *details):
-    global checks
-    checks += 1
-    if not holds:
-        raise AssertionError(" ".join(str(detail)[:600] for detail in details))
-
-
-def run(*words, status=0):
-    done = subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
-    require(done.returncode == status, words, done.returncode, done.stdout[-300:], done.stderr[-300:])
-    return done.stdout.decode(), done.stderr.decode()
-
-
-def bytes_of(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def write(path, tensors, pairs=(("general.file_type", 1), ("general.quantization_version", 2)), big=False):
@@ -276,16 +254,9 @@ def judge_odd():
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    try:
-        os.chdir(folder)
-        for step in (judge_types, judge_losses, judge_blocks, judge_template, judge_odd):
-            step()
-    finally:
-        os.chdir("/")
-        shutil.rmtree(folder)
+    harness.in_new_folder(judge_types, judge_losses, judge_blocks, judge_template, judge_odd)
     left = ", not judged: %s (DTI_GGML_LIBRARY)" % ", ".join(sorted(set(without))) if without else ""
-    print("%d checks%s" % (checks, left))
+    print("%d checks%s" % (DTINFO.checks, left))
 
 
 if __name__ == "__main__":
