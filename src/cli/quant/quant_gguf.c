@@ -135,7 +135,6 @@ static enum dti_status open_view(struct dti_rewrite_job *job, struct dti_error *
         .select = tensors->select,
         .level = job->request.level,
         .open = job->source.options,
-        .said_by = "--bits or --block",
         .stays = stays,
         .stays_context = job,
     };
