@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The decoders and encoders of GGUF's blocks by levels, and the choice of one. */
+#include <stdio.h>
+
 #include "kernels/first_row.h"
 #include "kernels/gguf_kernels.h"
 
@@ -47,4 +49,13 @@ const struct dti_gguf_type *dti_gguf_encoded(size_t index)
             return dti_gguf_type_of(blocks);
     }
     return NULL;
+}
+
+const char *dti_gguf_encoded_words(char text[DTI_GGUF_ENCODED_WORDS])
+{
+    size_t used = 0;
+    for (size_t i = 0; dti_gguf_encoded(i) && used < DTI_GGUF_ENCODED_WORDS; i++)
+        used += (size_t)snprintf(text + used, DTI_GGUF_ENCODED_WORDS - used, "%s%s",
+                                 i > 0 ? ", " : "", dti_gguf_encoded(i)->word);
+    return text;
 }

@@ -20,19 +20,10 @@ import sys
 import tempfile
 
 import range_server as srv
+from range_server import check
 
 GB, TENSORS, CUTS = 10 ** 9, 10, 10
 MOST_KIB = 80 << 10  # 64 MiB, and the buffers of what is read ahead
-OURS = ("HF_TOKEN", "HF_ENDPOINT", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
-checks = failures = 0
-
-
-def check(good, *words):
-    global checks, failures
-    checks += 1
-    if not good:
-        failures += 1
-        print("FAILED:", *words)
 
 
 class Sparse(srv.Resource):
@@ -106,8 +97,7 @@ def main():
         made = srv.make_certificate(folder)
         context, certificate = made if made else (None, None)
         server = srv.Server(context)
-        environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower() and k not in OURS}
-        environment["SSL_CERT_FILE"] = str(certificate or "")
+        environment = srv.environment(certificate)
         header = make(folder / "local.safetensors", total)
         resource = server.resources["/large.safetensors"] = Sparse(folder / "local.safetensors")
         address = server.base() + "/large.safetensors"
@@ -140,8 +130,7 @@ def main():
         check(len(done) == CUTS, "cut", len(done), "times")
         check(sum(r.sent for r in asked) < total + (64 << 20), "bytes are asked for again", sum(r.sent for r in asked) - total)
         check(peak <= MOST_KIB, "memory", peak)
-    print("%d checks, %d failures" % (checks, failures))
-    return 1 if failures else 0
+    return srv.end()
 
 
 if __name__ == "__main__":

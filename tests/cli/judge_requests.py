@@ -15,12 +15,11 @@ import sys
 import tempfile
 
 import range_server as srv
+from range_server import check
 
 PROGRAM = os.path.abspath(sys.argv[1])
 KIB = 1024
 DATA = 4 << 20  # of every file, so that a header's requests are not all of it
-OURS = ("HF_TOKEN", "HF_ENDPOINT", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
-checks = failures = 0
 
 
 def safetensors(tensors):
@@ -107,8 +106,7 @@ class Bench:
         made = srv.make_certificate(pathlib.Path(folder))
         context, certificate = made if made else (None, None)
         self.folder, self.server = folder, srv.Server(context)
-        self.environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower() and k not in OURS}
-        self.environment.update(SSL_CERT_FILE=str(certificate or ""), HF_ENDPOINT=self.server.base())
+        self.environment = {**srv.environment(certificate), "HF_ENDPOINT": self.server.base()}
 
     def run(self, *words):
         """The run, and the requests that it sent."""
@@ -118,21 +116,13 @@ class Bench:
         return run, self.server.take()
 
 
-def check(good, *words):
-    global checks, failures
-    checks += 1
-    if not good:
-        failures += 1
-        print("FAILED:", *words)
-
-
 def judge_counts(b, prefix, name, header, cast):
     """Nothing is asked for twice, and the first request of a file brings its size and 64 KiB."""
     cells = []
     for title, words in COMMANDS.items():
         if title == "cast" and name in ("arrays.npz", "array.npy"):
             words = words + ["--as", "npz"]
-        out = "out%d" % checks + ("/" if name.endswith("json") else ".npz" if "npz" in words else ".safetensors")
+        out = "out%d" % srv.checks + ("/" if name.endswith("json") else ".npz" if "npz" in words else ".safetensors")
         run, asked = b.run(*({"ADDRESS": prefix + name, "OUT": out}.get(word, word) for word in words))
         ranges = [(r.path, r.first, r.sent) for r in asked]
         cells.append("%3d %6d" % (len(asked), sum(r.sent for r in asked) // KIB))
@@ -245,8 +235,7 @@ def main():
         judge_names(b, files)
         if "arrays.npz" in files:
             judge_queries(b, files)
-    print("%d checks, %d failures" % (checks, failures))
-    return 1 if failures else 0
+    return srv.end()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Servers on this machine for tests of addresses: HTTPS with a certificate of their own, or HTTP. They answer
-range requests from bytes or from a file, record every request, and misbehave as the test asks them to."""
+range requests from bytes or from a file, record every request, and misbehave as the test asks them to. And the checks
+that these tests count."""
 import http.server
+import os
 import re
 import shutil
 import socket
@@ -10,6 +12,29 @@ import ssl
 import subprocess
 import threading
 import time
+
+checks = failures = 0
+
+
+def check(good, *words):
+    global checks, failures
+    checks += 1
+    if not good:
+        failures += 1
+        print("FAILED:", *words)
+
+
+def end():
+    """The exit status."""
+    print("%d checks, %d failures" % (checks, failures))
+    return 1 if failures else 0
+
+
+def environment(certificate):
+    """Without what would lead a program to other servers."""
+    left_out = ("HF_TOKEN", "HF_ENDPOINT", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
+    kept = {k: v for k, v in os.environ.items() if "proxy" not in k.lower() and k not in left_out}
+    return {**kept, "SSL_CERT_FILE": str(certificate)} if certificate else kept
 
 
 class Resource:

@@ -18,19 +18,11 @@ import tempfile
 import time
 
 import range_server as srv
+from range_server import check
 
 PROGRAM, MEASURE = map(os.path.abspath, sys.argv[1:3])
 LONG = "long" in sys.argv[2:]
 TOKEN = "hf_" + "secretSECRET0123456789"
-checks = failures = 0
-
-
-def check(good, *words):
-    global checks, failures
-    checks += 1
-    if not good:
-        failures += 1
-        print("FAILED:", *words)
 
 
 class Bench:
@@ -40,10 +32,7 @@ class Bench:
         self.main, self.other = srv.Server(context), srv.Server(context)
         self.plain = srv.Server()
         self.stranger = certificate and srv.make_certificate(folder, "stranger")[1]
-        ours = ("HF_TOKEN", "HF_ENDPOINT", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
-        self.environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower() and k not in ours}
-        if certificate:
-            self.environment["SSL_CERT_FILE"] = str(certificate)
+        self.environment = srv.environment(certificate)
 
     def run(self, *words, **more):
         environment = {**self.environment, **more}
@@ -359,8 +348,7 @@ def main():
         judge_failures(b)
         judge_redirects(b, made is not None)
         judge_hub(b)
-    print("%d checks, %d failures" % (checks, failures))
-    return 1 if failures else 0
+    return srv.end()
 
 
 if __name__ == "__main__":

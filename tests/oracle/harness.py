@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What the oracle tests share: talking to the probe, counting checks, telling failures.
+"""What the oracle tests share: talking to the probe or the program, counting checks, telling failures.
 
 Usage of every test: test_x.py PROBE [--long]. Exit 0 all right, 1 differences, 77 nothing ran.
 """
 
+import ctypes
+import importlib.util
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 SHOWN = 12      # differences told per test before they are only counted
 QUICK = "DTI_TEST_QUICK" in os.environ   # another run has the part that takes no peer
@@ -18,6 +22,15 @@ def have(name):
         return __import__(name)
     except ImportError:
         return None
+
+
+def ggml_library():
+    """ggml's C, or None: the library that DTI_GGML_LIBRARY names, or that of an installed llama-cpp-python."""
+    path = os.environ.get("DTI_GGML_LIBRARY")
+    found = None if path else importlib.util.find_spec("llama_cpp")
+    if found:
+        path = next(map(str, pathlib.Path(found.origin).parent.glob("lib/libggml-base.so*")), None)
+    return ctypes.CDLL(path) if path else None
 
 
 def ask(probe, lines):
@@ -64,6 +77,39 @@ class Tally:
                 sys.exit("nothing was checked")
             sys.exit(77)
         sys.exit(0)
+
+
+class Program:
+    """Runs dtinfo and counts checks; the first that fails ends the test."""
+
+    def __init__(self, path):
+        self.path, self.checks = os.path.abspath(path), 0
+
+    def require(self, holds, *details):
+        self.checks += 1
+        if not holds:
+            raise AssertionError(" ".join(str(detail)[:600] for detail in details))
+
+    def run(self, *words, status=0):
+        """(stdout, stderr)"""
+        done = subprocess.run([self.path, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=900)
+        self.require(done.returncode == status, words, done.returncode, done.stdout[-300:], done.stderr[-300:])
+        return done.stdout.decode(), done.stderr.decode()
+
+
+def in_new_folder(*steps):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            for step in steps:
+                step()
+        finally:
+            os.chdir("/")
+
+
+def bytes_of(path):
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def arguments():

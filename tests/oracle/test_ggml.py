@@ -11,7 +11,6 @@ usage: test_ggml.py DTINFO [--long]
        test_ggml.py --hashes        the table of tests/unit/test_gguf_blocks.c
 """
 import ctypes
-import importlib.util
 import json
 import os
 import pathlib
@@ -71,15 +70,7 @@ def by_package(name, blocks):
     return quants.dequantize(blocks, kind)
 
 
-def ggml_library():
-    path = os.environ.get("DTI_GGML_LIBRARY")
-    found = None if path else importlib.util.find_spec("llama_cpp")
-    if found:
-        path = next(map(str, pathlib.Path(found.origin).parent.glob("lib/libggml-base.so*")), None)
-    return ctypes.CDLL(path) if path else None
-
-
-LIBRARY = ggml_library()
+LIBRARY = harness.ggml_library()
 
 
 def by_ggml(name, blocks, elements):

@@ -11,9 +11,7 @@ usage: test_ggml_encode.py PROBE [--long]
        test_ggml_encode.py --hashes     the table of tests/unit/test_gguf_encode.c
 """
 import ctypes
-import importlib.util
 import os
-import pathlib
 import subprocess
 import sys
 
@@ -44,15 +42,7 @@ FIELDS = {"q4_0": (0,), "q4_1": (0, 2), "q5_0": (0,), "q5_1": (0, 2)}
 TALLY = harness.Tally()
 
 
-def ggml_library():
-    path = os.environ.get("DTI_GGML_LIBRARY")
-    found = None if path else importlib.util.find_spec("llama_cpp")
-    if found:
-        path = next(map(str, pathlib.Path(found.origin).parent.glob("lib/libggml-base.so*")), None)
-    return ctypes.CDLL(path) if path else None
-
-
-LIBRARY = ggml_library()
+LIBRARY = harness.ggml_library()
 
 
 def by_ggml(name, numbers):

@@ -4,8 +4,8 @@
 from other blocks, for any number of threads; which tensors are quantized, what the metadata say of them, and what is
 refused.
 
-The bytes are those of gguf.quants.quantize(), or, of types that the package lacks, of the library that
-DTI_GGML_LIBRARY names, with the functions of ggml-quants.c, compiled without contraction.
+The bytes are those of gguf.quants.quantize(), or, of types that the package lacks, of ggml's C; test_ggml_encode.py says
+which library.
 
 usage: test_gguf_quant.py DTINFO
 """
@@ -13,46 +13,27 @@ import ctypes
 import json
 import os
 import re
-import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 
-try:
-    import gguf
-    import numpy
-except ImportError:
+import harness
+from harness import bytes_of
+
+gguf, numpy = harness.have("gguf"), harness.have("numpy")
+if gguf is None or numpy is None:
     print("skipped: needs gguf and numpy")
     sys.exit(77)
 
-PROGRAM = os.path.abspath(sys.argv[1])
+DTINFO = harness.Program(sys.argv[1])
+require, run = DTINFO.require, DTINFO.run
 RANDOM = numpy.random.default_rng(12)
 TYPES = gguf.GGMLQuantizationType
-checks = 0
+LIBRARY = harness.ggml_library()
 without = []
 # llama.h, enum llama_ftype: of mixtures the one called M
 FILE_TYPES = {"F32": 0, "F16": 1, "Q4_0": 2, "Q4_1": 3, "Q8_0": 7, "Q5_0": 8, "Q5_1": 9, "Q2_K": 10, "Q3_K": 12,
               "Q4_K": 15, "Q5_K": 17, "Q6_K": 18, "IQ4_NL": 25, "IQ4_XS": 30, "BF16": 32, "TQ1_0": 36, "TQ2_0": 37,
               "MXFP4": 38, "Q1_0": 40, "Q2_0": 41}
-
-
-def require(holds, *details):
-    global checks
-    checks += 1
-    if not holds:
-        raise AssertionError(" ".join(str(detail)[:600] for detail in details))
-
-
-def run(*words, status=0):
-    done = subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
-    require(done.returncode == status, words, done.returncode, done.stdout[-300:], done.stderr[-300:])
-    return done.stdout.decode(), done.stderr.decode()
-
-
-def bytes_of(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def write(path, tensors, pairs=(("general.file_type", 1), ("general.quantization_version", 2)), big=False):
@@ -87,11 +68,6 @@ def number(fields, key):
     return struct.unpack("<I", fields[key][1][-1])[0] if key in fields else None
 
 
-def library():
-    path = os.environ.get("DTI_GGML_LIBRARY")
-    return ctypes.CDLL(path) if path else None
-
-
 def encode(name, numbers):
     """By the package, or by ggml's C; None: neither has the type."""
     kind = TYPES[name]
@@ -99,15 +75,14 @@ def encode(name, numbers):
         return gguf.quants.quantize(numbers.astype("<f4"), kind).tobytes()
     except NotImplementedError:
         pass
-    there = library()
     word = name.lower() if name.startswith("IQ") else "row_%s_ref" % name.lower().replace("_k", "_K")
     word = "quantize_" + word
-    if there is None or not hasattr(there, word):
+    if LIBRARY is None or not hasattr(LIBRARY, word):
         return None
     length, size = gguf.GGML_QUANT_SIZES[kind]
     x = numpy.ascontiguousarray(numbers, "<f4")
     out = numpy.zeros(x.size // length * size, "u1")
-    function = getattr(there, word)
+    function = getattr(LIBRARY, word)
     function.restype = None
     places = [x.ctypes.data_as(ctypes.c_void_p), out.ctypes.data_as(ctypes.c_void_p)]
     if word.endswith("_ref"):
@@ -279,16 +254,9 @@ def judge_odd():
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    try:
-        os.chdir(folder)
-        for step in (judge_types, judge_losses, judge_blocks, judge_template, judge_odd):
-            step()
-    finally:
-        os.chdir("/")
-        shutil.rmtree(folder)
+    harness.in_new_folder(judge_types, judge_losses, judge_blocks, judge_template, judge_odd)
     left = ", not judged: %s (DTI_GGML_LIBRARY)" % ", ".join(sorted(set(without))) if without else ""
-    print("%d checks%s" % (checks, left))
+    print("%d checks%s" % (DTINFO.checks, left))
 
 
 if __name__ == "__main__":

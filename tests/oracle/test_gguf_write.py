@@ -7,41 +7,21 @@ usage: test_gguf_write.py DTINFO
 """
 import json
 import os
-import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 
-try:
-    import gguf
-    import numpy
-except ImportError:
+import harness
+from harness import bytes_of
+
+gguf, numpy = harness.have("gguf"), harness.have("numpy")
+if gguf is None or numpy is None:
     print("skipped: needs gguf and numpy")
     sys.exit(77)
 
-PROGRAM = os.path.abspath(sys.argv[1])
+DTINFO = harness.Program(sys.argv[1])
+require, run = DTINFO.require, DTINFO.run
 RANDOM = numpy.random.default_rng(11)
 TYPES = gguf.GGMLQuantizationType
-checks = 0
-
-
-def require(holds, *details):
-    global checks
-    checks += 1
-    if not holds:
-        raise AssertionError(" ".join(str(detail)[:600] for detail in details))
-
-
-def run(*words, status=0):
-    done = subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
-    require(done.returncode == status, words, done.returncode, done.stdout[-300:], done.stderr[-300:])
-    return done.stdout.decode(), done.stderr.decode()
-
-
-def bytes_of(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def text(data):
@@ -194,8 +174,7 @@ def judge_refusals():
             (["calc", "[1,2]", "fp32"], "has no known extension", 2)):
         _, said = run(*words, "-o", "bad.gguf", status=status)
         require(problem in said and not os.path.exists("bad.gguf"), words, said)
-    with open("in.gguf", "rb") as file:
-        data = file.read()
+    data = bytes_of("in.gguf")
     big = gguf.GGUFWriter("big.gguf", "llama", endianess=gguf.GGUFEndian.BIG)
     big.add_tensor("a", numpy.ones((2, 32), "<f4"))
     big.write_header_to_file()
@@ -217,15 +196,8 @@ def judge_refusals():
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    try:
-        os.chdir(folder)
-        for step in (judge_types, judge_dequantized, judge_refusals):
-            step()
-    finally:
-        os.chdir("/")
-        shutil.rmtree(folder)
-    print("%d checks" % checks)
+    harness.in_new_folder(judge_types, judge_dequantized, judge_refusals)
+    print("%d checks" % DTINFO.checks)
 
 
 if __name__ == "__main__":

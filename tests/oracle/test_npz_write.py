@@ -12,36 +12,24 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import zipfile
 
-try:
-    import numpy
-except ImportError:
+import harness
+from harness import bytes_of
+
+numpy = harness.have("numpy")
+if numpy is None:
     print("skipped: needs numpy")
     sys.exit(77)
 
-PROGRAM = os.path.abspath(sys.argv[1])
+DTINFO = harness.Program(sys.argv[1])
+require, run = DTINFO.require, DTINFO.run
 LONG = "--long" in sys.argv
 RANDOM = numpy.random.default_rng(5)
 # safetensors' names of dtypes, numpy's
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
           "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1", "C64": "<c8"}
-checks = 0
-
-
-def require(holds, *details):
-    global checks
-    checks += 1
-    if not holds:
-        raise AssertionError(" ".join(str(detail)[:600] for detail in details))
-
-
-def run(*words, status=0):
-    done = subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=900)
-    require(done.returncode == status, words, done.returncode, done.stdout[-300:], done.stderr[-300:])
-    return done.stdout.decode(), done.stderr.decode()
 
 
 def safetensors(path, tensors, metadata=None):
@@ -116,11 +104,8 @@ def judge_dtypes():
     for words in (["inspect", "all.npz", "--stats"], ["check", "all.npz", "--valid"],
                   ["compare", "all.safetensors", "all.npz", "--bitwise"]):
         run(*words)
-    with open("all.npz", "rb") as file:
-        first = file.read()
     run("cast", "all.npz", "fp32", "--cast-only", "none*", "--allow-unmatched", "-o", "again", "--force")
-    with open("again", "rb") as file:
-        require(file.read() == first, "a second run of our own output makes other bytes")
+    require(bytes_of("again") == bytes_of("all.npz"), "a second run of our own output makes other bytes")
 
 
 def judge_casts():
@@ -224,8 +209,9 @@ def judge_calc():
     require_arrays("c.npz", {"data": (numpy.arange(3000.0).reshape(30, 100) * 2).astype("<f4")})
 
 
-def judge_many(count):
+def judge_many():
     """Members beyond the 65,535 of the 32-bit end record."""
+    count = 1000000 if LONG else 100000
     tensors = {"layer.%d.weight" % i: ("F32", (4,), struct.pack("<4f", i, 1, 2, 3)) for i in range(count)}
     safetensors("many.safetensors", tensors)
     started = time.monotonic()
@@ -266,18 +252,9 @@ def judge_large():
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    try:
-        os.chdir(folder)
-        for judge in (judge_dtypes, judge_casts, judge_orders, judge_quantized, judge_refusals, judge_fields, judge_calc):
-            judge()
-        judge_many(1000000 if LONG else 100000)
-        if LONG:
-            judge_large()
-    finally:
-        os.chdir("/")
-        shutil.rmtree(folder)
-    print("%d checks" % checks)
+    harness.in_new_folder(judge_dtypes, judge_casts, judge_orders, judge_quantized, judge_refusals, judge_fields, judge_calc,
+                          judge_many, *([judge_large] if LONG else []))
+    print("%d checks" % DTINFO.checks)
 
 
 if __name__ == "__main__":

@@ -17,11 +17,11 @@ enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *ret
     if (job->cast.target_count != 1)
         return dti_fail(reterr, DTI_USAGE, "-o writes the numbers of one dtype; give one");
     const enum dti_container_kind kind = dti_container_named(path);
+    char endings[DTI_ENDINGS_SIZE];
     if (!dti_names_file(path) || (dti_container_traits(kind) & DTI_CONTAINER_REMADE))
         return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
-                             "%s has no known extension; give a name that ends in .safetensors, "
-                             ".npz or .npy",
-                             DTI_QUOTED(path, strlen(path)));
+                             "%s has no known extension; give a name that ends in %s",
+                             DTI_QUOTED(path, strlen(path)), dti_file_endings(endings, NULL, NULL));
     dti_output_guard_signals();
     enum dti_status status =
         dti_output_leftovers_find(&leftovers, path, false, job->args->force, reterr);

@@ -11,7 +11,7 @@
 #include "dtinfo/gguf_kernel.h"
 #include "dtinfo/glob.h"
 
-enum { RULES_MAX = 1024, WORD_MAX = 32, WORDS_SIZE = 256 };
+enum { RULES_MAX = 1024, WORD_MAX = 32 };
 
 struct gguf_job {
     struct quant_file file; /* first: the report finds it */
@@ -25,16 +25,6 @@ static bool is_encoded(const struct dti_gguf_type *type)
     while (dti_gguf_encoded(i) && dti_gguf_encoded(i) != type)
         i++;
     return dti_gguf_encoded(i) != NULL;
-}
-
-static const char *encoded_words(char text[WORDS_SIZE])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; dti_gguf_encoded(i) && used < WORDS_SIZE; i++)
-        used += (size_t)snprintf(text + used, WORDS_SIZE - used, "%s%s", i > 0 ? ", " : "",
-                                 dti_gguf_encoded(i)->word);
-    return text;
 }
 
 bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count)
@@ -64,7 +54,7 @@ static const struct dti_gguf_type *mixture_of(const char *word, size_t length)
 static enum dti_status read_type(const char *word, size_t length, bool numbers,
                                  const struct dti_gguf_type **ret, struct dti_error *reterr)
 {
-    char name[WORD_MAX], words[WORDS_SIZE];
+    char name[WORD_MAX], words[DTI_GGUF_ENCODED_WORDS];
     struct dti_format format;
     const struct dti_gguf_type *type = NULL;
     if (length < sizeof name) {
@@ -87,7 +77,7 @@ static enum dti_status read_type(const char *word, size_t length, bool numbers,
                              DTI_QUOTED(word, length), most->word);
     return dti_fail_word(reterr, type ? DTI_WRONG_KIND : DTI_UNKNOWN_DTYPE, word, length,
                          "%s is no type that is encoded in gguf files; use %s%s",
-                         DTI_QUOTED(word, length), encoded_words(words),
+                         DTI_QUOTED(word, length), dti_gguf_encoded_words(words),
                          numbers ? ", fp32, fp16 or bf16" : "");
 }
 
@@ -135,7 +125,6 @@ static enum dti_status open_view(struct dti_rewrite_job *job, struct dti_error *
         .select = tensors->select,
         .level = job->request.level,
         .open = job->source.options,
-        .said_by = "--bits or --block",
         .stays = stays,
         .stays_context = job,
     };

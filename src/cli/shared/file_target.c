@@ -12,11 +12,15 @@
 #include "dtinfo/ascii.h"
 #include "dtinfo/output.h"
 
-bool dti_names_file(const char *path)
+static bool is_file(enum dti_container_kind kind)
 {
-    const enum dti_container_kind kind = dti_container_named(path);
     return kind != DTI_CONTAINER_COUNT && kind != DTI_CONTAINER_RAW &&
            dti_container_is_written(kind) && !(dti_container_traits(kind) & DTI_CONTAINER_FOLDER);
+}
+
+bool dti_names_file(const char *path)
+{
+    return is_file(dti_container_named(path));
 }
 
 static bool is_folder(const char *path)
@@ -61,28 +65,27 @@ static const char *ending_of(const char *path)
 static bool is_made_of(enum dti_container_kind kind, const struct dti_container *input,
                        const struct dti_container *model)
 {
-    return !(dti_container_traits(kind) & DTI_CONTAINER_REMADE) || input->kind == kind ||
+    return !(dti_container_traits(kind) & DTI_CONTAINER_REMADE) || (input && input->kind == kind) ||
            (model && model->kind == kind);
 }
 
-/* 'out.txt' has no known extension; give a name that ends in .safetensors, .npy, ... */
-static enum dti_status refuse_ending(const struct dti_container *input,
-                                     const struct dti_container *model, const char *quoted,
-                                     struct dti_error *reterr)
+const char *dti_file_endings(char text[DTI_ENDINGS_SIZE], const struct dti_container *input,
+                             const struct dti_container *model)
 {
-    char endings[128] = "";
+    unsigned kinds = 0;
     size_t used = 0;
     for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
         const enum dti_container_kind kind = (enum dti_container_kind)i;
-        if (!dti_container_is_written(kind) || used >= sizeof endings ||
-            (dti_container_traits(kind) & DTI_CONTAINER_FOLDER) || !is_made_of(kind, input, model))
-            continue;
-        used += (size_t)snprintf(endings + used, sizeof endings - used, "%s%s",
-                                 used > 0 ? ", " : "", dti_container_extension(kind));
+        if (is_file(kind) && is_made_of(kind, input, model))
+            kinds |= 1u << i;
     }
-    return dti_fail(reterr, DTI_USAGE,
-                    "%s has no known extension; give a name that ends in %s, or use --as", quoted,
-                    endings);
+    for (unsigned i = 0; kinds >> i != 0 && used < DTI_ENDINGS_SIZE; i++) {
+        const char *const between = used == 0 ? "" : kinds >> (i + 1) == 0 ? " or " : ", ";
+        if (kinds >> i & 1)
+            used += (size_t)snprintf(text + used, DTI_ENDINGS_SIZE - used, "%s%s", between,
+                                     dti_container_extension((enum dti_container_kind)i));
+    }
+    return text;
 }
 
 static enum dti_status choose_kind(const struct dti_container *input,
@@ -92,7 +95,7 @@ static enum dti_status choose_kind(const struct dti_container *input,
 {
     const bool sharded = (dti_container_traits(input->kind) & DTI_CONTAINER_FOLDER) != 0;
     const enum dti_container_kind named = path ? dti_container_named(path) : DTI_CONTAINER_COUNT;
-    char quoted[DTI_QUOTE_SIZE];
+    char quoted[DTI_QUOTE_SIZE], endings[DTI_ENDINGS_SIZE];
     const bool any = form == DTI_CONTAINER_COUNT || form == DTI_CONTAINER_SAFETENSORS;
     if (path)
         dti_quote(quoted, path, strlen(path));
@@ -103,7 +106,9 @@ static enum dti_status choose_kind(const struct dti_container *input,
     else if (form != DTI_CONTAINER_COUNT)
         ret->kind = form;
     else if (named == DTI_CONTAINER_COUNT && path && ending_of(path) && !is_stream(path))
-        return refuse_ending(input, model, quoted, reterr);
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s has no known extension; give a name that ends in %s, or use --as",
+                        quoted, dti_file_endings(endings, input, model));
     else
         ret->kind = named != DTI_CONTAINER_COUNT ? named : kind_of_input(input, path);
     if (!is_made_of(ret->kind, input, model))
@@ -117,10 +122,9 @@ static enum dti_status choose_kind(const struct dti_container *input,
                         "--template is for %s files; give -o a name that ends in %s",
                         dti_container_name(model->kind), dti_container_extension(model->kind));
     if (!dti_container_is_written(ret->kind))
-        return dti_fail(
-            reterr, DTI_USAGE,
-            "%s: %s files cannot be written; give a name that ends in .safetensors, .npz or .npy",
-            quoted, dti_container_name(ret->kind));
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s: %s files cannot be written; give a name that ends in %s", quoted,
+                        dti_container_name(ret->kind), dti_file_endings(endings, input, model));
     if (ret->kind == DTI_CONTAINER_SHARDED && !sharded)
         return dti_fail(reterr, DTI_USAGE,
                         "%s is an index of shards, and the input is one file; give a name that "

@@ -21,6 +21,11 @@ struct dti_file_target {
 /* Names that select a kind of file: "x.npy". */
 bool dti_names_file(const char *path);
 
+/* ".safetensors, .npy or .npz": files of tensors made of the input; NULL: of any tensors. */
+enum { DTI_ENDINGS_SIZE = 128 };
+const char *dti_file_endings(char text[DTI_ENDINGS_SIZE], const struct dti_container *input,
+                             const struct dti_container *model);
+
 /* path: of the output; NULL with --dry-run only. form: the value of --as; DTI_CONTAINER_COUNT
  * without it. model: the --template, or NULL. Free *ret on success. */
 enum dti_status dti_file_target_choose(const struct dti_container *input,

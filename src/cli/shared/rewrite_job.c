@@ -84,10 +84,11 @@ static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_err
                        !(dti_container_traits(job->target.kind) & DTI_CONTAINER_REMADE);
     if (job->request.recipe != DTI_RECIPE_QUANTIZE || parts)
         return check_shared(job, reterr);
-    return dti_fail(
-        reterr, DTI_USAGE,
-        "codes and scales are written as safetensors, npz or npy; give a name that ends in "
-        ".safetensors, .npz or .npy, or use --as");
+    char endings[DTI_ENDINGS_SIZE];
+    return dti_fail(reterr, DTI_USAGE,
+                    "%s files do not hold codes and scales; give a name that ends in %s, or use "
+                    "--as",
+                    dti_container_name(job->target.kind), dti_file_endings(endings, NULL, NULL));
 }
 
 /* The file whose metadata the new one takes over. */

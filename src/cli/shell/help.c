@@ -259,19 +259,9 @@ static void put_kinds(struct page *page, const char *title, const struct dti_com
     put_list(page, title, text);
 }
 
-/* The types of GGUF's blocks that are written. */
-static void put_encoded(struct page *page)
-{
-    char text[256];
-    size_t used = 0;
-    for (size_t i = 0; dti_gguf_encoded(i) && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? ", " : "",
-                                 dti_gguf_encoded(i)->word);
-    put_list(page, "in gguf", text);
-}
-
 static void put_files(struct page *page, const struct dti_command *command)
 {
+    char words[DTI_GGUF_ENCODED_WORDS];
     if (!command->reads)
         return;
     heading(page, "files of tensors");
@@ -279,7 +269,7 @@ static void put_files(struct page *page, const struct dti_command *command)
     if (command->writes != 0)
         put_kinds(page, "written", command);
     if (command->encodes)
-        put_encoded(page);
+        put_list(page, "in gguf", dti_gguf_encoded_words(words));
 }
 
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width)
