@@ -93,11 +93,12 @@ static bool take_field(struct dti_npy_reading *reading, const struct dti_npy_fie
         return dti_opening_refuse_of(reading->opening, subject, " has more than 64 dimensions");
     if (!dti_npy_measure(tensor.shape, tensor.rank, type.item_bytes, &tensor))
         return dti_opening_refuse_of(reading->opening, subject, " is too large");
-    tensor.offset = whole->offset + (whole->compressed ? 0 : field->offset);
+    const uint64_t inside = tensor.bytes > 0 ? field->offset : 0; /* there may be no record */
+    tensor.offset = whole->offset + (whole->compressed ? 0 : inside);
     tensor.strided = !is_plain(&tensor, strides, type.item_bytes);
     *ret_place = (struct dti_npy_place){
         .gather = {.strides = tensor.strided ? strides : NULL, .item = type.item_bytes},
-        .inside = field->offset};
+        .inside = inside};
     *ret = tensor;
     return true;
 }

@@ -168,7 +168,7 @@ static void fields_are_tensors(void)
                "data.a <f4 fp32 [] 1 4 @0; data.b <f8 fp64 [] 1 8 @4");
     has_fields("[('a', '<f4'), ('b', '<f8')]", "False", "(0, 1000000000)", 0,
                "data.a <f4 fp32 [0,1000000000] 0 0 @0; "
-               "data.b <f8 fp64 [0,1000000000] 0 0 @4");
+               "data.b <f8 fp64 [0,1000000000] 0 0 @0");
     has_fields("[('\\xe9\xe9\\u4e2d', '<f4'), ('', '<i2', (2,))]", "False", "(1,)", 8,
                "data.\xc3\xa9\xc3\xa9\xe4\xb8\xad <f4 fp32 [1] 1 4 @0");
     make(1, "{'descr': [('a', '<f4'), ('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 8);
