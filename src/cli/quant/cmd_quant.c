@@ -78,7 +78,8 @@ static const struct dti_option options[] = {
     OPT_CHOICE(0, "per", struct quant_args, rules.per, per_given, "WHAT", per_choices,
                "integers and floats: what has a scale of its own"),
     OPT_UINT(0, "block", struct quant_args, rules.block, block_given, 1, 65536, "N",
-             "integers and floats: one scale per N neighbours; with --dequant: the block length",
+             "integers and floats: one scale per N neighbours; with --dequant and to gguf: the "
+             "block length",
              .matters = true),
     OPT_TEXT(0, "axis", struct quant_args, axis, "N",
              "files: the axis of blocks (the last) or channels (0); -1 is the last"),
@@ -99,7 +100,7 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "dequant", struct quant_args, dequant, "files: dequantize to floats of DTYPE",
              .matters = true),
     OPT_UINT(0, "bits", struct quant_args, bits, bits_given, 1, 16, "N",
-             "files: with --dequant, codes have N bits, overriding config.json"),
+             "files: with --dequant and to gguf, codes have N bits, overriding config.json"),
     OPT_GLOB(0, "quant-only", struct quant_args, tensors.only, "GLOB,...",
              "files: quantize only these tensors, keep the others", .alias = "only"),
     OPT_GLOB(0, "type", struct quant_args, types, "GLOB=TYPE,...",

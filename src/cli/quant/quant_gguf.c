@@ -115,11 +115,34 @@ static bool stays(const void *context, const struct dti_tensor *tensor)
     return dti_encode_keeps(&job->request.encode, job->tensors->keep, job->tensors->only, tensor);
 }
 
+/* --bits and --block are about codes of the input; blocks of GGUF say themselves what they are. */
+static enum dti_status check_hints(const struct quant_args *args, struct dti_file_dequant *dequant,
+                                   struct dti_error *reterr)
+{
+    const char *const option = dti_quant_given(args, "bits block");
+    const size_t count = dti_file_dequant_container(dequant)->tensor_count;
+    bool open = !option;
+    for (size_t i = 0; i < count && !open; i++) {
+        const struct dti_dequant_form *const form = dti_file_dequant_form(dequant, i);
+        open = form->dtype && strcmp(form->layout, "gguf") != 0;
+    }
+    if (open)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE,
+                    "--%s tells what the codes of the input are, which has none; types of gguf "
+                    "files have no such choice",
+                    option);
+}
+
 /* Where nothing is quantized, the view is the file. */
 static enum dti_status open_view(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     const struct dti_tensor_args *const tensors = job->tensors;
+    const struct quant_args *const args = ((const struct quant_file *)job->args)->args;
     const struct dti_file_dequant_request request = {
+        .bits = (unsigned)args->bits,
+        .block = args->rules.block,
+        .said_by = "--bits or --block",
         .only = tensors->only,
         .keep = tensors->keep,
         .select = tensors->select,
@@ -128,7 +151,9 @@ static enum dti_status open_view(struct dti_rewrite_job *job, struct dti_error *
         .stays = stays,
         .stays_context = job,
     };
-    return dti_file_dequant_new(&job->request.dequant, job->container, &request, reterr);
+    const enum dti_status status =
+        dti_file_dequant_new(&job->request.dequant, job->container, &request, reterr);
+    return status == DTI_OK ? check_hints(args, job->request.dequant, reterr) : status;
 }
 
 static const char *const kept[DTI_FATE_COUNT] = {
@@ -160,7 +185,7 @@ static enum dti_status check_options(const struct quant_args *args, struct dti_e
 {
     const char *const option = dti_quant_given(
         args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division like "
-              "mx-scale nv-scale per block pad packing layout nested-absmax bits");
+              "mx-scale nv-scale per pad packing layout nested-absmax");
     if (!option)
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE,

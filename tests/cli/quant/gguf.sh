@@ -14,6 +14,10 @@ try model.gguf iq2_xxs -o b.gguf
 try model.gguf Q4_K_M -o b.gguf
 try model.gguf q8_0 -o b.gguf --pad
 try model.gguf q8_0 -o b.gguf --block 32
+try a.gguf q4_0 -o b.gguf --bits 4
+cp "$TESTS/../data/mlx.safetensors" .
+try mlx.safetensors q8_0 -o b.gguf --template model.gguf --bits 4 --dry-run
+try mlx.safetensors q8_0 -o b.gguf --template model.gguf --layout modelopt
 try model.gguf q8_0 -o out.safetensors --type 'token*=q8_0'
 try model.gguf q8_0 -o out.safetensors --template model.gguf
 dtinfo cast a.gguf fp32 -o plain.safetensors --select '*norm*' -q
