@@ -215,13 +215,13 @@ static void add_dimension(struct gathering *work, uint64_t count, uint64_t strid
     work->strides[work->rank++] = stride;
 }
 
-/* Elements of a size that no number has are rows of bytes. */
+/* The dimensions from `first` on, behind one that is there. Elements of a size that no number has
+ * are rows of bytes. */
 static void plan(struct gathering *work, const struct dti_tensor *tensor,
-                 const struct dti_gather_place *place)
+                 const struct dti_gather_place *place, unsigned first)
 {
     const bool number = place->item <= ITEM_MAX && (place->item & (place->item - 1)) == 0;
-    add_dimension(work, 1, 0);
-    for (unsigned i = 0; i < tensor->rank; i++) {
+    for (unsigned i = first; i < tensor->rank; i++) {
         if (tensor->shape[i] != 1)
             add_dimension(work, tensor->shape[i], place->strides[i]);
     }
@@ -233,6 +233,68 @@ static void plan(struct gathering *work, const struct dti_tensor *tensor,
         work->out_strides[i] = out;
         out *= work->shape[i];
     }
+}
+
+/* How many fields from this one on are gathered together. */
+static size_t batch_of(const struct dti_gather_place *place, const struct dti_tensor *tensor,
+                       uint64_t *ret_bytes)
+{
+    const struct dti_gather_records *const records = place->records;
+    const bool several = records && records->bytes <= PIECE;
+    const uint64_t most = several ? records->count * records->bytes / 8 : 0;
+    size_t count = 1;
+    *ret_bytes = tensor->bytes;
+    while (several && count < records->fields - place->field && !place[count].gathered &&
+           *ret_bytes + tensor[count].bytes <= most)
+        *ret_bytes += tensor[count++].bytes;
+    return count;
+}
+
+/* So many fields; base: where the records begin. */
+static enum dti_status gather_fields(struct dti_gathered *gathered,
+                                     const struct dti_gather_place *places,
+                                     const struct dti_tensor *tensors, size_t count,
+                                     const struct dti_input *input, uint64_t base,
+                                     struct dti_error *reterr)
+{
+    const struct dti_gather_records *const records = places->records;
+    const uint64_t most = PIECE / records->bytes;
+    enum dti_status status = DTI_OK;
+    for (uint64_t done = 0; done < records->count && status == DTI_OK; done += most) {
+        const uint64_t left = records->count - done, n = left < most ? left : most;
+        uint64_t to = gathered->used;
+        status = dti_input_read_at(input, gathered->buffers, (size_t)(n * records->bytes),
+                                   base + done * records->bytes, reterr);
+        for (size_t i = 0; i < count && status == DTI_OK; i++) {
+            struct gathering work = {.to = &gathered->scratch,
+                                     .piece = gathered->buffers + places[i].inside,
+                                     .gathered = gathered->buffers + PIECE};
+            const uint64_t each = tensors[i].bytes / records->count;
+            if (places[i].strides) {
+                add_dimension(&work, n, records->bytes);
+                plan(&work, &tensors[i], &places[i], records->rank);
+                status = gather_piece(&work, 0, to + done * each, reterr);
+            }
+            to += tensors[i].bytes;
+        }
+    }
+    return status;
+}
+
+static enum dti_status gather_one(struct dti_gathered *gathered,
+                                  const struct dti_gather_place *place,
+                                  const struct dti_tensor *tensor, const struct dti_input *input,
+                                  uint64_t offset, struct dti_error *reterr)
+{
+    struct gathering work = {.from = input,
+                             .to = &gathered->scratch,
+                             .from_at = offset,
+                             .to_at = gathered->used,
+                             .piece = gathered->buffers,
+                             .gathered = gathered->buffers + PIECE};
+    add_dimension(&work, 1, 0);
+    plan(&work, tensor, place, 0);
+    return gather(&work, reterr);
 }
 
 /* The file grows by doubling: tensors may be many and small. */
@@ -263,20 +325,17 @@ enum dti_status dti_gather(struct dti_gathered *gathered, struct dti_gather_plac
                            uint64_t *ret_offset, struct dti_error *reterr)
 {
     if (!place->gathered) {
-        enum dti_status status = dti_gathered_room(gathered, input->name, tensor->bytes, reterr);
+        uint64_t bytes;
+        const size_t count = batch_of(place, tensor, &bytes);
+        enum dti_status status = dti_gathered_room(gathered, input->name, bytes, reterr);
+        if (status == DTI_OK)
+            status = count > 1 ? gather_fields(gathered, place, tensor, count, input,
+                                               offset - place->inside, reterr)
+                               : gather_one(gathered, place, tensor, input, offset, reterr);
         if (status != DTI_OK)
             return status;
-        struct gathering work = {.from = input,
-                                 .to = &gathered->scratch,
-                                 .from_at = offset,
-                                 .to_at = gathered->used,
-                                 .piece = gathered->buffers,
-                                 .gathered = gathered->buffers + PIECE};
-        plan(&work, tensor, place);
-        status = gather(&work, reterr);
-        if (status != DTI_OK)
-            return status;
-        dti_gathered_add(gathered, place, tensor->bytes);
+        for (size_t i = 0; i < count; i++)
+            dti_gathered_add(gathered, &place[i], tensor[i].bytes);
     }
     *ret_input = &gathered->scratch;
     *ret_offset = place->at;

@@ -17,12 +17,22 @@ struct dti_gathered {
     unsigned char *buffers; /* 2 x DTI_GATHER_PIECE bytes, once there is room for a tensor */
 };
 
+/* The records of an array, row by row; its fields are tensors, one after another. */
+struct dti_gather_records {
+    uint64_t count, bytes; /* how many; of one */
+    unsigned rank;         /* the first dimensions of each field are those of the array */
+    size_t fields;
+};
+
 /* Of a tensor. */
 struct dti_gather_place {
     const uint64_t *strides; /* in bytes, as many as it has dimensions; within its file. NULL: its
                               * bytes are a plain range */
     uint64_t item;           /* bytes of an element */
-    bool gathered;           /* and then they begin here in scratch */
+    uint64_t inside;         /* of a field: where it begins in a record */
+    const struct dti_gather_records *records; /* whose field it is; NULL: it stands alone */
+    size_t field, array; /* which one of the records; for the reader: which records these are */
+    bool gathered;       /* and then its bytes begin here in scratch */
     uint64_t at;
 };
 
@@ -39,7 +49,9 @@ static inline void dti_gathered_add(struct dti_gathered *gathered, struct dti_ga
 }
 
 /* The bytes of a tensor that has elements and whose first one is at `offset` of the input, in
- * order; they are gathered when they are first asked for. */
+ * order; they are gathered when they are first asked for. Of records also the fields behind it, up
+ * to an eighth of all bytes: the records are read no more than 16 times. place and tensor are then
+ * among those of all fields. */
 enum dti_status dti_gather(struct dti_gathered *gathered, struct dti_gather_place *place,
                            const struct dti_tensor *tensor, const struct dti_input *input,
                            uint64_t offset, const struct dti_input **ret_input,

@@ -27,7 +27,13 @@ bool dti_npy_preamble(struct dti_opening *opening, const unsigned char *head, si
                       uint64_t size, struct dti_npy_preamble *ret);
 
 /* A field of a structured type that is not structured itself. */
-enum { DTI_NPY_FIELD_RANK = 8, DTI_NPY_FIELDS_MAX = 4096, DTI_NPY_FIELD_NAME = 1024 };
+enum {
+    DTI_NPY_FIELD_RANK = 8,
+    DTI_NPY_FIELDS_MAX = 4096,
+    DTI_NPY_FIELDS_FORTRAN = 64, /* of an array in that order, which is read once for each */
+    DTI_NPY_FIELDS_ALL = 16384,  /* of a file */
+    DTI_NPY_FIELD_NAME = 1024,
+};
 struct dti_npy_field {
     size_t name_at, name_length; /* in names: "a", or "a.b" of one within another */
     const char *descr;           /* in the text, as of a dictionary */
@@ -84,6 +90,7 @@ bool dti_npy_type(const char *descr, size_t length, struct dti_npy_type *ret);
 struct dti_npy_reading {
     struct dti_opening *opening;
     struct dti_npy_fields fields; /* of the last one; none: it is a tensor as a whole */
+    size_t field_count;           /* of all so far */
     struct dti_npy_dictionary header;
     bool guessed; /* the type of any of them, as above */
 };
@@ -94,12 +101,6 @@ bool dti_npy_describe(struct dti_npy_reading *reading, const char *text,
                       struct dti_tensor *ret);
 bool dti_npy_note_guess(const struct dti_npy_reading *reading); /* says so, if there is any */
 
-/* A tensor of an array. */
-struct dti_npy_place {
-    struct dti_gather_place gather;
-    uint64_t inside; /* where in the data of the array its first element is */
-    size_t array;    /* which one of an npz */
-};
 /* npy_fields.c: the tensors that an array is: *whole itself, or "whole.field" for each field that
  * it has; as many as dti_npy_count() says. Their names are not compared. */
 static inline size_t dti_npy_count(const struct dti_npy_reading *reading)
@@ -107,7 +108,7 @@ static inline size_t dti_npy_count(const struct dti_npy_reading *reading)
     return reading->fields.count > 0 ? reading->fields.count : 1;
 }
 bool dti_npy_tensors(struct dti_npy_reading *reading, const struct dti_tensor *whole,
-                     struct dti_tensor *ret, struct dti_npy_place *ret_places);
+                     struct dti_tensor *ret, struct dti_gather_place *ret_places);
 bool dti_npy_check_names(struct dti_opening *opening); /* of all tensors of the file */
 /* npy_read.c: how many elements and bytes; false: they are too many. */
 bool dti_npy_measure(const uint64_t *shape, unsigned rank, uint64_t item_bytes,

@@ -77,7 +77,7 @@ static bool is_plain(const struct dti_tensor *tensor, const uint64_t *strides, u
 
 static bool take_field(struct dti_npy_reading *reading, const struct dti_npy_field *field,
                        const struct dti_tensor *whole, struct dti_tensor *ret,
-                       struct dti_npy_place *ret_place)
+                       struct dti_gather_place *ret_place)
 {
     struct dti_tensor tensor = {.compressed = whole->compressed};
     struct dti_npy_type type;
@@ -96,23 +96,33 @@ static bool take_field(struct dti_npy_reading *reading, const struct dti_npy_fie
     const uint64_t inside = tensor.bytes > 0 ? field->offset : 0; /* there may be no record */
     tensor.offset = whole->offset + (whole->compressed ? 0 : inside);
     tensor.strided = !is_plain(&tensor, strides, type.item_bytes);
-    *ret_place = (struct dti_npy_place){
-        .gather = {.strides = tensor.strided ? strides : NULL, .item = type.item_bytes},
-        .inside = inside};
+    *ret_place = (struct dti_gather_place){
+        .strides = tensor.strided ? strides : NULL, .item = type.item_bytes, .inside = inside};
     *ret = tensor;
     return true;
 }
 
 bool dti_npy_tensors(struct dti_npy_reading *reading, const struct dti_tensor *whole,
-                     struct dti_tensor *ret, struct dti_npy_place *ret_places)
+                     struct dti_tensor *ret, struct dti_gather_place *ret_places)
 {
     const struct dti_npy_fields *const fields = &reading->fields;
-    bool good = true;
+    const struct dti_gather_records all = {.count = whole->elements,
+                                           .bytes = reading->header.item_bytes,
+                                           .rank = whole->rank,
+                                           .fields = fields->count};
+    const struct dti_gather_records *records = NULL;
     *ret = *whole;
-    *ret_places = (struct dti_npy_place){.inside = 0};
-    for (size_t i = 0; i < fields->count && good; i++)
-        good = take_field(reading, &fields->list[i], whole, &ret[i], &ret_places[i]);
-    return good;
+    *ret_places = (struct dti_gather_place){.inside = 0};
+    if (fields->count > 1 && !whole->fortran &&
+        !(records = dti_opening_copy(reading->opening, &all, 1, sizeof all)))
+        return false;
+    for (size_t i = 0; i < fields->count; i++) {
+        if (!take_field(reading, &fields->list[i], whole, &ret[i], &ret_places[i]))
+            return false;
+        ret_places[i].records = records;
+        ret_places[i].field = i;
+    }
+    return true;
 }
 
 bool dti_npy_check_names(struct dti_opening *opening)

@@ -206,9 +206,14 @@ bool dti_npy_describe(struct dti_npy_reading *reading, const char *text,
     tensor.pickled = header->objects || type.sort == DTI_NPY_OBJECT;
     if (tensor.pickled)
         tensor.bytes = there; /* a pickle takes what it takes */
+    tensor.fortran = is_fortran(header, tensor.elements);
+    if (tensor.fortran && fields->count > DTI_NPY_FIELDS_FORTRAN)
+        fields->problem = "has more than 64 fields, in Fortran order";
+    if (fields->count > DTI_NPY_FIELDS_ALL - reading->field_count)
+        fields->problem = "has fields, of which a file may have 16384 in all";
     if (header->objects || fields->problem)
         fields->count = 0;
-    tensor.fortran = is_fortran(header, tensor.elements);
+    reading->field_count += fields->count;
     tensor.shape = dti_opening_copy(opening, header->shape, header->rank, sizeof *tensor.shape);
     if (!tensor.shape ||
         (header->structured
@@ -226,7 +231,7 @@ bool dti_npy_describe(struct dti_npy_reading *reading, const char *text,
 /* All memory is the pool's, but what is gathered. */
 struct npy {
     struct dti_gathered gathered;
-    struct dti_npy_place *places;
+    struct dti_gather_place *places;
 };
 
 /* Reads the header, of which there is room for a text. */
@@ -245,7 +250,7 @@ static bool read_arrays(struct dti_npy_reading *reading, const struct dti_npy_pr
     whole.offset = opening->file->header_bytes = start;
     const size_t count = dti_npy_count(reading);
     struct dti_tensor *const tensors = dti_opening_tensors(opening, count);
-    struct dti_npy_place *const places = dti_opening_array(opening, count, sizeof *places);
+    struct dti_gather_place *const places = dti_opening_array(opening, count, sizeof *places);
     if (!tensors || !places || !dti_npy_tensors(reading, &whole, tensors, places) ||
         !dti_npy_check_names(opening))
         return false;
@@ -285,8 +290,8 @@ static enum dti_status npy_data(struct dti_container *container, size_t tensor,
     const struct dti_tensor *const wanted = &container->tensors[tensor];
     const struct dti_input *const input = &container->files[0].input;
     if (wanted->strided)
-        return dti_gather(&npy->gathered, &npy->places[tensor].gather, wanted, input,
-                          wanted->offset, ret_input, ret_offset, reterr);
+        return dti_gather(&npy->gathered, &npy->places[tensor], wanted, input, wanted->offset,
+                          ret_input, ret_offset, reterr);
     *ret_input = input;
     *ret_offset = wanted->offset;
     return DTI_OK;

@@ -22,8 +22,8 @@ struct dti_npz {
     struct dti_pool *pool;
     struct dti_zip zip;
     size_t count;
-    struct dti_npz_array *arrays; /* in the order of the members */
-    struct dti_npy_place *places; /* of each tensor */
+    struct dti_npz_array *arrays;    /* in the order of the members */
+    struct dti_gather_place *places; /* of each tensor */
     size_t place_capacity;
     bool unpacking;           /* scratch is open */
     struct dti_input scratch; /* what has been unpacked, one array behind the other */

@@ -109,7 +109,7 @@ enum dti_status dti_npz_data(struct dti_container *container, size_t tensor,
                              struct dti_error *reterr)
 {
     struct dti_npz *const npz = container->own;
-    struct dti_npy_place *const place = &npz->places[tensor];
+    struct dti_gather_place *const place = &npz->places[tensor];
     struct dti_npz_array *const array = &npz->arrays[place->array];
     const struct dti_input *const input = &container->files[0].input;
     const struct dti_tensor *const wanted = &container->tensors[tensor];
@@ -123,8 +123,8 @@ enum dti_status dti_npz_data(struct dti_container *container, size_t tensor,
         return status;
     *ret_input = &npz->scratch;
     *ret_offset = array->offset + place->inside;
-    return wanted->strided ? dti_gather(&npz->gathered, &place->gather, wanted, *ret_input,
-                                        *ret_offset, ret_input, ret_offset, reterr)
+    return wanted->strided ? dti_gather(&npz->gathered, place, wanted, *ret_input, *ret_offset,
+                                        ret_input, ret_offset, reterr)
                            : DTI_OK;
 }
 
