@@ -20,7 +20,7 @@ enum {
 /* Why values of blocks are not read as those of a dtype are. */
 static const char *const refusals[DTI_GGUF_BLOCKS_COUNT] = {
 #define GGUF_DTYPE(...)
-#define GGUF_BLOCKS(id, name, ...) "holds blocks of " #name ", which are not supported",
+#define GGUF_BLOCKS(id, name, ...) "is quantized in blocks of " #name,
 #include "dtinfo/gguf_types.def"
 #undef GGUF_BLOCKS
 };

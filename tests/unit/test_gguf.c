@@ -101,7 +101,7 @@ static void tensors_are_described(void)
         CHECK(t[1].rank == 0 && t[1].elements == 1 && t[1].bytes == 1 && !t[1].layout.swapped);
         CHECK(t[2].format == NULL && t[2].bytes == 68 && t[2].elements == 64);
         CHECK(t[2].block && strcmp(t[2].block->name, "q8_0") == 0);
-        CHECK_STR(t[2].refusal, "holds blocks of Q8_0, which are not supported");
+        CHECK_STR(t[2].refusal, "is quantized in blocks of Q8_0");
         CHECK(t[3].block == NULL && t[3].format == NULL && t[3].bytes == 144);
         CHECK_STR(t[3].stored_as, "Q4_K");
         CHECK(t[4].elements == 0 && t[4].bytes == 0 && t[4].rank == 3 && t[4].shape[0] == 0);
