@@ -222,6 +222,11 @@ static const char *rule_words(size_t index)
     return index < DTI_LINT_RULES ? dti_lint_rows[index].word : NULL;
 }
 
+static const char *effect_words(size_t index)
+{
+    return index < DTI_LINT_OUTCOMES ? dti_lint_outcomes[index] : NULL;
+}
+
 DTI_WORDS(outcome_words, "ok", "failed", "unreadable")
 
 #define DTI_ROWS "answers/check.def"

@@ -69,6 +69,7 @@ HEADERS = {
     "containers.def": "containers",
     "lint.h": "files",
     "lint_rules.def": "files",
+    "lint_effects.def": "files",
     "quant_layouts.def": "files",
     "container.h": "containers",
     "json_read.h": "util",

@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: MIT
 """Small healthy checkpoints of each layout for test_lint.py, as their own programs store them: codes are packed here by
 the descriptions of the layouts; and ways to break them. A checkpoint is (tensors, config.json); tensors are {name: (dtype, shape, bytes)}."""
+import re
 import struct
 
 import numpy as np
 
 RANDOM = np.random.default_rng(18)
+
+
+def rules(include):
+    """The rules in their order, and the worst that is known of each, which has its program and its source."""
+    words = dict(re.findall(r'^LINT_RULE\((\w+), +"(\w+)"', (include / "lint_rules.def").read_text(), re.MULTILINE))
+    text = (include / "lint_effects.def").read_text()
+    known = re.findall(r'^LINT_EFFECT\((\w+), +"([^"]*)", +(\w+), +"([^"]*)", +"([^"]*)"\)$', text, re.MULTILINE)
+    assert len(known) == text.count("\nLINT_EFFECT("), "a row of another form"
+    order, worst = ["unknown", "none", "slow", "refuse", "misread"], {}
+    for rule, loader, effect, about, source in known:
+        assert {bool(loader), bool(about), bool(source)} == {effect != "UNKNOWN"}, rule
+        worst[words[rule]] = max(worst.get(words[rule], "unknown"), effect.lower(), key=order.index)
+    return list(words.values()), worst
 
 
 def array(numbers, dtype=None):

@@ -50,6 +50,7 @@ def findings(what, path, *more):
     for f in quantized["failures"]:
         TALLY.check(what + ": row", (bool(f["rule"]), bool(f["remedy"]), f["detail"].isprintable(), "\n" in f["detail"]),
                     (True, True, True, False) if valid["ok"] else (False, False, True, False))
+        TALLY.check(what + ": effect", f["effect"], EFFECTS.get(f["rule"]))
     SEEN.update(rule for rule, _ in found)
     lines = check(path, "-v", *more)[1].splitlines()
     TALLY.check(what + ": lines", len([line for line in lines if not line.startswith("note: ")]),
@@ -87,6 +88,7 @@ def broken(what, base, change, *want):
 
 
 RULES = []
+EFFECTS = {}    # by rule: the worst that is known
 
 
 def order(finding):
@@ -374,8 +376,9 @@ def gguf():
 
 
 def main():
-    text = (pathlib.Path(__file__).resolve().parents[2] / "include/dtinfo/lint_rules.def").read_text()
-    RULES.extend(line.split('"')[1] for line in text.splitlines() if line.startswith("LINT_RULE("))
+    words, effects = lint_files.rules(pathlib.Path(__file__).resolve().parents[2] / "include/dtinfo")
+    RULES.extend(words)
+    EFFECTS.update(effects)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for name, (tensors, config) in BASES.items():
