@@ -288,8 +288,10 @@ static enum dti_status verify(const struct dti_check_report *report, struct dti_
 {
     const struct dti_reading *const reading = &report->request->reading;
     struct dti_container *const container = report->container;
-    dti_reading_start_alone(reading,
-                            container->file_count > 0 ? container->files[0].input.size : 0);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < container->file_count; i++)
+        bytes += container->files[i].input.size;
+    dti_reading_start_alone(reading, bytes);
     const enum dti_status status =
         dti_container_verify(container, reading->show, reading->context, reterr);
     dti_reading_end_alone(reading);

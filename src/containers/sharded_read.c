@@ -351,5 +351,6 @@ const struct dti_container_ops dti_sharded_torch_ops = {
     .traits = DTI_CONTAINER_FOLDER,
     .open = open_sharded,
     .data = dti_torch_data,
+    .verify = dti_torch_verify,
     .free = dti_torch_free,
 };
