@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dtinfo/remote.h"
+#include "dtinfo/unread.h"
 #include "util/descriptor.h"
 
 enum { STOP_CHECK_MS = 50, READ_PIECE = 64 << 10 };
@@ -254,12 +255,22 @@ static enum dti_status pread_at(const struct dti_input *input, void *buffer, siz
     return DTI_OK;
 }
 
+static _Thread_local bool unread;
+
+bool dti_input_was_unread(void)
+{
+    const bool was = unread;
+    unread = false;
+    return was;
+}
+
 static enum dti_status read_at(const struct dti_input *input, void *buffer, size_t size,
                                uint64_t offset, bool once, struct dti_error *reterr)
 {
     const enum dti_status status =
         (input->source ? input->source->read_at : pread_at)(input, buffer, size, offset, reterr);
     struct dti_watch *const watch = input->watch;
+    unread = unread || status != DTI_OK;
     if (status != DTI_OK)
         return status;
     return watch ? watch->take(watch, buffer, size, offset, once, reterr) : DTI_OK;

@@ -68,6 +68,7 @@ HEADERS = {
     "escape.h": "util",
     "containers.def": "containers",
     "lint.h": "files",
+    "unread.h": "util",
     "lint_rules.def": "files",
     "lint_effects.def": "files",
     "quant_layouts.def": "files",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dtinfo/unread.h"
 #include "files/dequant/dequant_parts.h"
 
 /* What the caller can say. Elsewhere the parts are shown, and there is nothing to be done. */
@@ -88,10 +89,11 @@ enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
                                    struct dti_dequant_found **found, struct dti_error *reterr)
 {
     const enum dti_lint_rule blame = dequant->blame;
+    const bool unread = dti_input_was_unread(); /* no verdict about the tensor */
     dequant->blame = DTI_LINT_RULES;
     if (status == DTI_OK)
         return DTI_OK;
-    if (dequant->request.logical && status == DTI_BAD_INPUT) {
+    if (dequant->request.logical && status == DTI_BAD_INPUT && !unread) {
         const enum dti_lint_rule rule = blame < DTI_LINT_RULES ? blame : rule_of(error->remedy);
         *found = NULL;
         dequant->states[at] = DTI_DEQUANT_PLAIN;
