@@ -9,14 +9,14 @@
 
 enum { PIECE = 256 * 1024 };
 
-struct verification {
+struct torch_sums {
     void (*progress)(void *context, uint64_t done_bytes);
     void *context;
     unsigned char *piece; /* PIECE bytes */
     uint64_t before;      /* bytes of the files before this one */
 };
 
-static enum dti_status verify_member(const struct verification *with, const struct dti_input *input,
+static enum dti_status verify_member(const struct torch_sums *with, const struct dti_input *input,
                                      const struct dti_zip_member *member, struct dti_error *reterr)
 {
     uint32_t crc = 0;
@@ -36,7 +36,7 @@ static enum dti_status verify_member(const struct verification *with, const stru
     return dti_zip_check_crc(dti_zip_label(label, input, member), member, crc, reterr);
 }
 
-static enum dti_status verify_file(const struct verification *with, struct dti_container *container,
+static enum dti_status verify_file(const struct torch_sums *with, struct dti_container *container,
                                    size_t file, struct dti_zip *zip, struct dti_error *reterr)
 {
     struct dti_opening opening = {.container = container, .error = reterr};
@@ -55,7 +55,7 @@ enum dti_status dti_torch_verify(struct dti_container *container,
                                  void *context, struct dti_error *reterr)
 {
     struct dti_torch *const torch = container->own;
-    struct verification with = {.progress = progress, .context = context, .piece = malloc(PIECE)};
+    struct torch_sums with = {.progress = progress, .context = context, .piece = malloc(PIECE)};
     enum dti_status status = with.piece ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < torch->zip_count && status == DTI_OK; i++) {
         if (dti_torch_has_sums(&torch->zips[i]))
