@@ -15,8 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A slower server would be waited for without an end: 64 KiB at a byte a second take 18 hours. */
-enum { STALL_SECONDS = 30, STALL_BYTES = 100, SKIP_MOST = 16 << 10 };
+/* A slower server would be waited for without an end: 64 KiB at a byte a second take 18 hours. In
+ * STALL_SECONDS it sends less than the PROGRESS of fetch.c, so that each time is a failure. */
+enum { STALL_SECONDS = 30, STALL_BYTES = 30, SKIP_MOST = 16 << 10 };
 
 static size_t on_head(char *line, size_t one, size_t count, void *context)
 {
@@ -228,7 +229,7 @@ static enum dti_exchange_end end_of_result(struct dti_exchange *exchange,
                     "the certificates of CURL_CA_BUNDLE or SSL_CERT_FILE cannot be read");
     case DTI_CURLE_OPERATION_TIMEDOUT:
         return fail(exchange, DTI_EXCHANGE_AGAIN,
-                    "the server sent less than 100 bytes a second, for 30 seconds");
+                    "the server sent less than 30 bytes a second, for 30 seconds");
     case DTI_CURLE_COULDNT_CONNECT:
         exchange->unreachable = true;
         return fail(exchange, DTI_EXCHANGE_AGAIN, "the server cannot be reached");
