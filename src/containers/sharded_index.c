@@ -226,6 +226,7 @@ bool dti_index_parse(struct dti_opening *opening, const char *text, size_t lengt
 {
     struct index_reading work = {.opening = opening, .shards = {.indexed = true}};
     dti_json_reader_init(&work.json, text, length);
+    work.json.nonfinite = true;
     bool good = read_members(&work);
     dti_json_reader_free(&work.json);
     good = good && check_tensors(&work) && number_files(&work);

@@ -172,12 +172,13 @@ def judge_commits(b, files):
     publish(old, False, at=(new,))
     run, _ = b.run("inspect", address)
     check(run.returncode == 3 and "the model changed on the hub while it was read" in run.stderr, run)
-    for commit in ("../" + "3" * 37, "3" * 39, "3" * 41, "", "G" * 40):
+    for commit in ("../../evil", "../" + "3" * 37, "3" * 39, "3" * 41, "", "G" * 40):
         publish(commit or "x", False)
         for name in names:
             b.server.resources["/org/pushed/resolve/main/" + name].headers = {"X-Repo-Commit": commit}
         run, asked = b.run("inspect", address)
-        check(run.returncode == 0 and all("/main/" in r.path for r in asked), "no commit", commit, run.stderr)
+        check(run.returncode == 3 and "X-Repo-Commit that is not a commit" in run.stderr and all("/main/" in r.path for r in asked),
+              "a commit that is none is accepted", commit, run.stderr)
 
 
 def judge_names(b, files):

@@ -50,6 +50,14 @@ static void a_member_keeps_its_place(void)
     check("{\"q\"\r:\r\n1}", "2", "{\"q\"\r:\r\n2}", NULL);
 }
 
+static void what_python_writes_stays(void)
+{
+    check("{\n  \"a\": [0.0, Infinity],\n  \"q\": NaN,\n  \"b\": -Infinity\n}", "1",
+          "{\n  \"a\": [0.0, Infinity],\n  \"q\": 1,\n  \"b\": -Infinity\n}", NULL);
+    check("{\"a\": NaN, \"q\": Infinity}", NULL, "{\"a\": NaN}", NULL);
+    check("{\"a\": nan}", "1", NULL, "a value is missing");
+}
+
 static void a_member_is_removed_with_its_comma(void)
 {
     check("{\n  \"a\": 1,\n  \"q\": {\"x\": [1, 2]},\n  \"b\": 2\n}", NULL,
@@ -70,4 +78,4 @@ static void other_texts_are_refused(void)
 }
 
 UNIT_MAIN(a_new_member_comes_last_and_is_indented_as_the_others, a_member_keeps_its_place,
-          a_member_is_removed_with_its_comma, other_texts_are_refused)
+          what_python_writes_stays, a_member_is_removed_with_its_comma, other_texts_are_refused)

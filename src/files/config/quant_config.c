@@ -259,6 +259,7 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
         kind++;
     (void)snprintf(reading.label, sizeof reading.label, "%s", label);
     dti_json_reader_init(&reading.json, text, length);
+    reading.json.nonfinite = true;
     enum dti_status status = read_members(&reading, kind, found, reterr);
     dti_json_reader_free(&reading.json);
     for (unsigned i = 0; i < PLACES && status == DTI_OK; i++) {
