@@ -107,17 +107,25 @@ struct dti_quant_module {
     size_t rule_length;
     struct dti_quant_hint picked[2];
 };
-/* Not from several threads. Fails with DTI_NO_MEMORY, and with DTI_BAD_INPUT where patterns take
- * too long, in words that follow the name of the file. */
+/* Not from several threads. Fails with DTI_NO_MEMORY alone once the tensors were judged. */
 enum dti_status dti_quant_config_module(const struct dti_quant_config *config, const char *name,
                                         size_t length, struct dti_quant_module *ret,
                                         struct dti_error *reterr);
+/* The length of the name of the module that has the tensor. */
+size_t dti_quant_module_length(const struct dti_tensor *tensor);
 
-/* Lets all names and patterns that match a module count as used. Then the next of those that are
- * not, from *at on, which is 0 at first; NULL: there is no more. Names of classes are left out.
- * Fails as dti_quant_config_module() does. */
-enum dti_status dti_quant_config_use(const struct dti_quant_config *config, const char *name,
-                                     size_t length, struct dti_error *reterr);
+/* Matches all modules that have tensors, and all others that anybody asks for. Fails with
+ * DTI_BAD_INPUT where patterns take too long, in words that follow the name of the file; where they
+ * do not, nothing does later: all readers and the checks say the same. */
+enum dti_status dti_quant_config_judge(const struct dti_quant_config *config,
+                                       const struct dti_container *container,
+                                       struct dti_error *reterr);
+/* Lets names and patterns that match a module of the container count as used. Then the next of
+ * those that are not, from *at on, which is 0 at first; NULL: there is no more. Names of classes
+ * are left out. Fails as dti_quant_config_module() does. */
+enum dti_status dti_quant_config_use(const struct dti_quant_config *config,
+                                     const struct dti_container *container,
+                                     struct dti_error *reterr);
 const struct dti_module_rule *dti_quant_config_unused(const struct dti_quant_config *config,
                                                       size_t *at);
 

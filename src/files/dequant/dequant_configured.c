@@ -10,9 +10,19 @@
 
 const struct dti_quant_config *dti_dequant_config(struct dti_file_dequant *dequant)
 {
+    struct dti_error why;
     if (!dequant->has_config) {
-        dequant->config_status =
-            dti_quant_config_read(dequant->container, &dequant->config, &dequant->config_error);
+        struct dti_error *const error = &dequant->config_error;
+        enum dti_status status = dti_quant_config_read(dequant->container, &dequant->config, error);
+        if (status == DTI_OK) {
+            status = dti_quant_config_judge(&dequant->config, dequant->container, &why);
+            if (status == DTI_BAD_INPUT)
+                (void)dti_fail_remedy(error, status, DTI_REMEDY_OVERRIDE_CONFIG, "%s: %s",
+                                      dequant->config.file, why.text);
+            else if (status != DTI_OK)
+                *error = why;
+        }
+        dequant->config_status = status;
         dequant->has_config = true;
     }
     return dequant->config_status == DTI_OK ? &dequant->config : NULL;
@@ -45,7 +55,6 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
     const struct dti_quant_config *const config = dti_dequant_config(dequant);
     const bool asked = dequant->request.bits > 0 || dequant->request.block > 0;
     const struct dti_dequant_part *const codes = &group->part[DTI_PART_CODES];
-    struct dti_error why;
     size_t length = group->name_length;
     if (!config) {
         dequant->blame = DTI_LINT_CONFIG_UNREADABLE;
@@ -57,12 +66,10 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
     while (length > 0 && group->name[length - 1] != '.')
         length--;
     length -= length > 0;
-    const enum dti_status status = dti_quant_config_module(config, group->name, length, ret, &why);
-    if (status == DTI_BAD_INPUT)
-        return dti_dequant_refuse(codes, reterr, DTI_REMEDY_OVERRIDE_CONFIG, "%s: %s", config->file,
-                                  why.text);
+    const enum dti_status status =
+        dti_quant_config_module(config, group->name, length, ret, reterr);
     if (status != DTI_OK)
-        return dti_no_memory(reterr);
+        return status;
     if (!asked && ret->said == DTI_SAID_IGNORED) {
         dti_dequant_blame(group, DTI_LINT_IGNORED);
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP_OR_OVERRIDE,
