@@ -262,13 +262,17 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
     reading.json.nonfinite = true;
     enum dti_status status = read_members(&reading, kind, found, reterr);
     dti_json_reader_free(&reading.json);
+    if (status == DTI_OK)
+        status = dti_config_check_repeats(&reading, text, length, kind != config_files, reterr);
     for (unsigned i = 0; i < PLACES && status == DTI_OK; i++) {
         if (!found->blocks[i].there)
             continue;
         config->file = file;
         if (found->blocks[i].method[0] == '\0')
             (void)snprintf(found->blocks[i].method, DTI_CONFIG_WORD, "%s", kind->method);
-        status = use(&reading, &found->blocks[i], found->expert, config, reterr);
+        status = dti_config_check_block(&reading, &found->blocks[i], reterr);
+        if (status == DTI_OK)
+            status = use(&reading, &found->blocks[i], found->expert, config, reterr);
         break;
     }
     if (status == DTI_OK)

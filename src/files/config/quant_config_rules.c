@@ -124,7 +124,7 @@ static enum dti_status add_targets(const struct dti_config_reading *reading,
 {
     const struct dti_config_entries *const targets = &block->lists[DTI_LIST_TARGETS];
     struct dti_module_rule *const list = malloc((targets->count + 1) * sizeof *list);
-    uint32_t classes = block->untargeted;
+    uint32_t classes = 0;
     enum dti_status status = DTI_OK;
     if (list && targets->count > 0)
         memcpy(list, targets->list, targets->count * sizeof *list);
