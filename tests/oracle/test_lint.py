@@ -232,6 +232,13 @@ def configuration():
                   say(dynamic={}), lambda _, config: config.update(tie_word_embeddings=True)), ("tied", "lm_head.weight"))
 
 
+def two_files():
+    write(*BASES["nvfp4 of ModelOpt"])
+    with open("case/hf_quant_config.json", "w") as file:
+        json.dump({"quantization": {"quant_algo": "FP8"}}, file)
+    TALLY.check("two configurations", findings("two configurations", "case/model.safetensors"), [("config_conflict", None)])
+
+
 def fused():
     broken("gate and up have scales of their own", "nvfp4", put(UP + ".weight_global_scale", 0, 26000.0, "f"), ("fused_scale", UP + ".weight"))
     broken("q and k have scales of their own", "nvfp4 of ModelOpt", put(K + ".weight_scale_2", 0, 1 / 26000, "f"), ("fused_scale", K + ".weight"))
@@ -383,7 +390,7 @@ def main():
         TALLY.part("healthy")
         made_by_others()
         TALLY.part("made by other programs")
-        for subject in (scales, codes, parts, configuration, fused, shards, gguf, by_compressed_tensors, left_out):
+        for subject in (scales, codes, parts, configuration, two_files, fused, shards, gguf, by_compressed_tensors, left_out):
             subject()
             TALLY.part(subject.__name__)
         TALLY.check("every rule was broken", sorted(set(RULES) - SEEN), [])

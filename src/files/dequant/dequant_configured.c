@@ -14,7 +14,10 @@ const struct dti_quant_config *dti_dequant_config(struct dti_file_dequant *dequa
     if (!dequant->has_config) {
         struct dti_error *const error = &dequant->config_error;
         enum dti_status status = dti_quant_config_read(dequant->container, &dequant->config, error);
-        if (status == DTI_OK) {
+        if (status == DTI_OK && dequant->config.conflict[0] != '\0') {
+            status = dti_fail_remedy(error, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG, "%s",
+                                     dequant->config.conflict);
+        } else if (status == DTI_OK) {
             status = dti_quant_config_judge(&dequant->config, dequant->container, &why);
             if (status == DTI_BAD_INPUT)
                 (void)dti_fail_remedy(error, status, DTI_REMEDY_OVERRIDE_CONFIG, "%s: %s",

@@ -160,6 +160,15 @@ static enum dti_status match_read(struct dti_file_dequant *dequant,
     return group->layout_read->match(dequant, group, &config, found, reterr);
 }
 
+/* A configuration beside the files of a model, which loaders read first, whatever its tensors say
+ * of themselves. */
+static bool is_configured(const struct dti_file_dequant *dequant)
+{
+    const enum dti_container_kind kind = dequant->container->kind;
+    return (kind == DTI_CONTAINER_SAFETENSORS || kind == DTI_CONTAINER_SHARDED) &&
+           dequant->request.bits == 0 && dequant->request.block == 0;
+}
+
 enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
                                  struct dti_dequant_found **ret, struct dti_error *reterr)
 {
@@ -174,6 +183,11 @@ enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_de
     if (request->only && !names(request->only, group)) {
         mark(dequant, group, DTI_DEQUANT_ONLY);
         return DTI_OK;
+    }
+    if (is_configured(dequant) && !dti_dequant_config(dequant)) {
+        dequant->blame = DTI_LINT_CONFIG_UNREADABLE;
+        *reterr = dequant->config_error;
+        return dequant->config_status;
     }
     const bool named = !group->layout_read || group->layout_read->suffix[DTI_PART_SCALE];
     if (named && !dti_dequant_has(group, DTI_PART_SCALE)) {

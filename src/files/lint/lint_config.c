@@ -182,8 +182,11 @@ enum dti_status dti_lint_config(struct dti_lint *lint, struct dti_error *reterr)
     enum dti_status status = lint->dequant->config_status;
     if (!config)
         return status == DTI_BAD_INPUT
-                   ? dti_lint_add(lint, DTI_LINT_CONFIG_UNREADABLE, NULL, reterr, "%s",
-                                  lint->dequant->config_error.text)
+                   ? dti_lint_add(lint,
+                                  lint->dequant->config.conflict[0] != '\0'
+                                      ? DTI_LINT_CONFIG_CONFLICT
+                                      : DTI_LINT_CONFIG_UNREADABLE,
+                                  NULL, reterr, "%s", lint->dequant->config_error.text)
                    : dti_no_memory(reterr);
     status = dti_quant_config_use(config, lint->view, &error);
     if (status == DTI_OK)
