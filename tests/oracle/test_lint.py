@@ -234,8 +234,7 @@ def configuration():
 
 def two_files():
     write(*BASES["nvfp4 of ModelOpt"])
-    with open("case/hf_quant_config.json", "w") as file:
-        json.dump({"quantization": {"quant_algo": "FP8"}}, file)
+    pathlib.Path("case/hf_quant_config.json").write_text('{"quantization": {"quant_algo": "FP8"}}')
     TALLY.check("two configurations", findings("two configurations", "case/model.safetensors"), [("config_conflict", None)])
 
 

@@ -8,7 +8,7 @@
 #include "unit.h"
 
 /* Reads to the end. NULL: it is JSON; else the problem. */
-static const char *judge(const char *text, size_t length, bool nonfinite, size_t *ret_at)
+static const char *judge(const char *text, size_t length, size_t *ret_at)
 {
     /* no byte behind the text may be touched */
     char *const exact = malloc(length > 0 ? length : 1);
@@ -18,7 +18,6 @@ static const char *judge(const char *text, size_t length, bool nonfinite, size_t
     struct dti_json_reader reader;
     enum dti_json_token token;
     dti_json_reader_init(&reader, exact, length);
-    reader.nonfinite = nonfinite;
     bool ok;
     do
         ok = dti_json_next(&reader, &token);
@@ -35,7 +34,7 @@ static const char *judge(const char *text, size_t length, bool nonfinite, size_t
 static void check_good(const char *text, size_t length)
 {
     size_t at;
-    if (!unit_check_str(judge(text, length, false, &at), NULL, text, __FILE__, __LINE__))
+    if (!unit_check_str(judge(text, length, &at), NULL, text, __FILE__, __LINE__))
         return;
     CHECK_SIZE(at, length);
 }
@@ -43,7 +42,7 @@ static void check_good(const char *text, size_t length)
 static void check_bad(const char *text, size_t length, size_t place, const char *problem)
 {
     size_t at;
-    unit_check_str(judge(text, length, false, &at), problem, text, __FILE__, __LINE__);
+    unit_check_str(judge(text, length, &at), problem, text, __FILE__, __LINE__);
     unit_check_u64(at, place, text, __FILE__, __LINE__);
 }
 
@@ -119,43 +118,6 @@ static void numbers_are_those_of_the_rfc(void)
     BAD("-Infinity", 1, "a digit is missing");
 }
 
-static void python_s_words_are_numbers_where_they_are_allowed(void)
-{
-    static const struct {
-        const char *text, *problem; /* NULL: it is good */
-        size_t at;
-    } texts[] = {
-        {"NaN", NULL, 3},
-        {"Infinity", NULL, 8},
-        {"-Infinity", NULL, 9},
-        {"{\"time_step_limit\": [0.0, Infinity], \"a\":-Infinity}", NULL, 51},
-        {"[NaN,NaN]", NULL, 9},
-        {"{NaN:1}", "the name of a member is missing", 1},
-        {"nan", "a value is missing", 0},
-        {"-NaN", "a digit is missing", 1},
-        {"Infinit", "a value is missing", 0},
-        {"-Infinit", "a digit is missing", 1},
-        {"+Infinity", "a value is missing", 0},
-        {"Infinityx", "unexpected text after the value", 8},
-        {"NaN1", "unexpected text after the value", 3},
-        {"inf", "a value is missing", 0},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        size_t at;
-        unit_check_str(judge(texts[i].text, strlen(texts[i].text), true, &at), texts[i].problem,
-                       texts[i].text, __FILE__, __LINE__);
-        unit_check_u64(at, texts[i].at, texts[i].text, __FILE__, __LINE__);
-    }
-    struct dti_json_reader reader;
-    enum dti_json_token token;
-    uint64_t number;
-    dti_json_reader_init(&reader, "Infinity", 8);
-    reader.nonfinite = true;
-    CHECK(dti_json_next(&reader, &token) && token == DTI_JSON_NUMBER);
-    CHECK(!dti_json_u64(&reader, &number));
-    dti_json_reader_free(&reader);
-}
-
 static void words_are_spelled_in_full_and_in_small_letters(void)
 {
     BAD("True", 0, "a value is missing");
@@ -216,8 +178,7 @@ static void strings_hold_no_raw_control_character(void)
     for (unsigned c = 0; c < 0x20; c++) {
         const char raw[] = {'"', 'a', (char)c, '"'};
         size_t at;
-        CHECK_STR(judge(raw, sizeof raw, false, &at),
-                  "a control character in a string is not escaped");
+        CHECK_STR(judge(raw, sizeof raw, &at), "a control character in a string is not escaped");
         CHECK_SIZE(at, 2);
     }
 }
@@ -231,16 +192,16 @@ static void every_byte_of_a_string_is_looked_at(void)
             size_t at;
             memset(text, 'a', sizeof text);
             text[0] = text[length + 1] = '"';
-            CHECK_STR(judge(text, length + 2, false, &at), NULL);
+            CHECK_STR(judge(text, length + 2, &at), NULL);
             text[1 + place] = '\x1f';
-            CHECK_STR(judge(text, length + 2, false, &at),
+            CHECK_STR(judge(text, length + 2, &at),
                       "a control character in a string is not escaped");
             CHECK_SIZE(at, 1 + place);
             text[1 + place] = '\x80';
-            CHECK_STR(judge(text, length + 2, false, &at), "not UTF-8");
+            CHECK_STR(judge(text, length + 2, &at), "not UTF-8");
             CHECK_SIZE(at, 1 + place);
             text[1 + place] = '"';
-            CHECK_STR(judge(text, length + 2, false, &at), "unexpected text after the value");
+            CHECK_STR(judge(text, length + 2, &at), "unexpected text after the value");
             CHECK_SIZE(at, 2 + place);
         }
     }
@@ -298,15 +259,15 @@ static void nesting_ends_at_127_levels(void)
     for (unsigned depth = DTI_JSON_DEPTH; depth <= DTI_JSON_DEPTH + 1; depth++) {
         memset(text, '[', depth);
         memset(text + depth, ']', depth);
-        CHECK_STR(judge(text, (size_t)2 * depth, false, &at),
+        CHECK_STR(judge(text, (size_t)2 * depth, &at),
                   depth == DTI_JSON_DEPTH ? NULL : "nested deeper than 127 levels");
     }
     CHECK_SIZE(at, DTI_JSON_DEPTH);
     memset(text, '[', DEEP);
-    CHECK_STR(judge(text, DEEP, false, &at), "nested deeper than 127 levels");
+    CHECK_STR(judge(text, DEEP, &at), "nested deeper than 127 levels");
     for (size_t i = 0; i + 5 <= sizeof text; i += 5)
         memcpy(text + i, "{\"\":[", 5);
-    CHECK_STR(judge(text, sizeof text, false, &at), "nested deeper than 127 levels");
+    CHECK_STR(judge(text, sizeof text, &at), "nested deeper than 127 levels");
     CHECK_SIZE(at, (size_t)5 * (DTI_JSON_DEPTH / 2) + 4);
 }
 
@@ -425,7 +386,6 @@ static void a_value_is_skipped_to_its_end(void)
 
 UNIT_MAIN(reads_every_kind_of_value, blanks_are_four_characters_and_no_more,
           nothing_but_blanks_follows_the_value, numbers_are_those_of_the_rfc,
-          python_s_words_are_numbers_where_they_are_allowed,
           words_are_spelled_in_full_and_in_small_letters, commas_stand_between_and_nowhere_else,
           text_that_ends_too_soon_is_told, strings_hold_no_raw_control_character,
           every_byte_of_a_string_is_looked_at, escapes_are_those_of_the_rfc,

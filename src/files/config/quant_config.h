@@ -92,6 +92,10 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
 enum dti_status dti_quant_config_read(const struct dti_container *container,
                                       struct dti_quant_config *ret, struct dti_error *reterr);
 
+/* Sets `conflict` where the algorithms or the group sizes differ. */
+void dti_quant_config_compare(struct dti_quant_config *config,
+                              const struct dti_quant_config *other);
+
 /* What is said of a module, "model.layers.0.mlp.up_proj". */
 enum dti_quant_said {
     DTI_SAID_QUANTIZED, /* it is, or nothing is said of any module */
