@@ -155,6 +155,28 @@ def broken(name, config, path, value, remove=False):
         TALLY.checked += 1
 
 
+def refused_by_programs():
+    """What compressed-tensors 0.20 and vLLM refuse, whether they are installed or not."""
+    weights = ("config_groups", "group_0", "weights")
+    rows = [("nvfp4", weights + ("group_size",), 0), ("nvfp4", weights + ("group_size",), None), ("nvfp4", weights + ("group_size",), -1),
+            ("nvfp4", weights + ("group_size",), INF), ("nvfp4", weights + ("strategy",), "foo"), ("nvfp4", weights + ("strategy",), "channel"),
+            ("nvfp4", weights + ("strategy",), "block"), ("nvfp4", weights + ("strategy",), "token"), ("nvfp4", weights + ("type",), "foo"),
+            ("pack-quantized", weights + ("strategy",), None), ("pack-quantized", weights + ("type",), None), ("fp8", weights + ("group_size",), 16),
+            ("fp8", weights + ("block_structure",), [128, 128]), ("fp8", weights + ("strategy",), "group"), ("fp8", ("config_groups",), None),
+            ("fp8", ("config_groups", "group_0", "targets"), None), ("fp8", ("config_groups", "FP9"), ["Linear"]), ("fp8", ("quant_method",), "foo"),
+            ("nvfp4 of ModelOpt", ("quant_algo",), "foo"), ("gptq", ("group_size",), 0), ("awq", ("group_size",), 0)]
+    bases = lint_files.checkpoints()
+    for name, path, value in rows:
+        tensors, config = bases[name]
+        changed = copy.deepcopy(config)
+        at(changed["quantization_config"], path[:-1])[path[-1]] = value
+        write(tensors)
+        say(changed)
+        what = "%s, %s = %r" % (name, ".".join(path), value)
+        allowed = what == "pack-quantized, config_groups.group_0.weights.strategy = None"    # it follows from the group size
+        TALLY.check(what + ": is refused", verdict(what), (not allowed, set() if allowed else {"config_unreadable"}))
+
+
 def hostile():
     bases = dict(lint_files.checkpoints())
     for name, block in STORED.items():
@@ -276,6 +298,7 @@ def main():
         python_numbers()
         many_groups()
         slow_patterns()
+        refused_by_programs()
         hostile()
         os.chdir("/")
     return TALLY.finish()
