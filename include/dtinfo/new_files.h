@@ -22,6 +22,7 @@ struct dti_new_files {
     const struct dti_container *container; /* what they are made of */
     const struct dti_container *model;     /* whose metadata are taken over as they are */
     bool encodes;                          /* see struct dti_new_head; set before files are added */
+    struct dti_head_part part;             /* likewise, of the file that is added next */
     enum dti_container_kind kind;
     const char *path; /* of the output; DTI_CONTAINER_SHARDED: its folder; "": a dry run without */
     size_t count;
@@ -37,10 +38,10 @@ struct dti_new_files {
 };
 void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *container,
                         enum dti_container_kind kind, const char *path);
-/* What their metadata say otherwise than those that they take over: one file has some. */
+/* What their metadata say otherwise than those that they take over: the first file has some. */
 static inline size_t dti_new_files_changes(const struct dti_new_files *files)
 {
-    return files->count == 1 ? files->list[0].head.change_count : 0;
+    return files->count > 0 ? files->list[0].head.change_count : 0;
 }
 /* Removes what was not committed. */
 void dti_new_files_free(struct dti_new_files *files);
@@ -62,6 +63,12 @@ enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
 /* The same next to the output: OUT.npy and "_scale" make OUT_scale.npy. */
 enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char *suffix,
                                          struct dti_new_tensor *tensor, struct dti_error *reterr);
+/* The output as one file, or where that has more than `most` bytes as several next to it that make
+ * a split GGUF: ends[i] is the end of the tensors of file i, in an array of count + 1. *ret_large:
+ * files that have more bytes all the same, since a tensor or the key-values do. */
+enum dti_status dti_new_files_add_parts(struct dti_new_files *files, uint64_t most,
+                                        struct dti_new_tensor *tensors, size_t count, size_t *ends,
+                                        size_t *ret_large, struct dti_error *reterr);
 /* That name, to be freed; NULL: memory ran out. ret_named (may be NULL): the path ends as the kind
  * wants it; otherwise the suffix is appended. */
 char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,

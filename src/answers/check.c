@@ -177,6 +177,13 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
             (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.40s, whose numbers cannot be read",
                            tensor->stored_as);
         break;
+    case DTI_CHECK_UNDEFINED:
+        (void)snprintf(buffer, DTI_CHECK_DETAIL,
+                       "%.40s, which %s does not define; make the file "
+                       "anew with a type that programs read",
+                       tensor->stored_as,
+                       dti_is_gguf(report->container->kind) ? "ggml" : "the format");
+        break;
     case DTI_CHECK_WRONG_DTYPE:
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "is %.40s", dti_tensor_dtype(tensor));
         break;

@@ -69,6 +69,7 @@ enum dti_check_fault {
     DTI_CHECK_NOT_DONE,     /* because the file is invalid */
     DTI_CHECK_OTHER_DIGEST, /* files[index] of the report's digests */
     DTI_CHECK_UNREADABLE,   /* the values of this type cannot be read */
+    DTI_CHECK_UNDEFINED,    /* its kind of file does not define the type */
     DTI_CHECK_WRONG_DTYPE,
     DTI_CHECK_WRONG_SHAPE,
     DTI_CHECK_UNMATCHED, /* no tensor name matches items[index] */

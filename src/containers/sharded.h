@@ -17,6 +17,7 @@ struct dti_mapping {
 struct dti_shards {
     size_t count;
     const char **names; /* in their folder; no NUL, no separators */
+    const char *part;   /* of a folder without shards: the first part of a split GGUF; or NULL */
     bool indexed;       /* the rest is from an index */
     size_t mapping_count;
     struct dti_mapping *mappings;
@@ -31,8 +32,10 @@ bool dti_index_parse(struct dti_opening *opening, const char *text, size_t lengt
                      struct dti_shards *ret);
 
 /* Looks into the folder that is the container's path: its index (*ret_index, then ret->count is
- * 0), or else the names of all its shards. */
+ * 0), or else the names of all its shards, or a part of a split GGUF. */
 bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct dti_shards *ret);
+/* So many files stay open. */
+void dti_shards_allow(size_t count);
 /* folder/name; the folder is that of the index `path`, or the path itself. NULL: memory ran out. */
 const char *dti_shard_path(struct dti_opening *opening, const char *path, bool path_is_folder,
                            const char *name);

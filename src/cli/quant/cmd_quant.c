@@ -113,6 +113,7 @@ static const struct dti_option options[] = {
     DTI_ROW_LENIENT(struct quant_args, tensors.lenient),
     DTI_ROW_DRY_RUN(struct quant_args, tensors.dry_run),
     DTI_ROW_TEMPLATE(struct quant_args, tensors.model),
+    DTI_ROW_SHARD_SIZE(struct quant_args, tensors.shard_size),
     DTI_ROW_PART(struct quant_args, tensors.part),
     DTI_ROW_FINISH(struct quant_args, tensors.finish),
     DTI_ROW_THREADS(struct quant_args, transfer.threads, "files: threads"),

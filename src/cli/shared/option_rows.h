@@ -66,6 +66,9 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_TEMPLATE(args, field)                  \
     OPT_FILE(0, "template", args, field, "MODEL.gguf", \
              "files: write gguf with the metadata and the order of tensors of this file")
+#define DTI_ROW_SHARD_SIZE(args, field)                \
+    OPT_TEXT(0, "max-shard-size", args, field, "SIZE", \
+             "gguf: write files of at most SIZE, as in 4GiB, where one file would be larger")
 #define DTI_ROW_PART(args, field)           \
     OPT_TEXT(0, "part", args, field, "K/N", \
              "folders: write part K of N of the shards, for runs on several machines")

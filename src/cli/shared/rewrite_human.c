@@ -119,8 +119,9 @@ void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
                    : job->to_stdout ? "standard output"
                                     : dti_human_path(to, job->out_path),
                    dti_plural_words(tensors, rewrite->tensor_count, "tensor"));
-    if (rewrite->request.recipe == DTI_RECIPE_QUANTIZE ? files->count > 1
-                                                       : files->kind == DTI_CONTAINER_SHARDED)
+    if (files->kind == DTI_CONTAINER_SHARDED
+            ? rewrite->request.recipe != DTI_RECIPE_QUANTIZE || files->count > 1
+            : files->count > 1)
         dti_line_print(
             line, DTI_STYLE_PLAIN, " in %s",
             dti_plural_words(shards, files->count - files->has_index - files->companions, "file"));

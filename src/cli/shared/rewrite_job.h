@@ -24,7 +24,7 @@ struct dti_transfer_args {
 
 /* Options only for tensors. */
 struct dti_tensor_args {
-    const char *shape, *assume, *only, *keep, *select, *max_memory, *part, *model;
+    const char *shape, *assume, *only, *keep, *select, *max_memory, *part, *model, *shard_size;
     bool ints, dry_run, lenient, allow_unmatched, no_copy, finish;
 };
 

@@ -254,7 +254,7 @@ static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant
     const bool npy = container->kind == DTI_CONTAINER_NPY && container->tensor_count == 1;
     enum dti_status status = DTI_OK;
     const bool onnx = container->kind == DTI_CONTAINER_ONNX; /* not names: the graph says it */
-    if (!npy && !onnx && container->kind != DTI_CONTAINER_GGUF)
+    if (!npy && !onnx && !dti_is_gguf(container->kind))
         return dti_dequant_find(dequant, found, reterr);
     for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
         struct dti_error error;
