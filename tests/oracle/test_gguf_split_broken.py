@@ -167,6 +167,9 @@ def judge_memory():
         write_part("x/" + part_name("m", no, 800), [b"t%d" % no], ([ARCHITECTURE] if no == 0 else []) + split_keys(no, 800, 800))
     for operand in ("x", "x/" + part_name("m", 799, 800), "x/" + part_name("m", 0, 800)):
         require("800 files, 800 tensors" in run("check", operand)[0], operand)
+    write_part("many.gguf", [b"t%d" % i for i in range(65536)], [ARCHITECTURE])
+    _, said = run("cast", "many.gguf", "bf16", "--dry-run", "-o", "parts.gguf", "--max-shard-size", "1", status=2)
+    require("would have 65536 parts of 65536 tensors, and a split gguf has at most 65535 parts" in said, said)
 
 
 def judge_types():
