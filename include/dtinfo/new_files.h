@@ -7,6 +7,7 @@
 
 #include "dtinfo/buffer.h"
 #include "dtinfo/container.h"
+#include "dtinfo/old_form.h"
 #include "dtinfo/output_group.h"
 #include "dtinfo/output_leftovers.h"
 
@@ -34,6 +35,7 @@ struct dti_new_files {
     bool has_index;    /* the last one of a sharded output */
     uint64_t bytes;    /* of all, heads and index included */
     struct dti_output_group *group; /* of several files, or of a folder; or NULL */
+    struct dti_old_form old;        /* what they replace besides, once checked or opened */
 };
 void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *container,
                         enum dti_container_kind kind, const char *path);
@@ -106,8 +108,22 @@ enum dti_status dti_new_file_look(const struct dti_new_file *file, enum dti_new_
 enum dti_status dti_new_files_complete(const struct dti_new_files *files, dti_warn_fn *warn,
                                        void *warn_context, struct dti_error *reterr);
 
+/* Finds files.old: of an output "x.safetensors" the index of that name and its shards; of shards
+ * with the index "x.safetensors.index.json" the file "x.safetensors", and what an older index of
+ * that name lists; of a folder also "model.safetensors" and its index. Shards are those names of an
+ * index that are safetensors files in the folder; an index that cannot be read, or that another
+ * user has put into a folder that is open to all, names none. Without force anything that programs
+ * would look for is refused: DTI_WRITE_FAILED. For dti_new_files_check() and
+ * dti_new_files_open(). */
+enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
+                                       struct dti_error *reterr);
+/* Removes them, once the new files are there: links themselves, and no new file that is also known
+ * by an old name. */
+enum dti_status dti_new_files_remove_old(const struct dti_new_files *files,
+                                         struct dti_error *reterr);
+
 /* What dti_new_files_open() would say, without making anything. */
-enum dti_status dti_new_files_check(const struct dti_new_files *files, bool force,
+enum dti_status dti_new_files_check(struct dti_new_files *files, bool force,
                                     struct dti_error *reterr);
 /* Opens all under temporary names, in a new folder where requested, and sets their space aside. */
 enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
@@ -123,7 +139,7 @@ static inline bool dti_new_files_are_open(const struct dti_new_files *files)
 enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dti_error *reterr);
 /* All are completed and synced; then each takes its name, the last of them last; a new folder comes
  * with all in it. A failure before the first of them has it changes nothing. One between two of
- * them, or a crash, leaves some old and some new, each complete. */
+ * them, or a crash, leaves some old and some new, each complete. Then files.old is removed. */
 enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_error *reterr);
 
 #endif

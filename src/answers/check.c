@@ -166,6 +166,10 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
     case DTI_CHECK_NOT_DONE:
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "not checked");
         break;
+    case DTI_CHECK_BESIDE:
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s",
+                       report->container->notes[failure->index].text);
+        break;
     case DTI_CHECK_OTHER_DIGEST:
         put_digest(buffer, report, failure);
         break;

@@ -322,6 +322,8 @@ static enum dti_status check_all(struct dti_check_report *report, const size_t *
         const enum dti_check_kind kind = request->assertions[i].kind;
         if (kind == DTI_CHECK_VALID)
             status = check_pickles(report, i, reterr);
+        if (kind == DTI_CHECK_VALID && status == DTI_OK)
+            status = dti_check_beside(report, i, reterr);
         values = values || kind >= DTI_CHECK_QUANTIZED;
         if (status == DTI_OK && (kind == DTI_CHECK_DTYPE || kind == DTI_CHECK_SHAPE))
             status = check_names(report, i, tensors, count, reterr);

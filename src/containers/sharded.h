@@ -30,9 +30,13 @@ bool dti_index_read(struct dti_opening *opening, struct dti_shards *ret);
 bool dti_index_parse(struct dti_opening *opening, const char *text, size_t length,
                      struct dti_shards *ret);
 
-/* Looks into the folder that is the container's path: its index (*ret_index, then ret->count is
- * 0), or else the names of all its shards. */
+/* Looks into the folder that is the container's path: its index, or NULL, and the names of all
+ * safetensors files in it. */
 bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct dti_shards *ret);
+/* Notes of files there that the index does not name: "x.safetensors" of "x.safetensors.index.json",
+ * and those that are called as its shards are. */
+bool dti_folder_note_others(struct dti_opening *opening, const char *index,
+                            const struct dti_shards *named, const struct dti_shards *there);
 /* folder/name; the folder is that of the index `path`, or the path itself. NULL: memory ran out. */
 const char *dti_shard_path(struct dti_opening *opening, const char *path, bool path_is_folder,
                            const char *name);

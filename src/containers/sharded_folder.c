@@ -3,6 +3,7 @@
  * A folder as a checkpoint: its index, or else all safetensors files in it. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct shard_names {
 
 /* Folders often also hold the same weights in the formats of other libraries. Those of PyTorch are
  * read where there are no others. */
-static const char torch_index[] = ".bin.index.json";
+static const char torch_index[] = ".bin.index.json", tensors_end[] = ".safetensors";
 
 static bool is_index(const char *name, size_t length)
 {
@@ -69,7 +70,7 @@ static bool look(struct dti_opening *opening, struct shard_names *indexes,
             fits = add(opening, indexes, name);
         else if (dti_text_ends(name, length, torch_index))
             fits = add(opening, torch_indexes, name);
-        else if (dti_text_ends(name, length, ".safetensors"))
+        else if (dti_text_ends(name, length, tensors_end))
             fits = add(opening, shards, name);
         errno = 0;
     }
@@ -80,6 +81,53 @@ static bool look(struct dti_opening *opening, struct shard_names *indexes,
     dti_shards_sort(indexes->names, indexes->count);
     dti_shards_sort(shards->names, shards->count);
     return fits;
+}
+
+/* Whether a name is STEM-00001-of-00002.safetensors of the stem of "STEM.safetensors". */
+static bool is_shard_of(const char *name, const char *file)
+{
+    static const char form[] = "-#####-of-#####";
+    const size_t stem = strlen(file) - (sizeof tensors_end - 1), length = strlen(name);
+    if (length != stem + sizeof form - 1 + sizeof tensors_end - 1 ||
+        memcmp(name, file, stem) != 0 || !dti_text_ends(name, length, tensors_end))
+        return false;
+    for (size_t i = 0; form[i] != '\0'; i++) {
+        if (form[i] == '#' ? !dti_ascii_digit(name[stem + i]) : name[stem + i] != form[i])
+            return false;
+    }
+    return true;
+}
+
+bool dti_folder_note_others(struct dti_opening *opening, const char *index,
+                            const struct dti_shards *named, const struct dti_shards *there)
+{
+    static const char end[] = ".index.json";
+    char file[NAME_MAX + 1], quoted[DTI_QUOTE_SIZE];
+    const size_t length = strlen(index) - (sizeof end - 1);
+    const char *first = NULL;
+    size_t count = 0;
+    if (!dti_text_ends(index, length, tensors_end) || length > NAME_MAX)
+        return true;
+    memcpy(file, index, length);
+    file[length] = '\0';
+    for (size_t i = 0; i < there->count; i++) {
+        const char *const name = there->names[i];
+        if (named->count > 0 &&
+            bsearch(&name, named->names, named->count, sizeof *named->names, dti_shards_compare))
+            continue;
+        if (strcmp(name, file) == 0 &&
+            !dti_opening_note(opening, "two_models",
+                              "the folder has both %s and an index, and programs differ in which "
+                              "of them they load; remove the one that is out of date",
+                              dti_quote(quoted, name, length)))
+            return false;
+        if (is_shard_of(name, file) && count++ == 0)
+            first = name;
+    }
+    return count == 0 || dti_opening_note(opening, "stray_shards",
+                                          "%zu shard%s of the folder %s not in the index, %s",
+                                          count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
+                                          dti_quote(quoted, first, strlen(first)));
 }
 
 bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct dti_shards *ret)
@@ -107,7 +155,6 @@ bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct
         return dti_opening_refuse(opening,
                                   " is a folder without *.safetensors files and without an index");
     *ret_index = index;
-    if (!index)
-        *ret = (struct dti_shards){.names = shards.names, .count = shards.count};
+    *ret = (struct dti_shards){.names = shards.names, .count = shards.count};
     return true;
 }

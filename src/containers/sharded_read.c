@@ -316,7 +316,9 @@ static bool open_folder(struct checkpoint_opening *work)
         !dti_opening_goes_on(opening, dti_input_open_file(&file.input, file.path, opening->error)))
         return false;
     container->index_file = file;
-    return open_index(work);
+    const struct dti_shards there = work->shards;
+    return open_index(work) &&
+           dti_folder_note_others(opening, container->index, &work->shards, &there);
 }
 
 /* An index, as the one file; or, without a file, the folder that is the container's path. */

@@ -57,6 +57,7 @@ void dti_new_files_free(struct dti_new_files *files)
         free(files->list[i].path);
     }
     free(files->list);
+    dti_pool_free(&files->old.pool);
     files->list = NULL;
     files->count = files->others = 0;
 }
@@ -88,7 +89,7 @@ static enum dti_status look(const struct dti_new_file *file, bool *ret, struct d
     return status;
 }
 
-enum dti_status dti_new_files_check(const struct dti_new_files *files, bool force,
+enum dti_status dti_new_files_check(struct dti_new_files *files, bool force,
                                     struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -105,7 +106,7 @@ enum dti_status dti_new_files_check(const struct dti_new_files *files, bool forc
         if (status == DTI_OK)
             status = dti_output_check(files->list[i].path, replaced, reterr);
     }
-    return status;
+    return status == DTI_OK ? dti_new_files_find_old(files, force, reterr) : status;
 }
 
 /* The file that comes last of shards, their index; the first one of others, which all of their
@@ -150,6 +151,9 @@ enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
         dti_descriptor_allow(files->container->file_count + 2 * files->count + SOME_OTHERS);
     if (files->shared)
         return open_share(files, force, reterr);
+    const enum dti_status found = dti_new_files_find_old(files, force, reterr);
+    if (found != DTI_OK)
+        return found;
     if (is_folder(files) || files->count > 1)
         return open_group(files, force, reterr);
     struct dti_new_file *const file = &files->list[0];
@@ -239,5 +243,5 @@ enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_err
     for (size_t i = 0; i < files->count; i++)
         files->list[i].output = NULL;
     files->made = files->made && status != DTI_OK;
-    return status;
+    return status == DTI_OK ? dti_new_files_remove_old(files, reterr) : status;
 }
