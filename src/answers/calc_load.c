@@ -187,5 +187,7 @@ enum dti_status dti_calc_load(void *context, const char *path, const char *tenso
         return status;
     status = read_tensor(container, path, tensor, ret, reterr);
     dti_logical_close(container);
+    if (status == DTI_OK)
+        status = dti_inputs_unchanged(reterr);
     return status;
 }

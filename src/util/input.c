@@ -12,6 +12,7 @@
 
 #include "dtinfo/remote.h"
 #include "util/descriptor.h"
+#include "util/input_change.h"
 
 enum { STOP_CHECK_MS = 50, READ_PIECE = 64 << 10 };
 
@@ -89,6 +90,8 @@ static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
     input->seekable = true;
     input->start = (uint64_t)start;
     input->size = st.st_size > start ? (uint64_t)(st.st_size - start) : 0;
+    if (!dti_input_changes_note(input->fd, input->name, input->name != standard_input, &st))
+        return dti_no_memory(reterr);
     if (st.st_size > 0)
         return DTI_OK;
     char byte;
@@ -146,6 +149,7 @@ void dti_input_close(struct dti_input *input)
 {
     if (input->source)
         input->source->close(input);
+    dti_input_changes_end(input->fd);
     if (input->fd > STDERR_FILENO)
         (void)close(input->fd);
     input->fd = -1;
