@@ -19,6 +19,13 @@ struct dti_new_file {
     struct dti_output_file *output; /* open, or NULL; the group's, if there is one */
 };
 
+/* What the shards of a divided run are made of, as text: SHA-256 in hexadecimal digits; the sample
+ * may be dashes. See part_records.h. */
+struct dti_part_digests {
+    char input[65], sample[65], recipe[65];
+};
+struct dti_part_sum;
+
 struct dti_new_files {
     const struct dti_container *container; /* what they are made of */
     const struct dti_container *model;     /* whose metadata are taken over as they are */
@@ -34,8 +41,10 @@ struct dti_new_files {
     size_t companions; /* of them, without tensors, before the index */
     bool has_index;    /* the last one of a sharded output */
     uint64_t bytes;    /* of all, heads and index included */
-    struct dti_output_group *group; /* of several files, or of a folder; or NULL */
-    struct dti_old_form old;        /* what they replace besides, once checked or opened */
+    struct dti_output_group *group;  /* of several files, or of a folder; or NULL */
+    struct dti_part_digests digests; /* shared: of this run */
+    struct dti_part_sum *sums;       /* shared, open: of the shards of this run */
+    struct dti_old_form old;         /* what they replace besides, once checked or opened */
 };
 void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *container,
                         enum dti_container_kind kind, const char *path);
@@ -103,10 +112,13 @@ enum dti_new_file_state {
  * where it cannot be read, with DTI_NO_MEMORY. */
 enum dti_status dti_new_file_look(const struct dti_new_file *file, enum dti_new_file_state *ret,
                                   uint64_t *ret_bytes, struct dti_error *reterr);
-/* Whether all files of other runs are there. warn is called for the first ones that are missing or
- * others; then fails with DTI_ANSWER_NO. */
-enum dti_status dti_new_files_complete(const struct dti_new_files *files, dti_warn_fn *warn,
-                                       void *warn_context, struct dti_error *reterr);
+/* Whether all files of other runs are there, and of this input and recipe, as their records say;
+ * data: and have the bytes that were written, which reads all of them. Once they were finished, and
+ * nothing was made again, there are no records. warn is called for the first ones that are missing
+ * or others; then fails with DTI_ANSWER_NO. */
+enum dti_status dti_new_files_complete(const struct dti_new_files *files, bool data,
+                                       dti_warn_fn *warn, void *warn_context,
+                                       struct dti_error *reterr);
 
 /* Finds files.old: of an output "x.safetensors" the index of that name and its shards; of shards
  * with the index "x.safetensors.index.json" the file "x.safetensors", and what an older index of

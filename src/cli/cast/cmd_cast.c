@@ -85,6 +85,7 @@ static const struct dti_option options[] = {
     DTI_ROW_TEMPLATE(struct cast_args, tensors.model),
     DTI_ROW_PART(struct cast_args, tensors.part),
     DTI_ROW_FINISH(struct cast_args, tensors.finish),
+    DTI_ROW_CHECK_PARTS(struct cast_args, tensors.check_parts),
     DTI_ROW_SHAPE(struct cast_args, tensors.shape, " that become npy or safetensors"),
     DTI_ROW_ASSUME(struct cast_args, tensors.assume),
     DTI_ROW_LENIENT(struct cast_args, tensors.lenient),

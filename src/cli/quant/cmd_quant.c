@@ -115,6 +115,7 @@ static const struct dti_option options[] = {
     DTI_ROW_TEMPLATE(struct quant_args, tensors.model),
     DTI_ROW_PART(struct quant_args, tensors.part),
     DTI_ROW_FINISH(struct quant_args, tensors.finish),
+    DTI_ROW_CHECK_PARTS(struct quant_args, tensors.check_parts),
     DTI_ROW_THREADS(struct quant_args, transfer.threads, "files: threads"),
     DTI_ROW_MAX_MEMORY(struct quant_args, tensors.max_memory, "files: ", ""),
     DTI_ROW_PROGRESS(struct quant_args, transfer.progress,

@@ -72,6 +72,10 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_FINISH(args, field)    \
     OPT_FLAG(0, "finish", args, field, \
              "folders: check that all parts are there, then write the index and the other files")
+#define DTI_ROW_CHECK_PARTS(args, field) \
+    OPT_FLAG(                            \
+        0, "check-parts", args, field,   \
+        "with --finish: read all shards, and compare their sums with those that were written")
 #define DTI_ROW_DRY_RUN(args, field)                                                            \
     OPT_FLAG(0, "dry-run", args, field, "files: show what would be written, and write nothing", \
              .matters = true)

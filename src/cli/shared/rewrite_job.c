@@ -153,6 +153,11 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
                                                     : job->container;
     for (size_t i = 0; i < seen->note_count; i++)
         dti_cast_job_warn(&job->job, &seen->notes[i]);
+    if (request->finish || request->part.count > 0) {
+        if (!dti_rewrite_recipe(job))
+            return dti_no_memory(reterr);
+        request->made_by = job->recipe.data;
+    }
     status = match_template(job, &seen, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_new(&job->rewrite, seen, request, reterr);
@@ -247,8 +252,8 @@ static enum dti_status check_parts(struct dti_rewrite_job *job, struct dti_error
     struct dti_error error;
     if (!job->request.finish)
         return DTI_OK;
-    const enum dti_status status =
-        dti_new_files_complete(&job->rewrite->files, dti_cast_job_warn, &job->job, &error);
+    const enum dti_status status = dti_new_files_complete(
+        &job->rewrite->files, job->tensors->check_parts, dti_cast_job_warn, &job->job, &error);
     if (status != DTI_ANSWER_NO) {
         if (status != DTI_OK)
             *reterr = error;
@@ -314,6 +319,7 @@ static void end(struct dti_rewrite_job *job)
     dti_container_free(job->container);
     dti_container_free(job->model);
     dti_file_target_free(&job->target);
+    dti_buffer_free(&job->recipe);
     dti_cast_job_free(&job->job);
 }
 

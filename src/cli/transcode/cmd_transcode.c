@@ -54,6 +54,7 @@ static const struct dti_option options[] = {
     DTI_ROW_NO_COPY(struct transcode_args, tensors.no_copy),
     DTI_ROW_PART(struct transcode_args, tensors.part),
     DTI_ROW_FINISH(struct transcode_args, tensors.finish),
+    DTI_ROW_CHECK_PARTS(struct transcode_args, tensors.check_parts),
     OPT_UINT(0, "bits", struct transcode_args, bits, bits_given, 1, 16, "N",
              "codes of the input have N bits, overriding config.json"),
     OPT_UINT(0, "block", struct transcode_args, block, block_given, 1, 65536, "N",
