@@ -110,7 +110,7 @@ struct dti_rewrite_request {
                         * along, and config.json says how tensors are quantized */
     struct dti_run_part part; /* DTI_CONTAINER_SHARDED: only these of the shards, which depend on
                                * the headers of the input and the request, not on the data */
-    const char *made_by;       /* of a divided run: a text of all that decides the bytes */
+    const char *made_by;      /* of a divided run: a text of all that decides the bytes */
     bool finish; /* DTI_CONTAINER_SHARDED: only what parts do not write: the other files, the index
                   */
     bool row_major; /* npy: nothing stays in column-major order */
