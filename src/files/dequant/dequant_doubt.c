@@ -82,7 +82,7 @@ enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
         (void)snprintf(more, sizeof more, " (target %s)",
                        DTI_QUOTED(known->rule, known->rule_length));
     return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
-                              known->configured ? DTI_REMEDY_OVERRIDE_CONFIG : DTI_REMEDY_NONE,
+                              known->configured ? DTI_REMEDY_OVERRIDE_CONFIG : DTI_REMEDY_KEEP,
                               "its shape %s with %s codes of shape %s contradicts %s: %s%s",
                               dti_dequant_shape_words(scale, scale_shape), codes->format->name,
                               dti_dequant_shape_words(codes, codes_shape), known->source,
@@ -96,15 +96,15 @@ enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group,
     const struct dti_tensor *const scale = dti_dequant_of(group, DTI_PART_SCALE);
     char codes_shape[160], scale_shape[160];
     if (!dtypes)
-        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
                                   "holds %s, which cannot be scales of %s codes%s%s",
                                   scale->format->name, codes->format->name,
                                   group->told ? " of " : "", group->told ? group->told_dtype : "");
     if (codes->format->id == DTI_INT32 && !shape)
         return dti_dequant_refuse(
-            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
             "packed codes need a tensor '..._shape' with their original dimensions");
-    return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
+    return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
                               "its shape %s does not fit %s codes of shape %s: expected one scale, "
                               "one per index of an axis or one per group of equal length",
                               dti_dequant_shape_words(scale, scale_shape), codes->format->name,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "dtinfo/glob.h"
-#include "files/dequant/dequant_comfy.h"
 #include "files/dequant/dequant_layouts.h"
 
 static const char packed[] = "_packed", inverse[] = "_scale_inv", order[] = "_g_idx";
@@ -265,6 +264,14 @@ static bool is_called(const char *name, size_t length, const char *word)
            (length == wanted || name[length - wanted - 1] == '.');
 }
 
+static bool is_left_out(const struct dti_file_dequant_request *request,
+                        const struct dti_tensor *tensor)
+{
+    return (request->select &&
+            !dti_glob_list_match(request->select, tensor->name, tensor->name_length)) ||
+           (request->keep && dti_glob_list_match(request->keep, tensor->name, tensor->name_length));
+}
+
 /* A scale, say, without codes. Those of activations belong to none, and stay what they are. */
 static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t at,
                                       struct dti_error *reterr)
@@ -282,13 +289,15 @@ static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t a
         if (dti_quant_name_ends(tensor->name, tensor->name_length, others[i]))
             dequant->states[at] = DTI_DEQUANT_KEPT;
     }
+    if (!dequant->refused[at] && dti_layouts_orphan(&dequant->names, at, &missing) &&
+        !is_left_out(request, tensor) &&
+        (request->lint || !dti_quant_name_ends(tensor->name, tensor->name_length, ".scales") ||
+         dti_dequant_is_quantized(dequant))) {
+        dequant->blame = DTI_LINT_CODES_MISSING;
+        return dti_dequant_refuse(&part, reterr, DTI_REMEDY_KEEP,
+                                  "its codes are missing: there is no tensor '...%s'", missing + 1);
+    }
     if (!dti_quant_is_side_name(tensor->name, tensor->name_length, &length)) {
-        if (request->lint && dti_layouts_orphan(&dequant->names, at, &missing)) {
-            dequant->blame = DTI_LINT_CODES_MISSING;
-            return dti_dequant_refuse(&part, reterr, DTI_REMEDY_KEEP,
-                                      "its codes are missing: there is no tensor '...%s'",
-                                      missing + 1);
-        }
         if (!dti_quant_name_ends(tensor->name, tensor->name_length, inverse))
             return DTI_OK;
         length = tensor->name_length - (sizeof inverse - 1);
@@ -297,10 +306,8 @@ static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t a
         if (is_called(tensor->name, length, activations[i]))
             dequant->states[at] = DTI_DEQUANT_KEPT;
     }
-    if ((request->logical && !request->lint) || !is_called(tensor->name, length, "weight") ||
-        (request->select &&
-         !dti_glob_list_match(request->select, tensor->name, tensor->name_length)) ||
-        (request->keep && dti_glob_list_match(request->keep, tensor->name, tensor->name_length)))
+    if (!is_called(tensor->name, length, "weight") || dequant->refused[at] ||
+        is_left_out(request, tensor))
         return DTI_OK;
     if (find_suffixed(dequant, tensor->name, length, "", &codes) ||
         find_suffixed(dequant, tensor->name, length, packed, &codes))
@@ -325,6 +332,8 @@ enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_de
             status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
         }
     }
+    if (status == DTI_OK)
+        status = dti_dequant_whole(dequant, found, reterr);
     dequant->layout_kept |= dequant->doubts.count > 0;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (dequant->states[i] == DTI_DEQUANT_PLAIN) {

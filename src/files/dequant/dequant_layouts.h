@@ -49,6 +49,19 @@ bool dti_layouts_part(const struct dti_quant_names *names, size_t at);
 bool dti_layouts_orphan(const struct dti_quant_names *names, size_t at, const char **ret_codes);
 bool dti_layouts_scale(const struct dti_quant_names *names, size_t at, size_t *ret_scale);
 
+/* What the metadata of a file say of ComfyUI's layers; NULL: nothing. Read once. */
+struct dti_comfy_layers;
+/* Whether an entry of the metadata, or a tensor that is no part, is about layers that are no longer
+ * quantized. */
+bool dti_comfy_is_entry(const struct dti_metadata *entry);
+bool dti_torchao_is_entry(const struct dti_metadata *entry); /* dequant_torchao.c */
+bool dti_comfy_is_marker(const struct dti_tensor *tensor);
+/* Whether the metadata say that the layer is quantized. */
+bool dti_comfy_has_layer(struct dti_file_dequant *dequant, const char *name, size_t length);
+
+/* Row i; NULL: there is none. */
+const struct dti_read_layout *dti_read_layout_at(size_t i);
+
 /* For fits(). NULL: it cannot be read, which whoever needs it reports. */
 const struct dti_quant_config *dti_dequant_config(struct dti_file_dequant *dequant);
 

@@ -67,7 +67,7 @@ static enum dti_status read_shape(const struct dti_dequant_group *group,
     unsigned char raw[8 * DTI_QUANT_RANK_MAX];
     if ((tensor->format->id != DTI_INT64 && tensor->format->id != DTI_INT32) ||
         tensor->elements != rank)
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "expected the %u dimensions of the original tensor, as I64",
                                   rank);
     const enum dti_status status = dti_dequant_read_all(part, raw, (size_t)tensor->bytes, reterr);
@@ -87,7 +87,7 @@ enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
     const bool floats = tensor->format->id == DTI_FP32 || tensor->format->id == DTI_FP16 ||
                         tensor->format->id == DTI_BF16;
     if (!floats || tensor->elements != 1)
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "expected one scale for the whole tensor");
     const struct dti_plan *const plan =
         dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
@@ -100,7 +100,7 @@ enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
         return status;
     if (!(scale > 0) || scale > 3.4028235e38f) {
         dti_dequant_blame(group, DTI_LINT_TENSOR_SCALE);
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "a tensor's scale must be a finite number above 0");
     }
     *ret = inverse ? 1 / scale : scale;
@@ -130,7 +130,7 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     found->form.zero_points = true;
     how->zeros = *part;
     if (scheme->block || dti_format_is_float(&scheme->code))
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE, "%s codes have no zero points",
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP, "%s codes have no zero points",
                                   dti_quant_row_name(scheme->row));
     if (words && zeros->format->id == DTI_INT32 && scales->rank >= 2 &&
         zeros->rank == scales->rank) {
@@ -150,7 +150,7 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     const bool integers = id == DTI_INT8 || id == DTI_UINT8 || id == DTI_INT16 ||
                           id == DTI_UINT16 || id == DTI_INT32 || id == DTI_INT64;
     if (!integers || zeros->elements != scales->elements)
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "it has %llu elements of %s; expected one zero point of %s codes "
                                   "per scale, %llu in all",
                                   (unsigned long long)zeros->elements, zeros->format->name,

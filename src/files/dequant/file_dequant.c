@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "dtinfo/glob.h"
-#include "files/dequant/dequant_comfy.h"
-#include "files/dequant/dequant_parts.h"
+#include "files/dequant/dequant_layouts.h"
 
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
 {
@@ -273,11 +272,14 @@ static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *
     struct dti_dequant_found **const found =
         dti_pool_array(&dequant->pool, count + 1, sizeof *found);
     dequant->states = dti_pool_alloc(&dequant->pool, count + 1);
-    if (!found || !dequant->states || !dti_quant_names_init(&dequant->names, container) ||
+    dequant->refused = dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->refused);
+    if (!found || !dequant->states || !dequant->refused ||
+        !dti_quant_names_init(&dequant->names, container) ||
         !dti_name_order_init(&dequant->metadata, container->metadata_count))
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         found[i] = NULL;
+        dequant->refused[i] = NULL;
         dequant->states[i] = DTI_DEQUANT_PLAIN;
     }
     for (size_t i = 0; i < container->metadata_count; i++)

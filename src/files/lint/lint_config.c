@@ -112,14 +112,11 @@ static enum dti_status check_own(struct dti_lint *lint, const struct dti_quant_c
  * modules of other classes than Linear. */
 static bool is_linear(const struct dti_tensor *tensor)
 {
-    static const char *const parts[] = {"emb", "norm", "wte", "wpe", "_bias"};
     static const char *const others[] = {"gate", "router"};
     size_t length;
     const char *const last = last_of(tensor->name, dti_lint_module(tensor), &length);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (contains(last, length, parts[i]))
-            return false;
-    }
+    if (dti_quant_names_other(tensor->name, dti_lint_module(tensor)))
+        return false;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (is_last(last, length, others[i]))
             return false;
