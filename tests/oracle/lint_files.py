@@ -40,9 +40,9 @@ def plain(rows, columns):
     return bf16(RANDOM.normal(0, 0.02, (rows, columns)))
 
 
-def packed(n=8, k=36, group=12, zeros=False):
-    """pack-quantized of 4 bits. Rows end within a word."""
-    parts = {"weight_packed": array(stream(RANDOM.integers(0, 16, (n, k)), 4).view(np.int32)),
+def packed(n=8, k=36, group=12, zeros=False, bits=4):
+    """pack-quantized. Rows end within a word."""
+    parts = {"weight_packed": array(stream(RANDOM.integers(0, 1 << bits, (n, k)), bits).view(np.int32)),
              "weight_scale": bf16(RANDOM.uniform(0.01, 0.02, (n, k // group))),
              "weight_shape": array(np.array([n, k], np.int64))}
     if zeros:
@@ -117,6 +117,8 @@ def checkpoints():
         "pack-quantized": model({name: packed() for name in LINEARS}, compressed("pack-quantized", (["Linear"], INT4))),
         "asymmetric": model({name: packed(zeros=True) for name in LINEARS},
                             compressed("pack-quantized", (["Linear"], dict(INT4, symmetric=False)))),
+        "packed int8": model({name: packed(k=34, group=17, bits=8) for name in LINEARS},
+                             compressed("pack-quantized", (["Linear"], dict(INT4, num_bits=8, group_size=17)))),
         "two groups": model(dict({name: packed() for name in LINEARS[:3]}, **{name: packed(k=48, group=16) for name in LINEARS[3:]}),
                             compressed("pack-quantized", (["re:.*self_attn.*"], INT4), (["re:.*mlp.*"], dict(INT4, group_size=16)))),
         "integers": model({"self_attn.q_proj": {

@@ -164,11 +164,28 @@ def codes():
            *(("zero_point_label", LAYER + name + ".qweight") for name in lint_files.LINEARS))
     broken("a row does not end with zeros", "pack-quantized", put(UP + ".weight_packed", 9, -1, "i"), ("padding", UP + ".weight"))
     broken("a column does not end with zeros", "gptq of a part of a word", put(UP + ".qweight", 7 * 16 + 3, -1, "i"), ("padding", UP + ".weight"))
+    broken("a row does not end with zeros", "packed int8", put(UP + ".weight_packed", 8, -1, "i"), ("padding", UP + ".weight"))
+    narrow = {UP + "." + part: value for part, value in lint_files.packed(n=12, zeros=True).items()}
+    broken("zero points end with zeros", "asymmetric", lambda tensors, _: tensors.update(narrow))
+    broken("a column of zero points does not", "asymmetric", all_of(
+        lambda tensors, _: tensors.update(narrow), put(UP + ".weight_zero_point", 4, 1 << 16, "i")), ("padding", UP + ".weight"))
+    odd = {UP + "." + part: value for part, value in lint_files.gptq(n=20).items()}
+    for end in (0xffff, 0xeeef, 0xeeee):    # by fields, and by words, where fields borrow from the next
+        broken("zero points end with zeros minus one", "gptq", all_of(lambda tensors, _: tensors.update(odd),
+                                                                      put(UP + ".qzeros", 2, (end << 16 | 0x7777) - (1 << 32), "i")))
+    broken("a row of zero points does not end so", "gptq", all_of(lambda tensors, _: tensors.update(odd), put(UP + ".qzeros", 2, 0x00017777, "i")),
+           ("padding", UP + ".weight"))
     broken("a row has no group", "gptq", put(UP + ".g_idx", 3, 4, "i"), ("group_index", UP + ".qweight"))
 
 
 def parts():
     broken("scales are missing", "pack-quantized", drop(UP + ".weight_scale"), ("part_missing", UP + ".weight_packed"))
+    broken("scales are there twice", "fp8", lambda tensors, _: tensors.update({UP + ".weight_scale_inv": tensors[UP + ".weight_scale"]}),
+           ("part_surplus", UP + ".weight"))
+    broken("scales are missing, others have some", "fp8", drop(UP + ".weight_scale"), ("part_missing", UP + ".weight"))
+    broken("scales are missing, others have some", "fp8 of one scale", drop(UP + ".weight_scale"), ("part_missing", UP + ".weight"))
+    broken("scales are missing, by the configuration", "fp8 blocks", drop(UP + ".weight_scale_inv"), ("part_missing", UP + ".weight"))
+    broken("the tensor's scale is missing", "nvfp4", drop(UP + ".weight_global_scale"), ("part_missing", UP + ".weight_packed"))
     broken("zero points are missing", "asymmetric", drop(UP + ".weight_zero_point"), ("part_missing", UP + ".weight_packed"))
     broken("zero points are missing", "gptq", drop(UP + ".qzeros"), ("part_missing", UP + ".qweight"))
     broken("biases are missing", "mlx", drop(UP + ".biases"), ("part_missing", UP + ".weight"))

@@ -82,7 +82,9 @@ enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
         (void)snprintf(more, sizeof more, " (target %s)",
                        DTI_QUOTED(known->rule, known->rule_length));
     return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
-                              known->configured ? DTI_REMEDY_OVERRIDE_CONFIG : DTI_REMEDY_KEEP,
+                              known->configured    ? DTI_REMEDY_OVERRIDE_CONFIG
+                              : group->layout_read ? DTI_REMEDY_KEEP
+                                                   : DTI_REMEDY_NONE,
                               "its shape %s with %s codes of shape %s contradicts %s: %s%s",
                               dti_dequant_shape_words(scale, scale_shape), codes->format->name,
                               dti_dequant_shape_words(codes, codes_shape), known->source,

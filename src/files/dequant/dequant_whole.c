@@ -190,7 +190,7 @@ static const char *scale_by_config(const struct dti_quant_config *config,
                    ? ".weight_scale_inv"
                    : ".weight_scale";
     if (strcmp(config->method, "bitsandbytes") == 0)
-        return class == INT8 ? ".SCB" : class == UINT8 ? ".weight.quant_state..." : NULL;
+        return class == INT8 ? ".SCB" : class == UINT8 ? ".weight.quant_state.*" : NULL;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         if (strncmp(config->method, methods[i].method, strlen(methods[i].method)) == 0)
             return methods[i].scale;
@@ -285,7 +285,8 @@ static enum dti_status look_at_codes(struct whole *whole, const struct part_name
     }
     const bool factors = strcmp(name->part, ".scale_weight") == 0 && /* Comfy's, of any weight */
                          tensor->format && dti_format_is_float(tensor->format);
-    if (name->activations || factors || is_left_out(whole, tensor) ||
+    if (name->activations || factors || dequant->request.layout_given ||
+        is_left_out(whole, tensor) ||
         (!name->sure && (!is_weight(tensor) || said_of(whole, tensor, &module) == SAID_PLAIN)) ||
         (is_vague(name->part) && !dti_dequant_is_quantized(dequant)))
         return DTI_OK;
@@ -488,7 +489,7 @@ static enum dti_status refuse_own(struct whole *whole, size_t at, struct dti_err
     const struct dti_tensor *const codes = &container->tensors[at];
     const struct dti_tensor *const tensor = &container->tensors[own->at];
     const struct dti_dequant_part part = part_at(whole, at);
-    const char *const missing = own->name->state ? own->name->state : own->name->scale;
+    const char *const missing = own->name->state ? ".quant_state.*" : own->name->scale;
     char why[DTI_QUOTE_SIZE + 16], shape[DTI_DEQUANT_SHAPE_TEXT];
     struct dti_error error;
     (void)snprintf(why, sizeof why, "there is %s", DTI_QUOTED(tensor->name, tensor->name_length));

@@ -222,9 +222,23 @@ static unsigned zeros_tail(const struct dti_dequant_tensor *how)
 {
     if (how->zero_form == DTI_ZERO_WORDS && how->scale_rows % (32 / how->bits) != 0)
         return 32 - (unsigned)(how->scale_rows % (32 / how->bits)) * how->bits;
-    if (how->zero_form == DTI_ZERO_ALONG && how->scale_columns % 32 * how->bits % 32 != 0)
+    if (how->zero_form == DTI_ZERO_ALONG && 32 % how->bits == 0 &&
+        how->scale_columns % 32 * how->bits % 32 != 0)
         return 32 - (unsigned)(how->scale_columns % 32 * how->bits % 32);
     return 0;
+}
+
+/* GPTQ subtracts 1 from zeros that fill words up, too, from each field or from whole words: then
+ * fields borrow from the next. */
+static bool is_zero_end(const struct dti_dequant_tensor *how, uint32_t end, unsigned tail)
+{
+    const uint32_t mask = ~(uint32_t)0 >> (32 - tail);
+    uint32_t ones = 0;
+    for (unsigned i = 0; i < tail; i += how->bits)
+        ones |= (uint32_t)1 << i;
+    return end == 0 ||
+           (how->zero_form == DTI_ZERO_ALONG &&
+            (end == mask || end == ((0 - ones) & mask) || end == ((0 - ones - 1) & mask)));
 }
 
 /* The last words of all columns follow each other in each matrix; those of rows are a row apart. */
@@ -246,8 +260,9 @@ static enum dti_status look_at_zero_ends(struct dti_lint *lint, size_t at,
                                    how->zeros.offset + word * 4, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             const uint64_t place = word + i;
+            const uint32_t end = (uint32_t)dti_little_get(scratch->raw + 4 * i, 4) >> (32 - tail);
             const bool last = down ? place / row % rows == rows - 1 : place % row == row - 1;
-            bad += last && (uint32_t)dti_little_get(scratch->raw + 4 * i, 4) >> (32 - tail) != 0;
+            bad += last && !is_zero_end(how, end, tail);
         }
         word += n;
     }
