@@ -301,10 +301,12 @@ def refused():
         if "zero_point': element" in words_wanted:
             ask("inspect", "bad.safetensors", "--stats", code=3)
             continue
-        # whoever only looks is shown the parts, and why
-        file = json.loads(ask("inspect", "bad.safetensors", "--stats", "--json"))["files"][0]
+        # whoever only looks is shown the parts, and why; whoever reads numbers is refused
+        file = json.loads(ask("inspect", "bad.safetensors", "--json"))["files"][0]
         shown = [t["name"] for t in file["tensors"]]
-        if "are missing" in words_wanted or "no quantized tensors" in words_wanted or "twice" in words_wanted:
+        whole = "no quantized tensors" in words_wanted or "twice" in words_wanted
+        ask("inspect", "bad.safetensors", "--stats", code=0 if whole else 3)
+        if whole:
             judge("nothing is said: " + words_wanted, file["notes"], [])
             continue
         judge("shown as stored: " + words_wanted, (sorted(shown), [words_wanted in n["message"] for n in file["notes"]]),
