@@ -156,25 +156,20 @@ def codes():
     broken("the lowest zero point", "integers", put(Q + ".weight_zero_point", 3, -128, "i"))
     broken("a zero point is 0, stored minus one", "gptq", put(UP + ".qzeros", 1, -1, "i"), ("zero_point_wrap", UP + ".qweight"))
     wide = {UP + "." + part: value for part, value in lint_files.gptq(n=16384).items()}
-    broken("the last zero point of many is 0", "gptq", all_of(lambda tensors, _: tensors.update(wide), put(UP + ".qzeros", 8191, -1, "i")),
-           ("zero_point_wrap", UP + ".qweight"))
+    broken("the last zero point of many is 0", "gptq", all_of(lambda tensors, _: tensors.update(wide), put(UP + ".qzeros", 8191, -1, "i")), ("zero_point_wrap", UP + ".qweight"))
     broken("zero points are not stored minus one", "gptq_v2", say(checkpoint_format="gptq"),
            *(("zero_point_label", LAYER + name + ".qweight") for name in lint_files.LINEARS))
     broken("zero points are stored minus one", "gptq", say(checkpoint_format="gptq_v2"),
            *(("zero_point_label", LAYER + name + ".qweight") for name in lint_files.LINEARS))
-    broken("a row does not end with zeros", "pack-quantized", put(UP + ".weight_packed", 9, -1, "i"), ("padding", UP + ".weight"))
+    for base, word in (("pack-quantized", 9), ("packed int8", 8)):
+        broken("a row does not end with zeros", base, put(UP + ".weight_packed", word, -1, "i"), ("padding", UP + ".weight"))
     broken("a column does not end with zeros", "gptq of a part of a word", put(UP + ".qweight", 7 * 16 + 3, -1, "i"), ("padding", UP + ".weight"))
-    broken("a row does not end with zeros", "packed int8", put(UP + ".weight_packed", 8, -1, "i"), ("padding", UP + ".weight"))
-    narrow = {UP + "." + part: value for part, value in lint_files.packed(n=12, zeros=True).items()}
-    broken("zero points end with zeros", "asymmetric", lambda tensors, _: tensors.update(narrow))
-    broken("a column of zero points does not", "asymmetric", all_of(
-        lambda tensors, _: tensors.update(narrow), put(UP + ".weight_zero_point", 4, 1 << 16, "i")), ("padding", UP + ".weight"))
-    odd = {UP + "." + part: value for part, value in lint_files.gptq(n=20).items()}
-    for end in (0xffff, 0xeeef, 0xeeee):    # by fields, and by words, where fields borrow from the next
-        broken("zero points end with zeros minus one", "gptq", all_of(lambda tensors, _: tensors.update(odd),
-                                                                      put(UP + ".qzeros", 2, (end << 16 | 0x7777) - (1 << 32), "i")))
-    broken("a row of zero points does not end so", "gptq", all_of(lambda tensors, _: tensors.update(odd), put(UP + ".qzeros", 2, 0x00017777, "i")),
-           ("padding", UP + ".weight"))
+    narrow, odd = ({UP + "." + part: value for part, value in parts.items()} for parts in (lint_files.packed(n=12, zeros=True), lint_files.gptq(n=20)))
+    broken("a column of zero points does not end with zeros", "asymmetric",
+           all_of(lambda tensors, _: tensors.update(narrow), put(UP + ".weight_zero_point", 4, 1 << 16, "i")), ("padding", UP + ".weight"))
+    for end in (0xffff, 0xeeef, 0xeeee, 1):    # zeros minus one by fields, and by words, where fields borrow from the next; others
+        change = all_of(lambda tensors, _: tensors.update(odd), put(UP + ".qzeros", 2, end << 16 | 0x7777, "I"))
+        broken("zero points end with %x" % end, "gptq", change, *[("padding", UP + ".weight")] * (end == 1))
     broken("a row has no group", "gptq", put(UP + ".g_idx", 3, 4, "i"), ("group_index", UP + ".qweight"))
 
 
@@ -182,10 +177,6 @@ def parts():
     broken("scales are missing", "pack-quantized", drop(UP + ".weight_scale"), ("part_missing", UP + ".weight_packed"))
     broken("scales are there twice", "fp8", lambda tensors, _: tensors.update({UP + ".weight_scale_inv": tensors[UP + ".weight_scale"]}),
            ("part_surplus", UP + ".weight"))
-    broken("scales are missing, others have some", "fp8", drop(UP + ".weight_scale"), ("part_missing", UP + ".weight"))
-    broken("scales are missing, others have some", "fp8 of one scale", drop(UP + ".weight_scale"), ("part_missing", UP + ".weight"))
-    broken("scales are missing, by the configuration", "fp8 blocks", drop(UP + ".weight_scale_inv"), ("part_missing", UP + ".weight"))
-    broken("the tensor's scale is missing", "nvfp4", drop(UP + ".weight_global_scale"), ("part_missing", UP + ".weight_packed"))
     broken("zero points are missing", "asymmetric", drop(UP + ".weight_zero_point"), ("part_missing", UP + ".weight_packed"))
     broken("zero points are missing", "gptq", drop(UP + ".qzeros"), ("part_missing", UP + ".qweight"))
     broken("biases are missing", "mlx", drop(UP + ".biases"), ("part_missing", UP + ".weight"))

@@ -83,6 +83,7 @@ def look(base, what):
     shutil.rmtree("new", ignore_errors=True)
     exits = " ".join(str(c) for c in (code, *(done[k][0] for k in ("dequant", "transcode", "inspect", "stats", "compare", "calc"))))
     said = sentence(done["dequant"][2]) if done["dequant"][0] else ""
+    said = said.rstrip()
     whole = code == 0 or all(rule == "ambiguous" for rule, _ in found)     # which is for the caller to say
     TALLY.check(what + ": check", code in (0, 1), True)
     TALLY.check(what + ": inspect", done["inspect"][0], 0)
@@ -95,7 +96,7 @@ def look(base, what):
         if not whole and status == 3:
             TALLY.check("%s: %s says why" % (what, name), (sentence(error), "; " in error), (said, True))
     TALLY.check(what + ": inspect has a note", "quantized tensor" in done["inspect"][1] and "read as stored" in done["inspect"][1], code != 0)
-    return exits, ", ".join("%s %s" % (rule, tensor[len(base.stem):] if tensor.startswith(base.stem) else tensor) for rule, tensor in found), said
+    return exits, ", ".join("%s %s" % (rule, tensor[len(base.stem):] if tensor.startswith(base.stem) else tensor) for rule, tensor in found) or "-", said or "-"
 
 
 def plain():

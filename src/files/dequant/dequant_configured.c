@@ -7,6 +7,7 @@
 
 #include "files/dequant/dequant_find.h"
 #include "files/dequant/dequant_layouts.h"
+#include "files/dequant/dequant_names.h"
 
 const struct dti_quant_config *dti_dequant_config(struct dti_file_dequant *dequant)
 {
@@ -79,4 +80,61 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
     }
     const char *const format = unread_format(ret);
     return format ? refuse_format(group, config->file, format, reterr) : DTI_OK;
+}
+
+enum dti_dequant_said dti_dequant_said(struct dti_file_dequant *dequant,
+                                       const struct dti_tensor *tensor,
+                                       struct dti_quant_module *ret)
+{
+    const struct dti_quant_config *const config = dti_dequant_config(dequant);
+    struct dti_error ignored; /* patterns that take too long: whoever needs them reports it */
+    if (!config || (config->count == 0 && config->method[0] == '\0' && !config->modules))
+        return DTI_MODULE_OPEN;
+    if (config->unread[0] != '\0')
+        return DTI_MODULE_PLAIN;
+    if (dti_quant_config_module(config, tensor->name, dti_module_length(tensor), ret, &ignored) !=
+        DTI_OK)
+        return DTI_MODULE_OPEN;
+    if (ret->said != DTI_SAID_QUANTIZED)
+        return DTI_MODULE_PLAIN;
+    for (size_t i = 0; i < ret->count; i++) {
+        const char *const format = ret->hints[i].format;
+        if (format && !dti_quant_config_reads(format))
+            return DTI_MODULE_PLAIN; /* "dense", say: weights are what they were */
+    }
+    return DTI_MODULE_QUANTIZED;
+}
+
+const char *dti_dequant_scale_name(const struct dti_quant_config *config,
+                                   const struct dti_quant_module *module, int class)
+{
+    static const struct {
+        const char *method, *scale;
+    } methods[] = {{"compressed", ".weight_scale"},
+                   {"modelopt", ".weight_scale"},
+                   {"fbgemm_fp8", ".weight_scale"},
+                   {"quark", ".weight_scale"},
+                   {"bitnet", ".weight_scale"}};
+    if (strcmp(config->method, "fp8") == 0)
+        return class != DTI_CODES_FP8 ? NULL
+               : module->count > 0 && module->hints[0].strategy == DTI_STRATEGY_BLOCK
+                   ? ".weight_scale_inv"
+                   : ".weight_scale";
+    if (strcmp(config->method, "bitsandbytes") == 0)
+        return class == DTI_CODES_INT8    ? ".SCB"
+               : class == DTI_CODES_UINT8 ? ".weight.quant_state.*"
+                                          : NULL;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (strncmp(config->method, methods[i].method, strlen(methods[i].method)) == 0)
+            return methods[i].scale;
+    }
+    return config->method[0] == '\0' && module->count > 0 ? ".weight_scale" : NULL;
+}
+
+bool dti_dequant_is_quantized(struct dti_file_dequant *dequant)
+{
+    if (dequant->any_found || dequant->doubts.count > 0)
+        return true;
+    const struct dti_quant_config *const config = dti_dequant_config(dequant);
+    return config && (config->count > 0 || config->method[0] != '\0' || config->mlx);
 }

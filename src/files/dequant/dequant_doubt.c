@@ -102,10 +102,12 @@ enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group,
                                   "holds %s, which cannot be scales of %s codes%s%s",
                                   scale->format->name, codes->format->name,
                                   group->told ? " of " : "", group->told ? group->told_dtype : "");
-    if (codes->format->id == DTI_INT32 && !shape)
+    if (codes->format->id == DTI_INT32 && !shape) {
+        dti_dequant_blame(group, DTI_LINT_PART_MISSING);
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
             "packed codes need a tensor '..._shape' with their original dimensions");
+    }
     return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
                               "its shape %s does not fit %s codes of shape %s: expected one scale, "
                               "one per index of an axis or one per group of equal length",

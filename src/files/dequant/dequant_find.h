@@ -59,6 +59,17 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
                                        const struct dti_dequant_group *group,
                                        struct dti_quant_module *ret, struct dti_error *reterr);
 
+/* The same of a tensor with which nothing else is known to be wrong: OPEN, nothing is said of it;
+ * PLAIN, it is not quantized, or *ret is not filled for another reason. */
+enum dti_dequant_said { DTI_MODULE_OPEN, DTI_MODULE_PLAIN, DTI_MODULE_QUANTIZED };
+enum dti_dequant_said dti_dequant_said(struct dti_file_dequant *dequant,
+                                       const struct dti_tensor *tensor,
+                                       struct dti_quant_module *ret);
+/* How the configuration's layout calls the scale of Y.weight with codes of this class; NULL: codes
+ * are not called so. */
+const char *dti_dequant_scale_name(const struct dti_quant_config *config,
+                                   const struct dti_quant_module *module, int class);
+
 /* What the codes are. */
 struct dti_dequant_scheme {
     const struct dti_quant_row *row;

@@ -296,7 +296,8 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
         return DTI_OK;
     const struct dti_quant_hint *const first = &known->hints[0];
     const bool said = first->bits > 0 || first->group[1] > 0 || known->count > 1;
-    if (candidates && said)
+    const bool shapeless = codes->format->id == DTI_INT32 && !told && group->packed_name;
+    if (candidates && said && !shapeless)
         return dti_dequant_refuse_hints(group, known, reterr);
     return dti_dequant_refuse_shapes(group, candidates, told != NULL, reterr);
 }

@@ -18,20 +18,7 @@
 
 #include "dtinfo/glob.h"
 #include "files/dequant/dequant_layouts.h"
-#include "files/stored/quant_state.h"
-
-enum { NAMES = 160 };
-static const char weight[] = ".weight";
-
-/* A part is called like its codes, with one end instead of the other. */
-struct part_name {
-    const char *codes, *part;
-    const char *scale, *state; /* what else such codes have; the latter may be NULL */
-    bool sure;                 /* nothing but codes is called like them */
-    bool activations;          /* it is no part of numbers, but there are none without codes */
-};
-
-enum codes_class { FP8, INT8, UINT8, INT16, WORDS, FP4, CLASSES };
+#include "files/dequant/dequant_names.h"
 
 /* What codes of a class have elsewhere, by whether they are called Y.weight. */
 struct sibling {
@@ -42,102 +29,15 @@ struct sibling {
 struct whole {
     struct dti_file_dequant *dequant;
     struct dti_dequant_found **found;
-    struct part_name names[NAMES];
-    size_t name_count;
+    struct dti_part_names names;
     struct own_part {
         size_t at;
-        const struct part_name *name; /* NULL: there is none */
-    } * own;                          /* of a tensor: a part that it has */
-    const struct dti_tensor *scale;   /* that of a whole nvfp4 tensor, of some; or NULL */
-    const struct dti_tensor *zeros;   /* zero points of AWQ; likewise */
-    struct sibling siblings[CLASSES][2];
+        const struct dti_part_name *name; /* NULL: there is none */
+    } * own;                              /* of a tensor: a part that it has */
+    const struct dti_tensor *scale;       /* that of a whole nvfp4 tensor, of some; or NULL */
+    const struct dti_tensor *zeros;       /* zero points of AWQ; likewise */
+    struct sibling siblings[DTI_CODES_CLASSES][2];
 };
-
-/* Names. */
-
-static void add_name(struct whole *whole, const char *codes, const char *part, const char *scale,
-                     const char *state, bool sure)
-{
-    size_t at = 0;
-    while (at < whole->name_count &&
-           (strcmp(whole->names[at].codes, codes) != 0 || strcmp(whole->names[at].part, part) != 0))
-        at++;
-    if (at == whole->name_count && at < NAMES)
-        whole->names[whole->name_count++] = (struct part_name){
-            .codes = codes, .part = part, .scale = scale, .state = state, .sure = sure};
-}
-
-static void add_names(struct whole *whole)
-{
-    static const char *const activations[] = {".input_scale", ".pre_quant_scale"};
-    const struct dti_read_layout *layout;
-    for (size_t i = 0; (layout = dti_read_layout_at(i)) != NULL; i++) {
-        for (unsigned part = 0; part < DTI_PART_COUNT; part++) {
-            if (part != DTI_PART_CODES && layout->suffix[part])
-                add_name(whole, layout->codes, layout->suffix[part], layout->suffix[DTI_PART_SCALE],
-                         NULL, layout->sure);
-        }
-    }
-    for (size_t i = 0; i < dti_quant_row_count; i++) {
-        const struct dti_quant_row *const row = &dti_quant_rows[i];
-        const char *const codes = dti_quant_suffix(row, DTI_PART_CODES);
-        for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++) {
-            const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
-            if (suffix)
-                add_name(whole, codes, suffix, dti_quant_suffix(row, DTI_PART_SCALE),
-                         dti_quant_suffix(row, DTI_PART_STATE), codes[0] != '\0');
-        }
-    }
-    add_name(whole, "", "_scale_inv", "_scale_inv", NULL, false);
-    add_name(whole, weight, ".scale", ".scale", NULL, false);
-    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++) {
-        add_name(whole, weight, activations[i], ".weight_scale", NULL, false);
-        whole->names[whole->name_count - 1].activations = true;
-    }
-}
-
-static bool is_vague(const char *part)
-{
-    static const char *const vague[] = {".scale", ".scales", ".biases", ".global_scale"};
-    bool is = false;
-    for (size_t i = 0; i < sizeof vague / sizeof *vague; i++)
-        is = is || strcmp(vague[i], part) == 0;
-    return is;
-}
-
-/* Whether it is called like a part of something: then it holds no codes. */
-static bool is_called_part(const struct whole *whole, const struct dti_tensor *tensor)
-{
-    for (size_t i = 0; i < whole->name_count; i++) {
-        if (dti_quant_name_ends(tensor->name, tensor->name_length, whole->names[i].part))
-            return true;
-    }
-    return false;
-}
-
-static int class_of(const struct dti_tensor *tensor)
-{
-    static const signed char classes[DTI_DTYPE_COUNT] = {
-        [DTI_FP8_E4M3FN] = FP8 + 1,   [DTI_FP8_E5M2] = FP8 + 1, [DTI_FP8_E4M3FNUZ] = FP8 + 1,
-        [DTI_FP8_E5M2FNUZ] = FP8 + 1, [DTI_INT8] = INT8 + 1,    [DTI_UINT8] = UINT8 + 1,
-        [DTI_INT16] = INT16 + 1,      [DTI_UINT16] = INT16 + 1, [DTI_INT32] = WORDS + 1,
-        [DTI_UINT32] = WORDS + 1,     [DTI_FP4_E2M1] = FP4 + 1,
-    };
-    return tensor->format && !tensor->refusal ? classes[tensor->format->id] - 1 : -1;
-}
-
-static bool is_weight(const struct dti_tensor *tensor)
-{
-    return dti_quant_name_ends(tensor->name, tensor->name_length, weight);
-}
-
-static size_t module_of(const struct dti_tensor *tensor)
-{
-    size_t length = tensor->name_length;
-    while (length > 0 && tensor->name[length - 1] != '.')
-        length--;
-    return length - (length > 0);
-}
 
 /* Patterns leave it out, and it stays as it is. */
 static bool is_left_out(const struct whole *whole, const struct dti_tensor *tensor)
@@ -146,64 +46,6 @@ static bool is_left_out(const struct whole *whole, const struct dti_tensor *tens
     return (request->select && !dti_tensor_fits(request->select, tensor)) ||
            dti_tensor_fits(request->keep, tensor) ||
            (request->only && !dti_tensor_fits(request->only, tensor));
-}
-
-/* What is said of modules. */
-
-enum said { SAID_NOTHING, SAID_PLAIN, SAID_QUANTIZED };
-
-static enum said said_of(const struct whole *whole, const struct dti_tensor *tensor,
-                         struct dti_quant_module *ret)
-{
-    const struct dti_quant_config *const config = dti_dequant_config(whole->dequant);
-    struct dti_error ignored; /* patterns that take too long: whoever needs them reports it */
-    if (!config || (config->count == 0 && config->method[0] == '\0' && !config->modules))
-        return SAID_NOTHING;
-    if (config->unread[0] != '\0')
-        return SAID_PLAIN;
-    if (dti_quant_config_module(config, tensor->name, module_of(tensor), ret, &ignored) != DTI_OK)
-        return SAID_NOTHING;
-    if (ret->said != DTI_SAID_QUANTIZED)
-        return SAID_PLAIN;
-    for (size_t i = 0; i < ret->count; i++) {
-        const char *const format = ret->hints[i].format;
-        if (format && !dti_quant_config_reads(format))
-            return SAID_PLAIN; /* "dense", say: weights are what they were */
-    }
-    return SAID_QUANTIZED;
-}
-
-/* How the configuration's layout calls the scale of Y.weight; NULL: codes are not called so. */
-static const char *scale_by_config(const struct dti_quant_config *config,
-                                   const struct dti_quant_module *module, int class)
-{
-    static const struct {
-        const char *method, *scale;
-    } methods[] = {{"compressed", ".weight_scale"},
-                   {"modelopt", ".weight_scale"},
-                   {"fbgemm_fp8", ".weight_scale"},
-                   {"quark", ".weight_scale"},
-                   {"bitnet", ".weight_scale"}};
-    if (strcmp(config->method, "fp8") == 0)
-        return class != FP8 ? NULL
-               : module->count > 0 && module->hints[0].strategy == DTI_STRATEGY_BLOCK
-                   ? ".weight_scale_inv"
-                   : ".weight_scale";
-    if (strcmp(config->method, "bitsandbytes") == 0)
-        return class == INT8 ? ".SCB" : class == UINT8 ? ".weight.quant_state.*" : NULL;
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        if (strncmp(config->method, methods[i].method, strlen(methods[i].method)) == 0)
-            return methods[i].scale;
-    }
-    return config->method[0] == '\0' && module->count > 0 ? ".weight_scale" : NULL;
-}
-
-bool dti_dequant_is_quantized(struct dti_file_dequant *dequant)
-{
-    if (dequant->any_found || dequant->doubts.count > 0)
-        return true;
-    const struct dti_quant_config *const config = dti_dequant_config(dequant);
-    return config && (config->count > 0 || config->method[0] != '\0' || config->mlx);
 }
 
 /* Refusals. */
@@ -272,13 +114,13 @@ static enum dti_status refuse_numbers(struct whole *whole, size_t codes, size_t 
 
 /* Parts that are left. */
 
-static enum dti_status look_at_codes(struct whole *whole, const struct part_name *name,
+static enum dti_status look_at_codes(struct whole *whole, const struct dti_part_name *name,
                                      size_t codes, size_t at, struct dti_error *reterr)
 {
     struct dti_file_dequant *const dequant = whole->dequant;
     const struct dti_tensor *const tensor = &dequant->container->tensors[codes];
     struct dti_quant_module module;
-    if (class_of(tensor) >= 0) {
+    if (dti_codes_class(tensor) >= 0) {
         if (!whole->own[codes].name || !name->activations)
             whole->own[codes] = (struct own_part){.at = at, .name = name};
         return DTI_OK;
@@ -287,14 +129,15 @@ static enum dti_status look_at_codes(struct whole *whole, const struct part_name
                          tensor->format && dti_format_is_float(tensor->format);
     if (name->activations || factors || dequant->request.layout_given ||
         is_left_out(whole, tensor) ||
-        (!name->sure && (!is_weight(tensor) || said_of(whole, tensor, &module) == SAID_PLAIN)) ||
-        (is_vague(name->part) && !dti_dequant_is_quantized(dequant)))
+        (!name->sure && (!dti_is_weight(tensor) ||
+                         dti_dequant_said(whole->dequant, tensor, &module) == DTI_MODULE_PLAIN)) ||
+        (dti_part_is_vague(name->part) && !dti_dequant_is_quantized(dequant)))
         return DTI_OK;
     return refuse_numbers(whole, codes, at, reterr);
 }
 
 /* Codes that were found, of the same numbers or module, though their layout calls no part so. */
-static bool find_other(const struct whole *whole, const struct part_name *name,
+static bool find_other(const struct whole *whole, const struct dti_part_name *name,
                        const struct dti_tensor *tensor, size_t *ret)
 {
     static const char *const codes[] = {".weight", ".weight_packed", ".qweight", "._weight_qdata"};
@@ -304,8 +147,8 @@ static bool find_other(const struct whole *whole, const struct part_name *name,
         dti_quant_names_find(&whole->dequant->names, tensor->name, length, "_blocks", ret) &&
         whole->found[*ret])
         return true;
-    if (dti_quant_name_ends(tensor->name, length, weight))
-        stem -= sizeof weight - 1;
+    if (dti_quant_name_ends(tensor->name, length, dti_weight_end))
+        stem -= sizeof dti_weight_end - 1;
     else if (name->part[0] != '.')
         return false;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
@@ -321,10 +164,10 @@ static enum dti_status look_at_part(struct whole *whole, size_t at, struct dti_e
 {
     struct dti_file_dequant *const dequant = whole->dequant;
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
-    const struct part_name *first = NULL;
+    const struct dti_part_name *first = NULL;
     size_t codes, first_codes = 0;
-    for (size_t i = 0; i < whole->name_count; i++) {
-        const struct part_name *const name = &whole->names[i];
+    for (size_t i = 0; i < whole->names.count; i++) {
+        const struct dti_part_name *const name = &whole->names.list[i];
         if (!dti_quant_name_ends(tensor->name, tensor->name_length, name->part))
             continue;
         const bool there =
@@ -352,20 +195,21 @@ static void add_sibling(struct whole *whole, const struct dti_dequant_found *fou
 {
     const struct dti_tensor *const codes = found->form.parts[DTI_PART_CODES];
     const struct dti_tensor *const scale = found->form.parts[DTI_PART_SCALE];
-    const int class = class_of(codes);
-    const size_t stem = codes->name_length - (is_weight(codes) ? sizeof weight - 1 : 0);
+    const int class = dti_codes_class(codes);
+    const size_t stem = codes->name_length - (dti_is_weight(codes) ? sizeof dti_weight_end - 1 : 0);
     if (found->form.tensor_scale && !whole->scale && found->how.block &&
         found->how.block->family == DTI_BLOCKS_NV)
         whole->scale = found->form.parts[DTI_PART_TENSOR_SCALE];
     if (found->form.zero_points && strcmp(found->form.layout, "awq") == 0)
         whole->zeros = found->form.parts[DTI_PART_ZERO_POINT];
-    if (class < 0 || !scale || whole->siblings[class][is_weight(codes)].codes ||
+    if (class < 0 || !scale || whole->siblings[class][dti_is_weight(codes)].codes ||
         scale->name_length <= stem || memcmp(scale->name, codes->name, stem) != 0)
         return;
     const char *const copy =
         dti_pool_text(&whole->dequant->pool, scale->name + stem, scale->name_length - stem);
     if (copy)
-        whole->siblings[class][is_weight(codes)] = (struct sibling){.codes = codes, .suffix = copy};
+        whole->siblings[class][dti_is_weight(codes)] =
+            (struct sibling){.codes = codes, .suffix = copy};
 }
 
 /* Whether the tensor's own entry of the metadata says how it is stored. */
@@ -394,7 +238,7 @@ static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct
         is_told(whole, found->shown.name, found->shown.name_length))
         return DTI_OK;
     const bool packed = codes->name_length > found->shown.name_length;
-    if (said_of(whole, codes, &module) == SAID_QUANTIZED)
+    if (dti_dequant_said(whole->dequant, codes, &module) == DTI_MODULE_QUANTIZED)
         (void)snprintf(why, sizeof why, "%s says that its module is quantized",
                        whole->dequant->config.file);
     else if (whole->scale)
@@ -443,9 +287,9 @@ static const char *missing_of(const struct whole *whole, size_t at, char why[DTI
 {
     struct dti_file_dequant *const dequant = whole->dequant;
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
-    const int class = class_of(tensor);
-    const bool named = is_weight(tensor);
-    const size_t length = module_of(tensor);
+    const int class = dti_codes_class(tensor);
+    const bool named = dti_is_weight(tensor);
+    const size_t length = dti_module_length(tensor);
     const struct sibling *const sibling = &whole->siblings[class][named];
     const struct dti_tensor *marker = NULL;
     struct dti_quant_module module;
@@ -459,10 +303,10 @@ static const char *missing_of(const struct whole *whole, size_t at, char why[DTI
     }
     if (tensor->rank < 2 || tensor->elements == 0 || dti_quant_names_other(tensor->name, length))
         return NULL;
-    const enum said said = said_of(whole, tensor, &module);
-    if (said == SAID_PLAIN)
+    const enum dti_dequant_said said = dti_dequant_said(whole->dequant, tensor, &module);
+    if (said == DTI_MODULE_PLAIN)
         return NULL;
-    if (named && class == FP8 && (marker = find_marker(whole, tensor)) != NULL) {
+    if (named && class == DTI_CODES_FP8 && (marker = find_marker(whole, tensor)) != NULL) {
         (void)snprintf(why, size, "%s marks layers with scales",
                        DTI_QUOTED(marker->name, marker->name_length));
         return ".scale_weight";
@@ -472,9 +316,10 @@ static const char *missing_of(const struct whole *whole, size_t at, char why[DTI
                        DTI_QUOTED(sibling->codes->name, sibling->codes->name_length));
         return sibling->suffix;
     }
-    const char *const scale = said == SAID_QUANTIZED && (named || class == FP8 || class == FP4)
-                                  ? scale_by_config(&dequant->config, &module, class)
-                                  : NULL;
+    const char *const scale =
+        said == DTI_MODULE_QUANTIZED && (named || class == DTI_CODES_FP8 || class == DTI_CODES_FP4)
+            ? dti_dequant_scale_name(&dequant->config, &module, class)
+            : NULL;
     if (scale)
         (void)snprintf(why, size, "%s says that its module is quantized", dequant->config.file);
     return scale && !named ? "_scale" : scale;
@@ -508,7 +353,8 @@ static enum dti_status look_at_alone(struct whole *whole, size_t at, struct dti_
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
     char why[DTI_ERROR_TEXT] = "";
     if (whole->found[at] || dequant->refused[at] || dequant->states[at] != DTI_DEQUANT_PLAIN ||
-        class_of(tensor) < 0 || is_left_out(whole, tensor) || is_called_part(whole, tensor) ||
+        dti_codes_class(tensor) < 0 || is_left_out(whole, tensor) ||
+        dti_part_names_has(&whole->names, tensor) ||
         (whole->own[at].name && dequant->request.layout_given))
         return DTI_OK;
     if (whole->own[at].name)
@@ -527,7 +373,7 @@ enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant,
     if (!whole || !own)
         return dti_no_memory(reterr);
     *whole = (struct whole){.dequant = dequant, .found = found, .own = own};
-    add_names(whole);
+    dti_part_names_init(&whole->names);
     for (size_t i = 0; i < count; i++) {
         own[i] = (struct own_part){.name = NULL};
         dequant->any_found |= found[i] != NULL;

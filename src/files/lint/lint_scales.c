@@ -216,8 +216,7 @@ static enum dti_status look_at_column_ends(struct dti_lint *lint, size_t at,
     return status == DTI_OK ? add_padding(lint, at, &columns, "column", reterr) : status;
 }
 
-/* Zero points in words: down columns of scales, as many in each word as there is room for, or along
- * their rows without gaps. What the last word of a column or row has behind the last one. */
+/* Bits behind the last zero point in words, which go down columns of scales or along rows. */
 static unsigned zeros_tail(const struct dti_dequant_tensor *how)
 {
     if (how->zero_form == DTI_ZERO_WORDS && how->scale_rows % (32 / how->bits) != 0)
@@ -228,8 +227,7 @@ static unsigned zeros_tail(const struct dti_dequant_tensor *how)
     return 0;
 }
 
-/* GPTQ subtracts 1 from zeros that fill words up, too, from each field or from whole words: then
- * fields borrow from the next. */
+/* GPTQ subtracts 1 from zeros there, too: from each field, or from words, where fields borrow. */
 static bool is_zero_end(const struct dti_dequant_tensor *how, uint32_t end, unsigned tail)
 {
     const uint32_t mask = ~(uint32_t)0 >> (32 - tail);
@@ -241,19 +239,20 @@ static bool is_zero_end(const struct dti_dequant_tensor *how, uint32_t end, unsi
             (end == mask || end == ((0 - ones) & mask) || end == ((0 - ones - 1) & mask)));
 }
 
-/* The last words of all columns follow each other in each matrix; those of rows are a row apart. */
 static enum dti_status look_at_zero_ends(struct dti_lint *lint, size_t at,
                                          struct dti_lint_scratch *scratch, struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
     const unsigned tail = zeros_tail(how);
     const bool down = how->zero_form == DTI_ZERO_WORDS;
-    const struct dti_tensor *const zeros = tail > 0 ? dti_dequant_part_tensor(&how->zeros) : NULL;
-    const uint64_t row = zeros && zeros->rank > 0 ? zeros->shape[zeros->rank - 1] : 0;
-    const uint64_t rows = zeros && zeros->rank > 1 ? zeros->shape[zeros->rank - 2] : 1;
     uint64_t bad = 0;
     enum dti_status status = DTI_OK;
-    for (uint64_t word = 0; row > 0 && word < zeros->elements && status == DTI_OK;) {
+    if (tail == 0)
+        return status;
+    const struct dti_tensor *const zeros = dti_dequant_part_tensor(&how->zeros);
+    const uint64_t row = zeros->shape[zeros->rank - 1],
+                   rows = zeros->rank > 1 ? zeros->shape[zeros->rank - 2] : 1;
+    for (uint64_t word = 0; word < zeros->elements && status == DTI_OK;) {
         const uint64_t left = zeros->elements - word, most = sizeof scratch->raw / 4;
         const size_t n = (size_t)(left < most ? left : most);
         status = dti_input_read_at(how->zeros.input, scratch->raw, 4 * n,
@@ -269,9 +268,8 @@ static enum dti_status look_at_zero_ends(struct dti_lint *lint, size_t at,
     if (status != DTI_OK || bad == 0)
         return status;
     return dti_lint_add(lint, DTI_LINT_PADDING, &lint->view->tensors[at], reterr,
-                        "behind the last zero point, %llu %s%s bits that are not 0",
-                        (unsigned long long)bad, down ? "column" : "row",
-                        bad == 1 ? " has" : "s have");
+                        "bits behind the last zero point are not 0, in %llu %ss",
+                        (unsigned long long)bad, down ? "column" : "row");
 }
 
 static enum dti_status look_at_tensor(struct dti_lint *lint, size_t at,
@@ -292,7 +290,6 @@ static enum dti_status look_at_tensor(struct dti_lint *lint, size_t at,
                                         : status;
 }
 
-/* Scales of activations: few numbers. */
 static enum dti_status look_at_activations(struct dti_lint *lint, size_t at,
                                            struct dti_error *reterr)
 {
