@@ -157,10 +157,9 @@ def codes():
     broken("a zero point is 0, stored minus one", "gptq", put(UP + ".qzeros", 1, -1, "i"), ("zero_point_wrap", UP + ".qweight"))
     wide = {UP + "." + part: value for part, value in lint_files.gptq(n=16384).items()}
     broken("the last zero point of many is 0", "gptq", all_of(lambda tensors, _: tensors.update(wide), put(UP + ".qzeros", 8191, -1, "i")), ("zero_point_wrap", UP + ".qweight"))
-    broken("zero points are not stored minus one", "gptq_v2", say(checkpoint_format="gptq"),
-           *(("zero_point_label", LAYER + name + ".qweight") for name in lint_files.LINEARS))
-    broken("zero points are stored minus one", "gptq", say(checkpoint_format="gptq_v2"),
-           *(("zero_point_label", LAYER + name + ".qweight") for name in lint_files.LINEARS))
+    for base, other in (("gptq_v2", "gptq"), ("gptq", "gptq_v2")):
+        broken("zero points are those of " + other, base, say(checkpoint_format=other),
+               *(("zero_point_label", LAYER + name + ".qweight") for name in lint_files.LINEARS))
     for base, word in (("pack-quantized", 9), ("packed int8", 8)):
         broken("a row does not end with zeros", base, put(UP + ".weight_packed", word, -1, "i"), ("padding", UP + ".weight"))
     broken("a column does not end with zeros", "gptq of a part of a word", put(UP + ".qweight", 7 * 16 + 3, -1, "i"), ("padding", UP + ".weight"))
@@ -175,8 +174,7 @@ def codes():
 
 def parts():
     broken("scales are missing", "pack-quantized", drop(UP + ".weight_scale"), ("part_missing", UP + ".weight_packed"))
-    broken("scales are there twice", "fp8", lambda tensors, _: tensors.update({UP + ".weight_scale_inv": tensors[UP + ".weight_scale"]}),
-           ("part_surplus", UP + ".weight"))
+    broken("scales are there twice", "fp8", put_tensor(UP + ".weight_scale_inv", lint_files.f32(1.0)), ("part_surplus", UP + ".weight"))
     broken("zero points are missing", "asymmetric", drop(UP + ".weight_zero_point"), ("part_missing", UP + ".weight_packed"))
     broken("zero points are missing", "gptq", drop(UP + ".qzeros"), ("part_missing", UP + ".qweight"))
     broken("biases are missing", "mlx", drop(UP + ".biases"), ("part_missing", UP + ".weight"))
