@@ -15,8 +15,9 @@
 struct dti_logical_options {
     const struct dti_container_options *open; /* NULL: the usual */
     bool raw;                                 /* only what is stored */
-    unsigned bits; /* these three as in struct dti_file_dequant_request */
+    unsigned bits;                            /* these four as in struct dti_file_dequant_request */
     uint64_t block;
+    bool reciprocal;
     const char *said_by;
     enum dti_level level; /* the highest to use where numbers are read */
     bool lint;            /* for dti_lint_new(): there is a view, unless raw */

@@ -64,8 +64,10 @@ def odd_blocks():
         codes = [RANDOM.randrange(1 << bits) for _ in range(rows * columns)]
         scales = [scale() for _ in range(rows * 3)]
 
-        def want(ts=1.0, wide=columns):
-            return [f32(numbers[codes[i * columns + j]] * scale_number(kind, scales[i * 3 + j // length], ts))
+        def want(ts=1.0, wide=columns, divisor=None):
+            def whole(scale):
+                return f32(scale_number(kind, scale, 1.0) / divisor) if divisor else scale_number(kind, scale, ts)
+            return [f32(numbers[codes[i * columns + j]] * whole(scales[i * 3 + j // length]))
                     for i in range(rows) for j in range(wide)]
         tensors = store(name, codes, rows, scales, [rows, 3])
         check(name + " in rows", tensors, [rows, columns], want(), told(name))
@@ -75,7 +77,9 @@ def odd_blocks():
         if name == "nvfp4":
             g = f32(0.0371)
             check("nvfp4, tensor scale", dict(tensors, w_global_scale=("F32", [1], struct.pack("<f", g))),
-                  [rows, columns], want(f32(1 / g)))
+                  [rows, columns], want(divisor=g))
+            check("nvfp4, tensor scale, like vLLM", dict(tensors, w_global_scale=("F32", [1], struct.pack("<f", g))),
+                  [rows, columns], want(f32(1 / g)), None, ["--like", "vllm"])
             plain = {"w": ("U8",) + tensors["w_packed"][1:], "w_scale": tensors["w_scale"],
                      "w_scale_2": ("F32", [], struct.pack("<f", g))}
             check("nvfp4, modelopt", plain, [rows, columns], want(g))

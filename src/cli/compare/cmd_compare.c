@@ -125,6 +125,7 @@ static const struct dti_option options[] = {
              "show the N tensors that differ most; the default is 10, -v shows all",
              .matters = true),
     DTI_LOGICAL_OPTIONS(struct compare_args, file),
+    DTI_LIKE_OPTION(struct compare_args, file),
     DTI_SOURCE_OPTIONS(struct compare_args, file),
     DTI_SHAPE_OPTION(struct compare_args, file),
     DTI_SCAN_OPTIONS(struct compare_args, file),

@@ -13,7 +13,8 @@ struct transcode_args {
     int to; /* enum dti_transcode_layout; then, from DTI_TRANSCODE_COUNT on, of `plain` */
     int dtype;
     uint64_t bits, block;
-    bool to_given, dtype_given, bits_given, block_given, lossless;
+    int like;
+    bool to_given, dtype_given, bits_given, block_given, like_given, lossless;
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
 };
@@ -58,6 +59,8 @@ static const struct dti_option options[] = {
              "codes of the input have N bits, overriding config.json"),
     OPT_UINT(0, "block", struct transcode_args, block, block_given, 1, 65536, "N",
              "N neighbours of the input share a scale, overriding config.json"),
+    DTI_ROW_LIKE(struct transcode_args, like, dti_like_readers,
+                 "read both layouts as this program does where it differs from their own"),
     DTI_ROW_ASSUME(struct transcode_args, tensors.assume),
     DTI_ROW_LENIENT(struct transcode_args, tensors.lenient),
     DTI_ROW_DRY_RUN(struct transcode_args, tensors.dry_run),
@@ -177,8 +180,10 @@ static enum dti_status run(const void *all_args, char **operands, int count, str
                          cx);
     job.args = args;
     job.request.recipe = floats ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_TRANSCODE;
-    job.view = (struct dti_file_dequant_request){
-        .bits = (unsigned)args->bits, .block = args->block, .said_by = "--bits or --block"};
+    job.view = (struct dti_file_dequant_request){.bits = (unsigned)args->bits,
+                                                 .block = args->block,
+                                                 .reciprocal = args->like_given,
+                                                 .said_by = "--bits or --block"};
     enum dti_status status = dti_rewrite_operands(&job, operands, count, NULL, reterr);
     if (status == DTI_OK)
         status = check_options(args, reterr);

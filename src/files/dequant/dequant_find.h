@@ -106,10 +106,10 @@ enum dti_status dti_dequant_check_part(const struct dti_dequant_part *part,
 /* Few bytes of a part, all that it has. */
 enum dti_status dti_dequant_read_all(const struct dti_dequant_part *part, void *buffer, size_t size,
                                      struct dti_error *reterr);
-/* The scale of the whole tensor, which is there; inverse: its reciprocal is stored. */
+/* The scale of the whole tensor, which is there, as it is stored. */
 enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
-                                         const struct dti_dequant_group *group, bool inverse,
-                                         float *ret, struct dti_error *reterr);
+                                         const struct dti_dequant_group *group, float *ret,
+                                         struct dti_error *reterr);
 /* Bytes offset to offset + size - 1 of one. */
 enum dti_status dti_dequant_read_part(const struct dti_dequant_part *part, void *buffer,
                                       size_t size, uint64_t offset, struct dti_error *reterr);

@@ -77,8 +77,8 @@ static enum dti_status read_shape(const struct dti_dequant_group *group,
 }
 
 enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
-                                         const struct dti_dequant_group *group, bool inverse,
-                                         float *ret, struct dti_error *reterr)
+                                         const struct dti_dequant_group *group, float *ret,
+                                         struct dti_error *reterr)
 {
     const struct dti_dequant_part *const part = &group->part[DTI_PART_TENSOR_SCALE];
     const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
@@ -103,7 +103,7 @@ enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
                                   "a tensor's scale must be a finite number above 0");
     }
-    *ret = inverse ? 1 / scale : scale;
+    *ret = scale;
     return DTI_OK;
 }
 
@@ -272,11 +272,14 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
     if (status == DTI_OK)
         status = set_decoding(dequant, group, &scheme, &ret->how, reterr);
     if (status == DTI_OK && dti_dequant_has(group, DTI_PART_TENSOR_SCALE))
-        status =
-            dti_dequant_tensor_scale(dequant, group, (scheme.row->flags & DTI_QUANT_INVERSE) != 0,
-                                     &ret->how.tensor_scale, reterr);
+        status = dti_dequant_tensor_scale(dequant, group, &ret->how.tensor_scale, reterr);
     if (status != DTI_OK)
         return status;
+    if (dti_dequant_has(group, DTI_PART_TENSOR_SCALE) &&
+        (scheme.row->flags & DTI_QUANT_INVERSE) != 0) {
+        ret->how.tensor_divisor = ret->how.tensor_scale;
+        ret->how.tensor_scale = 1 / ret->how.tensor_scale;
+    }
     ret->form.dtype = dti_quant_row_name(scheme.row);
     ret->form.layout = group->inverse  ? "scale_inv"
                        : group->beside ? "scale"

@@ -211,7 +211,7 @@ static enum dti_status read_largest(struct dti_file_dequant *dequant,
                                     struct dti_error *reterr)
 {
     const enum dti_status status =
-        dti_dequant_tensor_scale(dequant, tensor->group, false, &ret->how.tensor_scale, reterr);
+        dti_dequant_tensor_scale(dequant, tensor->group, &ret->how.tensor_scale, reterr);
     if (status == DTI_OK) {
         ret->how.tensor_scale /= 2688;
         ret->form.tensor_scale = true;

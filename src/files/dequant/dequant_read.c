@@ -291,6 +291,7 @@ bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
            has_packed(one) == has_packed(other) && has_biases(one) == has_biases(other) &&
            has_floats(one) == has_floats(other) &&
            dti_dequant_bits(one->tensor_scale) == dti_dequant_bits(other->tensor_scale) &&
+           dti_dequant_bits(one->tensor_divisor) == dti_dequant_bits(other->tensor_divisor) &&
            memcmp(&one->affine, &other->affine, sizeof one->affine) == 0;
 }
 

@@ -91,7 +91,7 @@ static enum dti_status load_own(const struct dti_dequant_tensor *tensor,
     for (size_t i = 0; i < count && tensor->divisors; i++)
         window->scale[i] = 1 / window->scale[i];
     for (size_t i = 0; i < count && tensor->block && tensor->block->family == DTI_BLOCKS_NV; i++)
-        window->scale[i] *= tensor->tensor_scale;
+        window->scale[i] = dti_dequant_whole(tensor, window->scale[i]);
     return status;
 }
 

@@ -136,10 +136,13 @@ struct dti_dequant_tensor {
     bool tiled; /* scales of one byte are in tiles of 128 rows by 4 columns, as kernels take them,
                  * the last ones filled up; those above are without that */
     enum dti_zero_form zero_form;
-    int32_t zero_offset; /* added to zero points, packed ones modulo 2^bits; the zero point where
-                          * there are none */
-    float tensor_scale;  /* as a factor; 1 where there is none */
-    float factor;        /* of numbers, once they are rounded; likewise */
+    int32_t zero_offset;  /* added to zero points, packed ones modulo 2^bits; the zero point where
+                           * there are none */
+    float tensor_scale;   /* as a factor; 1 where there is none */
+    float tensor_divisor; /* of layouts that store its reciprocal: that, which scales are divided
+                           * by; 0: none */
+    bool reciprocal;      /* divisors are read as vLLM does: as the factor */
+    float factor;         /* of numbers, once they are rounded; likewise */
     const struct dti_plan *narrow, *widen; /* numbers are rounded to a dtype, and back; or NULL */
     const struct dti_plan *scale_plan;     /* to fp32 */
     const struct dti_block_parts *parts;   /* blocks */
@@ -150,6 +153,13 @@ struct dti_dequant_tensor {
     /* what has been read */
     atomic_uint_least64_t nan, inf;
 };
+
+/* nvfp4: the scale of a block with that of its tensor. */
+static inline float dti_dequant_whole(const struct dti_dequant_tensor *tensor, float scale)
+{
+    return tensor->tensor_divisor != 0 && !tensor->reciprocal ? scale / tensor->tensor_divisor
+                                                              : scale * tensor->tensor_scale;
+}
 
 /* Whether rows of codes follow each other without gaps, all of them. */
 static inline bool dti_dequant_is_flat(const struct dti_dequant_tensor *tensor)

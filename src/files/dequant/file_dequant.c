@@ -20,6 +20,7 @@ struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant
     atomic_init(&found->how.nan, 0);
     atomic_init(&found->how.inf, 0);
     found->how.level = dequant->request.level;
+    found->how.reciprocal = dequant->request.reciprocal;
     found->how.stripes = &dequant->stripes;
     found->how.factor = 1;
     return found;

@@ -201,6 +201,7 @@ enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
     struct dti_file_dequant *dequant = NULL;
     struct dti_file_dequant_request request = {.bits = options->bits,
                                                .block = options->block,
+                                               .reciprocal = options->reciprocal,
                                                .said_by = options->said_by,
                                                .level = options->level,
                                                .logical = true,
