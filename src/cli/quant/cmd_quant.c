@@ -15,8 +15,8 @@
 static const struct dti_choice symmetry_choices[] = {DTI_QUANT_SYMMETRIES(CHOICE){.name = NULL}};
 static const struct dti_choice division_choices[] = {DTI_QUANT_DIVISIONS(CHOICE){.name = NULL}};
 static const struct dti_choice like_choices[] = {
-    DTI_QUANT_LIKES(CHOICE){"pytorch", DTI_QUANT_LIKE_TORCH, ""},
-    {"vllm", DTI_QUANT_LIKE_VLLM, "with --dequant, " DTI_LIKE_VLLM_HELP},
+    DTI_QUANT_LIKES(CHOICE){"vllm", DTI_QUANT_LIKE_VLLM, "with --dequant, " DTI_LIKE_VLLM_HELP},
+    {"pytorch", DTI_QUANT_LIKE_TORCH, ""},
     {.name = NULL}};
 static const struct dti_choice mx_scale_choices[] = {DTI_QUANT_MX_SCALES(CHOICE){.name = NULL}};
 static const struct dti_choice nv_scale_choices[] = {DTI_QUANT_NV_SCALES(CHOICE){.name = NULL}};
