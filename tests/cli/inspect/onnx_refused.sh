@@ -36,9 +36,11 @@ for name in truncated deep group varint negative huge short numbers range twice 
 done
 dtinfo inspect longer.onnx | tail -n 2
 echo "past the end of the file:"
-for words in "inspect past.onnx" "check past.onnx" "cast past.onnx bf16 -o o.npz" "compare longer.onnx past.onnx" \
-    "inspect past.onnx --lenient -q" "cast past.onnx bf16 -o o.npz -q --lenient"; do
-    dtinfo $words 2>&1
-    echo "exit $?"
-done
+try() { dtinfo "$@" 2>&1; echo "exit $?"; }
+try inspect past.onnx
+try check past.onnx
+try cast past.onnx bf16 -o o.npz
+try compare longer.onnx past.onnx
+try inspect past.onnx --lenient -q
+try cast past.onnx bf16 -o o.npz -q --lenient
 dtinfo inspect - < end.onnx
