@@ -62,19 +62,25 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
     return DTI_OK;
 }
 
-/* The metadata entry of the tensor. */
-static void read_told(struct dti_file_dequant *dequant, struct dti_dequant_group *group)
+const struct dti_metadata *dti_dequant_told(struct dti_file_dequant *dequant,
+                                            const struct dti_dequant_group *group)
 {
     const size_t key = sizeof DTI_QUANT_KEY - 1;
     size_t at;
     char *const name = dequant->names.buffer;
     memcpy(name, DTI_QUANT_KEY, key);
     memcpy(name + key, group->name, group->name_length);
-    if (!dti_name_order_find(&dequant->metadata, name, key + group->name_length, &at))
-        return;
-    const struct dti_metadata *const entry = &dequant->container->metadata[at];
-    group->told = dti_quant_told_parse(entry->value, entry->value_length, &group->told_dtype,
-                                       &group->told_high, &group->told_group);
+    return dti_name_order_find(&dequant->metadata, name, key + group->name_length, &at)
+               ? &dequant->container->metadata[at]
+               : NULL;
+}
+
+static void read_told(struct dti_file_dequant *dequant, struct dti_dequant_group *group)
+{
+    const struct dti_metadata *const entry = dti_dequant_told(dequant, group);
+    if (entry)
+        group->told = dti_quant_told_parse(entry->value, entry->value_length, &group->told_dtype,
+                                           &group->told_high, &group->told_group);
 }
 
 /* What is known besides the parts, from one place: options, else metadata, else the configuration;

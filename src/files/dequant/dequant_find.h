@@ -53,6 +53,10 @@ struct dti_dequant_knowledge {
 enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
                                  struct dti_dequant_found **ret, struct dti_error *reterr);
 
+/* The metadata entry about the tensor; NULL: there is none. */
+const struct dti_metadata *dti_dequant_told(struct dti_file_dequant *dequant,
+                                            const struct dti_dequant_group *group);
+
 /* dequant_configured.c: what the configuration says of a tensor. It is read if it was not. What
  * would be read as plain numbers is refused, unless the caller says how to read it. */
 enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,

@@ -76,6 +76,10 @@ enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
                                      const struct dti_dequant_group *group,
                                      const struct dti_quant_hint *hint,
                                      struct dti_dequant_found *ret, struct dti_error *reterr);
+/* dequant_mlx.c: the value of a metadata entry, where the shapes of affine codes and scales leave
+ * width and length open, as they usually do. Its key: DTI_QUANT_KEY and the name of the numbers. */
+enum { DTI_MLX_TOLD_SIZE = 40 };
+void dti_mlx_tell(unsigned bits, uint64_t length, char ret[DTI_MLX_TOLD_SIZE]);
 /* dequant_tiled.c: a matrix of blocks with scales in tiles, and a tensor scale that is a factor, if
  * there is one; order: of codes of less than 8 bits. */
 enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,

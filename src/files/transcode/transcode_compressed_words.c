@@ -9,8 +9,11 @@
  *
  * Zero points that are all in the middle of the codes are left out. Source: compressed-tensors 0.20
  * (compressors/pack_quantized, compressors/naive_quantized). */
+#include <stdio.h>
+
 #include "dtinfo/checked.h"
 #include "dtinfo/little_endian.h"
+#include "files/stored/quant_reading.h"
 #include "files/transcode/transcode_grouped.h"
 
 static enum dti_status read_shape(void *context, void *buffer, size_t size, uint64_t offset,
@@ -52,6 +55,20 @@ static enum dti_status check_compressed(const struct dti_grouped *grouped, struc
         return dti_transcode_refuse(grouped->found, reterr,
                                     "its codes have 1 bit; compressed-tensors has 2, 4 and 8");
     return dti_grouped_check_rows(grouped, reterr);
+}
+
+/* Where neither shapes nor names tell, the metadata does: as dti_quant_told(). */
+static void tell(const struct dti_grouped *grouped, struct dti_transcoded *ret)
+{
+    const uint64_t columns = grouped->columns;
+    const unsigned bits = grouped->bits;
+    const bool groups = dti_quant_lengths_of(columns, grouped->groups, false).other > 0;
+    if (!groups && dti_quant_widths(columns, dti_divide_up(columns * bits, 32)) == 1U << bits)
+        return;
+    const int used = snprintf(ret->told, sizeof ret->told, "uint%u low", bits);
+    if (groups)
+        (void)snprintf(ret->told + used, sizeof ret->told - (size_t)used, " %llu",
+                       (unsigned long long)grouped->length);
 }
 
 /* Scales, and zero points unless all are in the middle. */
@@ -111,6 +128,7 @@ static enum dti_status plan_compressed(struct dti_pool *pool, struct dti_dequant
         status = add_compressed_groups(pool, grouped, ret, reterr);
     if (status != DTI_OK || plain)
         return status;
+    tell(grouped, ret);
     part = dti_grouped_add(ret, grouped, "_shape", DTI_INT64, 0, 0);
     part->shape[0] = found->shown.rank;
     part->rank = 1;

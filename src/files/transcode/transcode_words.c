@@ -216,6 +216,7 @@ static enum dti_status plan_mlx(struct dti_pool *pool, struct dti_dequant_found 
     if (status != DTI_OK)
         return status;
     const uint64_t rows = grouped->height, groups = grouped->groups;
+    dti_mlx_tell(grouped->bits, grouped->length, ret->told);
     struct dti_transcode_part *part = dti_grouped_add(ret, grouped, ".weight", DTI_UINT32, rows,
                                                       grouped->columns / 32 * grouped->bits);
     status = dti_grouped_codes(pool, grouped, DTI_ORDER_ALONG, false, part, reterr);
