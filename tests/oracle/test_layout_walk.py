@@ -10,12 +10,12 @@ usage: test_layout_walk.py DTINFO
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 
 from harness import Tally, have
+from tensor_files import read_file, write_file
 
 PROGRAM = os.path.abspath(sys.argv[1])
 np = have("numpy")
@@ -42,9 +42,10 @@ QUANT = [
 ]
 # --to, and more options
 TARGETS = [("compressed-tensors", ""), ("modelopt", ""), ("deepseek", ""), ("gptq", ""), ("gptq_v2", ""), ("awq", ""),
-           ("mlx", ""), ("modelopt", "--dtype nvfp4")]
-# Fewer refusals than these would be new layouts, and more a loss: (dtype, options) -> what takes it
-written = {}
+           ("mlx", ""), ("modelopt", "--dtype nvfp4"), ("gpt-oss", ""),
+           *((layout, "--scale-dtype " + dtype) for layout in ("gptq", "gptq_v2", "awq", "compressed-tensors")
+             for dtype in ("fp16", "bf16"))]
+written = {}    # layout: the dtypes that it was written from
 
 
 def run(*words):
@@ -52,34 +53,19 @@ def run(*words):
 
 
 def save(path, tensors):
-    header, data = {}, b""
-    for name, array in tensors.items():
-        bytes_ = array.astype("<f4").tobytes()
-        header[name] = {"dtype": "F32", "shape": array.shape, "data_offsets": [len(data), len(data) + len(bytes_)]}
-        data += bytes_
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
+    write_file(path, {name: ("F32", array.shape, array.astype("<f4").tobytes()) for name, array in tensors.items()})
 
 
 def load(path):
     """The floats of a file, or of the one shard of a folder."""
     if os.path.isdir(path):
         path = os.path.join(path, next(name for name in sorted(os.listdir(path)) if name.endswith(".safetensors")))
-    with open(path, "rb") as file:
-        data = file.read()
-    size, = struct.unpack("<Q", data[:8])
     tensors = {}
-    for name, entry in json.loads(data[8:8 + size]).items():
-        if name == "__metadata__":
-            continue
-        begin, end = entry["data_offsets"]
-        raw = data[8 + size + begin:8 + size + end]
-        if entry["dtype"] == "F32":
-            tensors[name] = np.frombuffer(raw, "<f4").reshape(entry["shape"])
-        elif entry["dtype"] == "BF16":
-            codes = np.frombuffer(raw, "<u2").astype("<u4") << 16
-            tensors[name] = codes.view("<f4").reshape(entry["shape"])
+    for name, (dtype, shape, raw) in read_file(path).items():
+        if dtype == "F32":
+            tensors[name] = np.frombuffer(raw, "<f4").reshape(shape)
+        elif dtype == "BF16":
+            tensors[name] = (np.frombuffer(raw, "<u2").astype("<u4") << 16).view("<f4").reshape(shape)
     return tensors
 
 
@@ -113,6 +99,7 @@ def read(what, path, wanted, worst):
         for name in NAMES:
             TALLY.check(what + ": inspect shows " + name, name in tensors and tensors[name]["shape"],
                         list(wanted[name].shape))
+    read_back = None
     for words, out, rounded in ((["quant", path, "fp32", "--dequant"], "numbers", False),
                                 (["transcode", path, "--to", "bf16"], "floats", True)):
         out += ".safetensors" if path.endswith(".safetensors") else ""
@@ -121,11 +108,12 @@ def read(what, path, wanted, worst):
             continue
         got = load(out)
         TALLY.check(what + ": names", sorted(got), sorted(wanted))
+        read_back = read_back or got
         for name in NAMES:
             if name not in got:
                 continue
-            numbers, want = got[name], to_bf16(wanted[name]) if rounded else wanted[name]
-            allowed = abs(wanted[name]).astype(float) * (worst * (1 + 1e-12) + (2.0**-8 if rounded and worst else 0))
+            numbers, want = got[name], to_bf16(read_back[name]) if rounded else wanted[name]
+            allowed = abs(wanted[name]).astype(float) * (0 if rounded else worst * (1 + 1e-12))
             TALLY.check("%s: numbers of %s by %s" % (what, name, words[0]),
                         numbers.shape == want.shape and bool((abs(numbers.astype(float) - want) <= allowed).all()), True)
         if not rounded:
@@ -176,6 +164,9 @@ def walk(dtype, options, least, model, folder):
 TAKEN = {
     "compressed-tensors": {"int8", "int4", "uint4", "int2", "uint2", "fp8_e4m3fn", "mxfp4", "mxfp8_e4m3", "nvfp4"},
     "modelopt": {"fp8_e4m3fn", "mxfp4", "mxfp8_e4m3", "nvfp4"}, "modelopt --dtype nvfp4": {"mxfp4", "nvfp4"},
+    "gptq_v2 --scale-dtype fp16": {"int8", "int4", "int2", "uint8", "uint4", "uint2"},
+    "gptq --scale-dtype bf16": {"int8", "int4", "int2"}, "awq --scale-dtype fp16": {"int4", "uint4"},
+    "awq --scale-dtype bf16": {"int4", "uint4"}, "compressed-tensors --scale-dtype fp16": {"int4", "uint4", "int8"},
     "deepseek": {"fp8_e4m3fn"}, "mlx": {"int8", "uint8", "int4", "uint4", "int2", "uint2"},
 }
 

@@ -29,6 +29,7 @@ struct dti_quant_hint {
     uint64_t group[2];  /* GROUP: 0 and how many share a scale; BLOCK: rows and columns; OPEN: both
                          * of any that are not of one place or all; 0: not said */
     bool asymmetric;    /* there are zero points */
+    bool ordered;       /* columns have groups in an order of their own */
     const char *format; /* that of the group; NULL: that of the configuration */
 };
 

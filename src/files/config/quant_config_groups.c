@@ -25,7 +25,7 @@ enum dti_status dti_config_add_hint(struct dti_config_reading *reading,
         if (other->bits == hint->bits && other->number == hint->number &&
             other->strategy == hint->strategy && other->group[0] == hint->group[0] &&
             other->group[1] == hint->group[1] && other->asymmetric == hint->asymmetric &&
-            same_text(other->format, hint->format)) {
+            other->ordered == hint->ordered && same_text(other->format, hint->format)) {
             *ret = (unsigned)i;
             return DTI_OK;
         }
@@ -78,6 +78,24 @@ static enum dti_quant_strategy strategy_of(const char *name, const struct dti_qu
                                                : DTI_STRATEGY_OPEN;
 }
 
+/* "actorder": "group", in old files true, is that of columns; "weight" and "static" need no order
+ * to be read. */
+static enum dti_status read_order(struct dti_config_reading *reading, const char *key, bool *ret,
+                                  struct dti_error *reterr)
+{
+    enum dti_json_token token;
+    const enum dti_status status = dti_config_next(reading, &token, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (token != DTI_JSON_TRUE && token != DTI_JSON_FALSE && token != DTI_JSON_NULL &&
+        token != DTI_JSON_STRING)
+        return dti_config_fail_type(reading, key, "a string, true or false", reterr);
+    const size_t length = reading->json.token_length;
+    *ret = token == DTI_JSON_TRUE || (token == DTI_JSON_STRING && length == 5 &&
+                                      memcmp(reading->json.token, "group", length) == 0);
+    return DTI_OK;
+}
+
 /* "weights": what compressed-tensors calls QuantizationArgs, with its defaults. */
 static enum dti_status read_weights(struct dti_config_reading *reading, bool *ret_there,
                                     struct dti_quant_hint *ret, struct dti_error *reterr)
@@ -104,6 +122,8 @@ static enum dti_status read_weights(struct dti_config_reading *reading, bool *re
         } else if (strcmp(key, "symmetric") == 0) {
             status = dti_config_read_flag(reading, key, &symmetric, reterr);
             hint.asymmetric = !symmetric;
+        } else if (strcmp(key, "actorder") == 0) {
+            status = read_order(reading, key, &hint.ordered, reterr);
         } else {
             status = dti_config_skip(reading, reterr);
         }

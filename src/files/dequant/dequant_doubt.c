@@ -42,6 +42,11 @@ enum dti_status dti_dequant_refuse_doubt(const struct dti_dequant_group *group,
             "its words may hold codes of %s bits, and neither metadata nor config.json says which",
             text);
     }
+    if (doubt->crossing)
+        return dti_dequant_refuse(
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+            "its rows fill their words whether codes cross words, as compressed-tensors packs them "
+            "since June 2026, or each word has whole ones, as before, and nothing says which");
     if (doubt->lengths.other > 0)
         return dti_dequant_refuse(
             &group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_SAY_BLOCK,

@@ -170,7 +170,6 @@ enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_de
                                  struct dti_dequant_found **ret, struct dti_error *reterr)
 {
     const struct dti_file_dequant_request *const request = &dequant->request;
-    size_t other;
     if (request->select && !names(request->select, group))
         return DTI_OK;
     if (names(request->keep, group)) {
@@ -191,11 +190,6 @@ enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_de
             : group->stated    ? dti_quant_suffix(group->stated, DTI_PART_SCALE) + 1
                                : "_scale");
     }
-    if (!group->layout_read &&
-        find_suffixed(dequant, group->name, group->name_length, order, &other))
-        return dti_dequant_refuse(
-            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
-            "a tensor '...%s' assigns its columns to groups, which is not supported", order);
     struct dti_dequant_found *const found = dti_dequant_found_new(dequant);
     if (!found)
         return dti_no_memory(reterr);
@@ -255,6 +249,7 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
                      dti_quant_suffix(codes.row, (enum dti_quant_part)part));
         return dti_dequant_take(dequant, &group, ret, reterr);
     }
+    add_part(dequant, &group, DTI_PART_ORDER, order);
     if (dequant->request.layout_given && dti_quant_layout_is_flat(dequant->request.layout))
         return DTI_OK; /* there, all codes have a state */
     const enum dti_status status = add_parts(dequant, &group, reterr);

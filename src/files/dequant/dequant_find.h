@@ -70,6 +70,7 @@ struct dti_dequant_scheme {
     struct dti_format code;               /* of a code; WORDS: unsigned, as they are stored */
     unsigned bits;
     bool asymmetric; /* it is said that there are zero points */
+    bool ordered;    /* and that columns have groups in an order of their own */
 };
 
 /* What shapes leave open: two lengths along an axis, or several widths; else all zeros. */
@@ -77,6 +78,7 @@ struct dti_dequant_doubt {
     unsigned axis;
     struct dti_quant_lengths lengths; /* `other` 0: not they */
     unsigned widths;                  /* a set, as of dti_quant_widths() */
+    bool crossing;                    /* codes of words may cross them or not */
     bool unsigned_codes;              /* of uint8 without zero points, which may be packed ones */
 };
 
@@ -123,6 +125,13 @@ enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
                                  const uint64_t *shape, struct dti_dequant_found *ret,
                                  struct dti_error *reterr);
 
+/* dequant_gptq_order.c: the part DTI_PART_ORDER of a matrix that is stored as it is shown, which is
+ * of that shape: the group of each column, after all else is known. */
+enum dti_status dti_dequant_order_columns(struct dti_file_dequant *dequant,
+                                          const struct dti_dequant_group *group,
+                                          const uint64_t *shape, struct dti_dequant_found *ret,
+                                          struct dti_error *reterr);
+
 /* dequant_rows.c: which row of the table the parts are by, the only one by which other numbers
  * would come out; fills *ret_scheme, and of ret->how and ret->form what follows from dtypes and
  * shapes. told: the shape of the numbers by the part that holds it, or NULL; otherwise it is
@@ -132,6 +141,9 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
                                    uint64_t shape[DTI_QUANT_RANK_MAX],
                                    struct dti_dequant_scheme *ret_scheme,
                                    struct dti_dequant_found *ret, struct dti_error *reterr);
+
+/* "uint3" and the like, which no row is of; or the row's name. */
+const char *dti_dequant_scheme_name(const struct dti_dequant_scheme *scheme);
 
 /* dequant_doubt.c: "[2, 3]"; for messages. */
 enum { DTI_DEQUANT_SHAPE_TEXT = 160 };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dtinfo/checked.h"
 #include "files/dequant/dequant_find.h"
 
 enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct dti_error *reterr,
@@ -134,14 +135,24 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
                                   dti_quant_row_name(scheme->row));
     if (words && zeros->format->id == DTI_INT32 && scales->rank >= 2 &&
         zeros->rank == scales->rank) {
-        const unsigned last = scales->rank - 1, in_word = 32 / scheme->bits;
-        const uint64_t rows = scales->shape[last - 1];
-        bool fits = zeros->shape[last] == scales->shape[last] &&
-                    zeros->shape[last - 1] == rows / in_word + (rows % in_word != 0);
+        const unsigned last = scales->rank - 1;
+        const uint64_t rows = scales->shape[last - 1], packed = zeros->shape[last - 1];
+        const bool whole = packed == dti_divide_up(rows, 32 / scheme->bits);
+        const bool cross = rows <= UINT64_MAX / 8 && 32 % scheme->bits != 0 &&
+                           packed == dti_divide_up(rows * scheme->bits, 32);
+        bool fits = zeros->shape[last] == scales->shape[last] && (whole || cross);
         for (unsigned i = 0; i + 1 < last; i++)
             fits = fits && zeros->shape[i] == scales->shape[i];
         if (fits) {
-            how->zero_form = DTI_ZERO_WORDS;
+            if (whole && cross && packed > 1 && how->arrangement != DTI_CODES_WHOLE &&
+                dti_dequant_of(group, DTI_PART_CODES)->shape[last] <= 1)
+                return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                          "its zero points of %u bits fill its words whether they "
+                                          "cross them or not, and nothing says which",
+                                          scheme->bits);
+            how->zero_form = cross && (!whole || how->arrangement != DTI_CODES_WHOLE)
+                                 ? DTI_ZERO_DOWN
+                                 : DTI_ZERO_WORDS;
             how->zero_offset = 0;
             return DTI_OK;
         }
@@ -157,6 +168,21 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
                                   scheme->code.name, (unsigned long long)scales->elements);
     how->zero_form = DTI_ZERO_PLAIN;
     return DTI_OK;
+}
+
+static enum dti_status match_order(struct dti_file_dequant *dequant,
+                                   const struct dti_dequant_group *group,
+                                   const struct dti_dequant_scheme *scheme, const uint64_t *shape,
+                                   struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    if (dti_dequant_has(group, DTI_PART_ORDER))
+        return dti_dequant_order_columns(dequant, group, shape, ret, reterr);
+    if (!scheme->ordered || ret->form.per != DTI_PER_GROUP || ret->how.scale_columns <= 1)
+        return DTI_OK;
+    dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+    return dti_dequant_refuse(
+        &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
+        "config.json says actorder group, but there is no tensor '..._g_idx'");
 }
 
 /* Integers read as they were written, floats by their decoder. */
@@ -270,6 +296,8 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
     if (status == DTI_OK)
         status = match_zeros(group, &scheme, ret, reterr);
     if (status == DTI_OK)
+        status = match_order(dequant, group, &scheme, shape, ret, reterr);
+    if (status == DTI_OK)
         status = set_decoding(dequant, group, &scheme, &ret->how, reterr);
     if (status == DTI_OK && dti_dequant_has(group, DTI_PART_TENSOR_SCALE))
         status =
@@ -277,7 +305,7 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
                                      &ret->how.tensor_scale, reterr);
     if (status != DTI_OK)
         return status;
-    ret->form.dtype = dti_quant_row_name(scheme.row);
+    ret->form.dtype = dti_dequant_scheme_name(&scheme);
     ret->form.layout = group->inverse  ? "scale_inv"
                        : group->beside ? "scale"
                                        : dti_quant_layout_name(scheme.row->layout);

@@ -29,6 +29,7 @@ struct dti_dequant_found {
     struct dti_dequant_tensor how;
     bool symmetric; /* all zero points are in the middle: known once it was planned to be integers
                      * with groups of another layout */
+    enum dti_dtype narrow; /* then: what its scales of fp32 are rounded to; DTI_NONE: they stay */
 };
 
 /* Something of the view. */

@@ -32,6 +32,11 @@ bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout)
     return layouts[layout].nvfp4 != NULL;
 }
 
+bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout)
+{
+    return layouts[layout].words != NULL;
+}
+
 /* The target of a tensor, by its codes. */
 static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                    const struct dti_dequant_found *found,
@@ -41,6 +46,11 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
     const struct layout_row *const row = &layouts[transcode->request.layout];
     const bool blocks = found->how.block || dti_format_is_float(&found->how.affine.code);
     *ret = !blocks ? row->words : transcode->request.nvfp4 ? row->nvfp4 : row->blocks;
+    if (blocks && found->how.matrix > 0 && *ret != &dti_target_gpt_oss)
+        return dti_transcode_refuse(found, reterr,
+                                    "it is a stack of experts of %s, stored transposed; no program "
+                                    "that reads %s has such experts",
+                                    found->form.layout, row->name);
     if (*ret)
         return DTI_OK;
     return dti_transcode_refuse(found, reterr, "it is %s of %s, which cannot be translated to %s",
@@ -152,6 +162,7 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     struct dti_transcode_verdict *const verdict = &transcode->verdicts[origin];
     const struct dti_transcode_target *target = NULL;
     struct dti_transcoded plan = {.count = 0};
+    found->narrow = transcode->request.scale;
     enum dti_status status = find_target(transcode, found, &target, reterr);
     if (status == DTI_OK)
         status = target->plan(&transcode->pool, found, &plan, reterr);
@@ -170,7 +181,6 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         .blocks = input.blocks,
         .lossless = input.lossless,
         .worst = input.worst,
-        .transposed = plan.transposed,
         .first = transcode->view.tensor_count,
         .count = plan.count + transcode->inputs[origin].there,
     };

@@ -34,8 +34,6 @@ struct dti_transcoded {
     double worst;                 /* of the others: the largest |new - old| / |old| of a number */
     char told[DTI_MLX_TOLD_SIZE]; /* a metadata entry about it: what its shapes leave open; "": none
                                    */
-    bool transposed;              /* matrices stay as they are stored: parts are those of transposed
-                                   * numbers */
 };
 
 /* A target layout. */
@@ -61,6 +59,7 @@ struct dti_transcode_target {
  * nvfp4 of mxfp4. transcode_words.c: integers with groups. */
 extern const struct dti_transcode_target dti_target_modelopt, dti_target_deepseek;
 extern const struct dti_transcode_target dti_target_compressed_nvfp4, dti_target_modelopt_nvfp4;
+extern const struct dti_transcode_target dti_target_gpt_oss;
 extern const struct dti_transcode_target dti_target_gptq, dti_target_awq, dti_target_mlx;
 /* GPTQ's zero points as they are, not minus one: what its loaders need where one of them is 0. */
 extern const struct dti_transcode_target dti_target_gptq_v2;

@@ -4,7 +4,8 @@
  * stack of those.
  *
  *   pack-quantized   weight_packed [N, K bits / 32], weight_scale [N, G],
- *                    weight_zero_point [N bits / 32, G], weight_shape
+ *                    weight_zero_point [N bits / 32, G], weight_shape, weight_g_idx [K] where
+ *                    columns have groups in an order of their own
  *   int-quantized    weight [N, K] int8, weight_scale and weight_zero_point [N, G]
  *
  * Zero points that are all in the middle of the codes are left out. Source: compressed-tensors 0.20
@@ -54,7 +55,7 @@ static enum dti_status check_compressed(const struct dti_grouped *grouped, struc
     if (grouped->bits == 1)
         return dti_transcode_refuse(grouped->found, reterr,
                                     "its codes have 1 bit; compressed-tensors has 2, 4 and 8");
-    return dti_grouped_check_rows(grouped, reterr);
+    return dti_grouped_check_groups(grouped, reterr);
 }
 
 /* Where neither shapes nor names tell, the metadata does: as dti_quant_told(). */
@@ -109,7 +110,6 @@ static enum dti_status plan_compressed(struct dti_pool *pool, struct dti_dequant
     static const struct dti_grouped_wants wants = {.biases = false};
     struct dti_grouped *grouped = NULL;
     dti_transcode_begin(found, ret);
-    ret->transposed = false;
     enum dti_status status = dti_grouped_new(&grouped, pool, found, "compressed-tensors", reterr);
     if (status == DTI_OK)
         status = check_compressed(grouped, reterr);
@@ -126,6 +126,8 @@ static enum dti_status plan_compressed(struct dti_pool *pool, struct dti_dequant
     status = dti_grouped_codes(pool, grouped, DTI_ORDER_ALONG, plain, part, reterr);
     if (status == DTI_OK)
         status = add_compressed_groups(pool, grouped, ret, reterr);
+    if (status == DTI_OK && dti_dequant_order(grouped->how))
+        dti_grouped_add_order(ret, grouped, "_g_idx");
     if (status != DTI_OK || plain)
         return status;
     tell(grouped, ret);
@@ -151,6 +153,7 @@ static bool form(const struct dti_dequant_found *found, struct dti_config_form *
                                 : "channel",
         .bits = grouped.bits,
         .zero_points = !found->symmetric,
+        .ordered = dti_dequant_order(&found->how) != NULL,
         .group = {0, groups ? grouped.length : 0},
         .scale = grouped.scale,
     };
