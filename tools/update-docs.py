@@ -23,13 +23,15 @@ import sys
 from document_members import Schemas, bold, scd
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MARKDOWN = ["README.md"]
+MARKDOWN = ["README.md", "docs/quantized-checks.md"]
 BEGIN = re.compile(r"^(?:; |<!-- )generated: ([a-z-]+)((?: [\w-]+)*)(?: -->)?$")
 # A part that is not in the source: the build makes it, with --page.
 MADE = re.compile(r"^; made: ([a-z-]+)((?: [\w-]+)*)$")
 END = re.compile(r"^(?:; |<!-- )end generated(?: -->)?$")
 
 
+# What a program does with a checkpoint that breaks a rule of check --quantized.
+OUTCOMES = {"none": "loaded right by", "slow": "slow in", "refuse": "refused by", "misread": "misread by"}
 # An option's sentence may begin with words to type: `cpu, cuda ...`, `cast, copy: ...`.
 TYPED = re.compile(r"(cpu|cast|copy|expsin|dot|matmul|quant)[,:]")
 
@@ -202,9 +204,28 @@ class Tables:
                 for row in self.facts["conversions"]]
         return table(["instruction", "to", "round", "over", "tiny", "NaN", "--like"], rows)
 
+    def effects_of(self, rule):
+        return [row for row in self.facts["lint_effects"] if row["rule"] == rule and row["outcome"] != "unknown"]
+
     def lint_rules(self):
-        return sum(([bold(row["rule"]), "\t" + scd(f"{sentence(row['about'])} {sentence(row['remedy'])}"), ""]
+        def known(rule):
+            names = {}
+            for row in self.effects_of(rule):
+                names.setdefault(row["outcome"], []).append(row["loader"])
+            return "; ".join(f"{OUTCOMES[outcome]} {', '.join(loaders)}" for outcome, loaders in names.items())
+        return sum(([bold(row["rule"]), "\t" + scd(f"{sentence(row['about'])} {sentence(row['remedy'])}"), "",
+                     "\t" + scd(sentence(known(row["rule"]) or "what programs do is unknown")), ""]
                     for row in self.facts["lint_rules"]), [])[:-1]
+
+    def lint_effects(self):
+        """The same in Markdown, with what happens and where that was read."""
+        out = []
+        for rule in self.facts["lint_rules"]:
+            out += [f"### {rule['rule']}", "", f"{sentence(rule['about'])} {sentence(rule['remedy'])}", ""]
+            rows = self.effects_of(rule["rule"])
+            out += ["| program | effect | what happens | source |", "|---|---|---|---|"] if rows else ["Every program: unknown."]
+            out += [f"| {row['loader']} | {row['outcome']} | {row['about']} | {row['source']} |" for row in rows] + [""]
+        return out[:-1]
 
     def instruction_sets(self):
         return sum(([bold(row["name"]), "\t" + scd(f"{row['note']} Source: {row['source']}."), ""]
@@ -245,7 +266,7 @@ class Tables:
 
 PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status", "error-codes",
          "environment", "schemas", "members", "shared-members", "float-dtypes", "integer-dtypes", "complex-dtypes",
-         "block-formats", "conversions", "instruction-sets", "lint-rules", "names", "operations", "readme-commands", "file-kinds", "readme-kinds"}
+         "block-formats", "conversions", "instruction-sets", "lint-rules", "lint-effects", "names", "operations", "readme-commands", "file-kinds", "readme-kinds"}
 
 
 def part_of(where, mark, tables):

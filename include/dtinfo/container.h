@@ -44,6 +44,12 @@ static inline bool dti_is_numpy(enum dti_container_kind kind)
     return (dti_container_traits(kind) & DTI_CONTAINER_NUMPY) != 0;
 }
 
+/* One file or several: blocks, and the key-values of a model. */
+static inline bool dti_is_gguf(enum dti_container_kind kind)
+{
+    return kind == DTI_CONTAINER_GGUF || kind == DTI_CONTAINER_SPLIT_GGUF;
+}
+
 /* "safetensors"; ".safetensors"; whether dti_container_layout() makes such files. */
 const char *dti_container_name(enum dti_container_kind kind);
 const char *dti_container_extension(enum dti_container_kind kind);
@@ -76,6 +82,7 @@ struct dti_tensor {
     uint64_t bytes;          /* as stored in memory, that is after unpacking */
     bool fortran;            /* the first dimension varies fastest; only where that differs */
     bool pickled;            /* its bytes are a Python pickle: how many, only Python knows */
+    bool undefined;          /* it has a type that its kind of file does not define */
     bool compressed;         /* dti_container_data() must unpack it first */
     bool strided;            /* dti_container_data() must put its elements into order first */
     bool part_of_weight;     /* ONNX: scales or zero points of such codes */
@@ -99,11 +106,12 @@ struct dti_metadata {
     const char *key, *value;
     size_t key_length, value_length;
     enum dti_metadata_kind kind;
-    const char *type; /* in the file's words: "string", "uint32", "array of float32" */
-    uint64_t count;   /* elements of an array, else 1 */
+    const char *type;       /* in the file's words: "string", "uint32", "array of float32" */
+    uint64_t count;         /* elements of an array, else 1 */
+    uint64_t offset, bytes; /* GGUF: of the key, its type and its value, in the file; else 0 */
 };
 
-/* The metadata as they are in a GGUF file. */
+/* The metadata as they are in a GGUF file; of several, in the first. */
 struct dti_pairs {
     uint64_t offset, bytes, count;
     uint64_t alignment; /* of the data */
@@ -126,12 +134,12 @@ struct dti_container {
     const char *index;   /* sharded: the name of the index file in its folder, or NULL for a folder
                           * without one */
     struct dti_container_file index_file; /* that index, open; path is NULL without one */
-    size_t file_count;                    /* 1, or the shards in the order of their names */
+    size_t file_count; /* 1, or the shards in the order of their names, or the parts in theirs */
     struct dti_container_file *files;
     size_t tensor_count; /* in the order of their data, file after file */
     struct dti_tensor *tensors;
     size_t metadata_count; /* in the file's order; sharded: each key once, of the first shard that
-                              has it */
+                              has it; split gguf: those of the first part */
     struct dti_metadata *metadata;
     struct dti_pairs pairs; /* GGUF */
     size_t note_count;
@@ -207,6 +215,22 @@ struct dti_new_tensor {
  * NULL: it has no such blocks, or the type is NULL. */
 const struct dti_format *dti_container_blocks(enum dti_container_kind kind,
                                               const struct dti_gguf_type *type);
+
+/* A split GGUF of files of at most `most` bytes, where that can be: ends[i] is the end of the
+ * tensors of file i, *ret_large the number of files that have more. whole: the head of one file
+ * with all tensors, which has been laid out. ends has room for count + 1. */
+void dti_gguf_divide(const struct dti_new_head *whole, const struct dti_new_tensor *tensors,
+                     size_t count, uint64_t most, size_t *ends, size_t *ret_parts,
+                     size_t *ret_large);
+/* "-00002-of-00005", how the name of such a file ends before ".gguf", of a number from 0 on. */
+enum { DTI_GGUF_PARTS_MAX = 65535, DTI_GGUF_PART_SUFFIX = sizeof "-00001-of-00001" };
+void dti_gguf_part_suffix(char ret[DTI_GGUF_PART_SUFFIX], uint32_t no, uint32_t count);
+/* The last part of a path: "PREFIX-00002-of-00005.gguf". */
+struct dti_gguf_part_name {
+    size_t prefix;          /* bytes of it */
+    uint32_t number, count; /* number: from 1 on, at most the count */
+};
+bool dti_gguf_part_named(const char *name, struct dti_gguf_part_name *ret);
 
 /* Whether a kind of file has a name for the dtype, and how it stores elements. */
 bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,

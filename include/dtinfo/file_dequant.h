@@ -21,7 +21,8 @@ struct dti_file_dequant_request {
     unsigned bits;                /* of a code; 0: as the file or its configuration says */
     uint64_t block;               /* neighbours that share a scale, or the sides of rectangles,
                                    * of tensors that have several scales; 0: likewise */
-    const char *said_by;          /* the caller's words for bits and block, in messages; or NULL */
+    bool reciprocal; /* as vLLM: scales are multiplied with the reciprocal of what divides them */
+    const char *said_by; /* the caller's words for bits and block, in messages; or NULL */
     const char *only, *keep, *select;  /* lists of patterns, or NULL: as in a rewrite */
     enum dti_level level;              /* the highest to use */
     struct dti_container_options open; /* how npy files next to the first one are opened */

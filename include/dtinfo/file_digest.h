@@ -18,6 +18,8 @@ bool dti_digest_parse(const char *text, size_t length, struct dti_digest *ret);
 enum { DTI_DIGEST_NAME = 7, DTI_DIGEST_TEXT = DTI_DIGEST_NAME + DTI_DIGEST_DIGITS + 1 };
 const char *dti_digest_spell(char buffer[DTI_DIGEST_TEXT], const struct dti_digest *digest);
 
+void dti_digest_bytes(const void *bytes, size_t size, struct dti_digest *ret);
+
 /* The files of a checkpoint: those with tensors, then its index if it has one. */
 static inline size_t dti_digest_count(const struct dti_container *container)
 {

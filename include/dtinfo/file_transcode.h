@@ -19,11 +19,15 @@ enum dti_transcode_layout {
 const char *dti_transcode_layout_name(enum dti_transcode_layout layout);
 /* Whether nvfp4 is made of mxfp4 for it. */
 bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout);
+/* Whether it has integers with groups. */
+bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout);
 
 struct dti_file_transcode_request {
     enum dti_transcode_layout layout;
-    bool nvfp4;    /* mxfp4 becomes nvfp4 */
-    bool lossless; /* fails unless all numbers stay what they are */
+    bool nvfp4;           /* mxfp4 becomes nvfp4 */
+    bool lossless;        /* fails unless all numbers stay what they are */
+    enum dti_dtype scale; /* integers: fp16 or bf16, to which scales of fp32 are rounded; DTI_NONE:
+                           * they stay */
 };
 
 /* What a tensor of the dequantization's view became. */
@@ -32,7 +36,6 @@ struct dti_transcode_verdict {
     const char *dtype;         /* of codes or blocks: "nvfp4" */
     uint64_t blocks, lossless; /* with a scale of their own; those whose numbers are the same */
     double worst;              /* of the others: the largest |new - old| / |old| of a number */
-    bool transposed;           /* they are those of its transposed matrices */
     size_t first, count;       /* its tensors in the view */
 };
 

@@ -88,6 +88,15 @@ int dti_input_find(const char *path, enum dti_input_kind *ret_kind);
  * value where that is not to be known, and opening says why. Asks the server of an address. */
 int dti_input_there(const char *path);
 
+/* Whether each regular file that was opened since dti_inputs_forget(), and read or closed since, is
+ * as it was then: its size, the time of its modification, and that of its status unless links,
+ * owner, permissions or the name explain it. For those who publish what they read, and once a
+ * command is done. A file that another one has replaced under its name is as it was. Fails with
+ * DTI_BAD_INPUT. What is read from an address is compared by its reader; pipes cannot be. */
+enum dti_status dti_inputs_unchanged(struct dti_error *reterr);
+/* What was read until now has been published, or will not be. */
+void dti_inputs_forget(void);
+
 /* "cannot read LABEL: ..." of an errno value; of ENOMEM DTI_NO_MEMORY. */
 enum dti_status dti_input_fail(const struct dti_input *input, int error, struct dti_error *reterr);
 

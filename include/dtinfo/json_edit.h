@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One member of a JSON object changed in its text. Everything else stays, byte for byte: numbers
- * keep their spelling, members their order. */
+ * keep their spelling, NaN and Infinity as Python writes them too, and members their order. */
 #ifndef DTINFO_JSON_EDIT_H
 #define DTINFO_JSON_EDIT_H
 

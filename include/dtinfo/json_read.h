@@ -2,8 +2,9 @@
  *
  * Untrusted JSON, one token after another: strict RFC 8259 and no more. Text must be UTF-8; lone
  * surrogates, raw control characters, numbers such as 01, 1. or NaN, trailing commas and anything
- * but white space after the value are refused; nesting is limited. The recogniser keeps no tree and
- * does not recurse. */
+ * but white space after the value are refused; nesting is limited. Files of models that Python
+ * writes may have NaN, Infinity and -Infinity, which readers of these allow. The recogniser keeps
+ * no tree and does not recurse. */
 #ifndef DTINFO_JSON_READ_H
 #define DTINFO_JSON_READ_H
 
@@ -35,6 +36,7 @@ struct dti_json_reader {
     unsigned depth;
     uint64_t kinds[2]; /* a bit per level: 1 for an object */
     int expects;       /* private */
+    bool nonfinite;    /* to be set by the caller: NaN, Infinity and -Infinity are numbers */
     /* The token read last: its raw bytes; of strings and keys without the quotes. */
     const char *token;
     size_t token_length;

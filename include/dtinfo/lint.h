@@ -26,6 +26,27 @@ struct dti_lint_row {
 };
 extern const struct dti_lint_row dti_lint_rows[DTI_LINT_RULES];
 
+/* What a program does that loads a checkpoint which breaks a rule, from the least bad on. */
+enum dti_lint_outcome {
+    DTI_LINT_UNKNOWN,
+    DTI_LINT_NONE,
+    DTI_LINT_SLOW,
+    DTI_LINT_REFUSE,
+    DTI_LINT_MISREAD,
+    DTI_LINT_OUTCOMES
+};
+struct dti_lint_effect {
+    enum dti_lint_rule rule;
+    const char *loader;
+    enum dti_lint_outcome outcome;
+    const char *about, *source;
+};
+extern const struct dti_lint_effect dti_lint_effects[];
+extern const size_t dti_lint_effect_count;
+extern const char *const dti_lint_outcomes[DTI_LINT_OUTCOMES];
+/* The worst that is known of any program. */
+enum dti_lint_outcome dti_lint_worst(enum dti_lint_rule rule);
+
 struct dti_lint_finding {
     enum dti_lint_rule rule;
     const char *tensor; /* NULL: it is about none; lives as long as the container */

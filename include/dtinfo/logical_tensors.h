@@ -15,8 +15,9 @@
 struct dti_logical_options {
     const struct dti_container_options *open; /* NULL: the usual */
     bool raw;                                 /* only what is stored */
-    unsigned bits; /* these three as in struct dti_file_dequant_request */
+    unsigned bits;                            /* these four as in struct dti_file_dequant_request */
     uint64_t block;
+    bool reciprocal;
     const char *said_by;
     enum dti_level level; /* the highest to use where numbers are read */
     bool lint;            /* for dti_lint_new(): there is a view, unless raw */
@@ -36,6 +37,15 @@ enum dti_status dti_logical_data(struct dti_container *container, size_t tensor,
                                  const struct dti_batch_source **ret_source,
                                  const struct dti_input **ret_input, uint64_t *ret_offset,
                                  struct dti_error *reterr);
+
+/* Whoever reads numbers asks this of each tensor of the container: fails with DTI_BAD_INPUT, in one
+ * line, for codes that lack a part, parts that lack codes, and parts that do not fit. */
+enum dti_status dti_logical_refuse(const struct dti_container *container,
+                                   const struct dti_tensor *tensor, struct dti_error *reterr);
+/* The same for a name that no tensor has, because it is that of the tensor before it was quantized.
+ */
+enum dti_status dti_logical_refuse_named(const struct dti_container *container, const char *name,
+                                         size_t length, struct dti_error *reterr);
 
 /* How many tensors the file has. */
 static inline size_t dti_logical_stored_count(const struct dti_container *container)

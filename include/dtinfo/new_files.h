@@ -7,6 +7,7 @@
 
 #include "dtinfo/buffer.h"
 #include "dtinfo/container.h"
+#include "dtinfo/old_form.h"
 #include "dtinfo/output_group.h"
 #include "dtinfo/output_leftovers.h"
 
@@ -18,10 +19,18 @@ struct dti_new_file {
     struct dti_output_file *output; /* open, or NULL; the group's, if there is one */
 };
 
+/* What the shards of a divided run are made of, as text: SHA-256 in hexadecimal digits; the sample
+ * may be dashes. See part_records.h. */
+struct dti_part_digests {
+    char input[65], sample[65], recipe[65];
+};
+struct dti_part_sum;
+
 struct dti_new_files {
     const struct dti_container *container; /* what they are made of */
     const struct dti_container *model;     /* whose metadata are taken over as they are */
     bool encodes;                          /* see struct dti_new_head; set before files are added */
+    struct dti_head_part part;             /* likewise, of the file that is added next */
     enum dti_container_kind kind;
     const char *path; /* of the output; DTI_CONTAINER_SHARDED: its folder; "": a dry run without */
     size_t count;
@@ -33,14 +42,17 @@ struct dti_new_files {
     size_t companions; /* of them, without tensors, before the index */
     bool has_index;    /* the last one of a sharded output */
     uint64_t bytes;    /* of all, heads and index included */
-    struct dti_output_group *group; /* of several files, or of a folder; or NULL */
+    struct dti_output_group *group;  /* of several files, or of a folder; or NULL */
+    struct dti_part_digests digests; /* shared: of this run */
+    struct dti_part_sum *sums;       /* shared, open: of the shards of this run */
+    struct dti_old_form old;         /* what they replace besides, once checked or opened */
 };
 void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *container,
                         enum dti_container_kind kind, const char *path);
-/* What their metadata say otherwise than those that they take over: one file has some. */
+/* What their metadata say otherwise than those that they take over: the first file has some. */
 static inline size_t dti_new_files_changes(const struct dti_new_files *files)
 {
-    return files->count == 1 ? files->list[0].head.change_count : 0;
+    return files->count > 0 ? files->list[0].head.change_count : 0;
 }
 /* Removes what was not committed. */
 void dti_new_files_free(struct dti_new_files *files);
@@ -62,6 +74,12 @@ enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
 /* The same next to the output: OUT.npy and "_scale" make OUT_scale.npy. */
 enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char *suffix,
                                          struct dti_new_tensor *tensor, struct dti_error *reterr);
+/* The output as one file, or where that has more than `most` bytes as several next to it that make
+ * a split GGUF: ends[i] is the end of the tensors of file i, in an array of count + 1. *ret_large:
+ * files that have more bytes all the same, since a tensor or the key-values do. */
+enum dti_status dti_new_files_add_parts(struct dti_new_files *files, uint64_t most,
+                                        struct dti_new_tensor *tensors, size_t count, size_t *ends,
+                                        size_t *ret_large, struct dti_error *reterr);
 /* That name, to be freed; NULL: memory ran out. ret_named (may be NULL): the path ends as the kind
  * wants it; otherwise the suffix is appended. */
 char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
@@ -101,13 +119,30 @@ enum dti_new_file_state {
  * where it cannot be read, with DTI_NO_MEMORY. */
 enum dti_status dti_new_file_look(const struct dti_new_file *file, enum dti_new_file_state *ret,
                                   uint64_t *ret_bytes, struct dti_error *reterr);
-/* Whether all files of other runs are there. warn is called for the first ones that are missing or
- * others; then fails with DTI_ANSWER_NO. */
-enum dti_status dti_new_files_complete(const struct dti_new_files *files, dti_warn_fn *warn,
-                                       void *warn_context, struct dti_error *reterr);
+/* Whether all files of other runs are there, and of this input and recipe, as their records say;
+ * data: and have the bytes that were written, which reads all of them. Once they were finished, and
+ * nothing was made again, there are no records. warn is called for the first ones that are missing
+ * or others; then fails with DTI_ANSWER_NO. */
+enum dti_status dti_new_files_complete(const struct dti_new_files *files, bool data,
+                                       dti_warn_fn *warn, void *warn_context,
+                                       struct dti_error *reterr);
+
+/* Finds files.old: of an output "x.safetensors" the index of that name and its shards; of shards
+ * with the index "x.safetensors.index.json" the file "x.safetensors", and what an older index of
+ * that name lists; of a folder also "model.safetensors" and its index. Shards are those names of an
+ * index that are safetensors files in the folder; an index that cannot be read, or that another
+ * user has put into a folder that is open to all, names none. Without force anything that programs
+ * would look for is refused: DTI_WRITE_FAILED. For dti_new_files_check() and
+ * dti_new_files_open(). */
+enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
+                                       struct dti_error *reterr);
+/* Removes them, once the new files are there: links themselves, and no new file that is also known
+ * by an old name. */
+enum dti_status dti_new_files_remove_old(const struct dti_new_files *files,
+                                         struct dti_error *reterr);
 
 /* What dti_new_files_open() would say, without making anything. */
-enum dti_status dti_new_files_check(const struct dti_new_files *files, bool force,
+enum dti_status dti_new_files_check(struct dti_new_files *files, bool force,
                                     struct dti_error *reterr);
 /* Opens all under temporary names, in a new folder where requested, and sets their space aside. */
 enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
@@ -123,7 +158,7 @@ static inline bool dti_new_files_are_open(const struct dti_new_files *files)
 enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dti_error *reterr);
 /* All are completed and synced; then each takes its name, the last of them last; a new folder comes
  * with all in it. A failure before the first of them has it changes nothing. One between two of
- * them, or a crash, leaves some old and some new, each complete. */
+ * them, or a crash, leaves some old and some new, each complete. Then files.old is removed. */
 enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_error *reterr);
 
 #endif

@@ -24,9 +24,18 @@ struct dti_head_change {
 };
 enum { DTI_HEAD_CHANGES = 2 };
 
+/* Which file of a split GGUF it is, from 0 on, and all tensors of all of them. */
+struct dti_new_tensor;
+struct dti_head_part {
+    uint32_t no, count; /* count 0: it is the whole */
+    const struct dti_new_tensor *tensors;
+    size_t tensor_count;
+};
+
 struct dti_new_head {
     const struct dti_container *from; /* whose metadata it takes over as they are; or NULL */
     bool encodes;                     /* some tensors become blocks of GGUF */
+    struct dti_head_part part;        /* GGUF */
     size_t change_count;              /* but for these */
     struct dti_head_change changes[DTI_HEAD_CHANGES];
     struct dti_buffer text; /* its pieces, one after another */

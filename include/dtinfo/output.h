@@ -68,6 +68,13 @@ enum dti_status dti_output_commit(struct dti_output_file *output, struct dti_err
 /* Leaves the target as it was; NULL is fine. */
 void dti_output_discard(struct dti_output_file *output);
 
+/* Removes old files of a folder: the names that these paths end in; of a link the link. What is not
+ * there, a folder, and what is one of the `kept` files under another name stays. The first `lead`
+ * of them are gone for good before the next. Fails with DTI_WRITE_FAILED, DTI_NO_MEMORY. */
+enum dti_status dti_output_remove(const char *folder, const char *const *paths, size_t count,
+                                  size_t lead, const char *const *kept, size_t kept_count,
+                                  struct dti_error *reterr);
+
 /* Installs handlers that remove the temporary files of this process and then let SIGINT, SIGTERM,
  * SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU do what they do; those that are ignored, or handled
  * by the process itself, stay so. SIGXFSZ is ignored, so that it is an error of write(). A process

@@ -141,6 +141,9 @@ struct dti_block_recipe {
     enum dti_quant_division division; /* DTI_BLOCKS_NV, DTI_BLOCKS_NF; exact powers of two have but
                                        * one quotient; ggml's formats have their own rule */
     uint32_t tensor_scale; /* DTI_BLOCKS_NV: fp32 code, positive; that of 1 where there is none */
+    /* DTI_BLOCKS_NV, of layouts that store what scales are divided by: it, where its reciprocal is
+     * tensor_scale; 0: none. Then "S tensor_scale" below is S / tensor_divisor, rounded once. */
+    uint32_t tensor_divisor;
 };
 /* nvfp4's scale of a whole tensor: amax / (448 x 6), rounded; 1 when that is 0 or amax not finite.
  * FOUR_SIX: amax / (256 x 6), so that no scale of 4, one half more, is beyond 448. */

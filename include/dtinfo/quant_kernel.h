@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "dtinfo/cpu.h"
 #include "dtinfo/kernel.h"
@@ -78,6 +79,21 @@ struct dti_block_parts {
     float scales[256];  /* what a scale's code is, where it has 8 bits */
 };
 void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_recipe *recipe);
+
+/* NVFP4: a block's scale, as fp32, is multiplied with the one and divided by the other; one of them
+ * is 1, so that there is one rounding. */
+struct dti_nv_tensor {
+    float factor, divisor;
+};
+static inline struct dti_nv_tensor dti_nv_tensor(const struct dti_block_recipe *recipe)
+{
+    struct dti_nv_tensor ret = {1, 1};
+    if (recipe->tensor_divisor)
+        memcpy(&ret.divisor, &recipe->tensor_divisor, sizeof ret.divisor);
+    else
+        memcpy(&ret.factor, &recipe->tensor_scale, sizeof ret.factor);
+    return ret;
+}
 
 struct dti_block_args {
     const struct dti_block_recipe *recipe;

@@ -82,8 +82,9 @@ struct dti_quant_scales {
     size_t repeats;         /* how often all of them repeat, see _ready() */
     float *scale, *inverse; /* inverse: 1 / scale */
     int32_t *zero_point;
-    float tensor_scale; /* DTI_BLOCKS_NV; else 1 */
-    float offset;       /* nested: the mean of all scales; NaN where a block has no finite one */
+    float tensor_scale;   /* DTI_BLOCKS_NV; else 1 */
+    float tensor_divisor; /* whose reciprocal it is, where a layout stores that; else 0 */
+    float offset;         /* nested: the mean of all scales; NaN where a block has no finite one */
     struct dti_range range; /* of the whole array; empty without a first pass */
 };
 /* From ranges (NULL: fixed ones, or none), by dti_affine_choose() and dti_nv_tensor_scale(). */

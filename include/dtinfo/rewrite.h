@@ -110,9 +110,11 @@ struct dti_rewrite_request {
                         * along, and config.json says how tensors are quantized */
     struct dti_run_part part; /* DTI_CONTAINER_SHARDED: only these of the shards, which depend on
                                * the headers of the input and the request, not on the data */
+    const char *made_by;      /* of a divided run: a text of all that decides the bytes */
     bool finish; /* DTI_CONTAINER_SHARDED: only what parts do not write: the other files, the index
                   */
-    bool row_major; /* npy: nothing stays in column-major order */
+    uint64_t most_bytes; /* DTI_CONTAINER_GGUF: of a file, where it may become several; or 0 */
+    bool row_major;      /* npy: nothing stays in column-major order */
     uint64_t skip; /* DTI_RECIPE_CAST: bytes at the beginning of the tensors that are left out; none
                     * of them is in column-major order */
     /* The container is a choice of tensors of another one: that one (of a view: the view), and the

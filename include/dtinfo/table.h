@@ -102,8 +102,8 @@ bool dti_table_write(struct dti_table *table, FILE *out, bool colour, size_t ind
 void dti_table_free(struct dti_table *table);
 
 /* Writes lines so that none is wider than the page: words wrap, at wide gaps first, and continue
- * below the text after the line's label, or a bit further in than its beginning. A word is never
- * broken. The text may hold styles. False when out is in error. */
+ * below the text after the line's label, or a bit further in than its beginning. Wider names lose
+ * their middle, numbers stay whole. The text may hold styles. False when out is in error. */
 bool dti_fit_lines(FILE *out, const char *text, size_t length, size_t width);
 
 #endif

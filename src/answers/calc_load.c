@@ -22,6 +22,13 @@ static const struct dti_tensor *find_named(const struct dti_container *container
     return NULL;
 }
 
+/* There is no option to read what is stored. */
+static enum dti_status refuse(struct dti_error *reterr)
+{
+    reterr->remedy = DTI_REMEDY_COMPLETE;
+    return DTI_BAD_INPUT;
+}
+
 /* A tensor of the view, or else a stored part of one: then *container becomes the stored one. */
 static enum dti_status find_tensor(struct dti_container **container, const char *path,
                                    const char *name, const struct dti_tensor **ret,
@@ -32,12 +39,16 @@ static enum dti_status find_tensor(struct dti_container **container, const char 
         return dti_fail(reterr, DTI_BAD_VALUE, "%s has %zu tensors; name one, as in FILE:TENSOR",
                         DTI_QUOTED(path, strlen(path)), view->tensor_count);
     *ret = name ? find_named(view, name) : &view->tensors[0];
+    if (*ret && dti_logical_refuse(view, *ret, reterr) != DTI_OK)
+        return refuse(reterr);
     if (!*ret && view->stored) {
         *container = view->stored;
         *ret = find_named(view->stored, name);
     }
     if (*ret)
         return DTI_OK;
+    if (dti_logical_refuse_named(view, name, strlen(name), reterr) != DTI_OK)
+        return refuse(reterr);
     return dti_fail(reterr, DTI_BAD_VALUE,
                     "%s has no tensor %s; 'dtinfo inspect' lists its tensors",
                     DTI_QUOTED(path, strlen(path)), DTI_QUOTED(name, strlen(name)));
@@ -187,5 +198,7 @@ enum dti_status dti_calc_load(void *context, const char *path, const char *tenso
         return status;
     status = read_tensor(container, path, tensor, ret, reterr);
     dti_logical_close(container);
+    if (status == DTI_OK)
+        status = dti_inputs_unchanged(reterr);
     return status;
 }

@@ -166,6 +166,10 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
     case DTI_CHECK_NOT_DONE:
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "not checked");
         break;
+    case DTI_CHECK_BESIDE:
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s",
+                       report->container->notes[failure->index].text);
+        break;
     case DTI_CHECK_OTHER_DIGEST:
         put_digest(buffer, report, failure);
         break;
@@ -176,6 +180,13 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
         else
             (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.40s, whose numbers cannot be read",
                            tensor->stored_as);
+        break;
+    case DTI_CHECK_UNDEFINED:
+        (void)snprintf(buffer, DTI_CHECK_DETAIL,
+                       "%.40s, which %s does not define; make the file "
+                       "anew with a type that programs read",
+                       tensor->stored_as,
+                       dti_is_gguf(report->container->kind) ? "ggml" : "the format");
         break;
     case DTI_CHECK_WRONG_DTYPE:
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "is %.40s", dti_tensor_dtype(tensor));
@@ -220,6 +231,11 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
 static const char *rule_words(size_t index)
 {
     return index < DTI_LINT_RULES ? dti_lint_rows[index].word : NULL;
+}
+
+static const char *effect_words(size_t index)
+{
+    return index < DTI_LINT_OUTCOMES ? dti_lint_outcomes[index] : NULL;
 }
 
 DTI_WORDS(outcome_words, "ok", "failed", "unreadable")

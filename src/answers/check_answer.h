@@ -67,8 +67,10 @@ struct dti_check_request {
 enum dti_check_fault {
     DTI_CHECK_INVALID,      /* the reader's message is in the report */
     DTI_CHECK_NOT_DONE,     /* because the file is invalid */
+    DTI_CHECK_BESIDE,       /* other weights beside it: notes[index] of the container */
     DTI_CHECK_OTHER_DIGEST, /* files[index] of the report's digests */
     DTI_CHECK_UNREADABLE,   /* the values of this type cannot be read */
+    DTI_CHECK_UNDEFINED,    /* its kind of file does not define the type */
     DTI_CHECK_WRONG_DTYPE,
     DTI_CHECK_WRONG_SHAPE,
     DTI_CHECK_UNMATCHED, /* no tensor name matches items[index] */
@@ -136,6 +138,10 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr);
 enum dti_status dti_check_values(struct dti_check_report *report, const size_t *tensors,
                                  size_t count, struct dti_error *reterr);
+/* Whether a note of the reader is a failure of DTI_CHECK_VALID; adds those that are. */
+bool dti_check_is_beside(const struct dti_note *note);
+enum dti_status dti_check_beside(struct dti_check_report *report, size_t at,
+                                 struct dti_error *reterr);
 /* check_pickle.c: DTI_CHECK_PICKLE, the assertion `at`, of a file of whatever content. Fails as
  * dti_pickle_scan() does. */
 enum dti_status dti_check_pickles(struct dti_check_report *report, size_t at,

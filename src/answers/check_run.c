@@ -288,25 +288,32 @@ static enum dti_status verify(const struct dti_check_report *report, struct dti_
 {
     const struct dti_reading *const reading = &report->request->reading;
     struct dti_container *const container = report->container;
-    dti_reading_start_alone(reading,
-                            container->file_count > 0 ? container->files[0].input.size : 0);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < container->file_count; i++)
+        bytes += container->files[i].input.size;
+    dti_reading_start_alone(reading, bytes);
     const enum dti_status status =
         dti_container_verify(container, reading->show, reading->context, reterr);
     dti_reading_end_alone(reading);
     return status;
 }
 
-/* A pickle can only be validated by running it. */
-static enum dti_status check_pickles(struct dti_check_report *report, size_t at,
-                                     struct dti_error *reterr)
+/* A pickle can only be validated by running it; a type that nobody knows makes the file unreadable
+ * for others, too. */
+static enum dti_status check_types(struct dti_check_report *report, size_t at,
+                                   struct dti_error *reterr)
 {
     const struct dti_container *const container = report->container;
     enum dti_status status = DTI_OK;
     report->tally[at].tensors = container->tensor_count;
     for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
-        const struct dti_check_failure failure = {
-            .assertion = at, .tensor = i, .fault = DTI_CHECK_UNREADABLE, .index = UINT64_MAX};
-        if (container->tensors[i].pickled)
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        const struct dti_check_failure failure = {.assertion = at,
+                                                  .tensor = i,
+                                                  .fault = tensor->pickled ? DTI_CHECK_UNREADABLE
+                                                                           : DTI_CHECK_UNDEFINED,
+                                                  .index = UINT64_MAX};
+        if (tensor->pickled || tensor->undefined)
             status = dti_check_fail(report, &failure, reterr);
     }
     return status;
@@ -321,7 +328,9 @@ static enum dti_status check_all(struct dti_check_report *report, const size_t *
     for (size_t i = 0; i < request->assertion_count && status == DTI_OK; i++) {
         const enum dti_check_kind kind = request->assertions[i].kind;
         if (kind == DTI_CHECK_VALID)
-            status = check_pickles(report, i, reterr);
+            status = check_types(report, i, reterr);
+        if (kind == DTI_CHECK_VALID && status == DTI_OK)
+            status = dti_check_beside(report, i, reterr);
         values = values || kind >= DTI_CHECK_QUANTIZED;
         if (status == DTI_OK && (kind == DTI_CHECK_DTYPE || kind == DTI_CHECK_SHAPE))
             status = check_names(report, i, tensors, count, reterr);

@@ -20,11 +20,18 @@ extern const struct dti_object dti_object_number, dti_object_neighbour, dti_obje
     dti_object_name, dti_object_warning, dti_object_dtype_names, dti_object_layout,
     dti_object_plain_number, dti_object_warnings, dti_object_file_part, dti_object_container,
     dti_object_loss, dti_object_run_part, dti_object_cast_options, dti_object_quantized,
-    dti_object_logical_options, dti_object_metadata_change;
+    dti_object_logical_options, dti_object_metadata_change, dti_object_replaced_file;
 
 /* What gguf_file_type.c did to the metadata of a new file. */
 void dti_put_metadata_change(struct dti_json *json, const char *key,
                              const struct dti_head_change *change);
+
+/* One of the old files that new ones replace without having its name. */
+struct dti_replaced_file {
+    const char *path;
+};
+void dti_put_replaced_file(struct dti_json *json, const char *key,
+                           const struct dti_replaced_file *file);
 
 /* A figure computed in fp64. */
 void dti_double_value(double figure, struct dti_value *ret_value);

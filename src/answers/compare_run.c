@@ -73,6 +73,14 @@ static void fill(struct dti_compare *compare, const struct side *a, const struct
     compare->result_count = (size_t)(result - compare->results);
 }
 
+static enum dti_status check_whole(const struct side *side, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < side->count && status == DTI_OK; i++)
+        status = dti_logical_refuse(side->container, tensor_of(side, i), reterr);
+    return status;
+}
+
 enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *reterr)
 {
     struct dti_name_order names = {0};
@@ -83,6 +91,11 @@ enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *
     b.tensors = dti_tensors_named(compare->b, compare->only, &b.count);
     if (!a.tensors || !b.tensors || !dti_name_order_init(&names, b.count))
         goto no_memory;
+    status = check_whole(&a, reterr);
+    if (status == DTI_OK)
+        status = check_whole(&b, reterr);
+    if (status != DTI_OK)
+        goto out;
     for (size_t i = 0; i < b.count; i++)
         dti_name_order_add(&names, tensor_of(&b, i)->name, tensor_of(&b, i)->name_length);
     dti_name_order_sort(&names);

@@ -310,6 +310,16 @@ void dti_inspect_report_free(struct dti_inspect_report *report)
     dti_logical_close(report->container);
 }
 
+/* Numbers of all tensors that are shown are read. */
+static enum dti_status check_whole(const struct dti_inspect_report *report,
+                                   struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < report->selected_count && status == DTI_OK; i++)
+        status = dti_logical_refuse(report->container, report->shown[i], reterr);
+    return status;
+}
+
 enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const char *path,
                                 struct dti_inspect_report *ret, struct dti_error *reterr)
 {
@@ -319,7 +329,10 @@ enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const
         status = select_tensors(ret, reterr);
     if (status == DTI_OK)
         status = sum(ret, reterr);
-    if (status == DTI_OK && (request->stats || request->histogram || request->reading.as_count > 0))
+    const bool reads = request->stats || request->histogram || request->reading.as_count > 0;
+    if (status == DTI_OK && reads)
+        status = check_whole(ret, reterr);
+    if (status == DTI_OK && reads)
         status = dti_inspect_scan(ret, reterr);
     if (status == DTI_OK && request->digest)
         status = dti_reading_digests(&request->reading, ret->container, &ret->digests, reterr);

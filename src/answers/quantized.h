@@ -15,7 +15,12 @@
 #include "dtinfo/quant_plan.h"
 
 /* Whose arithmetic. */
-enum dti_quant_like { DTI_QUANT_LIKE_NONE, DTI_QUANT_LIKE_TORCH, DTI_QUANT_LIKE_ONNX };
+enum dti_quant_like {
+    DTI_QUANT_LIKE_NONE,
+    DTI_QUANT_LIKE_TORCH,
+    DTI_QUANT_LIKE_ONNX,
+    DTI_QUANT_LIKE_VLLM, /* of reading only */
+};
 /* Events of numbers: a set. */
 enum dti_quant_event { DTI_QUANT_CLIPPED = 1, DTI_QUANT_SPECIAL = 2, DTI_QUANT_INEXACT = 4 };
 enum dti_tensor_scale {

@@ -59,8 +59,10 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
     if (!digests)
         return dti_no_memory(reterr);
     dti_reading_start_alone(reading, dti_digest_input_bytes(container));
-    const enum dti_status status =
+    enum dti_status status =
         dti_digest_files(container, digests, reading->show, reading->context, reterr);
+    if (status == DTI_OK)
+        status = dti_inputs_unchanged(reterr);
     dti_reading_end_alone(reading);
     if (status == DTI_OK)
         *ret_digests = digests;
@@ -182,5 +184,5 @@ enum dti_status dti_reading_stats(const struct dti_reading *reading,
     if (begun)
         dti_reading_end(&own);
     free_group(group);
-    return status;
+    return status == DTI_OK ? dti_inputs_unchanged(reterr) : status;
 }

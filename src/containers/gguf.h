@@ -44,9 +44,42 @@ bool dti_gguf_length(struct dti_gguf_stream *stream, uint64_t *ret);
 /* A whole string, copied to the pool. */
 bool dti_gguf_string(struct dti_gguf_stream *stream, const char **ret, size_t *ret_length);
 
-/* Reads `count` key-values into the container, which knows where they are. *ret_alignment: that of
- * the data. */
-bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, uint64_t *ret_alignment);
+/* What the key-values say of a file that is one of several. */
+enum dti_gguf_split_key {
+    DTI_GGUF_SPLIT_NO,      /* which of them it is, from 0 on */
+    DTI_GGUF_SPLIT_COUNT,   /* how many there are; 0: merged, and so a whole file */
+    DTI_GGUF_SPLIT_TENSORS, /* tensors of all together */
+    DTI_GGUF_SPLIT_KEYS
+};
+struct dti_gguf_split_value {
+    bool there;
+    int64_t number;
+};
+/* That key; DTI_GGUF_SPLIT_KEYS: it is another one. */
+enum dti_gguf_split_key dti_gguf_split_key(const char *key, size_t length);
+extern const char *const dti_gguf_split_keys[DTI_GGUF_SPLIT_KEYS];
+
+/* One file, which may be a part, and where in the container that is which it has. */
+struct dti_gguf_part {
+    struct dti_pairs pairs;
+    struct dti_gguf_split_value split[DTI_GGUF_SPLIT_KEYS];
+    size_t first_metadata, first_tensor;
+};
+/* Adds what the file that the opening has turned to holds: number `file` of the container. */
+bool dti_gguf_read_part(struct dti_opening *opening, unsigned file, struct dti_gguf_part *ret);
+
+/* Reads `count` key-values, which are added to the container. */
+bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, struct dti_gguf_part *part);
+
+/* gguf_part_name.c. Names of files, sorted: *ret_part is NULL, or the first part of the one model
+ * that is in parts. False: there are other models, of which two are told. */
+bool dti_gguf_find_part(const char *const *names, size_t count, const char **ret_part,
+                        const char *ret_two[2]);
+
+/* gguf_split.c: opens the other parts of what has been read as the one file. */
+bool dti_gguf_open_parts(struct dti_opening *opening, const struct dti_gguf_part *given);
+/* The same from a file of that name in the folder that is the container's path. */
+bool dti_gguf_open_folder(struct dti_opening *opening, const char *name);
 
 /* gguf_write.c: dti_container_layout(), dti_container_blocks() and dti_container_stores() for this
  * kind. */
@@ -62,7 +95,7 @@ const struct dti_gguf_type *dti_gguf_type_written(const struct dti_format *forma
  * tensors are encoded. */
 bool dti_gguf_adds_version(const struct dti_new_head *head);
 void dti_gguf_add_version(struct dti_new_head *head);
-/* general.file_type of the head's text, whose key-values begin at `at`, once the tensors have their
+/* general.file_type, which is `at` in the head's text, or 0: nowhere; once the tensors have their
  * bytes: stays what it is where the types do not ask for another one than those of the file that
  * the key-values come from. */
 void dti_gguf_set_file_type(struct dti_new_head *head, size_t at,

@@ -77,7 +77,7 @@ static int file_type_written(const struct dti_new_tensor *tensors, size_t count)
 
 bool dti_gguf_adds_version(const struct dti_new_head *head)
 {
-    return head->encodes && !head->from->pairs.has_version;
+    return head->encodes && !head->from->pairs.has_version && head->part.no == 0;
 }
 
 static void put(struct dti_buffer *text, size_t size, uint64_t value)
@@ -91,11 +91,10 @@ void dti_gguf_set_file_type(struct dti_new_head *head, size_t at,
                             const struct dti_new_tensor *tensors, size_t count)
 {
     const struct dti_pairs *const pairs = &head->from->pairs;
-    const int now = pairs->file_type_at > 0 ? file_type_written(tensors, count) : -1;
+    const int now = at > 0 ? file_type_written(tensors, count) : -1;
     if (now < 0 || (uint32_t)now == pairs->file_type || now == file_type_there(head->from))
         return;
-    dti_little_put((unsigned char *)head->text.data + at + pairs->file_type_at,
-                   sizeof pairs->file_type, (uint32_t)now);
+    dti_little_put((unsigned char *)head->text.data + at, sizeof pairs->file_type, (uint32_t)now);
     head->changes[head->change_count++] = (struct dti_head_change){
         .key = file_type_key, .from = pairs->file_type, .to = (uint32_t)now};
 }

@@ -15,7 +15,9 @@ enum {
     TYPE_BOOL = 7,
     TYPE_STRING = 8,
     TYPE_ARRAY = 9,
+    TYPE_UINT16 = 2,
     TYPE_UINT32 = 4,
+    TYPE_INT32 = 5,
     ARRAY_DEPTH = 8,          /* ggml itself takes no arrays of arrays */
     ARRAY_SHOWN = 8,          /* elements */
     ARRAY_TEXT = 1 << 14,     /* bytes of text after which no more elements are shown */
@@ -45,6 +47,7 @@ struct metadata_pair {
     const char *key;
     size_t key_length;
     struct dti_buffer *text; /* of arrays */
+    struct dti_gguf_part *part;
 };
 
 static bool fail_pair(const struct metadata_pair *pair, const char *problem, uint64_t number)
@@ -215,10 +218,27 @@ static bool check_alignment(const struct metadata_pair *pair, uint64_t type, uin
     return true;
 }
 
+/* As all programs that read parts require them. */
+static bool check_split(const struct metadata_pair *pair, uint64_t type, uint64_t code)
+{
+    const enum dti_gguf_split_key key = dti_gguf_split_key(pair->key, pair->key_length);
+    if (key == DTI_GGUF_SPLIT_KEYS)
+        return true;
+    const bool tensors = key == DTI_GGUF_SPLIT_TENSORS;
+    if (type != (tensors ? TYPE_INT32 : TYPE_UINT16))
+        return fail_pair(
+            pair, tensors ? "its type must be 5 (int32), not" : "its type must be 2 (uint16), not",
+            type);
+    const int64_t number =
+        tensors && code > INT32_MAX ? (int64_t)code - (INT64_C(1) << 32) : (int64_t)code;
+    pair->part->split[key] = (struct dti_gguf_split_value){.there = true, .number = number};
+    return true;
+}
+
 /* What a writer may have to change. */
 static void note_types(const struct metadata_pair *pair, uint64_t type, uint64_t code)
 {
-    struct dti_pairs *const pairs = &pair->stream->opening->container->pairs;
+    struct dti_pairs *const pairs = &pair->part->pairs;
     if (dti_text_is(pair->key, pair->key_length, "general.quantization_version"))
         pairs->has_version = true;
     if (type == TYPE_UINT32 && dti_text_is(pair->key, pair->key_length, "general.file_type")) {
@@ -227,9 +247,10 @@ static void note_types(const struct metadata_pair *pair, uint64_t type, uint64_t
     }
 }
 
-static bool read_pair(struct metadata_pair *pair, struct dti_metadata *ret, uint64_t *ret_alignment)
+static bool read_pair(struct metadata_pair *pair, struct dti_metadata *ret)
 {
     struct dti_opening *const opening = pair->stream->opening;
+    const uint64_t at = dti_gguf_at(pair->stream);
     uint64_t type, code = 0;
     if (!dti_gguf_string(pair->stream, &pair->key, &pair->key_length))
         return false;
@@ -244,17 +265,21 @@ static bool read_pair(struct metadata_pair *pair, struct dti_metadata *ret, uint
         .kind = type == TYPE_ARRAY ? DTI_METADATA_ARRAY : DTI_METADATA_TOKEN,
         .type = value_types[type].name,
         .count = 1,
+        .offset = at,
     };
     dti_buffer_clear(pair->text);
     if (!(type == TYPE_STRING  ? read_text(pair, ret)
           : type == TYPE_ARRAY ? read_array(pair, &ret->type, &ret->count)
                                : read_number(pair, type, &code)))
         return false;
+    ret->bytes = dti_gguf_at(pair->stream) - at;
     if (dti_text_is(pair->key, pair->key_length, "general.alignment")) {
         if (!check_alignment(pair, type, code))
             return false;
-        *ret_alignment = code;
+        pair->part->pairs.alignment = code;
     }
+    if (!check_split(pair, type, code))
+        return false;
     note_types(pair, type, code);
     if (type == TYPE_STRING)
         return true;
@@ -265,7 +290,7 @@ static bool read_pair(struct metadata_pair *pair, struct dti_metadata *ret, uint
     return ret->value != NULL;
 }
 
-bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, uint64_t *ret_alignment)
+bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, struct dti_gguf_part *part)
 {
     if (count > dti_gguf_left(stream) / PAIR_MIN)
         return dti_opening_refuse(stream->opening,
@@ -273,23 +298,23 @@ bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, uint64_t 
                                   " bytes that remain",
                                   count, dti_gguf_left(stream));
     struct dti_buffer text;
-    struct metadata_pair pair = {.stream = stream, .text = &text};
+    struct metadata_pair pair = {.stream = stream, .text = &text, .part = part};
     bool good = true;
-    *ret_alignment = DTI_GGUF_ALIGNMENT;
     dti_buffer_init(&text);
-    struct dti_pairs *const pairs = &stream->opening->container->pairs;
-    *pairs = (struct dti_pairs){
-        .offset = dti_gguf_at(stream), .count = count, .big_endian = stream->big_endian};
+    part->pairs = (struct dti_pairs){.offset = dti_gguf_at(stream),
+                                     .count = count,
+                                     .alignment = DTI_GGUF_ALIGNMENT,
+                                     .big_endian = stream->big_endian};
     for (size_t i = 0; i < count && good; i++) {
         struct dti_metadata *const entry = dti_opening_metadata(stream->opening);
-        good = entry && read_pair(&pair, entry, ret_alignment);
+        good = entry && read_pair(&pair, entry);
     }
     dti_buffer_free(&text);
-    pairs->bytes = dti_gguf_at(stream) - pairs->offset;
-    pairs->alignment = *ret_alignment;
+    part->pairs.bytes = dti_gguf_at(stream) - part->pairs.offset;
     const struct dti_container *const container = stream->opening->container;
     return good && dti_opening_check_names(
-                       stream->opening, container->metadata, container->metadata_count,
+                       stream->opening, container->metadata + part->first_metadata,
+                       container->metadata_count - part->first_metadata,
                        DTI_NAMED(struct dti_metadata, key),
                        (struct dti_subject){.what = "the key", .argument = true}, " occurs twice");
 }

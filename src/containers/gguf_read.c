@@ -2,7 +2,8 @@
  *
  * GGUF, versions 2 and 3, of both byte orders: a header, key-values, descriptions of tensors, the
  * data. The checks are those of ggml; beyond them the file must be long enough for the data. Longer
- * names and types unknown to ggml are accepted, because other builds of it write them. */
+ * names are accepted, because other builds of it write them; and types unknown to ggml are, so that
+ * what such a file holds can be listed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,8 @@ static const char *const swapped_refusals[DTI_GGUF_BLOCKS_COUNT] = {
 struct gguf_reading {
     struct dti_gguf_stream stream;
     struct dti_opening *opening;
+    struct dti_gguf_part *part;
+    unsigned file;
     uint64_t tensor_count, alignment;
     uint64_t end;               /* of the data so far, padded */
     size_t unknown, long_names; /* tensors of unknown types, with names that ggml does not take */
@@ -119,6 +122,7 @@ static bool set_unknown(struct gguf_reading *work, struct dti_tensor *tensor, ui
     const int length = snprintf(text, sizeof text, "unknown type %" PRIu64, id);
     tensor->stored_as = dti_opening_text(work->opening, text, (size_t)length);
     tensor->refusal = "has a type that ggml does not define";
+    tensor->undefined = true;
     tensor->bytes = UINT64_MAX;
     work->unknown++;
     return tensor->stored_as != NULL;
@@ -198,7 +202,7 @@ static bool read_tensors(struct gguf_reading *work)
         struct dti_tensor *const tensor = dti_opening_tensors(work->opening, 1);
         if (!tensor)
             return false;
-        *tensor = (struct dti_tensor){.format = NULL};
+        *tensor = (struct dti_tensor){.file = work->file};
         if (!dti_gguf_string(stream, &tensor->name, &tensor->name_length))
             return false;
         work->long_names += tensor->name_length > DTI_GGUF_NAME_MAX;
@@ -213,8 +217,8 @@ static bool read_tensors(struct gguf_reading *work)
 static bool check_names(const struct gguf_reading *work)
 {
     const struct dti_container *const container = work->opening->container;
-    return dti_opening_check_names(work->opening, container->tensors, container->tensor_count,
-                                   DTI_NAMED(struct dti_tensor, name),
+    return dti_opening_check_names(work->opening, container->tensors + work->part->first_tensor,
+                                   (size_t)work->tensor_count, DTI_NAMED(struct dti_tensor, name),
                                    (struct dti_subject){.what = "tensor", .argument = true},
                                    " occurs twice");
 }
@@ -228,7 +232,8 @@ static bool place_data(struct gguf_reading *work)
     const uint64_t start = work->tensor_count > 0 ? padded(work, at) : at;
     uint64_t end = at;
     for (size_t i = 0; i < work->tensor_count; i++) {
-        struct dti_tensor *const tensor = &opening->container->tensors[i];
+        struct dti_tensor *const tensor =
+            &opening->container->tensors[work->part->first_tensor + i];
         tensor->offset += start;
         if (tensor->bytes == UINT64_MAX) /* the last one, of an unknown type */
             tensor->bytes = size > tensor->offset ? size - tensor->offset : 0;
@@ -239,10 +244,9 @@ static bool place_data(struct gguf_reading *work)
                 ": truncated: its data end at byte %" PRIu64 ", the file has %" PRIu64, end, size);
     }
     opening->file->header_bytes = start;
-    if (work->tensor_count > 0)
-        end = padded(work, end);
-    return size <= end || dti_opening_note(opening, "trailing_bytes",
-                                           "%" PRIu64 " bytes follow the data", size - end);
+    return size <= padded(work, end) ||
+           dti_opening_note(opening, "trailing_bytes", "%" PRIu64 " bytes follow the data",
+                            size - end);
 }
 
 static bool add_notes(const struct gguf_reading *work)
@@ -258,18 +262,69 @@ static bool add_notes(const struct gguf_reading *work)
                              work->long_names, work->tensor_count, (unsigned)DTI_GGUF_NAME_MAX));
 }
 
-static bool open_gguf(struct dti_opening *opening)
+static bool read_pairs(struct gguf_reading *work, uint64_t count)
+{
+    const bool good = dti_gguf_metadata(&work->stream, count, work->part);
+    work->alignment = work->part->pairs.alignment;
+    return good;
+}
+
+bool dti_gguf_read_part(struct dti_opening *opening, unsigned file, struct dti_gguf_part *ret)
 {
     struct gguf_reading *const work = calloc(1, sizeof *work); /* too large for some stacks */
     if (!work)
         return dti_opening_no_memory(opening);
+    *ret = (struct dti_gguf_part){.first_metadata = opening->container->metadata_count,
+                                  .first_tensor = opening->container->tensor_count};
     work->opening = work->stream.opening = opening;
+    work->part = ret;
+    work->file = file;
     uint64_t pairs;
-    const bool good =
-        read_header(work, &pairs) && dti_gguf_metadata(&work->stream, pairs, &work->alignment) &&
-        read_tensors(work) && check_names(work) && place_data(work) && add_notes(work);
+    const bool good = read_header(work, &pairs) && read_pairs(work, pairs) && read_tensors(work) &&
+                      check_names(work) && place_data(work) && add_notes(work);
     free(work);
     return good;
+}
+
+/* The only part of one is a whole file, and so is one that was merged. */
+static bool check_whole(struct dti_opening *opening, const struct dti_gguf_part *part)
+{
+    const struct dti_gguf_split_value *const split = part->split;
+    const size_t tensors = opening->container->tensor_count;
+    if (split[DTI_GGUF_SPLIT_COUNT].number == 0)
+        return true;
+    if (split[DTI_GGUF_SPLIT_NO].number != 0)
+        return dti_opening_refuse(opening, ": split.no is %" PRId64 ", but split.count is 1",
+                                  split[DTI_GGUF_SPLIT_NO].number);
+    return !split[DTI_GGUF_SPLIT_TENSORS].there ||
+           split[DTI_GGUF_SPLIT_TENSORS].number == (int64_t)tensors ||
+           dti_opening_refuse(opening,
+                              ": it has %zu tensors, but its split.tensors.count says %" PRId64,
+                              tensors, split[DTI_GGUF_SPLIT_TENSORS].number);
+}
+
+/* Where its name is that of a part, what the other parts say will be told apart. */
+static bool open_gguf(struct dti_opening *opening)
+{
+    struct dti_gguf_part part;
+    struct dti_gguf_part_name named;
+    char quoted[DTI_QUOTE_SIZE];
+    const char *const name = opening->file->input.name, *const slash = strrchr(name, '/');
+    const char *const base = slash ? slash + 1 : name;
+    const bool is_named = dti_gguf_part_named(base, &named);
+    if (is_named)
+        opening->note_about = dti_quote(quoted, base, strlen(base));
+    bool good = dti_gguf_read_part(opening, 0, &part);
+    opening->note_about = NULL;
+    opening->container->pairs = part.pairs;
+    if (good && part.split[DTI_GGUF_SPLIT_COUNT].number > 1)
+        return dti_gguf_open_parts(opening, &part);
+    if (good && is_named && named.count > 1)
+        good = dti_opening_note(opening, "not_split",
+                                "its name is that of part %" PRIu32 " of %" PRIu32
+                                ", but it does not say so itself: it is read as a whole model",
+                                named.number, named.count);
+    return good && check_whole(opening, &part);
 }
 
 static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)

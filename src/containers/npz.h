@@ -43,8 +43,6 @@ enum dti_status dti_npz_verify(struct dti_container *container,
                                void (*progress)(void *context, uint64_t done_bytes), void *context,
                                struct dti_error *reterr);
 void dti_npz_free(struct dti_container *container);
-enum dti_status dti_npz_check_crc(const char *label, const struct dti_zip_member *member,
-                                  uint32_t crc, struct dti_error *reterr);
 
 /* npz_watch.c: another view of the archive's file, whose reader gets DTI_BAD_INPUT when it has read
  * all data of a stored array and the CRC is not that of the directory: in whatever pieces and

@@ -13,16 +13,6 @@
 
 enum { PIECE = 256 * 1024 };
 
-enum dti_status dti_npz_check_crc(const char *label, const struct dti_zip_member *member,
-                                  uint32_t crc, struct dti_error *reterr)
-{
-    if (crc == member->crc)
-        return DTI_OK;
-    return dti_fail(reterr, DTI_BAD_INPUT,
-                    "%s: damaged: its CRC-32 is %08lx, but the directory says %08lx", label,
-                    (unsigned long)crc, (unsigned long)member->crc);
-}
-
 /* The stream ends where the directory says, in the archive and unpacked, with the right sum. */
 static enum dti_status check_end(struct dti_inflate *stream, const struct dti_zip_member *member,
                                  uint64_t unpacked, uint32_t crc, const char *label,
@@ -45,7 +35,7 @@ static enum dti_status check_end(struct dti_inflate *stream, const struct dti_zi
     if (dti_inflate_unused(stream) != 0)
         return dti_fail(reterr, DTI_BAD_INPUT, "%s: damaged: %llu bytes follow its compressed data",
                         label, (unsigned long long)dti_inflate_unused(stream));
-    return dti_npz_check_crc(label, member, crc, reterr);
+    return dti_zip_check_crc(label, member, crc, reterr);
 }
 
 /* All of a member, and whether its length and its CRC are right; what follows `start` goes to
@@ -75,7 +65,7 @@ static enum dti_status read_all(struct dti_inflate *stream, const struct dti_inp
         done += got;
     }
     return stream ? check_end(stream, member, done, crc, label, reterr)
-                  : dti_npz_check_crc(label, member, crc, reterr);
+                  : dti_zip_check_crc(label, member, crc, reterr);
 }
 
 static enum dti_status unpack(struct dti_npz *npz, struct dti_npz_array *array,

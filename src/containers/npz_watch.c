@@ -105,7 +105,7 @@ static enum dti_status add(struct dti_npz_watch *watch, struct tally *tally, con
         return DTI_OK;
     char label[DTI_ZIP_LABEL_SIZE];
     dti_zip_label(label, &watch->input, watch->member);
-    const enum dti_status status = dti_npz_check_crc(label, watch->member, tally->sum, reterr);
+    const enum dti_status status = dti_zip_check_crc(label, watch->member, tally->sum, reterr);
     watch->whole = status == DTI_OK;
     return status;
 }
@@ -163,7 +163,7 @@ enum dti_status dti_npz_watch(struct dti_npz *npz, struct dti_npz_array *array,
     if (size == 0) {
         char label[DTI_ZIP_LABEL_SIZE];
         dti_zip_label(label, input, member);
-        const enum dti_status status = dti_npz_check_crc(label, member, array->header_crc, reterr);
+        const enum dti_status status = dti_zip_check_crc(label, member, array->header_crc, reterr);
         if (status != DTI_OK)
             return status;
         watch->whole = true;

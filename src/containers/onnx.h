@@ -93,8 +93,9 @@ struct dti_onnx_tensor {
     uint64_t start, end;  /* of its message, for values that are decoded */
     const char *location; /* of its external data, or NULL */
     size_t location_length;
-    uint64_t type; /* of values that are decoded: its id */
-    bool decoded;  /* they have been: to this offset */
+    uint64_t claimed; /* bytes of external data, at least those of its elements */
+    uint64_t type;    /* of values that are decoded: its id */
+    bool decoded;     /* they have been: to this offset */
     uint64_t offset;
 };
 struct dti_onnx {

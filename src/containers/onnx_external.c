@@ -114,6 +114,7 @@ bool dti_onnx_place_external(struct dti_onnx_reading *reading, const struct dti_
                                ": %" PRIu64 " elements of type %s need %" PRIu64
                                " bytes, but its external data have %" PRIu64,
                                tensor->elements, tensor->stored_as, tensor->bytes, length);
+    own->claimed = length;
     reading->too_long += length > tensor->bytes;
     return true;
 }
@@ -195,13 +196,21 @@ static bool check_end(struct dti_onnx_reading *reading, size_t at)
     const struct dti_container *const container = reading->opening->container;
     const struct dti_tensor *const tensor = &container->tensors[at];
     const struct dti_input *const input = &container->files[tensor->file].input;
+    const uint64_t claimed = reading->tensors[at].claimed;
+    const uint64_t rest = tensor->offset <= input->size ? input->size - tensor->offset : 0;
     char label[DTI_QUOTE_SIZE];
-    return (tensor->offset <= input->size && tensor->bytes <= input->size - tensor->offset) ||
-           dti_onnx_refuse(reading, tensor, 0,
-                           ": truncated: it has %" PRIu64 " bytes from byte %" PRIu64
-                           " of %s on, which has %" PRIu64,
-                           tensor->bytes, tensor->offset, dti_input_label(input, label),
-                           input->size);
+    if (tensor->offset <= input->size && claimed <= rest)
+        return true;
+    const bool whole = tensor->offset <= input->size && tensor->bytes <= rest;
+    if (whole && reading->opening->options.lenient)
+        return true; /* and a note says that there is more than is needed */
+    (void)dti_onnx_refuse(reading, tensor, 0,
+                          ": truncated: it has %" PRIu64 " bytes from byte %" PRIu64
+                          " of %s on, which has %" PRIu64,
+                          claimed, tensor->offset, dti_input_label(input, label), input->size);
+    if (whole && reading->opening->error)
+        reading->opening->error->remedy = DTI_REMEDY_ACCEPT_TRAILING;
+    return false;
 }
 
 /* A tensor's place among the data. */

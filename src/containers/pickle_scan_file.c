@@ -179,6 +179,8 @@ static bool scan_folder(struct dti_scanning *scanning)
     opening->label = dti_quote(label, path, strlen(path));
     if (!dti_folder_read(opening, &index, &shards))
         return false;
+    if (shards.part) /* no pickles are in any */
+        index = shards.part;
     if (!index)
         return scan_shards(scanning, &shards, path, true);
     file.path = dti_shard_path(opening, path, true, index);

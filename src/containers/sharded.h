@@ -17,6 +17,7 @@ struct dti_mapping {
 struct dti_shards {
     size_t count;
     const char **names; /* in their folder; no NUL, no separators */
+    const char *part;   /* of a folder without shards: the first part of a split GGUF; or NULL */
     bool indexed;       /* the rest is from an index */
     size_t mapping_count;
     struct dti_mapping *mappings;
@@ -30,9 +31,15 @@ bool dti_index_read(struct dti_opening *opening, struct dti_shards *ret);
 bool dti_index_parse(struct dti_opening *opening, const char *text, size_t length,
                      struct dti_shards *ret);
 
-/* Looks into the folder that is the container's path: its index (*ret_index, then ret->count is
- * 0), or else the names of all its shards. */
+/* Looks into the folder that is the container's path: its index, or NULL, and the names of all
+ * safetensors files in it; without either a part of a split GGUF. */
 bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct dti_shards *ret);
+/* So many files stay open. */
+void dti_shards_allow(size_t count);
+/* Notes of files there that the index does not name: "x.safetensors" of "x.safetensors.index.json",
+ * and those that are called as its shards are. */
+bool dti_folder_note_others(struct dti_opening *opening, const char *index,
+                            const struct dti_shards *named, const struct dti_shards *there);
 /* folder/name; the folder is that of the index `path`, or the path itself. NULL: memory ran out. */
 const char *dti_shard_path(struct dti_opening *opening, const char *path, bool path_is_folder,
                            const char *name);

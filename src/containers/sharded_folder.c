@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A folder as a checkpoint: its index, or else all safetensors files in it. */
+ * A folder as a checkpoint: its index, or else all safetensors files in it, or else the GGUF that
+ * is split into parts there. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "containers/gguf.h"
 #include "containers/sharded.h"
 #include "dtinfo/ascii.h"
 
@@ -16,7 +19,7 @@ struct shard_names {
 
 /* Folders often also hold the same weights in the formats of other libraries. Those of PyTorch are
  * read where there are no others. */
-static const char torch_index[] = ".bin.index.json";
+static const char torch_index[] = ".bin.index.json", tensors_end[] = ".safetensors";
 
 static bool is_index(const char *name, size_t length)
 {
@@ -47,8 +50,12 @@ void dti_shards_sort(const char **names, size_t count)
         qsort(names, count, sizeof *names, dti_shards_compare);
 }
 
-static bool look(struct dti_opening *opening, struct shard_names *indexes,
-                 struct shard_names *torch_indexes, struct shard_names *shards)
+/* The names in a folder, by what they end in. */
+struct folder_names {
+    struct shard_names indexes, torch_indexes, shards, parts;
+};
+
+static bool look(struct dti_opening *opening, struct folder_names *names)
 {
     const struct dti_input input = {.name = opening->container->path};
     DIR *folder;
@@ -66,31 +73,97 @@ static bool look(struct dti_opening *opening, struct shard_names *indexes,
         if (name[0] == '.')
             continue; /* hidden, such as the "._" files of macOS */
         if (is_index(name, length))
-            fits = add(opening, indexes, name);
+            fits = add(opening, &names->indexes, name);
         else if (dti_text_ends(name, length, torch_index))
-            fits = add(opening, torch_indexes, name);
-        else if (dti_text_ends(name, length, ".safetensors"))
-            fits = add(opening, shards, name);
+            fits = add(opening, &names->torch_indexes, name);
+        else if (dti_text_ends(name, length, tensors_end))
+            fits = add(opening, &names->shards, name);
+        else if (dti_text_ends(name, length, ".gguf"))
+            fits = add(opening, &names->parts, name);
         errno = 0;
     }
     const int error = errno;
     (void)closedir(folder);
     if (fits && error != 0)
         return dti_opening_goes_on(opening, dti_input_fail(&input, error, opening->error));
-    dti_shards_sort(indexes->names, indexes->count);
-    dti_shards_sort(shards->names, shards->count);
+    dti_shards_sort(names->indexes.names, names->indexes.count);
+    dti_shards_sort(names->shards.names, names->shards.count);
+    dti_shards_sort(names->parts.names, names->parts.count);
     return fits;
+}
+
+/* A folder without anything else may hold one GGUF in parts. */
+static bool find_part(struct dti_opening *opening, const struct shard_names *parts,
+                      const char **ret)
+{
+    const char *two[2];
+    char first[DTI_QUOTE_SIZE], second[DTI_QUOTE_SIZE];
+    if (!dti_gguf_find_part(parts->names, parts->count, ret, two))
+        return dti_opening_refuse(
+            opening, " holds several gguf models, among them %s and %s; name one of them",
+            dti_quote(first, two[0], strlen(two[0])), dti_quote(second, two[1], strlen(two[1])));
+    return *ret || dti_opening_refuse(opening, " is a folder without *.safetensors files, without "
+                                               "an index and without a split gguf");
+}
+
+/* Whether a name is STEM-00001-of-00002.safetensors of the stem of "STEM.safetensors". */
+static bool is_shard_of(const char *name, const char *file)
+{
+    static const char form[] = "-#####-of-#####";
+    const size_t stem = strlen(file) - (sizeof tensors_end - 1), length = strlen(name);
+    if (length != stem + sizeof form - 1 + sizeof tensors_end - 1 ||
+        memcmp(name, file, stem) != 0 || !dti_text_ends(name, length, tensors_end))
+        return false;
+    for (size_t i = 0; form[i] != '\0'; i++) {
+        if (form[i] == '#' ? !dti_ascii_digit(name[stem + i]) : name[stem + i] != form[i])
+            return false;
+    }
+    return true;
+}
+
+bool dti_folder_note_others(struct dti_opening *opening, const char *index,
+                            const struct dti_shards *named, const struct dti_shards *there)
+{
+    static const char end[] = ".index.json";
+    char file[NAME_MAX + 1], quoted[DTI_QUOTE_SIZE];
+    const size_t length = strlen(index) - (sizeof end - 1);
+    const char *first = NULL;
+    size_t count = 0;
+    if (!dti_text_ends(index, length, tensors_end) || length > NAME_MAX)
+        return true;
+    memcpy(file, index, length);
+    file[length] = '\0';
+    for (size_t i = 0; i < there->count; i++) {
+        const char *const name = there->names[i];
+        if (named->count > 0 &&
+            bsearch(&name, named->names, named->count, sizeof *named->names, dti_shards_compare))
+            continue;
+        if (strcmp(name, file) == 0 &&
+            !dti_opening_note(opening, "two_models",
+                              "the folder has both %s and an index, and programs differ in which "
+                              "of them they load; remove the one that is out of date",
+                              dti_quote(quoted, name, length)))
+            return false;
+        if (is_shard_of(name, file) && count++ == 0)
+            first = name;
+    }
+    return count == 0 || dti_opening_note(opening, "stray_shards",
+                                          "%zu shard%s of the folder %s not in the index, %s",
+                                          count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
+                                          dti_quote(quoted, first, strlen(first)));
 }
 
 bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct dti_shards *ret)
 {
     static const char usual[] = "model.safetensors.index.json";
-    struct shard_names indexes = {.count = 0}, torch_indexes = {.count = 0}, shards = {.count = 0};
+    struct folder_names names = {.indexes = {.count = 0}};
     char first[DTI_QUOTE_SIZE], second[DTI_QUOTE_SIZE];
-    if (!look(opening, &indexes, &torch_indexes, &shards))
+    if (!look(opening, &names))
         return false;
+    const struct shard_names shards = names.shards;
+    struct shard_names indexes = names.indexes;
     if (indexes.count == 0 && shards.count == 0) {
-        indexes = torch_indexes;
+        indexes = names.torch_indexes;
         dti_shards_sort(indexes.names, indexes.count);
     }
     const char *index = indexes.count == 1 ? indexes.names[0] : NULL;
@@ -103,11 +176,10 @@ bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct
             opening, " holds %zu indexes, among them %s and %s; name one of them", indexes.count,
             dti_quote(first, indexes.names[0], strlen(indexes.names[0])),
             dti_quote(second, indexes.names[1], strlen(indexes.names[1])));
-    if (!index && shards.count == 0)
-        return dti_opening_refuse(opening,
-                                  " is a folder without *.safetensors files and without an index");
+    const char *part = NULL;
+    if (!index && shards.count == 0 && !find_part(opening, &names.parts, &part))
+        return false;
     *ret_index = index;
-    if (!index)
-        *ret = (struct dti_shards){.names = shards.names, .count = shards.count};
+    *ret = (struct dti_shards){.names = shards.names, .count = shards.count, .part = part};
     return true;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "containers/sharded.h"
+#include "dtinfo/sharded_index.h"
 
 enum { INDEX_MAX = 100 * 1000 * 1000 }; /* bytes, as for the header of safetensors */
 
@@ -226,6 +227,7 @@ bool dti_index_parse(struct dti_opening *opening, const char *text, size_t lengt
 {
     struct index_reading work = {.opening = opening, .shards = {.indexed = true}};
     dti_json_reader_init(&work.json, text, length);
+    work.json.nonfinite = true;
     bool good = read_members(&work);
     dti_json_reader_free(&work.json);
     good = good && check_tensors(&work) && number_files(&work);
@@ -247,4 +249,26 @@ bool dti_index_read(struct dti_opening *opening, struct dti_shards *ret)
                       dti_index_parse(opening, text, (size_t)size, ret);
     free(text);
     return good;
+}
+
+enum dti_status dti_index_shard_names(const char *path, struct dti_pool *pool,
+                                      const char ***ret_names, size_t *ret_count,
+                                      struct dti_error *reterr)
+{
+    struct dti_container container = {.path = path};
+    struct dti_container_file file = {.path = path};
+    struct dti_opening opening = {.container = &container, .pool = pool, .error = reterr};
+    struct dti_shards shards;
+    const enum dti_status status = dti_input_open_file(&file.input, path, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_opening_turn_to(&opening, &file);
+    const bool good = file.input.seekable ? dti_index_read(&opening, &shards)
+                                          : dti_opening_refuse(&opening, " is not a regular file");
+    dti_input_close(&file.input);
+    if (!good)
+        return opening.status;
+    *ret_names = shards.names;
+    *ret_count = shards.count;
+    return DTI_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "containers/gguf.h"
 #include "containers/safetensors.h"
 #include "containers/sharded.h"
 #include "containers/torch.h"
@@ -44,8 +45,7 @@ const char *dti_shard_path(struct dti_opening *opening, const char *path, bool p
     return joined;
 }
 
-/* All shards stay open. */
-static void allow_files(size_t count)
+void dti_shards_allow(size_t count)
 {
     struct rlimit limit;
     if (count <= FEW_FILES || getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -61,7 +61,7 @@ static bool open_shards(struct checkpoint_opening *work, const char *path, bool 
     struct dti_container *const container = opening->container;
     const size_t count = work->shards.count;
     char quoted[DTI_QUOTE_SIZE];
-    allow_files(count);
+    dti_shards_allow(count);
     container->files = dti_opening_array(opening, count, sizeof *container->files);
     for (size_t i = 0; container->files && i < count; i++) {
         struct dti_error error = {.status = DTI_OK};
@@ -309,6 +309,8 @@ static bool open_folder(struct checkpoint_opening *work)
     opening->label = quote_text(label, container->path);
     if (!dti_folder_read(opening, &name, &work->shards))
         return false;
+    if (work->shards.part)
+        return dti_gguf_open_folder(opening, work->shards.part);
     if (!name)
         return open_all(work, container->path, true);
     struct dti_container_file file = {.path = dti_shard_path(opening, container->path, true, name)};
@@ -316,7 +318,9 @@ static bool open_folder(struct checkpoint_opening *work)
         !dti_opening_goes_on(opening, dti_input_open_file(&file.input, file.path, opening->error)))
         return false;
     container->index_file = file;
-    return open_index(work);
+    const struct dti_shards there = work->shards;
+    return open_index(work) &&
+           dti_folder_note_others(opening, container->index, &work->shards, &there);
 }
 
 /* An index, as the one file; or, without a file, the folder that is the container's path. */
@@ -351,5 +355,6 @@ const struct dti_container_ops dti_sharded_torch_ops = {
     .traits = DTI_CONTAINER_FOLDER,
     .open = open_sharded,
     .data = dti_torch_data,
+    .verify = dti_torch_verify,
     .free = dti_torch_free,
 };

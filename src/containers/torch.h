@@ -8,6 +8,7 @@
 #include "containers/containers.h"
 #include "containers/gather.h"
 #include "containers/pickle.h"
+#include "containers/zip.h"
 
 /* What is known about the tensors of one file or of several, beside the container's own. */
 struct dti_torch_place {
@@ -18,6 +19,8 @@ struct dti_torch {
     size_t count, capacity;
     struct dti_torch_place *places; /* of each tensor of the container */
     struct dti_gathered gathered;
+    struct dti_zip *zips; /* of each file; without members: it is of the older form */
+    size_t zip_count, zip_capacity;
 };
 
 /* Whether a file that begins so was written by torch.save(). */
@@ -34,6 +37,9 @@ bool dti_torch_refuse_script(struct dti_opening *opening);
 enum dti_status dti_torch_data(struct dti_container *container, size_t tensor,
                                const struct dti_input **ret_input, uint64_t *ret_offset,
                                struct dti_error *reterr);
+enum dti_status dti_torch_verify(struct dti_container *container,
+                                 void (*progress)(void *context, uint64_t done_bytes),
+                                 void *context, struct dti_error *reterr);
 void dti_torch_free(struct dti_container *container);
 
 #endif

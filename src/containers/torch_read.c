@@ -69,6 +69,18 @@ static bool keep(struct dti_torch_reading *reading, unsigned file_index, struct 
            note_shared(reading);
 }
 
+/* For dti_torch_verify(). */
+static bool keep_zip(struct dti_torch_reading *reading, struct dti_torch *torch)
+{
+    if (!dti_opening_grow(reading->opening, &torch->zips, torch->zip_count, 1, &torch->zip_capacity,
+                          sizeof *torch->zips))
+        return false;
+    torch->zips[torch->zip_count++] = reading->zip;
+    return reading->zip.count == 0 || dti_torch_has_sums(&reading->zip) ||
+           dti_opening_note(reading->opening, "no_checksums",
+                            "it was saved without checksums: damaged data cannot be told");
+}
+
 /* The number with which the older form begins, as a pickle. */
 static bool is_legacy(const unsigned char *head, size_t size)
 {
@@ -92,7 +104,8 @@ bool dti_torch_read(struct dti_opening *opening, unsigned file_index, struct dti
         good = dti_begins(head, there, "PK") ? dti_torch_open_zip(&reading)
                : is_legacy(head, there)      ? dti_torch_open_legacy(&reading)
                                         : dti_opening_refuse(opening, " is not a PyTorch file");
-    good = good && dti_torch_walk(&reading) && keep(&reading, file_index, ret);
+    good = good && dti_torch_walk(&reading) && keep(&reading, file_index, ret) &&
+           keep_zip(&reading, ret);
     dti_name_order_free(&reading.order);
     dti_pickle_free(&reading.pickle);
     return good;
@@ -126,5 +139,6 @@ const struct dti_container_ops dti_torch_ops = {
     .other_extension = ".pth",
     .open = open_torch,
     .data = dti_torch_data,
+    .verify = dti_torch_verify,
     .free = dti_torch_free,
 };

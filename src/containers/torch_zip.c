@@ -11,26 +11,38 @@
 enum { FOLDER_MAX = 1000 }; /* bytes of its name */
 static const char pickle_name[] = "data.pkl", data_folder[] = "data/";
 
-static bool refuse_member(struct dti_torch_reading *reading, const struct dti_zip_member *member,
+static bool refuse_member(struct dti_opening *opening, const struct dti_zip_member *member,
                           const char *text)
 {
     const struct dti_subject subject = {
         .what = "member", .name = member->name, .length = member->name_length};
-    return dti_opening_refuse_of(reading->opening, subject, "%s", text);
+    return dti_opening_refuse_of(opening, subject, "%s", text);
 }
 
-/* Finds the bytes of a member, which are those of the archive. */
-static bool locate_member(struct dti_torch_reading *reading, size_t index)
+bool dti_torch_locate(struct dti_opening *opening, struct dti_zip *zip, size_t index)
 {
-    const struct dti_zip_member *const member = &reading->zip.members[index];
+    const struct dti_zip_member *const member = &zip->members[index];
     if (member->data > 0)
         return true;
     if (member->flags & (DTI_ZIP_ENCRYPTED | DTI_ZIP_PATCH))
-        return refuse_member(reading, member, " is encrypted or a patch");
+        return refuse_member(opening, member, " is encrypted or a patch");
     if (member->method != DTI_ZIP_STORED || member->packed != member->size)
-        return refuse_member(reading, member,
+        return refuse_member(opening, member,
                              " is compressed, which torch.save() never does; save the file again");
-    return dti_zip_locate(reading->opening, &reading->zip, index);
+    return dti_zip_locate(opening, zip, index);
+}
+
+static bool locate_member(struct dti_torch_reading *reading, size_t index)
+{
+    return dti_torch_locate(reading->opening, &reading->zip, index);
+}
+
+bool dti_torch_has_sums(const struct dti_zip *zip)
+{
+    size_t at = 0;
+    while (at < zip->count && zip->members[at].crc == 0)
+        at++;
+    return at < zip->count;
 }
 
 /* The member of the folder with that name; NULL: there is none. */
@@ -96,7 +108,7 @@ static bool check_members(struct dti_torch_reading *reading)
     for (size_t i = 0; i < zip->count; i++) {
         if (zip->members[i].name_length < reading->folder_length ||
             memcmp(zip->members[i].name, first->name, reading->folder_length) != 0)
-            return refuse_member(reading, &zip->members[i],
+            return refuse_member(reading->opening, &zip->members[i],
                                  " is outside the folder of the PyTorch file");
     }
     static const char constants[] = "constants.pkl";
@@ -115,12 +127,12 @@ static bool read_byte_order(struct dti_torch_reading *reading)
     if (!locate_member(reading, index))
         return false;
     if (member->size >= sizeof text)
-        return refuse_member(reading, member, " is neither \"little\" nor \"big\"");
+        return refuse_member(reading->opening, member, " is neither \"little\" nor \"big\"");
     if (!dti_opening_read(reading->opening, text, (size_t)member->size, member->data))
         return false;
     reading->big_endian = strcmp(text, big) == 0;
     return reading->big_endian || strcmp(text, little) == 0 ||
-           refuse_member(reading, member, " is neither \"little\" nor \"big\"");
+           refuse_member(reading->opening, member, " is neither \"little\" nor \"big\"");
 }
 
 bool dti_torch_open_zip(struct dti_torch_reading *reading)
@@ -136,5 +148,5 @@ bool dti_torch_open_zip(struct dti_torch_reading *reading)
         return false;
     opening->file->header_bytes += member->size;
     return reading->pickle.end == end ||
-           refuse_member(reading, member, " has bytes after the end of its pickle");
+           refuse_member(reading->opening, member, " has bytes after the end of its pickle");
 }

@@ -32,6 +32,16 @@ const char *dti_zip_label(char buffer[DTI_ZIP_LABEL_SIZE], const struct dti_inpu
     return buffer;
 }
 
+enum dti_status dti_zip_check_crc(const char *label, const struct dti_zip_member *member,
+                                  uint32_t crc, struct dti_error *reterr)
+{
+    if (crc == member->crc)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_BAD_INPUT,
+                    "%s: damaged: its CRC-32 is %08lx, but the directory says %08lx", label,
+                    (unsigned long)crc, (unsigned long)member->crc);
+}
+
 /* "'x.npz': member 'a.npy' PROBLEM" */
 static bool fail_member(struct dti_opening *opening, const struct dti_zip_member *member,
                         const char *problem)

@@ -47,6 +47,10 @@ enum { DTI_ZIP_LABEL_SIZE = 2 * DTI_QUOTE_SIZE + 16 };
 const char *dti_zip_label(char buffer[DTI_ZIP_LABEL_SIZE], const struct dti_input *input,
                           const struct dti_zip_member *member);
 
+/* Whether that is the sum of a member's data; the label is that of the member. */
+enum dti_status dti_zip_check_crc(const char *label, const struct dti_zip_member *member,
+                                  uint32_t crc, struct dti_error *reterr);
+
 /* zip_end.c: what the end records say: where the directory begins, its bytes, its members, and
  * where those records begin. It is within the file, and has room for that many members. */
 enum {

@@ -219,6 +219,7 @@ void dti_quant_back(const struct dti_quant_plan *plan, const struct dti_quant_sc
                                 .stream = plan->plain ? dti_quant_streaming(plan, stores, n) : NULL,
                                 .scratch = scratch};
     job.recipe.tensor_scale = dti_quant_bits(known ? known->tensor_scale : 1);
+    job.recipe.tensor_divisor = dti_quant_bits(known ? known->tensor_divisor : 0);
     const size_t tile = plan->plain ? n : DTI_QUANT_TILE;
     for (size_t at = 0; at < n; at += tile) {
         const size_t part = n - at < tile ? n - at : tile;

@@ -171,6 +171,7 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
                                 .count = report ? &report->count : &unwanted,
                                 .scratch = scratch};
     job.recipe.tensor_scale = dti_quant_bits(known ? known->tensor_scale : 1);
+    job.recipe.tensor_divisor = dti_quant_bits(known ? known->tensor_divisor : 0);
     if (n == 0)
         return;
     if (!report) {

@@ -80,10 +80,8 @@ uint32_t dti_block_dequantize(const struct dti_block_recipe *recipe, uint32_t sc
     struct dti_value factor, element, product;
     dti_block_scale_value(recipe, scale, &factor);
     if (recipe->format->family == DTI_BLOCKS_NV) {
-        struct dti_value tensor;
-        dti_fp32_value(recipe->tensor_scale, &tensor);
-        (void)dti_value_multiply(&product, &factor, &tensor);
-        dti_fp32_value(dti_fp32_round(&product), &factor);
+        const uint32_t scale32 = dti_fp32_round(&factor); /* fp8 is within fp32 */
+        dti_fp32_value(dti_nv_product(recipe, scale32), &factor);
     }
     dti_block_element_value(recipe, code, &element);
     (void)dti_value_multiply(&product, &element, &factor);

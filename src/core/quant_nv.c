@@ -18,6 +18,12 @@ uint32_t dti_nv_tensor_scale(enum dti_nv_scale rule, uint32_t amax)
     return scale == 0 ? DTI_FP32_ONE : scale;
 }
 
+uint32_t dti_nv_product(const struct dti_block_recipe *recipe, uint32_t scale)
+{
+    return recipe->tensor_divisor ? dti_fp32_divide(scale, recipe->tensor_divisor)
+                                  : dti_fp32_multiply(scale, recipe->tensor_scale);
+}
+
 static uint32_t block_scale(const struct dti_block_recipe *recipe, bool four, uint32_t amax)
 {
     struct dti_value value, tensor, most, quotient;
@@ -43,7 +49,7 @@ static void quantize(const struct dti_block_recipe *recipe, bool four, const uin
     block->scale = block_scale(recipe, four, block->amax);
     dti_decode(dti_format_get(DTI_FP8_E4M3FN), block->scale, &scale);
     const uint32_t scale32 = dti_fp32_round(&scale);
-    const uint32_t product = dti_fp32_multiply(scale32, recipe->tensor_scale);
+    const uint32_t product = dti_nv_product(recipe, scale32);
     const bool none = dti_fp32_is_zero(product); /* where the block's scale is 0, too */
     dti_fp32_value(product, &divisor);
 

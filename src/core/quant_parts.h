@@ -63,6 +63,8 @@ uint32_t dti_fp32_amax(const uint32_t *x, size_t n);
  */
 void dti_mx_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
                      struct dti_quantized_block *block);
+/* The scale of a block, as fp32, with that of its tensor. */
+uint32_t dti_nv_product(const struct dti_block_recipe *recipe, uint32_t scale);
 void dti_nv_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
                      struct dti_quantized_block *block);
 void dti_nf_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,

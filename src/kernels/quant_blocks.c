@@ -87,13 +87,12 @@ void dti_block_scales_load(const struct dti_block_args *args, const void *scales
     const size_t stride = args->scale_stride;
     const unsigned char *const at = scales;
     const unsigned width = dti_format_get(format->scale)->width;
-    float tensor_scale;
-    memcpy(&tensor_scale, &args->recipe->tensor_scale, sizeof tensor_scale);
+    const struct dti_nv_tensor tensor = dti_nv_tensor(args->recipe);
     if (width > 8)
         load_floats(args, at, n, width == 16, ret);
     else if (format->family == DTI_BLOCKS_NV)
         for (size_t i = 0; i < n; i++)
-            ret[i] = numbers[at[i * stride]] * tensor_scale;
+            ret[i] = numbers[at[i * stride]] * tensor.factor / tensor.divisor;
     else
         for (size_t i = 0; i < n; i++)
             ret[i] = numbers[at[i * stride]];

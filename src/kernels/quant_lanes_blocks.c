@@ -123,6 +123,7 @@ static void scale_nv_to(const struct dti_block_args *args, struct lane_blocks *t
 {
     const float tensor_scale = dti_lane_f32(args->recipe->tensor_scale);
     const float inverse = 1 / tensor_scale;
+    const struct dti_nv_tensor tensor = dti_nv_tensor(args->recipe);
     const enum dti_quant_division division = args->recipe->division;
     float wanted[DTI_BLOCKS_AT_ONCE];
     for (size_t b = 0; b < t->blocks; b++) {
@@ -134,7 +135,7 @@ static void scale_nv_to(const struct dti_block_args *args, struct lane_blocks *t
     encode_scales(args, t, wanted);
     for (size_t b = 0; b < t->blocks; b++) {
         const float scale = args->parts->scales[t->scale[b]];
-        t->by[b] = scale * tensor_scale;
+        t->by[b] = scale * tensor.factor / tensor.divisor;
         t->zero[b] = is_special(t, b) || !(t->by[b] > 0);
         divide(t, b, division, inverse / scale, t->q + b * t->length);
     }

@@ -2,14 +2,18 @@
  *
  * Continues lines that are too wide for the page. A line consists of pieces separated by two or
  * more blanks, "max abs error 0.05   SQNR 47.71 dB": a piece moves to the next line as a whole, and
- * wraps at single blanks only if it is wider than a line. */
+ * wraps at single blanks only if it is wider than a line. A word that is wider is a name of tensors
+ * or files, which loses its middle as in tables; or a number, which stays whole. */
 #include <string.h>
 
 #include "dtinfo/table.h"
 #include "dtinfo/utf8.h"
 #include "report/table_parts.h"
 
-enum { GAP = 3 /* blanks between independent pieces */ };
+enum {
+    GAP = 3,      /* blanks between independent pieces */
+    SHORTEST = 12 /* columns of what is left of a name */
+};
 
 /* Columns of a text that may hold styles. */
 static size_t columns_of(const char *text, size_t length)
@@ -64,6 +68,47 @@ struct fitted {
     size_t width, hang, column;
 };
 
+/* Digits of any base, with the signs that are among them. Styles are no text. */
+static bool is_number(const char *text, size_t length)
+{
+    static const char digits[] = "0123456789abcdefABCDEFxXpP+-.,:;()[]%";
+    for (size_t at = 0; at < length; at++) {
+        const char *const end = text[at] == '\x1b' ? memchr(text + at, 'm', length - at) : NULL;
+        if (end)
+            at = (size_t)(end - text);
+        else if (!memchr(digits, text[at], sizeof digits - 1))
+            return false;
+    }
+    return true;
+}
+
+/* Both ends of a word, with dots between them, and all its styles. */
+static void put_shortened(FILE *out, const char *text, size_t length, size_t columns, size_t width)
+{
+    static const char dots[] = "...";
+    const size_t kept = width - (sizeof dots - 1), tail = kept / 2;
+    size_t seen = 0; /* columns before the character */
+    bool dotted = false;
+    for (size_t at = 0, next; at < length; at = next) {
+        next = at + 1;
+        if (text[at] == '\x1b') {
+            const char *const end = memchr(text + at, 'm', length - at);
+            next = end ? (size_t)(end - text) + 1 : length;
+            (void)fwrite(text + at, 1, next - at, out);
+            continue;
+        }
+        while (next < length && ((unsigned char)text[next] & 0xC0) == 0x80)
+            next++;
+        const size_t after = seen + dti_utf8_columns(text + at, next - at);
+        if (after <= kept - tail || seen >= columns - tail)
+            (void)fwrite(text + at, 1, next - at, out);
+        else if (!dotted)
+            (void)fputs(dots, out);
+        dotted = dotted || after > kept - tail;
+        seen = after;
+    }
+}
+
 /* Puts a piece after a number of blanks, or on the next line if it is too wide. */
 static void put(struct fitted *line, size_t blanks, const char *text, size_t length)
 {
@@ -74,8 +119,14 @@ static void put(struct fitted *line, size_t blanks, const char *text, size_t len
         blanks = line->hang;
     }
     dti_put_blanks(line->out, blanks);
-    (void)fwrite(text, 1, length, line->out);
-    line->column += blanks + columns;
+    line->column += blanks;
+    const size_t room = line->column < line->width ? line->width - line->column : 0;
+    const bool shorter = columns > room && room >= SHORTEST && !is_number(text, length);
+    if (shorter)
+        put_shortened(line->out, text, length, columns, room);
+    else
+        (void)fwrite(text, 1, length, line->out);
+    line->column += shorter ? room : columns;
 }
 
 static void put_line(FILE *out, const char *text, size_t length, size_t width)

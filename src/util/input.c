@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "dtinfo/remote.h"
+#include "dtinfo/unread.h"
 #include "util/descriptor.h"
+#include "util/input_change.h"
 
 enum { STOP_CHECK_MS = 50, READ_PIECE = 64 << 10 };
 
@@ -89,6 +91,8 @@ static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
     input->seekable = true;
     input->start = (uint64_t)start;
     input->size = st.st_size > start ? (uint64_t)(st.st_size - start) : 0;
+    if (!dti_input_changes_note(input->fd, input->name, input->name != standard_input, &st))
+        return dti_no_memory(reterr);
     if (st.st_size > 0)
         return DTI_OK;
     char byte;
@@ -146,6 +150,7 @@ void dti_input_close(struct dti_input *input)
 {
     if (input->source)
         input->source->close(input);
+    dti_input_changes_end(input->fd);
     if (input->fd > STDERR_FILENO)
         (void)close(input->fd);
     input->fd = -1;
@@ -254,12 +259,22 @@ static enum dti_status pread_at(const struct dti_input *input, void *buffer, siz
     return DTI_OK;
 }
 
+static _Thread_local bool unread;
+
+bool dti_input_was_unread(void)
+{
+    const bool was = unread;
+    unread = false;
+    return was;
+}
+
 static enum dti_status read_at(const struct dti_input *input, void *buffer, size_t size,
                                uint64_t offset, bool once, struct dti_error *reterr)
 {
     const enum dti_status status =
         (input->source ? input->source->read_at : pread_at)(input, buffer, size, offset, reterr);
     struct dti_watch *const watch = input->watch;
+    unread = unread || status != DTI_OK;
     if (status != DTI_OK)
         return status;
     return watch ? watch->take(watch, buffer, size, offset, once, reterr) : DTI_OK;

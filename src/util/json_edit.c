@@ -108,6 +108,7 @@ bool dti_json_set_member(const char *text, size_t length, const char *key, const
     struct dti_json_reader reader;
     struct found found = {.any = false};
     dti_json_reader_init(&reader, text, length);
+    reader.nonfinite = true;
     *ret_problem = look(&reader, key, &found);
     if (reader.string.failed)
         ret->failed = true;

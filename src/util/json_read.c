@@ -81,15 +81,32 @@ static bool read_number(struct dti_json_reader *reader)
     return true;
 }
 
+static bool begins_with(const struct dti_json_reader *reader, const char *word)
+{
+    const size_t length = strlen(word);
+    return (size_t)(reader->end - reader->at) >= length && memcmp(reader->at, word, length) == 0;
+}
+
 static bool read_word(struct dti_json_reader *reader, const char *word)
 {
     const size_t length = strlen(word);
-    if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0)
+    if (!begins_with(reader, word))
         return fail(reader, reader->at, "a value is missing");
     reader->token = reader->at;
     reader->token_length = length;
     reader->at += length;
     return true;
+}
+
+/* What Python's json writes of floats that are no JSON. */
+static const char *nonfinite_word(const struct dti_json_reader *reader)
+{
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    for (size_t i = 0; reader->nonfinite && i < sizeof words / sizeof *words; i++) {
+        if (begins_with(reader, words[i]))
+            return words[i];
+    }
+    return NULL;
 }
 
 static bool open_level(struct dti_json_reader *reader, bool is_object)
@@ -119,6 +136,7 @@ static void close_level(struct dti_json_reader *reader, enum dti_json_token *ret
 static bool read_value(struct dti_json_reader *reader, enum dti_json_token *ret_token)
 {
     enum dti_json_token token;
+    const char *word;
     bool ok;
     reader->expects = EXPECTS_MORE; /* unless a level is opened, or it fails */
     if (reader->at == reader->end)
@@ -143,9 +161,10 @@ static bool read_value(struct dti_json_reader *reader, enum dti_json_token *ret_
         token = DTI_JSON_NULL, ok = read_word(reader, "null");
         break;
     default:
-        if (*reader->at != '-' && (*reader->at < '0' || *reader->at > '9'))
+        word = nonfinite_word(reader);
+        if (!word && *reader->at != '-' && (*reader->at < '0' || *reader->at > '9'))
             return fail(reader, reader->at, "a value is missing");
-        token = DTI_JSON_NUMBER, ok = read_number(reader);
+        token = DTI_JSON_NUMBER, ok = word ? read_word(reader, word) : read_number(reader);
         break;
     }
     if (ok)

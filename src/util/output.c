@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dtinfo/input.h"
 #include "util/descriptor.h"
 #include "util/output_file.h"
 
@@ -323,15 +324,19 @@ static enum dti_status commit_replacement(struct dti_output_file *output, struct
     /* the lock stays until the new file has its name: no other run takes it for a leftover */
     const int lock = fcntl(output->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int error = dti_output_finish(output);
-    if (error == 0)
+    const enum dti_status unchanged = error == 0 ? dti_inputs_unchanged(reterr) : DTI_OK;
+    if (error == 0 && unchanged == DTI_OK)
         error = dti_output_rename(&output->temp, &output->target, output->force, false);
     if (lock >= 0)
         (void)close(lock);
+    if (unchanged != DTI_OK)
+        return unchanged;
     if (error == EEXIST)
         return dti_output_fail_exists(output->label, reterr);
     if (error != 0)
         return dti_output_fail(reterr, output->label, error);
     dti_output_temp_forget(&output->temp);
+    dti_inputs_forget();
     error = dti_output_sync_folder(output->target.folder);
     if (error != 0)
         return dti_fail(reterr, DTI_WRITE_FAILED, "wrote %s, but cannot sync its folder: %s",

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dtinfo/input.h"
 #include "util/descriptor.h"
 #include "util/output_file.h"
 
@@ -263,6 +264,9 @@ static enum dti_status commit(struct dti_output_group *group, struct dti_error *
         if (error != 0)
             return dti_output_fail(reterr, group->files[i]->label, error);
     }
+    const enum dti_status unchanged = dti_inputs_unchanged(reterr);
+    if (unchanged != DTI_OK)
+        return unchanged;
     bool renamed = false;
     if (group->is_new) {
         int error = publish_folder(group);
@@ -275,6 +279,7 @@ static enum dti_status commit(struct dti_output_group *group, struct dti_error *
     const enum dti_status status = renamed ? DTI_OK : publish_files(group, reterr);
     if (status != DTI_OK)
         return status;
+    dti_inputs_forget();
     const int error = renamed ? dti_output_sync_folder(group->target.folder) : sync_folders(group);
     if (error == 0)
         return DTI_OK;

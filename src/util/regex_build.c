@@ -18,8 +18,7 @@ void dti_regex_unsupported(struct dti_regex_parser *parser, const char *what)
             dti_fail(parser->reterr, DTI_BAD_INPUT, "has %s, which is not supported", what);
 }
 
-/* Memory for one more; also when that fails, there is a node to write to. */
-static bool grow(void **items, uint32_t count, uint32_t *capacity, size_t size)
+bool dti_regex_grow(void **items, uint32_t count, uint32_t *capacity, size_t size)
 {
     if (count < *capacity)
         return true;
@@ -39,16 +38,19 @@ uint32_t dti_regex_add_node(struct dti_regex_parser *parser, enum dti_regex_node
     void *nodes = program->nodes;
     if (parser->status != DTI_OK)
         return 0;
-    if (program->count >= DTI_REGEX_NODES) {
-        dti_regex_fail(parser, "makes the patterns too long: more than 65536 states");
+    if (program->made >= DTI_REGEX_NODES_MOST ||
+        program->made >= DTI_REGEX_NODES + DTI_REGEX_NODES_A_BYTE * program->bytes) {
+        dti_regex_fail(parser, "makes the patterns too long: more than 65536 states, and 8 for "
+                               "each byte of them");
         return 0;
     }
-    if (!grow(&nodes, program->count, &program->capacity, sizeof *program->nodes)) {
+    if (!dti_regex_grow(&nodes, program->count, &program->capacity, sizeof *program->nodes)) {
         parser->status = dti_no_memory(parser->reterr);
         return 0;
     }
     program->nodes = nodes;
     program->nodes[program->count] = (struct dti_regex_node){.kind = (uint8_t)kind, .other = other};
+    program->made++;
     return program->count++;
 }
 
@@ -114,7 +116,7 @@ static struct dti_regex_piece of_set(struct dti_regex_parser *parser,
 {
     struct dti_regex_program *const program = parser->program;
     void *sets = program->sets;
-    if (!grow(&sets, program->set_count, &program->set_capacity, sizeof *program->sets)) {
+    if (!dti_regex_grow(&sets, program->set_count, &program->set_capacity, sizeof *program->sets)) {
         if (parser->status == DTI_OK)
             parser->status = dti_no_memory(parser->reterr);
         return (struct dti_regex_piece){.in = 0};

@@ -50,6 +50,23 @@ struct dti_regex_piece dti_regex_either(struct dti_regex_parser *parser, struct 
 struct dti_regex_piece dti_regex_loop(struct dti_regex_parser *parser,
                                       struct dti_regex_piece piece);
 
+/* Memory for one more; also when that fails, there is one to write to. */
+bool dti_regex_grow(void **items, uint32_t count, uint32_t *capacity, size_t size);
+
+/* regex_share.c: the node where patterns begin that are read alike. */
+uint32_t dti_regex_root(struct dti_regex_parser *parser, unsigned which);
+/* Lets a node that others may follow lead to one more. */
+void dti_regex_branch(struct dti_regex_parser *parser, uint32_t from, uint32_t to);
+/* What there is before a piece is read. */
+struct dti_regex_mark {
+    uint32_t nodes, sets;
+};
+struct dti_regex_mark dti_regex_mark(const struct dti_regex_parser *parser);
+/* The node after a piece that was read from `text` on, after node `from`. If the same was read
+ * there before, it is the node of then, and this piece is thrown away. */
+uint32_t dti_regex_share(struct dti_regex_parser *parser, uint32_t from, struct dti_regex_mark mark,
+                         const char *text, struct dti_regex_piece piece);
+
 /* Adds characters of ASCII; all others than those that there are. */
 void dti_regex_include(struct dti_regex_characters *set, unsigned low, unsigned high);
 void dti_regex_invert(struct dti_regex_characters *set);

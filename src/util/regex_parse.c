@@ -267,27 +267,35 @@ static struct dti_regex_piece repeat(struct dti_regex_parser *parser, struct dti
     return all;
 }
 
+static bool in_sequence(const struct dti_regex_parser *parser)
+{
+    return parser->status == DTI_OK && parser->at < parser->end && *parser->at != '|' &&
+           *parser->at != ')';
+}
+
+/* The next of a sequence, as often as it is repeated; *repeated: the one before was. */
+static struct dti_regex_piece read_item(struct dti_regex_parser *parser, bool *repeated)
+{
+    const char *const from = parser->at;
+    unsigned least, most;
+    bool fixed; /* it may not be repeated */
+    if (read_repeat(parser, &least, &most)) {
+        dti_regex_fail(parser, *repeated
+                                   ? "is not a regular expression: a repetition is repeated"
+                                   : "is not a regular expression: there is nothing to repeat");
+        return (struct dti_regex_piece){.in = 0};
+    }
+    const struct dti_regex_piece piece = read_one(parser, &fixed);
+    *repeated = !fixed && parser->status == DTI_OK && read_repeat(parser, &least, &most);
+    return *repeated ? repeat(parser, piece, from, least, most) : piece;
+}
+
 static struct dti_regex_piece read_sequence(struct dti_regex_parser *parser)
 {
     struct dti_regex_piece all = dti_regex_nothing(parser);
-    unsigned least, most;
-    bool fixed = true; /* what comes before is not there, or may not be repeated */
     bool repeated = false;
-    while (parser->status == DTI_OK && parser->at < parser->end && *parser->at != '|' &&
-           *parser->at != ')') {
-        const char *const from = parser->at;
-        if (read_repeat(parser, &least, &most)) {
-            dti_regex_fail(parser, repeated
-                                       ? "is not a regular expression: a repetition is repeated"
-                                       : "is not a regular expression: there is nothing to repeat");
-            break;
-        }
-        struct dti_regex_piece piece = read_one(parser, &fixed);
-        repeated = !fixed && parser->status == DTI_OK && read_repeat(parser, &least, &most);
-        if (repeated)
-            piece = repeat(parser, piece, from, least, most);
-        all = dti_regex_then(parser, all, piece);
-    }
+    while (in_sequence(parser))
+        all = dti_regex_then(parser, all, read_item(parser, &repeated));
     return all;
 }
 
@@ -303,46 +311,76 @@ static struct dti_regex_piece read_alternatives(struct dti_regex_parser *parser)
 
 static const struct dti_regex_characters any = {.ascii = {UINT64_MAX, UINT64_MAX}, .others = true};
 
-static struct dti_regex_piece read_end(struct dti_regex_parser *parser)
+static void accept(struct dti_regex_parser *parser, uint32_t after, enum dti_regex_kind kind,
+                   uint32_t id)
 {
-    struct dti_regex_piece all = dti_regex_loop(parser, dti_regex_characters(parser, &any));
-    while (parser->status == DTI_OK && parser->at < parser->end)
-        all = dti_regex_then(parser, all, read_literal(parser));
-    return all;
+    const uint32_t node = dti_regex_add_node(parser, DTI_NODE_ACCEPT, id);
+    dti_regex_branch(parser, after, node);
+    if (parser->status == DTI_OK)
+        parser->program->nodes[node].value = (uint8_t)kind;
 }
 
-static struct dti_regex_piece read_wildcards(struct dti_regex_parser *parser)
+/* Alternatives of a whole pattern are as good as several patterns. */
+static void read_regex(struct dti_regex_parser *parser, enum dti_regex_kind kind, uint32_t id)
 {
-    struct dti_regex_piece all = dti_regex_nothing(parser);
-    while (parser->status == DTI_OK && parser->at < parser->end) {
-        const char c = *parser->at;
-        if (c == '[')
-            dti_regex_unsupported(parser, "a set in a wildcard pattern");
-        else if (c == '?' || c == '*')
-            parser->at++;
-        const struct dti_regex_piece piece =
-            c == '?' || c == '*' ? dti_regex_characters(parser, &any) : read_literal(parser);
-        all = dti_regex_then(parser, all, c == '*' ? dti_regex_loop(parser, piece) : piece);
+    const uint32_t root = dti_regex_root(parser, 0);
+    bool more = true;
+    while (more && parser->status == DTI_OK) {
+        uint32_t after = root;
+        bool repeated = false;
+        while (in_sequence(parser)) {
+            const struct dti_regex_mark mark = dti_regex_mark(parser);
+            const char *const from = parser->at;
+            const struct dti_regex_piece piece = read_item(parser, &repeated);
+            after = dti_regex_share(parser, after, mark, from, piece);
+        }
+        accept(parser, after, kind, id);
+        more = parser->at < parser->end && *parser->at == '|';
+        parser->at += more;
     }
-    return all;
+}
+
+/* * and ?, and in what only has to end so none of these; before that anything. */
+static void read_wildcards(struct dti_regex_parser *parser, enum dti_regex_kind kind, uint32_t id)
+{
+    const bool end = kind == DTI_REGEX_END;
+    uint32_t after = dti_regex_root(parser, end ? 1 : 2);
+    struct dti_regex_mark mark = dti_regex_mark(parser);
+    if (end)
+        after = dti_regex_share(parser, after, mark, parser->at,
+                                dti_regex_loop(parser, dti_regex_characters(parser, &any)));
+    while (parser->status == DTI_OK && parser->at < parser->end) {
+        const char *const from = parser->at;
+        const bool star = !end && *from == '*', any_one = star || (!end && *from == '?');
+        mark = dti_regex_mark(parser);
+        if (!end && *from == '[')
+            dti_regex_unsupported(parser, "a set in a wildcard pattern");
+        parser->at += any_one;
+        struct dti_regex_piece piece =
+            any_one ? dti_regex_characters(parser, &any) : read_literal(parser);
+        piece = star ? dti_regex_loop(parser, piece) : piece;
+        after = dti_regex_share(parser, after, mark, from, piece);
+    }
+    accept(parser, after, kind, id);
 }
 
 enum dti_status dti_regex_parse(struct dti_regex_program *program, enum dti_regex_kind kind,
-                                const char *text, size_t length, uint32_t id, uint32_t *ret_start,
+                                const char *text, size_t length, uint32_t id,
                                 struct dti_error *reterr)
 {
     struct dti_regex_parser parser = {
         .program = program, .at = text, .end = text + length, .reterr = reterr};
-    const struct dti_regex_piece all = kind == DTI_REGEX_WILDCARD ? read_wildcards(&parser)
-                                       : kind == DTI_REGEX_END    ? read_end(&parser)
-                                                                  : read_alternatives(&parser);
+    const uint32_t before = program->count;
+    program->bytes += length;
+    if (kind == DTI_REGEX_WILDCARD || kind == DTI_REGEX_END)
+        read_wildcards(&parser, kind, id);
+    else
+        read_regex(&parser, kind, id);
     if (parser.at < parser.end)
         dti_regex_fail(&parser, "is not a regular expression: a parenthesis closes nothing");
-    const uint32_t accept = dti_regex_add_node(&parser, DTI_NODE_ACCEPT, id);
-    dti_regex_link(&parser, all.out, accept);
-    if (parser.status != DTI_OK)
-        return parser.status;
-    program->nodes[accept].value = (uint8_t)kind;
-    *ret_start = all.in;
-    return DTI_OK;
+    for (uint32_t i = before; i < program->count && parser.status != DTI_OK; i++) {
+        if (program->nodes[i].kind == DTI_NODE_ACCEPT)
+            program->nodes[i].kind = DTI_NODE_JOIN;
+    }
+    return parser.status;
 }

@@ -12,6 +12,7 @@
 #include "util/regex.h"
 
 enum { STATES = 4096, TABLE = 2 * STATES, MEMORY = 4 << 20 };
+enum { STEPS_A_BYTE = 64 };
 static const uint64_t STEPS = UINT64_C(1) << 27;
 
 struct regex_state {
@@ -26,8 +27,7 @@ struct regex_state {
 
 struct dti_regexes {
     struct dti_regex_program program;
-    uint32_t *starts; /* first nodes of the patterns */
-    size_t count, capacity;
+    size_t count; /* of patterns */
     /* running: there is room for as many nodes and patterns as there are, once `ready` */
     bool ready;
     uint32_t *list, *stack; /* of nodes */
@@ -42,12 +42,16 @@ struct dti_regexes {
     size_t memory;
     uint16_t first;          /* the number of the first, and 1 */
     unsigned long forgotten; /* how often states were */
-    uint64_t steps;
+    uint64_t steps, bytes;   /* that were taken; of names */
+    bool trusted;            /* steps have no limit */
 };
 
 struct dti_regexes *dti_regexes_new(void)
 {
-    return calloc(1, sizeof(struct dti_regexes));
+    struct dti_regexes *const set = calloc(1, sizeof *set);
+    if (set)
+        dti_regex_program_init(&set->program);
+    return set;
 }
 
 static void forget(struct dti_regexes *set)
@@ -79,26 +83,16 @@ void dti_regexes_free(struct dti_regexes *set)
     if (!set)
         return;
     release(set);
-    free(set->program.nodes);
-    free(set->program.sets);
-    free(set->starts);
+    dti_regex_program_free(&set->program);
     free(set);
 }
 
 enum dti_status dti_regexes_add(struct dti_regexes *set, enum dti_regex_kind kind, const char *text,
                                 size_t length, struct dti_error *reterr)
 {
-    if (set->count == set->capacity) { /* patterns are no more than nodes */
-        const size_t more = set->capacity > 0 ? set->capacity * 2 : 16;
-        uint32_t *const starts = realloc(set->starts, more * sizeof *starts);
-        if (!starts)
-            return dti_no_memory(reterr);
-        set->starts = starts;
-        set->capacity = more;
-    }
     release(set);
-    const enum dti_status status = dti_regex_parse(
-        &set->program, kind, text, length, (uint32_t)set->count, &set->starts[set->count], reterr);
+    const enum dti_status status =
+        dti_regex_parse(&set->program, kind, text, length, (uint32_t)set->count, reterr);
     if (status == DTI_OK)
         set->count++;
     return status;
@@ -215,8 +209,10 @@ static uint16_t first_state(struct dti_regexes *set)
     if (set->first != 0)
         return set->first;
     begin(set);
-    for (size_t i = 0; i < set->count; i++)
-        reach(set, set->starts[i], true, false);
+    for (size_t i = 0; i < DTI_REGEX_ROOTS; i++) {
+        if (set->program.roots[i] != 0)
+            reach(set, set->program.roots[i], true, false);
+    }
     return set->first = intern(set);
 }
 
@@ -264,6 +260,7 @@ static uint16_t at_end(struct dti_regexes *set, uint16_t number, bool start)
 /* Notes patterns that match up to here. */
 static void note(struct dti_regexes *set, const struct regex_state *state, bool part, bool whole)
 {
+    set->steps += state->accept_count;
     for (uint32_t i = 0; i < state->accept_count; i++) {
         const struct dti_regex_node *const node = &set->program.nodes[state->accepts[i]];
         if ((node->value == DTI_REGEX_PART && !part) ||
@@ -280,12 +277,18 @@ static int by_number(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+void dti_regexes_trust(struct dti_regexes *set)
+{
+    set->trusted = true;
+}
+
 enum dti_status dti_regexes_match(struct dti_regexes *set, const char *name, size_t length,
                                   const size_t **ret_matches, size_t *ret_count,
                                   struct dti_error *reterr)
 {
     uint16_t number = prepare(set) ? first_state(set) : 0;
     set->run++;
+    set->bytes += length;
     set->found_count = 0;
     for (size_t i = 0; number != 0; i++) {
         const bool end = i == length;
@@ -299,9 +302,10 @@ enum dti_status dti_regexes_match(struct dti_regexes *set, const char *name, siz
         note(set, state, part, end);
         if (end || state->count == 0)
             break;
-        if (++set->steps > STEPS)
+        if (++set->steps > STEPS + STEPS_A_BYTE * set->bytes && !set->trusted)
             return dti_fail(reterr, DTI_BAD_INPUT,
-                            "matching names with its patterns takes more than 2^27 steps");
+                            "matching names with its patterns takes more than 2^27 steps, and 64 "
+                            "for each byte of the names");
         number = after(set, number, (unsigned char)name[i]);
     }
     if (number == 0)

@@ -64,8 +64,10 @@ def odd_blocks():
         codes = [RANDOM.randrange(1 << bits) for _ in range(rows * columns)]
         scales = [scale() for _ in range(rows * 3)]
 
-        def want(ts=1.0, wide=columns):
-            return [f32(numbers[codes[i * columns + j]] * scale_number(kind, scales[i * 3 + j // length], ts))
+        def want(ts=1.0, wide=columns, divisor=None):
+            def whole(scale):
+                return f32(scale_number(kind, scale, 1.0) / divisor) if divisor else scale_number(kind, scale, ts)
+            return [f32(numbers[codes[i * columns + j]] * whole(scales[i * 3 + j // length]))
                     for i in range(rows) for j in range(wide)]
         tensors = store(name, codes, rows, scales, [rows, 3])
         check(name + " in rows", tensors, [rows, columns], want(), told(name))
@@ -75,7 +77,9 @@ def odd_blocks():
         if name == "nvfp4":
             g = f32(0.0371)
             check("nvfp4, tensor scale", dict(tensors, w_global_scale=("F32", [1], struct.pack("<f", g))),
-                  [rows, columns], want(f32(1 / g)))
+                  [rows, columns], want(divisor=g))
+            check("nvfp4, tensor scale, like vLLM", dict(tensors, w_global_scale=("F32", [1], struct.pack("<f", g))),
+                  [rows, columns], want(f32(1 / g)), None, ["--like", "vllm"])
             plain = {"w": ("U8",) + tensors["w_packed"][1:], "w_scale": tensors["w_scale"],
                      "w_scale_2": ("F32", [], struct.pack("<f", g))}
             check("nvfp4, modelopt", plain, [rows, columns], want(g))
@@ -301,10 +305,12 @@ def refused():
         if "zero_point': element" in words_wanted:
             ask("inspect", "bad.safetensors", "--stats", code=3)
             continue
-        # whoever only looks is shown the parts, and why
-        file = json.loads(ask("inspect", "bad.safetensors", "--stats", "--json"))["files"][0]
+        # whoever only looks is shown the parts, and why; whoever reads numbers is refused
+        file = json.loads(ask("inspect", "bad.safetensors", "--json"))["files"][0]
         shown = [t["name"] for t in file["tensors"]]
-        if "are missing" in words_wanted or "no quantized tensors" in words_wanted or "twice" in words_wanted:
+        whole = "no quantized tensors" in words_wanted or "twice" in words_wanted
+        ask("inspect", "bad.safetensors", "--stats", code=0 if whole else 3)
+        if whole:
             judge("nothing is said: " + words_wanted, file["notes"], [])
             continue
         judge("shown as stored: " + words_wanted, (sorted(shown), [words_wanted in n["message"] for n in file["notes"]]),

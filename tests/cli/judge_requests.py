@@ -32,12 +32,17 @@ def safetensors(tensors):
     return struct.pack("<Q", len(text)) + text + b"".join(tensors.values())
 
 
-def gguf(data):
+def gguf(data, name=b"a", part=None):
+    """part: (its number from 0 on, how many there are)."""
     def text(word):
         return struct.pack("<Q", len(word)) + word
 
-    head = b"GGUF" + struct.pack("<IQQ", 3, 1, 1) + text(b"general.architecture") + struct.pack("<I", 8) + text(b"x")
-    head += text(b"a") + struct.pack("<IQIQ", 1, len(data) // 4, 0, 0)
+    pairs = [] if part and part[0] else [text(b"general.architecture") + struct.pack("<I", 8) + text(b"x")]
+    if part:
+        pairs += [text(b"split.no") + struct.pack("<IH", 2, part[0]), text(b"split.count") + struct.pack("<IH", 2, part[1]),
+                  text(b"split.tensors.count") + struct.pack("<Ii", 5, part[1])]
+    head = b"GGUF" + struct.pack("<IQQ", 3, 1, len(pairs)) + b"".join(pairs)
+    head += text(name) + struct.pack("<IQIQ", 1, len(data) // 4, 0, 0)
     return head + bytes(-len(head) % 32) + data
 
 
@@ -47,6 +52,7 @@ def make_files():
     files = {"small.safetensors": safetensors({"a": data}),
              "wide.safetensors": safetensors({**{"t%05d" % i: b"\0\0\x80\x3f" for i in range(5000)}, "a": data}),
              "model.gguf": gguf(data)}
+    files.update({"split-%05d-of-00003.gguf" % (no + 1): gguf(data, b"t%d" % no, (no, 3)) for no in range(3)})
     files["blob"] = files["small.safetensors"]
     parts = {"model-%d.safetensors" % i: {"t%d" % i: data} for i in range(3)}
     index = {"metadata": {}, "weight_map": {t: name for name, tensors in parts.items() for t in tensors}}
@@ -98,7 +104,7 @@ HEADERS = ("inspect", "mem", "cast --dry-run")
 # Requests of a command that reads headers alone, and of one that casts: `cast` also asks for config.json.
 MOST = {"small.safetensors": (1, 10), "blob": (1, 10), "wide.safetensors": (2, 12), "quantized.safetensors": (5, 10),
         "model.gguf": (1, 10), "model.safetensors.index.json": (5, 24), "array.npy": (1, 10), "arrays.npz": (4, 20),
-        "model.onnx": (2, 12), "model.pt": (3, 16)}
+        "model.onnx": (2, 12), "model.pt": (3, 16), **{"split-%05d-of-00003.gguf" % no: (3, 24) for no in (1, 2, 3)}}
 
 
 class Bench:
@@ -172,12 +178,13 @@ def judge_commits(b, files):
     publish(old, False, at=(new,))
     run, _ = b.run("inspect", address)
     check(run.returncode == 3 and "the model changed on the hub while it was read" in run.stderr, run)
-    for commit in ("../" + "3" * 37, "3" * 39, "3" * 41, "", "G" * 40):
+    for commit in ("../../evil", "../" + "3" * 37, "3" * 39, "3" * 41, "", "G" * 40):
         publish(commit or "x", False)
         for name in names:
             b.server.resources["/org/pushed/resolve/main/" + name].headers = {"X-Repo-Commit": commit}
         run, asked = b.run("inspect", address)
-        check(run.returncode == 0 and all("/main/" in r.path for r in asked), "no commit", commit, run.stderr)
+        check(run.returncode == 3 and "X-Repo-Commit that is not a commit" in run.stderr and all("/main/" in r.path for r in asked),
+              "a commit that is none is accepted", commit, run.stderr)
 
 
 def judge_names(b, files):

@@ -3,8 +3,8 @@
 """No line is wider than the page: every command of every golden case again, with --width 80 and, in the long suite,
 with --width 120.
 
-A line may be wider only if it is a single word, which is never broken, or if it is for programs: JSON, sha256sums,
-completion scripts. And a number of a narrow page stands in the full answer, in one piece.
+A line may be wider only if it holds a number that no page of this width could hold, or if it is for programs: JSON,
+sha256sums, completion scripts. And a number of a narrow page stands in the full answer, in one piece.
 
     judge_widths.py build/dtinfo [--pretend FOLDER] [--long] [cases]
 """
@@ -48,10 +48,10 @@ def columns(line):
 
 
 def is_too_wide(line, width):
-    """Wider than the page, and not for a word that no page of this width could hold behind a label."""
+    """Wider than the page, and not for a number that no page of this width could hold behind a label."""
     text = line.decode("utf-8", "replace")
-    words = [columns(word) for word in text.split()]
-    return columns(text) > width and len(words) > 1 and max(words) <= width - width // 3
+    numbers = [columns(word) for word in text.split() if re.fullmatch(r"[0-9a-fA-FxXpP+\-.,:;()\[\]%]+", word)]
+    return columns(text) > width and max(numbers, default=0) <= width - width // 3
 
 
 def answers(script, program, option, pretend):

@@ -59,6 +59,6 @@ def legacy(pickle, keys=("0",), data=None, little=True, after=b""):
     """The form before torch 1.6; data: (number of elements, bytes) of each key."""
     machine = b"\x80\x02}" + text("little_endian") + (b"\x88" if little else b"\x89") + b"s."
     listed = b"\x80\x02](" + b"".join(text(key) for key in keys) + b"e."
-    data = data or [(4, struct.pack("<4f", 1, 2, 3, 4))]
+    data = data or keys and [(4, struct.pack("<4f", 1, 2, 3, 4))]
     return (MAGIC + VERSION + machine + pickle + listed +
             b"".join(struct.pack("<q", count) + content for count, content in data) + after)

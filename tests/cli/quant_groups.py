@@ -52,7 +52,8 @@ def group_of(name, how, values):
     if name not in model.BLOCKS:
         return Affine(name, how, values)
     rule = NV_SCALES[how.get("nv_scale", "six")] if name == "nvfp4" else MX_SCALES[how["mx_scale"]]
-    return model.Block(name, values, rule, DIVISIONS[how["division"]], how.get("tensor", 1.0))
+    return model.Block(name, values, rule, DIVISIONS[how["division"]], how.get("tensor", 1.0),
+                       how.get("divisor"))
 
 
 def pack(width, codes, high):

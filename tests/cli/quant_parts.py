@@ -52,6 +52,7 @@ class Expected:
             if ask.get("layout") != "modelopt":
                 self.stored_tensor = model.divide(1.0, self.tensor)
                 self.tensor = model.divide(1.0, self.stored_tensor)
+                self.how["divisor"] = self.stored_tensor
             self.how["tensor"] = self.tensor
         if per == "tensor":
             runs = [[(0, range(len(numbers)))]]

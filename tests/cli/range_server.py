@@ -268,6 +268,19 @@ def trickle(count):
     return hook
 
 
+def drops(count):
+    """The head, and so many bytes each second as long as the client waits."""
+    def hook(handler, first, last, resource):
+        last = min(last, resource.size() - 1)
+        handler.begin(206, handler.range_headers(resource, first, last))
+        for at in range(first, last + 1, count):
+            handler.wfile.write(resource.read(at, min(at + count - 1, last)))
+            handler.wfile.flush()
+            time.sleep(1)
+        return True
+    return hook
+
+
 def silence(seconds):
     def hook(handler, *_):
         time.sleep(seconds)

@@ -70,7 +70,8 @@ QUESTIONS += [(words.split(), b"") for words in (
     "cast model.safetensors.index.json fp16 -o new/ --force --part 2/2 --json",
     "cast sharded bf16 -o new/ --json", "cast weights.npy fp16 -o out.npy -v --json",
     "cast model.safetensors bf16 -o new.npz --force", "cast deflated.npz fp16 -o new.npz --force --json",
-    "cast model.gguf bf16 -o new.gguf --force --json", "cast model.gguf fp16 --dry-run -o new.gguf",
+    "cast model.gguf bf16 -o new.gguf --force --json", "inspect split", "check split/m-00002-of-00002.gguf",
+    "cast split/m-00002-of-00002.gguf bf16 -o new.gguf --force --max-shard-size 700 --json", "cast model.gguf fp16 --dry-run -o new.gguf",
     "calc @weights.npy*2 fp16 -o new.npz --force --true-value never", "quant columns.npy int8 -o new.npz --force",
     "cast weights.npy fp16 -o out.npy", "quant columns.npy int8 -o q.npy --json",
     "cast raw.bin bf16 --from fp16 -o out.bin", "cast raw.bin bf16 --from fp16 -o out.bin --json",
@@ -224,6 +225,8 @@ if __name__ == "__main__":
         os.chdir(name)
         for write in (write_single, write_sharded, write_others):
             write(pathlib.Path(name))
+        os.mkdir("split")
+        run("cast model.gguf fp32 -q -o split/m.gguf --max-shard-size 700".split(), b"")
         os.mkdir("sharded")
         write_sharded(pathlib.Path(name, "sharded"))
         for file in ("torch.pt", "torch_old.pt", "torch_object.pt"):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 
 from checkpoint_casts import open_safetensors, read, safetensors, write
 from file_casts import RANDOM, ROUNDS
@@ -45,8 +46,8 @@ def floats(count=SHARDS):
 
 
 def contents(path):
-    """All files of a folder."""
-    return {name: read(os.path.join(path, name)) for name in sorted(os.listdir(path))}
+    """All files of a folder, but for the records of parts."""
+    return {name: read(os.path.join(path, name)) for name in sorted(os.listdir(path)) if not name.endswith(".part")}
 
 
 def scattered(path, target):
@@ -64,7 +65,7 @@ def scattered(path, target):
 def prepared(words):
     """A model in "in", and what one run makes of it."""
     write_model("floats", floats())
-    if "--dequant" not in words:
+    if "--dequant" not in words and words[0] != "transcode":
         os.rename("floats", "in")
     else:
         layout = ["quant", "floats", "int8", "--per", "channel", "--keep", "*norm*", "-o", "codes", "-q"]
@@ -83,6 +84,7 @@ RUNS = {
     "bitsandbytes, nested": ["quant", "in", "nf4", "--layout", "bitsandbytes", "--nested-absmax",
                              "--keep", "*norm*"],
     "dequantize": ["quant", "in", "bf16", "--dequant"],
+    "transcode": ["transcode", "in", "--to", "bf16"],
 }
 
 
@@ -156,7 +158,7 @@ def shards_are_dealt_out_by_their_new_size_there_and_back():
                 remove("out")
                 done = run(words + ["-o", "out", "-q", "--part", "%d/%d" % (part + 1, parts)])
                 mine = sorted(name for i, name in enumerate(order) if turn[i % len(turn)] == part)
-                require(done.code == 0 and sorted(os.listdir("out")) == mine, "part", part, parts, mine)
+                require(done.code == 0 and sorted(contents("out")) == mine, "part", part, parts, mine)
 
 
 def lines(done):
@@ -219,7 +221,9 @@ def another_input_is_seen_where_headers_show_it():
         shutil.rmtree("in")
         write_model("in", changed)
         done = run(words + ["-o", "out", "--finish"])
-        require(done.code == 1 and name_of(4, SHARDS) in lines(done)[0], "not named", done.stderr)
+        require(done.code == 1 and any("/%s' has another header" % name_of(4, SHARDS) in line for line in lines(done)),
+                "not named", done.stderr)
+        require(sum(line.endswith("was made of another input") for line in lines(done)) == 6, "the others", done.stderr)
         other = ["cast", "in", "fp16"]
         done = run(other + ["-o", "out", "--finish"])
         require(done.code == 1 and "7 of 7 shards in 'out' are different" in lines(done)[-1], "other options", done.stderr)
@@ -276,6 +280,92 @@ def a_killed_part_is_cleared_by_its_next_run_and_by_no_other():
             if met == 3:
                 break
         require(met > 0, "no kill met a run at work")
+
+
+def records():
+    return sorted(name for name in os.listdir("out") if name.endswith(".part"))
+
+
+def require_refused(words, what, *shards):
+    """--finish writes nothing, and names these shards with that reason."""
+    before = contents("out")
+    done = run(words + ["-o", "out", "--finish"])
+    require(done.code == 1, what, "accepted", done.code, done.stderr)
+    lines = [line for line in done.stderr.decode().splitlines() if what in line]
+    require(len(lines) == len(shards) and all(any(name in line for line in lines) for name in shards),
+            "not named", what, shards, done.stderr)
+    require(contents("out") == before, "written", what)
+
+
+def changed_input(words, change):
+    """The model "in" with the same headers, as "other"."""
+    remove("other")
+    shutil.copytree("in", "other")
+    path = "other/" + name_of(2, SHARDS)
+    data = bytearray(read(path))
+    change(data)
+    write(path, bytes(data))
+    return ["other" if word == "in" else word for word in words]
+
+
+def all_numbers(data):
+    """Another model: every byte of the second half is another one."""
+    for at in range(len(data) // 2, len(data), 4):
+        data[at] ^= 1
+
+
+@check
+def parts_of_other_inputs_options_and_bytes_are_refused():
+    """What a part recorded, against what --finish was given: each case alone, and repaired by the part that is named."""
+    for words in (RUNS["cast"], RUNS["compressed-tensors"], RUNS["dequantize"], RUNS["transcode"]):
+        with folder():
+            wanted = prepared(words)
+            other = changed_input(words, all_numbers)
+            more = ["--seed", "8"] if words[0] == "cast" else ["--lenient"] if "int4" not in words else ["--division", "reciprocal"]
+            for what, made in (("was made of another input", other), ("was made with other options", words + more)):
+                remove("out")
+                for part in ("1/2", "2/2"):
+                    require(run(words + ["-o", "out", "-q", "--part", part]).code == 0, "part", part)
+                require(records() == ["." + name_of(i, SHARDS) + ".part" for i in range(SHARDS)], "records", records())
+                before = {name: read("out/" + name) for name in records()}
+                done = run(made + ["-o", "out", "-q", "--part", "2/2", "--force"])
+                require(done.code == 0, "other part", done.stderr)
+                shards = [name[1:-5] for name in records() if read("out/" + name) != before[name]]
+                require(0 < len(shards) < SHARDS, "shards of part 2", shards)
+                require_refused(words, what, *shards)
+                require(run(words + ["-o", "out", "-q", "--part", "2/2", "--force"]).code == 0, "again")
+                done = finish(words, "--check-parts")
+                require(done.code == 0 and contents("out") == wanted and not records(), "repaired", what, done.stderr)
+
+
+@check
+def a_record_has_the_crc_of_its_shard_and_is_never_of_another():
+    words = RUNS["cast"]
+    with folder():
+        wanted = prepared(words)
+        for part in ("1/2", "2/2"):
+            require(run(words + ["-o", "out", "-q", "--part", part, "--threads", "3"]).code == 0, "part", part)
+        for i in range(SHARDS):
+            lines = dict(line.split(" ") for line in read("out/.%s.part" % name_of(i, SHARDS)).decode().split("\n")[1:-1])
+            data = read("out/" + name_of(i, SHARDS))
+            require(int(lines["bytes"]) == len(data) and int(lines["crc32"], 16) == zlib.crc32(data), "record", lines)
+        for at in (0, 100, -1, len(wanted[name_of(3, SHARDS)]) // 2):  # of the header, and of the data
+            path = "out/" + name_of(3, SHARDS)
+            whole = read(path)
+            flipped = bytearray(whole)
+            flipped[at] ^= 4
+            write(path, bytes(flipped))
+            done = run(words + ["-o", "out", "--finish", "--check-parts"])
+            require(done.code == 1 and name_of(3, SHARDS).encode() in done.stderr, "a flipped bit", at, done.stderr)
+            write(path, whole)
+        os.unlink("out/.%s.part" % name_of(1, SHARDS))
+        require_refused(words, "has no record of the part that wrote it", name_of(1, SHARDS))
+        write("out/.%s.part" % name_of(1, SHARDS), b"x")
+        require_refused(words, "has no record of the part that wrote it", name_of(1, SHARDS))
+        require(run(words + ["-o", "out", "-q", "--part", "1/1"]).code == 0, "all again")
+        require(finish(words, "--check-parts").code == 0 and contents("out") == wanted, "finished")
+        require(finish(words).code == 0, "a second time")
+        require(run(words + ["-o", "out", "--check-parts", "--force"]).code == 2, "--check-parts alone")
 
 
 if __name__ == "__main__":

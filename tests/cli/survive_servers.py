@@ -208,8 +208,25 @@ def judge_failures(b):
         seconds, _ = cast_as_local(b, address, content, "a server that is slow")
         check(len([r for r in b.main.take() if r.first == 0]) == 1 and seconds > 39, "a slow server is cut:", seconds)
         start = time.monotonic()
-        bad(srv.trickle(20), "sent less than a byte a second, for 30 seconds, 6 times in a row")
+        bad(srv.trickle(20), "sent less than 30 bytes a second, for 30 seconds, 6 times in a row")
         check(180 < time.monotonic() - start < 290, "a server that trickles is waited for:", time.monotonic() - start)
+        judge_drops(b, content)
+
+
+def judge_drops(b, content):
+    """A server that sends a few bytes each second, to every command at the same time."""
+    for count in (1, 20):
+        address = b.serve("/drops.safetensors", srv.Resource(content, hooks=[srv.drops(count)]))
+        start = time.monotonic()
+        runs = [subprocess.Popen([PROGRAM, command, address, *more], cwd=b.folder, env=b.environment, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                for command, *more in (["inspect"], ["check"], ["cast", "bf16", "-o", "drops.safetensors"])]
+        for run in runs:
+            out, error = run.communicate(timeout=400)
+            told = out if "FAIL" in out else error
+            check(run.returncode in (1, 3) and "sent less than 30 bytes a second" in told and told.count("\n") == 1, run.args, told)
+        check(180 < time.monotonic() - start < 290, count, "bytes a second are waited for:", time.monotonic() - start)
+        check(not (b.folder / "drops.safetensors").exists(), "a file of drops")
 
 
 def inside_name():

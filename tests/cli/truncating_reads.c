@@ -2,15 +2,21 @@
  *
  * Preloaded: the file that DTI_TEST_TRUNCATE names is cut to DTI_TEST_TRUNCATE_TO bytes when the
  * program has mapped a window of a file, or is about to read at an offset beyond the header,
- * for the DTI_TEST_TRUNCATE_AT-th time: before it sees the bytes. */
+ * for the DTI_TEST_TRUNCATE_AT-th time: before it sees the bytes. DTI_TEST_CHANGE is another
+ * change: append, write (the byte at DTI_TEST_TRUNCATE_TO), set-back (the same, and the times are
+ * set back), touch, chmod, link, rename, replace (by the file NAME.new), unlink. */
 #undef _FORTIFY_SOURCE /* it has inline functions of these names */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FIRST = 4096 };
@@ -30,12 +36,51 @@ static unsigned long number(const char *variable)
     return text ? strtoul(text, NULL, 10) : 0;
 }
 
+/* Through descriptors of its own. False: it did not work. */
+static int put(const char *name, off_t at, int set_back)
+{
+    struct stat st = {0};
+    char byte = 0;
+    const int fd = open(name, O_RDWR);
+    int good = fd >= 0 && fstat(fd, &st) == 0;
+    if (at < 0)
+        at = st.st_size;
+    else
+        good = good && lseek(fd, at, SEEK_SET) == at &&
+               read(fd, &byte, 1) == 1; /* not the one below */
+    byte ^= 1;
+    good = good && pwrite(fd, &byte, 1, at) == 1;
+    const struct timespec times[] = {st.st_atim, st.st_mtim};
+    good = good && (!set_back || futimens(fd, times) == 0);
+    return fd >= 0 && close(fd) == 0 && good;
+}
+
+static int change(const char *name, const char *how, off_t at)
+{
+    char other[4096];
+    const int is = snprintf(other, sizeof other, "%s.new", name);
+    if (!how)
+        return truncate(name, at) == 0;
+    if (is <= 0 || (size_t)is >= sizeof other)
+        return 0;
+    return strcmp(how, "append") == 0     ? put(name, -1, 0)
+           : strcmp(how, "write") == 0    ? put(name, at, 0)
+           : strcmp(how, "set-back") == 0 ? put(name, at, 1)
+           : strcmp(how, "touch") == 0    ? utimensat(AT_FDCWD, name, NULL, 0) == 0
+           : strcmp(how, "chmod") == 0    ? chmod(name, 0640) == 0
+           : strcmp(how, "link") == 0     ? link(name, other) == 0
+           : strcmp(how, "rename") == 0   ? rename(name, other) == 0
+           : strcmp(how, "replace") == 0  ? rename(other, name) == 0
+           : strcmp(how, "unlink") == 0   ? unlink(name) == 0
+                                          : 0;
+}
+
 static void count(void)
 {
     const char *const name = getenv("DTI_TEST_TRUNCATE");
     pthread_mutex_lock(&lock);
     if (name && ++calls == number("DTI_TEST_TRUNCATE_AT") &&
-        truncate(name, (off_t)number("DTI_TEST_TRUNCATE_TO")) != 0)
+        !change(name, getenv("DTI_TEST_CHANGE"), (off_t)number("DTI_TEST_TRUNCATE_TO")))
         abort();
     pthread_mutex_unlock(&lock);
 }

@@ -9,7 +9,8 @@
 # no_inflate.c is, and nettle, which only the command line needs.
 #
 #   tests/cross/run.sh s390x-linux-gnu qemu-s390x        big-endian
-#   tests/cross/run.sh i686-linux-gnu qemu-i386          32 bits
+#   tests/cross/run.sh i686-linux-gnu qemu-i386          32 bits, without optimisation; without the emulator where
+#                                                        this machine runs such programs itself
 #   tests/cross/run.sh aarch64-linux-gnu qemu-aarch64    with the NEON kernels
 #
 # Little-endian 64 bits are those of the native build: there only what uses the vector kernels is run. With
@@ -21,15 +22,17 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-extra='' neon=''
+compiler_cache=$(command -v ccache || true)
+extra='' neon='' optimisation=-O2 kernel_optimisation=-O3
 case $triple in
 aarch64-*) neon=-DDTI_HAVE_NEON ;;
-i686-*) extra='-msse2 -mfpmath=sse' ;; # doubles are doubles
+# doubles are doubles
+i686-*) extra='-msse2 -mfpmath=sse' optimisation=-O0 kernel_optimisation=-O0 ;;
 esac
 
 compile() {
     # shellcheck disable=SC2086 # words
-    "$triple-gcc" -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -ffp-contract=off $extra $neon \
+    $compiler_cache "$triple-gcc" -std=c11 $optimisation -Wall -Wextra -Wconversion -Werror -ffp-contract=off $extra $neon \
         -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DDTI_VERSION='"cross"' \
         -DDTI_TEST_DATA="\"$PWD/tests/data\"" -Iinclude -Isrc -Itests/unit -Itests/oracle "$@"
 }
@@ -40,6 +43,13 @@ link() {
     compile -static "$@" "$work/all.a" -lm -pthread -o "$output" 2>"$work/warnings" ||
         { cat "$work/warnings"; exit 1; } # a static program that opens libraries is warned of
 }
+
+# A machine that runs the program needs no emulator.
+echo 'int main(void) { return 0; }' >"$work/native.c"
+compile -static "$work/native.c" -o "$work/native"
+if "$work/native" 2>/dev/null; then
+    emulator='env'
+fi
 
 # The groups of these layers' unit tests, one a line, as tests/unit/meson.build names them.
 groups_of() {
@@ -83,7 +93,7 @@ for source in src/util/*.c src/util/remote/*.c src/core/*.c src/devices/*.c src/
     compile -c "$source" -o "$work/$(basename "$source" .c).o"
 done
 for source in src/kernels/*.c ${neon:+src/kernels/arm/*.c}; do
-    compile -O3 -c "$source" -o "$work/$(basename "$source" .c).o"
+    compile $kernel_optimisation -c "$source" -o "$work/$(basename "$source" .c).o"
 done
 ar rcs "$work/all.a" "$work"/*.o
 

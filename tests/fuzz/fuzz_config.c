@@ -67,6 +67,9 @@ const char *const dti_fuzz_words[] = {
     "\"targets\":[\"Linear\",\"re:a.*\"],",
     "\"ignore\":[\"re:.*b$\",\"a\"],",
     "\"re:(a*)*\"",
+    "NaN,",
+    "-Infinity",
+    "\"bits\":4,\"bits\":4,",
     "\"dynamic\":{\"-:a\":{},\"b\":{\"bits\":2}},",
     "\"quantized_layers\":{\"a\":{\"quant_algo\":\"FP8\"}},",
     "\"modules_to_not_convert\":[\"a.*\",\"b\"],",
@@ -93,6 +96,7 @@ static void check(const struct dti_quant_config *config)
     REQUIRE(config->count <= DTI_QUANT_HINTS_MAX && memchr(config->unread, 0, 32));
     REQUIRE(memchr(config->method, 0, 32) && memchr(config->checkpoint_format, 0, 32) &&
             memchr(config->version, 0, 32) && config->bits <= 16);
+    REQUIRE(memchr(config->algorithm, 0, 32) && config->conflict[0] == '\0');
     REQUIRE(memchr(config->linear_class, 0, 32) && memchr(config->quark.packing, 0, 32));
     REQUIRE(memchr(config->quark.weight.dtype, 0, 32) &&
             memchr(config->quark.weight.scheme, 0, 32));

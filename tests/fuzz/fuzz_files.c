@@ -76,6 +76,8 @@ static const struct {
     {"a.onnx", RAW},
     {"w.data", RAW},
     {"a.pt", TORCH},
+    {"m-00001-of-00002.gguf", RAW},
+    {"m-00002-of-00002.gguf", RAW},
 };
 
 /* @1, @2: the first file and the second, or the first again. @m: the folder where several files are
@@ -140,6 +142,7 @@ static const char *const lines[] = {
     "quant @1 q8_0 -q -o @o.gguf --type *=q8_0 --threads 1",
     "quant @1 q8_0 -q -o @o.gguf --template @2 --type *.w*=q8_0 --allow-unmatched --threads 1",
     "cast @1 fp16 -q -o @o.gguf --template @2 --threads 1",
+    "cast @m fp16 -q -o @o.gguf --max-shard-size 400 --threads 1",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };
@@ -214,7 +217,8 @@ static void make_file(struct files *files, const char *at, const char *end)
     struct dti_buffer data;
     if (is_there(files, name))
         return;
-    files->is_checkpoint |= kind == 1 || kind == 2 || kind == 3 || kind == 9 || kind == 10;
+    files->is_checkpoint |=
+        kind == 1 || kind == 2 || kind == 3 || kind == 9 || kind == 10 || kind >= 20;
     files->names[files->count++] = name;
     files->entries++;
     (void)snprintf(path, sizeof path, "in/%s", name);
@@ -273,7 +277,7 @@ static bool find_output(char name[FUZZ_PATH / 2])
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
             strcmp(entry->d_name, "in") == 0)
             continue;
-        REQUIRE(entry->d_name[0] == 'o' && strchr("._", entry->d_name[1]));
+        REQUIRE(entry->d_name[0] == 'o' && strchr("._-", entry->d_name[1]));
         found = true;
         if (entry->d_name[1] != '_')
             (void)snprintf(name, FUZZ_PATH / 2, "%s", entry->d_name);
@@ -309,8 +313,24 @@ static void inspect_output(const char *name)
     fuzz_answer_free(&answer);
 }
 
+/* The parts of a split GGUF. */
+static void remove_parts(void)
+{
+    DIR *const listing = opendir(fuzz_folder());
+    REQUIRE(listing);
+    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
+        if (entry->d_name[0] == 'o' && entry->d_name[1] == '-')
+            REQUIRE(unlink(fuzz_path(entry->d_name)) == 0);
+    }
+    (void)closedir(listing);
+}
+
 static void remove_outputs(const char *name)
 {
+    if (name[1] == '-') {
+        remove_parts();
+        return;
+    }
     static const char *const others[] = {"o_scale.npy", "o_zero_point.npy", "o_packed.npy",
                                          "o_global_scale.npy", "o_shape.npy"};
     if (unlink(fuzz_path(name)) != 0) {

@@ -167,6 +167,12 @@ def seeds():
     yield "gguf_nvfp4", gguf([("nv", 40, (1, 64), bytes(range(36))), ("nv.scale", "F32", (1,), struct.pack("<f", 0.5))])
     yield "gguf_big", gguf([("a", "F32", (2,), struct.pack(">2f", 1, 2)),
                             ("q8", "Q8_0", (1, 32), bytes(range(34)))], ">")
+    halves = [raw(b"UV"[no:no + 1], make_checkpoint.gguf(
+        (GGUF_METADATA if no == 0 else []) + [("split.no", "uint16", no), ("split.count", "uint16", 2),
+                                              ("split.tensors.count", "int32", 2)],
+        [("ab"[no], "F32", (4, 8), floats(32))], 3, 32, "<")) for no in range(2)]
+    yield "gguf_split", b"".join(halves)
+    yield "gguf_split_missing", halves[1]
     yield "gguf_template", safetensors(b"A", [("b.weight", "F16", [2, 32]), ("a.weight", "F32", [3, 64]), ("n", "BF16", [7])]) + \
         gguf([("a.weight", "Q8_0", (3, 64), bytes(204)), ("b.weight", "F16", (2, 32), bytes(128)),
               ("n", "F32", (7,), floats(7))],

@@ -32,11 +32,13 @@ size_t quant_recipes(struct check *check, const struct dti_block_format *format,
                                           : turn % 4 == 1
                                               ? dti_nv_tensor_scale(nv, quant_scale(check))
                                               : quant_scale(check);
+            const bool divides = format->family == DTI_BLOCKS_NV && turn % 4 > 1;
             recipes[count++] =
                 (struct dti_block_recipe){.format = format,
                                           .nv = nv,
                                           .division = (enum dti_quant_division)division,
-                                          .tensor_scale = tensor_scale};
+                                          .tensor_scale = tensor_scale,
+                                          .tensor_divisor = divides ? quant_scale(check) : 0};
         }
     }
     return count;

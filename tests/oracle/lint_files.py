@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: MIT
 """Small healthy checkpoints of each layout for test_lint.py, as their own programs store them: codes are packed here by
 the descriptions of the layouts; and ways to break them. A checkpoint is (tensors, config.json); tensors are {name: (dtype, shape, bytes)}."""
+import re
 import struct
 
 import numpy as np
 
 RANDOM = np.random.default_rng(18)
+
+
+def rules(include):
+    """The rules in their order, and the worst that is known of each, which has its program and its source."""
+    words = dict(re.findall(r'^LINT_RULE\((\w+), +"(\w+)"', (include / "lint_rules.def").read_text(), re.MULTILINE))
+    text = (include / "lint_effects.def").read_text()
+    known = re.findall(r'^LINT_EFFECT\((\w+), +"([^"]*)", +(\w+), +"([^"]*)", +"([^"]*)"\)$', text, re.MULTILINE)
+    assert len(known) == text.count("\nLINT_EFFECT("), "a row of another form"
+    order, worst = ["unknown", "none", "slow", "refuse", "misread"], {}
+    for rule, loader, effect, about, source in known:
+        assert {bool(loader), bool(about), bool(source)} == {effect != "UNKNOWN"}, rule
+        worst[words[rule]] = max(worst.get(words[rule], "unknown"), effect.lower(), key=order.index)
+    return list(words.values()), worst
 
 
 def array(numbers, dtype=None):
@@ -40,9 +54,9 @@ def plain(rows, columns):
     return bf16(RANDOM.normal(0, 0.02, (rows, columns)))
 
 
-def packed(n=8, k=36, group=12, zeros=False):
-    """pack-quantized of 4 bits. Rows end within a word."""
-    parts = {"weight_packed": array(stream(RANDOM.integers(0, 16, (n, k)), 4).view(np.int32)),
+def packed(n=8, k=36, group=12, zeros=False, bits=4):
+    """pack-quantized. Rows end within a word."""
+    parts = {"weight_packed": array(stream(RANDOM.integers(0, 1 << bits, (n, k)), bits).view(np.int32)),
              "weight_scale": bf16(RANDOM.uniform(0.01, 0.02, (n, k // group))),
              "weight_shape": array(np.array([n, k], np.int64))}
     if zeros:
@@ -117,6 +131,8 @@ def checkpoints():
         "pack-quantized": model({name: packed() for name in LINEARS}, compressed("pack-quantized", (["Linear"], INT4))),
         "asymmetric": model({name: packed(zeros=True) for name in LINEARS},
                             compressed("pack-quantized", (["Linear"], dict(INT4, symmetric=False)))),
+        "packed int8": model({name: packed(k=34, group=17, bits=8) for name in LINEARS},
+                             compressed("pack-quantized", (["Linear"], dict(INT4, num_bits=8, group_size=17)))),
         "two groups": model(dict({name: packed() for name in LINEARS[:3]}, **{name: packed(k=48, group=16) for name in LINEARS[3:]}),
                             compressed("pack-quantized", (["re:.*self_attn.*"], INT4), (["re:.*mlp.*"], dict(INT4, group_size=16)))),
         "integers": model({"self_attn.q_proj": {

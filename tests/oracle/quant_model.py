@@ -242,20 +242,22 @@ def half(d):
 class Block:
     """The scale of one block, and what becomes of each of its numbers."""
 
-    def __init__(self, name, block, rule=FLOOR, division=TRUE, tensor=1.0):
+    def __init__(self, name, block, rule=FLOOR, division=TRUE, tensor=1.0, divisor=None):
         self.name, self.division, self.tensor = name, division, tensor
         self.family, self.code_name, self.scale_name, self.length = BLOCKS[name]
         self.special, self.all_clipped, self.inverse = is_special(block), False, math.inf
         self.amax = math.nan if self.special else max(abs(x) for x in block)
         self.scale_code = FORMATS[self.scale_name].canonical_nan() if self.special else self.choose(block, rule)
         self.scale = value_of(self.scale_name, self.scale_code)
-        self.multiplier = multiply(self.scale, tensor) if self.family == "nv" else self.scale
+        self.multiplier = self.scale
+        if self.family == "nv":   # a divisor is what a file stores in place of its reciprocal
+            self.multiplier = divide(self.scale, divisor) if divisor else multiply(self.scale, tensor)
         if self.family == "nv":
             self.inverse = divide(divide(1.0, tensor), self.scale)
         elif self.family == "nf":
             self.inverse = divide(1.0, self.scale)
         if self.family == "nv" and rule == FOUR_SIX and not self.special:
-            four = Block(name, block, FOUR, division, tensor)
+            four = Block(name, block, FOUR, division, tensor, divisor)
             if four.error(block) < self.error(block):
                 self.__dict__.update(four.__dict__)
 

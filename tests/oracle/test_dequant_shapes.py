@@ -256,8 +256,7 @@ def in_blocks():
             raw = RANDOM.integers(8, 0x7e, (rows, count)).astype(np.uint8)
             factor = F32(0.0371)
             for modelopt in (False, True):
-                more = factor if modelopt else F32(1) / factor
-                scale = np.repeat((e4m3(raw) * more).astype(F32), 16, axis=1)
+                scale = np.repeat(e4m3(raw) * factor if modelopt else e4m3(raw) / factor, 16, axis=1).astype(F32)
                 parts = {"weight": packed_bytes(codes, 4), "weight_scale": ("F8_E4M3", raw),
                          "weight_scale_2": np.array(factor)} if modelopt else \
                     {"weight_packed": packed_bytes(codes, 4), "weight_scale": ("F8_E4M3", raw),

@@ -131,7 +131,8 @@ def expected(array, amax, layout, rule):
         clean = np.where(special, 0, x)
         blocks = np.abs(clean).max(-1, keepdims=True) / np.float32(6) / scale
         blocks = np.minimum(blocks, np.float32(448)).astype(ml_dtypes.float8_e4m3fn)
-        factor = blocks.astype(np.float32) * scale
+        factor = blocks.astype(np.float32)
+        factor = factor / kept if layout == "compressed-tensors" else factor * scale
         quotient = np.where(factor == 0, 0, clean / factor).astype(np.float32)
         codes = np.clip(quotient, -6, 6).astype(ml_dtypes.float4_e2m1fn).view(np.uint8) & 15
     codes = np.where(special | (factor == 0), 0, codes)

@@ -50,6 +50,7 @@ def findings(what, path, *more):
     for f in quantized["failures"]:
         TALLY.check(what + ": row", (bool(f["rule"]), bool(f["remedy"]), f["detail"].isprintable(), "\n" in f["detail"]),
                     (True, True, True, False) if valid["ok"] else (False, False, True, False))
+        TALLY.check(what + ": effect", f["effect"], EFFECTS.get(f["rule"]))
     SEEN.update(rule for rule, _ in found)
     lines = check(path, "-v", *more)[1].splitlines()
     TALLY.check(what + ": lines", len([line for line in lines if not line.startswith("note: ")]),
@@ -87,6 +88,7 @@ def broken(what, base, change, *want):
 
 
 RULES = []
+EFFECTS = {}    # by rule: the worst that is known
 
 
 def order(finding):
@@ -156,19 +158,25 @@ def codes():
     broken("the lowest zero point", "integers", put(Q + ".weight_zero_point", 3, -128, "i"))
     broken("a zero point is 0, stored minus one", "gptq", put(UP + ".qzeros", 1, -1, "i"), ("zero_point_wrap", UP + ".qweight"))
     wide = {UP + "." + part: value for part, value in lint_files.gptq(n=16384).items()}
-    broken("the last zero point of many is 0", "gptq", all_of(lambda tensors, _: tensors.update(wide), put(UP + ".qzeros", 8191, -1, "i")),
-           ("zero_point_wrap", UP + ".qweight"))
-    broken("zero points are not stored minus one", "gptq_v2", say(checkpoint_format="gptq"),
-           *(("zero_point_label", LAYER + name + ".qweight") for name in lint_files.LINEARS))
-    broken("zero points are stored minus one", "gptq", say(checkpoint_format="gptq_v2"),
-           *(("zero_point_label", LAYER + name + ".qweight") for name in lint_files.LINEARS))
-    broken("a row does not end with zeros", "pack-quantized", put(UP + ".weight_packed", 9, -1, "i"), ("padding", UP + ".weight"))
+    broken("the last zero point of many is 0", "gptq", all_of(lambda tensors, _: tensors.update(wide), put(UP + ".qzeros", 8191, -1, "i")), ("zero_point_wrap", UP + ".qweight"))
+    for base, other in (("gptq_v2", "gptq"), ("gptq", "gptq_v2")):
+        broken("zero points are those of " + other, base, say(checkpoint_format=other),
+               *(("zero_point_label", LAYER + name + ".qweight") for name in lint_files.LINEARS))
+    for base, word in (("pack-quantized", 9), ("packed int8", 8)):
+        broken("a row does not end with zeros", base, put(UP + ".weight_packed", word, -1, "i"), ("padding", UP + ".weight"))
     broken("a column does not end with zeros", "gptq of a part of a word", put(UP + ".qweight", 7 * 16 + 3, -1, "i"), ("padding", UP + ".weight"))
+    narrow, odd = ({UP + "." + part: value for part, value in parts.items()} for parts in (lint_files.packed(n=12, zeros=True), lint_files.gptq(n=20)))
+    broken("a column of zero points does not end with zeros", "asymmetric",
+           all_of(lambda tensors, _: tensors.update(narrow), put(UP + ".weight_zero_point", 4, 1 << 16, "i")), ("padding", UP + ".weight"))
+    for end in (0xffff, 0xeeef, 0xeeee, 1):    # zeros minus one by fields, and by words, where fields borrow from the next; others
+        change = all_of(lambda tensors, _: tensors.update(odd), put(UP + ".qzeros", 2, end << 16 | 0x7777, "I"))
+        broken("zero points end with %x" % end, "gptq", change, *[("padding", UP + ".weight")] * (end == 1))
     broken("a row has no group", "gptq", put(UP + ".g_idx", 3, 4, "i"), ("group_index", UP + ".qweight"))
 
 
 def parts():
     broken("scales are missing", "pack-quantized", drop(UP + ".weight_scale"), ("part_missing", UP + ".weight_packed"))
+    broken("scales are there twice", "fp8", put_tensor(UP + ".weight_scale_inv", lint_files.f32(1.0)), ("part_surplus", UP + ".weight"))
     broken("zero points are missing", "asymmetric", drop(UP + ".weight_zero_point"), ("part_missing", UP + ".weight_packed"))
     broken("zero points are missing", "gptq", drop(UP + ".qzeros"), ("part_missing", UP + ".qweight"))
     broken("biases are missing", "mlx", drop(UP + ".biases"), ("part_missing", UP + ".weight"))
@@ -191,9 +199,9 @@ def parts():
         tensors[UP + ".qzeros"] = array(np.arange(8, dtype=np.int32).reshape(4, 2))
         return {}
     broken("nothing says what zero points are", "gptq", random_zeros, ("ambiguous", UP + ".qweight"))
-    broken("words of 3 bits and gaps", "pack-quantized", all_of(
+    broken("words of 3 bits, with gaps or without", "pack-quantized", all_of(
         *(all_of(put_tensor(LAYER + name + ".weight_packed", array(np.zeros((8, 4), np.int32)))) for name in lint_files.LINEARS),
-        group(0, num_bits=3)), *(("config_differs", LAYER + name + ".weight_packed") for name in lint_files.LINEARS))
+        group(0, num_bits=3)), *(("parts_do_not_fit", LAYER + name + ".weight_packed") for name in lint_files.LINEARS))
 
 
 def configuration():
@@ -230,6 +238,12 @@ def configuration():
     broken("the output layer is tied, and there is another", "gptq",
            all_of(drop("lm_head.weight"), lambda tensors, config: tensors.update({"lm_head." + part: value for part, value in lint_files.gptq().items()}),
                   say(dynamic={}), lambda _, config: config.update(tie_word_embeddings=True)), ("tied", "lm_head.weight"))
+
+
+def two_files():
+    write(*BASES["nvfp4 of ModelOpt"])
+    pathlib.Path("case/hf_quant_config.json").write_text('{"quantization": {"quant_algo": "FP8"}}')
+    TALLY.check("two configurations", findings("two configurations", "case/model.safetensors"), [("config_conflict", None)])
 
 
 def fused():
@@ -374,8 +388,9 @@ def gguf():
 
 
 def main():
-    text = (pathlib.Path(__file__).resolve().parents[2] / "include/dtinfo/lint_rules.def").read_text()
-    RULES.extend(line.split('"')[1] for line in text.splitlines() if line.startswith("LINT_RULE("))
+    words, effects = lint_files.rules(pathlib.Path(__file__).resolve().parents[2] / "include/dtinfo")
+    RULES.extend(words)
+    EFFECTS.update(effects)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for name, (tensors, config) in BASES.items():
@@ -383,7 +398,7 @@ def main():
         TALLY.part("healthy")
         made_by_others()
         TALLY.part("made by other programs")
-        for subject in (scales, codes, parts, configuration, fused, shards, gguf, by_compressed_tensors, left_out):
+        for subject in (scales, codes, parts, configuration, two_files, fused, shards, gguf, by_compressed_tensors, left_out):
             subject()
             TALLY.part(subject.__name__)
         TALLY.check("every rule was broken", sorted(set(RULES) - SEEN), [])

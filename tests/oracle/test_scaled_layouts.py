@@ -94,12 +94,13 @@ def comfy_old():
                     "p.bf.weight": np.ones(3, F32), "p.bf.scale_weight": np.array(1, F32)}
             READER.read(parts, want, what="comfy, old %s" % (shape,))
     TALLY.check("form", READER.forms()["p.l.weight"]["layout"], "comfy")
-    # fp8 without a scale: it is 1
     few = finite(E4M3, (1, 77))
     for marker in (("F8_E4M3", np.zeros(0, np.uint8)), np.zeros(0, F32), ("F8_E5M2", np.zeros(2, np.uint8))):
-        parts = {"l.weight": ("F8_E4M3", few), "x.l.weight": ("F8_E4M3", few), "scaled_fp8": marker,
+        parts = {"x.l.weight": ("F8_E4M3", few), "scaled_fp8": marker,
                  "x.l.scale_weight": np.array(.3, F32), "y.weight": ("F8_E4M3", few), "y.scale_weight": np.array(2, F32)}
-        READER.read(parts, {"l.weight": E4M3[few], "x.l.weight": E4M3[few] * F32(.3), "y.weight": E4M3[few] * 2},
+        # for ComfyUI a scale that is missing is 1
+        READER.refuse(dict(parts, **{"l.weight": ("F8_E4M3", few)}), "scale_weight', which is missing: 'scaled_fp8'", what="no scale")
+        READER.read(parts, {"x.l.weight": E4M3[few] * F32(.3), "y.weight": E4M3[few] * 2},
                     what="no scales")
     done = READER.run("quant", "case/m.safetensors", "bf16", "--dequant", "--keep", "x.*", "-o", "case/out.safetensors", "-q",
                       "--force")

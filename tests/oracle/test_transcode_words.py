@@ -86,7 +86,7 @@ def holds(layout, m, source=None):
         return words and m.bits in (2, 3, 4, 8) and (source is None or (
             m.dtype != FLOAT and not (layout == "gptq" and (m.zeros == 0).any())))
     if m.act:
-        return False
+        return layout == "compressed-tensors" and m.bits in (2, 4, 8) and divided
     if layout == "awq":
         return m.bits == 4 and m.rows % 8 == 0 and divided and (source is None or m.dtype != FLOAT)
     if layout == "packed":

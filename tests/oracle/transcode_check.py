@@ -82,12 +82,16 @@ def equal(what, got, want):
         TALLY.differ(what, "%d others" % different, "equal bits")
 
 
-def nvfp4(parts, name, layout):
-    """Numbers by the layout's formula: modelopt's factor; the divisor's reciprocal, taken once, as vLLM does."""
+def nvfp4(parts, name, layout, like=None):
+    """Numbers by the layout's formula: modelopt's factor, the divisor of compressed-tensors; vLLM takes the divisor's
+    reciprocal once."""
     if layout == "modelopt":
         codes, factor = parts[name], parts[name + "_scale_2"].reshape(())
     else:
-        codes, factor = parts[name + "_packed"], F32(1) / parts[name + "_global_scale"][0]
+        codes, divisor = parts[name + "_packed"], parts[name + "_global_scale"][0]
+        if not like:
+            return np.repeat(E4M3[parts[name + "_scale"]] / divisor, 16, -1) * E2M1[pairs(codes)]
+        factor = F32(1) / divisor
     scales = E4M3[parts[name + "_scale"]] * factor
     return np.repeat(scales, 16, -1) * E2M1[pairs(codes)]
 

@@ -89,6 +89,14 @@ for name, there in (("compressed-tensors", PackedQuantizationCompressor), ("gptq
 def read_compressed(what, m, tensors, config):
     if not PackedQuantizationCompressor:
         return
+    if m.act:       # this version has no weight_g_idx, and refuses the word
+        args = config["quantization_config"]["config_groups"]["group_0"]["weights"]
+        TALLY.check(what + ": actorder", args.get("actorder"), "group")
+        equal(what + ": order", tensors["a.weight_g_idx"], whole(m.groups.astype(np.int32)))
+        equal(what + ": scales", tensors["a.weight_scale"], m.scales)
+        equal(what + ": packed", tensors["a.weight_packed"], pack_to_int32(whole((m.codes - m.middle).astype(np.int8)),
+                                                                           m.bits))
+        return
     parsed = QuantizationConfig.model_validate(config["quantization_config"])
     scheme = parsed.config_groups["group_0"]
     symmetric = bool((m.zeros == m.middle).all())

@@ -50,6 +50,49 @@ static void a_member_keeps_its_place(void)
     check("{\"q\"\r:\r\n1}", "2", "{\"q\"\r:\r\n2}", NULL);
 }
 
+static void what_python_writes_stays(void)
+{
+    check("{\n  \"a\": [0.0, Infinity],\n  \"q\": NaN,\n  \"b\": -Infinity\n}", "1",
+          "{\n  \"a\": [0.0, Infinity],\n  \"q\": 1,\n  \"b\": -Infinity\n}", NULL);
+    check("{\"a\": NaN, \"q\": Infinity}", NULL, "{\"a\": NaN}", NULL);
+    check("{\"a\": nan}", "1", NULL, "a value is missing");
+}
+
+/* NaN, Infinity and -Infinity are numbers where they are allowed, and in no other spelling. */
+static void what_python_writes_is_read(void)
+{
+    static const struct {
+        const char *text, *problem; /* NULL: it is good */
+    } texts[] = {
+        {"NaN", NULL},
+        {"Infinity", NULL},
+        {"-Infinity", NULL},
+        {"[NaN,NaN]", NULL},
+        {"{\"time_step_limit\": [0.0, Infinity], \"a\":-Infinity}", NULL},
+        {"{NaN:1}", "the name of a member is missing"},
+        {"nan", "a value is missing"},
+        {"inf", "a value is missing"},
+        {"-NaN", "a digit is missing"},
+        {"Infinit", "a value is missing"},
+        {"-Infinit", "a digit is missing"},
+        {"+Infinity", "a value is missing"},
+        {"Infinityx", "unexpected text after the value"},
+        {"NaN1", "unexpected text after the value"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct dti_json_reader reader;
+        enum dti_json_token token;
+        uint64_t number;
+        dti_json_reader_init(&reader, texts[i].text, strlen(texts[i].text));
+        reader.nonfinite = true;
+        while (dti_json_next(&reader, &token) && token != DTI_JSON_END)
+            CHECK(token != DTI_JSON_NUMBER || reader.token[0] == '0' ||
+                  !dti_json_u64(&reader, &number));
+        unit_check_str(reader.problem, texts[i].problem, texts[i].text, __FILE__, __LINE__);
+        dti_json_reader_free(&reader);
+    }
+}
+
 static void a_member_is_removed_with_its_comma(void)
 {
     check("{\n  \"a\": 1,\n  \"q\": {\"x\": [1, 2]},\n  \"b\": 2\n}", NULL,
@@ -70,4 +113,5 @@ static void other_texts_are_refused(void)
 }
 
 UNIT_MAIN(a_new_member_comes_last_and_is_indented_as_the_others, a_member_keeps_its_place,
-          a_member_is_removed_with_its_comma, other_texts_are_refused)
+          what_python_writes_stays, what_python_writes_is_read, a_member_is_removed_with_its_comma,
+          other_texts_are_refused)

@@ -3,6 +3,7 @@
  * Patterns for names of modules: what they match, what is refused, and that hostile ones end. */
 #include "dtinfo/regexes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,9 @@ static void others_are_refused_by_name(void)
     check_refused("[b-a]", "is not a regular expression: a range in a set has no order");
     check_refused("a{2,1}", "is not a regular expression: a repetition has its limits reversed");
     check_refused("a\\", "is not a regular expression: it ends with a backslash");
-    check_refused("((a{1000}){1000}){1000}", "makes the patterns too long: more than 65536 states");
+    check_refused(
+        "((a{1000}){1000}){1000}",
+        "makes the patterns too long: more than 65536 states, and 8 for each byte of them");
 }
 
 static void all_that_match_are_found(void)
@@ -121,6 +124,46 @@ static void all_that_match_are_found(void)
         CHECK(count == 5 && memcmp(matches, wanted, sizeof wanted) == 0);
     }
     dti_regexes_free(set);
+}
+
+/* Patterns have nodes in common: 700 that begin alike, and as many names, take few steps. */
+static void many_patterns_that_begin_alike(void)
+{
+    enum { COUNT = 700, ROUNDS = 40 };
+    struct dti_regexes *const set = dti_regexes_new();
+    const size_t *matches;
+    size_t count;
+    char text[64];
+    for (unsigned i = 0; i < COUNT; i++) {
+        const int length = snprintf(text, sizeof text, ".*layers.%u.(q|k)_proj", i);
+        CHECK(dti_regexes_add(set, DTI_REGEX_START, text, (size_t)length, NULL) == DTI_OK);
+    }
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < COUNT; i++) {
+            const int length = snprintf(text, sizeof text, "model.layers.%u.k_proj", i);
+            if (!CHECK(dti_regexes_match(set, text, (size_t)length, &matches, &count, NULL) ==
+                       DTI_OK) ||
+                !CHECK(count == 1 && matches[0] == i))
+                break;
+        }
+    }
+    dti_regexes_free(set);
+}
+
+/* The number of one that is refused is that of the next. */
+static void refused_patterns_match_nothing(void)
+{
+    static const char *const bad[] = {"a|b)", "a|b(", "a)", "ab**"};
+    const size_t *matches;
+    size_t count;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct dti_regexes *const set = dti_regexes_new();
+        CHECK(dti_regexes_add(set, DTI_REGEX_START, bad[i], strlen(bad[i]), NULL) != DTI_OK);
+        CHECK(dti_regexes_add(set, DTI_REGEX_START, "abc", 3, NULL) == DTI_OK);
+        CHECK(dti_regexes_match(set, "ab", 2, &matches, &count, NULL) == DTI_OK && count == 0);
+        CHECK(dti_regexes_match(set, "abc", 3, &matches, &count, NULL) == DTI_OK && count == 1);
+        dti_regexes_free(set);
+    }
 }
 
 /* More states than are kept, and a name for which all of a pattern stays possible. */
@@ -159,11 +202,12 @@ static void hostile_patterns_end(void)
     for (unsigned i = 0; i < 100 && status == DTI_OK; i++)
         status = dti_regexes_match(set, name, LENGTH - 100, &matches, &count, &error);
     CHECK(status == DTI_BAD_INPUT);
-    CHECK_STR(error.text, "matching names with its patterns takes more than 2^27 steps");
+    CHECK_STR(error.text, "matching names with its patterns takes more than 2^27 steps, and 64 for "
+                          "each byte of the names");
     dti_regexes_free(set);
     free(name);
 }
 
 UNIT_MAIN(patterns_begin_at_the_start_only, repetitions_and_sets, characters_are_of_utf8,
           parts_end_at_dots, others_are_refused_by_name, all_that_match_are_found,
-          hostile_patterns_end)
+          many_patterns_that_begin_alike, refused_patterns_match_nothing, hostile_patterns_end)

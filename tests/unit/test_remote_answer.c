@@ -49,8 +49,6 @@ static void good_heads_are_read(void)
 #define COMMIT "0123456789abcdef0123456789abcdef01234567"
     CHECK(take(&exchange, OK RANGE "X-Repo-Commit: " COMMIT "\r\n"));
     CHECK_STR(exchange.commit, COMMIT);
-    CHECK(take(&exchange, OK RANGE "X-Repo-Commit: " COMMIT "8\r\n"));
-    CHECK_STR(exchange.commit, "");
     CHECK(!take(&exchange, "HTTP/1.1 503 x\r\nRetry-After: 99999999\r\n"));
     CHECK_U64(exchange.retry_after, 1000000);
     CHECK(!take(&exchange, "HTTP/1.1 416 x\r\nContent-Range: bytes */0\r\n"));
@@ -92,6 +90,13 @@ static void bad_heads_are_refused(void)
          "the server encodes what it sends, though it was asked not to"},
         {OK RANGE "Content-Encoding: identity, gzip\n",
          "the server encodes what it sends, though it was asked not to"},
+#define NO_COMMIT "the server sends an X-Repo-Commit that is not a commit: 40 hexadecimal digits"
+        {OK RANGE "X-Repo-Commit: " COMMIT "8\n", NO_COMMIT},
+        {OK RANGE "X-Repo-Commit: 0123456789abcdef0123456789abcdef0123456\n", NO_COMMIT},
+        {OK RANGE "X-Repo-Commit: 0123456789abcdef0123456789abcdef0123456g\n", NO_COMMIT},
+        {OK RANGE "X-Repo-Commit: 0123456789abcdef0123456789abcdef012345/.\n", NO_COMMIT},
+        {OK RANGE "X-Repo-Commit: ../../evil\n", NO_COMMIT},
+        {OK RANGE "X-Repo-Commit:\n", NO_COMMIT},
         {"HTTP/1.1 200 OK\n" RANGE, "the server does not serve ranges; download it first"},
         {"HTTP/1.1\n", "the server does not answer as HTTP servers do"},
         {"HTTP/1.1 999 x\n", "the server does not answer as HTTP servers do"},

@@ -64,8 +64,8 @@ static const struct dti_option options[] = {
     OPT_UINT(0, "seed", struct calc_args, policy.seed, policy.seed_given, 0, UINT64_MAX, "N",
              "seed of rand, randn and --round stochastic"),
     OPT_DTYPE(0, "accumulate", struct calc_args, accumulate, "DTYPE",
-              "compute reductions and functions such as softmax in this dtype, and round the "
-              "result",
+              "compute sums, products and functions such as softmax in this dtype, and round the "
+              "result; rowmax, min and max alone, which round nothing, stay in their dtype",
               .matters = true, .group = "lists"),
     OPT_LIST(0, "order", struct calc_args, order, "ORDER", order_choices,
              "how to add up a list: sequential, pairwise, blocked:N or kahan", .matters = true),

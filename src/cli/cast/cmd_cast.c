@@ -83,8 +83,10 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "ints", struct cast_args, tensors.ints, "files: cast integers and bool too"),
     DTI_ROW_DRY_RUN(struct cast_args, tensors.dry_run),
     DTI_ROW_TEMPLATE(struct cast_args, tensors.model),
+    DTI_ROW_SHARD_SIZE(struct cast_args, tensors.shard_size),
     DTI_ROW_PART(struct cast_args, tensors.part),
     DTI_ROW_FINISH(struct cast_args, tensors.finish),
+    DTI_ROW_CHECK_PARTS(struct cast_args, tensors.check_parts),
     DTI_ROW_SHAPE(struct cast_args, tensors.shape, " that become npy or safetensors"),
     DTI_ROW_ASSUME(struct cast_args, tensors.assume),
     DTI_ROW_LENIENT(struct cast_args, tensors.lenient),
@@ -97,7 +99,7 @@ static const char of_values[] = "stacks digits";
 static const char of_transfers[] = "output as force count packing from-packing endian report";
 static const char of_transfers_and_lines[] = "threads";
 static const char of_tensors[] = "cast-only keep select allow-unmatched no-copy ints shape assume "
-                                 "lenient max-memory dry-run template part "
+                                 "lenient max-memory dry-run template max-shard-size part "
                                  "finish";
 
 enum kind { VALUES, ARRAY, FILES };

@@ -71,10 +71,11 @@ static enum dti_status open_files(struct compare_job *job, char **operands,
     enum dti_status status = dti_logical_open(&compare->a, operands[0], options, reterr);
     if (status == DTI_OK)
         status = dti_logical_open(&compare->b, operands[1], options, reterr);
+    if (status == DTI_OK)
+        status = dti_compare_pair(compare, reterr);
     if (status == DTI_OK) {
         dti_file_source_warn(job->cx, compare->a);
         dti_file_source_warn(job->cx, compare->b);
-        status = dti_compare_pair(compare, reterr);
     }
     const char *const only = compare->only;
     if (status != DTI_OK || !only || compare->result_count > 0)
@@ -125,6 +126,7 @@ static const struct dti_option options[] = {
              "show the N tensors that differ most; the default is 10, -v shows all",
              .matters = true),
     DTI_LOGICAL_OPTIONS(struct compare_args, file),
+    DTI_LIKE_OPTION(struct compare_args, file),
     DTI_SOURCE_OPTIONS(struct compare_args, file),
     DTI_SHAPE_OPTION(struct compare_args, file),
     DTI_SCAN_OPTIONS(struct compare_args, file),

@@ -52,11 +52,9 @@ static enum dti_status explain_init(struct explain_job *ret, const struct explai
 }
 
 static const struct dti_option options[] = {
-    DTI_LOGICAL_OPTIONS(struct explain_args, file),
-    DTI_SOURCE_OPTIONS(struct explain_args, file),
-    DTI_SHAPE_OPTION(struct explain_args, file),
-    DTI_SCAN_OPTIONS(struct explain_args, file),
-    OPT_END,
+    DTI_LOGICAL_OPTIONS(struct explain_args, file), DTI_LIKE_OPTION(struct explain_args, file),
+    DTI_SOURCE_OPTIONS(struct explain_args, file),  DTI_SHAPE_OPTION(struct explain_args, file),
+    DTI_SCAN_OPTIONS(struct explain_args, file),    OPT_END,
 };
 
 static enum dti_status run(const void *args, char **operands, int operand_count,

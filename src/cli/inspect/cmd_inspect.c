@@ -56,6 +56,7 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "metadata", struct inspect_args, metadata, "show all metadata entries in full",
              .matters = true),
     DTI_LOGICAL_OPTIONS(struct inspect_args, file),
+    DTI_LIKE_OPTION(struct inspect_args, file),
     DTI_SOURCE_OPTIONS(struct inspect_args, file),
     DTI_SHAPE_OPTION(struct inspect_args, file),
     DTI_SCAN_OPTIONS(struct inspect_args, file),

@@ -14,8 +14,7 @@ enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40 };
 /* Quantized blocks: their dtype already shows it. */
 static bool is_blocks(const struct inspect_view *view, const struct dti_tensor *tensor)
 {
-    return tensor->block ||
-           (!tensor->format && view->report->container->kind == DTI_CONTAINER_GGUF);
+    return tensor->block || (!tensor->format && dti_is_gguf(view->report->container->kind));
 }
 
 /* Unusual properties. */

@@ -15,7 +15,9 @@
 static const struct dti_choice symmetry_choices[] = {DTI_QUANT_SYMMETRIES(CHOICE){.name = NULL}};
 static const struct dti_choice division_choices[] = {DTI_QUANT_DIVISIONS(CHOICE){.name = NULL}};
 static const struct dti_choice like_choices[] = {
-    DTI_QUANT_LIKES(CHOICE){"pytorch", DTI_QUANT_LIKE_TORCH, ""}, {.name = NULL}};
+    DTI_QUANT_LIKES(CHOICE){"vllm", DTI_QUANT_LIKE_VLLM, "with --dequant, " DTI_LIKE_VLLM_HELP},
+    {"pytorch", DTI_QUANT_LIKE_TORCH, ""},
+    {.name = NULL}};
 static const struct dti_choice mx_scale_choices[] = {DTI_QUANT_MX_SCALES(CHOICE){.name = NULL}};
 static const struct dti_choice nv_scale_choices[] = {DTI_QUANT_NV_SCALES(CHOICE){.name = NULL}};
 static const struct dti_choice packing_choices[] = {DTI_QUANT_ORDERS(CHOICE){.name = NULL}};
@@ -113,8 +115,10 @@ static const struct dti_option options[] = {
     DTI_ROW_LENIENT(struct quant_args, tensors.lenient),
     DTI_ROW_DRY_RUN(struct quant_args, tensors.dry_run),
     DTI_ROW_TEMPLATE(struct quant_args, tensors.model),
+    DTI_ROW_SHARD_SIZE(struct quant_args, tensors.shard_size),
     DTI_ROW_PART(struct quant_args, tensors.part),
     DTI_ROW_FINISH(struct quant_args, tensors.finish),
+    DTI_ROW_CHECK_PARTS(struct quant_args, tensors.check_parts),
     DTI_ROW_THREADS(struct quant_args, transfer.threads, "files: threads"),
     DTI_ROW_MAX_MEMORY(struct quant_args, tensors.max_memory, "files: ", ""),
     DTI_ROW_PROGRESS(struct quant_args, transfer.progress,

@@ -42,13 +42,14 @@ static enum dti_status check_options(const struct quant_args *args, char **opera
                                      struct dti_error *reterr)
 {
     const char *const option = dti_quant_given(
-        args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division like "
+        args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division "
               "mx-scale nv-scale per pad nested-absmax");
     const int files = args->transfer.input ? 0 : 1;
-    if (option)
+    const bool like = args->like_given && args->rules.like != DTI_QUANT_LIKE_VLLM;
+    if (option || like)
         return dti_fail(reterr, DTI_USAGE,
                         "--%s is for quantizing; --dequant reads it from the file: leave it out",
-                        option);
+                        option ? option : "like");
     if (count != files)
         return DTI_OK;
     return dti_rewrite_no_dtype(&command, args->transfer.input ? args->transfer.input : operands[0],
@@ -81,6 +82,7 @@ enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dt
         .high = args->rules.order == DTI_BLOCK_HIGH,
         .bits = (unsigned)args->bits,
         .block = args->rules.block,
+        .reciprocal = args->like_given,
         .said_by = "--bits or --block",
     };
     enum dti_status status = check_options(args, operands, count, reterr);

@@ -18,6 +18,9 @@ static enum dti_status check_options(const struct quant_args *args, struct dti_e
     const bool grouped = args->per_given ? args->rules.per == DTI_PER_GROUP : args->block_given;
     const bool channels =
         args->per_given ? args->rules.per == DTI_PER_CHANNEL : args->axis && !args->block_given;
+    if (args->rules.like == DTI_QUANT_LIKE_VLLM)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--like vllm is for dequantizing; give --dequant, or leave it out");
     if (args->like_given && like)
         return dti_fail(reterr, DTI_USAGE, "--like sets all rules; leave out --%s", like);
     if (args->rules.symmetric && args->rules.affine)

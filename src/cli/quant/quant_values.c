@@ -22,10 +22,10 @@ static bool is_target(const char *text)
 static enum dti_status check_operands(const struct quant_args *args, char **operands, int count,
                                       struct dti_error *reterr)
 {
-    const char *const of_files =
-        dti_quant_given(args, "input output dequant as force layout nested-absmax bits quant-only "
-                              "keep select allow-unmatched no-copy assume lenient dry-run part "
-                              "finish threads max-memory progress axis pad");
+    const char *const of_files = dti_quant_given(
+        args, "input output dequant as force layout nested-absmax bits quant-only "
+              "keep select allow-unmatched no-copy assume lenient dry-run max-shard-size part "
+              "finish threads max-memory progress axis pad");
     if (count == 0)
         return dti_fail(reterr, DTI_USAGE,
                         "nothing to quantize; give values and a dtype, " EXAMPLE);

@@ -65,10 +65,15 @@ static enum dti_status read_raw(struct dti_file_source *source, const struct dti
     return DTI_OK;
 }
 
+const struct dti_choice dti_like_readers[] = {{"vllm", 0, DTI_LIKE_VLLM_HELP}, {.name = NULL}};
+
 static enum dti_status read_logical(struct dti_file_source *source,
                                     const struct dti_file_args *args, struct dti_error *reterr)
 {
-    const char *const beside = args->bits_given ? "--bits" : args->block_given ? "--block" : NULL;
+    const char *const beside = args->bits_given    ? "--bits"
+                               : args->block_given ? "--block"
+                               : args->like_given  ? "--like"
+                                                   : NULL;
     if (args->raw && beside)
         return dti_fail(reterr, DTI_USAGE, "--raw does not dequantize; leave out --raw or %s",
                         beside);
@@ -76,6 +81,7 @@ static enum dti_status read_logical(struct dti_file_source *source,
                                                    .raw = args->raw,
                                                    .bits = (unsigned)args->bits,
                                                    .block = args->block,
+                                                   .reciprocal = args->like_given,
                                                    .said_by = "--bits or --block"};
     return dti_level_choose(getenv("DTINFO_CPU"), &source->logical.level, reterr);
 }

@@ -17,7 +17,9 @@ struct dti_file_args {
     const char *from, *shape, *assume, *threads, *max_memory;
     int endian, packing, progress; /* progress: enum dti_progress_when */
     uint64_t bits, block;
-    bool endian_given, packing_given, progress_given, lenient, raw, bits_given, block_given;
+    int like; /* of dti_like_readers */
+    bool endian_given, packing_given, progress_given, lenient, raw, bits_given, block_given,
+        like_given;
 };
 
 enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
@@ -34,6 +36,13 @@ enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
                  "quantized codes have N bits, overriding config.json"),                      \
         OPT_UINT(0, "block", type, args.block, args.block_given, 1, 65536, "N",               \
                  "N quantized neighbours share a scale")
+/* Of those that look at its numbers. */
+#define DTI_LIKE_OPTION(type, args)                 \
+    DTI_ROW_LIKE(type, args.like, dti_like_readers, \
+                 "dequantize as this program does where it differs from the layout's own")
+/* The programs. */
+extern const struct dti_choice dti_like_readers[];
+#define DTI_LIKE_VLLM_HELP           "nvfp4 of compressed-tensors: scales times 1 / the global scale"
 #define DTI_SHAPE_OPTION(type, args) DTI_ROW_SHAPE(type, args.shape, "")
 #define DTI_SCAN_OPTIONS(type, args)                                             \
     DTI_ROW_THREADS(type, args.threads, "threads"),                              \

@@ -65,8 +65,8 @@ static const char *ending_of(const char *path)
 static bool is_made_of(enum dti_container_kind kind, const struct dti_container *input,
                        const struct dti_container *model)
 {
-    return !(dti_container_traits(kind) & DTI_CONTAINER_REMADE) || (input && input->kind == kind) ||
-           (model && model->kind == kind);
+    return !(dti_container_traits(kind) & DTI_CONTAINER_REMADE) ||
+           (input && dti_is_gguf(input->kind)) || (model && dti_is_gguf(model->kind));
 }
 
 const char *dti_file_endings(char text[DTI_ENDINGS_SIZE], const struct dti_container *input,

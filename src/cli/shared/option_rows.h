@@ -66,12 +66,19 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_TEMPLATE(args, field)                  \
     OPT_FILE(0, "template", args, field, "MODEL.gguf", \
              "files: write gguf with the metadata and the order of tensors of this file")
+#define DTI_ROW_SHARD_SIZE(args, field)                \
+    OPT_TEXT(0, "max-shard-size", args, field, "SIZE", \
+             "gguf: write files of at most SIZE, as in 4GiB, where one file would be larger")
 #define DTI_ROW_PART(args, field)           \
     OPT_TEXT(0, "part", args, field, "K/N", \
              "folders: write part K of N of the shards, for runs on several machines")
 #define DTI_ROW_FINISH(args, field)    \
     OPT_FLAG(0, "finish", args, field, \
              "folders: check that all parts are there, then write the index and the other files")
+#define DTI_ROW_CHECK_PARTS(args, field) \
+    OPT_FLAG(                            \
+        0, "check-parts", args, field,   \
+        "with --finish: read all shards, and compare their sums with those that were written")
 #define DTI_ROW_DRY_RUN(args, field)                                                            \
     OPT_FLAG(0, "dry-run", args, field, "files: show what would be written, and write nothing", \
              .matters = true)

@@ -69,6 +69,23 @@ static void put_finish(const struct dti_rewrite_job *job, struct dti_line *line)
     dti_line_end(line);
 }
 
+/* "  replaces out/model.safetensors.index.json and 2 other old files"; all with --dry-run. */
+static void put_old_form(const struct dti_rewrite_job *job, struct dti_line *line)
+{
+    const struct dti_old_form *const old = &job->rewrite->files.old;
+    const size_t named = job->tensors->dry_run || old->count < 3 ? old->count : 1;
+    char path[DTI_QUOTE_SIZE], more[DTI_PLURAL_SIZE];
+    if (old->count == 0)
+        return;
+    for (size_t i = 0; i < named; i++)
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s%s", i == 0 ? "  replaces " : ", ",
+                       dti_human_path(path, old->paths[i]));
+    if (named < old->count)
+        dti_line_print(line, DTI_STYLE_PLAIN, " and %s",
+                       dti_plural_words(more, old->count - named, "other old file"));
+    dti_line_end(line);
+}
+
 /* "  general.file_type 15, was 7" */
 static void put_changes(const struct dti_new_files *files, struct dti_line *line)
 {
@@ -109,6 +126,7 @@ void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
     if (job->request.finish) {
         put_finish(job, line);
         put_companions(rewrite, line);
+        put_old_form(job, line);
         return;
     }
     char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], read[DTI_TEXT_SIZE], written[DTI_TEXT_SIZE];
@@ -119,8 +137,9 @@ void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
                    : job->to_stdout ? "standard output"
                                     : dti_human_path(to, job->out_path),
                    dti_plural_words(tensors, rewrite->tensor_count, "tensor"));
-    if (rewrite->request.recipe == DTI_RECIPE_QUANTIZE ? files->count > 1
-                                                       : files->kind == DTI_CONTAINER_SHARDED)
+    if (files->kind == DTI_CONTAINER_SHARDED
+            ? rewrite->request.recipe != DTI_RECIPE_QUANTIZE || files->count > 1
+            : files->count > 1)
         dti_line_print(
             line, DTI_STYLE_PLAIN, " in %s",
             dti_plural_words(shards, files->count - files->has_index - files->companions, "file"));
@@ -132,6 +151,7 @@ void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
     dti_line_end(line);
     put_share(job, line);
     put_companions(rewrite, line);
+    put_old_form(job, line);
     put_changes(files, line);
 }
 

@@ -47,6 +47,29 @@ static bool is_source(const struct dti_rewrite_job *job)
     return same;
 }
 
+/* Whether the name says that the file is a part, or the size that it is a split one. */
+static enum dti_status check_gguf(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const char *const path = job->out_path, *const slash = path ? strrchr(path, '/') : NULL;
+    const char *const size = job->tensors->shard_size;
+    struct dti_gguf_part_name named;
+    char quoted[DTI_QUOTE_SIZE];
+    if (job->target.kind != DTI_CONTAINER_GGUF)
+        return !size ? DTI_OK
+                     : dti_fail(reterr, DTI_USAGE,
+                                "--max-shard-size is for gguf files; give -o a name that ends in "
+                                "%s, or leave it out",
+                                dti_container_extension(DTI_CONTAINER_GGUF));
+    if (path && dti_gguf_part_named(slash ? slash + 1 : path, &named))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is the name of one part of a model; give -o a name without its "
+                        "numbers, and --max-shard-size to write parts",
+                        dti_quote(quoted, path, strlen(path)));
+    return !size ? DTI_OK
+                 : dti_amount_bytes("--max-shard-size", size, strlen(size),
+                                    &job->request.most_bytes, reterr);
+}
+
 /* Parts are whole shards. */
 static enum dti_status check_shared(const struct dti_rewrite_job *job, struct dti_error *reterr)
 {
@@ -76,8 +99,10 @@ static enum dti_status check_shared(const struct dti_rewrite_job *job, struct dt
 
 static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const enum dti_status status = dti_file_target_choose(job->container, job->model, job->out_path,
-                                                          form_of(job), &job->target, reterr);
+    enum dti_status status = dti_file_target_choose(job->container, job->model, job->out_path,
+                                                    form_of(job), &job->target, reterr);
+    if (status == DTI_OK)
+        status = check_gguf(job, reterr);
     if (status != DTI_OK)
         return status;
     const bool parts = job->target.kind != DTI_CONTAINER_RAW &&
@@ -98,7 +123,7 @@ static enum dti_status open_template(struct dti_rewrite_job *job, struct dti_err
     char quoted[DTI_QUOTE_SIZE];
     const enum dti_status status =
         path ? dti_container_open(&job->model, path, NULL, reterr) : DTI_OK;
-    if (status != DTI_OK || !path || job->model->kind == DTI_CONTAINER_GGUF)
+    if (status != DTI_OK || !path || dti_is_gguf(job->model->kind))
         return status;
     return dti_fail(reterr, DTI_WRONG_KIND,
                     "%s is %s, and a template is a gguf file of the same model; leave out "
@@ -153,6 +178,11 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
                                                     : job->container;
     for (size_t i = 0; i < seen->note_count; i++)
         dti_cast_job_warn(&job->job, &seen->notes[i]);
+    if (request->finish || request->part.count > 0) {
+        if (!dti_rewrite_recipe(job))
+            return dti_no_memory(reterr);
+        request->made_by = job->recipe.data;
+    }
     status = match_template(job, &seen, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_new(&job->rewrite, seen, request, reterr);
@@ -247,8 +277,8 @@ static enum dti_status check_parts(struct dti_rewrite_job *job, struct dti_error
     struct dti_error error;
     if (!job->request.finish)
         return DTI_OK;
-    const enum dti_status status =
-        dti_new_files_complete(&job->rewrite->files, dti_cast_job_warn, &job->job, &error);
+    const enum dti_status status = dti_new_files_complete(
+        &job->rewrite->files, job->tensors->check_parts, dti_cast_job_warn, &job->job, &error);
     if (status != DTI_ANSWER_NO) {
         if (status != DTI_OK)
             *reterr = error;
@@ -314,6 +344,7 @@ static void end(struct dti_rewrite_job *job)
     dti_container_free(job->container);
     dti_container_free(job->model);
     dti_file_target_free(&job->target);
+    dti_buffer_free(&job->recipe);
     dti_cast_job_free(&job->job);
 }
 

@@ -24,8 +24,8 @@ struct dti_transfer_args {
 
 /* Options only for tensors. */
 struct dti_tensor_args {
-    const char *shape, *assume, *only, *keep, *select, *max_memory, *part, *model;
-    bool ints, dry_run, lenient, allow_unmatched, no_copy, finish;
+    const char *shape, *assume, *only, *keep, *select, *max_memory, *part, *model, *shard_size;
+    bool ints, dry_run, lenient, allow_unmatched, no_copy, finish, check_parts;
 };
 
 struct dti_rewrite_job;
@@ -58,6 +58,8 @@ struct dti_rewrite_job {
     bool to_text, to_stdout;
     bool shown; /* print the report: on stdout, or on stderr if the data goes to stdout */
     struct dti_file_source source;
+    const char *dtype;                    /* the operand, or NULL */
+    struct dti_buffer recipe;             /* of a divided run; freed at the end */
     uint64_t max_memory;                  /* 0 for the default */
     size_t threads;                       /* 0 until chosen */
     struct dti_file_dequant_request view; /* how quantized tensors are read, as options say */
@@ -87,6 +89,10 @@ enum dti_status dti_rewrite_cast(struct dti_rewrite_job *job, const struct dti_p
                                  const char *dtype, struct dti_error *reterr);
 /* The contents of an input that does not describe itself. */
 enum dti_status dti_rewrite_source_options(struct dti_rewrite_job *job, struct dti_error *reterr);
+
+/* rewrite_recipe.c: all options and operands that decide the bytes of the new files, as they were
+ * given. False: memory ran out. */
+bool dti_rewrite_recipe(struct dti_rewrite_job *job);
 
 /* The errors for an operand after the dtype, and for a missing dtype. */
 enum dti_status dti_rewrite_surplus(const char *operand, struct dti_error *reterr);

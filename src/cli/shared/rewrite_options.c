@@ -67,7 +67,7 @@ enum dti_status dti_rewrite_operands(struct dti_rewrite_job *job, char **operand
         return dti_rewrite_surplus(operands[files + 1], reterr);
     if (count == files)
         return dti_rewrite_no_dtype(job->command, job->path, reterr);
-    *ret_dtype = operands[files];
+    *ret_dtype = job->dtype = operands[files];
     return DTI_OK;
 }
 
@@ -119,6 +119,8 @@ static enum dti_status read_share(const struct dti_tensor_args *tensors,
     if (tensors->part && tensors->finish)
         return dti_fail(reterr, DTI_USAGE,
                         "--finish runs once, after all parts; leave out --part or --finish");
+    if (tensors->check_parts && !tensors->finish)
+        return dti_fail(reterr, DTI_USAGE, "--check-parts is for --finish; leave it out");
     ret->finish = tensors->finish;
     return tensors->part ? read_part(tensors->part, &ret->part, reterr) : DTI_OK;
 }

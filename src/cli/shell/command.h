@@ -12,6 +12,7 @@
 #include "cli/shell/standard.h"
 #include "dtinfo/container.h"
 #include "dtinfo/error.h"
+#include "dtinfo/input.h"
 #include "dtinfo/json.h"
 #include "dtinfo/output_leftovers.h"
 #include "dtinfo/table.h"
@@ -64,8 +65,11 @@ enum dti_status dti_context_flush(const struct dti_context *cx, struct dti_error
 /* Writes an answer as a document: DTI_ANSWER(cx, finfo, &answer, reterr) calls
  * dti_document_finfo().
  */
-#define DTI_ANSWER(cx, name, answer, reterr) \
-    (dti_document_##name((cx)->json, (answer)), dti_document_write((cx)->json, (cx)->out, (reterr)))
+#define DTI_ANSWER(cx, name, answer, reterr)           \
+    (dti_inputs_unchanged(reterr) != DTI_OK            \
+         ? DTI_BAD_INPUT                               \
+         : (dti_document_##name((cx)->json, (answer)), \
+            dti_document_write((cx)->json, (cx)->out, (reterr))))
 
 /* "dtinfo cast: warning text" on stderr, unless -q. The text must be safe (dti_quote). */
 void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(2, 3);

@@ -11,6 +11,7 @@
 #include "cli/shell/page.h"
 #include "cli/shell/standard.h"
 #include "dtinfo/dtype.h"
+#include "dtinfo/input.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/remote.h"
 
@@ -162,7 +163,7 @@ static void report(struct dti_context *cx, const struct dti_error *error)
 int dti_command_line(char **words, int count, FILE *out, FILE *err)
 {
     struct dti_context cx;
-    struct dti_error error = {.status = DTI_OK};
+    struct dti_error error = {.status = DTI_OK}, changed;
     dti_context_init(&cx, words, count, out, err);
 
     enum dti_status status = DTI_OK;
@@ -170,6 +171,12 @@ int dti_command_line(char **words, int count, FILE *out, FILE *err)
         status = dti_remote_take_query(words[i], &error);
     if (status == DTI_OK)
         status = run_words(words, count, &cx, &error);
+    if ((status == DTI_OK || status == DTI_ANSWER_NO) && dti_inputs_unchanged(&changed) != DTI_OK) {
+        status = changed.status; /* the answer is out, and not to be relied on */
+        error.text[0] = '\0';
+        dti_complain(&cx, &changed);
+    }
+    dti_inputs_forget();
     /* a failed write is found again, with its cause, when out is closed */
     if (status != DTI_OK && !(status == DTI_WRITE_FAILED && ferror(out)))
         report(&cx, &error);

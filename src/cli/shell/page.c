@@ -71,11 +71,16 @@ static enum dti_status check_picks(const struct dti_table_picks *picks, enum dti
 enum dti_status dti_page_end(struct dti_page *page, struct dti_context *cx, enum dti_status status,
                              struct dti_error *reterr)
 {
+    /* a JSON document has seen to it before it was made */
+    const bool changed = (status == DTI_OK || status == DTI_ANSWER_NO) &&
+                         cx->output == DTI_OUTPUT_HUMAN && dti_inputs_unchanged(reterr) != DTI_OK;
+    if (changed)
+        status = DTI_BAD_INPUT;
     if ((status == DTI_OK || status == DTI_ANSWER_NO) && cx->picks)
         status = check_picks(cx->picks, status, reterr);
     if (page->stream) {
         struct dti_error error;
-        const bool whole = !cx->picks || status == DTI_OK || status == DTI_ANSWER_NO;
+        const bool whole = !changed && (!cx->picks || status == DTI_OK || status == DTI_ANSWER_NO);
         const enum dti_status written = whole ? turn(cx, &error) : DTI_OK;
         if (written != DTI_OK && (status == DTI_OK || status == DTI_ANSWER_NO)) {
             *reterr = error;

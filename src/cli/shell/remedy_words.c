@@ -44,6 +44,9 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_COMPUTE] = "%s; 'dtinfo calc' computes expressions",
     [DTI_REMEDY_SUPPORTS] = "%s; --supports DTYPE lists the architectures that compute with it",
     [DTI_REMEDY_KEEP] = "%s; --keep leaves it unchanged",
+    [DTI_REMEDY_COMPLETE] = "%s; add what is missing, or quantize it again",
+    [DTI_REMEDY_READ_STORED] =
+        "%s; add what is missing or quantize it again, or read what is stored with --raw",
     [DTI_REMEDY_NO_COPY] = "%s; --no-copy leaves it out",
     [DTI_REMEDY_RUN_PARTS] = "%s; run the --part that writes them",
     [DTI_REMEDY_REPLACE_PARTS] = "%s; run the --part that writes them again, with --force",
@@ -60,6 +63,15 @@ static const char *const words[DTI_REMEDY_COUNT] = {
         "%s; 'dtinfo quant --dequant' converts them to floats, --select writes the others",
     [DTI_REMEDY_FLOATS] = "%s; --to bf16 makes floats of it",
     [DTI_REMEDY_FLOATS_OR_KEEP] = "%s; --to bf16 makes floats of it, --keep leaves it unchanged",
+    [DTI_REMEDY_GPTQ_V2] = "%s; --to gptq_v2 stores zero points as they are",
+    [DTI_REMEDY_GPTQ_V2_OR_COMPRESSED] =
+        "%s; --to gptq_v2 and --to compressed-tensors store zero points as they are",
+    [DTI_REMEDY_LAYOUT_WITH_ORDER] =
+        "%s; --to gptq_v2 and --to compressed-tensors do, --to bf16 makes floats of it, --keep "
+        "leaves it unchanged",
+    [DTI_REMEDY_SCALES_OF_16_BITS] =
+        "%s; --scale-dtype fp16 or bf16 rounds them, --to bf16 makes floats of it, --keep leaves "
+        "it unchanged",
     [DTI_REMEDY_QUANTIZE] = "%s; 'dtinfo quant' stores floats as integers with scales",
     [DTI_REMEDY_APPLY_SCALES] = "%s; 'quant --dequant' applies scales",
     [DTI_REMEDY_CORRECT_SELECT] = "--select %s",

@@ -12,8 +12,10 @@
 struct transcode_args {
     int to; /* enum dti_transcode_layout; then, from DTI_TRANSCODE_COUNT on, of `plain` */
     int dtype;
+    int scale; /* enum dti_dtype */
     uint64_t bits, block;
-    bool to_given, dtype_given, bits_given, block_given, lossless;
+    int like;
+    bool to_given, dtype_given, scale_given, bits_given, block_given, like_given, lossless;
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
 };
@@ -36,11 +38,19 @@ static const struct dti_choice dtype_choices[] = {
     {.name = NULL},
 };
 
+static const struct dti_choice scale_choices[] = {
+    {"fp16", DTI_FP16, "as GPTQ and AWQ have them"},
+    {"bf16", DTI_BF16, "likewise, of a wider range"},
+    {.name = NULL},
+};
+
 static const struct dti_option options[] = {
     OPT_CHOICE(0, "to", struct transcode_args, to, to_given, "LAYOUT", to_choices,
                "the layout of the new file, or a dtype of plain floats", .matters = true),
     OPT_CHOICE(0, "dtype", struct transcode_args, dtype, dtype_given, "DTYPE", dtype_choices,
                "what blocks of mxfp4 become", .matters = true),
+    OPT_CHOICE(0, "scale-dtype", struct transcode_args, scale, scale_given, "DTYPE", scale_choices,
+               "integers: round scales of fp32 to this dtype", .matters = true),
     OPT_FLAG(0, "require-lossless", struct transcode_args, lossless,
              "fail and write nothing if any number would change", .matters = true),
     DTI_ROW_INPUT(struct transcode_args, transfer.input, "the file to read", "an option"),
@@ -54,10 +64,13 @@ static const struct dti_option options[] = {
     DTI_ROW_NO_COPY(struct transcode_args, tensors.no_copy),
     DTI_ROW_PART(struct transcode_args, tensors.part),
     DTI_ROW_FINISH(struct transcode_args, tensors.finish),
+    DTI_ROW_CHECK_PARTS(struct transcode_args, tensors.check_parts),
     OPT_UINT(0, "bits", struct transcode_args, bits, bits_given, 1, 16, "N",
              "codes of the input have N bits, overriding config.json"),
     OPT_UINT(0, "block", struct transcode_args, block, block_given, 1, 65536, "N",
              "N neighbours of the input share a scale, overriding config.json"),
+    DTI_ROW_LIKE(struct transcode_args, like, dti_like_readers,
+                 "read both layouts as this program does where it differs from their own"),
     DTI_ROW_ASSUME(struct transcode_args, tensors.assume),
     DTI_ROW_LENIENT(struct transcode_args, tensors.lenient),
     DTI_ROW_DRY_RUN(struct transcode_args, tensors.dry_run),
@@ -77,6 +90,7 @@ static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error
         .layout = (enum dti_transcode_layout)args->to,
         .nvfp4 = args->dtype_given,
         .lossless = args->lossless,
+        .scale = args->scale_given ? (enum dti_dtype)args->scale : DTI_NONE,
     };
     const enum dti_status status = dti_dequant_view(job, reterr);
     if (status != DTI_OK)
@@ -147,7 +161,15 @@ static enum dti_status check_options(const struct transcode_args *args, struct d
     if (floats && args->lossless)
         return dti_fail(reterr, DTI_USAGE,
                         "--require-lossless is for layouts of quantized tensors; leave it out");
+    if (floats && args->scale_given)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--scale-dtype is for layouts of quantized tensors; leave it out");
     const enum dti_transcode_layout layout = (enum dti_transcode_layout)args->to;
+    if (args->scale_given &&
+        (!dti_transcode_layout_has_integers(layout) || layout == DTI_TRANSCODE_MLX))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--scale-dtype is for gptq, gptq_v2, awq and compressed-tensors; leave it "
+                        "out");
     if (args->dtype_given && !dti_transcode_layout_has_nvfp4(layout))
         return dti_fail(reterr, DTI_USAGE,
                         "%s has no nvfp4; leave out --dtype, or use another --to",
@@ -177,8 +199,10 @@ static enum dti_status run(const void *all_args, char **operands, int count, str
                          cx);
     job.args = args;
     job.request.recipe = floats ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_TRANSCODE;
-    job.view = (struct dti_file_dequant_request){
-        .bits = (unsigned)args->bits, .block = args->block, .said_by = "--bits or --block"};
+    job.view = (struct dti_file_dequant_request){.bits = (unsigned)args->bits,
+                                                 .block = args->block,
+                                                 .reciprocal = args->like_given,
+                                                 .said_by = "--bits or --block"};
     enum dti_status status = dti_rewrite_operands(&job, operands, count, NULL, reterr);
     if (status == DTI_OK)
         status = check_options(args, reterr);

@@ -164,6 +164,7 @@ static const struct dti_option options[] = {
     OPT_FILE(0, "attest", struct verify_args, attest, "FILE",
              "if all is verified, write an in-toto statement of it", .matters = true),
     DTI_LOGICAL_OPTIONS(struct verify_args, file),
+    DTI_LIKE_OPTION(struct verify_args, file),
     DTI_SOURCE_OPTIONS(struct verify_args, file),
     DTI_SHAPE_OPTION(struct verify_args, file),
     DTI_SCAN_OPTIONS(struct verify_args, file),

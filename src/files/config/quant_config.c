@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "dtinfo/remote.h"
 #include "files/config/quant_config_block.h"
 
 enum { CONFIG_MAX = 16 << 20 };
@@ -191,6 +192,7 @@ static enum dti_status use(const struct dti_config_reading *reading,
         memcpy(config->unread, block->format, sizeof config->unread);
     use_words(block, config);
     config->own_order = block->own_order;
+    memcpy(config->algorithm, block->algorithm, sizeof config->algorithm);
     config->quark = block->quark;
     dti_config_end_quark(&config->quark);
     memcpy(config->linear_class, block->linear_class, sizeof config->linear_class);
@@ -259,15 +261,20 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
         kind++;
     (void)snprintf(reading.label, sizeof reading.label, "%s", label);
     dti_json_reader_init(&reading.json, text, length);
+    reading.json.nonfinite = true;
     enum dti_status status = read_members(&reading, kind, found, reterr);
     dti_json_reader_free(&reading.json);
+    if (status == DTI_OK)
+        status = dti_config_check_repeats(&reading, text, length, kind != config_files, reterr);
     for (unsigned i = 0; i < PLACES && status == DTI_OK; i++) {
         if (!found->blocks[i].there)
             continue;
         config->file = file;
         if (found->blocks[i].method[0] == '\0')
             (void)snprintf(found->blocks[i].method, DTI_CONFIG_WORD, "%s", kind->method);
-        status = use(&reading, &found->blocks[i], found->expert, config, reterr);
+        status = dti_config_check_block(&reading, &found->blocks[i], reterr);
+        if (status == DTI_OK)
+            status = use(&reading, &found->blocks[i], found->expert, config, reterr);
         break;
     }
     if (status == DTI_OK)
@@ -343,6 +350,15 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
             model = ret->model;
     }
     ret->model = model;
+    const bool asks = !dti_is_address(path) || strncmp(ret->method, "modelopt", 8) == 0;
+    memcpy(path + folder, config_files[1].name, strlen(config_files[1].name) + 1);
+    if (status == DTI_OK && ret->file == config_files[0].name && asks && may_be_there(path)) {
+        struct dti_quant_config other = {.file = NULL};
+        status = read_file(path, config_files[1].name, &other, reterr);
+        if (status == DTI_OK && other.file)
+            dti_quant_config_compare(ret, &other);
+        dti_quant_config_free(status == DTI_OK ? &other : ret);
+    }
     free(path);
     return status;
 }

@@ -29,6 +29,7 @@ struct dti_quant_hint {
     uint64_t group[2];  /* GROUP: 0 and how many share a scale; BLOCK: rows and columns; OPEN: both
                          * of any that are not of one place or all; 0: not said */
     bool asymmetric;    /* there are zero points */
+    bool ordered;       /* columns have groups in an order of their own */
     const char *format; /* that of the group; NULL: that of the configuration */
 };
 
@@ -51,9 +52,11 @@ struct dti_config_model {
 
 enum { DTI_QUANT_HINTS_MAX = 32, DTI_CONFIG_NAME = 24 };
 struct dti_quant_config {
-    const char *file; /* "config.json"; NULL: there is none, or it says nothing of quantization */
-    char unread[32];  /* the name of a format that is not read, of all tensors; "": none */
-    char method[32];  /* "gptq"; "": it is not said */
+    const char *file;   /* "config.json"; NULL: there is none, or it says nothing of quantization */
+    char conflict[128]; /* another file says something else, in words; "": none does */
+    char unread[32];    /* the name of a format that is not read, of all tensors; "": none */
+    char method[32];    /* "gptq"; "": it is not said */
+    char algorithm[32]; /* ModelOpt's "quant_algo"; "": likewise */
     char checkpoint_format[32], version[32]; /* of gptq and awq; "": likewise */
     bool own_order;                          /* gptq: groups may be in an order of their own */
     char linear_class[32];                   /* of bitnet */
@@ -90,6 +93,10 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
 enum dti_status dti_quant_config_read(const struct dti_container *container,
                                       struct dti_quant_config *ret, struct dti_error *reterr);
 
+/* Sets `conflict` where the algorithms or the group sizes differ. */
+void dti_quant_config_compare(struct dti_quant_config *config,
+                              const struct dti_quant_config *other);
+
 /* What is said of a module, "model.layers.0.mlp.up_proj". */
 enum dti_quant_said {
     DTI_SAID_QUANTIZED, /* it is, or nothing is said of any module */
@@ -107,17 +114,25 @@ struct dti_quant_module {
     size_t rule_length;
     struct dti_quant_hint picked[2];
 };
-/* Not from several threads. Fails with DTI_NO_MEMORY, and with DTI_BAD_INPUT where patterns take
- * too long, in words that follow the name of the file. */
+/* Not from several threads. Fails with DTI_NO_MEMORY alone once the tensors were judged. */
 enum dti_status dti_quant_config_module(const struct dti_quant_config *config, const char *name,
                                         size_t length, struct dti_quant_module *ret,
                                         struct dti_error *reterr);
+/* The length of the name of the module that has the tensor. */
+size_t dti_quant_module_length(const struct dti_tensor *tensor);
 
-/* Lets all names and patterns that match a module count as used. Then the next of those that are
- * not, from *at on, which is 0 at first; NULL: there is no more. Names of classes are left out.
- * Fails as dti_quant_config_module() does. */
-enum dti_status dti_quant_config_use(const struct dti_quant_config *config, const char *name,
-                                     size_t length, struct dti_error *reterr);
+/* Matches all modules that have tensors, and all others that anybody asks for. Fails with
+ * DTI_BAD_INPUT where patterns take too long, in words that follow the name of the file; where they
+ * do not, nothing does later: all readers and the checks say the same. */
+enum dti_status dti_quant_config_judge(const struct dti_quant_config *config,
+                                       const struct dti_container *container,
+                                       struct dti_error *reterr);
+/* Lets names and patterns that match a module of the container count as used. Then the next of
+ * those that are not, from *at on, which is 0 at first; NULL: there is no more. Names of classes
+ * are left out. Fails as dti_quant_config_module() does. */
+enum dti_status dti_quant_config_use(const struct dti_quant_config *config,
+                                     const struct dti_container *container,
+                                     struct dti_error *reterr);
 const struct dti_module_rule *dti_quant_config_unused(const struct dti_quant_config *config,
                                                       size_t *at);
 

@@ -179,6 +179,15 @@ enum dti_status dti_config_read_bits(struct dti_config_reading *reading, const c
     return status;
 }
 
+static enum dti_status read_group_size(struct dti_config_reading *reading, const char *key,
+                                       struct dti_config_block *block, struct dti_error *reterr)
+{
+    const enum dti_status status =
+        dti_config_read_count(reading, key, NULL, &block->group_size, reterr);
+    block->no_groups = status == DTI_OK && reading->json.token[0] == '0';
+    return status;
+}
+
 enum dti_status dti_config_read_members(struct dti_config_reading *reading,
                                         struct dti_config_block *block, struct dti_error *reterr)
 {
@@ -213,7 +222,7 @@ enum dti_status dti_config_read_members(struct dti_config_reading *reading,
         else if (strcmp(key, "bits") == 0 || strcmp(key, "w_bit") == 0)
             status = dti_config_read_bits(reading, key, &block->bits, reterr);
         else if (strcmp(key, "group_size") == 0 || strcmp(key, "q_group_size") == 0)
-            status = dti_config_read_count(reading, key, NULL, &block->group_size, reterr);
+            status = read_group_size(reading, key, block, reterr);
         else if (strcmp(key, "mode") == 0)
             status = dti_config_read_word(reading, key, block->mode, reterr);
         else if (strcmp(key, "weight_block_size") == 0)

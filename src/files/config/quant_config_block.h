@@ -40,7 +40,7 @@ struct dti_config_entries {
     size_t count, capacity;
 };
 
-/* The object, unchanged; the last of equal members counts, as for Python. */
+/* The object, unchanged. */
 struct dti_config_block {
     bool there;
     char method[DTI_CONFIG_WORD], format[DTI_CONFIG_WORD], algorithm[DTI_CONFIG_WORD];
@@ -51,11 +51,12 @@ struct dti_config_block {
     struct dti_quark_config quark;
     unsigned bits;
     uint64_t group_size, side[2];
+    bool no_groups; /* the group size is 0, and neither -1 nor null */
+    bool grouped;   /* there are "config_groups" */
     size_t count;
     char mode[DTI_CONFIG_WORD]; /* MLX's, as are modules */
     struct dti_config_modules modules;
     struct dti_quant_hint hints[DTI_QUANT_HINTS_MAX]; /* of its groups and layers */
-    uint32_t untargeted; /* hints of groups without targets, which are for all modules: a set */
     struct dti_config_entries lists[DTI_CONFIG_LISTS];
 };
 enum dti_status dti_config_read_block(struct dti_config_reading *reading, const char *name,
@@ -128,6 +129,15 @@ enum dti_status dti_config_read_strings(struct dti_config_reading *reading, cons
 
 /* What ModelOpt calls a scheme; false: it is not known here. */
 bool dti_config_algorithm(const char *name, uint64_t group_size, struct dti_quant_hint *ret);
+
+/* quant_config_valid.c: refuses what no loader of the method takes. */
+enum dti_status dti_config_check_block(const struct dti_config_reading *reading,
+                                       const struct dti_config_block *block,
+                                       struct dti_error *reterr);
+/* quant_config_repeats.c: refuses members that are there twice, where they say something of
+ * quantization: which one counts is up to the parser. whole: all members do. */
+enum dti_status dti_config_check_repeats(struct dti_config_reading *reading, const char *text,
+                                         size_t length, bool whole, struct dti_error *reterr);
 
 /* Fills what the configuration says of modules by their names. */
 enum dti_status dti_config_make_rules(const struct dti_config_reading *reading,

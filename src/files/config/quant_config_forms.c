@@ -109,6 +109,8 @@ static void put_group(struct dti_buffer *out, const struct dti_config_group *gro
     if (form->group[0] > 0)
         dti_buffer_print(out, "        \"block_structure\": [%llu, %llu],\n",
                          (unsigned long long)form->group[0], (unsigned long long)form->group[1]);
+    if (form->ordered)
+        dti_buffer_puts(out, "        \"actorder\": \"group\",\n");
     dti_buffer_print(
         out,
         "        \"dynamic\": false,\n        \"scale_dtype\": \"torch.%s\"\n      },\n"
@@ -171,6 +173,13 @@ void dti_config_put_modelopt(struct dti_buffer *out, const char *algorithm, unsi
     if (group > 0)
         dti_buffer_print(out, "  \"group_size\": %u,\n", group);
     dti_buffer_puts(out, "  \"kv_cache_scheme\": null,\n  \"ignore\": ");
+    dti_buffer_puts(out, kept);
+    dti_buffer_puts(out, "\n}");
+}
+
+void dti_config_put_mxfp4(struct dti_buffer *out, const char *kept)
+{
+    dti_buffer_puts(out, "{\n  \"quant_method\": \"mxfp4\",\n  \"modules_to_not_convert\": ");
     dti_buffer_puts(out, kept);
     dti_buffer_puts(out, "\n}");
 }

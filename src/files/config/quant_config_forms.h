@@ -19,6 +19,7 @@ struct dti_config_form {
     const char *strategy; /* "tensor", "channel", "group", "block", "tensor_group" */
     unsigned bits;        /* of a code */
     bool floats, zero_points;
+    bool ordered;         /* weight_g_idx tells the groups of columns */
     bool inputs;          /* what layers get has a scale of its own, that is stored */
     uint64_t group[2];    /* elements along the last axis; "block" has rows before. 0: none */
     enum dti_dtype scale; /* of scales; DTI_UINT8: fp8_e8m0 */
@@ -41,6 +42,8 @@ void dti_config_put_modelopt(struct dti_buffer *out, const char *algorithm, unsi
                              const char *kept);
 void dti_config_put_bitsandbytes(struct dti_buffer *out, const char *type, bool nested,
                                  const char *kept);
+/* The experts of gpt-oss. */
+void dti_config_put_mxfp4(struct dti_buffer *out, const char *kept);
 void dti_config_put_fp8(struct dti_buffer *out, const uint64_t block[2], const char *kept);
 
 /* The algorithm by which ModelOpt's loaders read blocks; inputs: with scales of activations that

@@ -4,6 +4,7 @@
  * they are for. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "dtinfo/memory_pool.h"
 #include "files/config/quant_config_block.h"
@@ -25,7 +26,7 @@ enum dti_status dti_config_add_hint(struct dti_config_reading *reading,
         if (other->bits == hint->bits && other->number == hint->number &&
             other->strategy == hint->strategy && other->group[0] == hint->group[0] &&
             other->group[1] == hint->group[1] && other->asymmetric == hint->asymmetric &&
-            same_text(other->format, hint->format)) {
+            other->ordered == hint->ordered && same_text(other->format, hint->format)) {
             *ret = (unsigned)i;
             return DTI_OK;
         }
@@ -62,20 +63,70 @@ bool dti_quant_config_reads(const char *format)
     return false;
 }
 
-static enum dti_quant_strategy strategy_of(const char *name, const struct dti_quant_hint *hint,
-                                           bool minus)
+/* How scales lie, by its name, in any case; OPEN: it is none of weights. Without a name it follows
+ * from the group size. */
+static enum dti_quant_strategy strategy_of(const char *name, uint64_t length, bool minus, bool any)
 {
-    if (name[0] == '\0')
-        return hint->group[0] > 0   ? DTI_STRATEGY_BLOCK
-               : hint->group[1] > 0 ? DTI_STRATEGY_GROUP
-               : minus              ? DTI_STRATEGY_CHANNEL
-                                    : DTI_STRATEGY_TENSOR;
-    return strcmp(name, "tensor") == 0         ? DTI_STRATEGY_TENSOR
-           : strcmp(name, "channel") == 0      ? DTI_STRATEGY_CHANNEL
-           : strcmp(name, "group") == 0        ? DTI_STRATEGY_GROUP
-           : strcmp(name, "tensor_group") == 0 ? DTI_STRATEGY_GROUP
-           : strcmp(name, "block") == 0        ? DTI_STRATEGY_BLOCK
-                                               : DTI_STRATEGY_OPEN;
+    static const struct {
+        const char *name;
+        enum dti_quant_strategy strategy;
+    } strategies[] = {
+        {"tensor", DTI_STRATEGY_TENSOR},      {"channel", DTI_STRATEGY_CHANNEL},
+        {"group", DTI_STRATEGY_GROUP},        {"block", DTI_STRATEGY_BLOCK},
+        {"tensor_group", DTI_STRATEGY_GROUP},
+    };
+    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+        if (strcasecmp(name, strategies[i].name) == 0)
+            return strategies[i].strategy;
+    }
+    return name[0] != '\0' ? DTI_STRATEGY_OPEN
+           : !any          ? DTI_STRATEGY_TENSOR
+           : length > 0    ? DTI_STRATEGY_GROUP
+           : minus         ? DTI_STRATEGY_CHANNEL
+                           : DTI_STRATEGY_OPEN;
+}
+
+/* What else there is has to fit it, as for compressed-tensors. */
+static enum dti_status set_strategy(struct dti_config_reading *reading, const char *name,
+                                    enum dti_quant_strategy strategy, const uint64_t sides[2],
+                                    uint64_t length, struct dti_quant_hint *hint,
+                                    struct dti_error *reterr)
+{
+    const bool group = strategy == DTI_STRATEGY_GROUP, block = strategy == DTI_STRATEGY_BLOCK;
+    hint->strategy = strategy;
+    if (strategy == DTI_STRATEGY_OPEN && name[0] != '\0')
+        return dti_config_fail_type(reading, "strategy", "a strategy of weights", reterr);
+    if (group != (length > 0) || strategy == DTI_STRATEGY_OPEN)
+        return dti_config_fail_type(reading, "group_size",
+                                    group ? "a positive integer, and its strategy has groups"
+                                          : "one of a strategy that has groups",
+                                    reterr);
+    if (block != (sides[0] > 0))
+        return dti_config_fail_type(reading, "block_structure",
+                                    block ? "two positive integers, and its strategy has blocks"
+                                          : "one of a strategy that has blocks",
+                                    reterr);
+    hint->group[0] = block ? sides[0] : 0;
+    hint->group[1] = block ? sides[1] : length;
+    return DTI_OK;
+}
+
+/* "actorder": "group", in old files true, is that of columns; "weight" and "static" need no order
+ * to be read. */
+static enum dti_status read_order(struct dti_config_reading *reading, const char *key, bool *ret,
+                                  struct dti_error *reterr)
+{
+    enum dti_json_token token;
+    const enum dti_status status = dti_config_next(reading, &token, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (token != DTI_JSON_TRUE && token != DTI_JSON_FALSE && token != DTI_JSON_NULL &&
+        token != DTI_JSON_STRING)
+        return dti_config_fail_type(reading, key, "a string, true or false", reterr);
+    const size_t length = reading->json.token_length;
+    *ret = token == DTI_JSON_TRUE || (token == DTI_JSON_STRING && length == 5 &&
+                                      memcmp(reading->json.token, "group", length) == 0);
+    return DTI_OK;
 }
 
 /* "weights": what compressed-tensors calls QuantizationArgs, with its defaults. */
@@ -84,7 +135,7 @@ static enum dti_status read_weights(struct dti_config_reading *reading, bool *re
 {
     char key[WORD], type[WORD] = "int", strategy[WORD] = "";
     uint64_t bits = 8, length = 0, sides[2] = {0, 0};
-    bool there, minus = false, symmetric = true;
+    bool there, minus = false, any = false, symmetric = true;
     struct dti_quant_hint hint = {.bits = 0};
     enum dti_status status = dti_config_open_object(reading, "weights", &there, reterr);
     *ret_there = status == DTI_OK && there;
@@ -95,6 +146,7 @@ static enum dti_status read_weights(struct dti_config_reading *reading, bool *re
             status = dti_config_read_count(reading, key, NULL, &bits, reterr);
         } else if (strcmp(key, "group_size") == 0) {
             status = dti_config_read_count(reading, key, &minus, &length, reterr);
+            any = reading->json.token[0] != 'n'; /* null is none */
         } else if (strcmp(key, "type") == 0) {
             status = dti_config_read_word(reading, key, type, reterr);
         } else if (strcmp(key, "strategy") == 0) {
@@ -104,6 +156,8 @@ static enum dti_status read_weights(struct dti_config_reading *reading, bool *re
         } else if (strcmp(key, "symmetric") == 0) {
             status = dti_config_read_flag(reading, key, &symmetric, reterr);
             hint.asymmetric = !symmetric;
+        } else if (strcmp(key, "actorder") == 0) {
+            status = read_order(reading, key, &hint.ordered, reterr);
         } else {
             status = dti_config_skip(reading, reterr);
         }
@@ -114,25 +168,21 @@ static enum dti_status read_weights(struct dti_config_reading *reading, bool *re
         return status;
     if (bits == 0 || bits > 16)
         return dti_config_fail_type(reading, "num_bits", "a number from 1 to 16", reterr);
+    const bool floats = strcasecmp(type, "float") == 0;
+    if (!floats && strcasecmp(type, "int") != 0)
+        return dti_config_fail_type(reading, "type", "\"int\" or \"float\"", reterr);
     hint.bits = (unsigned)bits;
-    hint.number = strcmp(type, "float") == 0 ? DTI_NUMBER_FLOAT : DTI_NUMBER_INT;
-    hint.group[0] = sides[0];
-    hint.group[1] = sides[0] > 0 ? sides[1] : length;
-    hint.strategy = strategy_of(strategy, &hint, minus);
-    if (hint.strategy == DTI_STRATEGY_GROUP) {
-        hint.group[0] = 0;
-        hint.group[1] = length;
-    } else if (hint.strategy != DTI_STRATEGY_BLOCK) {
-        hint.group[0] = hint.group[1] = 0;
-    }
-    if (hint.strategy == DTI_STRATEGY_BLOCK && hint.group[0] == 0)
-        hint.group[1] = 0;
-    *ret = hint;
-    return DTI_OK;
+    hint.number = floats ? DTI_NUMBER_FLOAT : DTI_NUMBER_INT;
+    status = set_strategy(reading, strategy, strategy_of(strategy, length, minus, any), sides,
+                          length, &hint, reterr);
+    if (status == DTI_OK)
+        *ret = hint;
+    return status;
 }
 
-/* A preset by its name: the number and its bits, which no version has changed. */
-static bool is_preset(const char *name, struct dti_quant_hint *ret)
+/* A preset by its name: the number and its bits, which no version has changed; bits 0: there are
+ * none. *ret_plain: weights stay what they are. */
+static bool is_preset(const char *name, bool *ret_plain, struct dti_quant_hint *ret)
 {
     static const char *const floats[] = {"FP8", "NVFP4", "MXFP4", "MXFP6", "MXFP8"};
     *ret = (struct dti_quant_hint){.bits = 0};
@@ -148,13 +198,14 @@ static bool is_preset(const char *name, struct dti_quant_hint *ret)
         *ret = (struct dti_quant_hint){.bits = (unsigned)(name[1] - '0'),
                                        .number = DTI_NUMBER_INT,
                                        .asymmetric = strstr(name, "_ASYM") != NULL};
-    return strcmp(name, "UNQUANTIZED") != 0;
+    *ret_plain = strcmp(name, "UNQUANTIZED") == 0;
+    return *ret_plain || ret->bits > 0;
 }
 
 /* The targets from `first` on are those of a group with this hint; NULL: of weights that are not
  * quantized. */
 static enum dti_status end_group(struct dti_config_reading *reading, struct dti_config_block *block,
-                                 const struct dti_quant_hint *hint, size_t first, bool targets,
+                                 const struct dti_quant_hint *hint, size_t first,
                                  struct dti_error *reterr)
 {
     struct dti_config_entries *const entries = &block->lists[DTI_LIST_TARGETS];
@@ -168,8 +219,6 @@ static enum dti_status end_group(struct dti_config_reading *reading, struct dti_
         return status;
     for (size_t i = first; i < entries->count; i++)
         entries->list[i].hint = index;
-    if (!targets)
-        block->untargeted |= UINT32_C(1) << index;
     return DTI_OK;
 }
 
@@ -181,13 +230,16 @@ static enum dti_status read_group(struct dti_config_reading *reading, const char
     const size_t first = entries->count;
     struct dti_quant_hint hint = {.bits = 0};
     char key[WORD], format[WORD] = "";
-    bool weights = false, targets = false;
+    bool weights = false, targets = false, plain = false;
     enum dti_json_token token;
     enum dti_status status = dti_config_next(reading, &token, reterr);
     if (status == DTI_OK && token == DTI_JSON_ARRAY) {
-        status = dti_config_read_strings(reading, name, entries, reterr);
-        return status == DTI_OK ? end_group(reading, block, is_preset(name, &hint) ? &hint : NULL,
-                                            first, true, reterr)
+        status = dti_config_read_strings(reading, "config_groups", entries, reterr);
+        if (status == DTI_OK && !is_preset(name, &plain, &hint))
+            return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                                   "%s: its \"config_groups\" have %s, which is no known preset",
+                                   reading->label, DTI_QUOTED(name, strlen(name)));
+        return status == DTI_OK ? end_group(reading, block, plain ? NULL : &hint, first, reterr)
                                 : status;
     }
     if (status == DTI_OK && token != DTI_JSON_OBJECT)
@@ -210,14 +262,15 @@ static enum dti_status read_group(struct dti_config_reading *reading, const char
             status = dti_config_skip(reading, reterr);
         }
     }
+    if (status == DTI_OK && !targets)
+        return dti_config_fail_type(reading, "targets", "a list of strings in each group", reterr);
     if (status == DTI_OK && format[0] != '\0') {
         hint.format = dti_pool_text(reading->pool, format, strlen(format));
         if (!hint.format)
             return dti_no_memory(reterr);
     }
-    return status == DTI_OK
-               ? end_group(reading, block, weights ? &hint : NULL, first, targets, reterr)
-               : status;
+    return status == DTI_OK ? end_group(reading, block, weights ? &hint : NULL, first, reterr)
+                            : status;
 }
 
 enum dti_status dti_config_read_groups(struct dti_config_reading *reading,
@@ -226,8 +279,7 @@ enum dti_status dti_config_read_groups(struct dti_config_reading *reading,
     char key[WORD];
     bool there;
     enum dti_status status = dti_config_open_object(reading, "config_groups", &there, reterr);
-    block->lists[DTI_LIST_TARGETS].count = 0;
-    block->untargeted = 0;
+    block->grouped = status == DTI_OK && there;
     while (status == DTI_OK && there &&
            (status = dti_config_next_key(reading, key, reterr)) == DTI_OK && key[0] != '\0')
         status = read_group(reading, key, block, reterr);

@@ -124,7 +124,7 @@ static enum dti_status add_targets(const struct dti_config_reading *reading,
 {
     const struct dti_config_entries *const targets = &block->lists[DTI_LIST_TARGETS];
     struct dti_module_rule *const list = malloc((targets->count + 1) * sizeof *list);
-    uint32_t classes = block->untargeted;
+    uint32_t classes = 0;
     enum dti_status status = DTI_OK;
     if (list && targets->count > 0)
         memcpy(list, targets->list, targets->count * sizeof *list);
@@ -214,10 +214,59 @@ enum dti_status dti_quant_config_module(const struct dti_quant_config *config, c
     return DTI_OK;
 }
 
-enum dti_status dti_quant_config_use(const struct dti_quant_config *config, const char *name,
-                                     size_t length, struct dti_error *reterr)
+size_t dti_quant_module_length(const struct dti_tensor *tensor)
 {
-    return config->modules ? dti_quant_modules_use(config->modules, name, length, reterr) : DTI_OK;
+    size_t length = tensor->name_length;
+    while (length > 0 && tensor->name[length - 1] != '.')
+        length--;
+    return length - (length > 0);
+}
+
+/* By the modules that have tensors; by those that they are in, where loaders read entries so; by
+ * the output layer that is the embedding, and has no tensor. */
+enum dti_status dti_quant_config_use(const struct dti_quant_config *config,
+                                     const struct dti_container *container,
+                                     struct dti_error *reterr)
+{
+    static const char *const outputs[] = {"lm_head", "model.lm_head", "language_model.lm_head"};
+    const bool wide = strncmp(config->method, "compressed", 10) != 0;
+    const char *before = "";
+    size_t before_length = 0;
+    bool output = false;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; config->modules && i < container->tensor_count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        const char *const name = tensor->name;
+        const size_t length = dti_quant_module_length(tensor);
+        size_t same = 0;
+        while (same < length && same < before_length && name[same] == before[same])
+            same++;
+        for (size_t end = same; wide && end < length && status == DTI_OK; end++) {
+            if (name[end] == '.')
+                status = dti_quant_modules_use(config->modules, name, end, reterr);
+        }
+        if (status == DTI_OK && (same < length || same < before_length || i == 0))
+            status = dti_quant_modules_use(config->modules, name, length, reterr);
+        output = output || (length >= 7 && memcmp(name + length - 7, "lm_head", 7) == 0 &&
+                            (length == 7 || name[length - 8] == '.'));
+        before = name;
+        before_length = length;
+    }
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs && !output && status == DTI_OK; i++)
+        status = config->modules ? dti_quant_modules_use(config->modules, outputs[i],
+                                                         strlen(outputs[i]), reterr)
+                                 : DTI_OK;
+    return status;
+}
+
+enum dti_status dti_quant_config_judge(const struct dti_quant_config *config,
+                                       const struct dti_container *container,
+                                       struct dti_error *reterr)
+{
+    const enum dti_status status = dti_quant_config_use(config, container, reterr);
+    if (status == DTI_OK && config->modules)
+        dti_quant_modules_trust(config->modules);
+    return status;
 }
 
 const struct dti_module_rule *dti_quant_config_unused(const struct dti_quant_config *config,

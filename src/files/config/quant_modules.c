@@ -195,6 +195,13 @@ enum dti_status dti_quant_modules_use(struct dti_quant_modules *modules, const c
     return status;
 }
 
+void dti_quant_modules_trust(struct dti_quant_modules *modules)
+{
+    free(modules->used);
+    modules->used = NULL;
+    dti_regexes_trust(modules->regexes);
+}
+
 const struct dti_module_rule *dti_quant_modules_unused(struct dti_quant_modules *modules,
                                                        size_t *at)
 {

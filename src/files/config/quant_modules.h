@@ -52,6 +52,8 @@ enum dti_status dti_quant_modules_find(struct dti_quant_modules *modules, const 
  * no more. Of equal names the first is remembered for all. Fails as dti_regexes_match() does. */
 enum dti_status dti_quant_modules_use(struct dti_quant_modules *modules, const char *name,
                                       size_t length, struct dti_error *reterr);
+/* Forgets that, and has no limit on steps from now on: for names that were matched within it. */
+void dti_quant_modules_trust(struct dti_quant_modules *modules);
 const struct dti_module_rule *dti_quant_modules_unused(struct dti_quant_modules *modules,
                                                        size_t *at);
 

@@ -85,8 +85,10 @@ enum dti_status dti_dequant_blocks(const struct dti_dequant_tensor *tensor,
 void dti_dequant_init_blocks(struct dti_dequant_method *ret,
                              const struct dti_dequant_tensor *tensor)
 {
-    ret->recipe = (struct dti_block_recipe){.format = tensor->block,
-                                            .tensor_scale = dti_dequant_bits(tensor->tensor_scale)};
+    ret->recipe = (struct dti_block_recipe){
+        .format = tensor->block,
+        .tensor_scale = dti_dequant_bits(tensor->tensor_scale),
+        .tensor_divisor = tensor->reciprocal ? 0 : dti_dequant_bits(tensor->tensor_divisor)};
     const unsigned bits = tensor->order == DTI_BLOCK_BYTES ? 8 : tensor->bits;
     ret->block_args = (struct dti_block_args){
         .recipe = &ret->recipe,

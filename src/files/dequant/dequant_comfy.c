@@ -9,14 +9,13 @@
  * Formats are what kernels take: nvfp4 has the first of two codes in the highest bits, and both
  * nvfp4 and mxfp8 have scales in tiles; ModelOpt's tensors have the same names and, often, shapes.
  * Sources: ComfyUI (comfy/utils.py, comfy/ops.py), comfy-kitchen 0.2.40. */
-#include "files/dequant/dequant_comfy.h"
+#include "files/dequant/dequant_layouts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dtinfo/json_read.h"
-#include "files/dequant/dequant_layouts.h"
 
 enum { JSON_MAX = 1 << 16 };
 static const char entry[] = "_quantization_metadata";
@@ -148,16 +147,27 @@ static const struct dti_comfy_layers *all_layers(struct dti_file_dequant *dequan
     return copy;
 }
 
+static const struct comfy_layer *find_named(struct dti_file_dequant *dequant, const char *name,
+                                            size_t length)
+{
+    const struct dti_comfy_layers *const layers = all_layers(dequant);
+    const struct comfy_layer wanted = {.name = name, .name_length = length};
+    if (!layers || layers->count == 0)
+        return NULL;
+    return bsearch(&wanted, layers->list, layers->count, sizeof *layers->list, by_name);
+}
+
 /* X of X.weight, in the metadata. */
 static const struct comfy_layer *find_layer(const struct dti_dequant_group *group)
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
-    const struct dti_comfy_layers *const layers = all_layers(group->view);
-    const struct comfy_layer wanted = {.name = codes->name,
-                                       .name_length = codes->name_length - (sizeof ".weight" - 1)};
-    if (!layers || layers->count == 0)
-        return NULL;
-    return bsearch(&wanted, layers->list, layers->count, sizeof *layers->list, by_name);
+    return find_named(group->view, codes->name, codes->name_length - (sizeof ".weight" - 1));
+}
+
+bool dti_comfy_has_layer(struct dti_file_dequant *dequant, const char *name, size_t length)
+{
+    const struct comfy_layer *const layer = find_named(dequant, name, length);
+    return layer && layer->format[0] != '\0';
 }
 
 static bool is_layer(const struct dti_dequant_group *group)

@@ -7,12 +7,26 @@
 
 #include "files/dequant/dequant_find.h"
 #include "files/dequant/dequant_layouts.h"
+#include "files/dequant/dequant_names.h"
 
 const struct dti_quant_config *dti_dequant_config(struct dti_file_dequant *dequant)
 {
+    struct dti_error why;
     if (!dequant->has_config) {
-        dequant->config_status =
-            dti_quant_config_read(dequant->container, &dequant->config, &dequant->config_error);
+        struct dti_error *const error = &dequant->config_error;
+        enum dti_status status = dti_quant_config_read(dequant->container, &dequant->config, error);
+        if (status == DTI_OK && dequant->config.conflict[0] != '\0') {
+            status = dti_fail_remedy(error, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG, "%s",
+                                     dequant->config.conflict);
+        } else if (status == DTI_OK) {
+            status = dti_quant_config_judge(&dequant->config, dequant->container, &why);
+            if (status == DTI_BAD_INPUT)
+                (void)dti_fail_remedy(error, status, DTI_REMEDY_OVERRIDE_CONFIG, "%s: %s",
+                                      dequant->config.file, why.text);
+            else if (status != DTI_OK)
+                *error = why;
+        }
+        dequant->config_status = status;
         dequant->has_config = true;
     }
     return dequant->config_status == DTI_OK ? &dequant->config : NULL;
@@ -45,7 +59,6 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
     const struct dti_quant_config *const config = dti_dequant_config(dequant);
     const bool asked = dequant->request.bits > 0 || dequant->request.block > 0;
     const struct dti_dequant_part *const codes = &group->part[DTI_PART_CODES];
-    struct dti_error why;
     size_t length = group->name_length;
     if (!config) {
         dequant->blame = DTI_LINT_CONFIG_UNREADABLE;
@@ -57,12 +70,10 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
     while (length > 0 && group->name[length - 1] != '.')
         length--;
     length -= length > 0;
-    const enum dti_status status = dti_quant_config_module(config, group->name, length, ret, &why);
-    if (status == DTI_BAD_INPUT)
-        return dti_dequant_refuse(codes, reterr, DTI_REMEDY_OVERRIDE_CONFIG, "%s: %s", config->file,
-                                  why.text);
+    const enum dti_status status =
+        dti_quant_config_module(config, group->name, length, ret, reterr);
     if (status != DTI_OK)
-        return dti_no_memory(reterr);
+        return status;
     if (!asked && ret->said == DTI_SAID_IGNORED) {
         dti_dequant_blame(group, DTI_LINT_IGNORED);
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP_OR_OVERRIDE,
@@ -79,4 +90,61 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
     }
     const char *const format = unread_format(ret);
     return format ? refuse_format(group, config->file, format, reterr) : DTI_OK;
+}
+
+enum dti_dequant_said dti_dequant_said(struct dti_file_dequant *dequant,
+                                       const struct dti_tensor *tensor,
+                                       struct dti_quant_module *ret)
+{
+    const struct dti_quant_config *const config = dti_dequant_config(dequant);
+    struct dti_error ignored; /* patterns that take too long: whoever needs them reports it */
+    if (!config || (config->count == 0 && config->method[0] == '\0' && !config->modules))
+        return DTI_MODULE_OPEN;
+    if (config->unread[0] != '\0')
+        return DTI_MODULE_PLAIN;
+    if (dti_quant_config_module(config, tensor->name, dti_module_length(tensor), ret, &ignored) !=
+        DTI_OK)
+        return DTI_MODULE_OPEN;
+    if (ret->said != DTI_SAID_QUANTIZED)
+        return DTI_MODULE_PLAIN;
+    for (size_t i = 0; i < ret->count; i++) {
+        const char *const format = ret->hints[i].format;
+        if (format && !dti_quant_config_reads(format))
+            return DTI_MODULE_PLAIN; /* "dense", say: weights are what they were */
+    }
+    return DTI_MODULE_QUANTIZED;
+}
+
+const char *dti_dequant_scale_name(const struct dti_quant_config *config,
+                                   const struct dti_quant_module *module, int class)
+{
+    static const struct {
+        const char *method, *scale;
+    } methods[] = {{"compressed", ".weight_scale"},
+                   {"modelopt", ".weight_scale"},
+                   {"fbgemm_fp8", ".weight_scale"},
+                   {"quark", ".weight_scale"},
+                   {"bitnet", ".weight_scale"}};
+    if (strcmp(config->method, "fp8") == 0)
+        return class != DTI_CODES_FP8 ? NULL
+               : module->count > 0 && module->hints[0].strategy == DTI_STRATEGY_BLOCK
+                   ? ".weight_scale_inv"
+                   : ".weight_scale";
+    if (strcmp(config->method, "bitsandbytes") == 0)
+        return class == DTI_CODES_INT8    ? ".SCB"
+               : class == DTI_CODES_UINT8 ? ".weight.quant_state.*"
+                                          : NULL;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (strncmp(config->method, methods[i].method, strlen(methods[i].method)) == 0)
+            return methods[i].scale;
+    }
+    return config->method[0] == '\0' && module->count > 0 ? ".weight_scale" : NULL;
+}
+
+bool dti_dequant_is_quantized(struct dti_file_dequant *dequant)
+{
+    if (dequant->any_found || dequant->doubts.count > 0)
+        return true;
+    const struct dti_quant_config *const config = dti_dequant_config(dequant);
+    return config && (config->count > 0 || config->method[0] != '\0' || config->mlx);
 }

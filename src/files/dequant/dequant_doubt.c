@@ -42,6 +42,11 @@ enum dti_status dti_dequant_refuse_doubt(const struct dti_dequant_group *group,
             "its words may hold codes of %s bits, and neither metadata nor config.json says which",
             text);
     }
+    if (doubt->crossing)
+        return dti_dequant_refuse(
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+            "its rows fill their words whether codes cross words, as compressed-tensors packs them "
+            "since June 2026, or each word has whole ones, as before, and nothing says which");
     if (doubt->lengths.other > 0)
         return dti_dequant_refuse(
             &group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_SAY_BLOCK,
@@ -82,7 +87,9 @@ enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
         (void)snprintf(more, sizeof more, " (target %s)",
                        DTI_QUOTED(known->rule, known->rule_length));
     return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
-                              known->configured ? DTI_REMEDY_OVERRIDE_CONFIG : DTI_REMEDY_NONE,
+                              known->configured    ? DTI_REMEDY_OVERRIDE_CONFIG
+                              : group->layout_read ? DTI_REMEDY_KEEP
+                                                   : DTI_REMEDY_NONE,
                               "its shape %s with %s codes of shape %s contradicts %s: %s%s",
                               dti_dequant_shape_words(scale, scale_shape), codes->format->name,
                               dti_dequant_shape_words(codes, codes_shape), known->source,
@@ -96,15 +103,17 @@ enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group,
     const struct dti_tensor *const scale = dti_dequant_of(group, DTI_PART_SCALE);
     char codes_shape[160], scale_shape[160];
     if (!dtypes)
-        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
                                   "holds %s, which cannot be scales of %s codes%s%s",
                                   scale->format->name, codes->format->name,
                                   group->told ? " of " : "", group->told ? group->told_dtype : "");
-    if (codes->format->id == DTI_INT32 && !shape)
+    if (codes->format->id == DTI_INT32 && !shape) {
+        dti_dequant_blame(group, DTI_LINT_PART_MISSING);
         return dti_dequant_refuse(
-            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
             "packed codes need a tensor '..._shape' with their original dimensions");
-    return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
+    }
+    return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
                               "its shape %s does not fit %s codes of shape %s: expected one scale, "
                               "one per index of an axis or one per group of equal length",
                               dti_dequant_shape_words(scale, scale_shape), codes->format->name,

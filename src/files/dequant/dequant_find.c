@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "dtinfo/glob.h"
-#include "files/dequant/dequant_comfy.h"
 #include "files/dequant/dequant_layouts.h"
 
 static const char packed[] = "_packed", inverse[] = "_scale_inv", order[] = "_g_idx";
@@ -62,19 +61,25 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
     return DTI_OK;
 }
 
-/* The metadata entry of the tensor. */
-static void read_told(struct dti_file_dequant *dequant, struct dti_dequant_group *group)
+const struct dti_metadata *dti_dequant_told(struct dti_file_dequant *dequant,
+                                            const struct dti_dequant_group *group)
 {
     const size_t key = sizeof DTI_QUANT_KEY - 1;
     size_t at;
     char *const name = dequant->names.buffer;
     memcpy(name, DTI_QUANT_KEY, key);
     memcpy(name + key, group->name, group->name_length);
-    if (!dti_name_order_find(&dequant->metadata, name, key + group->name_length, &at))
-        return;
-    const struct dti_metadata *const entry = &dequant->container->metadata[at];
-    group->told = dti_quant_told_parse(entry->value, entry->value_length, &group->told_dtype,
-                                       &group->told_high, &group->told_group);
+    return dti_name_order_find(&dequant->metadata, name, key + group->name_length, &at)
+               ? &dequant->container->metadata[at]
+               : NULL;
+}
+
+static void read_told(struct dti_file_dequant *dequant, struct dti_dequant_group *group)
+{
+    const struct dti_metadata *const entry = dti_dequant_told(dequant, group);
+    if (entry)
+        group->told = dti_quant_told_parse(entry->value, entry->value_length, &group->told_dtype,
+                                           &group->told_high, &group->told_group);
 }
 
 /* What is known besides the parts, from one place: options, else metadata, else the configuration;
@@ -160,11 +165,19 @@ static enum dti_status match_read(struct dti_file_dequant *dequant,
     return group->layout_read->match(dequant, group, &config, found, reterr);
 }
 
+/* A configuration beside the files of a model, which loaders read first, whatever its tensors say
+ * of themselves. */
+static bool is_configured(const struct dti_file_dequant *dequant)
+{
+    const enum dti_container_kind kind = dequant->container->kind;
+    return (kind == DTI_CONTAINER_SAFETENSORS || kind == DTI_CONTAINER_SHARDED) &&
+           dequant->request.bits == 0 && dequant->request.block == 0;
+}
+
 enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
                                  struct dti_dequant_found **ret, struct dti_error *reterr)
 {
     const struct dti_file_dequant_request *const request = &dequant->request;
-    size_t other;
     if (request->select && !names(request->select, group))
         return DTI_OK;
     if (names(request->keep, group)) {
@@ -174,6 +187,11 @@ enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_de
     if (request->only && !names(request->only, group)) {
         mark(dequant, group, DTI_DEQUANT_ONLY);
         return DTI_OK;
+    }
+    if (is_configured(dequant) && !dti_dequant_config(dequant)) {
+        dequant->blame = DTI_LINT_CONFIG_UNREADABLE;
+        *reterr = dequant->config_error;
+        return dequant->config_status;
     }
     const bool named = !group->layout_read || group->layout_read->suffix[DTI_PART_SCALE];
     if (named && !dti_dequant_has(group, DTI_PART_SCALE)) {
@@ -185,11 +203,6 @@ enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_de
             : group->stated    ? dti_quant_suffix(group->stated, DTI_PART_SCALE) + 1
                                : "_scale");
     }
-    if (!group->layout_read &&
-        find_suffixed(dequant, group->name, group->name_length, order, &other))
-        return dti_dequant_refuse(
-            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
-            "a tensor '...%s' assigns its columns to groups, which is not supported", order);
     struct dti_dequant_found *const found = dti_dequant_found_new(dequant);
     if (!found)
         return dti_no_memory(reterr);
@@ -249,6 +262,7 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
                      dti_quant_suffix(codes.row, (enum dti_quant_part)part));
         return dti_dequant_take(dequant, &group, ret, reterr);
     }
+    add_part(dequant, &group, DTI_PART_ORDER, order);
     if (dequant->request.layout_given && dti_quant_layout_is_flat(dequant->request.layout))
         return DTI_OK; /* there, all codes have a state */
     const enum dti_status status = add_parts(dequant, &group, reterr);
@@ -263,6 +277,14 @@ static bool is_called(const char *name, size_t length, const char *word)
     const size_t wanted = strlen(word);
     return length >= wanted && memcmp(name + length - wanted, word, wanted) == 0 &&
            (length == wanted || name[length - wanted - 1] == '.');
+}
+
+static bool is_left_out(const struct dti_file_dequant_request *request,
+                        const struct dti_tensor *tensor)
+{
+    return (request->select &&
+            !dti_glob_list_match(request->select, tensor->name, tensor->name_length)) ||
+           (request->keep && dti_glob_list_match(request->keep, tensor->name, tensor->name_length));
 }
 
 /* A scale, say, without codes. Those of activations belong to none, and stay what they are. */
@@ -282,13 +304,15 @@ static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t a
         if (dti_quant_name_ends(tensor->name, tensor->name_length, others[i]))
             dequant->states[at] = DTI_DEQUANT_KEPT;
     }
+    if (!dequant->refused[at] && dti_layouts_orphan(&dequant->names, at, &missing) &&
+        !is_left_out(request, tensor) &&
+        (request->lint || !dti_quant_name_ends(tensor->name, tensor->name_length, ".scales") ||
+         dti_dequant_is_quantized(dequant))) {
+        dequant->blame = DTI_LINT_CODES_MISSING;
+        return dti_dequant_refuse(&part, reterr, DTI_REMEDY_KEEP,
+                                  "its codes are missing: there is no tensor '...%s'", missing + 1);
+    }
     if (!dti_quant_is_side_name(tensor->name, tensor->name_length, &length)) {
-        if (request->lint && dti_layouts_orphan(&dequant->names, at, &missing)) {
-            dequant->blame = DTI_LINT_CODES_MISSING;
-            return dti_dequant_refuse(&part, reterr, DTI_REMEDY_KEEP,
-                                      "its codes are missing: there is no tensor '...%s'",
-                                      missing + 1);
-        }
         if (!dti_quant_name_ends(tensor->name, tensor->name_length, inverse))
             return DTI_OK;
         length = tensor->name_length - (sizeof inverse - 1);
@@ -297,10 +321,8 @@ static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t a
         if (is_called(tensor->name, length, activations[i]))
             dequant->states[at] = DTI_DEQUANT_KEPT;
     }
-    if ((request->logical && !request->lint) || !is_called(tensor->name, length, "weight") ||
-        (request->select &&
-         !dti_glob_list_match(request->select, tensor->name, tensor->name_length)) ||
-        (request->keep && dti_glob_list_match(request->keep, tensor->name, tensor->name_length)))
+    if (!is_called(tensor->name, length, "weight") || dequant->refused[at] ||
+        is_left_out(request, tensor))
         return DTI_OK;
     if (find_suffixed(dequant, tensor->name, length, "", &codes) ||
         find_suffixed(dequant, tensor->name, length, packed, &codes))
@@ -325,6 +347,8 @@ enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_de
             status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
         }
     }
+    if (status == DTI_OK)
+        status = dti_dequant_whole(dequant, found, reterr);
     dequant->layout_kept |= dequant->doubts.count > 0;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (dequant->states[i] == DTI_DEQUANT_PLAIN) {

@@ -53,11 +53,26 @@ struct dti_dequant_knowledge {
 enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
                                  struct dti_dequant_found **ret, struct dti_error *reterr);
 
+/* The metadata entry about the tensor; NULL: there is none. */
+const struct dti_metadata *dti_dequant_told(struct dti_file_dequant *dequant,
+                                            const struct dti_dequant_group *group);
+
 /* dequant_configured.c: what the configuration says of a tensor. It is read if it was not. What
  * would be read as plain numbers is refused, unless the caller says how to read it. */
 enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
                                        const struct dti_dequant_group *group,
                                        struct dti_quant_module *ret, struct dti_error *reterr);
+
+/* The same of a tensor with which nothing else is known to be wrong: OPEN, nothing is said of it;
+ * PLAIN, it is not quantized, or *ret is not filled for another reason. */
+enum dti_dequant_said { DTI_MODULE_OPEN, DTI_MODULE_PLAIN, DTI_MODULE_QUANTIZED };
+enum dti_dequant_said dti_dequant_said(struct dti_file_dequant *dequant,
+                                       const struct dti_tensor *tensor,
+                                       struct dti_quant_module *ret);
+/* How the configuration's layout calls the scale of Y.weight with codes of this class; NULL: codes
+ * are not called so. */
+const char *dti_dequant_scale_name(const struct dti_quant_config *config,
+                                   const struct dti_quant_module *module, int class);
 
 /* What the codes are. */
 struct dti_dequant_scheme {
@@ -66,6 +81,7 @@ struct dti_dequant_scheme {
     struct dti_format code;               /* of a code; WORDS: unsigned, as they are stored */
     unsigned bits;
     bool asymmetric; /* it is said that there are zero points */
+    bool ordered;    /* and that columns have groups in an order of their own */
 };
 
 /* What shapes leave open: two lengths along an axis, or several widths; else all zeros. */
@@ -73,6 +89,7 @@ struct dti_dequant_doubt {
     unsigned axis;
     struct dti_quant_lengths lengths; /* `other` 0: not they */
     unsigned widths;                  /* a set, as of dti_quant_widths() */
+    bool crossing;                    /* codes of words may cross them or not */
     bool unsigned_codes;              /* of uint8 without zero points, which may be packed ones */
 };
 
@@ -106,10 +123,10 @@ enum dti_status dti_dequant_check_part(const struct dti_dequant_part *part,
 /* Few bytes of a part, all that it has. */
 enum dti_status dti_dequant_read_all(const struct dti_dequant_part *part, void *buffer, size_t size,
                                      struct dti_error *reterr);
-/* The scale of the whole tensor, which is there; inverse: its reciprocal is stored. */
+/* The scale of the whole tensor, which is there, as it is stored. */
 enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
-                                         const struct dti_dequant_group *group, bool inverse,
-                                         float *ret, struct dti_error *reterr);
+                                         const struct dti_dequant_group *group, float *ret,
+                                         struct dti_error *reterr);
 /* Bytes offset to offset + size - 1 of one. */
 enum dti_status dti_dequant_read_part(const struct dti_dequant_part *part, void *buffer,
                                       size_t size, uint64_t offset, struct dti_error *reterr);
@@ -118,6 +135,13 @@ enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
                                  const struct dti_dequant_group *group, unsigned rank,
                                  const uint64_t *shape, struct dti_dequant_found *ret,
                                  struct dti_error *reterr);
+
+/* dequant_gptq_order.c: the part DTI_PART_ORDER of a matrix that is stored as it is shown, which is
+ * of that shape: the group of each column, after all else is known. */
+enum dti_status dti_dequant_order_columns(struct dti_file_dequant *dequant,
+                                          const struct dti_dequant_group *group,
+                                          const uint64_t *shape, struct dti_dequant_found *ret,
+                                          struct dti_error *reterr);
 
 /* dequant_rows.c: which row of the table the parts are by, the only one by which other numbers
  * would come out; fills *ret_scheme, and of ret->how and ret->form what follows from dtypes and
@@ -128,6 +152,9 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
                                    uint64_t shape[DTI_QUANT_RANK_MAX],
                                    struct dti_dequant_scheme *ret_scheme,
                                    struct dti_dequant_found *ret, struct dti_error *reterr);
+
+/* "uint3" and the like, which no row is of; or the row's name. */
+const char *dti_dequant_scheme_name(const struct dti_dequant_scheme *scheme);
 
 /* dequant_doubt.c: "[2, 3]"; for messages. */
 enum { DTI_DEQUANT_SHAPE_TEXT = 160 };

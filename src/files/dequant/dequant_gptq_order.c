@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * GPTQ's g_idx: which group each row of codes belongs to, where it quantized them in an order of
- * its own ("desc_act"). The rows are stored in the order of the matrix. */
+ * its own ("desc_act"). The rows are stored in the order of the matrix. compressed-tensors up to
+ * 0.15 has the same of columns, as weight_g_idx ("actorder": "group"), of which all are -1 only in
+ * memory. */
 #include "files/dequant/dequant_gptq.h"
 
 /* Which group each row has; fill: NULL, or memory for them. *ret_usual: those that follow from the
@@ -51,9 +53,9 @@ enum dti_status dti_gptq_order(struct dti_file_dequant *dequant,
     const struct dti_tensor *const order = dti_dequant_part_tensor(part);
     char words[DTI_DEQUANT_SHAPE_TEXT];
     bool usual = false;
-    if (order->format->id != DTI_INT32 || order->rank != 1)
+    if (order->format->id != DTI_INT32 || order->rank != 1 || order->elements != shape->rows)
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
-                                  "it is %s %s; expected int32 [%llu], the group of each row",
+                                  "it is %s %s; expected int32 [%llu], the group of each",
                                   order->format->name, dti_dequant_shape_words(order, words),
                                   (unsigned long long)shape->rows);
     enum dti_status status = look_at(group, shape, NULL, &usual, reterr);
@@ -71,4 +73,44 @@ enum dti_status dti_gptq_order(struct dti_file_dequant *dequant,
     status = look_at(group, shape, group_of, &usual, reterr);
     map->group_of = group_of;
     return status;
+}
+
+enum dti_status dti_dequant_order_columns(struct dti_file_dequant *dequant,
+                                          const struct dti_dequant_group *group,
+                                          const uint64_t *shape, struct dti_dequant_found *ret,
+                                          struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_ORDER];
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    struct dti_dequant_tensor *const how = &ret->how;
+    const bool rows = ret->form.per == DTI_PER_CHANNEL && ret->form.axis == 0;
+    const bool groups =
+        ret->form.per == DTI_PER_GROUP && ret->form.axis == 1 && ret->form.group[0] == 0;
+    if (codes->rank != 2 || scales->rank != 2 || how->block || !(rows || groups) ||
+        scales->shape[1] > DTI_DEQUANT_WINDOW || shape[0] != codes->shape[0])
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                  "it has a group for each column of a matrix, and the scales are "
+                                  "not those of groups in its rows");
+    if (how->elements == 0)
+        return DTI_OK;
+    const struct dti_gptq_shape lengths = {.rows = shape[1],
+                                           .groups = scales->shape[1],
+                                           .group = rows ? shape[1] : ret->form.group[1]};
+    struct dti_scale_map map = {.group_of = NULL};
+    const enum dti_status status = dti_gptq_order(dequant, group, &lengths, &map, reterr);
+    if (status != DTI_OK || !map.group_of)
+        return status;
+    how->rows = shape[0];
+    how->columns = shape[1];
+    how->row_bytes = codes->bytes / codes->shape[0];
+    how->slab = how->stored_slab = 1;
+    how->map = (struct dti_scale_map){.length = 1,
+                                      .mid = 1,
+                                      .group_rows = 1,
+                                      .group_columns = 1,
+                                      .column_of = map.group_of,
+                                      .of_outer = lengths.groups,
+                                      .of_column = 1};
+    return DTI_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What GPTQ stores as zero points: themselves, or themselves minus one. A checkpoint's format says
- * which, and words of symmetric quantization, whose zero points are all in the middle of the codes,
- * tell by themselves. */
+ * which, else an entry of the metadata, and words of symmetric quantization, whose zero points are
+ * all in the middle of the codes, tell by themselves. */
 #include "files/dequant/dequant_gptq.h"
 
 #include <string.h>
@@ -83,6 +83,19 @@ static enum dti_status warn(struct dti_file_dequant *dequant, const struct dti_d
     return DTI_OK;
 }
 
+/* By the metadata, which dtinfo writes: "gptq" or "gptq_v2"; NULL: it says nothing. */
+static const char *told_of(struct dti_file_dequant *dequant, const struct dti_dequant_group *group)
+{
+    static const char *const formats[] = {"gptq", "gptq_v2"};
+    const struct dti_metadata *const entry = dti_dequant_told(dequant, group);
+    for (size_t i = 0; i < 2 && entry; i++) {
+        if (entry->value_length == strlen(formats[i]) &&
+            memcmp(entry->value, formats[i], entry->value_length) == 0)
+            return formats[i];
+    }
+    return NULL;
+}
+
 enum dti_status dti_gptq_zero_offset(struct dti_file_dequant *dequant,
                                      const struct dti_dequant_group *group,
                                      const struct dti_quant_config *config, unsigned bits,
@@ -91,13 +104,25 @@ enum dti_status dti_gptq_zero_offset(struct dti_file_dequant *dequant,
     const unsigned middle = 1U << (bits - 1);
     const bool said = strcmp(config->method, "gptq") == 0;
     const bool glance = said && dequant->request.logical && !dequant->request.lint;
+    const char *const format = !said                                               ? ""
+                               : strcmp(config->checkpoint_format, "gptq_v2") == 0 ? "gptq_v2"
+                                                                                   : "gptq";
+    const char *const told = told_of(dequant, group);
     struct zero_fields fields;
+    if (said && told && strcmp(told, format) != 0)
+        return dti_dequant_refuse(&group->part[DTI_PART_ZERO_POINT], reterr, DTI_REMEDY_KEEP,
+                                  "%s says checkpoint_format %s, and the file's own metadata %s",
+                                  config->file, format, told);
     const enum dti_status status = look_at(group, bits, glance ? FEW : UINT64_MAX, &fields, reterr);
     if (status != DTI_OK)
         return status;
     if (said) {
-        *ret = strcmp(config->checkpoint_format, "gptq_v2") == 0 ? 0 : 1;
+        *ret = strcmp(format, "gptq_v2") == 0 ? 0 : 1;
         return warn(dequant, group, config, bits, *ret, &fields, reterr);
+    }
+    if (told) {
+        *ret = strcmp(told, "gptq_v2") == 0 ? 0 : 1;
+        return DTI_OK;
     }
     if (fields.equal && (fields.first == middle || fields.first == middle - 1)) {
         *ret = fields.first == middle ? 0 : 1;

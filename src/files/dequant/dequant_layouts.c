@@ -10,6 +10,11 @@ static const struct dti_read_layout *const layouts[] = {
     &dti_layout_gpt_oss, &dti_layout_bitsandbytes, &dti_layout_comfy,    &dti_layout_comfy_old,
     &dti_layout_torchao, &dti_layout_pairs,        &dti_layout_bitnet,   &dti_layout_quark};
 
+const struct dti_read_layout *dti_read_layout_at(size_t i)
+{
+    return i < sizeof layouts / sizeof *layouts ? layouts[i] : NULL;
+}
+
 static size_t stem_of(const struct dti_read_layout *layout, const struct dti_tensor *tensor)
 {
     return tensor->name_length - strlen(layout->codes);
@@ -204,18 +209,27 @@ bool dti_layouts_scale(const struct dti_quant_names *names, size_t at, size_t *r
     return false;
 }
 
-/* Names that begin with "_" are as good as any, unless the tensor may be scales of a byte. */
+/* Names that begin with "_" are as good as any, unless the tensor may be scales of a byte; those of
+ * the table of layouts are not looked at unless the codes' name alone tells what they are. */
 bool dti_layouts_orphan(const struct dti_quant_names *names, size_t at, const char **ret_codes)
 {
-    static const enum dti_quant_part parts[] = {DTI_PART_SCALE, DTI_PART_ZERO_POINT,
-                                                DTI_PART_ORDER};
+    static const enum dti_quant_part parts[] = {DTI_PART_SCALE, DTI_PART_ZERO_POINT, DTI_PART_ORDER,
+                                                DTI_PART_STATE};
     const struct dti_tensor *const tensor = &names->container->tensors[at];
     const char *missing = NULL;
+    size_t stem;
+    const bool usual = dti_quant_is_side_name(tensor->name, tensor->name_length, &stem);
+    if (dti_quant_name_ends(tensor->name, tensor->name_length, ".scale") && tensor->format &&
+        tensor->format->id == DTI_FP8_E8M0) { /* of rectangles or blocks */
+        *ret_codes = ".weight";
+        return !dti_quant_names_find(names, tensor->name,
+                                     tensor->name_length - (sizeof ".scale" - 1), ".weight", &stem);
+    }
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             const char *const suffix = layouts[i]->suffix[parts[k]];
             size_t codes;
-            if (!layouts[i]->sure || !suffix ||
+            if (!suffix || (!layouts[i]->sure && usual) ||
                 !dti_quant_name_ends(tensor->name, tensor->name_length, suffix))
                 continue;
             if (dti_quant_names_find(names, tensor->name, tensor->name_length - strlen(suffix),

@@ -49,6 +49,19 @@ bool dti_layouts_part(const struct dti_quant_names *names, size_t at);
 bool dti_layouts_orphan(const struct dti_quant_names *names, size_t at, const char **ret_codes);
 bool dti_layouts_scale(const struct dti_quant_names *names, size_t at, size_t *ret_scale);
 
+/* What the metadata of a file say of ComfyUI's layers; NULL: nothing. Read once. */
+struct dti_comfy_layers;
+/* Whether an entry of the metadata, or a tensor that is no part, is about layers that are no longer
+ * quantized. */
+bool dti_comfy_is_entry(const struct dti_metadata *entry);
+bool dti_torchao_is_entry(const struct dti_metadata *entry); /* dequant_torchao.c */
+bool dti_comfy_is_marker(const struct dti_tensor *tensor);
+/* Whether the metadata say that the layer is quantized. */
+bool dti_comfy_has_layer(struct dti_file_dequant *dequant, const char *name, size_t length);
+
+/* Row i; NULL: there is none. */
+const struct dti_read_layout *dti_read_layout_at(size_t i);
+
 /* For fits(). NULL: it cannot be read, which whoever needs it reports. */
 const struct dti_quant_config *dti_dequant_config(struct dti_file_dequant *dequant);
 
@@ -76,6 +89,10 @@ enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
                                      const struct dti_dequant_group *group,
                                      const struct dti_quant_hint *hint,
                                      struct dti_dequant_found *ret, struct dti_error *reterr);
+/* dequant_mlx.c: the value of a metadata entry, where the shapes of affine codes and scales leave
+ * width and length open, as they usually do. Its key: DTI_QUANT_KEY and the name of the numbers. */
+enum { DTI_MLX_TOLD_SIZE = 40 };
+void dti_mlx_tell(unsigned bits, uint64_t length, char ret[DTI_MLX_TOLD_SIZE]);
 /* dequant_tiled.c: a matrix of blocks with scales in tiles, and a tensor scale that is a factor, if
  * there is one; order: of codes of less than 8 bits. */
 enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dtinfo/checked.h"
 #include "files/dequant/dequant_find.h"
 
 enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct dti_error *reterr,
@@ -67,7 +68,7 @@ static enum dti_status read_shape(const struct dti_dequant_group *group,
     unsigned char raw[8 * DTI_QUANT_RANK_MAX];
     if ((tensor->format->id != DTI_INT64 && tensor->format->id != DTI_INT32) ||
         tensor->elements != rank)
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "expected the %u dimensions of the original tensor, as I64",
                                   rank);
     const enum dti_status status = dti_dequant_read_all(part, raw, (size_t)tensor->bytes, reterr);
@@ -77,8 +78,8 @@ static enum dti_status read_shape(const struct dti_dequant_group *group,
 }
 
 enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
-                                         const struct dti_dequant_group *group, bool inverse,
-                                         float *ret, struct dti_error *reterr)
+                                         const struct dti_dequant_group *group, float *ret,
+                                         struct dti_error *reterr)
 {
     const struct dti_dequant_part *const part = &group->part[DTI_PART_TENSOR_SCALE];
     const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
@@ -87,7 +88,7 @@ enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
     const bool floats = tensor->format->id == DTI_FP32 || tensor->format->id == DTI_FP16 ||
                         tensor->format->id == DTI_BF16;
     if (!floats || tensor->elements != 1)
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "expected one scale for the whole tensor");
     const struct dti_plan *const plan =
         dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
@@ -100,10 +101,10 @@ enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
         return status;
     if (!(scale > 0) || scale > 3.4028235e38f) {
         dti_dequant_blame(group, DTI_LINT_TENSOR_SCALE);
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "a tensor's scale must be a finite number above 0");
     }
-    *ret = inverse ? 1 / scale : scale;
+    *ret = scale;
     return DTI_OK;
 }
 
@@ -130,18 +131,28 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     found->form.zero_points = true;
     how->zeros = *part;
     if (scheme->block || dti_format_is_float(&scheme->code))
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE, "%s codes have no zero points",
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP, "%s codes have no zero points",
                                   dti_quant_row_name(scheme->row));
     if (words && zeros->format->id == DTI_INT32 && scales->rank >= 2 &&
         zeros->rank == scales->rank) {
-        const unsigned last = scales->rank - 1, in_word = 32 / scheme->bits;
-        const uint64_t rows = scales->shape[last - 1];
-        bool fits = zeros->shape[last] == scales->shape[last] &&
-                    zeros->shape[last - 1] == rows / in_word + (rows % in_word != 0);
+        const unsigned last = scales->rank - 1;
+        const uint64_t rows = scales->shape[last - 1], packed = zeros->shape[last - 1];
+        const bool whole = packed == dti_divide_up(rows, 32 / scheme->bits);
+        const bool cross = rows <= UINT64_MAX / 8 && 32 % scheme->bits != 0 &&
+                           packed == dti_divide_up(rows * scheme->bits, 32);
+        bool fits = zeros->shape[last] == scales->shape[last] && (whole || cross);
         for (unsigned i = 0; i + 1 < last; i++)
             fits = fits && zeros->shape[i] == scales->shape[i];
         if (fits) {
-            how->zero_form = DTI_ZERO_WORDS;
+            if (whole && cross && packed > 1 && how->arrangement != DTI_CODES_WHOLE &&
+                dti_dequant_of(group, DTI_PART_CODES)->shape[last] <= 1)
+                return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                          "its zero points of %u bits fill its words whether they "
+                                          "cross them or not, and nothing says which",
+                                          scheme->bits);
+            how->zero_form = cross && (!whole || how->arrangement != DTI_CODES_WHOLE)
+                                 ? DTI_ZERO_DOWN
+                                 : DTI_ZERO_WORDS;
             how->zero_offset = 0;
             return DTI_OK;
         }
@@ -150,13 +161,28 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     const bool integers = id == DTI_INT8 || id == DTI_UINT8 || id == DTI_INT16 ||
                           id == DTI_UINT16 || id == DTI_INT32 || id == DTI_INT64;
     if (!integers || zeros->elements != scales->elements)
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "it has %llu elements of %s; expected one zero point of %s codes "
                                   "per scale, %llu in all",
                                   (unsigned long long)zeros->elements, zeros->format->name,
                                   scheme->code.name, (unsigned long long)scales->elements);
     how->zero_form = DTI_ZERO_PLAIN;
     return DTI_OK;
+}
+
+static enum dti_status match_order(struct dti_file_dequant *dequant,
+                                   const struct dti_dequant_group *group,
+                                   const struct dti_dequant_scheme *scheme, const uint64_t *shape,
+                                   struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    if (dti_dequant_has(group, DTI_PART_ORDER))
+        return dti_dequant_order_columns(dequant, group, shape, ret, reterr);
+    if (!scheme->ordered || ret->form.per != DTI_PER_GROUP || ret->how.scale_columns <= 1)
+        return DTI_OK;
+    dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+    return dti_dequant_refuse(
+        &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
+        "config.json says actorder group, but there is no tensor '..._g_idx'");
 }
 
 /* Integers read as they were written, floats by their decoder. */
@@ -270,14 +296,19 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
     if (status == DTI_OK)
         status = match_zeros(group, &scheme, ret, reterr);
     if (status == DTI_OK)
+        status = match_order(dequant, group, &scheme, shape, ret, reterr);
+    if (status == DTI_OK)
         status = set_decoding(dequant, group, &scheme, &ret->how, reterr);
     if (status == DTI_OK && dti_dequant_has(group, DTI_PART_TENSOR_SCALE))
-        status =
-            dti_dequant_tensor_scale(dequant, group, (scheme.row->flags & DTI_QUANT_INVERSE) != 0,
-                                     &ret->how.tensor_scale, reterr);
+        status = dti_dequant_tensor_scale(dequant, group, &ret->how.tensor_scale, reterr);
     if (status != DTI_OK)
         return status;
-    ret->form.dtype = dti_quant_row_name(scheme.row);
+    if (dti_dequant_has(group, DTI_PART_TENSOR_SCALE) &&
+        (scheme.row->flags & DTI_QUANT_INVERSE) != 0) {
+        ret->how.tensor_divisor = ret->how.tensor_scale;
+        ret->how.tensor_scale = 1 / ret->how.tensor_scale;
+    }
+    ret->form.dtype = dti_dequant_scheme_name(&scheme);
     ret->form.layout = group->inverse  ? "scale_inv"
                        : group->beside ? "scale"
                                        : dti_quant_layout_name(scheme.row->layout);

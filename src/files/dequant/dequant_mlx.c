@@ -4,7 +4,10 @@
  * groups of 16 to 128. Codes of 1 to 8 bits have biases too: a number is code x scale + bias, and
  * both operations round to the dtype of scales and biases. The other modes are blocks with scales
  * of a byte. The scale of a whole nvfp4 tensor is its largest magnitude. Source: MLX 0.32.4
- * (mx.quantize, mx.dequantize and nn.QuantizedLinear). */
+ * (mx.quantize, mx.dequantize and nn.QuantizedLinear).
+ *
+ * Shapes have only the product of width and group length. The caller says which they are, else the
+ * configuration, else an entry of the metadata, which dtinfo writes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,16 +57,43 @@ static bool is_width(unsigned bits)
     return bits >= 1 && bits <= BITS_MAX && bits != 7;
 }
 
+void dti_mlx_tell(unsigned bits, uint64_t length, char ret[DTI_MLX_TOLD_SIZE])
+{
+    (void)snprintf(ret, DTI_MLX_TOLD_SIZE, "affine %u %llu", bits, (unsigned long long)length);
+}
+
+/* What the metadata says, if it is what may have been written. */
+static struct mlx_scheme told_of(struct dti_file_dequant *dequant,
+                                 const struct dti_dequant_group *group)
+{
+    const struct dti_metadata *const entry = dti_dequant_told(dequant, group);
+    char text[DTI_MLX_TOLD_SIZE];
+    for (unsigned bits = 1; bits <= BITS_MAX && entry; bits++) {
+        for (unsigned i = 0; i < GROUP_LENGTHS; i++) {
+            dti_mlx_tell(bits, group_lengths[i], text);
+            if (is_width(bits) && entry->value_length == strlen(text) &&
+                memcmp(entry->value, text, entry->value_length) == 0)
+                return (struct mlx_scheme){.bits = bits, .group = group_lengths[i]};
+        }
+    }
+    return (struct mlx_scheme){.bits = 0};
+}
+
 /* MLX has its defaults by the mode. */
-static enum dti_status find_said(const struct dti_file_dequant *dequant,
+static enum dti_status find_said(struct dti_file_dequant *dequant,
                                  const struct dti_quant_config *config, struct mlx_tensor *tensor,
                                  struct dti_error *reterr)
 {
     static const char weight[] = ".weight";
     struct mlx_scheme *const said = &tensor->said;
     *said = (struct mlx_scheme){.bits = dequant->request.bits, .group = dequant->request.block};
-    if (said->bits > 0 || said->group > 0 || !config->mlx)
+    if (said->bits > 0 || said->group > 0)
         return DTI_OK;
+    const struct mlx_scheme told = told_of(dequant, tensor->group);
+    if (!config->mlx) {
+        *said = told;
+        return DTI_OK;
+    }
     const struct dti_module_scheme *const own = dti_config_find_module(
         &config->own, tensor->codes->name, tensor->codes->name_length - (sizeof weight - 1));
     const struct dti_module_scheme *const scheme = own ? own : &config->all;
@@ -86,7 +116,14 @@ static enum dti_status find_said(const struct dti_file_dequant *dequant,
     }
     said->bits = said->bits > 0 ? said->bits : bits;
     said->group = said->group > 0 ? said->group : length;
-    return DTI_OK;
+    if (told.bits == 0 || (told.bits == said->bits && told.group == said->group))
+        return DTI_OK;
+    return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr,
+                              DTI_REMEDY_OVERRIDE_CONFIG,
+                              "%s says bits %u and group_size %llu, and the file's own metadata %u "
+                              "and %llu",
+                              config->file, said->bits, (unsigned long long)said->group, told.bits,
+                              (unsigned long long)told.group);
 }
 
 /* What is said does not fit the shapes. */
@@ -211,7 +248,7 @@ static enum dti_status read_largest(struct dti_file_dequant *dequant,
                                     struct dti_error *reterr)
 {
     const enum dti_status status =
-        dti_dequant_tensor_scale(dequant, tensor->group, false, &ret->how.tensor_scale, reterr);
+        dti_dequant_tensor_scale(dequant, tensor->group, &ret->how.tensor_scale, reterr);
     if (status == DTI_OK) {
         ret->how.tensor_scale /= 2688;
         ret->form.tensor_scale = true;

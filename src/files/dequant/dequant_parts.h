@@ -29,6 +29,7 @@ struct dti_dequant_found {
     struct dti_dequant_tensor how;
     bool symmetric; /* all zero points are in the middle: known once it was planned to be integers
                      * with groups of another layout */
+    enum dti_dtype narrow; /* then: what its scales of fp32 are rounded to; DTI_NONE: they stay */
 };
 
 /* Something of the view. */
@@ -58,12 +59,13 @@ struct dti_dequant_warnings {
     } list[DTI_DEQUANT_WARNINGS];
 };
 
-/* What dti_lint_new() reports of them. */
+/* What dti_lint_new() reports of them, and those who read numbers refuse. */
 struct dti_dequant_refusal {
     struct dti_dequant_refusal *next;
     size_t at; /* the tensor with the codes, or the part that lacks them */
     enum dti_lint_rule rule;
-    const char *text; /* begins with a tensor and its file */
+    enum dti_remedy remedy; /* what the caller can say; NONE: nothing */
+    const char *text;       /* begins with a tensor and its file */
 };
 
 struct dti_file_dequant {
@@ -74,6 +76,7 @@ struct dti_file_dequant {
     struct dti_container view;         /* never given to dti_container_free() */
     struct dti_dequant_entry *entries; /* of the view's tensors */
     size_t found_count;
+    bool any_found;                                       /* by names */
     const struct dti_dequant_tensor *last;                /* that was prepared, or NULL */
     struct dti_block_parts *block_parts[DTI_BLOCK_COUNT]; /* made at their first use */
     struct dti_plan *plans[DTI_DEQUANT_PLANS_MAX];        /* of scales, to fp32 */
@@ -88,13 +91,15 @@ struct dti_file_dequant {
     struct dti_stripes stripes;
     bool layout_kept; /* tensors of layouts that are only read stay as they are stored */
     bool torchao;     /* there are tensors of it: dequant_torchao.c */
-    bool comfy_read;  /* dequant_comfy.h: */
+    bool comfy_read;  /* dequant_layouts.h: */
     const struct dti_comfy_layers *comfy;
     struct dti_dequant_doubts doubts; /* what a view for looking at leaves as it is stored */
     struct dti_dequant_warnings warnings;
     /* What the refusal that is to be settled next is about; DTI_LINT_RULES: its remedy tells. */
     enum dti_lint_rule blame;
-    struct dti_dequant_refusal *refusals; /* with `lint`: the last one, and those before */
+    struct dti_dequant_refusal *refusals;       /* of a view for looking at: the last one, and those
+                                                 * before */
+    const struct dti_dequant_refusal **refused; /* of the container's tensors: the first, or NULL */
 };
 
 /* dequant_gguf.c: a block tensor of ggml, of a type that has a definition here. */
@@ -110,6 +115,14 @@ enum dti_status dti_dequant_onnx(struct dti_file_dequant *dequant, size_t tensor
  * takes the place of tensor i. */
 enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
                                  struct dti_error *reterr);
+
+/* dequant_whole.c: after that, what was found has all its parts and no others, and what was not is
+ * no quantized tensor of which one is missing. */
+enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant,
+                                  struct dti_dequant_found **found, struct dti_error *reterr);
+
+/* Whether anything was found, or the configuration says that something is quantized. */
+bool dti_dequant_is_quantized(struct dti_file_dequant *dequant);
 
 /* dequant_npy.c: the same for the one tensor of an npy file, with the files next to it. */
 enum dti_status dti_dequant_npy(struct dti_file_dequant *dequant, struct dti_dequant_found **found,

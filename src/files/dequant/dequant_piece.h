@@ -32,7 +32,13 @@ static inline uint64_t dti_dequant_scale_of(const struct dti_scale_map *map, uin
     const uint64_t slab = map->length * map->mid, place = row / map->mid % map->length;
     const uint64_t group = map->group_of ? map->group_of[place] : place / map->group_rows;
     return row / slab * map->of_outer + group * map->of_length + row % map->mid * map->of_mid +
-           column / map->group_columns * map->of_column;
+           (map->column_of ? map->column_of[column] : column / map->group_columns * map->of_column);
+}
+
+/* The group of each column of the matrix that is shown, if they have an order of their own. */
+static inline const uint16_t *dti_dequant_order(const struct dti_dequant_tensor *tensor)
+{
+    return tensor->map.group_of ? tensor->map.group_of : tensor->map.column_of;
 }
 
 static inline uint32_t dti_dequant_bits(float number)

@@ -125,6 +125,11 @@ static enum dti_status find_shape(const struct dti_dequant_group *group,
     const unsigned rank = strcmp(weight->scheme, "per_group") == 0     ? 2
                           : strcmp(weight->scheme, "per_channel") == 0 ? 1
                                                                        : 0;
+    const enum dti_dtype scale = scales->format->id;
+    if (scale != DTI_FP32 && scale != DTI_FP16 && scale != DTI_BF16)
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
+                                  "expected scales as F32, F16 or BF16, and it holds %s",
+                                  scales->format->name);
     if (codes->rank != 2 || scales->rank != rank ||
         (rank == 0 && strcmp(weight->scheme, "per_tensor") != 0) ||
         !dti_mul_u64(codes->shape[1], shape->packed, &shape->columns) ||

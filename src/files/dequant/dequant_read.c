@@ -106,11 +106,44 @@ static void run_table(const struct dti_dequant_tensor *tensor,
         segment->numbers[i] = numbers[codes[i]] * scale[group > 1 ? (skip + i) / group : i];
 }
 
+/* Codes of a row whose groups are anywhere in it. */
+static enum dti_status run_ordered(const struct dti_dequant_tensor *tensor,
+                                   const struct dti_dequant_segment *segment,
+                                   const unsigned char *codes, struct dti_dequant_window *window,
+                                   struct dti_error *reterr)
+{
+    enum { AT_ONCE = 1024 };
+    const uint64_t groups = tensor->scale_columns, first = segment->row * groups;
+    const bool zeros = tensor->zero_form != DTI_ZERO_NONE;
+    struct dti_affine_args args = tensor->method->affine_args;
+    const enum dti_status status = dti_dequant_load(tensor, window, first, groups, reterr);
+    if (status != DTI_OK)
+        return status;
+    const size_t at = (size_t)(first - window->first);
+    for (size_t done = 0, n; done < segment->n; done += n) {
+        const uint16_t *const order = tensor->map.column_of + segment->column + done;
+        float scale[AT_ONCE];
+        int32_t zero[AT_ONCE];
+        n = segment->n - done < AT_ONCE ? segment->n - done : AT_ONCE;
+        for (size_t i = 0; i < n; i++) {
+            scale[i] = window->scale[at + order[i]];
+            zero[i] = zeros ? window->zero[at + order[i]] : 0;
+        }
+        args.scales = args.inverses = scale; /* the latter are not looked at */
+        args.zero_points = zeros ? zero : NULL;
+        tensor->method->kernel->run.affine_back(&args, segment->numbers + done,
+                                                codes + done * container_of(tensor), n);
+    }
+    return DTI_OK;
+}
+
 static enum dti_status run_segment(const struct dti_dequant_tensor *tensor,
                                    const struct dti_dequant_segment *segment,
                                    const unsigned char *codes, struct dti_dequant_window *window,
                                    struct dti_error *reterr)
 {
+    if (tensor->map.column_of)
+        return run_ordered(tensor, segment, codes, window, reterr);
     const uint64_t first = dti_dequant_scale_of(&tensor->map, segment->row, segment->column);
     const uint64_t last =
         dti_dequant_scale_of(&tensor->map, segment->row, segment->column + segment->n - 1);
@@ -291,6 +324,7 @@ bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
            has_packed(one) == has_packed(other) && has_biases(one) == has_biases(other) &&
            has_floats(one) == has_floats(other) &&
            dti_dequant_bits(one->tensor_scale) == dti_dequant_bits(other->tensor_scale) &&
+           dti_dequant_bits(one->tensor_divisor) == dti_dequant_bits(other->tensor_divisor) &&
            memcmp(&one->affine, &other->affine, sizeof one->affine) == 0;
 }
 

@@ -36,6 +36,18 @@ static const struct dti_quant_row pairs = {.layout = DTI_LAYOUT_MODELOPT,
                                            .packing = DTI_QUANT_BITS,
                                            .scale = DTI_FP8_E8M0};
 
+/* Widths of codes in words for which there is no dtype: they are read as the first of more_rows. */
+static const unsigned more_widths[] = {3, 5, 6, 7};
+enum { WIDTHS = sizeof more_widths / sizeof more_widths[0] };
+
+const char *dti_dequant_scheme_name(const struct dti_dequant_scheme *scheme)
+{
+    static const char *const names[] = {[3] = "uint3", [5] = "uint5", [6] = "uint6", [7] = "uint7"};
+    const bool odd =
+        scheme->row->packing == DTI_QUANT_WORDS && scheme->bits < 8 && 32 % scheme->bits != 0;
+    return odd ? names[scheme->bits] : dti_quant_row_name(scheme->row);
+}
+
 /* Scales of integers and floats come in any float; those of blocks as the table says. */
 static bool scale_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
                        const struct dti_block_format *block)
@@ -55,7 +67,7 @@ static bool name_fits(const struct dti_dequant_group *group, const struct dti_qu
 
 /* Whether dtypes, names and the metadata entry allow a row. */
 static bool row_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
-                     struct dti_dequant_scheme *ret)
+                     unsigned width, struct dti_dequant_scheme *ret)
 {
     const struct dti_block_format *const block = row->block;
     const bool tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
@@ -65,12 +77,12 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
         (group->bound && row->layout != group->layout) ||
         (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))
         return false;
-    if (group->told ? strcmp(group->told_dtype, dti_quant_row_name(row)) != 0
+    if (group->told ? width > 0 || strcmp(group->told_dtype, dti_quant_row_name(row)) != 0
                     : (row->flags & DTI_QUANT_TOLD) != 0)
         return false;
     *ret = (struct dti_dequant_scheme){.row = row, .block = block};
     ret->code = *dti_quant_row_code(row);
-    ret->bits = ret->code.width;
+    ret->bits = width > 0 ? width : ret->code.width;
     if (row->packing == DTI_QUANT_WORDS && ret->code.kind == DTI_KIND_INT)
         ret->code = *dti_format_get(ret->bits == 2 ? DTI_UINT2 : DTI_UINT4);
     return true;
@@ -91,6 +103,8 @@ static bool hint_fits(const struct dti_dequant_knowledge *known, const struct dt
 static bool same(const struct dti_dequant_group *group, const struct dti_dequant_scheme *a,
                  const struct dti_dequant_scheme *b)
 {
+    if (a->bits != b->bits)
+        return false;
     if (dti_dequant_of(group, DTI_PART_SCALE)->elements == 1 && a->row->codes == b->row->codes &&
         a->row->packing == b->row->packing)
         return a->code.id == b->code.id;
@@ -107,7 +121,8 @@ static bool unpack(const struct dti_dequant_scheme *scheme, uint64_t *last)
     const unsigned unit = scheme->row->packing == DTI_QUANT_BITS    ? 8
                           : scheme->row->packing == DTI_QUANT_WORDS ? 32
                                                                     : scheme->bits;
-    if (*last > UINT64_MAX / unit || *last * unit % scheme->bits != 0)
+    const bool whole = scheme->row->packing != DTI_QUANT_WORDS; /* the last word may have room */
+    if (*last > UINT64_MAX / unit || (whole && *last * unit % scheme->bits != 0))
         return false;
     *last = *last * unit / scheme->bits;
     return true;
@@ -154,16 +169,29 @@ static bool end_words(const struct dti_dequant_group *group,
 {
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     const uint64_t per_word = 32 / scheme->bits, last = told[rank - 1];
-    const uint64_t words = stored[rank - 1] / per_word;
+    const uint64_t words = dti_dequant_of(group, DTI_PART_CODES)->shape[rank - 1];
     const uint64_t groups = scales->rank == rank ? scales->shape[rank - 1] : 1;
     stored[rank - 1] = last;
     if (dti_quant_fills_words(last, words, scheme->bits))
         return true;
-    if (group->told_group == 0 || last == 0 ||
+    if (group->told_group == 0 || last == 0 || 32 % scheme->bits != 0 ||
         !are_groups(group->told_group, last, groups, words, per_word))
         return false;
     stored[rank - 1] = group->told_group * groups;
     return true;
+}
+
+/* Whether codes cross words, as compressed-tensors has them since June 2026, or each word has whole
+ * ones: the two differ from the second word on. */
+static void find_crossing(const struct dti_dequant_scheme *scheme, uint64_t last, uint64_t words,
+                          struct dti_dequant_tensor *how, struct dti_dequant_doubt *doubt)
+{
+    if (32 % scheme->bits == 0)
+        return;
+    const bool whole = dti_divide_up(last, 32 / scheme->bits) == words;
+    const bool cross = dti_divide_up(last * scheme->bits, 32) == words; /* no more than the words */
+    doubt->crossing = whole && cross && words > 1;
+    how->arrangement = whole && !cross ? DTI_CODES_WHOLE : DTI_CODES_ALONG;
 }
 
 /* Codes that may be others: of another width in words, or packed ones in uint8. */
@@ -225,6 +253,8 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
     how->row_bytes = codes->elements > 0 ? codes->bytes / (codes->elements / rows) : 0;
     if (shape.words && !end_words(group, scheme, told, codes->rank, stored))
         return false;
+    if (shape.words)
+        find_crossing(scheme, told[codes->rank - 1], rows, how, doubt);
     if (!dti_dequant_place_scales(&shape, scheme->block ? scheme->block->length : 0, found) ||
         !is_little(&shape, &found->form))
         return false;
@@ -234,6 +264,8 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
 
 static const struct dti_quant_row *row_at(size_t i)
 {
+    if (i > dti_quant_row_count + MORE)
+        return &more_rows[0];
     return i < dti_quant_row_count          ? &dti_quant_rows[i]
            : i < dti_quant_row_count + MORE ? &more_rows[i - dti_quant_row_count]
                                             : &pairs;
@@ -247,7 +279,8 @@ static bool is_apart(const struct dti_dequant_group *group, const struct dti_qua
 
 static bool is_doubtful(const struct dti_dequant_doubt *doubt)
 {
-    return doubt->lengths.other > 0 || doubt->widths > 0 || doubt->unsigned_codes;
+    return doubt->lengths.other > 0 || doubt->widths > 0 || doubt->crossing ||
+           doubt->unsigned_codes;
 }
 
 enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
@@ -258,15 +291,16 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
     const struct dti_dequant_found empty = *ret;
-    const size_t rows = dti_quant_row_count + MORE + 1;
+    const size_t plain = dti_quant_row_count + MORE + 1, rows = plain + WIDTHS;
     uint64_t stored[DTI_QUANT_RANK_MAX];
     bool any = false, candidates = false;
     for (size_t i = 0; i < known->count * rows; i++) {
         const struct dti_quant_hint *const hint = &known->hints[i / rows];
         const struct dti_quant_row *const row = row_at(i % rows);
+        const unsigned width = i % rows < plain ? 0 : more_widths[i % rows - plain];
         struct dti_dequant_doubt doubt = {.axis = 0};
         struct dti_dequant_scheme scheme;
-        if (is_apart(group, row) || !row_fits(group, row, &scheme))
+        if (is_apart(group, row) || !row_fits(group, row, width, &scheme))
             continue;
         struct dti_dequant_found trial = empty;
         candidates = true;
@@ -276,14 +310,16 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
         if (trial.how.elements > 0 && is_doubtful(&doubt))
             return dti_dequant_refuse_doubt(group, &doubt, reterr);
         if (any && trial.how.elements > 0 && !same(group, ret_scheme, &scheme))
-            return dti_dequant_refuse_two(group, dti_quant_row_name(ret_scheme->row),
-                                          dti_quant_row_name(row), reterr);
+            return dti_dequant_refuse_two(group, dti_dequant_scheme_name(ret_scheme),
+                                          dti_dequant_scheme_name(&scheme), reterr);
         if (any && trial.how.elements > 0 && trial.how.scale_count > 1 &&
             memcmp(&ret->how.map, &trial.how.map, sizeof trial.how.map) != 0)
             return dti_dequant_refuse_two(group, NULL, NULL, reterr);
         scheme.asymmetric = hint->asymmetric && (!any || ret_scheme->asymmetric);
+        scheme.ordered = hint->ordered && (!any || ret_scheme->ordered);
         if (any) {
             ret_scheme->asymmetric = scheme.asymmetric;
+            ret_scheme->ordered = scheme.ordered;
             continue;
         }
         any = true;
@@ -296,7 +332,8 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
         return DTI_OK;
     const struct dti_quant_hint *const first = &known->hints[0];
     const bool said = first->bits > 0 || first->group[1] > 0 || known->count > 1;
-    if (candidates && said)
+    const bool shapeless = codes->format->id == DTI_INT32 && !told && group->packed_name;
+    if (candidates && said && !shapeless)
         return dti_dequant_refuse_hints(group, known, reterr);
     return dti_dequant_refuse_shapes(group, candidates, told != NULL, reterr);
 }

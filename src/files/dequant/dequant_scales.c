@@ -91,7 +91,7 @@ static enum dti_status load_own(const struct dti_dequant_tensor *tensor,
     for (size_t i = 0; i < count && tensor->divisors; i++)
         window->scale[i] = 1 / window->scale[i];
     for (size_t i = 0; i < count && tensor->block && tensor->block->family == DTI_BLOCKS_NV; i++)
-        window->scale[i] *= tensor->tensor_scale;
+        window->scale[i] = dti_dequant_block_scale(tensor, window->scale[i]);
     return status;
 }
 
@@ -180,24 +180,34 @@ static struct scale_run run_at(const struct dti_dequant_tensor *tensor,
     return (struct scale_run){at / columns, at % columns, (size_t)(left < wanted ? left : wanted)};
 }
 
-/* Words hold the zero points of 32 / bits rows of scales; bits divides 32. */
+/* Words hold the zero points of rows of scales: 32 / bits whole ones, or a stream of bits. */
 static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor,
                                          struct dti_dequant_window *window,
                                          struct dti_error *reterr)
 {
     const uint64_t columns = tensor->scale_columns, in_word = 32 / tensor->bits;
-    const uint64_t rows = tensor->scale_rows, words = rows / in_word + (rows % in_word != 0);
+    const bool stream = tensor->zero_form == DTI_ZERO_DOWN;
+    const uint64_t rows = tensor->scale_rows;
+    const uint64_t words =
+        stream ? dti_divide_up(rows * tensor->bits, 32) : dti_divide_up(rows, in_word);
     const int32_t mask = (int32_t)dti_low_bits(tensor->bits);
     enum dti_status status = DTI_OK;
     for (uint64_t done = 0; done < window->count && status == DTI_OK;) {
         const struct scale_run run = run_at(tensor, window, done);
-        const uint64_t word =
-            (run.row / rows * words + run.row % rows / in_word) * columns + run.column;
-        const unsigned shift = (unsigned)(run.row % rows % in_word) * tensor->bits;
+        const uint64_t row = run.row % rows, bit = row * tensor->bits;
+        const uint64_t above = run.row / rows * words + (stream ? bit / 32 : row / in_word);
+        const uint64_t word = above * columns + run.column;
+        const unsigned shift = (unsigned)(stream ? bit % 32 : row % in_word * tensor->bits);
+        unsigned char *const next = window->raw + 4 * (size_t)DTI_DEQUANT_WINDOW;
         status = dti_input_read_at(tensor->zeros.input, window->raw, 4 * run.n,
                                    tensor->zeros.offset + 4 * word, reterr);
+        if (status == DTI_OK && shift + tensor->bits > 32)
+            status = dti_input_read_at(tensor->zeros.input, next, 4 * run.n,
+                                       tensor->zeros.offset + 4 * (word + columns), reterr);
         for (size_t i = 0; i < run.n && status == DTI_OK; i++) {
-            const uint32_t bits = (uint32_t)dti_little_get(window->raw + 4 * i, sizeof bits);
+            uint64_t bits = dti_little_get(window->raw + 4 * i, 4);
+            if (shift + tensor->bits > 32)
+                bits |= dti_little_get(next + 4 * i, 4) << 32;
             window->zero[done + i] = (int32_t)(bits >> shift & (uint32_t)mask);
         }
         done += run.n;
@@ -251,7 +261,8 @@ enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
     enum dti_status status = load_scales(tensor, window, reterr);
     if (status == DTI_OK && tensor->zero_form == DTI_ZERO_PLAIN)
         status = load_plain_zeros(tensor, window, reterr);
-    if (status == DTI_OK && tensor->zero_form == DTI_ZERO_WORDS)
+    if (status == DTI_OK &&
+        (tensor->zero_form == DTI_ZERO_WORDS || tensor->zero_form == DTI_ZERO_DOWN))
         status = load_packed_zeros(tensor, window, reterr);
     if (status == DTI_OK && tensor->zero_form >= DTI_ZERO_ALONG)
         status = load_zeros_along(tensor, window, reterr);

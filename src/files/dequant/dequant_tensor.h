@@ -11,7 +11,7 @@
  *
  * so that one scale, one for each place along any axis, groups along any axis and rectangles of a
  * matrix are the same. Where groups are assigned row by row, group_of[l] takes the place of
- * l / group_rows.
+ * l / group_rows; where they are assigned column by column, column_of[c] that of c / group_columns.
  *
  * Matrices may be stored transposed: then rows and columns are those of the file, and the numbers
  * are read in the other order (dequant_stripes.c). */
@@ -49,6 +49,7 @@ static inline const struct dti_tensor *dti_dequant_part_tensor(const struct dti_
 struct dti_scale_map {
     uint64_t length, mid, group_rows, group_columns;
     const uint16_t *group_of;                        /* length of them; or NULL */
+    const uint16_t *column_of;                       /* one a column; or NULL */
     uint64_t of_outer, of_length, of_mid, of_column; /* the last 0 or 1 */
 };
 
@@ -74,6 +75,7 @@ enum dti_zero_form {
     DTI_ZERO_NONE,
     DTI_ZERO_PLAIN, /* integers, as many as scales */
     DTI_ZERO_WORDS, /* packed down columns of scales in 32-bit words, of `bits` bits */
+    DTI_ZERO_DOWN,  /* the same without gaps, where words end within one */
     DTI_ZERO_ALONG, /* packed along rows of scales, which end with whole words */
     DTI_ZERO_LANES, /* the same, 4 bits in the order of DTI_CODES_LANES */
     DTI_ZERO_BYTES, /* as DTI_ZERO_ALONG, but rows end with whole bytes */
@@ -86,6 +88,7 @@ enum dti_code_arrangement {
     DTI_CODES_DOWN,  /* down columns, in little-endian 32-bit words without gaps; a matrix begins
                       * with whole ones */
     DTI_CODES_LANES, /* along them, 8 of 4 bits in a word, in the order 0 2 4 6 1 3 5 7 */
+    DTI_CODES_WHOLE, /* along them, 32 / bits whole ones in a word, low bits first */
     DTI_CODES_ROWS,  /* a byte has one of each of 8 / bits rows, row_step apart, low bits first */
 };
 
@@ -136,10 +139,13 @@ struct dti_dequant_tensor {
     bool tiled; /* scales of one byte are in tiles of 128 rows by 4 columns, as kernels take them,
                  * the last ones filled up; those above are without that */
     enum dti_zero_form zero_form;
-    int32_t zero_offset; /* added to zero points, packed ones modulo 2^bits; the zero point where
-                          * there are none */
-    float tensor_scale;  /* as a factor; 1 where there is none */
-    float factor;        /* of numbers, once they are rounded; likewise */
+    int32_t zero_offset;  /* added to zero points, packed ones modulo 2^bits; the zero point where
+                           * there are none */
+    float tensor_scale;   /* as a factor; 1 where there is none */
+    float tensor_divisor; /* of layouts that store its reciprocal: that, which scales are divided
+                           * by; 0: none */
+    bool reciprocal;      /* divisors are read as vLLM does: as the factor */
+    float factor;         /* of numbers, once they are rounded; likewise */
     const struct dti_plan *narrow, *widen; /* numbers are rounded to a dtype, and back; or NULL */
     const struct dti_plan *scale_plan;     /* to fp32 */
     const struct dti_block_parts *parts;   /* blocks */
@@ -150,6 +156,14 @@ struct dti_dequant_tensor {
     /* what has been read */
     atomic_uint_least64_t nan, inf;
 };
+
+/* nvfp4: the scale of a block with that of its tensor. */
+static inline float dti_dequant_block_scale(const struct dti_dequant_tensor *tensor,
+                                            float scale)
+{
+    return tensor->tensor_divisor != 0 && !tensor->reciprocal ? scale / tensor->tensor_divisor
+                                                              : scale * tensor->tensor_scale;
+}
 
 /* Whether rows of codes follow each other without gaps, all of them. */
 static inline bool dti_dequant_is_flat(const struct dti_dequant_tensor *tensor)

@@ -95,7 +95,7 @@ enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
     ret->form.tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
     if (ret->form.tensor_scale) {
         const enum dti_status read =
-            dti_dequant_tensor_scale(dequant, group, false, &how->tensor_scale, reterr);
+            dti_dequant_tensor_scale(dequant, group, &how->tensor_scale, reterr);
         if (read != DTI_OK)
             return read;
     }

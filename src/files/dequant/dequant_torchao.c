@@ -16,7 +16,6 @@
 
 #include "dtinfo/checked.h"
 #include "dtinfo/json_read.h"
-#include "files/dequant/dequant_comfy.h"
 #include "files/dequant/dequant_layouts.h"
 
 /* What the entry says. */
@@ -283,6 +282,8 @@ static enum dti_status match(struct dti_file_dequant *dequant,
     enum dti_status status = find_entry(dequant, group, &entry, reterr);
     if (status == DTI_OK)
         status = find_type(group, &entry, &type, reterr);
+    if (status == DTI_OK && strcmp(entry.type, "IntxUnpackedToInt8Tensor") == 0)
+        status = dti_dequant_need(group, DTI_PART_ZERO_POINT, reterr);
     if (status == DTI_OK)
         status = check_activations(dequant, group, reterr);
     if (status != DTI_OK)

@@ -226,6 +226,23 @@ static enum dti_status pick_words(const struct dti_dequant_tensor *tensor, uint6
     return status;
 }
 
+/* Whole codes in each word of a row. */
+static enum dti_status pick_whole(const struct dti_dequant_tensor *tensor, uint64_t row,
+                                  uint64_t column, size_t n, struct dti_dequant_scratch *scratch,
+                                  struct dti_error *reterr)
+{
+    const unsigned in_word = 32 / tensor->bits, mask = (1U << tensor->bits) - 1;
+    const size_t skip = (size_t)(column % in_word);
+    const enum dti_status status =
+        dti_input_read_at(tensor->codes.input, scratch->raw, (skip + n + in_word - 1) / in_word * 4,
+                          dti_dequant_row(tensor, row) + column / in_word * 4, reterr);
+    for (size_t i = 0; i < n && status == DTI_OK; i++) {
+        const uint64_t word = dti_little_get(scratch->raw + (skip + i) / in_word * 4, 4);
+        scratch->codes[i] = (unsigned char)(word >> (skip + i) % in_word * tensor->bits & mask);
+    }
+    return status;
+}
+
 /* One of the rows that share bytes. */
 static enum dti_status pick_row(const struct dti_dequant_tensor *tensor, uint64_t row,
                                 uint64_t column, size_t n, struct dti_dequant_scratch *scratch,
@@ -249,6 +266,8 @@ enum dti_status dti_dequant_pick(const struct dti_dequant_tensor *tensor, uint64
     const uint64_t row = first / tensor->columns, column = first % tensor->columns;
     const enum dti_status status = tensor->arrangement == DTI_CODES_ROWS
                                        ? pick_row(tensor, row, column, n, scratch, reterr)
+                                   : tensor->arrangement == DTI_CODES_WHOLE
+                                       ? pick_whole(tensor, row, column, n, scratch, reterr)
                                        : pick_words(tensor, row, column, n, scratch, reterr);
     dti_dequant_flip(tensor, scratch->codes, n);
     return status;

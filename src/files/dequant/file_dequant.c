@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "dtinfo/glob.h"
-#include "files/dequant/dequant_comfy.h"
-#include "files/dequant/dequant_parts.h"
+#include "files/dequant/dequant_layouts.h"
 
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
 {
@@ -20,6 +19,7 @@ struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant
     atomic_init(&found->how.nan, 0);
     atomic_init(&found->how.inf, 0);
     found->how.level = dequant->request.level;
+    found->how.reciprocal = dequant->request.reciprocal;
     found->how.stripes = &dequant->stripes;
     found->how.factor = 1;
     return found;
@@ -254,7 +254,7 @@ static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant
     const bool npy = container->kind == DTI_CONTAINER_NPY && container->tensor_count == 1;
     enum dti_status status = DTI_OK;
     const bool onnx = container->kind == DTI_CONTAINER_ONNX; /* not names: the graph says it */
-    if (!npy && !onnx && container->kind != DTI_CONTAINER_GGUF)
+    if (!npy && !onnx && !dti_is_gguf(container->kind))
         return dti_dequant_find(dequant, found, reterr);
     for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
         struct dti_error error;
@@ -273,11 +273,14 @@ static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *
     struct dti_dequant_found **const found =
         dti_pool_array(&dequant->pool, count + 1, sizeof *found);
     dequant->states = dti_pool_alloc(&dequant->pool, count + 1);
-    if (!found || !dequant->states || !dti_quant_names_init(&dequant->names, container) ||
+    dequant->refused = dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->refused);
+    if (!found || !dequant->states || !dequant->refused ||
+        !dti_quant_names_init(&dequant->names, container) ||
         !dti_name_order_init(&dequant->metadata, container->metadata_count))
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         found[i] = NULL;
+        dequant->refused[i] = NULL;
         dequant->states[i] = DTI_DEQUANT_PLAIN;
     }
     for (size_t i = 0; i < container->metadata_count; i++)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dtinfo/unread.h"
 #include "files/dequant/dequant_parts.h"
 
 /* What the caller can say. Elsewhere the parts are shown, and there is nothing to be done. */
@@ -68,18 +69,17 @@ static enum dti_lint_rule rule_of(enum dti_remedy remedy)
 
 /* False: memory ran out. */
 static bool keep_refusal(struct dti_file_dequant *dequant, size_t at, enum dti_lint_rule rule,
-                         const char *text)
+                         enum dti_remedy remedy, const char *text)
 {
-    struct dti_dequant_refusal *refusal;
-    if (!dequant->request.lint)
-        return true;
-    refusal = dti_pool_alloc(&dequant->pool, sizeof *refusal);
+    struct dti_dequant_refusal *const refusal = dti_pool_alloc(&dequant->pool, sizeof *refusal);
     const char *const copy = dti_pool_text(&dequant->pool, text, strlen(text));
     if (!refusal || !copy)
         return false;
     *refusal = (struct dti_dequant_refusal){
-        .next = dequant->refusals, .at = at, .rule = rule, .text = copy};
+        .next = dequant->refusals, .at = at, .rule = rule, .remedy = remedy, .text = copy};
     dequant->refusals = refusal;
+    if (!dequant->refused[at])
+        dequant->refused[at] = refusal;
     return true;
 }
 
@@ -88,14 +88,15 @@ enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
                                    struct dti_dequant_found **found, struct dti_error *reterr)
 {
     const enum dti_lint_rule blame = dequant->blame;
+    const bool unread = dti_input_was_unread(); /* no verdict about the tensor */
     dequant->blame = DTI_LINT_RULES;
     if (status == DTI_OK)
         return DTI_OK;
-    if (dequant->request.logical && status == DTI_BAD_INPUT) {
+    if (dequant->request.logical && status == DTI_BAD_INPUT && !unread) {
         const enum dti_lint_rule rule = blame < DTI_LINT_RULES ? blame : rule_of(error->remedy);
         *found = NULL;
         dequant->states[at] = DTI_DEQUANT_PLAIN;
-        if (!keep_refusal(dequant, at, rule, error->text))
+        if (!keep_refusal(dequant, at, rule, remedy_of(error->remedy), error->text))
             return dti_no_memory(reterr);
         return add_doubt(dequant, error, reterr);
     }
@@ -115,7 +116,7 @@ enum dti_status dti_dequant_warn(struct dti_file_dequant *dequant, size_t tensor
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!keep_refusal(dequant, tensor, rule, text))
+    if (dequant->request.lint && !keep_refusal(dequant, tensor, rule, DTI_REMEDY_NONE, text))
         return dti_no_memory(reterr);
     while (at < warnings->count && strcmp(warnings->list[at].code, code) != 0)
         at++;
@@ -183,11 +184,69 @@ enum dti_status dti_dequant_notes(struct dti_file_dequant *dequant, struct dti_e
     return DTI_OK;
 }
 
+/* What is open, not read, or another's, is shown as it is stored, with a note. */
+static bool is_broken(const struct dti_dequant_refusal *refusal)
+{
+    switch (refusal->rule) {
+    case DTI_LINT_CONFIG_DIFFERS:
+    case DTI_LINT_PART_MISSING:
+    case DTI_LINT_PART_SURPLUS:
+    case DTI_LINT_CODES_MISSING:
+    case DTI_LINT_PARTS:
+    case DTI_LINT_TENSOR_SCALE:
+    case DTI_LINT_GROUP_INDEX:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static enum dti_status refuse(const struct dti_dequant_refusal *refusal, struct dti_error *reterr)
+{
+    const enum dti_remedy remedy =
+        refusal->remedy == DTI_REMEDY_NONE ? DTI_REMEDY_READ_STORED : refusal->remedy;
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s", refusal->text);
+}
+
+enum dti_status dti_logical_refuse(const struct dti_container *container,
+                                   const struct dti_tensor *tensor, struct dti_error *reterr)
+{
+    if (!container->stored)
+        return DTI_OK;
+    const struct dti_file_dequant *const dequant = container->own;
+    const size_t at = dequant->entries[tensor - container->tensors].tensor;
+    const struct dti_dequant_refusal *const refusal = dequant->refused[at];
+    const struct dti_onnx_weight *const weight = tensor->weight;
+    if (weight && weight->problem) /* of its nodes, which may make several numbers of it */
+        return DTI_OK;
+    return refusal && is_broken(refusal) ? refuse(refusal, reterr) : DTI_OK;
+}
+
+enum dti_status dti_logical_refuse_named(const struct dti_container *container, const char *name,
+                                         size_t length, struct dti_error *reterr)
+{
+    const struct dti_file_dequant *const dequant = container->stored ? container->own : NULL;
+    size_t module = length;
+    while (module > 0 && name[module - 1] != '.')
+        module--;
+    for (size_t i = 0; dequant && i < dequant->container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &dequant->container->tensors[i];
+        if (dequant->refused[i] && is_broken(dequant->refused[i]) && tensor->name_length > module &&
+            memcmp(tensor->name, name, module) == 0 &&
+            (!memchr(tensor->name + module, '.', tensor->name_length - module) ||
+             (tensor->name_length > length && memcmp(tensor->name, name, length) == 0)))
+            return refuse(dequant->refused[i], reterr);
+    }
+    return DTI_OK;
+}
+
 /* Most files have nothing that could be quantized, and need no view. */
 static bool may_be_quantized(const struct dti_container *container)
 {
     for (size_t i = 0; i < container->tensor_count; i++) {
-        if (dti_may_be_codes(&container->tensors[i]) || dti_dequant_is_ggml(container, i))
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        if (dti_may_be_codes(tensor) || dti_dequant_is_ggml(container, i) ||
+            dti_quant_names_part(tensor))
             return true;
     }
     return false;
@@ -201,6 +260,7 @@ enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
     struct dti_file_dequant *dequant = NULL;
     struct dti_file_dequant_request request = {.bits = options->bits,
                                                .block = options->block,
+                                               .reciprocal = options->reciprocal,
                                                .said_by = options->said_by,
                                                .level = options->level,
                                                .logical = true,

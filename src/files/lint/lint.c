@@ -60,14 +60,6 @@ enum dti_status dti_lint_add(struct dti_lint *lint, enum dti_lint_rule rule,
     return added ? DTI_OK : dti_no_memory(reterr);
 }
 
-size_t dti_lint_module(const struct dti_tensor *tensor)
-{
-    size_t length = tensor->name_length;
-    while (length > 0 && tensor->name[length - 1] != '.')
-        length--;
-    return length - (length > 0);
-}
-
 const char *dti_lint_place(char buffer[DTI_LINT_PLACE], const struct dti_tensor *tensor,
                            uint64_t element)
 {

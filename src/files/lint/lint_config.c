@@ -35,38 +35,6 @@ static bool contains(const char *text, size_t length, const char *word)
     return false;
 }
 
-/* Lets entries be used: by the modules that have tensors; by those that they are in, where loaders
- * read entries so; by the output layer that is the embedding, and has no tensor. */
-static enum dti_status use_modules(struct dti_lint *lint, const struct dti_quant_config *config,
-                                   struct dti_error *reterr)
-{
-    static const char *const outputs[] = {"lm_head", "model.lm_head", "language_model.lm_head"};
-    const bool wide = strncmp(config->method, "compressed", 10) != 0;
-    const char *before = "";
-    size_t before_length = 0;
-    bool output = false;
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < lint->view->tensor_count && status == DTI_OK; i++) {
-        const char *const name = lint->view->tensors[i].name;
-        const size_t length = dti_lint_module(&lint->view->tensors[i]);
-        size_t same = 0;
-        while (same < length && same < before_length && name[same] == before[same])
-            same++;
-        for (size_t end = same; wide && end < length && status == DTI_OK; end++) {
-            if (name[end] == '.')
-                status = dti_quant_config_use(config, name, end, reterr);
-        }
-        if (status == DTI_OK && (same < length || same < before_length || i == 0))
-            status = dti_quant_config_use(config, name, length, reterr);
-        output = output || is_last(name, length, "lm_head");
-        before = name;
-        before_length = length;
-    }
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs && !output && status == DTI_OK; i++)
-        status = dti_quant_config_use(config, outputs[i], strlen(outputs[i]), reterr);
-    return status;
-}
-
 static enum dti_status add_unused(struct dti_lint *lint, const struct dti_quant_config *config,
                                   struct dti_error *reterr)
 {
@@ -93,7 +61,7 @@ static enum dti_status check_own(struct dti_lint *lint, const struct dti_quant_c
         return dti_no_memory(reterr);
     for (size_t i = 0; i < lint->view->tensor_count; i++)
         dti_name_order_add(&order, lint->view->tensors[i].name,
-                           dti_lint_module(&lint->view->tensors[i]));
+                           dti_quant_module_length(&lint->view->tensors[i]));
     dti_name_order_sort(&order);
     for (size_t i = 0; i < config->own.count && status == DTI_OK; i++) {
         const struct dti_config_module *const module = &config->own.list[i];
@@ -112,14 +80,11 @@ static enum dti_status check_own(struct dti_lint *lint, const struct dti_quant_c
  * modules of other classes than Linear. */
 static bool is_linear(const struct dti_tensor *tensor)
 {
-    static const char *const parts[] = {"emb", "norm", "wte", "wpe", "_bias"};
     static const char *const others[] = {"gate", "router"};
     size_t length;
-    const char *const last = last_of(tensor->name, dti_lint_module(tensor), &length);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (contains(last, length, parts[i]))
-            return false;
-    }
+    const char *const last = last_of(tensor->name, dti_quant_module_length(tensor), &length);
+    if (dti_quant_names_other(tensor->name, dti_quant_module_length(tensor)))
+        return false;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (is_last(last, length, others[i]))
             return false;
@@ -140,7 +105,7 @@ static enum dti_status check_plain(struct dti_lint *lint, const struct dti_quant
                                    const struct dti_quant_module *module, struct dti_error *reterr)
 {
     const bool groups = config->count > 0 && !config->whole;
-    const bool named = module->rule && module->rule_length == dti_lint_module(tensor) &&
+    const bool named = module->rule && module->rule_length == dti_quant_module_length(tensor) &&
                        memcmp(module->rule, tensor->name, module->rule_length) == 0;
     if (!groups || module->said != DTI_SAID_QUANTIZED || !is_plain_weight(tensor) ||
         !(named || ((module->rule || config->linear) && is_linear(tensor))))
@@ -174,8 +139,8 @@ static enum dti_status check_modules(struct dti_lint *lint, const struct dti_qua
         const bool found = dti_lint_found(lint, i) != NULL;
         if (!found && !is_plain_weight(tensor))
             continue;
-        status =
-            dti_quant_config_module(config, tensor->name, dti_lint_module(tensor), &module, reterr);
+        status = dti_quant_config_module(config, tensor->name, dti_quant_module_length(tensor),
+                                         &module, reterr);
         if (status == DTI_OK)
             status = found ? check_found(lint, config, tensor, &module, reterr)
                            : check_plain(lint, config, tensor, &module, reterr);
@@ -191,7 +156,7 @@ static enum dti_status check_tied(struct dti_lint *lint, const struct dti_quant_
     bool embedding = false;
     for (size_t i = 0; i < lint->view->tensor_count && config->model.tied; i++) {
         const struct dti_tensor *const tensor = &lint->view->tensors[i];
-        const size_t length = dti_lint_module(tensor);
+        const size_t length = dti_quant_module_length(tensor);
         if (dti_lint_found(lint, i) && is_last(tensor->name, length, "lm_head"))
             output = tensor;
         embedding = embedding || is_last(tensor->name, length, "embed_tokens") ||
@@ -204,20 +169,29 @@ static enum dti_status check_tied(struct dti_lint *lint, const struct dti_quant_
                         "the embedding instead");
 }
 
+/* Whether models are stored so, with a configuration beside them. */
+static bool has_config(enum dti_container_kind kind)
+{
+    return kind == DTI_CONTAINER_SAFETENSORS || kind == DTI_CONTAINER_SHARDED ||
+           kind == DTI_CONTAINER_PYTORCH || kind == DTI_CONTAINER_SHARDED_PT;
+}
+
 enum dti_status dti_lint_config(struct dti_lint *lint, struct dti_error *reterr)
 {
-    const enum dti_container_kind kind = lint->dequant->container->kind;
-    if (kind != DTI_CONTAINER_SAFETENSORS && kind != DTI_CONTAINER_SHARDED)
+    if (!has_config(lint->dequant->container->kind))
         return DTI_OK;
     const struct dti_quant_config *const config = dti_dequant_config(lint->dequant);
     struct dti_error error;
     enum dti_status status = lint->dequant->config_status;
     if (!config)
         return status == DTI_BAD_INPUT
-                   ? dti_lint_add(lint, DTI_LINT_CONFIG_UNREADABLE, NULL, reterr, "%s",
-                                  lint->dequant->config_error.text)
+                   ? dti_lint_add(lint,
+                                  lint->dequant->config.conflict[0] != '\0'
+                                      ? DTI_LINT_CONFIG_CONFLICT
+                                      : DTI_LINT_CONFIG_UNREADABLE,
+                                  NULL, reterr, "%s", lint->dequant->config_error.text)
                    : dti_no_memory(reterr);
-    status = use_modules(lint, config, &error);
+    status = dti_quant_config_use(config, lint->view, &error);
     if (status == DTI_OK)
         status = add_unused(lint, config, &error);
     if (status == DTI_OK && config->mlx)
@@ -226,9 +200,6 @@ enum dti_status dti_lint_config(struct dti_lint *lint, struct dti_error *reterr)
         status = check_modules(lint, config, &error);
     if (status == DTI_OK)
         status = check_tied(lint, config, &error);
-    if (status == DTI_BAD_INPUT) /* patterns take too long */
-        return dti_lint_add(lint, DTI_LINT_CONFIG_UNREADABLE, NULL, reterr, "%s: %s", config->file,
-                            error.text);
     if (status != DTI_OK)
         *reterr = error;
     return status;

@@ -46,9 +46,6 @@ static inline struct dti_dequant_found *dti_lint_found(const struct dti_lint *li
     return lint->dequant->entries[at].found;
 }
 
-/* The length of the name of the module that has the tensor. */
-size_t dti_lint_module(const struct dti_tensor *tensor);
-
 /* lint_config.c: what the configuration says of modules, and what there is. */
 enum dti_status dti_lint_config(struct dti_lint *lint, struct dti_error *reterr);
 /* lint_fused.c: tensors that loaders take together. */

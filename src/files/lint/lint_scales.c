@@ -140,8 +140,9 @@ static enum dti_status look_at_zeros(struct dti_lint *lint, size_t at,
 static unsigned tail_of(const struct dti_dequant_tensor *how)
 {
     uint64_t used, all, groups;
-    if (how->arrangement != DTI_CODES_ALONG || how->block || how->bits >= 8 ||
-        how->order != DTI_BLOCK_LOW || how->slab != how->stored_slab || how->row_bytes % 4 != 0 ||
+    if (how->arrangement != DTI_CODES_ALONG || how->block || how->bits > 8 ||
+        how->order != (how->bits == 8 ? DTI_BLOCK_BYTES : DTI_BLOCK_LOW) ||
+        how->slab != how->stored_slab || how->row_bytes % 4 != 0 ||
         !dti_mul_u64(how->columns, how->bits, &used) || !dti_mul_u64(how->row_bytes, 8, &all) ||
         all <= used || all - used >= 32)
         return 0;
@@ -215,6 +216,62 @@ static enum dti_status look_at_column_ends(struct dti_lint *lint, size_t at,
     return status == DTI_OK ? add_padding(lint, at, &columns, "column", reterr) : status;
 }
 
+/* Bits behind the last zero point in words, which go down columns of scales or along rows. */
+static unsigned zeros_tail(const struct dti_dequant_tensor *how)
+{
+    if (how->zero_form == DTI_ZERO_WORDS && how->scale_rows % (32 / how->bits) != 0)
+        return 32 - (unsigned)(how->scale_rows % (32 / how->bits)) * how->bits;
+    if (how->zero_form == DTI_ZERO_ALONG && 32 % how->bits == 0 &&
+        how->scale_columns % 32 * how->bits % 32 != 0)
+        return 32 - (unsigned)(how->scale_columns % 32 * how->bits % 32);
+    return 0;
+}
+
+/* GPTQ subtracts 1 from zeros there, too: from each field, or from words, where fields borrow. */
+static bool is_zero_end(const struct dti_dequant_tensor *how, uint32_t end, unsigned tail)
+{
+    const uint32_t mask = ~(uint32_t)0 >> (32 - tail);
+    uint32_t ones = 0;
+    for (unsigned i = 0; i < tail; i += how->bits)
+        ones |= (uint32_t)1 << i;
+    return end == 0 ||
+           (how->zero_form == DTI_ZERO_ALONG &&
+            (end == mask || end == ((0 - ones) & mask) || end == ((0 - ones - 1) & mask)));
+}
+
+static enum dti_status look_at_zero_ends(struct dti_lint *lint, size_t at,
+                                         struct dti_lint_scratch *scratch, struct dti_error *reterr)
+{
+    const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
+    const unsigned tail = zeros_tail(how);
+    const bool down = how->zero_form == DTI_ZERO_WORDS;
+    uint64_t bad = 0;
+    enum dti_status status = DTI_OK;
+    if (tail == 0)
+        return status;
+    const struct dti_tensor *const zeros = dti_dequant_part_tensor(&how->zeros);
+    const uint64_t row = zeros->shape[zeros->rank - 1],
+                   rows = zeros->rank > 1 ? zeros->shape[zeros->rank - 2] : 1;
+    for (uint64_t word = 0; word < zeros->elements && status == DTI_OK;) {
+        const uint64_t left = zeros->elements - word, most = sizeof scratch->raw / 4;
+        const size_t n = (size_t)(left < most ? left : most);
+        status = dti_input_read_at(how->zeros.input, scratch->raw, 4 * n,
+                                   how->zeros.offset + word * 4, reterr);
+        for (size_t i = 0; i < n && status == DTI_OK; i++) {
+            const uint64_t place = word + i;
+            const uint32_t end = (uint32_t)dti_little_get(scratch->raw + 4 * i, 4) >> (32 - tail);
+            const bool last = down ? place / row % rows == rows - 1 : place % row == row - 1;
+            bad += last && !is_zero_end(how, end, tail);
+        }
+        word += n;
+    }
+    if (status != DTI_OK || bad == 0)
+        return status;
+    return dti_lint_add(lint, DTI_LINT_PADDING, &lint->view->tensors[at], reterr,
+                        "bits behind the last zero point are not 0, in %llu %ss",
+                        (unsigned long long)bad, down ? "column" : "row");
+}
+
 static enum dti_status look_at_tensor(struct dti_lint *lint, size_t at,
                                       struct dti_lint_scratch *scratch, struct dti_error *reterr)
 {
@@ -224,6 +281,8 @@ static enum dti_status look_at_tensor(struct dti_lint *lint, size_t at,
         status = look_at_scales(lint, at, scratch, reterr);
     if (status == DTI_OK)
         status = look_at_zeros(lint, at, scratch, reterr);
+    if (status == DTI_OK)
+        status = look_at_zero_ends(lint, at, scratch, reterr);
     if (status == DTI_OK && how->arrangement == DTI_CODES_DOWN && how->matrix == how->rows)
         return look_at_column_ends(lint, at, scratch, reterr);
     const unsigned tail = tail_of(how);
@@ -231,7 +290,6 @@ static enum dti_status look_at_tensor(struct dti_lint *lint, size_t at,
                                         : status;
 }
 
-/* Scales of activations: few numbers. */
 static enum dti_status look_at_activations(struct dti_lint *lint, size_t at,
                                            struct dti_error *reterr)
 {

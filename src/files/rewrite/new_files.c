@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dtinfo/part_records.h"
 #include "util/descriptor.h"
 
 enum { FEW_FILES = 16, SOME_OTHERS = 64, COPIED = 64 << 10 };
@@ -57,6 +58,8 @@ void dti_new_files_free(struct dti_new_files *files)
         free(files->list[i].path);
     }
     free(files->list);
+    dti_part_sums_free(files);
+    dti_pool_free(&files->old.pool);
     files->list = NULL;
     files->count = files->others = 0;
 }
@@ -88,7 +91,7 @@ static enum dti_status look(const struct dti_new_file *file, bool *ret, struct d
     return status;
 }
 
-enum dti_status dti_new_files_check(const struct dti_new_files *files, bool force,
+enum dti_status dti_new_files_check(struct dti_new_files *files, bool force,
                                     struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -105,7 +108,7 @@ enum dti_status dti_new_files_check(const struct dti_new_files *files, bool forc
         if (status == DTI_OK)
             status = dti_output_check(files->list[i].path, replaced, reterr);
     }
-    return status;
+    return status == DTI_OK ? dti_new_files_find_old(files, force, reterr) : status;
 }
 
 /* The file that comes last of shards, their index; the first one of others, which all of their
@@ -117,17 +120,24 @@ static size_t lead_of(const struct dti_new_files *files)
 
 static enum dti_status open_group(struct dti_new_files *files, bool force, struct dti_error *reterr)
 {
-    struct dti_output_member *const members = calloc(files->count, sizeof *members);
+    const size_t records = dti_part_record_count(files);
+    struct dti_output_member *const members = calloc(files->count + records, sizeof *members);
     if (!members)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < files->count; i++)
         members[i] = (struct dti_output_member){files->list[i].path, files->list[i].size};
-    const enum dti_status status = dti_output_group_open(
-        &files->group, is_folder(files) && !files->shared ? files->path : NULL, members,
-        files->count, lead_of(files), force, reterr);
+    enum dti_status status = dti_part_sums_begin(files, reterr);
+    for (size_t i = 0; i < records && status == DTI_OK; i++)
+        members[files->count + i].path = dti_part_record_path(files, i);
+    if (status == DTI_OK)
+        status = dti_output_group_open(
+            &files->group, is_folder(files) && !files->shared ? files->path : NULL, members,
+            files->count + records, lead_of(files), force, reterr);
     free(members);
     for (size_t i = 0; i < files->count && status == DTI_OK; i++)
         files->list[i].output = dti_output_group_file(files->group, i);
+    if (status == DTI_OK)
+        dti_part_sums_watch(files);
     return status;
 }
 
@@ -150,6 +160,9 @@ enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
         dti_descriptor_allow(files->container->file_count + 2 * files->count + SOME_OTHERS);
     if (files->shared)
         return open_share(files, force, reterr);
+    const enum dti_status found = dti_new_files_find_old(files, force, reterr);
+    if (found != DTI_OK)
+        return found;
     if (is_folder(files) || files->count > 1)
         return open_group(files, force, reterr);
     struct dti_new_file *const file = &files->list[0];
@@ -229,6 +242,10 @@ enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_err
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < files->count && status == DTI_OK; i++)
         status = dti_new_head_finish(&files->list[i].head, files->list[i].output, reterr);
+    if (status == DTI_OK)
+        status = dti_part_records_write(files, reterr);
+    if (status == DTI_OK)
+        status = dti_part_records_remove(files, false, reterr);
     if (status != DTI_OK) {
         close_all(files);
         return status;
@@ -239,5 +256,10 @@ enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_err
     for (size_t i = 0; i < files->count; i++)
         files->list[i].output = NULL;
     files->made = files->made && status != DTI_OK;
-    return status;
+    if (status == DTI_OK)
+        status = dti_new_files_remove_old(files, reterr);
+    const bool finishes = files->count == files->companions + files->has_index;
+    return status == DTI_OK && files->shared && finishes
+               ? dti_part_records_remove(files, true, reterr)
+               : status;
 }

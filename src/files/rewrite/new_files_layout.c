@@ -65,7 +65,7 @@ const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file
                                 char buffer[DTI_SHARD_NAME])
 {
     const struct dti_container *const container = files->container;
-    if (container->kind != DTI_CONTAINER_SHARDED_PT)
+    if (container->kind != DTI_CONTAINER_SHARDED_PT && !dti_is_gguf(container->kind))
         return base_name(container->files[file].path);
     (void)snprintf(buffer, DTI_SHARD_NAME, "model-%05u-of-%05zu.safetensors", file + 1,
                    container->file_count);
@@ -139,6 +139,7 @@ static enum dti_status lay_out(struct dti_new_files *files, char *path,
         return status;
     file->head.from = files->model;
     file->head.encodes = files->encodes;
+    file->head.part = files->part;
     status = dti_container_layout(files->kind, tensors, count, metadata, metadata_count,
                                   &file->head, &file->size, &why);
     if (status == DTI_OK && file->head.text.failed)
@@ -164,6 +165,53 @@ enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char
 {
     return lay_out(files, dti_path_beside(files->path, files->kind, suffix, NULL), tensor, 1, NULL,
                    0, reterr);
+}
+
+/* Once more, now in parts. */
+static enum dti_status add_parts(struct dti_new_files *files, struct dti_new_tensor *tensors,
+                                 const size_t *ends, size_t parts, struct dti_error *reterr)
+{
+    struct dti_new_file *const whole = &files->list[--files->count];
+    const size_t count = ends[parts - 1];
+    enum dti_status status = DTI_OK;
+    size_t first = 0;
+    files->bytes -= whole->size;
+    dti_new_head_free(&whole->head);
+    free(whole->path);
+    for (size_t i = 0; i < parts && status == DTI_OK; i++) {
+        char suffix[DTI_GGUF_PART_SUFFIX];
+        dti_gguf_part_suffix(suffix, (uint32_t)i, (uint32_t)parts);
+        files->part = (struct dti_head_part){(uint32_t)i, (uint32_t)parts, tensors, count};
+        status = lay_out(files, dti_path_beside(files->path, files->kind, suffix, NULL),
+                         tensors + first, ends[i] - first, NULL, 0, reterr);
+        first = ends[i];
+    }
+    files->part = (struct dti_head_part){.count = 0};
+    return status;
+}
+
+enum dti_status dti_new_files_add_parts(struct dti_new_files *files, uint64_t most,
+                                        struct dti_new_tensor *tensors, size_t count, size_t *ends,
+                                        size_t *ret_large, struct dti_error *reterr)
+{
+    size_t parts = 0;
+    const enum dti_status status = dti_new_files_add(files, NULL, tensors, count, NULL, 0, reterr);
+    *ret_large = 0;
+    ends[0] = count;
+    if (status != DTI_OK)
+        return status;
+    const struct dti_new_file *const whole = &files->list[files->count - 1];
+    if (whole->size <= most)
+        return DTI_OK;
+    dti_gguf_divide(&whole->head, tensors, count, most, ends, &parts, ret_large);
+    if (parts == 1)
+        return DTI_OK;
+    if (parts > DTI_GGUF_PARTS_MAX || count > INT32_MAX)
+        return dti_fail(reterr, DTI_USAGE,
+                        "the model would have %zu parts of %zu tensors, and a split gguf has at "
+                        "most %d parts of %d; give a larger size",
+                        parts, count, (int)DTI_GGUF_PARTS_MAX, (int)INT32_MAX);
+    return add_parts(files, tensors, ends, parts, reterr);
 }
 
 enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char *name,

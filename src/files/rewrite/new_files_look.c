@@ -4,9 +4,11 @@
  * its size and the bytes before its data show. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dtinfo/new_files.h"
+#include "dtinfo/part_records.h"
 
 enum { PIECE = 16 << 10, NAMED = 8 };
 
@@ -68,9 +70,17 @@ enum dti_status dti_new_file_look(const struct dti_new_file *file, enum dti_new_
     return status;
 }
 
+/* What is wrong with a shard that has the right header. */
+static const char *const part_words[] = {
+    [DTI_PART_UNRECORDED] = "has no record of the part that wrote it",
+    [DTI_PART_OTHER_INPUT] = "was made of another input",
+    [DTI_PART_OTHER_RECIPE] = "was made with other options",
+    [DTI_PART_OTHER_DATA] = "has not the bytes that its part wrote",
+};
+
 /* Says of a file what is wrong with it. */
-static void tell(const struct dti_new_file *file, enum dti_new_file_state state, uint64_t bytes,
-                 dti_warn_fn *warn, void *warn_context)
+static void tell(const struct dti_new_file *file, enum dti_new_file_state state,
+                 enum dti_part_state part, uint64_t bytes, dti_warn_fn *warn, void *warn_context)
 {
     char label[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 128];
     const unsigned long long is = bytes, wanted = file->size;
@@ -79,6 +89,8 @@ static void tell(const struct dti_new_file *file, enum dti_new_file_state state,
         (void)snprintf(text, sizeof text, "%s is missing", label);
     else if (state == DTI_NEW_FILE_OTHER_SIZE)
         (void)snprintf(text, sizeof text, "%s has %llu bytes, not %llu", label, is, wanted);
+    else if (state == DTI_NEW_FILE_THERE)
+        (void)snprintf(text, sizeof text, "%s %s", label, part_words[part]);
     else
         (void)snprintf(text, sizeof text,
                        "%s has another header: it was made of another input, or with other options",
@@ -89,27 +101,53 @@ static void tell(const struct dti_new_file *file, enum dti_new_file_state state,
         warn(warn_context, &note);
 }
 
-enum dti_status dti_new_files_complete(const struct dti_new_files *files, dti_warn_fn *warn,
-                                       void *warn_context, struct dti_error *reterr)
+/* Whether all that this run writes is there: then it was finished before. */
+static enum dti_status is_finished(const struct dti_new_files *files, bool *ret,
+                                   struct dti_error *reterr)
 {
-    size_t missing = 0, different = 0;
-    char label[DTI_QUOTE_SIZE];
-    for (size_t i = 0; i < files->others; i++) {
-        const struct dti_new_file *const file = &files->list[files->count + i];
+    enum dti_status status = DTI_OK;
+    *ret = files->count > 0;
+    for (size_t i = 0; i < files->count && *ret && status == DTI_OK; i++) {
         enum dti_new_file_state state;
         uint64_t bytes;
-        const enum dti_status status = dti_new_file_look(file, &state, &bytes, reterr);
-        if (status != DTI_OK)
-            return status;
-        if (state == DTI_NEW_FILE_THERE)
-            continue;
-        if (missing + different < NAMED)
-            tell(file, state, bytes, warn, warn_context);
-        missing += state == DTI_NEW_FILE_MISSING;
-        different += state != DTI_NEW_FILE_MISSING;
+        status = dti_new_file_look(&files->list[i], &state, &bytes, reterr);
+        *ret = status == DTI_OK && state == DTI_NEW_FILE_THERE;
     }
-    if (missing + different == 0)
-        return DTI_OK;
+    return status;
+}
+
+/* The state of each file of other runs, and of its record. */
+struct part_look {
+    enum dti_new_file_state state;
+    enum dti_part_state part;
+    uint64_t bytes;
+};
+
+static enum dti_status look_at_all(const struct dti_new_files *files, bool data,
+                                   struct part_look *ret, struct dti_error *reterr)
+{
+    size_t unrecorded = 0;
+    bool finished = false;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < files->others && status == DTI_OK; i++) {
+        const struct dti_new_file *const file = &files->list[files->count + i];
+        status = dti_new_file_look(file, &ret[i].state, &ret[i].bytes, reterr);
+        ret[i].part = DTI_PART_SAME;
+        if (status == DTI_OK && ret[i].state == DTI_NEW_FILE_THERE)
+            status = dti_part_record_look(files, file, data, &ret[i].part, reterr);
+        unrecorded += ret[i].part == DTI_PART_UNRECORDED;
+    }
+    if (status == DTI_OK && !data && unrecorded == files->others)
+        status = is_finished(files, &finished, reterr);
+    for (size_t i = 0; i < files->others && finished; i++)
+        ret[i].part = DTI_PART_SAME;
+    return status;
+}
+
+static enum dti_status fail(const struct dti_new_files *files, size_t missing, size_t different,
+                            struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
     dti_quote(label, files->path, strlen(files->path));
     if (different == 0)
         return dti_fail_remedy(reterr, DTI_ANSWER_NO, DTI_REMEDY_RUN_PARTS,
@@ -123,4 +161,28 @@ enum dti_status dti_new_files_complete(const struct dti_new_files *files, dti_wa
                            "of %zu shards in %s %zu %s missing and %zu %s different", files->others,
                            label, missing, missing == 1 ? "is" : "are", different,
                            different == 1 ? "is" : "are");
+}
+
+enum dti_status dti_new_files_complete(const struct dti_new_files *files, bool data,
+                                       dti_warn_fn *warn, void *warn_context,
+                                       struct dti_error *reterr)
+{
+    size_t missing = 0, different = 0;
+    struct part_look *const looks = calloc(files->others + 1, sizeof *looks);
+    if (!looks)
+        return dti_no_memory(reterr);
+    const enum dti_status status = look_at_all(files, data, looks, reterr);
+    for (size_t i = 0; i < files->others && status == DTI_OK; i++) {
+        const struct part_look *const look = &looks[i];
+        if (look->state == DTI_NEW_FILE_THERE && look->part == DTI_PART_SAME)
+            continue;
+        if (missing + different < NAMED)
+            tell(&files->list[files->count + i], look->state, look->part, look->bytes, warn,
+                 warn_context);
+        missing += look->state == DTI_NEW_FILE_MISSING;
+        different += look->state != DTI_NEW_FILE_MISSING;
+    }
+    free(looks);
+    return status != DTI_OK || missing + different == 0 ? status
+                                                        : fail(files, missing, different, reterr);
 }

@@ -204,6 +204,7 @@ static enum dti_status write_tensor_scale(struct dti_quant_task *task, struct dt
         stored = 1 / scales->tensor_scale;
         stored = stored < largest ? stored : largest;
         scales->tensor_scale = 1 / stored;
+        scales->tensor_divisor = stored;
     }
     task->rewrite->tensors[task->at].outcome->quantized.scale = scales->tensor_scale;
     dti_quant_little(&stored, sizeof stored, 1);

@@ -100,27 +100,10 @@ static void warn_of_caches(const struct dti_rewrite *rewrite)
         tell(rewrite, "scales_of_attention", text);
 }
 
-/* A loader of the target has no experts that are stored so. */
 static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    warn_of_caches(rewrite);
-    const struct dti_file_transcode *const transcode = rewrite->request.transcode;
-    const struct dti_container *const numbers =
-        dti_file_dequant_container(rewrite->request.dequant);
-    char name[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 128];
-    size_t count = 0, first = 0;
     (void)reterr;
-    for (size_t i = 0; i < numbers->tensor_count; i++) {
-        if (dti_file_transcode_verdict(transcode, i)->transposed && count++ == 0)
-            first = i;
-    }
-    if (count == 0)
-        return DTI_OK;
-    (void)snprintf(
-        text, sizeof text, "%zu tensor%s transposed, as the input has %s stored: the first is %s",
-        count, count == 1 ? " is" : "s are", count == 1 ? "it" : "them",
-        dti_quote(name, numbers->tensors[first].name, numbers->tensors[first].name_length));
-    tell(rewrite, "transposed", text);
+    warn_of_caches(rewrite);
     return DTI_OK;
 }
 

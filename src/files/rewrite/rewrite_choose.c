@@ -146,7 +146,7 @@ static bool takes_blocks(const struct dti_rewrite *rewrite, struct dti_tensor *t
     const enum dti_container_kind kind = rewrite->request.kind;
     const bool same = (rewrite->request.recipe == DTI_RECIPE_CAST ||
                        rewrite->request.recipe == DTI_RECIPE_ENCODE) &&
-                      rewrite->container->kind == kind;
+                      dti_is_gguf(rewrite->container->kind);
     const struct dti_format *const blocks = same ? dti_container_blocks(kind, tensor->gguf) : NULL;
     if (blocks)
         tensor->format = blocks;

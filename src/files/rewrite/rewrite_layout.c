@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The new files: each tensor, or the parts that it becomes, with names and places. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,6 +202,38 @@ static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor
     return status;
 }
 
+/* One file, or a split GGUF. */
+static enum dti_status add_parts_of(struct dti_rewrite *rewrite, struct new_tensor_list *list,
+                                    struct dti_error *reterr)
+{
+    const uint64_t most = rewrite->request.most_bytes;
+    size_t *const ends = calloc(list->count + 2, sizeof *ends);
+    size_t large = 0;
+    if (!ends)
+        return dti_no_memory(reterr);
+    const enum dti_status status = dti_new_files_add_parts(&rewrite->files, most, list->tensors,
+                                                           list->count, ends, &large, reterr);
+    for (size_t i = 0, file = 0; i < list->count && status == DTI_OK; i++) {
+        const struct dti_new_tensor *const tensor = &list->tensors[i];
+        while (i == ends[file])
+            file++;
+        *part_of(rewrite, tensor) = (struct dti_rewrite_part){
+            .file = file, .bytes = tensor->bytes, .offset = tensor->offset};
+    }
+    if (status == DTI_OK && large > 0 && rewrite->request.warn) {
+        char text[128];
+        (void)snprintf(text, sizeof text,
+                       "%zu of %zu files %s more than %llu bytes: one tensor, or the key-values, "
+                       "has more",
+                       large, rewrite->files.count, large == 1 ? "has" : "have",
+                       (unsigned long long)most);
+        const struct dti_note note = {.code = "large_shards", .text = text};
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+    }
+    free(ends);
+    return status;
+}
+
 /* Of kinds that hold several tensors: one file, or shards. */
 static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_list *list,
                                  struct dti_error *reterr)
@@ -210,6 +243,8 @@ static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_
     if (status == DTI_OK)
         status = rewrite->request.kind == DTI_CONTAINER_SHARDED
                      ? add_shards(rewrite, list, &metadata, reterr)
+                 : rewrite->request.most_bytes > 0
+                     ? add_parts_of(rewrite, list, reterr)
                      : add_file(rewrite, NULL, NULL, list->tensors, list->count, metadata.entries,
                                 metadata.count, reterr);
     dti_rewrite_metadata_free(&metadata);

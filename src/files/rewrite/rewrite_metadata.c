@@ -124,6 +124,21 @@ void dti_rewrite_metadata_free(struct dti_rewrite_metadata *metadata)
     dti_name_order_free(&metadata->told);
 }
 
+/* Y.qweight is about Y.weight. A longer name than any that is in use has none: such a tensor is
+ * refused by readers then, where no configuration tells. */
+static bool find_weight(const struct dti_rewrite_metadata *metadata, const char *name,
+                        size_t length, size_t *ret)
+{
+    static const char qweight[] = ".qweight";
+    const size_t stem = length - (sizeof qweight - 1);
+    char weight[1024];
+    if (!dti_quant_name_ends(name, length, qweight) || length >= sizeof weight)
+        return false;
+    memcpy(weight, name, stem);
+    memcpy(weight + stem, ".weight", sizeof ".weight");
+    return dti_name_order_find(&metadata->told, weight, length - 1, ret);
+}
+
 const struct dti_metadata *dti_rewrite_metadata_of(struct dti_rewrite_metadata *metadata,
                                                    const struct dti_new_tensor *tensors,
                                                    size_t count, size_t *ret_count)
@@ -134,6 +149,7 @@ const struct dti_metadata *dti_rewrite_metadata_of(struct dti_rewrite_metadata *
         const char *const name = tensors[i].name;
         const size_t length = tensors[i].name_length;
         if (dti_name_order_find(&metadata->told, name, length, &at) ||
+            find_weight(metadata, name, length, &at) ||
             (dti_quant_name_ends(name, length, packed) &&
              dti_name_order_find(&metadata->told, name, length - (sizeof packed - 1), &at)))
             metadata->chosen[chosen++] = metadata->entries[metadata->common + at];

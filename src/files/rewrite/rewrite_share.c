@@ -4,6 +4,7 @@
  * tensors. */
 #include <stdlib.h>
 
+#include "dtinfo/part_records.h"
 #include "files/rewrite/rewrite_parts.h"
 
 struct sized_file {
@@ -89,6 +90,9 @@ enum dti_status dti_rewrite_share(struct dti_rewrite *rewrite, struct dti_error 
         status = dti_new_files_share(files, own, place, reterr);
     if (status == DTI_OK)
         sort_tensors(rewrite, place, old, places);
+    if (status == DTI_OK)
+        status = dti_part_digests_of(rewrite->container, request->made_by ? request->made_by : "",
+                                     &files->digests, reterr);
     free(own);
     free(place);
     free(places);

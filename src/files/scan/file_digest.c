@@ -19,6 +19,14 @@ struct digest_reading {
     void *context;
 };
 
+void dti_digest_bytes(const void *bytes, size_t size, struct dti_digest *ret)
+{
+    struct sha256_ctx sha;
+    sha256_init(&sha);
+    sha256_update(&sha, size, bytes);
+    sha256_digest(&sha, sizeof ret->bytes, ret->bytes);
+}
+
 uint64_t dti_digest_input_bytes(const struct dti_container *container)
 {
     uint64_t bytes = 0;

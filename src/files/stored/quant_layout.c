@@ -288,7 +288,9 @@ bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT
                        (unsigned long)stored->group);
     if (dti_quant_is_flat(stored->row))
         return false; /* its state says it all */
-    return high || hidden || bare || (stored->row->flags & DTI_QUANT_TOLD) != 0 ||
+    const bool unscaled = stored->row->block && stored->row->block->family == DTI_BLOCKS_NV &&
+                          !stored->tensor_scale; /* might have lost it */
+    return high || hidden || bare || unscaled || (stored->row->flags & DTI_QUANT_TOLD) != 0 ||
            is_open_width(stored);
 }
 

@@ -134,6 +134,41 @@ bool dti_quant_names_codes(const struct dti_quant_names *names, size_t at,
     return true;
 }
 
+static bool contains(const char *text, size_t length, const char *word)
+{
+    const size_t wanted = strlen(word);
+    for (size_t i = 0; i + wanted <= length; i++) {
+        if (memcmp(text + i, word, wanted) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool dti_quant_names_other(const char *module, size_t length)
+{
+    static const char *const words[] = {"emb", "norm", "wte", "wpe", "_bias", "shared"};
+    size_t begin = length;
+    while (begin > 0 && module[begin - 1] != '.')
+        begin--;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const bool whole = strcmp(words[i], "shared") == 0; /* the embedding of T5 */
+        if (whole ? length - begin == strlen(words[i]) &&
+                        memcmp(module + begin, words[i], length - begin) == 0
+                  : contains(module + begin, length - begin, words[i]))
+            return true;
+    }
+    return false;
+}
+
+bool dti_quant_names_part(const struct dti_tensor *tensor)
+{
+    static const char *const words[] = {"scale", "absmax", "SCB", "qzeros", "zero_point"};
+    bool may = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        may = may || contains(tensor->name, tensor->name_length, words[i]);
+    return may;
+}
+
 bool dti_is_told(const struct dti_metadata *entry)
 {
     const size_t length = sizeof DTI_QUANT_KEY - 1;

@@ -47,6 +47,13 @@ static inline bool dti_may_be_codes(const struct dti_tensor *tensor)
 /* Whether the name ends so, and has something before it. */
 bool dti_quant_name_ends(const char *name, size_t length, const char *suffix);
 
+/* Whether a module is mostly of another class than Linear, by the last component of its name:
+ * embeddings and norms. */
+bool dti_quant_names_other(const char *module, size_t length);
+
+/* Whether the name may be that of a part of codes that are not there; most are not. */
+bool dti_quant_names_part(const struct dti_tensor *tensor);
+
 /* Whether an entry is about a tensor: its name follows DTI_QUANT_KEY. */
 bool dti_is_told(const struct dti_metadata *entry);
 

@@ -32,6 +32,11 @@ bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout)
     return layouts[layout].nvfp4 != NULL;
 }
 
+bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout)
+{
+    return layouts[layout].words != NULL;
+}
+
 /* The target of a tensor, by its codes. */
 static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                    const struct dti_dequant_found *found,
@@ -41,6 +46,11 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
     const struct layout_row *const row = &layouts[transcode->request.layout];
     const bool blocks = found->how.block || dti_format_is_float(&found->how.affine.code);
     *ret = !blocks ? row->words : transcode->request.nvfp4 ? row->nvfp4 : row->blocks;
+    if (blocks && found->how.matrix > 0 && *ret != &dti_target_gpt_oss)
+        return dti_transcode_refuse(found, reterr,
+                                    "it is a stack of experts of %s, stored transposed; no program "
+                                    "that reads %s has such experts",
+                                    found->form.layout, row->name);
     if (*ret)
         return DTI_OK;
     return dti_transcode_refuse(found, reterr, "it is %s of %s, which cannot be translated to %s",
@@ -91,6 +101,29 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     return DTI_OK;
 }
 
+/* The metadata entry about a tensor whose parts leave something open. */
+static enum dti_status tell(struct dti_file_transcode *transcode,
+                            const struct dti_dequant_found *found,
+                            const struct dti_transcoded *plan, struct dti_error *reterr)
+{
+    const size_t key = sizeof DTI_QUANT_KEY - 1, length = key + found->shown.name_length;
+    char *const name = dti_pool_alloc(&transcode->pool, length + 1);
+    char *const value = dti_pool_text(&transcode->pool, plan->told, strlen(plan->told));
+    if (!name || !value)
+        return dti_no_memory(reterr);
+    memcpy(name, DTI_QUANT_KEY, key);
+    memcpy(name + key, found->shown.name, found->shown.name_length + 1);
+    transcode->view.metadata[transcode->view.metadata_count++] =
+        (struct dti_metadata){.key = name,
+                              .key_length = length,
+                              .value = value,
+                              .value_length = strlen(value),
+                              .kind = DTI_METADATA_STRING,
+                              .type = "string",
+                              .count = 1};
+    return DTI_OK;
+}
+
 /* The scale of activations of a weight that becomes nvfp4: layouts differ in what it is. */
 static void find_input(struct dti_file_transcode *transcode, size_t origin)
 {
@@ -129,6 +162,7 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     struct dti_transcode_verdict *const verdict = &transcode->verdicts[origin];
     const struct dti_transcode_target *target = NULL;
     struct dti_transcoded plan = {.count = 0};
+    found->narrow = transcode->request.scale;
     enum dti_status status = find_target(transcode, found, &target, reterr);
     if (status == DTI_OK)
         status = target->plan(&transcode->pool, found, &plan, reterr);
@@ -147,7 +181,6 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         .blocks = input.blocks,
         .lossless = input.lossless,
         .worst = input.worst,
-        .transposed = plan.transposed,
         .first = transcode->view.tensor_count,
         .count = plan.count + transcode->inputs[origin].there,
     };
@@ -156,7 +189,8 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         status = add_part(transcode, origin, &plan, &plan.part[i], reterr);
     if (status == DTI_OK && transcode->inputs[origin].there)
         status = add_part(transcode, origin, &input, &input.part[0], reterr);
-    return status;
+    return status == DTI_OK && plan.told[0] != '\0' ? tell(transcode, found, &plan, reterr)
+                                                    : status;
 }
 
 static enum dti_status make(struct dti_file_transcode *transcode, struct dti_error *reterr)
@@ -177,10 +211,15 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     transcode->replaced = dti_pool_alloc(pool, stored + 1);
     transcode->targets =
         dti_pool_array(pool, count + 1, sizeof(const struct dti_transcode_target *));
-    if (!transcode->view.tensors || !transcode->entries || !transcode->verdicts ||
+    struct dti_metadata *const metadata = dti_pool_array(
+        pool, numbers->metadata_count + transcode->dequant->found_count + 1, sizeof *metadata);
+    if (!metadata || !transcode->view.tensors || !transcode->entries || !transcode->verdicts ||
         !transcode->targets || !stored_at || !transcode->inputs || !transcode->replaced)
         return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
+    if (numbers->metadata_count > 0)
+        memcpy(metadata, numbers->metadata, numbers->metadata_count * sizeof *metadata);
+    transcode->view.metadata = metadata;
     memset(transcode->replaced, 0, stored + 1);
     for (size_t i = 0; i < count; i++) {
         if (dti_transcode_found(transcode, i))

@@ -8,7 +8,7 @@
 
 #include "dtinfo/buffer.h"
 #include "files/config/quant_config_forms.h"
-#include "files/dequant/dequant_parts.h"
+#include "files/dequant/dequant_layouts.h"
 
 enum { DTI_TRANSCODE_PARTS = 6 };
 
@@ -30,10 +30,10 @@ struct dti_transcoded {
     size_t stem_length; /* of the numbers' name, before the suffixes: with or without ".weight" */
     size_t count;
     struct dti_transcode_part part[DTI_TRANSCODE_PARTS];
-    uint64_t blocks, lossless; /* all of them, and those whose numbers are exactly the same */
-    double worst;              /* of the others: the largest |new - old| / |old| of a number */
-    bool transposed;           /* matrices stay as they are stored: parts are those of transposed
-                                * numbers */
+    uint64_t blocks, lossless;    /* all of them, and those whose numbers are exactly the same */
+    double worst;                 /* of the others: the largest |new - old| / |old| of a number */
+    char told[DTI_MLX_TOLD_SIZE]; /* a metadata entry about it: what its shapes leave open; "": none
+                                   */
 };
 
 /* A target layout. */
@@ -59,6 +59,7 @@ struct dti_transcode_target {
  * nvfp4 of mxfp4. transcode_words.c: integers with groups. */
 extern const struct dti_transcode_target dti_target_modelopt, dti_target_deepseek;
 extern const struct dti_transcode_target dti_target_compressed_nvfp4, dti_target_modelopt_nvfp4;
+extern const struct dti_transcode_target dti_target_gpt_oss;
 extern const struct dti_transcode_target dti_target_gptq, dti_target_awq, dti_target_mlx;
 /* GPTQ's zero points as they are, not minus one: what its loaders need where one of them is 0. */
 extern const struct dti_transcode_target dti_target_gptq_v2;

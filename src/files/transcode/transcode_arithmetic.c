@@ -33,6 +33,12 @@ float dti_grouped_bias(const struct dti_grouped *grouped, float scale, unsigned 
     return round_to(grouped->scale, -product);
 }
 
+float dti_grouped_scale(const struct dti_grouped *grouped, float scale)
+{
+    const float product = scale * grouped->how->factor;
+    return grouped->narrows ? round_to(grouped->scale, product) : product;
+}
+
 bool dti_grouped_zero(const struct dti_grouped *grouped, float scale, float bias, unsigned *ret)
 {
     const double product = -(double)bias; /* of 24 bits by 8: exact */

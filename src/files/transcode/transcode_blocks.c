@@ -49,66 +49,76 @@ static float scale_of(unsigned code)
     return (float)(exponent > 0 ? ldexp(8 + digits, exponent - 10) : ldexp(digits, -9));
 }
 
-/* By how much numbers of nvfp4 differ where scales are divided by the one, or multiplied with the
- * other: of all codes that there may be. */
-static double worst_of(float divisor, float factor, float other)
+/* How a layout makes a number of nvfp4: by a divisor, unless that is read as a factor. */
+static struct dti_nv_tensor rule_of(const struct dti_dequant_found *found, float scale,
+                                    bool divides)
 {
-    static const float elements[] = {0.5f, 1, 1.5f, 2, 3, 4, 6};
-    double worst = 0;
-    for (unsigned code = 1; code < 0x7f; code++) {
-        const float scale = scale_of(code);
-        const float one = divisor > 0 ? scale / divisor : scale * factor, two = scale * other;
-        for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
-            const float old = one * elements[i], new = two *elements[i];
-            const double ratio = fabs((double)new - (double)old) / (double)old;
-            worst = old > 0 && isfinite(ratio) && ratio > worst ? ratio : worst;
-        }
-    }
-    return worst;
+    const bool reciprocal = divides && found->how.reciprocal;
+    return (struct dti_nv_tensor){reciprocal ? 1 / scale
+                                  : divides  ? 1
+                                             : scale,
+                                  divides && !reciprocal ? scale : 1};
 }
 
-/* The tensor scale as the file has it: a divisor or a factor; 1: there is none. */
-static enum dti_status read_tensor_scale(const struct dti_dequant_found *found, float *ret_stored,
-                                         bool *ret_divides, struct dti_error *reterr)
+/* The largest relative error, by codes of scales, of any number that their blocks may hold; of a
+ * NaN none. Whether there is one. */
+static bool find_errors(struct dti_nv_tensor old, struct dti_nv_tensor new, double worst[0x80])
 {
-    const struct dti_tensor *const tensor = found->form.parts[DTI_PART_TENSOR_SCALE];
-    struct dti_container *const container = found->how.codes.container;
-    unsigned char raw[4];
-    *ret_divides = false;
-    *ret_stored = found->how.tensor_scale;
-    if (!tensor || strcmp(found->form.layout, "compressed-tensors") != 0)
-        return DTI_OK;
-    if (tensor->format->id != DTI_FP32)
-        return DTI_OK; /* not by its own tool: what it is read as */
-    *ret_divides = true;
-    const struct dti_dequant_part part = {.container = container,
-                                          .tensor = (size_t)(tensor - container->tensors)};
-    const enum dti_status status = dti_dequant_read_all(&part, raw, sizeof raw, reterr);
-    if (status == DTI_OK) {
-        const uint32_t bits = (uint32_t)dti_storage_get(tensor->format, &tensor->layout, raw, 0);
-        memcpy(ret_stored, &bits, sizeof bits);
+    static const float elements[] = {0.5f, 1, 1.5f, 2, 3, 4, 6};
+    bool any = false;
+    for (unsigned code = 0; code < 0x80; code++) {
+        const float scale = code < 0x7f ? scale_of(code) : 0;
+        const float one = scale * old.factor / old.divisor, two = scale * new.factor / new.divisor;
+        worst[code] = 0;
+        for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+            const float before = one * elements[i], after = two * elements[i];
+            const double error = fabs((double)after - (double)before) / (double)before;
+            if (before != after) /* from 0 on, and from or to infinity: all of it */
+                worst[code] = fmax(worst[code], isfinite(error) ? error : 1);
+        }
+        any = any || worst[code] > 0;
+    }
+    return any;
+}
+
+/* Blocks are lossless if all numbers that their scale allows are. */
+static enum dti_status count_errors(struct dti_dequant_tensor *how, const double worst[0x80],
+                                    struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    unsigned char scales[DTI_TRANSCODE_ROOM];
+    enum dti_status status = dti_dequant_open(how, reterr);
+    for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;) {
+        const uint64_t left = how->scale_count - first;
+        const size_t n = left < sizeof scales ? (size_t)left : sizeof scales;
+        status = dti_dequant_raw_scales(how, &how->scales, scales, first, n, reterr);
+        for (size_t i = 0; i < n && status == DTI_OK; i++) {
+            const double error = worst[scales[i] & 0x7f];
+            ret->lossless -= error > 0;
+            ret->worst = fmax(ret->worst, error);
+        }
+        first += n;
     }
     return status;
 }
 
-/* The tensor scale of a target that divides by it, or multiplies with it. It is the same number
- * only if its reciprocal leads back to it: so do 82.8 % of all. */
-static enum dti_status add_nv_scale(struct dti_pool *pool, const struct dti_dequant_found *found,
+/* The tensor scale of a target that divides by it, or multiplies with it. */
+static enum dti_status add_nv_scale(struct dti_pool *pool, struct dti_dequant_found *found,
                                     bool divides, struct dti_transcoded *ret,
                                     struct dti_error *reterr)
 {
-    float stored = 1;
-    bool divided = false;
-    enum dti_status status = read_tensor_scale(found, &stored, &divided, reterr);
-    if (status != DTI_OK)
-        return status;
-    const float scale = divides == divided ? stored : 1 / stored, back = 1 / scale;
+    const struct dti_dequant_tensor *const how = &found->how;
+    const bool divided = how->tensor_divisor != 0;
+    const float stored = divided ? how->tensor_divisor : how->tensor_scale;
+    const float scale = divides == divided ? stored : 1 / stored;
+    double worst[0x80];
     if (!(scale > 0) || !isfinite(scale))
         return dti_transcode_refuse(found, reterr, "its tensor scale has no reciprocal in fp32");
-    if (divides != divided && back != stored) {
-        ret->lossless = 0;
-        ret->worst = worst_of(divided ? stored : 0, stored, divided ? scale : back);
-    }
+    const enum dti_status status =
+        find_errors(rule_of(found, stored, divided), rule_of(found, scale, divides), worst)
+            ? count_errors(&found->how, worst, ret, reterr)
+            : DTI_OK;
+    if (status != DTI_OK)
+        return status;
     return dti_transcode_add_number(pool, scale, divides ? "_global_scale" : "_scale_2",
                                     divides ? 1 : 0, ret, reterr);
 }
@@ -168,7 +178,7 @@ static enum dti_status refuse_blocks(const struct dti_dequant_found *found, cons
 }
 
 /* Blocks for compressed-tensors, whose tensor scale divides, or for modelopt. */
-static enum dti_status plan_blocks(struct dti_pool *pool, const struct dti_dequant_found *found,
+static enum dti_status plan_blocks(struct dti_pool *pool, struct dti_dequant_found *found,
                                    bool compressed, struct dti_transcoded *ret,
                                    struct dti_error *reterr)
 {

@@ -146,17 +146,35 @@ bool dti_transcode_set_number(struct dti_pool *pool, float number, struct dti_tr
         &(struct dti_transcode_units){.fill = fill_number, .context = bytes, .bytes = 4});
 }
 
+static enum dti_status refuse(const struct dti_dequant_found *found, struct dti_error *reterr,
+                              enum dti_remedy remedy, const char *format, va_list args)
+{
+    char place[DTI_TENSOR_PLACE], what[256];
+    (void)vsnprintf(what, sizeof what, format, args);
+    return dti_fail_remedy(
+        reterr, DTI_WRONG_KIND, remedy, "%s: %s",
+        dti_tensor_place(found->how.codes.container, found->how.codes.tensor, place), what);
+}
+
 enum dti_status dti_transcode_refuse(const struct dti_dequant_found *found,
                                      struct dti_error *reterr, const char *format, ...)
 {
-    char place[DTI_TENSOR_PLACE], what[256];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(what, sizeof what, format, args);
+    const enum dti_status status = refuse(found, reterr, DTI_REMEDY_FLOATS_OR_KEEP, format, args);
     va_end(args);
-    return dti_fail_remedy(
-        reterr, DTI_WRONG_KIND, DTI_REMEDY_FLOATS_OR_KEEP, "%s: %s",
-        dti_tensor_place(found->how.codes.container, found->how.codes.tensor, place), what);
+    return status;
+}
+
+enum dti_status dti_transcode_refuse_for(const struct dti_dequant_found *found,
+                                         struct dti_error *reterr, enum dti_remedy remedy,
+                                         const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const enum dti_status status = refuse(found, reterr, remedy, format, args);
+    va_end(args);
+    return status;
 }
 
 bool dti_transcode_has_blocks(const struct dti_dequant_found *found)
@@ -166,7 +184,7 @@ bool dti_transcode_has_blocks(const struct dti_dequant_found *found)
     if (!block || how->gguf || how->nested || how->spread || how->factor != 1 || found->form.flat ||
         found->shown.rank == 0)
         return false;
-    const unsigned axis = found->shown.rank - (how->matrix > 0 ? 2 : 1);
+    const unsigned axis = found->shown.rank - 1;
     const uint64_t bytes = dti_dequant_part_tensor(&how->codes)->bytes;
     const bool packed = how->bits < 8 && how->order != DTI_BLOCK_BYTES;
     return found->form.axis == axis && (packed || how->bits == 8) && bytes % how->bits == 0 &&
@@ -174,24 +192,12 @@ bool dti_transcode_has_blocks(const struct dti_dequant_found *found)
            how->scale_count == how->elements / block->length;
 }
 
-/* The shape of the rows that are stored, which is that of the numbers unless its matrices are
- * transposed. */
-static void stored_rows(const struct dti_dequant_found *found, uint64_t shape[DTI_QUANT_RANK_MAX])
-{
-    const unsigned rank = found->shown.rank;
-    if (rank > 0)
-        memcpy(shape, found->shown.shape, rank * sizeof *shape);
-    if (found->how.matrix > 0) {
-        shape[rank - 1] = found->shown.shape[rank - 2];
-        shape[rank - 2] = found->shown.shape[rank - 1];
-    }
-}
-
 void dti_transcode_set_shape(const struct dti_dequant_found *found, uint64_t divisor,
                              struct dti_transcode_part *part)
 {
     part->rank = found->shown.rank;
-    stored_rows(found, part->shape);
+    if (part->rank > 0)
+        memcpy(part->shape, found->shown.shape, part->rank * sizeof *part->shape);
     if (part->rank > 0)
         part->shape[part->rank - 1] /= divisor;
 }
@@ -208,7 +214,6 @@ void dti_transcode_begin(const struct dti_dequant_found *found, struct dti_trans
 {
     memset(ret, 0, sizeof *ret);
     ret->stem_length = found->shown.name_length;
-    ret->transposed = found->how.matrix > 0;
 }
 
 enum dti_status dti_transcode_add_number(struct dti_pool *pool, float number, const char *suffix,

@@ -53,6 +53,10 @@ enum dti_status dti_transcode_add_number(struct dti_pool *pool, float number, co
 enum dti_status dti_transcode_refuse(const struct dti_dequant_found *found,
                                      struct dti_error *reterr, const char *format, ...)
     DTI_PRINTF(3, 4);
+/* The same where something else helps. */
+enum dti_status dti_transcode_refuse_for(const struct dti_dequant_found *found,
+                                         struct dti_error *reterr, enum dti_remedy remedy,
+                                         const char *format, ...) DTI_PRINTF(4, 5);
 
 /* Whether it is stored in plain blocks along its rows: a scale for each, nothing left out. */
 bool dti_transcode_has_blocks(const struct dti_dequant_found *found);

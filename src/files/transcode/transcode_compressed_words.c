@@ -4,13 +4,17 @@
  * stack of those.
  *
  *   pack-quantized   weight_packed [N, K bits / 32], weight_scale [N, G],
- *                    weight_zero_point [N bits / 32, G], weight_shape
+ *                    weight_zero_point [N bits / 32, G], weight_shape, weight_g_idx [K] where
+ *                    columns have groups in an order of their own
  *   int-quantized    weight [N, K] int8, weight_scale and weight_zero_point [N, G]
  *
  * Zero points that are all in the middle of the codes are left out. Source: compressed-tensors 0.20
  * (compressors/pack_quantized, compressors/naive_quantized). */
+#include <stdio.h>
+
 #include "dtinfo/checked.h"
 #include "dtinfo/little_endian.h"
+#include "files/stored/quant_reading.h"
 #include "files/transcode/transcode_grouped.h"
 
 static enum dti_status read_shape(void *context, void *buffer, size_t size, uint64_t offset,
@@ -51,7 +55,21 @@ static enum dti_status check_compressed(const struct dti_grouped *grouped, struc
     if (grouped->bits == 1)
         return dti_transcode_refuse(grouped->found, reterr,
                                     "its codes have 1 bit; compressed-tensors has 2, 4 and 8");
-    return dti_grouped_check_rows(grouped, reterr);
+    return dti_grouped_check_groups(grouped, reterr);
+}
+
+/* Where neither shapes nor names tell, the metadata does: as dti_quant_told(). */
+static void tell(const struct dti_grouped *grouped, struct dti_transcoded *ret)
+{
+    const uint64_t columns = grouped->columns;
+    const unsigned bits = grouped->bits;
+    const bool groups = dti_quant_lengths_of(columns, grouped->groups, false).other > 0;
+    if (!groups && dti_quant_widths(columns, dti_divide_up(columns * bits, 32)) == 1U << bits)
+        return;
+    const int used = snprintf(ret->told, sizeof ret->told, "uint%u low", bits);
+    if (groups)
+        (void)snprintf(ret->told + used, sizeof ret->told - (size_t)used, " %llu",
+                       (unsigned long long)grouped->length);
 }
 
 /* Scales, and zero points unless all are in the middle. */
@@ -92,7 +110,6 @@ static enum dti_status plan_compressed(struct dti_pool *pool, struct dti_dequant
     static const struct dti_grouped_wants wants = {.biases = false};
     struct dti_grouped *grouped = NULL;
     dti_transcode_begin(found, ret);
-    ret->transposed = false;
     enum dti_status status = dti_grouped_new(&grouped, pool, found, "compressed-tensors", reterr);
     if (status == DTI_OK)
         status = check_compressed(grouped, reterr);
@@ -109,8 +126,11 @@ static enum dti_status plan_compressed(struct dti_pool *pool, struct dti_dequant
     status = dti_grouped_codes(pool, grouped, DTI_ORDER_ALONG, plain, part, reterr);
     if (status == DTI_OK)
         status = add_compressed_groups(pool, grouped, ret, reterr);
+    if (status == DTI_OK && dti_dequant_order(grouped->how))
+        dti_grouped_add_order(ret, grouped, "_g_idx");
     if (status != DTI_OK || plain)
         return status;
+    tell(grouped, ret);
     part = dti_grouped_add(ret, grouped, "_shape", DTI_INT64, 0, 0);
     part->shape[0] = found->shown.rank;
     part->rank = 1;
@@ -133,6 +153,7 @@ static bool form(const struct dti_dequant_found *found, struct dti_config_form *
                                 : "channel",
         .bits = grouped.bits,
         .zero_points = !found->symmetric,
+        .ordered = dti_dequant_order(&found->how) != NULL,
         .group = {0, groups ? grouped.length : 0},
         .scale = grouped.scale,
     };

@@ -18,8 +18,8 @@ static bool is_same(const struct dti_config_form *a, const struct dti_config_for
 {
     return strcmp(a->format, b->format) == 0 && strcmp(a->strategy, b->strategy) == 0 &&
            a->bits == b->bits && a->floats == b->floats && a->zero_points == b->zero_points &&
-           a->inputs == b->inputs && a->group[0] == b->group[0] && a->group[1] == b->group[1] &&
-           a->scale == b->scale;
+           a->inputs == b->inputs && a->ordered == b->ordered && a->group[0] == b->group[0] &&
+           a->group[1] == b->group[1] && a->scale == b->scale;
 }
 
 /* False: there are too many of them. */

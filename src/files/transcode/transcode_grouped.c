@@ -4,6 +4,7 @@
  */
 #include "files/transcode/transcode_grouped.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -78,6 +79,12 @@ static enum dti_status find_groups(struct dti_grouped *grouped, struct dti_error
         grouped->of_group = map->of_length;
         return DTI_OK;
     }
+    if (map->column_of) {
+        grouped->groups = how->scale_columns;
+        grouped->of_row = map->of_outer;
+        grouped->of_group = 1;
+        return DTI_OK;
+    }
     const uint64_t rows = grouped->rows - 1, groups = grouped->groups - 1;
     grouped->of_row = rows > 0 ? scale_at(grouped, 1, 0) - scale_at(grouped, 0, 0) : 0;
     grouped->of_group = groups > 0 ? scale_at(grouped, 0, 1) - scale_at(grouped, 0, 0) : 0;
@@ -129,6 +136,9 @@ enum dti_status dti_grouped_facts(struct dti_grouped *ret, const struct dti_dequ
     ret->biased = how->biases.container != NULL;
     ret->symmetric = found->symmetric;
     ret->scale = dti_dequant_part_tensor(&how->scales)->format->id;
+    ret->narrows = found->narrow != DTI_NONE && ret->scale == DTI_FP32 && !ret->biased;
+    if (ret->narrows)
+        ret->scale = found->narrow;
     return find_groups(ret, reterr);
 }
 
@@ -171,6 +181,30 @@ static const char *place_of(const struct dti_grouped *grouped, uint64_t index, c
     return text;
 }
 
+/* One that is rounded. */
+static enum dti_status look_at_scale(struct grouped_look *look, uint64_t index, float scale,
+                                     unsigned zero, bool *ret_same, struct dti_error *reterr)
+{
+    struct dti_grouped *const grouped = look->grouped;
+    const float old = scale * grouped->how->factor, rounded = dti_grouped_scale(grouped, scale);
+    char place[80];
+    *ret_same = old == rounded || (old != old && rounded != rounded);
+    if (*ret_same)
+        return DTI_OK;
+    if (rounded == 0 || rounded - rounded != 0)
+        return dti_transcode_refuse(
+            grouped->found, reterr, "the scale of %s is %s in %s", place_of(grouped, index, place),
+            rounded == 0 ? "0" : "infinite", dti_format_get(grouped->scale)->name);
+    for (unsigned code = 0; code < 1U << grouped->bits; code++) {
+        const float steps = (float)((int)code - (int)zero);
+        const float number = steps * old, new = steps *rounded;
+        const double error =
+            number == new ? 0 : fabs(((double)new - (double)number) / (double)number);
+        look->worst = error > look->worst ? error : look->worst;
+    }
+    return DTI_OK;
+}
+
 static enum dti_status look_at(struct grouped_look *look, uint64_t index, float scale, float bias,
                                unsigned zero, struct dti_error *reterr)
 {
@@ -178,6 +212,7 @@ static enum dti_status look_at(struct grouped_look *look, uint64_t index, float 
     const unsigned middle = dti_grouped_middle(grouped);
     char place[80];
     bool same = true;
+    enum dti_status status = DTI_OK;
     if (grouped->how->factor != 1 && !dti_grouped_has_factor(grouped, scale))
         return dti_transcode_refuse(
             grouped->found, reterr,
@@ -204,13 +239,18 @@ static enum dti_status look_at(struct grouped_look *look, uint64_t index, float 
                 grouped->target);
         same = dti_grouped_same(grouped, &look->memory, scale, zero, wanted, &look->worst);
     }
+    if (status == DTI_OK && grouped->narrows)
+        status = look_at_scale(look, index, scale, zero, &same, reterr);
+    if (status != DTI_OK)
+        return status;
     look->off_middle = look->off_middle || zero != middle;
     look->lossless += same;
     if (look->wants->no_zero_point && zero == 0)
-        return dti_transcode_refuse(
+        return dti_transcode_refuse_for(
             grouped->found, reterr,
+            grouped->bits == 3 ? DTI_REMEDY_GPTQ_V2 : DTI_REMEDY_GPTQ_V2_OR_COMPRESSED,
             "the zero point of %s is 0; %s stores zero points minus one, and "
-            "programs differ on what is stored for 0; gptq_v2 stores 0",
+            "programs differ on what is stored for 0",
             place_of(grouped, index, place), grouped->target);
     return DTI_OK;
 }
@@ -271,12 +311,18 @@ struct dti_transcode_part *dti_grouped_add(struct dti_transcoded *ret,
 
 enum dti_status dti_grouped_check_rows(const struct dti_grouped *grouped, struct dti_error *reterr)
 {
-    if (grouped->how->map.group_of)
-        return dti_transcode_refuse(
-            grouped->found, reterr,
+    if (dti_dequant_order(grouped->how))
+        return dti_transcode_refuse_for(
+            grouped->found, reterr, DTI_REMEDY_LAYOUT_WITH_ORDER,
             "its groups have an order of their own (desc_act, g_idx), which %s "
             "does not have",
             grouped->target);
+    return dti_grouped_check_groups(grouped, reterr);
+}
+
+enum dti_status dti_grouped_check_groups(const struct dti_grouped *grouped,
+                                         struct dti_error *reterr)
+{
     if (grouped->columns % grouped->length != 0)
         return dti_transcode_refuse(grouped->found, reterr,
                                     "its rows of %llu are no whole groups of %llu, as %s has them",

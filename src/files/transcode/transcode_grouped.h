@@ -25,6 +25,7 @@ struct dti_grouped {
                               * may be short. One scale: 1 group, of all */
     uint64_t of_row, of_group; /* steps from scale to scale, as they are stored */
     enum dti_dtype scale;
+    bool narrows; /* scales of fp32 are rounded to it */
     /* A matrix that is stored as it is shown, as one that is stored transposed: how it is read in
      * the order of columns. */
     struct dti_dequant_tensor turned;
@@ -47,8 +48,14 @@ enum dti_status dti_grouped_new(struct dti_grouped **ret, struct dti_pool *pool,
 struct dti_transcode_part *dti_grouped_add(struct dti_transcoded *ret,
                                            const struct dti_grouped *grouped, const char *suffix,
                                            enum dti_dtype dtype, uint64_t rows, uint64_t columns);
-/* For layouts in which a row is divided into whole groups, one after another: DTI_WRONG_KIND. */
+/* For layouts in which a row is divided into whole groups, one after another, or whose order is
+ * another part: DTI_WRONG_KIND. */
 enum dti_status dti_grouped_check_rows(const struct dti_grouped *grouped, struct dti_error *reterr);
+enum dti_status dti_grouped_check_groups(const struct dti_grouped *grouped,
+                                         struct dti_error *reterr);
+/* transcode_words.c: a part that has the group of each column. */
+void dti_grouped_add_order(struct dti_transcoded *ret, struct dti_grouped *grouped,
+                           const char *suffix);
 
 /* Reads all scales and zero points. Sets `symmetric` of the matrix and of the tensor that was
  * found, and of *ret the verdict. */
@@ -66,6 +73,8 @@ float dti_grouped_bias(const struct dti_grouped *grouped, float scale, unsigned 
 bool dti_grouped_zero(const struct dti_grouped *grouped, float scale, float bias, unsigned *ret);
 /* Whether all codes x scale, rounded, x how.factor are those x the product of these two. */
 bool dti_grouped_has_factor(const struct dti_grouped *grouped, float scale);
+/* The scale that takes the place of one, with how.factor and rounded. */
+float dti_grouped_scale(const struct dti_grouped *grouped, float scale);
 /* A number that is one of the dtype: its code, little-endian. */
 void dti_grouped_put(enum dti_dtype dtype, unsigned char *to, float number);
 /* Whether all codes of a group are the same numbers by zero point and by bias, and the one follows

@@ -88,9 +88,10 @@ static unsigned zero_at(const struct dti_grouped *grouped, const struct dti_dequ
 /* Bytes of scales and biases are copied where they are stored as they are wanted. */
 static bool is_raw(const struct group_part *part)
 {
-    return part->values == DTI_GROUP_BIASES   ? part->grouped->biased
-           : part->values == DTI_GROUP_SCALES ? part->grouped->how->factor == 1
-                                              : false;
+    return part->values == DTI_GROUP_BIASES ? part->grouped->biased
+           : part->values == DTI_GROUP_SCALES
+               ? part->grouped->how->factor == 1 && !part->grouped->narrows
+               : false;
 }
 
 static enum dti_status make_run(const struct group_part *part, const struct group_run *run,
@@ -113,7 +114,8 @@ static enum dti_status make_run(const struct group_part *part, const struct grou
         const float scale = window->scale[at + i];
         const size_t place = run->to + i * run->step;
         if (part->values == DTI_GROUP_SCALES)
-            dti_grouped_put(DTI_FP32, to + place * 4, scale * grouped->how->factor);
+            dti_grouped_put(grouped->scale, to + place * part->item,
+                            dti_grouped_scale(grouped, scale));
         else if (part->values == DTI_GROUP_BIASES)
             dti_grouped_put(grouped->scale, to + place * part->item,
                             dti_grouped_bias(grouped, scale, zero_at(grouped, window, at + i)));

@@ -9,6 +9,8 @@
  * Codes, scales and zero points stay what they are; only MLX has biases in place of zero points.
  * Sources: GPTQModel 7.7 (nn_modules/qlinear, utils/model.py), AutoAWQ 0.2.9
  * (modules/linear/gemm.py), MLX 0.32.4 (mx.quantize). */
+#include <stdio.h>
+
 #include "dtinfo/little_endian.h"
 #include "files/transcode/transcode_grouped.h"
 
@@ -38,8 +40,8 @@ static enum dti_status check_matrix(const struct dti_grouped *grouped, struct dt
                                     "it has one scale; %s has scales for each row, or for groups",
                                     grouped->target);
     if (grouped->scale == DTI_FP32)
-        return dti_transcode_refuse(
-            grouped->found, reterr,
+        return dti_transcode_refuse_for(
+            grouped->found, reterr, DTI_REMEDY_SCALES_OF_16_BITS,
             "its scales are fp32; programs that read %s hold them in fp16 or "
             "bf16",
             grouped->target);
@@ -52,7 +54,7 @@ static enum dti_status read_order(void *context, void *buffer, size_t size, uint
                                   struct dti_error *reterr)
 {
     const struct dti_grouped *const grouped = context;
-    const uint16_t *const group_of = grouped->how->map.group_of;
+    const uint16_t *const group_of = dti_dequant_order(grouped->how);
     unsigned char *const to = buffer;
     (void)window;
     (void)scratch;
@@ -69,6 +71,15 @@ static enum dti_status read_order(void *context, void *buffer, size_t size, uint
     return DTI_OK;
 }
 
+void dti_grouped_add_order(struct dti_transcoded *ret, struct dti_grouped *grouped,
+                           const char *suffix)
+{
+    struct dti_transcode_part *const part = dti_grouped_add(ret, grouped, suffix, DTI_INT32, 0, 0);
+    part->rank = 1;
+    part->shape[0] = grouped->columns;
+    part->source = (struct dti_batch_source){.read = read_order, .context = grouped};
+}
+
 /* What the layouts have in common: the tensor in groups, of which *ret has no part yet. */
 static enum dti_status begin(struct dti_pool *pool, struct dti_dequant_found *found,
                              const char *target,
@@ -78,7 +89,6 @@ static enum dti_status begin(struct dti_pool *pool, struct dti_dequant_found *fo
                              struct dti_grouped **ret_grouped, struct dti_error *reterr)
 {
     dti_transcode_begin(found, ret);
-    ret->transposed = false;
     enum dti_status status = dti_grouped_new(ret_grouped, pool, found, target, reterr);
     if (status == DTI_OK)
         status = check(*ret_grouped, reterr);
@@ -118,6 +128,7 @@ static enum dti_status plan_either_gptq(struct dti_pool *pool, struct dti_dequan
     if (status != DTI_OK)
         return status;
     const uint64_t rows = grouped->rows, columns = grouped->columns, groups = grouped->groups;
+    (void)snprintf(ret->told, sizeof ret->told, "%s", target);
     struct dti_transcode_part *part =
         dti_grouped_add(ret, grouped, ".qweight", DTI_INT32, columns * grouped->bits / 32, rows);
     status = dti_grouped_codes(pool, grouped, DTI_ORDER_DOWN, false, part, reterr);
@@ -128,14 +139,8 @@ static enum dti_status plan_either_gptq(struct dti_pool *pool, struct dti_dequan
     if (status != DTI_OK)
         return status;
     part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, groups, rows);
-    status = dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, true, 0, part, reterr);
-    if (status != DTI_OK)
-        return status;
-    part = dti_grouped_add(ret, grouped, ".g_idx", DTI_INT32, 0, 0);
-    part->rank = 1;
-    part->shape[0] = columns;
-    part->source = (struct dti_batch_source){.read = read_order, .context = grouped};
-    return DTI_OK;
+    dti_grouped_add_order(ret, grouped, ".g_idx");
+    return dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, true, 0, part, reterr);
 }
 
 static enum dti_status plan_gptq(struct dti_pool *pool, struct dti_dequant_found *found,
@@ -216,6 +221,7 @@ static enum dti_status plan_mlx(struct dti_pool *pool, struct dti_dequant_found 
     if (status != DTI_OK)
         return status;
     const uint64_t rows = grouped->height, groups = grouped->groups;
+    dti_mlx_tell(grouped->bits, grouped->length, ret->told);
     struct dti_transcode_part *part = dti_grouped_add(ret, grouped, ".weight", DTI_UINT32, rows,
                                                       grouped->columns / 32 * grouped->bits);
     status = dti_grouped_codes(pool, grouped, DTI_ORDER_ALONG, false, part, reterr);

@@ -26,7 +26,7 @@ static struct words_scheme scheme_of(const struct dti_dequant_found *found)
         .length = grouped.length == grouped.columns ? -1 : (long long)grouped.length,
         .group = grouped.length,
         .symmetric = found->symmetric,
-        .ordered = found->how.map.group_of != NULL,
+        .ordered = dti_dequant_order(&found->how) != NULL,
         .head = dti_quant_name_ends(found->shown.name, found->shown.name_length, head),
     };
 }

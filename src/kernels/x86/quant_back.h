@@ -8,7 +8,7 @@
 
 #ifdef __AVX2__
 /* The scale of a block, as it multiplies numbers; tensor: that of NVFP4. */
-DTI_INLINE float scale_of(const struct dti_block_args *args, float tensor,
+DTI_INLINE float scale_of(const struct dti_block_args *args, struct dti_nv_tensor tensor,
                           const unsigned char *scale, enum dti_block_family family)
 {
     uint16_t half;
@@ -17,7 +17,7 @@ DTI_INLINE float scale_of(const struct dti_block_args *args, float tensor,
     case DTI_BLOCKS_MX:
         return args->parts->scales[*scale];
     case DTI_BLOCKS_NV:
-        return args->parts->scales[*scale] * tensor;
+        return args->parts->scales[*scale] * tensor.factor / tensor.divisor;
     case DTI_BLOCKS_NF:
         memcpy(&number, scale, sizeof number);
         return number;

@@ -19,7 +19,7 @@ struct blocks_back {
     struct nibbles nibbles;
     struct numbers16 numbers;
     const struct dti_block_args *args;
-    float tensor; /* NVFP4 */
+    struct dti_nv_tensor tensor; /* NVFP4 */
     bool stream;
 };
 
@@ -151,7 +151,7 @@ static struct blocks_back back_init(const struct dti_block_args *args, const flo
     c.numbers.low = load_floats(numbers);
     c.numbers.high = load_floats(numbers + 32);
     c.nibbles = nibbles_init(format, args->order);
-    memcpy(&c.tensor, &args->recipe->tensor_scale, sizeof c.tensor);
+    c.tensor = dti_nv_tensor(args->recipe);
     c.stream = args->stream && (uintptr_t)x % VECTOR == 0;
     return c;
 }

@@ -26,7 +26,7 @@ DTI_INLINE void bytes_back(const struct dti_block_args *args, unsigned char *x,
                            enum dti_block_family family, enum element element, bool stream)
 {
     for (; n >= LENGTH; n -= LENGTH) {
-        float scale = scale_of(args, 1, scales, family);
+        float scale = scale_of(args, (struct dti_nv_tensor){1, 1}, scales, family);
         if (family == DTI_BLOCKS_MX && element == INTEGER)
             scale /= 64;
         if (!is_number(element == E4M3 ? scale * 256 : scale))

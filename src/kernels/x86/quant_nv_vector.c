@@ -11,7 +11,7 @@ enum { LENGTH = 16, LARGEST_FINITE = 0x7f7fffff };
 
 struct nv {
     struct rounding rounding, scale_rounding;
-    floats tensor, tensor_inverse;
+    floats tensor, tensor_inverse, factor, divisor;
 };
 
 /* Divisors (by the reciprocal: factors). Blocks whose scale is 0 have codes of +0, though they may
@@ -33,8 +33,9 @@ DTI_INLINE bool nv_scales(const void *constants, const unsigned char *x, unsigne
     const vector code = VECTOR_BITS(srl_epi32)(
         VECTOR_BITS(sub_epi32)(VECTOR_BITS(madd_epi16)(as_bits(sum), r->join), offset), r->zeros);
     const floats scale = VECTOR_BITS(sub_ps)(sum, magic);
-    const floats factor = reciprocal ? VECTOR_BITS(div_ps)(c->tensor_inverse, scale)
-                                     : VECTOR_BITS(mul_ps)(scale, c->tensor);
+    const floats factor =
+        reciprocal ? VECTOR_BITS(div_ps)(c->tensor_inverse, scale)
+                   : VECTOR_BITS(div_ps)(VECTOR_BITS(mul_ps)(scale, c->factor), c->divisor);
     store_bytes(scales, code);
     keep_factors(ret_factors, as_floats(where_not_zero(as_bits(factor), as_bits(scale))));
     const vector one = lanes_of(1);
@@ -111,6 +112,7 @@ void VECTOR_NAME(dti_quantize_nvfp4)(const struct dti_block_args *args, void *co
 {
     const uint32_t least = 0x0d800000, most = 0x71800000; /* 2^-100, 2^100 */
     const uint32_t bits = args->recipe->tensor_scale;
+    const struct dti_nv_tensor by = dti_nv_tensor(args->recipe);
     struct nv c;
     float tensor;
     memcpy(&tensor, &bits, sizeof tensor);
@@ -126,6 +128,8 @@ void VECTOR_NAME(dti_quantize_nvfp4)(const struct dti_block_args *args, void *co
         &args->parts->scale_encoder, (uint32_t)args->parts->scale_encoder.max_magnitude));
     c.tensor = floats_of(tensor);
     c.tensor_inverse = floats_of(1 / tensor);
+    c.factor = floats_of(by.factor);
+    c.divisor = floats_of(by.divisor);
     if (args->recipe->division == DTI_DIVIDE_RECIPROCAL)
         products(&c, args, codes, scales, x, n, count);
     else

@@ -84,16 +84,16 @@ static bool keep_text(struct dti_exchange *exchange, char *ret, size_t size, con
     return true;
 }
 
-/* 40 hexadecimal digits; what is not is no commit. */
-static void keep_commit(struct dti_exchange *exchange, const char *value, size_t length)
+/* It becomes part of addresses. */
+static bool keep_commit(struct dti_exchange *exchange, const char *value, size_t length)
 {
-    if (length != DTI_EXCHANGE_COMMIT - 1)
-        return;
-    for (size_t i = 0; i < length; i++) {
-        if (!dti_ascii_digit(value[i]) && (value[i] < 'a' || value[i] > 'f'))
-            return;
-    }
-    (void)keep_text(exchange, exchange->commit, sizeof exchange->commit, value, length);
+    bool good = length == DTI_EXCHANGE_COMMIT - 1;
+    for (size_t i = 0; i < length && good; i++)
+        good = dti_ascii_digit(value[i]) || (value[i] >= 'a' && value[i] <= 'f') ||
+               (value[i] >= 'A' && value[i] <= 'F');
+    return good ? keep_text(exchange, exchange->commit, sizeof exchange->commit, value, length)
+                : refuse(exchange, "the server sends an X-Repo-Commit that is not a commit: 40 "
+                                   "hexadecimal digits");
 }
 
 static bool take_field(struct dti_exchange *exchange, const char *name, size_t name_length,
@@ -126,7 +126,7 @@ static bool take_field(struct dti_exchange *exchange, const char *name, size_t n
         if (read_number(&at, end, &number) && at == end)
             exchange->linked.size = number;
     } else if (strcmp(key, "x-repo-commit") == 0) {
-        keep_commit(exchange, value, length);
+        return keep_commit(exchange, value, length);
     } else if (strcmp(key, "location") == 0) {
         return keep_text(exchange, exchange->location, sizeof exchange->location, value, length);
     } else if (strcmp(key, "retry-after") == 0) {

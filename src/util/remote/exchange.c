@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STALL_SECONDS = 30, SKIP_MOST = 16 << 10 };
+/* A slower server would be waited for without an end: 64 KiB at a byte a second take 18 hours. In
+ * STALL_SECONDS it sends less than the PROGRESS of fetch.c, so that each time is a failure. */
+enum { STALL_SECONDS = 30, STALL_BYTES = 30, SKIP_MOST = 16 << 10 };
 
 static size_t on_head(char *line, size_t one, size_t count, void *context)
 {
@@ -121,7 +123,7 @@ static bool set_fixed(struct dti_exchange *exchange, const struct dti_curl *curl
     int bad = curl->easy_setopt(handle, DTI_CURLOPT_NOSIGNAL, 1L);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_HTTP_VERSION, (long)DTI_CURL_HTTP_1_1);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_CONNECTTIMEOUT, (long)STALL_SECONDS);
-    bad |= curl->easy_setopt(handle, DTI_CURLOPT_LOW_SPEED_LIMIT, 1L);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_USERAGENT, "dtinfo/" DTI_VERSION);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_ERRORBUFFER, exchange->error);
@@ -227,7 +229,7 @@ static enum dti_exchange_end end_of_result(struct dti_exchange *exchange,
                     "the certificates of CURL_CA_BUNDLE or SSL_CERT_FILE cannot be read");
     case DTI_CURLE_OPERATION_TIMEDOUT:
         return fail(exchange, DTI_EXCHANGE_AGAIN,
-                    "the server sent less than a byte a second, for 30 seconds");
+                    "the server sent less than 30 bytes a second, for 30 seconds");
     case DTI_CURLE_COULDNT_CONNECT:
         exchange->unreachable = true;
         return fail(exchange, DTI_EXCHANGE_AGAIN, "the server cannot be reached");

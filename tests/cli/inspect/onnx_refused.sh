@@ -24,6 +24,7 @@ write("offset.onnx", model(tensor("w", 1, (2,), external("w.bin", offset="-8")))
 write("end.onnx", model(tensor("w", 1, (2,), external("w.bin", offset=4))))
 write("length.onnx", model(tensor("w", 1, (2,), external("w.bin", length=4))))
 write("longer.onnx", model(tensor("w", 1, (1,), external("w.bin", length=8, more="x"))))
+write("past.onnx", model(tensor("w", 1, (1,), external("w.bin", length=9))))
 write("w.bin", bytes(8))
 os.symlink("/etc/passwd", "link.bin")
 os.mkfifo("fifo")
@@ -34,4 +35,12 @@ for name in truncated deep group varint negative huge short numbers range twice 
     dtinfo inspect $name.onnx 2>&1 | head -n 3
 done
 dtinfo inspect longer.onnx | tail -n 2
+echo "past the end of the file:"
+try() { dtinfo "$@" 2>&1; echo "exit $?"; }
+try inspect past.onnx
+try check past.onnx
+try cast past.onnx bf16 -o o.npz
+try compare longer.onnx past.onnx
+try inspect past.onnx --lenient -q
+try cast past.onnx bf16 -o o.npz -q --lenient
 dtinfo inspect - < end.onnx

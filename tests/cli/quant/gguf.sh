@@ -3,7 +3,7 @@ cp files/model.gguf .
 exec 2>&1
 try() { dtinfo quant "$@" || echo "exit $?"; }
 try model.gguf q8_0 -o a.gguf --threads 1
-try model.gguf q8_0 -o a.gguf --force --keep '*attn*' --type 'token*=bf16,*norm*=fp16,*=q8_0' -v --threads 1
+try model.gguf q8_0 -o a.gguf --force --keep '*attn*' --type 'token*=bf16,*norm*=fp16,*=q8_0' -v --threads 1 | sed 's/level [a-z0-9]* /level X /'
 try a.gguf q8_0 --dry-run -o b.gguf
 try a.gguf q8_0 --dry-run -o b.gguf --quant-only 'token*' --type 'token*=q8_0' -q
 try model.gguf q8_0 -o b.gguf --type 'nothing*=q8_0'

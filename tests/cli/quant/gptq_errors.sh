@@ -4,7 +4,7 @@ gemm='{"quant_method": "awq", "bits": 4, "group_size": 32, "version": "gemm"}'
 run() { dtinfo quant "$@" fp32 --dequant -o out.safetensors -q 2>&1 || echo "exit $?"; }
 try() { python3 "$TESTS/make_gptq.py" gptq.safetensors "$@" && run gptq.safetensors; }
 awq() { python3 "$TESTS/make_gptq.py" awq.safetensors "$@" && run awq.safetensors; }
-with() { echo "{\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 32, $1}"; }
+with() { echo "{\"quant_method\": \"gptq\", \"bits\": ${2-4}, \"group_size\": ${3-32}, $1}"; }
 try "$v1" && dtinfo inspect out.safetensors -q && rm out.safetensors
 awq "$gemm" && dtinfo inspect out.safetensors -q && rm out.safetensors
 echo "# parts"
@@ -44,11 +44,11 @@ try "$v1" qweight=I32:8,0 scales=F16:2,0 qzeros=I32:2,0 && rm -f out.safetensors
 try "$v1" qweight=I32:8,32 scales=F16:0,32 qzeros=I32:0,4 -g_idx
 awq qweight=I32:0,4 scales=F16:0,32 qzeros=I32:0,4 && rm -f out.safetensors
 echo "# the configuration"
-try "$(with '"bits": 3')"
-try "$(with '"group_size": 128')"
-try "$(with '"group_size": 16')"
-try "$(with '"group_size": 0')" && rm -f out.safetensors
-try "$(with '"group_size": -1')" && rm -f out.safetensors
+try "$(with '"sym": true' 3)"
+try "$(with '"sym": true' 4 128)"
+try "$(with '"sym": true' 4 16)"
+try "$(with '"sym": true' 4 0)"
+try "$(with '"sym": true' 4 -1)" && rm -f out.safetensors
 for format in gptq_p marlin bitblas gemm other MARLIN; do try "$(with "\"checkpoint_format\": \"$format\"")"; done
 try "$(with '"format": "marlin"')"
 try "$(with '"is_marlin_format": true')"
@@ -72,7 +72,7 @@ run gptq.safetensors --block 32 && rm out.safetensors
 run gptq.safetensors --block 16
 run gptq.safetensors --layout modelopt
 rm -f out.safetensors
-python3 "$TESTS/make_gptq.py" gptq.safetensors "$(with '"bits": 3')"
+python3 "$TESTS/make_gptq.py" gptq.safetensors "$(with '"sym": true' 3)"
 run gptq.safetensors --bits 4 && rm out.safetensors
 ls out.safetensors 2>&1
 echo "# they are shown as they are stored"

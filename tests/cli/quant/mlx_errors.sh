@@ -53,9 +53,8 @@ echo '{"quantization": {"bits": 3, "group_size": []' >config.json
 q --bits 4 && dtinfo inspect out.safetensors -q && rm out.safetensors config.json
 said '{"quantization": {"group_size": 64, "bits": 4, "a": {"bits": 4'
 ls out.safetensors 2>&1
-echo "# the last of equal members counts, true says nothing, and a path of a module has its own defaults"
+echo "# a module that is there twice is refused, true says nothing, and a path of a module has its own defaults"
 said '{"quantization": {"group_size": 32, "bits": 4, "a": {"bits": 8, "group_size": 64}, "a": {"bits": 4}, "b": true}}'
-ls out.safetensors && rm out.safetensors
 said '{"quantization": {"group_size": 32, "bits": 8, "a": true, "b": {"bits": 4}}}'
 ls out.safetensors && rm out.safetensors
 try $words a.scales=U8:2,2 && rm out.safetensors

@@ -26,8 +26,9 @@ echo "experts, and scales of attention:"
 mkdir experts
 cp "$TESTS/../data/gpt_oss.safetensors" experts/m.safetensors
 echo '{"quantization_config": {"quant_method": "mxfp4"}}' > experts/config.json
-dtinfo transcode experts --to compressed-tensors -o experts_ct
-jq -c . experts_ct/config.json
+dtinfo transcode experts --to compressed-tensors -o none_ct
+dtinfo transcode experts --to gpt-oss -o experts_oss
+jq -c . experts_oss/config.json
 mkdir cache
 python3 "$TESTS/make_mlx.py" cache/m.safetensors a.k_proj.weight=U8:2,16 a.k_proj.weight_scale=F8_E4M3:2,2/38 \
     a.k_proj.weight_scale_2=F32:/0000003f a.k_proj.input_scale=F32:/0000803f a.k_proj.k_scale=F32:/0000803f

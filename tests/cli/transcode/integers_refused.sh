@@ -11,10 +11,13 @@ python3 "$TESTS/make_mlx.py" act/m.safetensors w.qweight=I32:8,32 w.qzeros=I32:2
     w.g_idx=I32:64/0100000000000000
 echo '{"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 32, "desc_act": true}}' > act/config.json
 echo "groups in an order of their own:"
-for layout in compressed-tensors awq mlx
+for layout in awq mlx
 do
     refused act $layout
 done
+dtinfo transcode act --to compressed-tensors -o act_ct -q
+jq -c .quantization_config.config_groups act_ct/config.json
+dtinfo compare act act_ct
 dtinfo transcode act --to gptq_v2 -o act_v2 -q
 jq -c .quantization_config act_v2/config.json
 dtinfo compare act act_v2

@@ -1,9 +1,11 @@
 # mxfp4 by any name, and as nvfp4: the same numbers where 18 powers of two are enough
 cp "$TESTS/../data/gpt_oss.safetensors" .
-dtinfo transcode gpt_oss.safetensors --to modelopt -o mo.safetensors
-dtinfo transcode mo.safetensors --to compressed-tensors -o ct.safetensors
-dtinfo inspect mo.safetensors ct.safetensors | grep -v '^$'
-dtinfo compare mo.safetensors ct.safetensors
+dtinfo transcode gpt_oss.safetensors --to modelopt -o none.safetensors
+dtinfo transcode gpt_oss.safetensors --to bf16 -o floats.safetensors -q
+dtinfo quant floats.safetensors mxfp4 --axis -2 --quant-only '*_proj' --keep '*down*' -o codes.safetensors -q
+dtinfo transcode codes.safetensors --to gpt-oss -o oss.safetensors
+dtinfo inspect oss.safetensors | grep -v '^$'
+dtinfo compare floats.safetensors oss.safetensors
 echo "nvfp4:"
 python3 "$TESTS/make_mlx.py" near.safetensors a.weight_packed=U8:1,64 a.weight_scale=U8:1,4/7f7c8088
 python3 "$TESTS/make_mlx.py" far.safetensors a.weight_packed=U8:1,64/72 a.weight_scale=U8:1,4/7f6a8088 \

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What no loader takes, or takes for another scheme than is meant: methods and algorithms that are
+ * not known, and members without which a method says nothing. Sources: transformers 5.24
+ * (utils/quantization_config.py), vLLM 0.33, compressed-tensors 0.20. */
+#include <string.h>
+#include <strings.h>
+
+#include "files/config/quant_config_block.h"
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+    for (; *list; list++) {
+        if (strcasecmp(word, *list) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Those whose tensors are read; "": MLX, and old files. */
+static const char *const methods[] = {
+    "",
+    "compressed-tensors",
+    "compressed_tensors",
+    "modelopt",
+    "modelopt_fp4",
+    "modelopt_mixed",
+    "modelopt_mxfp8",
+    "fp8",
+    "fbgemm_fp8",
+    "mxfp4",
+    "gpt_oss_mxfp4",
+    "gptq",
+    "gptq_marlin",
+    "awq",
+    "awq_marlin",
+    "auto-round",
+    "autoround",
+    "intel/auto-round",
+    "bitsandbytes",
+    "torchao",
+    "quark",
+    "bitnet",
+    NULL,
+};
+
+/* Of ModelOpt, besides those of dti_config_algorithm(): they say nothing that the parts do not. */
+static const char *const algorithms[] = {
+    "",          "MIXED_PRECISION", "W4A16_AWQ",           "W4A8_AWQ", "INT4_AWQ",
+    "NVFP4_AWQ", "NVFP4_SVDQUANT",  "W4A8_NVFP4_FP8",      "MXFP4",    "W4A8_MXFP4_FP8",
+    "W8A16",     "W4A16",           "W8A8_SQ_PER_CHANNEL", "INT8_SQ",  NULL,
+};
+
+static enum dti_status fail_word(const struct dti_config_reading *reading, const char *key,
+                                 const char *word, struct dti_error *reterr)
+{
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                           "%s: its \"%s\" is %s, which is not supported", reading->label, key,
+                           DTI_QUOTED(word, strlen(word)));
+}
+
+enum dti_status dti_config_check_block(const struct dti_config_reading *reading,
+                                       const struct dti_config_block *block,
+                                       struct dti_error *reterr)
+{
+    static const char *const words[] = {"gptq", "gptq_marlin", "awq", "awq_marlin", NULL};
+    struct dti_quant_hint hint;
+    const bool of_words = is_one_of(block->method, words);
+    const bool compressed = strncasecmp(block->method, "compressed", 10) == 0;
+    if (!is_one_of(block->method, methods))
+        return fail_word(reading, "quant_method", block->method, reterr);
+    if (!is_one_of(block->algorithm, algorithms) &&
+        !dti_config_algorithm(block->algorithm, block->group_size, &hint))
+        return fail_word(reading, "quant_algo", block->algorithm, reterr);
+    if (compressed && !block->grouped)
+        return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                               "%s: it has no \"config_groups\"", reading->label);
+    if (of_words && block->no_groups)
+        return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                               "%s: its \"group_size\" is 0; it is -1 for whole rows",
+                               reading->label);
+    return DTI_OK;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The one place that decides whether a tensor is codes that lack a part. After all layouts have
+ * been matched, it looks at what is left: parts of tensors that were found, which their layout does
+ * not have; parts whose codes hold no codes; and codes that nothing has matched. Such codes are
+ * quantized, and lack a scale, where one of these says so, in this order:
+ *
+ *   - another part of theirs: X_zero_point of X, X.absmax, the scale of their activations
+ *   - the layout of the file: an entry of the metadata, or ComfyUI's tensor `scaled_fp8`
+ *   - their siblings: in the same file or model, a tensor with codes of the same kind has a scale
+ *   - the configuration: it says that their module is quantized, in a layout that calls codes so
+ *
+ * The latter three are about matrices, and not about embeddings and norms, nor about what the
+ * configuration ignores or names no group for. All other codes are numbers of their dtype, with
+ * nothing missing: fp8 weights of a file without scales, what `cast` writes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/glob.h"
+#include "files/dequant/dequant_layouts.h"
+#include "files/dequant/dequant_names.h"
+
+/* What codes of a class have elsewhere, by whether they are called Y.weight. */
+struct sibling {
+    const struct dti_tensor *codes; /* NULL: there are none */
+    const char *suffix;             /* of their scale, behind Y or X */
+};
+
+struct whole {
+    struct dti_file_dequant *dequant;
+    struct dti_dequant_found **found;
+    struct dti_part_names names;
+    struct own_part {
+        size_t at;
+        const struct dti_part_name *name; /* NULL: there is none */
+    } * own;                              /* of a tensor: a part that it has */
+    const struct dti_tensor *scale;       /* that of a whole nvfp4 tensor, of some; or NULL */
+    const struct dti_tensor *zeros;       /* zero points of AWQ; likewise */
+    struct sibling siblings[DTI_CODES_CLASSES][2];
+};
+
+/* Patterns leave it out, and it stays as it is. */
+static bool is_left_out(const struct whole *whole, const struct dti_tensor *tensor)
+{
+    const struct dti_file_dequant_request *const request = &whole->dequant->request;
+    return (request->select && !dti_tensor_fits(request->select, tensor)) ||
+           dti_tensor_fits(request->keep, tensor) ||
+           (request->only && !dti_tensor_fits(request->only, tensor));
+}
+
+/* Refusals. */
+
+/* The parts of a tensor that is not read after all are shown again. */
+static enum dti_status settle(struct whole *whole, size_t at, enum dti_lint_rule rule,
+                              const struct dti_error *error, struct dti_error *reterr)
+{
+    struct dti_file_dequant *const dequant = whole->dequant;
+    const struct dti_container *const container = dequant->container;
+    const struct dti_dequant_found *const found = whole->found[at];
+    for (unsigned i = 0; found && i < DTI_PART_COUNT; i++) {
+        const struct dti_tensor *const part = found->form.parts[i];
+        if (part && dequant->request.logical)
+            dequant->states[part - container->tensors] = DTI_DEQUANT_PLAIN;
+    }
+    dequant->blame = rule;
+    return dti_dequant_settle(dequant, at, DTI_BAD_INPUT, error, &whole->found[at], reterr);
+}
+
+static struct dti_dequant_part part_at(const struct whole *whole, size_t at)
+{
+    return (struct dti_dequant_part){.container = whole->dequant->container, .tensor = at};
+}
+
+static enum dti_status refuse_missing(struct whole *whole, size_t at, const char *missing,
+                                      const char *why, struct dti_error *reterr)
+{
+    const struct dti_dequant_part part = part_at(whole, at);
+    struct dti_error error;
+    (void)dti_dequant_refuse(&part, &error, DTI_REMEDY_KEEP,
+                             "it needs a tensor '...%s', which is missing: %s",
+                             missing + (missing[0] == '.'), why);
+    return settle(whole, at, DTI_LINT_PART_MISSING, &error, reterr);
+}
+
+static enum dti_status refuse_surplus(struct whole *whole, size_t codes, size_t at,
+                                      struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = &whole->dequant->container->tensors[at];
+    const struct dti_dequant_part part = part_at(whole, codes);
+    struct dti_error error;
+    (void)dti_dequant_refuse(&part, &error, DTI_REMEDY_KEEP,
+                             "it has a tensor %s besides its other parts, which its layout, %s, "
+                             "does not have",
+                             DTI_QUOTED(tensor->name, tensor->name_length),
+                             whole->found[codes]->form.layout);
+    const enum dti_status status = settle(whole, codes, DTI_LINT_PART_SURPLUS, &error, reterr);
+    whole->dequant->refused[at] = whole->dequant->refused[codes];
+    return status;
+}
+
+static enum dti_status refuse_numbers(struct whole *whole, size_t codes, size_t at,
+                                      struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = &whole->dequant->container->tensors[at];
+    const struct dti_tensor *const numbers = &whole->dequant->container->tensors[codes];
+    const struct dti_dequant_part part = part_at(whole, codes);
+    struct dti_error error;
+    (void)dti_dequant_refuse(&part, &error, DTI_REMEDY_KEEP,
+                             "the codes of %s are missing: it holds %s",
+                             DTI_QUOTED(tensor->name, tensor->name_length),
+                             numbers->format ? numbers->format->name : "no numbers");
+    return settle(whole, codes, DTI_LINT_CODES_MISSING, &error, reterr);
+}
+
+/* Parts that are left. */
+
+static enum dti_status look_at_codes(struct whole *whole, const struct dti_part_name *name,
+                                     size_t codes, size_t at, struct dti_error *reterr)
+{
+    struct dti_file_dequant *const dequant = whole->dequant;
+    const struct dti_tensor *const tensor = &dequant->container->tensors[codes];
+    struct dti_quant_module module;
+    if (dti_codes_class(tensor) >= 0) {
+        if (!whole->own[codes].name || !name->activations)
+            whole->own[codes] = (struct own_part){.at = at, .name = name};
+        return DTI_OK;
+    }
+    const bool factors = strcmp(name->part, ".scale_weight") == 0 && /* Comfy's, of any weight */
+                         tensor->format && dti_format_is_float(tensor->format);
+    if (name->activations || factors || dequant->request.layout_given ||
+        is_left_out(whole, tensor) ||
+        (!name->sure && (!dti_is_weight(tensor) ||
+                         dti_dequant_said(whole->dequant, tensor, &module) == DTI_MODULE_PLAIN)) ||
+        (dti_part_is_vague(name->part) && !dti_dequant_is_quantized(dequant)))
+        return DTI_OK;
+    return refuse_numbers(whole, codes, at, reterr);
+}
+
+/* Codes that were found, of the same numbers or module, though their layout calls no part so. */
+static bool find_other(const struct whole *whole, const struct dti_part_name *name,
+                       const struct dti_tensor *tensor, size_t *ret)
+{
+    static const char *const codes[] = {".weight", ".weight_packed", ".qweight", "._weight_qdata"};
+    const size_t length = tensor->name_length - strlen(name->part);
+    size_t stem = length;
+    if (name->part[0] == '_' &&
+        dti_quant_names_find(&whole->dequant->names, tensor->name, length, "_blocks", ret) &&
+        whole->found[*ret])
+        return true;
+    if (dti_quant_name_ends(tensor->name, length, dti_weight_end))
+        stem -= sizeof dti_weight_end - 1;
+    else if (name->part[0] != '.')
+        return false;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        if (dti_quant_names_find(&whole->dequant->names, tensor->name, stem, codes[i], ret) &&
+            whole->found[*ret])
+            return true;
+    }
+    return false;
+}
+
+/* The first tensor of which it is a part, but of those that are read rather than of others. */
+static enum dti_status look_at_part(struct whole *whole, size_t at, struct dti_error *reterr)
+{
+    struct dti_file_dequant *const dequant = whole->dequant;
+    const struct dti_tensor *const tensor = &dequant->container->tensors[at];
+    const struct dti_part_name *first = NULL;
+    size_t codes, first_codes = 0;
+    for (size_t i = 0; i < whole->names.count; i++) {
+        const struct dti_part_name *const name = &whole->names.list[i];
+        if (!dti_quant_name_ends(tensor->name, tensor->name_length, name->part))
+            continue;
+        const bool there =
+            dti_quant_names_find(&dequant->names, tensor->name,
+                                 tensor->name_length - strlen(name->part), name->codes, &codes) &&
+            codes != at;
+        if ((there && whole->found[codes]) ||
+            (!there && !name->activations && find_other(whole, name, tensor, &codes)))
+            return name->activations || dequant->request.layout_given
+                       ? DTI_OK
+                       : refuse_surplus(whole, codes, at, reterr);
+        if (there && (dequant->refused[codes] || dequant->states[codes] != DTI_DEQUANT_PLAIN))
+            return DTI_OK;
+        if (there && !first) {
+            first = name;
+            first_codes = codes;
+        }
+    }
+    return first ? look_at_codes(whole, first, first_codes, at, reterr) : DTI_OK;
+}
+
+/* Tensors that were found. */
+
+static void add_sibling(struct whole *whole, const struct dti_dequant_found *found)
+{
+    const struct dti_tensor *const codes = found->form.parts[DTI_PART_CODES];
+    const struct dti_tensor *const scale = found->form.parts[DTI_PART_SCALE];
+    const int class = dti_codes_class(codes);
+    const size_t stem = codes->name_length - (dti_is_weight(codes) ? sizeof dti_weight_end - 1 : 0);
+    if (found->form.tensor_scale && !whole->scale && found->how.block &&
+        found->how.block->family == DTI_BLOCKS_NV)
+        whole->scale = found->form.parts[DTI_PART_TENSOR_SCALE];
+    if (found->form.zero_points && strcmp(found->form.layout, "awq") == 0)
+        whole->zeros = found->form.parts[DTI_PART_ZERO_POINT];
+    if (class < 0 || !scale || whole->siblings[class][dti_is_weight(codes)].codes ||
+        scale->name_length <= stem || memcmp(scale->name, codes->name, stem) != 0)
+        return;
+    const char *const copy =
+        dti_pool_text(&whole->dequant->pool, scale->name + stem, scale->name_length - stem);
+    if (copy)
+        whole->siblings[class][dti_is_weight(codes)] =
+            (struct sibling){.codes = codes, .suffix = copy};
+}
+
+/* Whether the tensor's own entry of the metadata says how it is stored. */
+static bool is_told(const struct whole *whole, const char *name, size_t length)
+{
+    const size_t key = sizeof DTI_QUANT_KEY - 1;
+    char *const buffer = whole->dequant->names.buffer;
+    size_t at;
+    memcpy(buffer, DTI_QUANT_KEY, key);
+    memcpy(buffer + key, name, length);
+    return dti_name_order_find(&whole->dequant->metadata, buffer, key + length, &at);
+}
+
+/* compressed-tensors and ModelOpt always store the scale of a whole nvfp4 tensor; a file that
+ * neither a configuration nor a sibling makes one of theirs may do without. */
+static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct dti_error *reterr)
+{
+    const struct dti_dequant_found *const found = whole->found[at];
+    const struct dti_tensor *const codes = &whole->dequant->container->tensors[at];
+    struct dti_quant_module module;
+    char why[DTI_QUOTE_SIZE + 64];
+    if (!found || found->form.tensor_scale || !found->how.block ||
+        found->how.block->family != DTI_BLOCKS_NV ||
+        (strcmp(found->form.layout, "compressed-tensors") != 0 &&
+         strcmp(found->form.layout, "modelopt") != 0) ||
+        is_told(whole, found->shown.name, found->shown.name_length))
+        return DTI_OK;
+    const bool packed = codes->name_length > found->shown.name_length;
+    if (dti_dequant_said(whole->dequant, codes, &module) == DTI_MODULE_QUANTIZED)
+        (void)snprintf(why, sizeof why, "%s says that its module is quantized",
+                       whole->dequant->config.file);
+    else if (whole->scale)
+        (void)snprintf(why, sizeof why, "there is %s",
+                       DTI_QUOTED(whole->scale->name, whole->scale->name_length));
+    else
+        return DTI_OK;
+    return refuse_missing(whole, at, packed ? ".weight_global_scale" : ".weight_scale_2", why,
+                          reterr);
+}
+
+/* AWQ without zero points has the middle instead, for all tensors of a model. */
+static enum dti_status check_zeros(struct whole *whole, size_t at, struct dti_error *reterr)
+{
+    const struct dti_dequant_found *const found = whole->found[at];
+    char why[DTI_QUOTE_SIZE + 64];
+    if (!found || !whole->zeros || found->form.zero_points ||
+        strcmp(found->form.layout, "awq") != 0)
+        return DTI_OK;
+    (void)snprintf(why, sizeof why, "there is %s",
+                   DTI_QUOTED(whole->zeros->name, whole->zeros->name_length));
+    return refuse_missing(whole, at, ".qzeros", why, reterr);
+}
+
+/* Codes that are left. */
+
+static const struct dti_tensor *find_marker(const struct whole *whole,
+                                            const struct dti_tensor *tensor)
+{
+    static const size_t end = sizeof "scaled_fp8" - 1;
+    const struct dti_container *const container = whole->dequant->container;
+    for (size_t dot = tensor->name_length + 1; dot-- > 0;) { /* of the modules that it is in */
+        size_t at;
+        if ((dot == 0 || tensor->name[dot - 1] == '.') &&
+            dti_quant_names_find(&whole->dequant->names, tensor->name, dot, "scaled_fp8", &at) &&
+            container->tensors[at].name_length == dot + end &&
+            dti_comfy_is_marker(&container->tensors[at]))
+            return &container->tensors[at];
+    }
+    return NULL;
+}
+
+/* Says why the tensor is quantized, and what it lacks; NULL: it is not. */
+static const char *missing_of(const struct whole *whole, size_t at, char why[DTI_ERROR_TEXT],
+                              size_t size)
+{
+    struct dti_file_dequant *const dequant = whole->dequant;
+    const struct dti_tensor *const tensor = &dequant->container->tensors[at];
+    const int class = dti_codes_class(tensor);
+    const bool named = dti_is_weight(tensor);
+    const size_t length = dti_module_length(tensor);
+    const struct sibling *const sibling = &whole->siblings[class][named];
+    const struct dti_tensor *marker = NULL;
+    struct dti_quant_module module;
+    if (is_told(whole, tensor->name, tensor->name_length)) {
+        (void)snprintf(why, size, "the metadata say that it is quantized");
+        return "_scale";
+    }
+    if (named && dti_comfy_has_layer(dequant, tensor->name, length)) {
+        (void)snprintf(why, size, "the metadata say that it is quantized");
+        return ".weight_scale";
+    }
+    if (tensor->rank < 2 || tensor->elements == 0 || dti_quant_names_other(tensor->name, length))
+        return NULL;
+    const enum dti_dequant_said said = dti_dequant_said(whole->dequant, tensor, &module);
+    if (said == DTI_MODULE_PLAIN)
+        return NULL;
+    if (named && class == DTI_CODES_FP8 && (marker = find_marker(whole, tensor)) != NULL) {
+        (void)snprintf(why, size, "%s marks layers with scales",
+                       DTI_QUOTED(marker->name, marker->name_length));
+        return ".scale_weight";
+    }
+    if (sibling->codes) {
+        (void)snprintf(why, size, "%s has one",
+                       DTI_QUOTED(sibling->codes->name, sibling->codes->name_length));
+        return sibling->suffix;
+    }
+    const char *const scale =
+        said == DTI_MODULE_QUANTIZED && (named || class == DTI_CODES_FP8 || class == DTI_CODES_FP4)
+            ? dti_dequant_scale_name(&dequant->config, &module, class)
+            : NULL;
+    if (scale)
+        (void)snprintf(why, size, "%s says that its module is quantized", dequant->config.file);
+    return scale && !named ? "_scale" : scale;
+}
+
+/* Codes with another part of theirs: their scale is missing, or their state, or all is there and
+ * they are no codes of such a layout. */
+static enum dti_status refuse_own(struct whole *whole, size_t at, struct dti_error *reterr)
+{
+    const struct own_part *const own = &whole->own[at];
+    const struct dti_container *const container = whole->dequant->container;
+    const struct dti_tensor *const codes = &container->tensors[at];
+    const struct dti_tensor *const tensor = &container->tensors[own->at];
+    const struct dti_dequant_part part = part_at(whole, at);
+    const char *const missing = own->name->state ? ".quant_state.*" : own->name->scale;
+    char why[DTI_QUOTE_SIZE + 16], shape[DTI_DEQUANT_SHAPE_TEXT];
+    struct dti_error error;
+    (void)snprintf(why, sizeof why, "there is %s", DTI_QUOTED(tensor->name, tensor->name_length));
+    if (strcmp(own->name->part, missing) != 0)
+        return refuse_missing(whole, at, missing, why, reterr);
+    (void)dti_dequant_refuse(&part, &error, DTI_REMEDY_KEEP,
+                             "it holds %s of shape %s, which are no codes with a tensor %s",
+                             codes->format->name, dti_dequant_shape_words(codes, shape),
+                             DTI_QUOTED(tensor->name, tensor->name_length));
+    return settle(whole, at, DTI_LINT_PARTS, &error, reterr);
+}
+
+static enum dti_status look_at_alone(struct whole *whole, size_t at, struct dti_error *reterr)
+{
+    struct dti_file_dequant *const dequant = whole->dequant;
+    const struct dti_tensor *const tensor = &dequant->container->tensors[at];
+    char why[DTI_ERROR_TEXT] = "";
+    if (whole->found[at] || dequant->refused[at] || dequant->states[at] != DTI_DEQUANT_PLAIN ||
+        dti_codes_class(tensor) < 0 || is_left_out(whole, tensor) ||
+        dti_part_names_has(&whole->names, tensor) ||
+        (whole->own[at].name && dequant->request.layout_given))
+        return DTI_OK;
+    if (whole->own[at].name)
+        return refuse_own(whole, at, reterr);
+    const char *const missing = missing_of(whole, at, why, sizeof why);
+    return missing ? refuse_missing(whole, at, missing, why, reterr) : DTI_OK;
+}
+
+enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant,
+                                  struct dti_dequant_found **found, struct dti_error *reterr)
+{
+    const size_t count = dequant->container->tensor_count;
+    struct whole *const whole = dti_pool_alloc(&dequant->pool, sizeof *whole);
+    struct own_part *const own = dti_pool_array(&dequant->pool, count + 1, sizeof *own);
+    enum dti_status status = DTI_OK;
+    if (!whole || !own)
+        return dti_no_memory(reterr);
+    *whole = (struct whole){.dequant = dequant, .found = found, .own = own};
+    dti_part_names_init(&whole->names);
+    for (size_t i = 0; i < count; i++) {
+        own[i] = (struct own_part){.name = NULL};
+        dequant->any_found |= found[i] != NULL;
+        if (found[i])
+            add_sibling(whole, found[i]);
+    }
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        status = check_tensor_scale(whole, i, reterr);
+        if (status == DTI_OK)
+            status = check_zeros(whole, i, reterr);
+    }
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (!found[i] && dequant->states[i] == DTI_DEQUANT_PLAIN && !dequant->refused[i])
+            status = look_at_part(whole, i, reterr);
+    }
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        status = look_at_alone(whole, i, reterr);
+    return status;
+}

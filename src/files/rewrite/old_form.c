@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What new files replace besides the files of their names: the same model in the other form, one
+ * file or an index with shards, which programs would load instead or as well. */
+#define _GNU_SOURCE /* S_ISVTX */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dtinfo/ascii.h"
+#include "dtinfo/new_files.h"
+#include "dtinfo/sharded_index.h"
+
+static const char usual[] = "model.safetensors", index_end[] = ".index.json",
+                  tensors_end[] = ".safetensors";
+enum { INDEX_END = sizeof index_end - 1, ENTRIES_MAX = 4 };
+
+struct old_search {
+    struct dti_new_files *files;
+    const char *folder; /* "" or with a slash at its end */
+    const char **own;   /* the last parts of the new files' paths, sorted */
+    size_t own_count;
+    size_t capacity; /* of files->old.paths */
+};
+
+static int compare(const void *a, const void *b)
+{
+    const char *const *const one = a, *const *const other = b;
+    return strcmp(*one, *other);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_own(const struct old_search *search, const char *name)
+{
+    return bsearch(&name, search->own, search->own_count, sizeof *search->own, compare);
+}
+
+/* folder/name, of the pool; NULL: memory ran out. */
+static char *join(const struct old_search *search, const char *name)
+{
+    const size_t size = strlen(search->folder) + strlen(name) + 1;
+    char *const path = dti_pool_alloc(&search->files->old.pool, size);
+    if (path)
+        (void)snprintf(path, size, "%s%s", search->folder, name);
+    return path;
+}
+
+static bool is_there(const char *path, struct stat *ret)
+{
+    return lstat(path, ret) == 0 && (S_ISREG(ret->st_mode) || S_ISLNK(ret->st_mode));
+}
+
+static bool add(struct old_search *search, const char *path)
+{
+    struct dti_old_form *const old = &search->files->old;
+    if (old->count == search->capacity) {
+        const size_t capacity = 2 * search->capacity + 8;
+        const char **const more =
+            dti_pool_grow(&old->pool, (void *)old->paths, old->count * sizeof *old->paths,
+                          capacity * sizeof *old->paths);
+        if (!more)
+            return false;
+        old->paths = more;
+        search->capacity = capacity;
+    }
+    old->paths[old->count++] = path;
+    return true;
+}
+
+/* Where everybody may make files, another user's index could name any of this user's. */
+static bool is_trusted(const struct old_search *search, const struct stat *index)
+{
+    const mode_t open_to_all = S_ISVTX | S_IWOTH;
+    struct stat st = {0};
+    return index->st_uid == geteuid() ||
+           (stat(search->folder[0] != '\0' ? search->folder : ".", &st) == 0 &&
+            (st.st_mode & open_to_all) != open_to_all);
+}
+
+/* The shards of an old index that are not among the new files. */
+static enum dti_status add_shards(struct old_search *search, const char *path,
+                                  struct dti_error *reterr)
+{
+    const char **names;
+    size_t count;
+    struct stat st = {0};
+    if (!is_there(path, &st) || !is_trusted(search, &st))
+        return DTI_OK;
+    const enum dti_status status =
+        dti_index_shard_names(path, &search->files->old.pool, &names, &count, reterr);
+    if (status != DTI_OK)
+        return status == DTI_NO_MEMORY ? status : DTI_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (names[i][0] == '.' || !dti_text_ends(names[i], strlen(names[i]), tensors_end) ||
+            is_own(search, names[i]))
+            continue;
+        const char *const shard = join(search, names[i]);
+        if (!shard || (is_there(shard, &st) && !add(search, shard)))
+            return dti_no_memory(reterr);
+    }
+    return DTI_OK;
+}
+
+/* Shards that two indexes name, or that are an entry, too, are there once. */
+static void leave_out_repeated(struct dti_old_form *old)
+{
+    size_t kept = old->entries;
+    if (old->count > kept)
+        qsort((void *)(old->paths + kept), old->count - kept, sizeof *old->paths, compare);
+    for (size_t i = old->entries; i < old->count; i++) {
+        bool again = kept > old->entries && strcmp(old->paths[i], old->paths[kept - 1]) == 0;
+        for (size_t entry = 0; entry < old->entries; entry++)
+            again = again || strcmp(old->paths[i], old->paths[entry]) == 0;
+        if (!again)
+            old->paths[kept++] = old->paths[i];
+    }
+    old->count = kept;
+}
+
+/* "x.safetensors" and its index, each once in the list; of the pool. */
+static bool name_pair(struct old_search *search, const char *stem, size_t length,
+                      const char *entries[ENTRIES_MAX], size_t *count)
+{
+    if (!dti_text_ends(stem, length, tensors_end) ||
+        (*count > 0 && strlen(entries[0]) == length && memcmp(entries[0], stem, length) == 0))
+        return true;
+    char *const file = dti_pool_text(&search->files->old.pool, stem, length);
+    char *const index = dti_pool_alloc(&search->files->old.pool, length + INDEX_END + 1);
+    if (!file || !index)
+        return false;
+    (void)snprintf(index, length + INDEX_END + 1, "%s%s", file, index_end);
+    entries[(*count)++] = file;
+    entries[(*count)++] = index;
+    return true;
+}
+
+/* What programs look for that have the new files' folder. */
+static bool name_entries(struct old_search *search, const char *entries[ENTRIES_MAX], size_t *count)
+{
+    const struct dti_new_files *const files = search->files;
+    const bool folder = files->kind == DTI_CONTAINER_SHARDED;
+    const char *const name = base_name(
+        folder && files->has_index ? files->list[files->count - 1].path : files->list[0].path);
+    const size_t length = strlen(name);
+    const bool index = dti_text_ends(name, length, index_end);
+    return name_pair(search, name, index ? length - INDEX_END : length, entries, count) &&
+           (!folder || name_pair(search, usual, sizeof usual - 1, entries, count));
+}
+
+static enum dti_status find(struct old_search *search, bool force, struct dti_error *reterr)
+{
+    struct dti_old_form *const old = &search->files->old;
+    const char *entries[ENTRIES_MAX];
+    char label[DTI_QUOTE_SIZE];
+    struct stat st = {0};
+    size_t count = 0;
+    enum dti_status status = name_entries(search, entries, &count) ? DTI_OK : dti_no_memory(reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const char *const path = join(search, entries[i]);
+        if (!path || (!is_own(search, entries[i]) && is_there(path, &st) && !add(search, path)))
+            status = dti_no_memory(reterr);
+    }
+    if (status == DTI_OK && old->count > 0 && !force) {
+        status = dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE,
+                                 "%s exists, and programs would load it beside or instead of the "
+                                 "new files",
+                                 dti_quote(label, old->paths[0], strlen(old->paths[0])));
+        dti_error_argument(reterr, old->paths[0], strlen(old->paths[0]));
+    }
+    old->entries = old->count;
+    for (size_t i = 1; i < count && status == DTI_OK && force; i += 2) { /* each second: an index */
+        const char *const path = join(search, entries[i]);
+        status = path ? add_shards(search, path, reterr) : dti_no_memory(reterr);
+    }
+    if (status == DTI_OK)
+        leave_out_repeated(old);
+    return status;
+}
+
+/* The folder of the new files, with a slash at its end. */
+static char *folder_of(struct dti_new_files *files)
+{
+    const char *const path = files->path, *const slash = strrchr(path, '/');
+    const bool whole = files->kind == DTI_CONTAINER_SHARDED;
+    const size_t length = whole ? strlen(path) : slash ? (size_t)(slash - path) + 1 : 0;
+    char *const folder = dti_pool_alloc(&files->old.pool, length + 2);
+    if (folder) {
+        memcpy(folder, path, length);
+        (void)snprintf(folder + length, 2, "%s", length > 0 && path[length - 1] != '/' ? "/" : "");
+    }
+    return folder;
+}
+
+/* Parts of a divided run write shards alone; the run that finishes it gives them their index. */
+static bool concerns(const struct dti_new_files *files)
+{
+    const bool part = files->shared && files->count > files->companions + files->has_index;
+    return files->count > 0 && !part &&
+           (files->kind == DTI_CONTAINER_SHARDED || files->kind == DTI_CONTAINER_SAFETENSORS);
+}
+
+enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
+                                       struct dti_error *reterr)
+{
+    const size_t count = files->count + files->others;
+    dti_pool_free(&files->old.pool);
+    files->old = (struct dti_old_form){.count = 0};
+    if (!concerns(files))
+        return DTI_OK;
+    const char **const own = calloc(count + 1, sizeof *own);
+    struct old_search search = {.files = files, .own = own, .own_count = count};
+    search.folder = files->old.folder = folder_of(files);
+    enum dti_status status = own && search.folder ? DTI_OK : dti_no_memory(reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        own[i] = base_name(files->list[i].path);
+    if (status == DTI_OK) {
+        qsort((void *)own, count, sizeof *own, compare);
+        status = find(&search, force, reterr);
+    }
+    free((void *)own);
+    return status;
+}
+
+enum dti_status dti_new_files_remove_old(const struct dti_new_files *files,
+                                         struct dti_error *reterr)
+{
+    const struct dti_old_form *const old = &files->old;
+    if (old->count == 0)
+        return DTI_OK;
+    const char **const kept = calloc(files->count + files->others + 1, sizeof *kept);
+    if (!kept)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < files->count + files->others; i++)
+        kept[i] = files->list[i].path;
+    const enum dti_status status =
+        dti_output_remove(old->folder[0] != '\0' ? old->folder : ".", old->paths, old->count,
+                          old->entries, kept, files->count + files->others, reterr);
+    free((void *)kept);
+    return status;
+}

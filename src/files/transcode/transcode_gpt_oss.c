@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The experts of gpt-oss in blocks of MXFP4, stacks of matrices [E, K, N] as the model has them: a
+ * block lies along K, and is stored transposed.
+ *
+ *   X_blocks U8 [E, N, K / 32, 16]   X_scales U8 [E, N, K / 32]
+ *
+ * They come from that layout, or from blocks along the last but one axis, which 'quant' makes.
+ * Source: transformers 5.23 (integrations/mxfp4.py, Mxfp4Config). */
+#include "dtinfo/checked.h"
+#include "files/transcode/transcode_grouped.h"
+
+enum { LENGTH = 32, BYTES = LENGTH / 2, SCALES = 32 << 10 };
+
+/* A stack that is stored as it is shown. */
+struct oss_part {
+    const struct dti_dequant_tensor *how;
+    struct dti_dequant_tensor turned; /* the same, read column by column */
+    uint64_t height, columns, groups; /* K, N and K / 32 */
+};
+
+struct oss_scratch {
+    struct dti_dequant_scratch dequant; /* followed by that of stripes */
+    unsigned char stripes[DTI_STRIPE_SCRATCH];
+    unsigned char codes[DTI_DEQUANT_CHUNK + 16];
+    unsigned char scales[SCALES];
+};
+
+static enum dti_status read_codes(void *context, void *buffer, size_t size, uint64_t offset,
+                                  struct dti_window *window, void *memory, struct dti_error *reterr)
+{
+    const struct oss_part *const part = context;
+    struct oss_scratch *const scratch = memory;
+    unsigned char *const bytes = buffer;
+    enum dti_status status = DTI_OK;
+    scratch->dequant.view = window;
+    scratch->dequant.window.count = 0;
+    for (size_t done = 0, n; done < size && status == DTI_OK; done += n) {
+        n = size - done < DTI_DEQUANT_CHUNK / 2 ? size - done : DTI_DEQUANT_CHUNK / 2;
+        status = dti_stripes_codes(part->how->stripes, &part->turned, 2 * (offset + done), 2 * n,
+                                   scratch->codes, &scratch->dequant, reterr);
+        for (size_t i = 0; i < n && status == DTI_OK; i++)
+            bytes[done + i] =
+                (unsigned char)((scratch->codes[2 * i] & 15) | scratch->codes[2 * i + 1] << 4);
+    }
+    return status;
+}
+
+/* Of some columns: a run of each row of groups. */
+static enum dti_status load_scales(const struct oss_part *part, uint64_t expert, uint64_t column,
+                                   size_t columns, unsigned char *scales, struct dti_error *reterr)
+{
+    unsigned char row[SCALES];
+    enum dti_status status = DTI_OK;
+    for (uint64_t group = 0; group < part->groups && status == DTI_OK; group++) {
+        const uint64_t at = (expert * part->groups + group) * part->columns + column;
+        status = dti_dequant_raw_scales(part->how, &part->how->scales, row, at, columns, reterr);
+        for (size_t i = 0; i < columns && status == DTI_OK; i++)
+            scales[i * part->groups + group] = row[i];
+    }
+    return status;
+}
+
+static enum dti_status read_scales(void *context, void *buffer, size_t size, uint64_t offset,
+                                   struct dti_window *window, void *memory,
+                                   struct dti_error *reterr)
+{
+    const struct oss_part *const part = context;
+    struct oss_scratch *const scratch = memory;
+    const uint64_t groups = part->groups, most = SCALES / groups;
+    unsigned char *const bytes = buffer;
+    enum dti_status status = DTI_OK;
+    (void)window;
+    for (size_t done = 0, n; done < size && status == DTI_OK; done += n) {
+        const uint64_t row = (offset + done) / groups, column = row % part->columns;
+        const size_t skip = (size_t)((offset + done) % groups);
+        uint64_t columns = dti_divide_up(skip + (size - done), groups);
+        columns = columns < most ? columns : most;
+        columns = columns < part->columns - column ? columns : part->columns - column;
+        const size_t there = (size_t)(columns * groups) - skip;
+        n = size - done < there ? size - done : there;
+        status = load_scales(part, row / part->columns, column, (size_t)columns, scratch->scales,
+                             reterr);
+        if (status == DTI_OK)
+            memcpy(bytes + done, scratch->scales + skip, n);
+    }
+    return status;
+}
+
+/* Whether blocks of a stack lie along its last but one axis, without padding. */
+static bool is_stack(const struct dti_dequant_found *found)
+{
+    const struct dti_dequant_tensor *const how = &found->how;
+    const struct dti_tensor *const shown = &found->shown;
+    return shown->rank == 3 && how->matrix == 0 && !how->tiled && !how->spread &&
+           !found->form.flat && found->form.per == DTI_PER_GROUP && found->form.axis == 1 &&
+           found->form.group[1] == LENGTH && how->arrangement == DTI_CODES_ALONG &&
+           how->order == DTI_BLOCK_LOW && shown->shape[1] % LENGTH == 0 &&
+           shown->shape[1] / LENGTH <= SCALES && how->columns == shown->shape[2] &&
+           how->slab == how->stored_slab && how->scale_count == shown->elements / LENGTH &&
+           dti_format_container(dti_dequant_part_tensor(&how->scales)->format) == 1;
+}
+
+static enum dti_status read_parts(struct dti_pool *pool, struct dti_dequant_found *found,
+                                  struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    const struct dti_dequant_tensor *const how = &found->how;
+    struct oss_part *const part = dti_pool_alloc(pool, sizeof *part);
+    const enum dti_status status =
+        part ? dti_dequant_open(&found->how, reterr) : dti_no_memory(reterr);
+    if (status != DTI_OK)
+        return status;
+    *part = (struct oss_part){.how = how,
+                              .turned = *how,
+                              .height = found->shown.shape[1],
+                              .columns = found->shown.shape[2],
+                              .groups = found->shown.shape[1] / LENGTH};
+    part->turned.matrix = part->height;
+    ret->part[0].source = (struct dti_batch_source){
+        .read = read_codes, .context = part, .scratch_bytes = sizeof(struct oss_scratch)};
+    ret->part[1].source = (struct dti_batch_source){
+        .read = read_scales, .context = part, .scratch_bytes = sizeof(struct oss_scratch)};
+    return DTI_OK;
+}
+
+static enum dti_status plan(struct dti_pool *pool, struct dti_dequant_found *found,
+                            struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    const struct dti_dequant_tensor *const how = &found->how;
+    const uint64_t *const shape = found->shown.shape;
+    const bool same = how->matrix > 0 && strcmp(found->form.layout, "gpt-oss") == 0;
+    if (!how->block || how->block->id != DTI_BLOCK_MXFP4 || (!same && !is_stack(found)))
+        return dti_transcode_refuse(
+            found, reterr,
+            "it is %s of %s; gpt-oss has stacks of matrices [experts, in, out] of mxfp4, with "
+            "blocks along 'in', the last axis but one",
+            found->form.dtype, found->form.layout);
+    dti_transcode_begin(found, ret);
+    ret->blocks = ret->lossless = how->scale_count;
+    struct dti_transcode_part *const codes = dti_transcode_add(ret, "_blocks", DTI_UINT8);
+    struct dti_transcode_part *const scales = dti_transcode_add(ret, "_scales", DTI_UINT8);
+    codes->rank = 4;
+    scales->rank = 3;
+    codes->shape[0] = scales->shape[0] = shape[0];
+    codes->shape[1] = scales->shape[1] = shape[2];
+    codes->shape[2] = scales->shape[2] = shape[1] / LENGTH;
+    codes->shape[3] = BYTES;
+    if (!same)
+        return read_parts(pool, found, ret, reterr);
+    codes->copied = how->codes;
+    scales->copied = how->scales;
+    return DTI_OK;
+}
+
+static void config(const struct dti_dequant_found *const *all, size_t count, const char *kept,
+                   struct dti_buffer *ret, const char **ret_why)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_tensor *const shown = &all[i]->shown;
+        if (!dti_quant_name_ends(shown->name, shown->name_length, ".experts.gate_up_proj") &&
+            !dti_quant_name_ends(shown->name, shown->name_length, ".experts.down_proj"))
+            *ret_why = "its loaders have such blocks of the experts' gate_up_proj and down_proj";
+    }
+    if (!*ret_why)
+        dti_config_put_mxfp4(ret, kept ? kept : "[]");
+}
+
+const struct dti_transcode_target dti_target_gpt_oss = {
+    .name = "gpt-oss", .plan = plan, .config = config};

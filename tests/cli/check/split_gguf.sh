@@ -1,0 +1,6 @@
+python3 "$TESTS/make_checkpoint.py" . --others
+mkdir parts
+dtinfo cast model.gguf fp32 -o parts/m.gguf --max-shard-size 700 -q 2> /dev/null
+dtinfo check parts
+rm parts/m-00002-of-*.gguf
+dtinfo check parts/m-00001-of-*.gguf

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Disks that cannot be read: whichever read fails, in a window or a copy, once or from then on, the answer is exit 3 and
+one line that names the file, or the right one, and no file is left behind. A preloaded library fails the reads. And
+files that are no files: of the kernel, devices, folders."""
+import os
+import sys
+
+from file_casts import LARGE, MIB, folder, write
+from make_checkpoint import npz, npy, safetensors
+from make_pickles import archive, state, storage, tensor
+from survival import check, environment, main, require, require_one_line, run
+
+LIBRARY = os.path.abspath(sys.argv.pop(3))
+LONG = "long" in sys.argv[3:]
+if LONG:
+    sys.argv.remove("long")
+ROWS, SIZE = 1024, 3 * MIB
+HALF = LARGE[:SIZE]
+FILES = {
+    "in.safetensors": safetensors([("a", "F32", [SIZE // 8 // ROWS, ROWS], HALF[:SIZE // 2]), ("b", "F32", [SIZE // 8 // ROWS, ROWS], HALF[SIZE // 2:])]),
+    "in.npz": npz({"a": npy("<f4", (SIZE // 4,), HALF)}),
+    "deflated.npz": npz({"a": npy("<f4", (SIZE // 4,), HALF)}, True),
+    "in.pt": archive(state({"a": tensor(storage(count=SIZE // 4), shape=(SIZE // 4,))}), {"0": HALF}),
+}
+COMMANDS = [["inspect", "--stats"], ["inspect", "--digest"], ["check", "--no-nan"], ["check"], ["compare", "SAME"],
+            ["cast", "bf16", "-o", "out.safetensors"], ["cast", "bf16", "-o", "-", "--as", "safetensors"], ["quant", "int8", "-o", "out.safetensors"],
+            ["calc"]]
+BACK = [["quant", "bf16", "--dequant", "-o", "out.safetensors"], ["transcode", "--to", "bf16", "-o", "out.safetensors"],
+        ["check", "--quantized"], ["inspect"]]
+AGAIN = {"quantized.safetensors": ["quant", "in.safetensors", "int4", "--block", "32", "-o", "quantized.safetensors"]}
+
+
+def words_of(command, name):
+    if command[0] == "calc":
+        return ["calc", "sum(@%s:a)" % name, "fp32", "--true-value", "never"]
+    return [command[0], name, *(name if word == "SAME" else word for word in command[1:])]
+
+
+def output(done):
+    """What a run wrote, which is removed."""
+    text = done.stdout
+    if os.path.exists("out.safetensors"):
+        with open("out.safetensors", "rb") as file:
+            text = file.read()
+        os.unlink("out.safetensors")
+    return text
+
+
+def failing(words, way, at, stays):
+    more = {"DTI_TEST_EIO_STAYS": "1"} if stays else {}
+    return run(words, env=environment(DTINFO_READ=way, LD_PRELOAD=LIBRARY, DTI_TEST_EIO_AT=str(at), **more))
+
+
+def require_told(words, name, way):
+    """Every read of the first few, and some after."""
+    right = run(words, env=environment(DTINFO_READ=way))
+    require(right.code in (0, 1) if words[0] == "compare" else right.code == 0, "exit code of", words, right.code, right.stderr)
+    wanted, before, met = output(right), sorted(os.listdir(".")), 0
+    for stays in (False, True):
+        for at in range(1, 20) if LONG else (1, 3):
+            done = failing(words, way, at, stays)
+            text = output(done)
+            require(sorted(os.listdir(".")) == before, "left behind:", words, os.listdir("."))
+            if done.code == right.code and text == wanted:
+                continue
+            if words[0] == "check" and done.code == 1 and done.stdout.startswith(b"FAIL") and not done.stderr:
+                line = done.stdout.decode()
+            else:
+                require(done.code == 3, "exit code of", words, way, at, stays, done.code, done.stderr, len(text), text == wanted)
+                line = require_one_line(done, 3)
+            # of a stored array in npz a page that is gone is seen by its sum first
+            told = "Input/output error" in line or (way == "map" and name == "in.npz" and "damaged: its CRC-32" in line)
+            require("'%s'" % name in line and told, "another line:", words, way, at, stays, line)
+            met += 1
+    require(met > 0 or words[0] in ("check", "inspect") and len(words) == 2, "never met:", words, way)
+
+
+@check
+def a_read_that_fails_is_told_by_every_command():
+    with folder():
+        for name, content in FILES.items():
+            write(name, content)
+        for words in AGAIN.values():
+            require(run(words).code == 0, "not made", words)
+        for name in [*FILES, *AGAIN]:
+            for command in COMMANDS + (BACK if name in AGAIN else []):
+                for way in ("map", "copy") if command[0] not in ("cast", "quant", "calc") or name not in AGAIN else ():
+                    require_told(words_of(command, name) + (["--threads", "2"] if "--stats" in command or command[0] == "cast" else []),
+                                 name, way)
+
+
+@check
+def what_is_no_file_is_refused_at_once():
+    with folder():
+        os.mkdir("folder")
+        for path in ("/proc/self/mem", "folder", "/dev/null", "/dev/zero", "/proc/self/maps", "/proc/sys/kernel/hostname"):
+            if not os.path.exists(path):
+                continue
+            for command in (["inspect"], ["check"], ["cast", "bf16", "-o", "out.safetensors"], ["inspect", "--stats"]):
+                done = run([command[0], path, *command[1:]])
+                if command[0] == "check" and done.code == 1:
+                    require(b"FAIL  valid" in done.stdout and done.stdout.count(b"\n") == 1, "check", path, done.stdout)
+                else:
+                    require(done.code in (2, 3), "exit code", path, command, done.code)
+                    require_one_line(done, done.code)
+                require(not os.path.exists("out.safetensors"), "made", path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
