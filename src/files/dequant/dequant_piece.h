@@ -87,7 +87,7 @@ static inline uint64_t dti_dequant_row(const struct dti_dequant_tensor *tensor, 
 enum dti_status dti_dequant_blocks(const struct dti_dequant_tensor *tensor,
                                    struct dti_dequant_segment *segment,
                                    struct dti_dequant_scratch *scratch, struct dti_error *reterr);
-/* dequant_gguf_read.c: of the one row of a tensor of GGUF. */
+/* dequant_gguf.c: of the one row of a tensor of GGUF. */
 enum dti_status dti_dequant_gguf_read(const struct dti_dequant_tensor *tensor,
                                       const struct dti_dequant_segment *segment,
                                       struct dti_dequant_scratch *scratch,
