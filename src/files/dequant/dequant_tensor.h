@@ -158,8 +158,7 @@ struct dti_dequant_tensor {
 };
 
 /* nvfp4: the scale of a block with that of its tensor. */
-static inline float dti_dequant_block_scale(const struct dti_dequant_tensor *tensor,
-                                            float scale)
+static inline float dti_dequant_block_scale(const struct dti_dequant_tensor *tensor, float scale)
 {
     return tensor->tensor_divisor != 0 && !tensor->reciprocal ? scale / tensor->tensor_divisor
                                                               : scale * tensor->tensor_scale;
