@@ -188,7 +188,11 @@ enum dti_status dti_dequant_notes(struct dti_file_dequant *dequant, struct dti_e
 static bool is_broken(const struct dti_dequant_refusal *refusal)
 {
     switch (refusal->rule) {
+    case DTI_LINT_CONFIG_UNREADABLE:
+    case DTI_LINT_CONFIG_CONFLICT:
     case DTI_LINT_CONFIG_DIFFERS:
+    case DTI_LINT_IGNORED:
+    case DTI_LINT_NOT_COVERED:
     case DTI_LINT_PART_MISSING:
     case DTI_LINT_PART_SURPLUS:
     case DTI_LINT_CODES_MISSING:
