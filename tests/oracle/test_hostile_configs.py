@@ -39,6 +39,8 @@ VALUES = [None, True, False, "", "foo", "128", -7, -1, 0, 1, 3, 7, 17, 64, 1.5, 
 READ = {"entry_unmatched", "not_quantized", "fused_scale", "fused_scheme", "tied", "total_size", "padding", "scale_not_finite",
         "scale_negative", "scale_zero", "tensor_scale", "tensor_scale_direction", "overflow", "code_not_finite", "zero_point_wrap",
         "zero_point_label"}
+# Of the others, what those who only look at numbers show as it is stored, with a note.
+SHOWN = {"ambiguous", "unsupported"}
 
 # Files of tests/data, with the configuration that their programs write.
 STORED = {
@@ -86,6 +88,8 @@ def verdict(what, folder="case"):
         code = 0 if "no quantized tensors found" in error else code    # nor does check find any
         TALLY.check("%s: %s reads what check finds nothing in, and nothing else (%s; %s)" % (what, reader[0], sorted(rules), error.strip()),
                     (code != 0, code in (0, 3, 5), error.count("\n") <= 1 or code == 0), (refused, True, True))
+    code, _, error = run("inspect", "--stats", folder)
+    TALLY.check("%s: inspect --stats (%s; %s)" % (what, sorted(rules), error.strip()), code, 3 if rules - READ - SHOWN else 0)
     return refused, rules
 
 
