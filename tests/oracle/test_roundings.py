@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -337,8 +338,7 @@ def rows():
 def main():
     page = (ROOT / "man/dtinfo-dtypes.7.scd").read_text()
     section = page[page.index("# ROUNDING OF LAYOUTS"):page.index("# EXAMPLES")]
-    table = [part.split("\n:[ ") for part in section.split("\n|[ ")[1:]]
-    told = [[cell.split("\n")[0] for cell in row] for row in table]
+    told = [list(row) for row in re.findall(r"^\*(.+)\*\n\t(.+) \(([^()]+)\)$", section, re.MULTILINE)]
     wanted = []
     for layout, numbers, program, version, judge in rows():
         name, _, how = program.partition(", ")
