@@ -293,7 +293,7 @@ def refused():
                                                   "a_global_scale": ("F32", [2], bytes(8))}),
         ("of several layouts", {"a": ("U8", [1, 8], bytes(8)), "a_scale": ("F8_E4M3", [1, 1], bytes(1)),
                                 "a_global_scale": one, "a_scale_2": one}),
-        ("assigns its columns to groups", {"a": i8, "a_scale": one, "a_g_idx": ("I32", [6], bytes(24))}),
+        ("'a_g_idx': it has a group for each column", {"a": i8, "a_scale": one, "a_g_idx": ("I32", [6], bytes(24))}),
         ("'a' would be written twice", {"a": ("F32", [1], bytes(4)), "a_packed": ("U8", [1, 16], bytes(16)),
                          "a_scale": ("U8", [1, 1], bytes(1))}),
         ("no quantized tensors found", {"a": ("F32", [1], bytes(4))}),

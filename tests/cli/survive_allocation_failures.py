@@ -102,7 +102,7 @@ QUESTIONS += [(words.split(), b"") for words in (
     "inspect gptq.safetensors --stats", "compare gptq.safetensors awq.safetensors --json",
     "quant gptq.safetensors bf16 --dequant -o out.safetensors --force --threads 2",
     "quant awq.safetensors fp32 --dequant -o out.safetensors --force --json",
-    "transcode mlx/model.safetensors --to compressed-tensors --only x -o out.safetensors --force --json",
+    "transcode mlx/model.safetensors --to gpt-oss --only x -o out.safetensors --force --json",
     "transcode mx --to modelopt --dtype nvfp4 -o mx_out --force --threads 2",
     "transcode mx --to compressed-tensors -o mx_out --force -v",
     "inspect mlx/model.safetensors", "quant mlx/model.safetensors bf16 --dequant -o out.safetensors --force")]
