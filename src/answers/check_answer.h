@@ -132,10 +132,13 @@ struct dti_check_report {
 enum dti_status dti_check_run(const struct dti_check_request *request, const char *path,
                               struct dti_check_report *ret, struct dti_error *reterr);
 void dti_check_report_free(struct dti_check_report *report);
-/* Its parts. check_run.c: adds a failure; DTI_NO_MEMORY. check_values.c: assertions that need the
+/* Its parts. check_run.c: adds a failure; DTI_NO_MEMORY. check_names.c: an assertion on dtypes or
+ * shapes of the tensors of the list. check_values.c: assertions that need the
  * data, over the tensors of the list. */
 enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr);
+enum dti_status dti_check_names(struct dti_check_report *report, size_t at, const size_t *tensors,
+                                size_t count, struct dti_error *reterr);
 enum dti_status dti_check_values(struct dti_check_report *report, const size_t *tensors,
                                  size_t count, struct dti_error *reterr);
 /* Whether a note of the reader is a failure of DTI_CHECK_VALID; adds those that are. */

@@ -82,7 +82,8 @@ def numbers_in(lines):
 def judge(name, words, full, narrow, width, of_machine):
     """What is wrong with a page, one line each, and how many lines were looked at."""
     command = [word for word in words.decode("utf-8", "replace").split("\n") if not word.startswith("-")][0]
-    if b"\0" in narrow or len(narrow) > DATA or command in SCRIPTS:
+    data = b"\n-o\n-\n" in b"\n" + words + b"\n"
+    if b"\0" in narrow or len(narrow) > DATA or data or command in SCRIPTS:
         return [], 0
     lines = lines_of(narrow)
     wrong = ["%s: wider than %d: %s" % (name, width, line.decode("utf-8", "replace"))

@@ -84,17 +84,11 @@ def broken(what, base, change, *want):
     tensors, config = copy.deepcopy(BASES[base])
     replaced = change(tensors, config)
     write(tensors, config if replaced is None else replaced)
-    TALLY.check("%s, %s" % (base, what), findings(what, "case/model.safetensors"), sorted(want, key=order))
+    TALLY.check("%s, %s" % (base, what), findings(what, "case/model.safetensors"), sorted(want, key=lambda it: (RULES.index(it[0]), it[1] or "")))
 
 
-RULES = []
-EFFECTS = {}    # by rule: the worst that is known
-
-
-def order(finding):
-    return RULES.index(finding[0]), finding[1] or ""
-
-
+# EFFECTS: by rule, the worst that is known
+RULES, EFFECTS = lint_files.rules(pathlib.Path(__file__).resolve().parents[2] / "include/dtinfo")
 NAN16, INF16, MINUS16 = 0x7fc0, 0x7f80, 0xbc23
 
 
@@ -374,12 +368,12 @@ def gguf():
     """Scales between codes; blocks that are not read."""
     sys.path.insert(0, str(DATA.parent / "cli"))
     from make_checkpoint import write_others
-    shutil.rmtree("case", ignore_errors=True)
-    os.mkdir("case")
+    write({}, None)
     write_others(pathlib.Path("case"), unknown=True)
     row = json.loads(check("case/model.gguf", "--json")[1])["files"][0]["assertions"][1]
     TALLY.check("gguf", (row["outcome"], row["tensors"], [f["tensor"] for f in row["failures"]]), ("unreadable", 2, ["blk.0.ffn_up.weight"]))
-    TALLY.check("gguf: a type that is read", check("case/model.gguf", "--only", "*attn*")[0], 0)
+    write_others(pathlib.Path("case"))
+    TALLY.check("gguf: types that are read", check("case/model.gguf", "--only", "*attn*")[0], 0)
     data = bytearray(pathlib.Path("case/model.gguf").read_bytes())
     listed = json.loads(subprocess.run([PROGRAM, "inspect", "case/model.gguf", "--json"], stdout=subprocess.PIPE).stdout)["files"][0]["tensors"]
     struct.pack_into("<H", data, next(t["offset"] for t in listed if t["block"] == "q8_0"), 0x7e00)
@@ -388,9 +382,6 @@ def gguf():
 
 
 def main():
-    words, effects = lint_files.rules(pathlib.Path(__file__).resolve().parents[2] / "include/dtinfo")
-    RULES.extend(words)
-    EFFECTS.update(effects)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for name, (tensors, config) in BASES.items():
