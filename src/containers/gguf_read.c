@@ -244,9 +244,9 @@ static bool place_data(struct gguf_reading *work)
                 ": truncated: its data end at byte %" PRIu64 ", the file has %" PRIu64, end, size);
     }
     opening->file->header_bytes = start;
-    return size <= padded(work, end) ||
-           dti_opening_note(opening, "trailing_bytes", "%" PRIu64 " bytes follow the data",
-                            size - end);
+    end = padded(work, end);
+    return size <= end || dti_opening_note(opening, "trailing_bytes",
+                                           "%" PRIu64 " bytes follow the data", size - end);
 }
 
 static bool add_notes(const struct gguf_reading *work)

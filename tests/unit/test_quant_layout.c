@@ -78,7 +78,8 @@ static void what_is_told_is_read_back(void)
             CHECK(needed ==
                   (!dti_quant_is_flat(stored.row) &&
                    (was_high || strcmp(dtype, "mxfp6_e3m2") == 0 || strcmp(dtype, "bnb_fp4") == 0 ||
-                    strcmp(dtype, "uint8") == 0))); /* without zero points */
+                    strcmp(dtype, "uint8") == 0 ||  /* without zero points */
+                    strcmp(dtype, "nvfp4") == 0))); /* without a scale of the tensor */
         }
     }
     const char *dtype = NULL;

@@ -210,7 +210,9 @@ static void index_and_shards_must_agree(void)
 static void folders_must_tell_what_is_meant(void)
 {
     folder_enter();
-    refused(".", "'.' is a folder without *.safetensors files and without an index");
+    refused(
+        ".",
+        "'.' is a folder without *.safetensors files, without an index and without a split gguf");
     file_make("a.index.json", "{}", 2);
     file_make("b.safetensors.index.json", "{}", 2);
     refused(".", "'.' holds 2 indexes, among them 'a.index.json' and 'b.safetensors.index.json'; "

@@ -44,7 +44,8 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_COMPUTE] = "%s; 'dtinfo calc' computes expressions",
     [DTI_REMEDY_SUPPORTS] = "%s; --supports DTYPE lists the architectures that compute with it",
     [DTI_REMEDY_KEEP] = "%s; --keep leaves it unchanged",
-    [DTI_REMEDY_COMPLETE] = "%s; add what is missing, or quantize it again",
+    [DTI_REMEDY_COMPLETE] =
+        "%s; add what is missing, or quantize it again: 'dtinfo check --quantized' lists all",
     [DTI_REMEDY_READ_STORED] =
         "%s; add what is missing or quantize it again, or read what is stored with --raw",
     [DTI_REMEDY_NO_COPY] = "%s; --no-copy leaves it out",
