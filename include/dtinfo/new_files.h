@@ -129,7 +129,8 @@ enum dti_status dti_new_files_complete(const struct dti_new_files *files, bool d
 
 /* Finds files.old: of an output "x.safetensors" the index of that name and its shards; of shards
  * with the index "x.safetensors.index.json" the file "x.safetensors", and what an older index of
- * that name lists; of a folder also "model.safetensors" and its index. Shards are those names of an
+ * that name lists; of a folder also "model.safetensors" and its index; of "x.gguf", or its parts,
+ * that file and parts of any other count, but none that are read. Shards are those names of an
  * index that are safetensors files in the folder; an index that cannot be read, or that another
  * user has put into a folder that is open to all, names none. Without force anything that programs
  * would look for is refused: DTI_WRITE_FAILED. For dti_new_files_check() and
@@ -140,6 +141,9 @@ enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
  * by an old name. */
 enum dti_status dti_new_files_remove_old(const struct dti_new_files *files,
                                          struct dti_error *reterr);
+
+/* Says which old files stay that dti_new_files_find_old() would find but for what they are. */
+void dti_new_files_warn_old(const struct dti_new_files *files, dti_warn_fn *warn, void *context);
 
 /* What dti_new_files_open() would say, without making anything. */
 enum dti_status dti_new_files_check(struct dti_new_files *files, bool force,

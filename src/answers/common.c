@@ -220,7 +220,7 @@ void dti_warnings_add(struct dti_warnings *warnings, const char *code, const cha
 {
     if (!warnings->list)
         warnings->list = calloc(DTI_WARNINGS_MAX, sizeof *warnings->list);
-    warnings->failed = !warnings->list;
+    warnings->failed = warnings->failed || !warnings->list; /* a later one may find memory */
     if (warnings->failed || warnings->total++ >= DTI_WARNINGS_MAX)
         return;
     struct dti_warning *const warning = &warnings->list[warnings->count++];

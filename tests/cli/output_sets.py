@@ -50,6 +50,28 @@ def start(*words, prefix=()):
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+def kill_at(words, call, at):
+    """Runs words, which a signal ends at that renaming or removal, before it is made."""
+    trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=?" + call,
+             "-e", "inject=?%s:error=EIO:signal=KILL:when=%d" % (call, at)]
+    return subprocess.run(trace + [PROGRAM] + words, env=environment(), timeout=SECONDS, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+
+
+def each_kill(words, prepare):
+    """Runs words after prepare() once for each renaming and each removal, which a signal ends there, and once more for
+    each of these calls to the end; says each time whether it was killed."""
+    for call in ("renameat", "renameat2", "rename", "linkat", "unlinkat", "unlink"):  # strace counts each for itself
+        killed = True
+        at = 0
+        while killed:
+            at += 1
+            require(at < 100, "killed again and again", call)
+            prepare()
+            killed = kill_at(words, call, at) != 0
+            yield killed
+
+
 def strays():
     """Names that a run gave to what is not complete, in the current folder and those in it."""
     return sorted(os.path.join(at, name) for at, folders, files in os.walk(".")

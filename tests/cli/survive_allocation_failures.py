@@ -71,7 +71,8 @@ QUESTIONS += [(words.split(), b"") for words in (
     "cast sharded bf16 -o new/ --json", "cast weights.npy fp16 -o out.npy -v --json",
     "cast model.safetensors bf16 -o new.npz --force", "cast deflated.npz fp16 -o new.npz --force --json",
     "cast model.gguf bf16 -o new.gguf --force --json", "inspect split", "check split/m-00002-of-00002.gguf",
-    "cast split/m-00002-of-00002.gguf bf16 -o new.gguf --force --max-shard-size 700 --json", "cast model.gguf fp16 --dry-run -o new.gguf",
+    "cast split/m-00002-of-00002.gguf bf16 -o new.gguf --force --max-shard-size 700 --json", "cast model.gguf fp16 --dry-run -o dry.gguf",
+    "cast model.gguf bf16 -o split/m.gguf --force --dry-run --json", "cast split/m-00001-of-00002.gguf bf16 -o split/m.gguf --dry-run --json",
     "calc @weights.npy*2 fp16 -o new.npz --force --true-value never", "quant columns.npy int8 -o new.npz --force",
     "cast weights.npy fp16 -o out.npy", "quant columns.npy int8 -o q.npy --json",
     "cast raw.bin bf16 --from fp16 -o out.bin", "cast raw.bin bf16 --from fp16 -o out.bin --json",
@@ -133,9 +134,9 @@ def failing(words, stdin, at, variables):
 def output(words):
     """The files that the words make, {path: bytes}, or None where there is no telling."""
     name = words[words.index("-o") + 1] if "-o" in words else None
-    if name is None or name == "/dev/null":
+    if name is None or name == "/dev/null" or "--dry-run" in words:
         return None
-    paths = glob.glob(name + "*") if name[-1] == "/" else glob.glob(name[:-4] + "*" + name[-4:])
+    paths = glob.glob(name + "*") if name[-1] == "/" else glob.glob("*".join(os.path.splitext(name)))
     return {path: pathlib.Path(path).read_bytes() for path in paths if os.path.isfile(path)}
 
 

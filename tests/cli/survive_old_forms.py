@@ -6,14 +6,13 @@ rename or removal leaves, for each of these programs, the old weights or the new
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 from checkpoint_casts import open_safetensors, read, safetensors, write
 from file_casts import folder, strace_works
 from make_checkpoint import pack
-from output_sets import INDEX, name_of, remove, strays
-from survival import PROGRAM, SECONDS, check, environment, main, require, require_one_line, run
+from output_sets import INDEX, each_kill, name_of, remove, strays
+from survival import check, environment, main, require, require_one_line, run
 
 SINGLE = "model.safetensors"
 # what writes bf16 of the model "in", in one form or the other
@@ -213,43 +212,35 @@ def check_and_inspect_name_weights_that_the_index_does_not():
             require(run(["check", "--no-nan", "out"]).code == 0, "another assertion", name)
 
 
-def kill_at(words, calls, at):
-    """Runs words, which a signal ends at that renaming or removal, before it is made."""
-    trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + calls,
-             "-e", "inject=%s:error=EIO:signal=KILL:when=%d" % (calls, at)]
-    return subprocess.run(trace + [PROGRAM] + words, env=environment(), timeout=SECONDS, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
-
-
 @check
 def a_kill_between_leaves_old_or_new_weights_for_every_program():
     if not strace_works():
         print("        skipped: no strace")
         return
-    calls = "renameat,renameat2,rename,linkat,unlinkat,unlink"
     with folder():
         for form, old in (("single", "five shards"), ("single", "both"), ("shards", "single")):
             prepare(COMMANDS[0], form)
             remove("wanted")
             require(run(COMMANDS[0] + ["-o", "wanted", "-q"]).code == 0, "one run")
-            killed = 0
-            for at in range(1, 40):
+            killed, before = 0, {}
+
+            def make_old():
                 remove("out", *strays())
                 OLD[old]()
-                before = {first: load("out", first) for first in (SINGLE, INDEX)}
-                code = kill_at(COMMANDS[0] + ["-o", "out", "-q", "--force"], calls, at)
+                before.update((first, load("out", first)) for first in (SINGLE, INDEX))
+            for ended in each_kill(COMMANDS[0] + ["-o", "out", "-q", "--force"], make_old):
                 for first in (SINGLE, INDEX):
                     require(load("out", first) in (before[first], load("wanted", first)), "neither old nor new",
-                            form, old, at, first, weights_there("out"))
-                if code == 0:
-                    break
+                            form, old, killed, first, weights_there("out"))
+                if not ended:
+                    continue
                 killed += 1
                 if weights_there("out") != weights_there("wanted") and SINGLE in weights_there("out") and \
                         INDEX in weights_there("out"):
                     require(run(["check", "out"]).code == 1, "check finds nothing", weights_there("out"))
                 require(run(COMMANDS[0] + ["-o", "out", "-q", "--force"]).code == 0, "run again")
                 require(set(weights_there("wanted")) <= set(weights_there("out")), "run again")
-                require(load("out", SINGLE) == load("out", INDEX) == load("wanted", SINGLE), "run again", form, old, at)
+                require(load("out", SINGLE) == load("out", INDEX) == load("wanted", SINGLE), "run again", form, old, killed)
             print("        %s over %s: %d kills" % (form, old, killed))
             require(killed > 2, "not killed", killed)
 

@@ -305,6 +305,8 @@ static enum dti_status work(struct dti_rewrite_job *job, struct dti_error *reter
     if (job->tensors->dry_run) {
         if (job->out_path)
             status = dti_new_files_check(files, force, reterr);
+        if (status == DTI_OK)
+            dti_new_files_warn_old(files, dti_cast_job_warn, &job->job);
         return status == DTI_OK && job->fail_on != 0 ? run(job, reterr) : status;
     }
     dti_output_guard_signals();
@@ -312,6 +314,8 @@ static enum dti_status work(struct dti_rewrite_job *job, struct dti_error *reter
         status = clear(job, reterr);
         if (status == DTI_OK)
             status = dti_rewrite_open(job->rewrite, force, reterr);
+        if (status == DTI_OK)
+            dti_new_files_warn_old(files, dti_cast_job_warn, &job->job);
     }
     if (status == DTI_OK)
         status = run(job, reterr);

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
  * What new files replace besides the files of their names: the same model in the other form, one
- * file or an index with shards, which programs would load instead or as well. */
+ * file or an index with shards, which programs would load instead or as well. For GGUF see
+ * old_parts.c. */
 #define _GNU_SOURCE /* S_ISVTX */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dtinfo/ascii.h"
-#include "dtinfo/new_files.h"
 #include "dtinfo/sharded_index.h"
+#include "files/rewrite/old_form_search.h"
 
 static const char usual[] = "model.safetensors", index_end[] = ".index.json",
                   tensors_end[] = ".safetensors";
 enum { INDEX_END = sizeof index_end - 1, ENTRIES_MAX = 4 };
-
-struct old_search {
-    struct dti_new_files *files;
-    const char *folder; /* "" or with a slash at its end */
-    const char **own;   /* the last parts of the new files' paths, sorted */
-    size_t own_count;
-    size_t capacity; /* of files->old.paths */
-};
 
 static int compare(const void *a, const void *b)
 {
@@ -37,13 +29,12 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool is_own(const struct old_search *search, const char *name)
+bool dti_old_is_own(const struct dti_old_search *search, const char *name)
 {
     return bsearch(&name, search->own, search->own_count, sizeof *search->own, compare);
 }
 
-/* folder/name, of the pool; NULL: memory ran out. */
-static char *join(const struct old_search *search, const char *name)
+char *dti_old_join(const struct dti_old_search *search, const char *name)
 {
     const size_t size = strlen(search->folder) + strlen(name) + 1;
     char *const path = dti_pool_alloc(&search->files->old.pool, size);
@@ -52,12 +43,12 @@ static char *join(const struct old_search *search, const char *name)
     return path;
 }
 
-static bool is_there(const char *path, struct stat *ret)
+bool dti_old_is_there(const char *path, struct stat *ret)
 {
     return lstat(path, ret) == 0 && (S_ISREG(ret->st_mode) || S_ISLNK(ret->st_mode));
 }
 
-static bool add(struct old_search *search, const char *path)
+bool dti_old_add(struct dti_old_search *search, const char *path)
 {
     struct dti_old_form *const old = &search->files->old;
     if (old->count == search->capacity) {
@@ -75,7 +66,7 @@ static bool add(struct old_search *search, const char *path)
 }
 
 /* Where everybody may make files, another user's index could name any of this user's. */
-static bool is_trusted(const struct old_search *search, const struct stat *index)
+static bool is_trusted(const struct dti_old_search *search, const struct stat *index)
 {
     const mode_t open_to_all = S_ISVTX | S_IWOTH;
     struct stat st = {0};
@@ -85,13 +76,13 @@ static bool is_trusted(const struct old_search *search, const struct stat *index
 }
 
 /* The shards of an old index that are not among the new files. */
-static enum dti_status add_shards(struct old_search *search, const char *path,
+static enum dti_status add_shards(struct dti_old_search *search, const char *path,
                                   struct dti_error *reterr)
 {
     const char **names;
     size_t count;
     struct stat st = {0};
-    if (!is_there(path, &st) || !is_trusted(search, &st))
+    if (!dti_old_is_there(path, &st) || !is_trusted(search, &st))
         return DTI_OK;
     const enum dti_status status =
         dti_index_shard_names(path, &search->files->old.pool, &names, &count, reterr);
@@ -99,10 +90,10 @@ static enum dti_status add_shards(struct old_search *search, const char *path,
         return status == DTI_NO_MEMORY ? status : DTI_OK;
     for (size_t i = 0; i < count; i++) {
         if (names[i][0] == '.' || !dti_text_ends(names[i], strlen(names[i]), tensors_end) ||
-            is_own(search, names[i]))
+            dti_old_is_own(search, names[i]))
             continue;
-        const char *const shard = join(search, names[i]);
-        if (!shard || (is_there(shard, &st) && !add(search, shard)))
+        const char *const shard = dti_old_join(search, names[i]);
+        if (!shard || (dti_old_is_there(shard, &st) && !dti_old_add(search, shard)))
             return dti_no_memory(reterr);
     }
     return DTI_OK;
@@ -125,7 +116,7 @@ static void leave_out_repeated(struct dti_old_form *old)
 }
 
 /* "x.safetensors" and its index, each once in the list; of the pool. */
-static bool name_pair(struct old_search *search, const char *stem, size_t length,
+static bool name_pair(struct dti_old_search *search, const char *stem, size_t length,
                       const char *entries[ENTRIES_MAX], size_t *count)
 {
     if (!dti_text_ends(stem, length, tensors_end) ||
@@ -142,7 +133,8 @@ static bool name_pair(struct old_search *search, const char *stem, size_t length
 }
 
 /* What programs look for that have the new files' folder. */
-static bool name_entries(struct old_search *search, const char *entries[ENTRIES_MAX], size_t *count)
+static bool name_entries(struct dti_old_search *search, const char *entries[ENTRIES_MAX],
+                         size_t *count)
 {
     const struct dti_new_files *const files = search->files;
     const bool folder = files->kind == DTI_CONTAINER_SHARDED;
@@ -154,29 +146,32 @@ static bool name_entries(struct old_search *search, const char *entries[ENTRIES_
            (!folder || name_pair(search, usual, sizeof usual - 1, entries, count));
 }
 
-static enum dti_status find(struct old_search *search, bool force, struct dti_error *reterr)
+static enum dti_status refuse(const char *path, struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
+    dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE,
+                    "%s exists, and programs would load it beside or instead of the new files",
+                    dti_quote(label, path, strlen(path)));
+    dti_error_argument(reterr, path, strlen(path));
+    return DTI_WRITE_FAILED;
+}
+
+static enum dti_status find(struct dti_old_search *search, bool force, struct dti_error *reterr)
 {
     struct dti_old_form *const old = &search->files->old;
     const char *entries[ENTRIES_MAX];
-    char label[DTI_QUOTE_SIZE];
     struct stat st = {0};
     size_t count = 0;
     enum dti_status status = name_entries(search, entries, &count) ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        const char *const path = join(search, entries[i]);
-        if (!path || (!is_own(search, entries[i]) && is_there(path, &st) && !add(search, path)))
+        const char *const path = dti_old_join(search, entries[i]);
+        if (!path || (!dti_old_is_own(search, entries[i]) && dti_old_is_there(path, &st) &&
+                      !dti_old_add(search, path)))
             status = dti_no_memory(reterr);
-    }
-    if (status == DTI_OK && old->count > 0 && !force) {
-        status = dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE,
-                                 "%s exists, and programs would load it beside or instead of the "
-                                 "new files",
-                                 dti_quote(label, old->paths[0], strlen(old->paths[0])));
-        dti_error_argument(reterr, old->paths[0], strlen(old->paths[0]));
     }
     old->entries = old->count;
     for (size_t i = 1; i < count && status == DTI_OK && force; i += 2) { /* each second: an index */
-        const char *const path = join(search, entries[i]);
+        const char *const path = dti_old_join(search, entries[i]);
         status = path ? add_shards(search, path, reterr) : dti_no_memory(reterr);
     }
     if (status == DTI_OK)
@@ -203,7 +198,8 @@ static bool concerns(const struct dti_new_files *files)
 {
     const bool part = files->shared && files->count > files->companions + files->has_index;
     return files->count > 0 && !part &&
-           (files->kind == DTI_CONTAINER_SHARDED || files->kind == DTI_CONTAINER_SAFETENSORS);
+           (files->kind == DTI_CONTAINER_SHARDED || files->kind == DTI_CONTAINER_SAFETENSORS ||
+            files->kind == DTI_CONTAINER_GGUF);
 }
 
 enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
@@ -215,17 +211,20 @@ enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
     if (!concerns(files))
         return DTI_OK;
     const char **const own = calloc(count + 1, sizeof *own);
-    struct old_search search = {.files = files, .own = own, .own_count = count};
+    struct dti_old_search search = {.files = files, .own = own, .own_count = count};
     search.folder = files->old.folder = folder_of(files);
     enum dti_status status = own && search.folder ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         own[i] = base_name(files->list[i].path);
     if (status == DTI_OK) {
         qsort((void *)own, count, sizeof *own, compare);
-        status = find(&search, force, reterr);
+        status = files->kind == DTI_CONTAINER_GGUF
+                     ? dti_old_parts(&search, base_name(files->path), reterr)
+                     : find(&search, force, reterr);
     }
     free((void *)own);
-    return status;
+    return status == DTI_OK && files->old.count > 0 && !force ? refuse(files->old.paths[0], reterr)
+                                                              : status;
 }
 
 enum dti_status dti_new_files_remove_old(const struct dti_new_files *files,
