@@ -25,16 +25,6 @@ static bool is_last(const char *name, size_t length, const char *word)
     return found == strlen(word) && memcmp(last, word, found) == 0;
 }
 
-static bool contains(const char *text, size_t length, const char *word)
-{
-    const size_t wanted = strlen(word);
-    for (size_t i = 0; i + wanted <= length; i++) {
-        if (memcmp(text + i, word, wanted) == 0)
-            return true;
-    }
-    return false;
-}
-
 static enum dti_status add_unused(struct dti_lint *lint, const struct dti_quant_config *config,
                                   struct dti_error *reterr)
 {
@@ -65,8 +55,7 @@ static enum dti_status check_own(struct dti_lint *lint, const struct dti_quant_c
     dti_name_order_sort(&order);
     for (size_t i = 0; i < config->own.count && status == DTI_OK; i++) {
         const struct dti_config_module *const module = &config->own.list[i];
-        const bool named =
-            !module->scheme.plain || contains(module->path, module->path_length, ".");
+        const bool named = !module->scheme.plain || memchr(module->path, '.', module->path_length);
         if (named && !dti_name_order_find(&order, module->path, module->path_length, &at))
             status = dti_lint_add(lint, DTI_LINT_ENTRY_UNMATCHED, NULL, reterr,
                                   "%s has %s for modules, which matches none", config->file,
