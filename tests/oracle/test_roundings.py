@@ -16,9 +16,13 @@ import subprocess
 import sys
 import tempfile
 
+from harness import Tally, have
+
+if not have("numpy"):
+    print("skipped: needs numpy")
+    sys.exit(77)
 import numpy as np
 
-from harness import Tally, have
 
 PROGRAM, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(__file__).resolve().parents[2]
 TALLY, RANDOM, F32 = Tally(), np.random.default_rng(29), np.float32

@@ -134,14 +134,14 @@ FILE_CASES = [(["inspect", "model"], 0, "dtinfo.inspect/1"),
               (["mem", "others/arrays.npz", "bf16", "--only", "none"], 2, "dtinfo.error/1"),
               (["mem", "none/none"], 3, "dtinfo.error/1"),
               (["compare", "model", "single/model.safetensors", "--atol", "0"], 0, "dtinfo.compare/1"),
-              (["transcode", "gpt_oss.safetensors", "--to", "modelopt", "-o", "t1.safetensors", "--dtype", "nvfp4",
+              (["transcode", "comfy.safetensors", "--to", "modelopt", "-o", "t1.safetensors", "--only", "model.e.*",
                 "--force"], 0,
                "dtinfo.transcode/1"),
-              (["transcode", "gpt_oss.safetensors", "--to", "compressed-tensors", "--dry-run"], 0,
+              (["transcode", "gpt_oss.safetensors", "--to", "gpt-oss", "--dry-run"], 0,
                "dtinfo.transcode/1"),
               (["transcode", "gpt_oss.safetensors", "--to", "fp16", "--dry-run"], 0, "dtinfo.dequant/1"),
-              (["transcode", "gpt_oss.safetensors", "--to", "modelopt", "--dtype", "nvfp4", "--require-lossless",
-                "--dry-run"], 1, "dtinfo.error/1"),
+              (["transcode", "comfy.safetensors", "--to", "compressed-tensors", "--only", "model.e.*",
+                "--require-lossless", "--dry-run"], 1, "dtinfo.error/1"),
               (["compare", "others/weights.npy", "others/arrays.npz", "--only", "data,half"], 1,
                "dtinfo.compare/1"),
               (["compare", "others/model.gguf", "others/arrays.npz", "--max-ulp", "0.5"], 1,
@@ -228,7 +228,8 @@ def make_files(folder):
     for name, option in (("model", []), ("single", ["--single"]), ("others", ["--others"]),
                          ("hostile", ["--hostile"])):
         subprocess.run([sys.executable, str(script), str(folder / name)] + option, check=True)
-    shutil.copy(script.parent.parent / "data" / "gpt_oss.safetensors", folder)
+    for name in ("gpt_oss.safetensors", "comfy.safetensors"):
+        shutil.copy(script.parent.parent / "data" / name, folder)
 
 
 def make_machines(folder):
