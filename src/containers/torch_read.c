@@ -52,7 +52,8 @@ static bool keep(struct dti_torch_reading *reading, unsigned file_index, struct 
     struct dti_opening *const opening = reading->opening;
     struct dti_torch_found *const found = reading->found;
     const size_t count = reading->found_count;
-    qsort(found, count, sizeof *found, compare);
+    if (count > 0)
+        qsort(found, count, sizeof *found, compare);
     struct dti_tensor *const tensors = dti_opening_tensors(opening, count);
     if (!tensors || !dti_opening_grow(opening, &torch->places, torch->count, count,
                                       &torch->capacity, sizeof *torch->places))
