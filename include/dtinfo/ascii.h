@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Characters of ASCII: the C library's tolower() follows the locale. And comparing texts of a given
- * length with words. */
+ * Characters of ASCII: the C library's tolower() follows the locale. Also comparing texts of a
+ * given length with words, the order of texts, and the name at the end of a path. */
 #ifndef DTINFO_ASCII_H
 #define DTINFO_ASCII_H
 
@@ -62,6 +62,20 @@ static inline bool dti_text_ends(const char *text, size_t length, const char *wo
 {
     const size_t size = strlen(word);
     return length >= size && memcmp(text + (length - size), word, size) == 0;
+}
+
+/* For qsort() and bsearch() of texts that end with a NUL, by their bytes. */
+static inline int dti_text_order(const void *a, const void *b)
+{
+    const char *const *const one = a, *const *const other = b;
+    return strcmp(*one, *other);
+}
+
+/* What follows the last slash of a path; without one all of it. */
+static inline const char *dti_path_base(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 #endif

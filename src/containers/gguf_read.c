@@ -11,6 +11,7 @@
 
 #include "containers/containers.h"
 #include "containers/gguf.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 
 enum {
@@ -309,8 +310,7 @@ static bool open_gguf(struct dti_opening *opening)
     struct dti_gguf_part part;
     struct dti_gguf_part_name named;
     char quoted[DTI_QUOTE_SIZE];
-    const char *const name = opening->file->input.name, *const slash = strrchr(name, '/');
-    const char *const base = slash ? slash + 1 : name;
+    const char *const base = dti_path_base(opening->file->input.name);
     const bool is_named = dti_gguf_part_named(base, &named);
     if (is_named)
         opening->note_about = dti_quote(quoted, base, strlen(base));

@@ -26,15 +26,9 @@ struct split_opening {
     size_t key_count;
 };
 
-static const char *base_of(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static const char *quote_base(char buffer[DTI_QUOTE_SIZE], const char *path)
 {
-    const char *const base = base_of(path);
+    const char *const base = dti_path_base(path);
     return dti_quote(buffer, base, strlen(base));
 }
 
@@ -285,7 +279,7 @@ bool dti_gguf_open_parts(struct dti_opening *opening, const struct dti_gguf_part
     struct split_opening work = {
         .opening = opening,
         .path = container->files[0].input.name,
-        .base = base_of(container->files[0].input.name),
+        .base = dti_path_base(container->files[0].input.name),
         .count = (uint32_t)given->split[DTI_GGUF_SPLIT_COUNT].number,
         .tensors = given->split[DTI_GGUF_SPLIT_TENSORS].number,
     };

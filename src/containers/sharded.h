@@ -43,8 +43,7 @@ bool dti_folder_note_others(struct dti_opening *opening, const char *index,
 /* folder/name; the folder is that of the index `path`, or the path itself. NULL: memory ran out. */
 const char *dti_shard_path(struct dti_opening *opening, const char *path, bool path_is_folder,
                            const char *name);
-/* Names of files in order: for bsearch(), and sorting them. */
-int dti_shards_compare(const void *a, const void *b);
+/* By dti_text_order(). */
 void dti_shards_sort(const char **names, size_t count);
 
 #endif

@@ -38,16 +38,10 @@ static bool add(struct dti_opening *opening, struct shard_names *list, const cha
     return list->names[list->count++] != NULL;
 }
 
-int dti_shards_compare(const void *a, const void *b)
-{
-    const char *const *const one = a, *const *const other = b;
-    return strcmp(*one, *other);
-}
-
 void dti_shards_sort(const char **names, size_t count)
 {
     if (count > 0)
-        qsort(names, count, sizeof *names, dti_shards_compare);
+        qsort(names, count, sizeof *names, dti_text_order);
 }
 
 /* The names in a folder, by what they end in. */
@@ -136,7 +130,7 @@ bool dti_folder_note_others(struct dti_opening *opening, const char *index,
     for (size_t i = 0; i < there->count; i++) {
         const char *const name = there->names[i];
         if (named->count > 0 &&
-            bsearch(&name, named->names, named->count, sizeof *named->names, dti_shards_compare))
+            bsearch(&name, named->names, named->count, sizeof *named->names, dti_text_order))
             continue;
         if (strcmp(name, file) == 0 &&
             !dti_opening_note(opening, "two_models",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "containers/sharded.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/sharded_index.h"
 
 enum { INDEX_MAX = 100 * 1000 * 1000 }; /* bytes, as for the header of safetensors */
@@ -216,7 +217,7 @@ static bool number_files(struct index_reading *work)
             continue;
         }
         const char **const found =
-            bsearch(&work->files[i], names, different, sizeof *names, dti_shards_compare);
+            bsearch(&work->files[i], names, different, sizeof *names, dti_text_order);
         shards->mappings[i].shard = (size_t)(found - names);
     }
     return true;

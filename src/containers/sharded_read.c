@@ -10,6 +10,7 @@
 #include "containers/safetensors.h"
 #include "containers/sharded.h"
 #include "containers/torch.h"
+#include "dtinfo/ascii.h"
 
 enum { FEW_FILES = 200 }; /* that may be open without asking for more */
 
@@ -295,8 +296,8 @@ static bool open_index(struct checkpoint_opening *work)
     if (strcmp(container->path, "-") == 0)
         return dti_opening_refuse(
             opening, ": an index needs a file name, since its shards are in the same folder");
-    const char *const name = opening->file->input.name, *const slash = strrchr(name, '/');
-    container->index = slash ? slash + 1 : name;
+    const char *const name = opening->file->input.name;
+    container->index = dti_path_base(name);
     return dti_index_read(opening, &work->shards) && open_all(work, name, false);
 }
 

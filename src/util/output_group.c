@@ -3,6 +3,7 @@
  * Renames several files together: the folder of new files becomes the output itself where there was
  * none, or else its files are moved into the existing folder. */
 #include "dtinfo/output_group.h"
+#include "dtinfo/ascii.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,7 +121,7 @@ static enum dti_status open_file(const struct dti_output_group *group, size_t at
         return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REMOVE_LINK,
                                "%s links to a different file system than the other output files",
                                file->label);
-    const char *const name = dti_output_base(group->paths[at]);
+    const char *const name = dti_path_base(group->paths[at]);
     if (strlen(name) > NAME_MAX)
         return dti_output_fail(reterr, file->label, ENAMETOOLONG);
     DTI_AGAIN(file->fd =
@@ -215,8 +216,8 @@ static enum dti_status fail_between(const struct dti_output_group *group, size_t
     if (done == 0)
         return error == EEXIST ? dti_output_fail_exists(label, reterr)
                                : dti_output_fail(reterr, label, error);
-    const char *const from = dti_output_base(group->paths[0]);
-    const char *const to = dti_output_base(group->paths[done - 1]);
+    const char *const from = dti_path_base(group->paths[0]);
+    const char *const to = dti_path_base(group->paths[done - 1]);
     if (left > 1)
         (void)snprintf(others, sizeof others, "the other %zu files", left);
     dti_quote(first, from, strlen(from));

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dtinfo/ascii.h"
 #include "util/output_file.h"
 
 struct identity {
@@ -47,7 +48,7 @@ static enum dti_status remove_all(int folder, const char *const *paths, size_t c
                                   struct dti_error *reterr)
 {
     for (size_t i = 0; i < count; i++) {
-        const char *const name = dti_output_base(paths[i]);
+        const char *const name = dti_path_base(paths[i]);
         int error = i == lead ? dti_output_sync_folder(folder) : 0;
         if (error == 0 && is_old(folder, name, kept, kept_count) &&
             unlinkat(folder, name, 0) != 0 && errno != ENOENT)

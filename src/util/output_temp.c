@@ -19,6 +19,7 @@
 #include <sys/random.h>
 #endif
 
+#include "dtinfo/ascii.h"
 #include "dtinfo/output.h"
 #include "util/descriptor.h"
 
@@ -90,12 +91,6 @@ bool dti_output_temp_is(const char *other, const char *name)
     const size_t length = make_prefix(prefix, name);
     return strncmp(other, prefix, length) == 0 && strlen(other) == length + RANDOM_LETTERS &&
            strspn(other + length, letters) == RANDOM_LETTERS;
-}
-
-const char *dti_output_base(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* NULL without memory. */
@@ -211,7 +206,7 @@ static void remove_folder(const struct dti_output_slot *slot)
     path[length] = '/';
     for (unsigned i = 0; i < ATTEMPTS; i++) {
         for (size_t at = 0; at < slot->names.count; at++) {
-            const char *const base = dti_output_base(slot->names.paths[at]);
+            const char *const base = dti_path_base(slot->names.paths[at]);
             const size_t size = strlen(base) + 1;
             if (size <= NAME_MAX + 1) {
                 memcpy(path + length + 1, base, size);

@@ -38,7 +38,4 @@ void dti_output_temp_remove(struct dti_output_temp *temp);
 /* Whether `other` is a name that dti_output_temp_make() gives for `name`. */
 bool dti_output_temp_is(const char *other, const char *name);
 
-/* The last part of a path. */
-const char *dti_output_base(const char *path);
-
 #endif

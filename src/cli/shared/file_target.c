@@ -56,8 +56,7 @@ static enum dti_container_kind kind_of_input(const struct dti_container *input, 
 /* ".txt" of "out.txt"; NULL: the name has none. */
 static const char *ending_of(const char *path)
 {
-    const char *const slash = strrchr(path, '/');
-    const char *const name = slash ? slash + 1 : path;
+    const char *const name = dti_path_base(path);
     const char *const dot = strrchr(name, '.');
     return dot && dot != name && dot[1] != '\0' ? dot : NULL;
 }

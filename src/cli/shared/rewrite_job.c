@@ -11,6 +11,7 @@
 
 #include "answers/common.h"
 #include "cli/shared/amount.h"
+#include "dtinfo/ascii.h"
 
 /* With an output that has no name, too. */
 static bool makes_gguf(const struct dti_rewrite_job *job)
@@ -50,7 +51,7 @@ static bool is_source(const struct dti_rewrite_job *job)
 /* Whether the name says that the file is a part, or the size that it is a split one. */
 static enum dti_status check_gguf(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const char *const path = job->out_path, *const slash = path ? strrchr(path, '/') : NULL;
+    const char *const path = job->out_path;
     const char *const size = job->tensors->shard_size;
     struct dti_gguf_part_name named;
     char quoted[DTI_QUOTE_SIZE];
@@ -60,7 +61,7 @@ static enum dti_status check_gguf(struct dti_rewrite_job *job, struct dti_error 
                                 "--max-shard-size is for gguf files; give -o a name that ends in "
                                 "%s, or leave it out",
                                 dti_container_extension(DTI_CONTAINER_GGUF));
-    if (path && dti_gguf_part_named(slash ? slash + 1 : path, &named))
+    if (path && dti_gguf_part_named(dti_path_base(path), &named))
         return dti_fail(reterr, DTI_USAGE,
                         "%s is the name of one part of a model; give -o a name without its "
                         "numbers, and --max-shard-size to write parts",

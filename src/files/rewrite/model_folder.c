@@ -98,12 +98,6 @@ static enum dti_status look_at(struct companions *list, const char *name, struct
     return DTI_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const char *const *const one = a, *const *const other = b;
-    return strcmp(*one, *other);
-}
-
 /* Servers list no folders. */
 static enum dti_status look_for_config(struct companions *list, struct dti_error *reterr)
 {
@@ -141,7 +135,7 @@ static enum dti_status look(struct companions *list, struct dti_error *reterr)
         (void)closedir(folder);
     free(path);
     if (list->count > 0)
-        qsort(list->names, list->count, sizeof *list->names, compare);
+        qsort(list->names, list->count, sizeof *list->names, dti_text_order);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/new_files.h"
 #include "dtinfo/utf8.h"
@@ -54,19 +55,12 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
     return DTI_OK;
 }
 
-/* The last part of a path. */
-static const char *base_name(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file,
                                 char buffer[DTI_SHARD_NAME])
 {
     const struct dti_container *const container = files->container;
     if (container->kind != DTI_CONTAINER_SHARDED_PT && !dti_is_gguf(container->kind))
-        return base_name(container->files[file].path);
+        return dti_path_base(container->files[file].path);
     (void)snprintf(buffer, DTI_SHARD_NAME, "model-%05u-of-%05zu.safetensors", file + 1,
                    container->file_count);
     return buffer;
@@ -224,7 +218,7 @@ enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char 
         return dti_no_memory(reterr);
     enum dti_status status = add_path(files, path_of(files, name), &index, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
-        shards[i] = base_name(files->list[file[i]].path);
+        shards[i] = dti_path_base(files->list[file[i]].path);
     if (status == DTI_OK) {
         files->has_index = true;
         status = dti_sharded_index(tensors, shards, count, &index->head.text, reterr);

@@ -17,21 +17,9 @@ static const char usual[] = "model.safetensors", index_end[] = ".index.json",
                   tensors_end[] = ".safetensors";
 enum { INDEX_END = sizeof index_end - 1, ENTRIES_MAX = 4 };
 
-static int compare(const void *a, const void *b)
-{
-    const char *const *const one = a, *const *const other = b;
-    return strcmp(*one, *other);
-}
-
-static const char *base_name(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 bool dti_old_is_own(const struct dti_old_search *search, const char *name)
 {
-    return bsearch(&name, search->own, search->own_count, sizeof *search->own, compare);
+    return bsearch(&name, search->own, search->own_count, sizeof *search->own, dti_text_order);
 }
 
 char *dti_old_join(const struct dti_old_search *search, const char *name)
@@ -104,7 +92,7 @@ static void leave_out_repeated(struct dti_old_form *old)
 {
     size_t kept = old->entries;
     if (old->count > kept)
-        qsort((void *)(old->paths + kept), old->count - kept, sizeof *old->paths, compare);
+        qsort((void *)(old->paths + kept), old->count - kept, sizeof *old->paths, dti_text_order);
     for (size_t i = old->entries; i < old->count; i++) {
         bool again = kept > old->entries && strcmp(old->paths[i], old->paths[kept - 1]) == 0;
         for (size_t entry = 0; entry < old->entries; entry++)
@@ -138,7 +126,7 @@ static bool name_entries(struct dti_old_search *search, const char *entries[ENTR
 {
     const struct dti_new_files *const files = search->files;
     const bool folder = files->kind == DTI_CONTAINER_SHARDED;
-    const char *const name = base_name(
+    const char *const name = dti_path_base(
         folder && files->has_index ? files->list[files->count - 1].path : files->list[0].path);
     const size_t length = strlen(name);
     const bool index = dti_text_ends(name, length, index_end);
@@ -215,11 +203,11 @@ enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
     search.folder = files->old.folder = folder_of(files);
     enum dti_status status = own && search.folder ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
-        own[i] = base_name(files->list[i].path);
+        own[i] = dti_path_base(files->list[i].path);
     if (status == DTI_OK) {
-        qsort((void *)own, count, sizeof *own, compare);
+        qsort((void *)own, count, sizeof *own, dti_text_order);
         status = files->kind == DTI_CONTAINER_GGUF
-                     ? dti_old_parts(&search, base_name(files->path), reterr)
+                     ? dti_old_parts(&search, dti_path_base(files->path), reterr)
                      : find(&search, force, reterr);
     }
     free((void *)own);

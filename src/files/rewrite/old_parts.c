@@ -115,12 +115,6 @@ static enum dti_status list_folder(struct part_search *parts, struct dti_error *
                                  dti_quote(label, path, strlen(path)), strerror(error));
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-    const char *const *const one = a, *const *const other = b;
-    return strcmp(*one, *other);
-}
-
 enum dti_status dti_old_parts(struct dti_old_search *search, const char *name,
                               struct dti_error *reterr)
 {
@@ -134,7 +128,7 @@ enum dti_status dti_old_parts(struct dti_old_search *search, const char *name,
     const enum dti_status status = fits ? list_folder(&parts, reterr) : dti_no_memory(reterr);
     free(parts.inputs);
     if (status == DTI_OK && old->count > 0)
-        qsort((void *)old->paths, old->count, sizeof *old->paths, compare_paths);
+        qsort((void *)old->paths, old->count, sizeof *old->paths, dti_text_order);
     old->entries = old->count; /* without any one of its parts a model is none */
     return status;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "containers/crc32.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/file_digest.h"
 #include "dtinfo/part_records.h"
 
@@ -246,7 +247,6 @@ static enum dti_status add_file(const struct dti_container_file *file, struct dt
                                 struct dti_buffer *samples, struct dti_error *reterr)
 {
     const struct dti_input *const input = &file->input;
-    const char *const slash = strrchr(file->path, '/');
     const uint64_t step = input->size / SAMPLES;
     const bool remote = input->fd < 0;
     struct dti_buffer bytes;
@@ -254,7 +254,7 @@ static enum dti_status add_file(const struct dti_container_file *file, struct dt
     enum dti_status status = read_into(&bytes, input, file->header_bytes, 0, reterr);
     char size[32];
     (void)snprintf(size, sizeof size, "\n%llu\n", (unsigned long long)input->size);
-    dti_buffer_puts(heads, slash ? slash + 1 : file->path);
+    dti_buffer_puts(heads, dti_path_base(file->path));
     dti_buffer_puts(heads, size);
     put_digest(heads, bytes.data, bytes.length);
     dti_buffer_clear(&bytes);
