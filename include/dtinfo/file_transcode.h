@@ -26,8 +26,8 @@ struct dti_file_transcode_request {
     enum dti_transcode_layout layout;
     bool nvfp4;           /* mxfp4 becomes nvfp4 */
     bool lossless;        /* fails unless all numbers stay what they are */
-    enum dti_dtype scale; /* integers: fp16 or bf16, to which scales of fp32 are rounded; DTI_NONE:
-                           * they stay */
+    bool narrow;          /* integers: scales of fp32 are rounded to `scale` */
+    enum dti_dtype scale; /* fp16 or bf16 */
 };
 
 /* What a tensor of the dequantization's view became. */

@@ -90,7 +90,8 @@ static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error
         .layout = (enum dti_transcode_layout)args->to,
         .nvfp4 = args->dtype_given,
         .lossless = args->lossless,
-        .scale = args->scale_given ? (enum dti_dtype)args->scale : DTI_NONE,
+        .narrow = args->scale_given,
+        .scale = (enum dti_dtype)args->scale,
     };
     const enum dti_status status = dti_dequant_view(job, reterr);
     if (status != DTI_OK)

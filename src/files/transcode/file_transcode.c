@@ -162,7 +162,7 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     struct dti_transcode_verdict *const verdict = &transcode->verdicts[origin];
     const struct dti_transcode_target *target = NULL;
     struct dti_transcoded plan = {.count = 0};
-    found->narrow = transcode->request.scale;
+    found->narrow = transcode->request.narrow ? transcode->request.scale : DTI_NONE;
     enum dti_status status = find_target(transcode, found, &target, reterr);
     if (status == DTI_OK)
         status = target->plan(&transcode->pool, found, &plan, reterr);
