@@ -183,8 +183,8 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
         break;
     case DTI_CHECK_UNDEFINED:
         (void)snprintf(buffer, DTI_CHECK_DETAIL,
-                       "%.40s, which %s does not define; make the file "
-                       "anew with a type that programs read",
+                       "%.40s, which %s does not define; write the file "
+                       "again with a type that programs read",
                        tensor->stored_as,
                        dti_is_gguf(report->container->kind) ? "ggml" : "the format");
         break;

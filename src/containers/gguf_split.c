@@ -61,7 +61,7 @@ static bool add_part(struct split_opening *work, uint32_t no, struct dti_contain
     if (status == DTI_OK)
         return true;
     dti_fail(opening->error, status,
-             "%s: cannot open part %s of its %" PRIu32 ": %s; all parts belong into one folder",
+             "%s: cannot open part %s of its %" PRIu32 ": %s; all parts belong in one folder",
              opening->label, dti_quote(quoted, name, strlen(name)), work->count, error.text);
     dti_error_argument(opening->error, ret->path, strlen(ret->path));
     return dti_opening_goes_on(opening, status);
@@ -107,7 +107,8 @@ static bool check_part(const struct split_opening *work, const struct dti_gguf_p
     const struct dti_gguf_split_value *const split = part->split;
     for (unsigned i = 0; i < DTI_GGUF_SPLIT_KEYS; i++) {
         if (!split[i].there)
-            return dti_opening_refuse(opening, ": it is no part of this model: it has no key '%s'",
+            return dti_opening_refuse(opening,
+                                      ": it is not a part of this model: it has no key '%s'",
                                       dti_gguf_split_keys[i]);
     }
     if (split[DTI_GGUF_SPLIT_COUNT].number != work->count)

@@ -223,7 +223,7 @@ def another_input_is_seen_where_headers_show_it():
         done = run(words + ["-o", "out", "--finish"])
         require(done.code == 1 and any("/%s' has another header" % name_of(4, SHARDS) in line for line in lines(done)),
                 "not named", done.stderr)
-        require(sum(line.endswith("was made of another input") for line in lines(done)) == 6, "the others", done.stderr)
+        require(sum(line.endswith("was made from another input") for line in lines(done)) == 6, "the others", done.stderr)
         other = ["cast", "in", "fp16"]
         done = run(other + ["-o", "out", "--finish"])
         require(done.code == 1 and "7 of 7 shards in 'out' are different" in lines(done)[-1], "other options", done.stderr)
@@ -322,7 +322,7 @@ def parts_of_other_inputs_options_and_bytes_are_refused():
             wanted = prepared(words)
             other = changed_input(words, all_numbers)
             more = ["--seed", "8"] if words[0] == "cast" else ["--lenient"] if "int4" not in words else ["--division", "reciprocal"]
-            for what, made in (("was made of another input", other), ("was made with other options", words + more)):
+            for what, made in (("was made from another input", other), ("was made with other options", words + more)):
                 remove("out")
                 for part in ("1/2", "2/2"):
                     require(run(words + ["-o", "out", "-q", "--part", part]).code == 0, "part", part)

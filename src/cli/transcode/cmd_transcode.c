@@ -40,7 +40,7 @@ static const struct dti_choice dtype_choices[] = {
 
 static const struct dti_choice scale_choices[] = {
     {"fp16", DTI_FP16, "as GPTQ and AWQ have them"},
-    {"bf16", DTI_BF16, "likewise, of a wider range"},
+    {"bf16", DTI_BF16, "the same, with a wider range"},
     {.name = NULL},
 };
 

@@ -237,7 +237,7 @@ static enum dti_status read_group(struct dti_config_reading *reading, const char
         status = dti_config_read_strings(reading, "config_groups", entries, reterr);
         if (status == DTI_OK && !is_preset(name, &plain, &hint))
             return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
-                                   "%s: its \"config_groups\" have %s, which is no known preset",
+                                   "%s: its \"config_groups\" have %s, which is not a known preset",
                                    reading->label, DTI_QUOTED(name, strlen(name)));
         return status == DTI_OK ? end_group(reading, block, plain ? NULL : &hint, first, reterr)
                                 : status;

@@ -341,7 +341,7 @@ static enum dti_status refuse_own(struct whole *whole, size_t at, struct dti_err
     if (strcmp(own->name->part, missing) != 0)
         return refuse_missing(whole, at, missing, why, reterr);
     (void)dti_dequant_refuse(&part, &error, DTI_REMEDY_KEEP,
-                             "it holds %s of shape %s, which are no codes with a tensor %s",
+                             "it holds %s of shape %s, which cannot be codes with a tensor %s",
                              codes->format->name, dti_dequant_shape_words(codes, shape),
                              DTI_QUOTED(tensor->name, tensor->name_length));
     return settle(whole, at, DTI_LINT_PARTS, &error, reterr);

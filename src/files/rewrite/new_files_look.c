@@ -73,9 +73,9 @@ enum dti_status dti_new_file_look(const struct dti_new_file *file, enum dti_new_
 /* What is wrong with a shard that has the right header. */
 static const char *const part_words[] = {
     [DTI_PART_UNRECORDED] = "has no record of the part that wrote it",
-    [DTI_PART_OTHER_INPUT] = "was made of another input",
+    [DTI_PART_OTHER_INPUT] = "was made from another input",
     [DTI_PART_OTHER_RECIPE] = "was made with other options",
-    [DTI_PART_OTHER_DATA] = "has not the bytes that its part wrote",
+    [DTI_PART_OTHER_DATA] = "does not have the bytes that its part wrote",
 };
 
 /* Says of a file what is wrong with it. */
@@ -93,7 +93,7 @@ static void tell(const struct dti_new_file *file, enum dti_new_file_state state,
         (void)snprintf(text, sizeof text, "%s %s", label, part_words[part]);
     else
         (void)snprintf(text, sizeof text,
-                       "%s has another header: it was made of another input, or with other options",
+                       "%s has another header: it was made from another input, or with other options",
                        label);
     const struct dti_note note = {
         .code = state == DTI_NEW_FILE_MISSING ? "shard_missing" : "shard_differs", .text = text};

@@ -153,7 +153,7 @@ void dti_new_files_warn_old(const struct dti_new_files *files, dti_warn_fn *warn
     if (old->unlisted) {
         const struct dti_note note = {"folder_unlisted", text, DTI_REMEDY_NONE};
         (void)snprintf(text, sizeof text,
-                       "the folder of %s may not be listed: old parts under that name would stay",
+                       "the folder of %s cannot be listed: old parts under that name would stay",
                        dti_quote(label, files->path, strlen(files->path)));
         warn(context, &note);
     }
