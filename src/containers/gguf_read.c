@@ -218,10 +218,11 @@ static bool read_tensors(struct gguf_reading *work)
 static bool check_names(const struct gguf_reading *work)
 {
     const struct dti_container *const container = work->opening->container;
-    return dti_opening_check_names(work->opening, container->tensors + work->part->first_tensor,
-                                   (size_t)work->tensor_count, DTI_NAMED(struct dti_tensor, name),
-                                   (struct dti_subject){.what = "tensor", .argument = true},
-                                   " occurs twice");
+    const struct dti_tensor *const own =
+        work->tensor_count > 0 ? &container->tensors[work->part->first_tensor] : NULL;
+    return dti_opening_check_names(
+        work->opening, own, (size_t)work->tensor_count, DTI_NAMED(struct dti_tensor, name),
+        (struct dti_subject){.what = "tensor", .argument = true}, " occurs twice");
 }
 
 /* Where the data begin, now that the header has been read; all of them must be there. Until here
