@@ -78,8 +78,9 @@ static bool keep_zip(struct dti_torch_reading *reading, struct dti_torch *torch)
         return false;
     torch->zips[torch->zip_count++] = reading->zip;
     return reading->zip.count == 0 || dti_torch_has_sums(&reading->zip) ||
-           dti_opening_note(reading->opening, "no_checksums",
-                            "it was saved without checksums: damage to its data cannot be detected");
+           dti_opening_note(
+               reading->opening, "no_checksums",
+               "it was saved without checksums: damage to its data cannot be detected");
 }
 
 /* The number with which the older form begins, as a pickle. */

@@ -92,9 +92,9 @@ static void tell(const struct dti_new_file *file, enum dti_new_file_state state,
     else if (state == DTI_NEW_FILE_THERE)
         (void)snprintf(text, sizeof text, "%s %s", label, part_words[part]);
     else
-        (void)snprintf(text, sizeof text,
-                       "%s has another header: it was made from another input, or with other options",
-                       label);
+        (void)snprintf(
+            text, sizeof text,
+            "%s has another header: it was made from another input, or with other options", label);
     const struct dti_note note = {
         .code = state == DTI_NEW_FILE_MISSING ? "shard_missing" : "shard_differs", .text = text};
     if (warn)
