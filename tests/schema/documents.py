@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The documents' members against a reviewed table, one line a member.
+"""The documents' members against reviewed tables, one for each document and one of what several have, one line a member.
 
-usage: documents.py SCHEMAS documents.tsv
+usage: documents.py SCHEMAS TABLES
 
-Columns: document, path, type, "null" where it may be null, "optional" where it may be missing, its unit, which
+Columns: path, type, "null" where it may be null, "optional" where it may be missing, its unit, which
 values there are (words, a pattern, the least number). A member that changes here changes what scripts rely on.
 """
 import json
 import pathlib
 import sys
 
-# Objects of several documents that have lines of their own, under "common".
+# Objects of several documents that have lines of their own, in common.tsv.
 SHARED = {"number", "neighbour", "fields", "warning"}
 
 
@@ -19,7 +19,7 @@ class Flat:
     def __init__(self, folder):
         self.files = {path.name: json.loads(path.read_text(encoding="utf-8"))
                       for path in pathlib.Path(folder).glob("*.json")}
-        self.lines = []
+        self.lines = {}
 
     def resolve(self, node, home):
         while "$ref" in node:
@@ -62,9 +62,9 @@ class Flat:
         for key, member in node["properties"].items():
             kind, null, values, inner = self.value(member, home)
             path = prefix + key
-            self.lines.append((document, path, kind, "null" if null else "",
-                               "" if key in node["required"] else "optional",
-                               self.resolve(member, home)[0].get("unit", ""), values))
+            line = (path, kind, "null" if null else "", "" if key in node["required"] else "optional",
+                    self.resolve(member, home)[0].get("unit", ""), values)
+            self.lines.setdefault(document, []).append(line)
             if inner:
                 self.members(document, path + kind[kind.find("["):] * ("[" in kind) + ".", *inner)
 
@@ -75,19 +75,25 @@ class Flat:
                     self.members("common", shared + ".", self.files[name]["$defs"][shared], name)
             else:
                 self.members(name.split(".")[1], "", self.files[name], name)
-        return ["\t".join(column or "-" for column in line) for line in self.lines]
+        return {name: ["\t".join(column or "-" for column in line) for line in lines]
+                for name, lines in self.lines.items()}
+
+
+def differences(name, made, reviewed):
+    """What is wrong with a table; either of the two may be empty."""
+    for line in sorted(set(made) ^ set(reviewed)):
+        yield f"{name}.tsv: {'lacks' if line in made else 'has what is no member any more'}: " + line.replace("\t", " | ")
+    if made != reviewed and not set(made) ^ set(reviewed):
+        yield f"{name}.tsv: the order of members changed"
 
 
 def main():
     made = Flat(sys.argv[1]).all()
-    reviewed = pathlib.Path(sys.argv[2]).read_text(encoding="utf-8").splitlines()[1:]
-    for line in sorted(set(made) ^ set(reviewed)):
-        print(("not in documents.tsv: " if line in made else "no such member any more: ") + line.replace("\t", " | "))
-    wrong = made != reviewed
-    if wrong and not set(made) ^ set(reviewed):
-        print("the order of members changed")
-    print(f"{len(made)} members")
-    sys.exit(wrong)
+    reviewed = {path.stem: path.read_text(encoding="utf-8").splitlines()[1:] for path in pathlib.Path(sys.argv[2]).glob("*.tsv")}
+    wrong = [text for name in sorted(made.keys() | reviewed.keys())
+             for text in differences(name, made.get(name, []), reviewed.get(name, []))]
+    print("\n".join([*wrong, f"{sum(map(len, made.values()))} members"]))
+    sys.exit(bool(wrong))
 
 
 if __name__ == "__main__":
