@@ -170,72 +170,19 @@ def check_dtypes(judge, page, facts, blocks):
                                 f"{page.name}: lacks {choice['name']} of --{option['long']}")
 
 
-def keys_of(node, found):
-    if isinstance(node, dict):
-        for key, value in node.items():
-            found.add(key)
-            keys_of(value, found)
-    elif isinstance(node, list):
-        for value in node:
-            keys_of(value, found)
-
-
 def check_json_page(judge, page, program, facts):
-    """Every key of real documents is explained, every explained key is in a real document."""
-    requests = [["list"], ["finfo"], ["finfo", "e4m3"], ["iinfo"], ["bits", "0.1", "bf16"],
-                ["bits", "1", "complex64"], ["cast", "70000", "bf16"],
-                ["cast", "1+2j", "complex64"], ["cast", "70000", "fp8_e4m3fn", "--like", "torch"],
-                ["cast", "1/3", "fp16", "--digits", "9"], ["cast", "1", "fp16", "--stacks"],
-                ["cast", "1", "fp16", "--round", "stochastic", "--seed", "7"],
-                ["cast", "70000", "fp16"],
-                ["calc", "softmax([-20, 5])", "fp16", "--steps", "-o", "c.npy"], ["calc", "1/3", "fp16"],
-                ["cast", "-", "fp16", "--from", "fp32", "-o", "/dev/null"], ["--version"],
-                ["bench", "cast", "fp32:bf16", "--size", "4KiB", "--time", "0.01"], ["bench", "--list"],
-                ["inspect", "model.safetensors", "arrays.npz", "model.gguf", "--stats", "--histogram",
-                 "--each"],
-                ["inspect", "model.safetensors", "--as", "bf16"],
-                ["inspect", "none", "weights.npy"], ["devices"], ["devices", "hopper", "m4"], ["devices", "--supports", "bf16"],
-                ["quant", "1", "7", "-0.1", "uint8,mxfp4,nvfp4,q4_0"], ["quant", "1", "e4m3", "--scale", "2"],
-                ["quant", "model.safetensors", "mxfp4", "--pad", "-o", "q.safetensors"],
-                ["quant", "q.safetensors", "bf16", "--dequant", "-o", "d.safetensors"],
-                ["quant", "model.safetensors", "mxfp8_e4m3", "--pad", "--only", "*q_proj*", "-o", "m.safetensors"],
-                ["transcode", "m.safetensors", "--to", "modelopt", "-o", "t.safetensors"],
-                ["mem", "model.safetensors", "-v", "--fit", "1GiB"], ["mem", "1B", "--train", "adam8bit"],
-                ["cast", "model.safetensors", "fp8_e4m3fn", "-o", "/dev/null"],
-                ["compare", "model.safetensors", "weights.npy"],
-                ["compare", "weights.npy", "arrays.npz", "--only", "data,half", "--rtol", "1"],
-                ["explain", "model.safetensors", "model.safetensors.index.json"],
-                ["verify", "model.safetensors", "model.safetensors", "--recipe", "kept.json"],
-                ["verify", "weights.npy", "weights.npy", "--recipe", "half.json"],
-                ["check", "model.safetensors"], ["check", "global.pkl", "--pickle"],
-                ["check", "model.safetensors", "--dtype", "bf16", "--max-abs", "1"],
-                ["cast", "1", "bf61"]]
-    real, schemas = set(), set()
-    measured = ["bench", "dot", "--size", "1000", "--dtype", "fp32", "--threads", "1", "--time", "0.01"]
-    with pages.checkpoints():
-        before = pages.run(program, *measured, "--json").stdout
-        pathlib.Path("before.json").write_text(before, encoding="utf-8")
-        requests.append([*measured, "--compare", "before.json"])
-        pathlib.Path("global.pkl").write_text("cos\nsystem\n.", encoding="utf-8")
-        pathlib.Path("half.json").write_text('{"recipe": "cast fp32 --via fp16"}', encoding="utf-8")
-        pathlib.Path("kept.json").write_text('{"recipe": "kept"}', encoding="utf-8")
-        for words in requests:
-            document = json.loads(pages.run(program, *words, "--json").stdout)
-            schemas.add(document["schema"])
-            keys_of(document, real)
-    # there is not a CUDA device everywhere
-    schema = json.loads((pathlib.Path(program).parent / "schemas/dtinfo.devices.schema.json").read_text(
-        encoding="utf-8"))
-    properties_of(schema, real)
+    """Every member of a schema is explained, and nothing else; tests/schema shows that documents have them."""
+    known = set()
+    for path in (pathlib.Path(program).parent / "schemas").glob("*.json"):
+        properties_of(json.loads(path.read_text(encoding="utf-8")), known)
     documented = set()
     for term in re.findall(r"^\*([a-z0-9_.\[\]]+)\* \(", page.text(), flags=re.MULTILINE):
         documented |= {part.removesuffix("[]") for part in term.split(".")}
     documented |= {"schema", "dtinfo"}
-    judge.check(real == documented, f"{page.name}: lacks {sorted(real - documented)} and explains "
-                f"{sorted(documented - real)}, which no document has")
+    judge.check(known == documented, f"{page.name}: lacks {sorted(known - documented)} and explains "
+                f"{sorted(documented - known)}, which no document has")
     claimed = set(re.findall(r"^- \*(dtinfo\.\w+/\d+)\*$", page.text(), flags=re.MULTILINE))
     judge.check(claimed == set(facts["schemas"]), f"{page.name}: lists {sorted(claimed)}")
-    judge.check(schemas == claimed, f"documents have the schemas {sorted(schemas)}")
     for name in claimed:
         judge.check(f"\n## {name}\n" in page.text(), f"{page.name}: no section on {name}")
 

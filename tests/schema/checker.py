@@ -49,6 +49,16 @@ def load(folder):
     return schemas
 
 
+def members(schema):
+    """The names of all members that a schema knows."""
+    if isinstance(schema, list):
+        return set().union(*map(members, schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
+    return own.union(*map(members, schema.values()))
+
+
 class Checker:
     def __init__(self, schema):
         self.schema = schema

@@ -4,7 +4,8 @@
 
 usage: validate.py DTINFO SCHEMAS [--locale NAME]
 
-Each command line runs in the C locale and in another one; the bytes must be the same.
+Each command line runs in the C locale and in another one; the bytes must be the same. The documents in the golden
+output of tests/cli are validated as well. Together they show each schema, and each member of it, at least once.
 """
 import json
 import os
@@ -105,8 +106,10 @@ CASES = [(["--version", "--json"], 0, "dtinfo.version/1"),
          (["cast", "70000", "bf16", "--ronud", "up", "--json"], 2, "dtinfo.error/1"),
          (["finfo", "int8", "--json"], 2, "dtinfo.error/1"),
          (["bits", "0x12345", "fp16", "--json"], 2, "dtinfo.error/1")]
-# the same in the folder that make_files() fills
-FILE_CASES = [(["inspect", "model"], 0, "dtinfo.inspect/1"),
+MEASURED = ["bench", "dot", "--size", "1000", "--dtype", "fp32", "--threads", "1", "--time", "0.01"]
+# the same in the folder that make_files() and make_machines() fill, with an earlier answer to MEASURED
+FILE_CASES = [(MEASURED + ["--compare", "before.json"], 0, "dtinfo.bench_table/1"),
+              (["inspect", "model"], 0, "dtinfo.inspect/1"),
               (["inspect", "single/model.safetensors", "others/arrays.npz", "others/model.gguf", "--stats",
                 "--histogram", "--each"], 0, "dtinfo.inspect/1"),
               (["inspect", "hostile/hostile.safetensors", "hostile/hostile.npz", "hostile/hostile.gguf",
@@ -263,11 +266,56 @@ def refuse(name):
     raise ValueError("bare " + name)
 
 
+def recorded():
+    """The documents in golden output, by file."""
+    for path in sorted(pathlib.Path(__file__).resolve().parents[1].glob("cli/*/*.stdout")):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        found = [json.loads(line, parse_constant=refuse) for line in lines
+                 if line.startswith('{"schema":"dtinfo.') and line.endswith("}")]
+        if found:
+            yield "%s/%s" % (path.parent.name, path.name), found
+
+
+def members(node, ret):
+    """Adds the names of all members of a document to ret."""
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node if isinstance(node, list) else ()):
+        if isinstance(node, dict):
+            ret.add(key)
+        members(value, ret)
+
+
+def judge(checkers, found, wanted, seen):
+    """What is wrong with documents, and how many numbers and codes they have. seen: the members by schema."""
+    problems, numbers, codes = [], 0, 0
+    for document in found:
+        name = document.get("schema")
+        if name not in checkers or (wanted and name != wanted):
+            problems.append("schema is %r, expected %r" % (name, wanted))
+            continue
+        members(document, seen.setdefault(name, set()))
+        problems += checkers[name].problems(document)
+        more = readback.walk(document)
+        problems += more[0]
+        numbers += more[1]
+        codes += more[2]
+    return problems, numbers, codes
+
+
+def unseen(checkers, seen):
+    """The schemas and members that no document has shown."""
+    for name in sorted(checkers):
+        if name not in seen:
+            yield "no document has the schema %s" % name
+    known = set().union(*(checker.members(one.schema) for one in checkers.values()))
+    for member in sorted(known - set().union(*seen.values())):
+        yield "no document has a member %s" % member
+
+
 def main():
     program, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
     checkers = {name: checker.Checker(schema) for name, schema in checker.load(folder).items()}
     passed = failed = numbers = codes = 0
-    seen = set()
+    seen = {}
     stream = b"70000\n0.1\nbad\n-0\nnan\n1e999\n"
     cases = [(words, code, schema, None) for words, code, schema in CASES]
     cases += [(["cast", "-", "fp16", "--jsonl"], 3, None, stream),
@@ -290,6 +338,7 @@ def main():
         foreign = make_locale("de_DE.UTF-8", pathlib.Path(scratch))
         make_files(pathlib.Path(scratch))
         make_machines(pathlib.Path(scratch))
+        pathlib.Path(scratch, "before.json").write_bytes(run(program, MEASURED + ["--json"], {}).stdout)
         for words, code, wanted, stdin in cases:
             problems = []
             done = run(program, words, {"LC_ALL": "C"}, stdin, scratch)
@@ -303,28 +352,26 @@ def main():
             found = documents(words, done.stdout, problems)
             if not found:
                 problems.append("no document at all")
-            for document in found:
-                name = document.get("schema")
-                seen.add(name)
-                if name not in checkers or (wanted and name != wanted):
-                    problems.append("schema is %r, expected %r" % (name, wanted))
-                    continue
-                problems += checkers[name].problems(document)
-                more = readback.walk(document)
-                problems += more[0]
-                numbers += more[1]
-                codes += more[2]
+            more = judge(checkers, found, wanted, seen)
+            problems += more[0]
+            numbers += more[1]
+            codes += more[2]
             if problems:
                 failed += 1
                 print("FAILED dtinfo %s\n  %s" % (" ".join(words), "\n  ".join(problems[:12])))
             else:
                 passed += 1
-    for name in sorted(set(checkers) - seen):
+    for name, found in recorded():
+        problems = judge(checkers, found, None, seen)[0]
+        passed, failed = passed + (not problems), failed + bool(problems)
+        for problem in problems[:12]:
+            print("FAILED %s: %s" % (name, problem))
+    for problem in unseen(checkers, seen):
         failed += 1
-        print("FAILED: no command line printed %s" % name)
-    judge = "jsonschema and our own validator" if checker.jsonschema else "our own validator only"
+        print("FAILED: " + problem)
+    judges = "jsonschema and our own validator" if checker.jsonschema else "our own validator only"
     print("%d numbers read back, %d of them from their bits; validated by %s" %
-          (numbers, codes, judge))
+          (numbers, codes, judges))
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed or codes < 1000 else 0
 
