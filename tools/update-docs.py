@@ -164,6 +164,12 @@ class Tables:
         home = f"dtinfo.{name}.schema.json"
         return self.documents.lines(self.documents.files[home], home)
 
+    def other_documents(self):
+        """Sections on the documents that have none in the page's own text."""
+        others = [name for name in dict.fromkeys(self.facts["schemas"]) if name not in self.told]
+        return [line for name in others
+                for line in ("## " + name, "", *self.members(name.split(".")[1].split("/")[0]), "")][:-1]
+
     def shared_members(self, name):
         home = "common.schema.json"
         return self.documents.lines(self.documents.files[home]["$defs"][name], home)
@@ -265,7 +271,7 @@ class Tables:
 
 
 PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status", "error-codes",
-         "environment", "schemas", "members", "shared-members", "float-dtypes", "integer-dtypes", "complex-dtypes",
+         "environment", "schemas", "members", "other-documents", "shared-members", "float-dtypes", "integer-dtypes", "complex-dtypes",
          "block-formats", "conversions", "instruction-sets", "lint-rules", "lint-effects", "names", "operations", "readme-commands", "file-kinds", "readme-kinds"}
 
 
@@ -277,8 +283,9 @@ def part_of(where, mark, tables):
 
 def page(path, tables):
     """The text with the parts in it that the build makes."""
-    out = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+    out, text = [], path.read_text(encoding="utf-8")
+    tables.told = re.findall(r"^## (dtinfo\..*)$", text, flags=re.MULTILINE)
+    for number, line in enumerate(text.split("\n"), 1):
         mark = MADE.match(line)
         out += part_of(f"{path}:{number}", mark, tables) if mark else [line]
     return "\n".join(out)
