@@ -30,6 +30,8 @@ struct dti_calc_op_row {
     unsigned least, most;
 };
 const struct dti_calc_op_row *dti_calc_op_get(enum dti_calc_op op);
+/* By its name; false: no operation is called so. */
+bool dti_calc_op_find(const char *name, size_t length, enum dti_calc_op *ret);
 
 enum { DTI_CALC_RANK_MAX = 8 };
 

@@ -2,6 +2,7 @@
  *
  * The names of operations and of what can go wrong with one. */
 #include "calc/evaluate.h"
+#include "dtinfo/ascii.h"
 
 static const struct dti_calc_op_row rows[] = {
 #define OPERATION(id, name, kind, least, most, help) {name, help, NULL, least, most},
@@ -26,6 +27,17 @@ enum dti_calc_op_kind dti_calc_op_kind(enum dti_calc_op op)
 const struct dti_calc_op_row *dti_calc_op_get(enum dti_calc_op op)
 {
     return &rows[op];
+}
+
+bool dti_calc_op_find(const char *name, size_t length, enum dti_calc_op *ret)
+{
+    for (enum dti_calc_op op = 0; op < DTI_CALC_OP_COUNT; op++) {
+        if (dti_text_is(name, length, dti_calc_op_get(op)->name)) {
+            *ret = op;
+            return true;
+        }
+    }
+    return false;
 }
 
 const char *dti_calc_event_name(enum dti_calc_event_kind kind)

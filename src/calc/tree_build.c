@@ -3,8 +3,6 @@
  * Nodes and names of a tree while it is parsed: growing arrays, and their bounds. */
 #include "calc/tree_build.h"
 
-#include "dtinfo/ascii.h"
-
 /* `items` with room for `more` items behind the first `count`; NULL when memory ran out. */
 static void *grown(void *items, size_t *capacity, size_t count, size_t more, size_t size)
 {
@@ -147,21 +145,4 @@ enum dti_status dti_builder_name(struct dti_builder *b, const char *text, size_t
     b->names[b->name_count++] =
         (struct dti_builder_name){.text = text, .length = length, .node = node};
     return DTI_OK;
-}
-
-bool dti_builder_is_number(const char *name, size_t length)
-{
-    struct dti_value value;
-    return dti_value_parse(&value, name, length, NULL) == DTI_OK;
-}
-
-bool dti_builder_find_op(const char *name, size_t length, enum dti_calc_op *ret)
-{
-    for (enum dti_calc_op op = 0; op < DTI_CALC_OP_COUNT; op++) {
-        if (dti_text_is(name, length, dti_calc_op_get(op)->name)) {
-            *ret = op;
-            return true;
-        }
-    }
-    return false;
 }

@@ -42,8 +42,12 @@ enum dti_status dti_builder_push(struct dti_builder *b, size_t node);
 enum dti_status dti_builder_name(struct dti_builder *b, const char *text, size_t length,
                                  size_t node);
 
-bool dti_builder_is_number(const char *name, size_t length); /* "inf", "nan" */
-bool dti_builder_find_op(const char *name, size_t length, enum dti_calc_op *ret);
+/* "inf", "nan" */
+static inline bool dti_builder_is_number(const char *name, size_t length)
+{
+    struct dti_value value;
+    return dti_value_parse(&value, name, length, NULL) == DTI_OK;
+}
 
 /* tree_mistakes.c: failures, and what was perhaps meant. */
 

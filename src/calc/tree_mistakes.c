@@ -182,7 +182,7 @@ static enum dti_status unknown_dotted(struct dti_builder *b, const char *name, s
     if (instead)
         return dti_fail_word(b->error, DTI_BAD_VALUE, name, whole, "%s is not defined; %s", quoted,
                              instead);
-    if (dti_builder_find_op(last, rest, &op) || dti_builder_is_number(last, rest))
+    if (dti_calc_op_find(last, rest, &op) || dti_builder_is_number(last, rest))
         return dti_fail_word(b->error, DTI_BAD_VALUE, name, whole,
                              "%s is not defined; write %s without %s", quoted,
                              DTI_QUOTED(last, rest), DTI_QUOTED(name, whole - rest));

@@ -100,7 +100,7 @@ static enum dti_status parse_call(struct dti_builder *b, size_t start, size_t le
     enum dti_calc_op op;
     size_t count = 0;
     enum dti_status status;
-    if (!dti_builder_find_op(name, length, &op))
+    if (!dti_calc_op_find(name, length, &op))
         return dti_builder_unknown(b, true, name, length);
     const struct dti_calc_op_row *const row = dti_calc_op_get(op);
     if ((status = enter(b)) != DTI_OK || (status = next(b)) != DTI_OK)
@@ -139,7 +139,7 @@ static enum dti_status parse_name(struct dti_builder *b, size_t *ret)
             return DTI_OK;
         }
     }
-    if (dti_builder_find_op(name, length, &op))
+    if (dti_calc_op_find(name, length, &op))
         return dti_fail_word(b->error, DTI_BAD_VALUE, name, length,
                              "'%s' is a function; write '%s(...)'", dti_calc_op_get(op)->name,
                              dti_calc_op_get(op)->name);
@@ -321,7 +321,7 @@ static enum dti_status parse_assignment(struct dti_builder *b)
     enum dti_calc_op op;
     size_t node;
     enum dti_status status;
-    if (dti_builder_find_op(name, length, &op) || dti_builder_is_number(name, length))
+    if (dti_calc_op_find(name, length, &op) || dti_builder_is_number(name, length))
         return dti_fail_word(b->error, DTI_BAD_VALUE, name, length,
                              "%s has a meaning of its own; choose another name",
                              DTI_QUOTED(name, length));

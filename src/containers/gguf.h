@@ -81,12 +81,12 @@ bool dti_gguf_open_parts(struct dti_opening *opening, const struct dti_gguf_part
 /* The same from a file of that name in the folder that is the container's path. */
 bool dti_gguf_open_folder(struct dti_opening *opening, const char *name);
 
-/* gguf_write.c: dti_container_layout(), dti_container_blocks() and dti_container_stores() for this
- * kind. */
+/* gguf_write.c: dti_container_layout() for this kind. */
 enum dti_status dti_gguf_layout(struct dti_new_tensor *tensors, size_t count,
                                 const struct dti_metadata *metadata, size_t metadata_count,
                                 struct dti_new_head *ret_head, uint64_t *ret_size,
                                 struct dti_error *reterr);
+/* gguf_blocks.c: dti_container_blocks() and dti_container_stores() for this kind. */
 const struct dti_format *dti_gguf_blocks(const struct dti_gguf_type *type);
 /* The type of a format that is stored; NULL: there is none. */
 const struct dti_gguf_type *dti_gguf_type_written(const struct dti_format *format);

@@ -15,38 +15,6 @@
 enum { VERSION = 3, TYPE_UINT16 = 2, TYPE_UINT32 = 4, TYPE_INT32 = 5 };
 enum { PAIRS_MAX = 100000000 /* bytes; a vocabulary of a million words has 30 MB */ };
 
-/* What stands for the bytes of blocks: has the name of their type alone. */
-static const struct dti_format blocks[DTI_GGUF_BLOCKS_COUNT] = {
-#define GGUF_DTYPE(...)
-#define GGUF_BLOCKS(number, spelling, word, ...) \
-    {.name = #word, .id = DTI_NONE, .kind = DTI_KIND_UINT, .width = 8},
-#include "dtinfo/gguf_types.def"
-#undef GGUF_BLOCKS
-#undef GGUF_DTYPE
-};
-
-const struct dti_format *dti_gguf_blocks(const struct dti_gguf_type *type)
-{
-    return type && type->dtype == DTI_NONE ? &blocks[type->blocks] : NULL;
-}
-
-const struct dti_gguf_type *dti_gguf_type_written(const struct dti_format *format)
-{
-    for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
-        if (format == &blocks[i])
-            return dti_gguf_type_of((enum dti_gguf_blocks)i);
-    }
-    return dti_gguf_type_storing(format->id);
-}
-
-bool dti_gguf_stores(const struct dti_format *format, struct dti_layout *ret_layout)
-{
-    if (!dti_gguf_type_written(format))
-        return false;
-    *ret_layout = dti_file_layout(format, DTI_PACKING_LOW, false);
-    return true;
-}
-
 static void put(struct dti_buffer *out, size_t size, uint64_t value)
 {
     unsigned char bytes[8];

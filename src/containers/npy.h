@@ -110,7 +110,7 @@ static inline size_t dti_npy_count(const struct dti_npy_reading *reading)
 bool dti_npy_tensors(struct dti_npy_reading *reading, const struct dti_tensor *whole,
                      struct dti_tensor *ret, struct dti_gather_place *ret_places);
 bool dti_npy_check_names(struct dti_opening *opening); /* of all tensors of the file */
-/* npy_read.c: how many elements and bytes; false: they are too many. */
+/* npy_type.c: how many elements and bytes; false: they are too many. */
 bool dti_npy_measure(const uint64_t *shape, unsigned rank, uint64_t item_bytes,
                      struct dti_tensor *ret);
 /* What a type is; fills stored_as, format, layout and refusal. */

@@ -3,10 +3,13 @@
  * The types of .npy headers: "<f4" and the like, and the names of ml_dtypes that some writers put
  * there. '>' is big-endian and everything else little-endian, so that a file means the same on
  * every machine; numpy, which writes '<' and '>' wherever there is an order, agrees. */
+#include <stdio.h>
 #include <string.h>
 
+#include "containers/containers.h"
 #include "containers/npy.h"
 #include "dtinfo/ascii.h"
+#include "dtinfo/checked.h"
 #include "dtinfo/storage.h"
 
 enum { ITEM_BYTES_MAX = INT32_MAX };
@@ -197,4 +200,76 @@ bool dti_npy_type(const char *descr, size_t length, struct dti_npy_type *ret)
     if (good)
         *ret = type;
     return good;
+}
+
+/* As in numpy, the dimensions that are not 0 must fit all the same. */
+bool dti_npy_measure(const uint64_t *shape, unsigned rank, uint64_t item_bytes,
+                     struct dti_tensor *ret)
+{
+    uint64_t elements = 1, bytes;
+    bool empty = false;
+    for (unsigned i = 0; i < rank; i++) {
+        empty |= shape[i] == 0;
+        if (shape[i] != 0 && !dti_mul_u64(elements, shape[i], &elements))
+            return false;
+    }
+    if (!dti_mul_u64(elements, item_bytes, &bytes) || elements > INT64_MAX || bytes > INT64_MAX)
+        return false;
+    ret->elements = empty ? 0 : elements;
+    ret->bytes = empty ? 0 : bytes;
+    return true;
+}
+
+/* Why the values of a type that was lost cannot be read; and what makes them readable. */
+static enum dti_remedy refuse_lost(char *text, size_t size, uint64_t bytes,
+                                   const struct dti_format *assume)
+{
+    const enum dti_remedy remedy = bytes == 1   ? DTI_REMEDY_ASSUME_1_BYTE
+                                   : bytes == 2 ? DTI_REMEDY_ASSUME_2_BYTES
+                                   : bytes == 4 ? DTI_REMEDY_ASSUME_4_BYTES
+                                   : bytes == 8 ? DTI_REMEDY_ASSUME_8_BYTES
+                                                : DTI_REMEDY_NONE;
+    if (remedy == DTI_REMEDY_NONE)
+        (void)snprintf(text, size, "is %llu-byte void, and no dtype has that size",
+                       (unsigned long long)bytes);
+    else if (assume)
+        (void)snprintf(text, size, "is %llu-byte void (the dtype is lost), but %s has %zu byte%s",
+                       (unsigned long long)bytes, assume->name, dti_format_item(assume),
+                       dti_format_item(assume) == 1 ? "" : "s");
+    else
+        (void)snprintf(text, size, "is %llu-byte void, the dtype is lost",
+                       (unsigned long long)bytes);
+    return assume ? DTI_REMEDY_NONE : remedy;
+}
+
+bool dti_npy_settle(struct dti_npy_reading *reading, const char *descr, size_t length,
+                    const struct dti_npy_type *type, struct dti_tensor *ret)
+{
+    /* "|V2" says no more than "V2" */
+    const size_t mark = type->sort == DTI_NPY_LOST && strchr("<>=|", descr[0]) ? 1 : 0;
+    struct dti_opening *const opening = reading->opening;
+    const struct dti_format *const assume = opening->options.assume;
+    const bool open = type->sort == DTI_NPY_LOST || type->guessed;
+    const bool fits = open && assume && dti_format_item(assume) == type->item_bytes;
+    ret->stored_as = dti_opening_text(opening, descr + mark, length - mark);
+    ret->format = type->sort == DTI_NPY_DTYPE ? type->format : NULL;
+    ret->refusal = type->refusal;
+    reading->guessed |= type->guessed && !fits;
+    if (!ret->stored_as)
+        return false;
+    if (fits) {
+        ret->format = dti_opening_copy(opening, assume, 1, sizeof *assume);
+        if (!ret->format)
+            return false;
+    } else if (type->sort == DTI_NPY_LOST) {
+        char text[160];
+        ret->remedy = refuse_lost(text, sizeof text, type->item_bytes, assume);
+        ret->refusal = dti_opening_text(opening, text, strlen(text));
+        return ret->refusal != NULL;
+    }
+    if (ret->format)
+        ret->layout = dti_file_layout(
+            ret->format, dti_format_packs(ret->format) ? DTI_PACKING_BYTES : DTI_PACKING_LOW,
+            type->big_endian);
+    return true;
 }

@@ -30,10 +30,10 @@ struct dti_npz {
     struct dti_gathered gathered;
 };
 
-/* npz_read.c: whether a member is stored or deflated; the label is that of the member. */
+/* npz_data.c: whether a member is stored or deflated; the label is that of the member. */
 bool dti_npz_check_method(struct dti_opening *opening, const struct dti_zip_member *member);
 
-/* npz_data.c: the operations. An array that is compressed, or has fields, is unpacked into an
+/* The operations. An array that is compressed, or has fields, is unpacked into an
  * unnamed temporary file, and its length and CRC-32 are checked: all of them share that file.
  * Another one is checked while it is read. */
 enum dti_status dti_npz_data(struct dti_container *container, size_t tensor,

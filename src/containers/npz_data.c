@@ -13,6 +13,23 @@
 
 enum { PIECE = 256 * 1024 };
 
+bool dti_npz_check_method(struct dti_opening *opening, const struct dti_zip_member *member)
+{
+    if (member->flags & DTI_ZIP_ENCRYPTED)
+        return dti_opening_refuse(opening, " is encrypted");
+    if (member->flags & DTI_ZIP_PATCH)
+        return dti_opening_refuse(opening, " is a patch of another file");
+    if (member->method != DTI_ZIP_STORED && member->method != DTI_ZIP_DEFLATED)
+        return dti_opening_refuse(
+            opening, " uses compression method %u; only stored (0) and deflated (8) are supported",
+            member->method);
+    return member->method != DTI_ZIP_STORED || member->packed == member->size ||
+           dti_opening_refuse(opening,
+                              " is stored uncompressed, but its sizes differ: %" PRIu64
+                              " and %" PRIu64 " bytes",
+                              member->packed, member->size);
+}
+
 /* The stream ends where the directory says, in the archive and unpacked, with the right sum. */
 static enum dti_status check_end(struct dti_inflate *stream, const struct dti_zip_member *member,
                                  uint64_t unpacked, uint32_t crc, const char *label,

@@ -29,23 +29,6 @@ struct npz_reading {
     bool fields; /* any of them has some */
 };
 
-bool dti_npz_check_method(struct dti_opening *opening, const struct dti_zip_member *member)
-{
-    if (member->flags & DTI_ZIP_ENCRYPTED)
-        return dti_opening_refuse(opening, " is encrypted");
-    if (member->flags & DTI_ZIP_PATCH)
-        return dti_opening_refuse(opening, " is a patch of another file");
-    if (member->method != DTI_ZIP_STORED && member->method != DTI_ZIP_DEFLATED)
-        return dti_opening_refuse(
-            opening, " uses compression method %u; only stored (0) and deflated (8) are supported",
-            member->method);
-    return member->method != DTI_ZIP_STORED || member->packed == member->size ||
-           dti_opening_refuse(opening,
-                              " is stored uncompressed, but its sizes differ: %" PRIu64
-                              " and %" PRIu64 " bytes",
-                              member->packed, member->size);
-}
-
 /* The next bytes of a member: at `at` when it is stored, else those that follow in its stream. */
 static bool read_next(const struct npz_reading *reading, const struct dti_zip_member *member,
                       void *bytes, size_t size, uint64_t at)

@@ -149,21 +149,21 @@ struct dti_onnx_reading {
 
 /* onnx_walk.c: reads the whole file. */
 bool dti_onnx_walk(struct dti_onnx_reading *reading);
-/* A copy of a text, cut at `most` bytes: NULL: failed. */
+
+/* onnx_reading.c: a copy of a text, cut at `most` bytes: NULL: failed. */
 char *dti_onnx_text(struct dti_onnx_reading *reading, struct dti_onnx_text text, size_t most,
                     size_t *ret_length);
 /* The scope of the message at that depth, whose parents get theirs. */
 bool dti_onnx_scope(struct dti_onnx_reading *reading, size_t depth,
                     const struct dti_onnx_scope **ret);
+/* Refuses a tensor: by its name, or by where its message starts. */
+bool dti_onnx_refuse(struct dti_onnx_reading *reading, const struct dti_tensor *tensor,
+                     uint64_t start, const char *format, ...) DTI_PRINTF(4, 5);
 
 /* onnx_tensor.c: a tensor, or a sparse one, whose message has ended, becomes one of the
  * container. */
 bool dti_onnx_tensor(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
 bool dti_onnx_sparse(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
-
-/* Refuses a tensor: by its name, or by where its message starts. */
-bool dti_onnx_refuse(struct dti_onnx_reading *reading, const struct dti_tensor *tensor,
-                     uint64_t start, const char *format, ...) DTI_PRINTF(4, 5);
 
 /* onnx_nodes.c: a message that has begun gets its graph; attributes, nodes and inputs of graphs
  * that have ended are kept if they may matter. */

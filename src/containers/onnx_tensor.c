@@ -3,7 +3,6 @@
  * A TensorProto whose message has been read becomes a tensor of the container: its type, its size,
  * and where its data are. What holds no numbers is listed and not read. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "containers/containers.h"
@@ -11,21 +10,6 @@
 #include "dtinfo/checked.h"
 
 enum { TYPE_STRING = 8, UNKNOWN_SIZE = 48 };
-
-bool dti_onnx_refuse(struct dti_onnx_reading *reading, const struct dti_tensor *tensor,
-                     uint64_t start, const char *format, ...)
-{
-    char text[DTI_ERROR_TEXT];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (tensor->name_length == 0) /* of a constant: its node has the name */
-        return dti_opening_refuse(reading->opening, ": the tensor at byte %" PRIu64 "%s", start,
-                                  text);
-    const struct dti_subject the = {"tensor", tensor->name, tensor->name_length, .argument = true};
-    return dti_opening_refuse_of(reading->opening, the, "%s", text);
-}
 
 /* The product of the dimensions. */
 static bool measure(struct dti_onnx_reading *reading, const struct dti_onnx_draft *draft,

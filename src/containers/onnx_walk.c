@@ -58,43 +58,6 @@ static const struct rule {
 #undef FIELD
 };
 
-char *dti_onnx_text(struct dti_onnx_reading *reading, struct dti_onnx_text text, size_t most,
-                    size_t *ret_length)
-{
-    const size_t length = text.size < most ? (size_t)text.size : most;
-    char *const copy = dti_opening_array(reading->opening, length + 1, 1);
-    if (!copy || !dti_wire_copy(&reading->wire, text.at, copy, length))
-        return NULL;
-    copy[length] = '\0';
-    if (ret_length)
-        *ret_length = length;
-    return copy;
-}
-
-/* Only what contains a tensor gets one: most nodes do not. */
-bool dti_onnx_scope(struct dti_onnx_reading *reading, size_t depth,
-                    const struct dti_onnx_scope **ret)
-{
-    const struct dti_onnx_scope *parent = NULL;
-    for (size_t i = 1; i < depth; i++) {
-        struct dti_onnx_frame *const frame = &reading->frames[i];
-        if (frame->message == DTI_ONNX_GRAPH && i == 1)
-            continue;
-        if (!frame->scope) {
-            frame->scope = dti_opening_array(reading->opening, 1, sizeof *frame->scope);
-            if (!frame->scope)
-                return false;
-            *frame->scope = (struct dti_onnx_scope){.parent = parent,
-                                                    .message = frame->message,
-                                                    .field = frame->field,
-                                                    .place = frame->place};
-        }
-        parent = frame->scope;
-    }
-    *ret = parent;
-    return true;
-}
-
 static bool enter(struct dti_onnx_reading *reading, struct dti_onnx_frame *frame,
                   const struct rule *rule, const struct dti_wire_field *field)
 {

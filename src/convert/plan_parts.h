@@ -104,6 +104,9 @@ static inline bool dti_layout_packs(const struct dti_format *format,
 /* DTI_WRONG_KIND for complex dtypes. */
 enum dti_status dti_request_check(const struct dti_request *request, struct dti_error *reterr);
 
+/* Runs n elements, of a tile, through one step; index is that of the first. */
+enum dti_status dti_step_run(const struct dti_step *step, void *dst, const void *src, size_t n,
+                             uint64_t index, bool stream, struct dti_error *reterr);
 /* Runs n elements, of a tile, through steps [from, to) of a chain, which are at least one; index is
  * that of the first. dst and src do not overlap. */
 enum dti_status dti_chain_run(const struct dti_chain *chain, size_t from, size_t to, void *dst,

@@ -12,40 +12,6 @@
  * grain is. */
 enum { REPORTED = 4 * DTI_QUANT_TILE, PREFETCHED = 1 << 15 };
 
-struct dti_affine_args dti_quant_affine_args(const struct dti_quant_job *job,
-                                             const struct dti_affine_scale *scale)
-{
-    struct dti_affine_args args = job->plan->affine_args;
-    args.scale = dti_quant_float(scale->scale);
-    args.inverse = 1 / args.scale;
-    args.zero_point = scale->zero_point;
-    args.stream = job->stream;
-    return args;
-}
-
-struct dti_affine_args dti_quant_channel_args(const struct dti_quant_job *job, size_t channel)
-{
-    struct dti_affine_args args = job->plan->affine_args;
-    args.scale = job->known->scale[channel];
-    args.inverse = job->known->inverse[channel];
-    args.zero_point = job->known->zero_point[channel];
-    args.stream = job->stream;
-    return args;
-}
-
-struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool bytes)
-{
-    struct dti_block_args args = job->plan->block_args;
-    args.recipe = &job->recipe;
-    args.stream = job->stream;
-    if (bytes) {
-        args.order = DTI_BLOCK_BYTES;
-        args.code_stride = (size_t)job->plan->group;
-        args.stream = NULL;
-    }
-    return args;
-}
-
 /* What the report of a piece is made of: each tile as it comes back, against its source. */
 static void compare(const struct dti_quant_job *job, struct dti_loss *loss)
 {
@@ -141,13 +107,6 @@ static void run(const struct dti_quant_job *job)
         dti_quant_run_groups(job);
     else
         dti_quant_run_known(job);
-}
-
-const struct dti_streaming *dti_quant_streaming(const struct dti_quant_plan *plan,
-                                                enum dti_stores stores, uint64_t n)
-{
-    const uint64_t bytes = n / 8 * (plan->number_bits + plan->code_bits);
-    return dti_stores_stream(stores, bytes) ? dti_streaming_for(bytes) : NULL;
 }
 
 void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_scales *known,

@@ -51,33 +51,6 @@ static void run_columns(const struct dti_quant_job *job)
     }
 }
 
-void dti_quant_spread(const struct dti_quant_job *job, uint64_t at, size_t n)
-{
-    const uint64_t inner = job->plan->request.inner, e = job->first + at;
-    struct dti_quant_scratch *const scratch = job->scratch;
-    size_t channel = (size_t)(e / inner % job->known->count);
-    uint64_t left = inner - e % inner;
-    for (size_t i = 0; i < n; i++) {
-        scratch->scale[i] = job->known->scale[channel];
-        scratch->inverse[i] = job->known->inverse[channel];
-        scratch->zero_point[i] = job->known->zero_point[channel];
-        if (--left == 0) {
-            left = inner;
-            channel = channel + 1 == job->known->count ? 0 : channel + 1;
-        }
-    }
-}
-
-struct dti_affine_args dti_quant_spread_args(const struct dti_quant_job *job)
-{
-    struct dti_affine_args args = job->plan->affine_args;
-    args.scales = job->scratch->scale;
-    args.inverses = job->scratch->inverse;
-    args.zero_points = job->scratch->zero_point;
-    args.stream = job->stream;
-    return args;
-}
-
 static void run_short_channels(const struct dti_quant_job *job)
 {
     const struct dti_affine_args args = dti_quant_spread_args(job);

@@ -3,16 +3,6 @@
  * Blocks of a piece, which lie side by side along the last axis, or across rows. */
 #include "convert/quant_plan_parts.h"
 
-size_t dti_quant_block_offset(const struct dti_quant_plan *plan, uint64_t first, uint64_t at)
-{
-    const uint64_t length = plan->request.length, end = first + at;
-    if (plan->whole) /* rows do not matter */
-        return (size_t)(at / plan->group) * plan->block_bytes;
-    const uint64_t rows = end / length - first / length;
-    return (size_t)(rows * plan->row_bytes) +
-           (size_t)(end % length / plan->group - first % length / plan->group) * plan->block_bytes;
-}
-
 /* n elements at `at`, which begin a block; all blocks but the last are whole, which is filled up
  * with zeros if `pad`. */
 static void run_run(const struct dti_quant_job *job, size_t at, size_t n, bool pad)
@@ -99,14 +89,6 @@ static void run_other_axis(const struct dti_quant_job *job)
         for (size_t c = 0; c < inner; c += columns)
             run_columns(job, at + c, rows, inner - c < columns ? inner - c : columns, places);
     }
-}
-
-void dti_quant_clear(const struct dti_quant_job *job)
-{
-    const struct dti_quant_plan *const plan = job->plan;
-    const uint64_t codes = dti_quant_code_place(plan, job->first, job->n);
-    if (plan->code_bits < 8)
-        memset(job->codes, 0, (size_t)((codes * plan->code_bits + 7) / 8));
 }
 
 void dti_quant_run_blocks(const struct dti_quant_job *job)

@@ -19,20 +19,6 @@ enum {
     TILES_PER_PAGE = 16,    /* so many tiles of any width are whole pages */
 };
 
-enum dti_status dti_transfer_elements(const struct dti_plan *plan, uint64_t bytes,
-                                      const char *label, uint64_t *ret_elements,
-                                      unsigned *ret_padding, struct dti_error *reterr)
-{
-    const struct dti_request *const request = dti_plan_request(plan);
-    const unsigned bits = dti_format_stored_bits(&request->src, &request->src_layout);
-    unsigned padding;
-    const enum dti_status status =
-        dti_storage_count(&request->src, bits, bytes, label, ret_elements, &padding, reterr);
-    if (status == DTI_OK && ret_padding)
-        *ret_padding = padding;
-    return status;
-}
-
 /* A file's elements: those requested must exist, else all that exist. */
 static enum dti_status count_file(struct dti_transfer_job *job, struct dti_error *reterr)
 {

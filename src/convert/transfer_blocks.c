@@ -11,6 +11,20 @@ struct transfer_chunk {
     size_t n; /* elements */
 };
 
+enum dti_status dti_transfer_elements(const struct dti_plan *plan, uint64_t bytes,
+                                      const char *label, uint64_t *ret_elements,
+                                      unsigned *ret_padding, struct dti_error *reterr)
+{
+    const struct dti_request *const request = dti_plan_request(plan);
+    const unsigned bits = dti_format_stored_bits(&request->src, &request->src_layout);
+    unsigned padding;
+    const enum dti_status status =
+        dti_storage_count(&request->src, bits, bytes, label, ret_elements, &padding, reterr);
+    if (status == DTI_OK && ret_padding)
+        *ret_padding = padding;
+    return status;
+}
+
 /* Whole tiles end at whole bytes. Does not overflow: the array's size in bits was checked, or is
  * bounded by what a pipe can deliver. */
 static uint64_t offset_of(uint64_t first, unsigned bits)

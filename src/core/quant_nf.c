@@ -57,11 +57,6 @@ const uint32_t dti_bnb_fp4_limits[DTI_BNB_FP4_LIMITS] = {
 };
 const uint8_t dti_bnb_fp4_order[DTI_BNB_FP4_LIMITS + 1] = {0, 1, 6, 7, 4, 5, 2, 3};
 
-const uint32_t *dti_block_table(const struct dti_block_format *format)
-{
-    return format->id == DTI_BLOCK_NF4 ? dti_nf4_table : dti_bnb_fp4_table;
-}
-
 /* How many midpoints of neighbours lie below the quotient. */
 static uint32_t nearest_place(const struct dti_value *quotient)
 {

@@ -18,12 +18,6 @@ uint32_t dti_nv_tensor_scale(enum dti_nv_scale rule, uint32_t amax)
     return scale == 0 ? DTI_FP32_ONE : scale;
 }
 
-uint32_t dti_nv_product(const struct dti_block_recipe *recipe, uint32_t scale)
-{
-    return recipe->tensor_divisor ? dti_fp32_divide(scale, recipe->tensor_divisor)
-                                  : dti_fp32_multiply(scale, recipe->tensor_scale);
-}
-
 static uint32_t block_scale(const struct dti_block_recipe *recipe, bool four, uint32_t amax)
 {
     struct dti_value value, tensor, most, quotient;

@@ -13,10 +13,8 @@
 enum {
     LARGE = 8 << 20,             /* bytes: less is done before a measurement is */
     QUICK_NANOSECONDS = 1000000, /* for each of the two measurements */
-    BELIEVED = 4,                /* times what was confirmed before the time was over */
 };
-static const double clearly = 0.95, /* of the default's time */
-    cached = 0.8;                   /* of memory's time, at most, if a cache answers */
+static const double clearly = 0.95; /* of the default's time */
 
 const struct dti_streaming dti_streamings[DTI_STREAMING_COUNT] = {
 #define STREAMING(id, name_, words_, ahead_, pages_) \
@@ -24,21 +22,6 @@ const struct dti_streaming dti_streamings[DTI_STREAMING_COUNT] = {
 #include "dtinfo/streamings.def"
 #undef STREAMING
 };
-
-size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t least,
-                       size_t reported)
-{
-    size_t most = least;
-    double near = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct dti_cache_step *const step = &steps[i];
-        near = i == 0 || step->left < near ? step->left : near;
-        if (near > cached * step->flushed || step->left > (near + step->flushed) / 2)
-            return most;
-        most = step->bytes;
-    }
-    return count > 0 && reported > most && reported / BELIEVED <= most ? reported : most;
-}
 
 enum dti_streaming_id dti_streaming_judge(const double seconds[DTI_STREAMING_COUNT])
 {

@@ -12,6 +12,24 @@
 #include "dtinfo/clock.h"
 #include "dtinfo/copy.h"
 
+enum { BELIEVED = 4 };            /* times what was confirmed before the time was over */
+static const double cached = 0.8; /* of memory's time, at most, if a cache answers */
+
+size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t least,
+                       size_t reported)
+{
+    size_t most = least;
+    double near = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_cache_step *const step = &steps[i];
+        near = i == 0 || step->left < near ? step->left : near;
+        if (near > cached * step->flushed || step->left > (near + step->flushed) / 2)
+            return most;
+        most = step->bytes;
+    }
+    return count > 0 && reported > most && reported / BELIEVED <= most ? reported : most;
+}
+
 #ifdef DTI_HAVE_X86
 
 enum {

@@ -7,20 +7,6 @@
 #include "dtinfo/utf8.h"
 #include "report/table_parts.h"
 
-struct dti_table_cell dti_table_cell_at(const struct dti_table *table, size_t index)
-{
-    dti_table_place place, next = (dti_table_place)table->text.length << 8;
-    if (index >= table->count)
-        return (struct dti_table_cell){.length = 0};
-    /* bytes in and out by memcpy: the buffer promises no alignment */
-    memcpy(&place, table->cells.data + index * sizeof place, sizeof place);
-    if (index + 1 < table->count)
-        memcpy(&next, table->cells.data + (index + 1) * sizeof next, sizeof next);
-    return (struct dti_table_cell){.start = (size_t)(place >> 8),
-                                   .length = (size_t)((next >> 8) - (place >> 8)),
-                                   .style = (enum dti_style)(place & UINT8_MAX)};
-}
-
 /* The bytes of the first columns of a text, in whole characters. */
 static size_t front(const char *text, size_t length, size_t columns)
 {

@@ -19,24 +19,6 @@ bool dti_calc_put_expression(const struct calc_job *job, struct dti_line *line)
     return done;
 }
 
-enum dti_style dti_calc_style(const struct dti_calc_result *result, size_t element)
-{
-    const uint64_t code = dti_calc_code(&result->value, element);
-    struct dti_calc_true truth;
-    struct dti_value stored;
-    dti_decode(&result->value.format, code, &stored);
-    dti_calc_true_get(result, element, &truth);
-    const bool is_number = truth.known && !truth.undefined;
-    if (stored.class == DTI_CLASS_ZERO)
-        return is_number && truth.value.class != DTI_CLASS_ZERO ? DTI_STYLE_WARN : DTI_STYLE_BOLD;
-    if (stored.class == DTI_CLASS_FINITE)
-        return DTI_STYLE_BOLD;
-    const bool same = truth.undefined ? stored.class == DTI_CLASS_NAN
-                      : is_number     ? stored.class == truth.value.class
-                                      : !result->went_wrong;
-    return same ? DTI_STYLE_BOLD : DTI_STYLE_BAD;
-}
-
 bool dti_calc_true_words(struct dti_buffer *buffer, const struct dti_calc_result *result,
                          size_t element)
 {

@@ -59,8 +59,6 @@ bool dti_calc_put_expression(const struct calc_job *job, struct dti_line *line);
  * false, with nothing appended, if it is not known. */
 bool dti_calc_true_words(struct dti_buffer *buffer, const struct dti_calc_result *result,
                          size_t element);
-/* A result that became infinity, NaN or zero stands out. */
-enum dti_style dti_calc_style(const struct dti_calc_result *result, size_t element);
 /* Appends how many events there were: "3 overflow, 1 to zero"; one without its number. */
 void dti_calc_events_text(struct dti_buffer *buffer, const uint64_t events[DTI_CALC_EVENT_COUNT]);
 
@@ -72,8 +70,10 @@ enum dti_status dti_calc_human_steps(const struct calc_job *job,
                                      const struct dti_calc_result *result,
                                      struct dti_error *reterr);
 
-/* calc_list.c: a number as short as its dtype allows; an array on one line with its first and last
- * elements, and on lines of its own; all elements, one on a line, as -q prints them. */
+/* calc_list.c: a result that became infinity, NaN or zero stands out. */
+enum dti_style dti_calc_style(const struct dti_calc_result *result, size_t element);
+/* A number as short as its dtype allows; an array on one line with its first and last elements, and
+ * on lines of its own; all elements, one on a line, as -q prints them. */
 void dti_calc_number_text(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
                           uint64_t code);
 void dti_calc_list_text(struct dti_buffer *buffer, const struct dti_calc_array *array);

@@ -22,6 +22,24 @@ void dti_calc_number_text(char buffer[DTI_TEXT_SIZE], const struct dti_format *f
         (void)dti_spell_shortest_value(buffer, format, &value);
 }
 
+enum dti_style dti_calc_style(const struct dti_calc_result *result, size_t element)
+{
+    const uint64_t code = dti_calc_code(&result->value, element);
+    struct dti_calc_true truth;
+    struct dti_value stored;
+    dti_decode(&result->value.format, code, &stored);
+    dti_calc_true_get(result, element, &truth);
+    const bool is_number = truth.known && !truth.undefined;
+    if (stored.class == DTI_CLASS_ZERO)
+        return is_number && truth.value.class != DTI_CLASS_ZERO ? DTI_STYLE_WARN : DTI_STYLE_BOLD;
+    if (stored.class == DTI_CLASS_FINITE)
+        return DTI_STYLE_BOLD;
+    const bool same = truth.undefined ? stored.class == DTI_CLASS_NAN
+                      : is_number     ? stored.class == truth.value.class
+                                      : !result->went_wrong;
+    return same ? DTI_STYLE_BOLD : DTI_STYLE_BAD;
+}
+
 /* Whether elements before this one are left out. */
 static bool is_after_gap(uint64_t index, uint64_t count, uint64_t whole)
 {

@@ -11,6 +11,13 @@
 
 enum { CELL_SIZE = 8, DETAILED = 2 /* architectures that are shown in detail */ };
 
+const char *dti_devices_column(enum dti_dtype dtype)
+{
+    const char *const name = dti_format_get(dtype)->name;
+    const char *const last = strrchr(name, '_');
+    return last ? last + 1 : name;
+}
+
 /* "Nn": a letter a fact; conversion only where there is no arithmetic, which includes it. */
 static const char *letters(char cell[CELL_SIZE], const struct dti_architecture *architecture,
                            enum dti_dtype dtype)

@@ -168,13 +168,6 @@ static void put_letter(struct dti_table *table, struct dti_devices_cell cell)
                    letter);
 }
 
-const char *dti_devices_column(enum dti_dtype dtype)
-{
-    const char *const name = dti_format_get(dtype)->name;
-    const char *const last = strrchr(name, '_');
-    return last ? last + 1 : name;
-}
-
 static enum dti_status put_matrix(const struct dti_devices_answer *answer,
                                   const struct dti_context *cx, struct dti_error *reterr)
 {

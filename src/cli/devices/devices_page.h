@@ -13,8 +13,7 @@
 /* arch_human.c: --arch and --supports. */
 enum dti_status dti_arch_human(const struct dti_context *cx, const struct dti_arch_answer *answer,
                                struct dti_error *reterr);
-
-/* cmd_devices.c: the head of a dtype's column, "e4m3fn" for fp8_e4m3fn. */
+/* The head of a dtype's column, "e4m3fn" for fp8_e4m3fn. */
 const char *dti_devices_column(enum dti_dtype dtype);
 
 /* devices_details.c: with -v, rows of two columns: name and value. */

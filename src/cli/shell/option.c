@@ -42,22 +42,6 @@ bool dti_is_option_word(const char *word)
     return !number;
 }
 
-static bool is_name(const char *long_name, const char *name, size_t length)
-{
-    return strncmp(long_name, name, length) == 0 && long_name[length] == '\0';
-}
-
-const struct dti_option *dti_option_find_long(const struct dti_option *options, const char *name,
-                                              size_t length)
-{
-    for (; options && options->kind != DTI_OPTION_END; options++) {
-        if (is_name(options->long_name, name, length) ||
-            (options->alias && is_name(options->alias, name, length)))
-            return options;
-    }
-    return NULL;
-}
-
 static const struct dti_option *row_of_letter(const struct dti_option *options, char name)
 {
     for (; options && options->kind != DTI_OPTION_END; options++) {

@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which options were given, to check for options that exclude each other: read from the parsed
- * struct. */
+ * Options of a table by their names, and which were given, read from the parsed struct, to check
+ * for those that exclude each other. */
 #include <string.h>
 
 #include "cli/shell/option.h"
+
+static bool is_name(const char *long_name, const char *name, size_t length)
+{
+    return strncmp(long_name, name, length) == 0 && long_name[length] == '\0';
+}
+
+const struct dti_option *dti_option_find_long(const struct dti_option *options, const char *name,
+                                              size_t length)
+{
+    for (; options && options->kind != DTI_OPTION_END; options++) {
+        if (is_name(options->long_name, name, length) ||
+            (options->alias && is_name(options->alias, name, length)))
+            return options;
+    }
+    return NULL;
+}
 
 /* Options that were not given are still zero. */
 static bool is_given(const struct dti_option *option, const char *args)
