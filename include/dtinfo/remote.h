@@ -12,11 +12,13 @@
 /* Whether the path is an address, by its beginning alone. */
 bool dti_is_address(const char *path);
 
-/* Cuts the query off a word that is an address, or an option with one after '=', and off quoted
- * addresses in an expression, and keeps it for when that address is opened: it may be a signature
- * that nobody else is to see. Before any thread is started. Fails with DTI_USAGE where another
- * address differed in its query alone, or where it has a user name. */
-enum dti_status dti_remote_take_query(char *word, struct dti_error *reterr);
+/* How much of an address messages show: what precedes the query. */
+size_t dti_remote_shown_length(const char *address);
+
+/* Keeps what an address without its query stands for, for when it is opened; before any thread is
+ * started. Takes the memory of `whole`. Fails with DTI_USAGE where another address differed in its
+ * query alone, or there are too many. */
+enum dti_status dti_remote_keep_query(const char *address, char *whole, struct dti_error *reterr);
 
 /* Opens an address: its size is known then, and that the server answers ranges. The name of the
  * input is the address without query. Fails with DTI_BAD_INPUT, DTI_UNAVAILABLE where libcurl is

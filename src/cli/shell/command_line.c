@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/shell/addresses.h"
 #include "cli/shell/environment.h"
 #include "cli/shell/globals.h"
 #include "cli/shell/page.h"
@@ -13,7 +14,6 @@
 #include "dtinfo/dtype.h"
 #include "dtinfo/input.h"
 #include "dtinfo/nearest.h"
-#include "dtinfo/remote.h"
 
 /* POSIX leaves the declaration to the program. */
 extern char **environ;
@@ -168,7 +168,7 @@ int dti_command_line(char **words, int count, FILE *out, FILE *err)
 
     enum dti_status status = DTI_OK;
     for (int i = 0; i < count && status == DTI_OK; i++)
-        status = dti_remote_take_query(words[i], &error);
+        status = dti_addresses_take_query(words[i], &error);
     if (status == DTI_OK)
         status = run_words(words, count, &cx, &error);
     if ((status == DTI_OK || status == DTI_ANSWER_NO) && dti_inputs_unchanged(&changed) != DTI_OK) {

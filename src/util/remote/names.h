@@ -6,9 +6,7 @@
 
 #include <stddef.h>
 
-/* The address with its query, which the command line took; or as it is. */
+/* The address with its query, where that was handed in; or as it is. */
 const char *dti_remote_whole(const char *shown);
-/* How much of an address messages show: what precedes the query. */
-size_t dti_remote_shown_length(const char *address);
 
 #endif
