@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The shape of the sources in numbers: how large they are, in how many files one thing is named, what goes in circles.
+
+    shape.py [BUILD] [--circles]
+
+With a build folder also the circles of calls between source files, from the symbols of its objects.
+"""
+import argparse
+import collections
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Rows of src/answers/*.def whose value is one member: an identifier after "me->" or "&me->", with members and indices.
+SCALAR = re.compile(r"^\s*(BOOL|UINT|POSITIVE|INT|DOUBLE|MEASURE|TEXT|CHOICE|TOKEN|LIKE|NUMBER|FIGURE|SPELLED_LIKE)(_OR_NULL)?\(")
+PLAIN = re.compile(r"[!&]?me->\w+(?:\.\w+|->\w+|\[\w+\])*$")
+
+
+def sources(*folders, endings=(".c", ".h", ".def")):
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*")) if path.suffix in endings]
+
+
+def lines(*folders):
+    return sum(path.read_text(encoding="utf-8").count("\n") for path in sources(*folders))
+
+
+def naming(word):
+    """How many files of src have a word, whatever its case."""
+    return sum(word in path.read_text(encoding="utf-8").lower() for path in sources("src"))
+
+
+def lines_with(pattern, outside):
+    """Lines of src outside a folder, and the files they are in."""
+    found = [len(re.findall(pattern, path.read_text(encoding="utf-8"), flags=re.MULTILINE)) for path in sources("src")
+             if ROOT / outside not in path.parents]
+    return sum(found), sum(count > 0 for count in found)
+
+
+def arguments(text):
+    """Those of a row from its opening parenthesis on: split at commas outside parentheses and quotes."""
+    found, depth, quoted, begin = [], 0, False, 1
+    for at, letter in enumerate(text):
+        if letter == '"' and text[at - 1] != "\\":
+            quoted = not quoted
+        elif not quoted and letter in "([{":
+            depth += 1
+        elif not quoted and letter in ")]}":
+            depth -= 1
+        if not quoted and (depth == 1 and letter == "," or depth == 0):
+            found.append(" ".join(text[begin:at].split()))
+            begin = at + 1
+        if depth == 0:
+            break
+    return found
+
+
+def rows():
+    """The scalar rows of answers, those of them that only name members, and the blocks of statements."""
+    scalar = plain = blocks = 0
+    for path in sources("src/answers", endings=(".def",)):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        blocks += len(re.findall(r"^\s*DO\(", text, flags=re.MULTILINE))
+        for match in re.finditer(SCALAR.pattern, text, flags=re.MULTILINE):
+            values = [value for value in arguments(text[match.end() - 1:])[1:-1] if not re.fullmatch(r"[A-Z_]+|\w+_words", value)]
+            scalar += 1
+            plain += all(PLAIN.fullmatch(value) for value in values)
+    return scalar, plain, blocks
+
+
+def calls(build):
+    """{object file: the others whose functions it names}."""
+    home, wanted = {}, collections.defaultdict(set)
+    objects = [str(path) for path in sorted(pathlib.Path(build, "src").rglob("*.c.o"))]
+    listed = subprocess.run(["nm", "-g", "-A", *objects], stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout
+    for line in listed.splitlines():
+        path, _, symbol = line.partition(".c.o:")
+        *_, kind, name = symbol.split()
+        if kind == "U":
+            wanted[pathlib.Path(path).name].add(name)
+        elif kind == "T":
+            home[name] = pathlib.Path(path).name
+    return {one: {home[name] for name in names if name in home} - {one} for one, names in wanted.items()}
+
+
+def circles(graph):
+    """The sets of files of which each leads to each other one: Tarjan's strongly connected components."""
+    order, low, stack, found = {}, {}, [], []
+    for root in graph:
+        work = [] if root in order else [(root, iter(graph[root]))]
+        for one, _ in work:
+            order[one] = low[one] = len(order)
+            stack.append(one)
+        while work:
+            one, rest = work[-1]
+            following = next((other for other in rest if other not in order), None)
+            if following:
+                order[following] = low[following] = len(order)
+                stack.append(following)
+                work.append((following, iter(graph.get(following, ()))))
+                continue
+            work.pop()
+            low[one] = min([low[one]] + [low[other] for other in graph.get(one, ()) if other in stack])
+            if low[one] == order[one]:
+                at = stack.index(one)
+                found.append(sorted(stack[at:]))
+                del stack[at:]
+    return sorted((one for one in found if len(one) > 1), key=len, reverse=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("build", nargs="?", type=pathlib.Path)
+    parser.add_argument("--circles", action="store_true", help="list them")
+    options = parser.parse_args()
+    scalar, plain, blocks = rows()
+    table = [("lines of src", lines("src")), ("lines of include", lines("include")), ("lines of src/files", lines("src/files")),
+             ("files that name gptq", naming("gptq")), ("files that name modelopt", naming("modelopt")),
+             ("DTI_CONTAINER_ outside src/containers: lines, files", "%d, %d" % lines_with(r"^.*DTI_CONTAINER_.*$", "src/containers")),
+             ("rows of answers with one value, those that only name members", f"{scalar}, {plain} ({100 * plain / scalar:.0f} %)"),
+             ("blocks of statements between rows", blocks),
+             ("folders of src with more than 40 files",
+              sum(sum(path.is_file() for path in folder.iterdir()) > 40 for folder in (ROOT / "src").rglob("*") if folder.is_dir()))]
+    if options.build:
+        found = circles(calls(options.build))
+        table.append(("circles of calls: circles, files in them", "%d, %d" % (len(found), sum(map(len, found)))))
+    for name, value in table:
+        print(f"{value!s:>14}  {name}")
+    if options.build and options.circles:
+        print("\n".join(" ".join(one) for one in found))
+
+
+if __name__ == "__main__":
+    main()
