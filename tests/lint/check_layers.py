@@ -27,7 +27,7 @@ ROOMS = {
     "files": {
         "stored": set(), "config": {"stored"}, "dequant": {"stored", "config"}, "scan": {"dequant"},
         "rewrite": {"stored", "config", "dequant"}, "transcode": {"stored", "config", "dequant"},
-        "judge": {"dequant", "rewrite"}, "lint": {"stored", "config", "dequant"},
+        "layouts": {"stored", "config", "dequant", "transcode"}, "judge": {"dequant", "rewrite"}, "lint": {"stored", "config", "dequant"},
     },
     "cli": {"shell": set(), "shared": {"shell"}},
     "bench": {"measure": set(), "engines": {"measure"}, "workloads": {"measure", "engines"}},

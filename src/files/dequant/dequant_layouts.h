@@ -31,7 +31,7 @@ struct dti_read_layout {
 enum dti_status dti_dequant_layout_of(struct dti_file_dequant *dequant, size_t at,
                                       struct dti_dequant_group *group, struct dti_error *reterr);
 
-/* The rows: dequant_gptq.c, dequant_mlx.c, dequant_gpt_oss.c, dequant_scaled.c, dequant_comfy.c,
+/* The rows: layouts/gptq.c, dequant_mlx.c, dequant_gpt_oss.c, dequant_scaled.c, dequant_comfy.c,
  * dequant_torchao.c, dequant_shared_rows.c, dequant_quark.c. */
 extern const struct dti_read_layout dti_layout_gptq, dti_layout_awq, dti_layout_awq_fast;
 extern const struct dti_read_layout dti_layout_mlx, dti_layout_gpt_oss;
