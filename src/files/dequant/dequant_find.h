@@ -16,10 +16,10 @@ struct dti_dequant_group {
     bool inverse;     /* scales are called X_scale_inv: those of rectangles, and factors for all
                        * their name */
     bool beside;      /* X is Y.weight, and scales are called Y.scale: of rectangles or blocks */
-    const struct dti_quant_row *stated;        /* it has a state, of this row; or NULL */
-    const struct dti_read_layout *layout_read; /* it is one of dequant_layouts.h; or NULL */
-    struct dti_file_dequant *view;             /* where it is */
-    bool bound;                                /* only rows of `layout` are meant */
+    const struct dti_quant_row *stated;       /* it has a state, of this row; or NULL */
+    const struct dti_layout_ops *layout_read; /* it is one of dequant_layouts.h; or NULL */
+    struct dti_file_dequant *view;            /* where it is */
+    bool bound;                               /* only rows of `layout` are meant */
     enum dti_quant_layout layout;
     bool told, told_high; /* there is a metadata entry */
     const char *told_dtype;
