@@ -56,7 +56,7 @@ struct dti_transcode_target {
     bool (*form)(const struct dti_dequant_found *found, struct dti_config_form *ret);
 };
 /* transcode_blocks.c: floats and blocks, whose codes are bytes or nibbles; those of ..._nvfp4 make
- * nvfp4 of mxfp4. transcode_words.c: integers with groups. */
+ * nvfp4 of mxfp4. layouts/words_written.c: integers with groups. */
 extern const struct dti_transcode_target dti_target_modelopt, dti_target_deepseek;
 extern const struct dti_transcode_target dti_target_compressed_nvfp4, dti_target_modelopt_nvfp4;
 extern const struct dti_transcode_target dti_target_gpt_oss;

@@ -53,7 +53,7 @@ struct dti_transcode_part *dti_grouped_add(struct dti_transcoded *ret,
 enum dti_status dti_grouped_check_rows(const struct dti_grouped *grouped, struct dti_error *reterr);
 enum dti_status dti_grouped_check_groups(const struct dti_grouped *grouped,
                                          struct dti_error *reterr);
-/* transcode_words.c: a part that has the group of each column. */
+/* layouts/words_written.c: a part that has the group of each column. */
 void dti_grouped_add_order(struct dti_transcoded *ret, struct dti_grouped *grouped,
                            const char *suffix);
 
