@@ -110,14 +110,4 @@ enum dti_status dti_grouped_values(struct dti_pool *pool, const struct dti_group
                                    enum dti_group_values values, bool turned, unsigned less,
                                    struct dti_transcode_part *part, struct dti_error *reterr);
 
-/* transcode_words_config.c */
-void dti_gptq_config(const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                     struct dti_buffer *ret, const char **ret_why);
-void dti_gptq_v2_config(const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                        struct dti_buffer *ret, const char **ret_why);
-void dti_awq_config(const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                    struct dti_buffer *ret, const char **ret_why);
-void dti_mlx_config(const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                    struct dti_buffer *ret, const char **ret_why);
-
 #endif
