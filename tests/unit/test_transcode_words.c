@@ -152,8 +152,9 @@ static void check_matrix(const struct matrix *matrix, enum dti_level level)
                 struct dti_transcoded plan;
                 struct dti_error error;
                 bool fine = open_file(&opened, level, rooms[i % 3]);
-                fine = fine && CHECK(targets[target]->plan(&opened.dequant->pool, found_in(&opened),
-                                                           &plan, &error) == DTI_OK);
+                fine = fine &&
+                       CHECK(targets[target]->plan(targets[target], &opened.dequant->pool,
+                                                   found_in(&opened), &plan, &error) == DTI_OK);
                 fine = fine && CHECK(plan.blocks == matrix->rows * groups_of(matrix)) &&
                        CHECK(plan.lossless == plan.blocks) &&
                        CHECK(found_in(&opened)->symmetric == matrix->symmetric || source == MLX) &&
@@ -198,7 +199,8 @@ static enum dti_status plan_of(enum layout source, const struct matrix *matrix, 
     write_file(from, lay_out(source, matrix, from));
     write_config(source, matrix);
     if (open_file(&opened, DTI_LEVEL_SCALAR, DTI_STRIPE_ROOM))
-        status = targets[target]->plan(&opened.dequant->pool, found_in(&opened), ret, error);
+        status = targets[target]->plan(targets[target], &opened.dequant->pool, found_in(&opened),
+                                       ret, error);
     close_file(&opened);
     return status;
 }

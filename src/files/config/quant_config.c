@@ -11,6 +11,7 @@
 
 #include "dtinfo/remote.h"
 #include "files/config/quant_config_block.h"
+#include "files/stored/layouts.h"
 
 enum { CONFIG_MAX = 16 << 20 };
 
@@ -51,17 +52,32 @@ static enum dti_status read_mlx(struct dti_config_reading *reading, struct dti_c
                                     : dti_config_skip_rest(reading, token, reterr);
 }
 
-/* Files that are looked for, the first that exists. The object is the member called `member`, or
- * the whole document; method: what it says where it has no "quant_method". */
-static const struct config_file {
+/* Files that are looked for, the first that exists: these, and the layouts' own. The object is the
+ * member called `member`, or the whole document; method: what it says where it has no
+ * "quant_method". */
+struct config_file {
     const char *name, *member, *method;
-} config_files[] = {
-    {"config.json", "quantization_config", ""},
-    {"hf_quant_config.json", "quantization", "modelopt"}, /* ModelOpt's own */
-    {"quantize_config.json", NULL, "gptq"},               /* AutoGPTQ's */
-    {"quant_config.json", NULL, "awq"},                   /* that of old versions of AutoAWQ */
 };
-enum { CONFIG_FILES = sizeof config_files / sizeof *config_files };
+static const char main_file[] = "config.json", modelopt_file[] = "hf_quant_config.json";
+
+/* File i; false: there is none. */
+static bool file_at(size_t i, struct config_file *ret)
+{
+    static const struct config_file files[] = {{main_file, "quantization_config", ""},
+                                               {modelopt_file, "quantization", "modelopt"}};
+    enum { FILES = sizeof files / sizeof *files };
+    if (i < FILES) {
+        *ret = files[i];
+        return true;
+    }
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
+        if ((*row)->config_file && i-- == FILES) {
+            *ret = (struct config_file){(*row)->config_file, NULL, (*row)->methods[0]};
+            return true;
+        }
+    }
+    return false;
+}
 
 static enum dti_status read_members(struct dti_config_reading *reading,
                                     const struct config_file *file, struct config_candidates *found,
@@ -69,7 +85,7 @@ static enum dti_status read_members(struct dti_config_reading *reading,
 {
     char key[DTI_CONFIG_WORD];
     enum dti_json_token token;
-    const bool own = file != &config_files[0];
+    const bool own = file->name != main_file;
     enum dti_status status = dti_config_next(reading, &token, reterr);
     if (status == DTI_OK && token != DTI_JSON_OBJECT)
         return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
@@ -157,21 +173,15 @@ static void copy_lower(char ret[DTI_CONFIG_WORD], const char *word)
  * other methods write. */
 static void use_words(const struct dti_config_block *block, struct dti_quant_config *config)
 {
-    static const struct {
-        const char *packing, *method, *format;
-    } packings[] = {
-        {"auto_round:auto_gptq", "gptq", "gptq"},
-        {"auto_round:auto_awq", "awq", "gemm"},
-        {"auto_round:gptqmodel", "gptq", "gptq_v2"}, /* zero points as they are */
-        {"auto_round", "gptq", "gptq_v2"},
-    };
     const bool own = block->checkpoint_format[0] != '\0';
     const char *method = block->method, *format = own ? block->checkpoint_format : block->format;
     const char *version = block->version;
-    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++) {
-        if (strcmp(block->packing, packings[i].packing) == 0) {
-            method = packings[i].method;
-            format = version = packings[i].format;
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
+        for (const struct dti_layout_packing *of = (*row)->packings; of->packing; of++) {
+            if (strcmp(block->packing, of->packing) == 0) {
+                method = (*row)->methods[0];
+                format = version = of->format;
+            }
         }
     }
     copy_lower(config->method, method);
@@ -256,22 +266,22 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
         return dti_no_memory(reterr);
     }
     struct dti_config_reading reading = {.pool = &config->pool};
-    const struct config_file *kind = config_files;
-    while (strcmp(kind->name, file) != 0)
-        kind++;
+    struct config_file kind = {.name = ""};
+    for (size_t i = 0; file_at(i, &kind) && strcmp(kind.name, file) != 0;)
+        i++;
     (void)snprintf(reading.label, sizeof reading.label, "%s", label);
     dti_json_reader_init(&reading.json, text, length);
     reading.json.nonfinite = true;
-    enum dti_status status = read_members(&reading, kind, found, reterr);
+    enum dti_status status = read_members(&reading, &kind, found, reterr);
     dti_json_reader_free(&reading.json);
     if (status == DTI_OK)
-        status = dti_config_check_repeats(&reading, text, length, kind != config_files, reterr);
+        status = dti_config_check_repeats(&reading, text, length, kind.name != main_file, reterr);
     for (unsigned i = 0; i < PLACES && status == DTI_OK; i++) {
         if (!found->blocks[i].there)
             continue;
         config->file = file;
         if (found->blocks[i].method[0] == '\0')
-            (void)snprintf(found->blocks[i].method, DTI_CONFIG_WORD, "%s", kind->method);
+            (void)snprintf(found->blocks[i].method, DTI_CONFIG_WORD, "%s", kind.method);
         status = dti_config_check_block(&reading, &found->blocks[i], reterr);
         if (status == DTI_OK)
             status = use(&reading, &found->blocks[i], found->expert, config, reterr);
@@ -341,20 +351,20 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
         return dti_no_memory(reterr);
     memcpy(path, first, folder);
     struct dti_config_model model = {.dtype = ""}; /* config.json says of it */
-    for (unsigned i = 0; i < CONFIG_FILES && status == DTI_OK && !ret->file; i++) {
-        const char *const name = config_files[i].name;
-        memcpy(path + folder, name, strlen(name) + 1);
+    struct config_file file;
+    for (size_t i = 0; status == DTI_OK && !ret->file && file_at(i, &file); i++) {
+        memcpy(path + folder, file.name, strlen(file.name) + 1);
         if (may_be_there(path))
-            status = read_file(path, name, ret, reterr);
+            status = read_file(path, file.name, ret, reterr);
         if (i == 0)
             model = ret->model;
     }
     ret->model = model;
     const bool asks = !dti_is_address(path) || strncmp(ret->method, "modelopt", 8) == 0;
-    memcpy(path + folder, config_files[1].name, strlen(config_files[1].name) + 1);
-    if (status == DTI_OK && ret->file == config_files[0].name && asks && may_be_there(path)) {
+    memcpy(path + folder, modelopt_file, sizeof modelopt_file);
+    if (status == DTI_OK && ret->file == main_file && asks && may_be_there(path)) {
         struct dti_quant_config other = {.file = NULL};
-        status = read_file(path, config_files[1].name, &other, reterr);
+        status = read_file(path, modelopt_file, &other, reterr);
         if (status == DTI_OK && other.file)
             dti_quant_config_compare(ret, &other);
         dti_quant_config_free(status == DTI_OK ? &other : ret);

@@ -55,10 +55,10 @@ struct dti_quant_config {
     const char *file;   /* "config.json"; NULL: there is none, or it says nothing of quantization */
     char conflict[128]; /* another file says something else, in words; "": none does */
     char unread[32];    /* the name of a format that is not read, of all tensors; "": none */
-    char method[32];    /* "gptq"; "": it is not said */
+    char method[32];    /* "awq"; "": it is not said */
     char algorithm[32]; /* ModelOpt's "quant_algo"; "": likewise */
-    char checkpoint_format[32], version[32]; /* of gptq and awq; "": likewise */
-    bool own_order;                          /* gptq: groups may be in an order of their own */
+    char checkpoint_format[32], version[32]; /* how codes lie in words; "": likewise */
+    bool own_order;                          /* groups may be in an order of their own */
     char linear_class[32];                   /* of bitnet */
     struct dti_quark_config quark;
     unsigned bits; /* of all tensors; 0: likewise */

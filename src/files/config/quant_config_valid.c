@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "files/config/quant_config_block.h"
+#include "files/stored/layouts.h"
 
 static bool is_one_of(const char *word, const char *const *list)
 {
@@ -17,7 +18,7 @@ static bool is_one_of(const char *word, const char *const *list)
     return false;
 }
 
-/* Those whose tensors are read; "": MLX, and old files. */
+/* Besides those of layouts.h; "": MLX, and old files. */
 static const char *const methods[] = {
     "",
     "compressed-tensors",
@@ -28,19 +29,9 @@ static const char *const methods[] = {
     "modelopt_mxfp8",
     "fp8",
     "fbgemm_fp8",
-    "mxfp4",
-    "gpt_oss_mxfp4",
-    "gptq",
-    "gptq_marlin",
-    "awq",
-    "awq_marlin",
     "auto-round",
     "autoround",
     "intel/auto-round",
-    "bitsandbytes",
-    "torchao",
-    "quark",
-    "bitnet",
     NULL,
 };
 
@@ -63,11 +54,10 @@ enum dti_status dti_config_check_block(const struct dti_config_reading *reading,
                                        const struct dti_config_block *block,
                                        struct dti_error *reterr)
 {
-    static const char *const words[] = {"gptq", "gptq_marlin", "awq", "awq_marlin", NULL};
+    const struct dti_layout_ops *const layout = dti_layout_of_method(block->method);
     struct dti_quant_hint hint;
-    const bool of_words = is_one_of(block->method, words);
     const bool compressed = strncasecmp(block->method, "compressed", 10) == 0;
-    if (!is_one_of(block->method, methods))
+    if (!layout && !is_one_of(block->method, methods))
         return fail_word(reading, "quant_method", block->method, reterr);
     if (!is_one_of(block->algorithm, algorithms) &&
         !dti_config_algorithm(block->algorithm, block->group_size, &hint))
@@ -75,7 +65,7 @@ enum dti_status dti_config_check_block(const struct dti_config_reading *reading,
     if (compressed && !block->grouped)
         return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
                                "%s: it has no \"config_groups\"", reading->label);
-    if (of_words && block->no_groups)
+    if (layout && layout->grouped && block->no_groups)
         return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
                                "%s: its \"group_size\" is 0; it is -1 for whole rows",
                                reading->label);

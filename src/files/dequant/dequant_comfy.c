@@ -310,7 +310,7 @@ bool dti_comfy_is_marker(const struct dti_tensor *tensor)
            (length == end || tensor->name[length - end - 1] == '.');
 }
 
-const struct dti_read_layout dti_layout_comfy = {
+const struct dti_layout_ops dti_layout_comfy = {
     .name = "comfy",
     .dtype = DTI_NONE,
     .codes = ".weight",
@@ -321,7 +321,7 @@ const struct dti_read_layout dti_layout_comfy = {
     .fits = is_layer,
     .match = match_layer,
 };
-const struct dti_read_layout dti_layout_comfy_old = {
+const struct dti_layout_ops dti_layout_comfy_old = {
     .name = "comfy",
     .dtype = DTI_NONE,
     .codes = ".weight",

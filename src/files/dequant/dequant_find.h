@@ -16,10 +16,10 @@ struct dti_dequant_group {
     bool inverse;     /* scales are called X_scale_inv: those of rectangles, and factors for all
                        * their name */
     bool beside;      /* X is Y.weight, and scales are called Y.scale: of rectangles or blocks */
-    const struct dti_quant_row *stated;        /* it has a state, of this row; or NULL */
-    const struct dti_read_layout *layout_read; /* it is one of dequant_layouts.h; or NULL */
-    struct dti_file_dequant *view;             /* where it is */
-    bool bound;                                /* only rows of `layout` are meant */
+    const struct dti_quant_row *stated;       /* it has a state, of this row; or NULL */
+    const struct dti_layout_ops *layout_read; /* it is one of dequant_layouts.h; or NULL */
+    struct dti_file_dequant *view;            /* where it is */
+    bool bound;                               /* only rows of `layout` are meant */
     enum dti_quant_layout layout;
     bool told, told_high; /* there is a metadata entry */
     const char *told_dtype;
@@ -136,7 +136,7 @@ enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
                                  const uint64_t *shape, struct dti_dequant_found *ret,
                                  struct dti_error *reterr);
 
-/* dequant_gptq_parts.c: the part DTI_PART_ORDER of a matrix that is stored as it is shown, which is
+/* layouts/gptq_parts.c: the part DTI_PART_ORDER of a matrix that is stored as it is shown, which is
  * of that shape: the group of each column, after all else is known. */
 enum dti_status dti_dequant_order_columns(struct dti_file_dequant *dequant,
                                           const struct dti_dequant_group *group,

@@ -83,7 +83,7 @@ static enum dti_status match_gpt_oss(struct dti_file_dequant *dequant,
     return dti_dequant_show(dequant, group, 3, numbers, ret, reterr);
 }
 
-const struct dti_read_layout dti_layout_gpt_oss = {
+const struct dti_layout_ops dti_layout_gpt_oss = {
     .name = "gpt-oss",
     .codes = "_blocks",
     .numbers = "",
@@ -92,4 +92,5 @@ const struct dti_read_layout dti_layout_gpt_oss = {
     .suffix = {[DTI_PART_SCALE] = "_scales"},
     .fits = is_gpt_oss,
     .match = match_gpt_oss,
+    .methods = {"mxfp4", "gpt_oss_mxfp4"},
 };

@@ -5,22 +5,12 @@
 
 #include <string.h>
 
-static const struct dti_read_layout *const layouts[] = {
-    &dti_layout_gptq,    &dti_layout_awq,          &dti_layout_awq_fast, &dti_layout_mlx,
-    &dti_layout_gpt_oss, &dti_layout_bitsandbytes, &dti_layout_comfy,    &dti_layout_comfy_old,
-    &dti_layout_torchao, &dti_layout_pairs,        &dti_layout_bitnet,   &dti_layout_quark};
-
-const struct dti_read_layout *dti_read_layout_at(size_t i)
-{
-    return i < sizeof layouts / sizeof *layouts ? layouts[i] : NULL;
-}
-
-static size_t stem_of(const struct dti_read_layout *layout, const struct dti_tensor *tensor)
+static size_t stem_of(const struct dti_layout_ops *layout, const struct dti_tensor *tensor)
 {
     return tensor->name_length - strlen(layout->codes);
 }
 
-static bool is_called(const struct dti_read_layout *layout, const struct dti_tensor *tensor)
+static bool is_called(const struct dti_layout_ops *layout, const struct dti_tensor *tensor)
 {
     return tensor->format && !tensor->refusal &&
            (layout->dtype == DTI_NONE ? dti_may_be_codes(tensor)
@@ -29,8 +19,8 @@ static bool is_called(const struct dti_read_layout *layout, const struct dti_ten
 }
 
 /* The parts that there are. */
-static void gather(struct dti_file_dequant *dequant, const struct dti_read_layout *layout,
-                   size_t at, struct dti_dequant_group *ret)
+static void gather(struct dti_file_dequant *dequant, const struct dti_layout_ops *layout, size_t at,
+                   struct dti_dequant_group *ret)
 {
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
     struct dti_dequant_group group = {.at = at, .layout_read = layout, .view = dequant};
@@ -59,7 +49,7 @@ static bool is_alone(const struct dti_dequant_group *group)
 static enum dti_status name_numbers(struct dti_file_dequant *dequant,
                                     struct dti_dequant_group *group, struct dti_error *reterr)
 {
-    const struct dti_read_layout *const layout = group->layout_read;
+    const struct dti_layout_ops *const layout = group->layout_read;
     const struct dti_tensor *const tensor = &dequant->container->tensors[group->at];
     const size_t stem = stem_of(layout, tensor), end = strlen(layout->numbers);
     size_t taken;
@@ -83,8 +73,8 @@ enum dti_status dti_dequant_layout_of(struct dti_file_dequant *dequant, size_t a
                                       struct dti_dequant_group *group, struct dti_error *reterr)
 {
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-        const struct dti_read_layout *const layout = layouts[i];
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
+        const struct dti_layout_ops *const layout = *row;
         struct dti_dequant_group found;
         if (!is_called(layout, tensor))
             continue;
@@ -178,14 +168,13 @@ bool dti_layouts_part(const struct dti_quant_names *names, size_t at)
     const size_t length = tensors[at].name_length;
     if (tensors[at].part_of_weight)
         return true;
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
         for (unsigned part = 0; part < DTI_PART_COUNT; part++) {
-            const char *const suffix = layouts[i]->suffix[part];
+            const char *const suffix = (*row)->suffix[part];
             size_t codes;
             if (part != DTI_PART_CODES && suffix && dti_quant_name_ends(name, length, suffix) &&
-                dti_quant_names_find(names, name, length - strlen(suffix), layouts[i]->codes,
-                                     &codes) &&
-                is_called(layouts[i], &tensors[codes]))
+                dti_quant_names_find(names, name, length - strlen(suffix), (*row)->codes, &codes) &&
+                is_called(*row, &tensors[codes]))
                 return true;
         }
     }
@@ -199,11 +188,10 @@ bool dti_layouts_scale(const struct dti_quant_names *names, size_t at, size_t *r
         *ret_scale = tensor->weight->scale;
         return true;
     }
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-        const char *const suffix = layouts[i]->suffix[DTI_PART_SCALE];
-        if (suffix && is_called(layouts[i], tensor) &&
-            dti_quant_names_find(names, tensor->name, stem_of(layouts[i], tensor), suffix,
-                                 ret_scale))
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
+        const char *const suffix = (*row)->suffix[DTI_PART_SCALE];
+        if (suffix && is_called(*row, tensor) &&
+            dti_quant_names_find(names, tensor->name, stem_of(*row, tensor), suffix, ret_scale))
             return true;
     }
     return false;
@@ -225,18 +213,18 @@ bool dti_layouts_orphan(const struct dti_quant_names *names, size_t at, const ch
         return !dti_quant_names_find(names, tensor->name,
                                      tensor->name_length - (sizeof ".scale" - 1), ".weight", &stem);
     }
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-            const char *const suffix = layouts[i]->suffix[parts[k]];
+            const char *const suffix = (*row)->suffix[parts[k]];
             size_t codes;
-            if (!suffix || (!layouts[i]->sure && usual) ||
+            if (!suffix || (!(*row)->sure && usual) ||
                 !dti_quant_name_ends(tensor->name, tensor->name_length, suffix))
                 continue;
             if (dti_quant_names_find(names, tensor->name, tensor->name_length - strlen(suffix),
-                                     layouts[i]->codes, &codes))
+                                     (*row)->codes, &codes))
                 return false;
             if (!missing && (suffix[0] == '.' || dti_may_be_codes(tensor)))
-                missing = layouts[i]->codes;
+                missing = (*row)->codes;
         }
     }
     *ret_codes = missing;

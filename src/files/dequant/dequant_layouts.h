@@ -1,45 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layouts of other programs that are read, by the names of their tensors: "mlp.up_proj.qweight" is
- * the weight of mlp.up_proj. */
+ * Layouts of other programs are read by the rows of layouts.h: the tensors of each, and what its
+ * match() is made of. */
 #ifndef DTINFO_FILES_DEQUANT_DEQUANT_LAYOUTS_H
 #define DTINFO_FILES_DEQUANT_DEQUANT_LAYOUTS_H
 
 #include "files/dequant/dequant_find.h"
-
-/* Names: what comes before `codes` is the stem, which is followed by `numbers` in the view, and by
- * suffix[part] for each of the other parts. A row without a suffix of scales is not found by names:
- * match() looks whether there are any, and no configuration is read. */
-struct dti_read_layout {
-    const char *name;     /* of the layout */
-    enum dti_dtype dtype; /* of codes; DTI_NONE: any that they have */
-    const char *codes, *numbers;
-    const char *suffix[DTI_PART_COUNT]; /* that of the codes is not looked at */
-    bool sure;                          /* the names of codes alone tell that they are; else
-                                         * any other part does */
-    /* By dtypes and shapes; any part but the codes may be missing. NULL: always. */
-    bool (*fits)(const struct dti_dequant_group *group);
-    /* Fills all of *ret. Parts are plain arrays. */
-    enum dti_status (*match)(struct dti_file_dequant *dequant,
-                             const struct dti_dequant_group *group,
-                             const struct dti_quant_config *config, struct dti_dequant_found *ret,
-                             struct dti_error *reterr);
-};
+#include "files/stored/layouts.h"
 
 /* The layout by which tensor `at` holds codes, with its parts; NULL: by none. Fails with
  * DTI_NO_MEMORY, or DTI_BAD_INPUT where the numbers' name is taken. */
 enum dti_status dti_dequant_layout_of(struct dti_file_dequant *dequant, size_t at,
                                       struct dti_dequant_group *group, struct dti_error *reterr);
-
-/* The rows: dequant_gptq.c, dequant_mlx.c, dequant_gpt_oss.c, dequant_scaled.c, dequant_comfy.c,
- * dequant_torchao.c, dequant_shared_rows.c, dequant_quark.c. */
-extern const struct dti_read_layout dti_layout_gptq, dti_layout_awq, dti_layout_awq_fast;
-extern const struct dti_read_layout dti_layout_mlx, dti_layout_gpt_oss;
-extern const struct dti_read_layout dti_layout_bitsandbytes;
-extern const struct dti_read_layout dti_layout_comfy, dti_layout_comfy_old;
-extern const struct dti_read_layout dti_layout_torchao;
-extern const struct dti_read_layout dti_layout_pairs, dti_layout_bitnet;
-extern const struct dti_read_layout dti_layout_quark;
 
 /* By names and the dtype of codes, or the node of an ONNX model, alone: whether a tensor is a part,
  * not the codes, of such a tensor; and the scale of codes. */
@@ -58,9 +30,6 @@ bool dti_torchao_is_entry(const struct dti_metadata *entry); /* dequant_torchao.
 bool dti_comfy_is_marker(const struct dti_tensor *tensor);
 /* Whether the metadata say that the layer is quantized. */
 bool dti_comfy_has_layer(struct dti_file_dequant *dequant, const char *name, size_t length);
-
-/* Row i; NULL: there is none. */
-const struct dti_read_layout *dti_read_layout_at(size_t i);
 
 /* For fits(). NULL: it cannot be read, which whoever needs it reports. */
 const struct dti_quant_config *dti_dequant_config(struct dti_file_dequant *dequant);

@@ -335,7 +335,7 @@ static enum dti_status match_mlx(struct dti_file_dequant *dequant,
                               tensor.scales->format->name);
 }
 
-const struct dti_read_layout dti_layout_mlx = {
+const struct dti_layout_ops dti_layout_mlx = {
     .name = "mlx",
     .codes = ".weight",
     .numbers = ".weight",

@@ -23,12 +23,11 @@ void dti_part_names_init(struct dti_part_names *ret)
 {
     ret->count = 0;
     static const char *const activations[] = {".input_scale", ".pre_quant_scale"};
-    const struct dti_read_layout *layout;
-    for (size_t i = 0; (layout = dti_read_layout_at(i)) != NULL; i++) {
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
         for (unsigned part = 0; part < DTI_PART_COUNT; part++) {
-            if (part != DTI_PART_CODES && layout->suffix[part])
-                add_name(ret, layout->codes, layout->suffix[part], layout->suffix[DTI_PART_SCALE],
-                         NULL, layout->sure);
+            if (part != DTI_PART_CODES && (*row)->suffix[part])
+                add_name(ret, (*row)->codes, (*row)->suffix[part], (*row)->suffix[DTI_PART_SCALE],
+                         NULL, (*row)->sure);
         }
     }
     for (size_t i = 0; i < dti_quant_row_count; i++) {

@@ -367,7 +367,7 @@ static enum dti_status match_onnx(struct dti_file_dequant *dequant,
 }
 
 /* Not found by names. */
-static const struct dti_read_layout onnx_layout = {
+static const struct dti_layout_ops onnx_layout = {
     .name = "onnx", .codes = "", .numbers = "", .sure = true, .match = match_onnx};
 
 enum dti_status dti_dequant_onnx(struct dti_file_dequant *dequant, size_t at,

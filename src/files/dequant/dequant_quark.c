@@ -206,7 +206,7 @@ static enum dti_status match(struct dti_file_dequant *dequant,
     return dti_dequant_show(dequant, group, 2, numbers, ret, reterr);
 }
 
-const struct dti_read_layout dti_layout_quark = {
+const struct dti_layout_ops dti_layout_quark = {
     .name = "quark",
     .dtype = DTI_NONE,
     .codes = ".weight",
@@ -214,4 +214,5 @@ const struct dti_read_layout dti_layout_quark = {
     .suffix = {[DTI_PART_SCALE] = ".weight_scale", [DTI_PART_ZERO_POINT] = ".weight_zero_point"},
     .fits = is_quark,
     .match = match,
+    .methods = {"quark"},
 };

@@ -63,11 +63,12 @@ static enum dti_status match_rows(struct dti_file_dequant *dequant,
     return status;
 }
 
-const struct dti_read_layout dti_layout_bitsandbytes = {
+const struct dti_layout_ops dti_layout_bitsandbytes = {
     .name = "bitsandbytes",
     .dtype = DTI_INT8,
     .codes = ".weight",
     .numbers = ".weight",
     .suffix = {[DTI_PART_SCALE] = ".SCB", [DTI_PART_STATE] = ".weight_format"},
     .match = match_rows,
+    .methods = {"bitsandbytes"},
 };

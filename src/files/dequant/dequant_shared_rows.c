@@ -128,7 +128,7 @@ static enum dti_status match_bitnet(struct dti_file_dequant *dequant,
     return status;
 }
 
-const struct dti_read_layout dti_layout_pairs = {
+const struct dti_layout_ops dti_layout_pairs = {
     .name = "modelopt",
     .dtype = DTI_UINT8,
     .codes = ".weight",
@@ -137,7 +137,7 @@ const struct dti_read_layout dti_layout_pairs = {
     .fits = are_pairs,
     .match = match_pairs,
 };
-const struct dti_read_layout dti_layout_bitnet = {
+const struct dti_layout_ops dti_layout_bitnet = {
     .name = "bitnet",
     .dtype = DTI_UINT8,
     .codes = ".weight",
@@ -145,4 +145,5 @@ const struct dti_read_layout dti_layout_bitnet = {
     .suffix = {[DTI_PART_SCALE] = ".weight_scale"},
     .fits = is_bitnet,
     .match = match_bitnet,
+    .methods = {"bitnet"},
 };

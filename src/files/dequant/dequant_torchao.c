@@ -319,7 +319,7 @@ bool dti_torchao_is_entry(const struct dti_metadata *entry)
             memcmp(entry->value + 2, type, sizeof type - 1) == 0);
 }
 
-const struct dti_read_layout dti_layout_torchao = {
+const struct dti_layout_ops dti_layout_torchao = {
     .name = "torchao",
     .dtype = DTI_NONE,
     .codes = "._weight_qdata",
@@ -329,4 +329,5 @@ const struct dti_read_layout dti_layout_torchao = {
                [DTI_PART_TENSOR_SCALE] = "._weight_per_tensor_scale"},
     .sure = true,
     .match = match,
+    .methods = {"torchao"},
 };

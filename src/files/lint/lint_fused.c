@@ -8,18 +8,19 @@
 
 #include "files/lint/lint_parts.h"
 #include "files/stored/fused_modules.h"
+#include "files/stored/layouts.h"
 
 /* Methods of which loaders need one scheme for all parts. */
 static bool is_strict(const struct dti_file_dequant *dequant)
 {
-    static const char *const methods[] = {
-        "compressed-tensors", "compressed_tensors", "modelopt", "fp8", "gptq", "awq"};
-    const struct dti_quant_config *const config = &dequant->config;
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        if (dequant->has_config && config->file && strcmp(config->method, methods[i]) == 0)
-            return true;
-    }
-    return false;
+    static const char *const methods[] = {"compressed-tensors", "compressed_tensors", "modelopt",
+                                          "fp8"};
+    const char *const method = dequant->config.method;
+    const struct dti_layout_ops *const layout = dti_layout_of_method(method);
+    bool strict = layout && layout->one_scheme && strcmp(method, layout->methods[0]) == 0;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        strict |= strcmp(method, methods[i]) == 0;
+    return strict && dequant->has_config && dequant->config.file;
 }
 
 /* The first part of the same matrix before that one. */

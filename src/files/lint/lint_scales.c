@@ -227,7 +227,7 @@ static unsigned zeros_tail(const struct dti_dequant_tensor *how)
     return 0;
 }
 
-/* GPTQ subtracts 1 from zeros there, too: from each field, or from words, where fields borrow. */
+/* 1 is subtracted from zeros there, too: from each field, or from words, where fields borrow. */
 static bool is_zero_end(const struct dti_dequant_tensor *how, uint32_t end, unsigned tail)
 {
     const uint32_t mask = ~(uint32_t)0 >> (32 - tail);

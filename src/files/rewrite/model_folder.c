@@ -14,6 +14,7 @@
 #include "dtinfo/ascii.h"
 #include "dtinfo/json_edit.h"
 #include "dtinfo/remote.h"
+#include "files/stored/layouts.h"
 
 static const char config_name[] = "config.json", member[] = "quantization_config";
 
@@ -33,8 +34,10 @@ static bool is_of_tensors(const char *name, size_t length)
 /* They say how tensors were quantized that are others now. */
 static bool is_other_config(const char *name)
 {
-    return strcmp(name, "hf_quant_config.json") == 0 || strcmp(name, "quantize_config.json") == 0 ||
-           strcmp(name, "quant_config.json") == 0;
+    bool of_layout = false;
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++)
+        of_layout |= (*row)->config_file && strcmp(name, (*row)->config_file) == 0;
+    return of_layout || strcmp(name, "hf_quant_config.json") == 0;
 }
 
 struct companions {

@@ -165,7 +165,7 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     found->narrow = transcode->request.narrow ? transcode->request.scale : DTI_NONE;
     enum dti_status status = find_target(transcode, found, &target, reterr);
     if (status == DTI_OK)
-        status = target->plan(&transcode->pool, found, &plan, reterr);
+        status = target->plan(target, &transcode->pool, found, &plan, reterr);
     struct dti_transcoded input = plan;
     if (status == DTI_OK && transcode->inputs[origin].there)
         status = dti_transcode_add_input(&transcode->pool, found, &transcode->inputs[origin],

@@ -36,27 +36,29 @@ struct dti_transcoded {
                                    */
 };
 
-/* A target layout. */
+/* A target layout. plan() and config() are given the target that they are of. */
 struct dti_transcode_target {
     const char *name; /* "gptq" */
     /* Fills all of *ret from a tensor of the source, whose numbers have rank and shape of
      * found->shown. Reads scales where the verdict needs them, codes only if it must. Fails with
      * DTI_WRONG_KIND where the layout cannot hold the codes and scales: the message names the
      * tensor, and says what the layout holds. */
-    enum dti_status (*plan)(struct dti_pool *pool, struct dti_dequant_found *found,
-                            struct dti_transcoded *ret, struct dti_error *reterr);
+    enum dti_status (*plan)(const struct dti_transcode_target *target, struct dti_pool *pool,
+                            struct dti_dequant_found *found, struct dti_transcoded *ret,
+                            struct dti_error *reterr);
     /* The value of quantization_config by which loaders read it, with line feeds and two spaces a
      * level; all[i] are the tensors that were found; kept: a JSON array of the modules whose
      * matrices stay what they are, or NULL. Where there is none *ret_why says so, and nothing is
      * written. */
-    void (*config)(const struct dti_dequant_found *const *all, size_t count, const char *kept,
+    void (*config)(const struct dti_transcode_target *target,
+                   const struct dti_dequant_found *const *all, size_t count, const char *kept,
                    struct dti_buffer *ret, const char **ret_why);
     /* compressed-tensors, in place of config(): how a matrix that was planned is described in a
      * group of its configuration; false: there is no description. NULL: there is config(). */
     bool (*form)(const struct dti_dequant_found *found, struct dti_config_form *ret);
 };
 /* transcode_blocks.c: floats and blocks, whose codes are bytes or nibbles; those of ..._nvfp4 make
- * nvfp4 of mxfp4. transcode_words.c: integers with groups. */
+ * nvfp4 of mxfp4. layouts/words_written.c: integers with groups. */
 extern const struct dti_transcode_target dti_target_modelopt, dti_target_deepseek;
 extern const struct dti_transcode_target dti_target_compressed_nvfp4, dti_target_modelopt_nvfp4;
 extern const struct dti_transcode_target dti_target_gpt_oss;

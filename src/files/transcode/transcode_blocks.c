@@ -178,60 +178,42 @@ static enum dti_status refuse_blocks(const struct dti_dequant_found *found, cons
 }
 
 /* Blocks for compressed-tensors, whose tensor scale divides, or for modelopt. */
-static enum dti_status plan_blocks(struct dti_pool *pool, struct dti_dequant_found *found,
-                                   bool compressed, struct dti_transcoded *ret,
-                                   struct dti_error *reterr)
+static enum dti_status add_all_blocks(const struct dti_transcode_target *target,
+                                      struct dti_pool *pool, struct dti_dequant_found *found,
+                                      struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    const bool packed = compressed && found->how.bits < 8;
+    const bool compressed = target->form != NULL, packed = compressed && found->how.bits < 8;
     if (!has_common(found) || !dti_transcode_has_blocks(found))
-        return refuse_blocks(found, compressed ? "compressed-tensors" : "modelopt", reterr);
+        return refuse_blocks(found, target->name, reterr);
     const enum dti_status status = add_blocks(pool, found, packed ? "_packed" : "", ret, reterr);
     return status == DTI_OK && is_block(found, DTI_BLOCK_NVFP4)
                ? add_nv_scale(pool, found, compressed, ret, reterr)
                : status;
 }
 
-static enum dti_status plan_nvfp4(struct dti_pool *pool, struct dti_dequant_found *found,
-                                  bool compressed, struct dti_transcoded *ret,
+static enum dti_status plan_nvfp4(const struct dti_transcode_target *target, struct dti_pool *pool,
+                                  struct dti_dequant_found *found, struct dti_transcoded *ret,
                                   struct dti_error *reterr)
 {
+    const bool compressed = target->form != NULL;
     dti_transcode_begin(found, ret);
     if (is_block(found, DTI_BLOCK_MXFP4) && dti_transcode_has_blocks(found))
         return add_nvfp4(pool, found, compressed ? "_packed" : "", compressed, ret, reterr);
     if (found->how.block && has_common(found) && !is_block(found, DTI_BLOCK_MXFP8_E4M3))
-        return plan_blocks(pool, found, compressed, ret, reterr);
+        return add_all_blocks(target, pool, found, ret, reterr);
     return dti_transcode_refuse(found, reterr, "it is %s, and only mxfp4 becomes nvfp4",
                                 found->form.dtype);
 }
 
-static enum dti_status plan_compressed(struct dti_pool *pool, struct dti_dequant_found *found,
-                                       struct dti_transcoded *ret, struct dti_error *reterr)
+static enum dti_status plan(const struct dti_transcode_target *target, struct dti_pool *pool,
+                            struct dti_dequant_found *found, struct dti_transcoded *ret,
+                            struct dti_error *reterr)
 {
     dti_transcode_begin(found, ret);
-    if (dti_transcode_is_fp8(found))
-        return dti_transcode_compressed_fp8(pool, found, ret, reterr);
-    return plan_blocks(pool, found, true, ret, reterr);
-}
-
-static enum dti_status plan_compressed_nvfp4(struct dti_pool *pool, struct dti_dequant_found *found,
-                                             struct dti_transcoded *ret, struct dti_error *reterr)
-{
-    return plan_nvfp4(pool, found, true, ret, reterr);
-}
-
-static enum dti_status plan_modelopt(struct dti_pool *pool, struct dti_dequant_found *found,
-                                     struct dti_transcoded *ret, struct dti_error *reterr)
-{
-    dti_transcode_begin(found, ret);
-    if (dti_transcode_is_fp8(found))
-        return dti_transcode_modelopt_fp8(pool, found, ret, reterr);
-    return plan_blocks(pool, found, false, ret, reterr);
-}
-
-static enum dti_status plan_modelopt_nvfp4(struct dti_pool *pool, struct dti_dequant_found *found,
-                                           struct dti_transcoded *ret, struct dti_error *reterr)
-{
-    return plan_nvfp4(pool, found, false, ret, reterr);
+    if (!dti_transcode_is_fp8(found))
+        return add_all_blocks(target, pool, found, ret, reterr);
+    return target->form ? dti_transcode_compressed_fp8(pool, found, ret, reterr)
+                        : dti_transcode_modelopt_fp8(pool, found, ret, reterr);
 }
 
 static bool form_compressed(const struct dti_dequant_found *found, struct dti_config_form *ret)
@@ -270,12 +252,18 @@ static bool form_compressed_nvfp4(const struct dti_dequant_found *found,
 }
 
 /* One algorithm for all; fp8 has scales of activations besides. */
-static void put_modelopt(const struct dti_dequant_found *const *all, size_t count,
-                         const struct dti_block_format *block, const char *kept,
-                         struct dti_buffer *ret, const char **ret_why)
+static void config_modelopt(const struct dti_transcode_target *target,
+                            const struct dti_dequant_found *const *all, size_t count,
+                            const char *kept, struct dti_buffer *ret, const char **ret_why)
 {
-    const bool inputs = all[0]->form.input_scale;
+    const bool nvfp4 = target == &dti_target_modelopt_nvfp4, inputs = all[0]->form.input_scale;
+    const struct dti_block_format *const block =
+        nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : all[0]->how.block;
     const char *const algorithm = dti_config_modelopt_algorithm(block, inputs);
+    for (size_t i = 1; i < count && !nvfp4; i++) {
+        if (all[i]->how.block != block)
+            *ret_why = "the tensors are of several kinds, and modelopt has one algorithm for all";
+    }
     for (size_t i = 0; i < count; i++) {
         if (all[i]->form.input_scale != inputs)
             *ret_why = "only some of the tensors have scales of activations";
@@ -288,27 +276,11 @@ static void put_modelopt(const struct dti_dequant_found *const *all, size_t coun
         dti_config_put_modelopt(ret, algorithm, block ? block->length : 0, kept);
 }
 
-static void config_modelopt(const struct dti_dequant_found *const *all, size_t count,
-                            const char *kept, struct dti_buffer *ret, const char **ret_why)
-{
-    for (size_t i = 1; i < count; i++) {
-        if (all[i]->how.block != all[0]->how.block)
-            *ret_why = "the tensors are of several kinds, and modelopt has one algorithm for all";
-    }
-    put_modelopt(all, count, all[0]->how.block, kept, ret, ret_why);
-}
-
-static void config_modelopt_nvfp4(const struct dti_dequant_found *const *all, size_t count,
-                                  const char *kept, struct dti_buffer *ret, const char **ret_why)
-{
-    put_modelopt(all, count, &dti_block_formats[DTI_BLOCK_NVFP4], kept, ret, ret_why);
-}
-
 const struct dti_transcode_target dti_target_compressed_blocks = {
-    .name = "compressed-tensors", .plan = plan_compressed, .form = form_compressed};
+    .name = "compressed-tensors", .plan = plan, .form = form_compressed};
 const struct dti_transcode_target dti_target_compressed_nvfp4 = {
-    .name = "compressed-tensors", .plan = plan_compressed_nvfp4, .form = form_compressed_nvfp4};
+    .name = "compressed-tensors", .plan = plan_nvfp4, .form = form_compressed_nvfp4};
 const struct dti_transcode_target dti_target_modelopt = {
-    .name = "modelopt", .plan = plan_modelopt, .config = config_modelopt};
+    .name = "modelopt", .plan = plan, .config = config_modelopt};
 const struct dti_transcode_target dti_target_modelopt_nvfp4 = {
-    .name = "modelopt", .plan = plan_modelopt_nvfp4, .config = config_modelopt_nvfp4};
+    .name = "modelopt", .plan = plan_nvfp4, .config = config_modelopt};

@@ -104,13 +104,14 @@ static enum dti_status add_compressed_groups(struct dti_pool *pool,
                               plain ? 128 : 0, part, reterr);
 }
 
-static enum dti_status plan_compressed(struct dti_pool *pool, struct dti_dequant_found *found,
+static enum dti_status plan_compressed(const struct dti_transcode_target *target,
+                                       struct dti_pool *pool, struct dti_dequant_found *found,
                                        struct dti_transcoded *ret, struct dti_error *reterr)
 {
     static const struct dti_grouped_wants wants = {.biases = false};
     struct dti_grouped *grouped = NULL;
     dti_transcode_begin(found, ret);
-    enum dti_status status = dti_grouped_new(&grouped, pool, found, "compressed-tensors", reterr);
+    enum dti_status status = dti_grouped_new(&grouped, pool, found, target->name, reterr);
     if (status == DTI_OK)
         status = check_compressed(grouped, reterr);
     if (status == DTI_OK)

@@ -106,7 +106,7 @@ enum dti_status dti_file_transcode_config(const struct dti_file_transcode *trans
     if (*ret_why)
         used = 0;
     if (used > 0 && !several && !target->form)
-        target->config(all, used, kept, ret, ret_why);
+        target->config(target, all, used, kept, ret, ret_why);
     else if (used > 0)
         put_groups(transcode, kept, ret, ret_why);
     free((void *)all);

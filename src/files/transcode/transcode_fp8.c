@@ -136,9 +136,11 @@ void dti_transcode_fp8_form(const struct dti_dequant_found *found, struct dti_co
 }
 
 /* Rectangles with a scale each, or all with the same one. */
-static enum dti_status plan_deepseek(struct dti_pool *pool, struct dti_dequant_found *found,
+static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
+                                     struct dti_pool *pool, struct dti_dequant_found *found,
                                      struct dti_transcoded *ret, struct dti_error *reterr)
 {
+    (void)target;
     const unsigned rank = found->shown.rank;
     dti_transcode_begin(found, ret);
     if (!dti_transcode_is_fp8(found) || rank < 2)
@@ -166,9 +168,11 @@ static enum dti_status plan_deepseek(struct dti_pool *pool, struct dti_dequant_f
     return dti_transcode_set_number(pool, scale, part) ? DTI_OK : dti_no_memory(reterr);
 }
 
-static void config_deepseek(const struct dti_dequant_found *const *all, size_t count,
+static void config_deepseek(const struct dti_transcode_target *target,
+                            const struct dti_dequant_found *const *all, size_t count,
                             const char *kept, struct dti_buffer *ret, const char **ret_why)
 {
+    (void)target;
     const uint64_t *block = NULL;
     for (size_t i = 0; i < count; i++) {
         const uint64_t *const own = sides_of(all[i]);

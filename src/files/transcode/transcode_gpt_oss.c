@@ -123,9 +123,11 @@ static enum dti_status read_parts(struct dti_pool *pool, struct dti_dequant_foun
     return DTI_OK;
 }
 
-static enum dti_status plan(struct dti_pool *pool, struct dti_dequant_found *found,
-                            struct dti_transcoded *ret, struct dti_error *reterr)
+static enum dti_status plan(const struct dti_transcode_target *target, struct dti_pool *pool,
+                            struct dti_dequant_found *found, struct dti_transcoded *ret,
+                            struct dti_error *reterr)
 {
+    (void)target;
     const struct dti_dequant_tensor *const how = &found->how;
     const uint64_t *const shape = found->shown.shape;
     const bool same = how->matrix > 0 && strcmp(found->form.layout, "gpt-oss") == 0;
@@ -152,9 +154,11 @@ static enum dti_status plan(struct dti_pool *pool, struct dti_dequant_found *fou
     return DTI_OK;
 }
 
-static void config(const struct dti_dequant_found *const *all, size_t count, const char *kept,
+static void config(const struct dti_transcode_target *target,
+                   const struct dti_dequant_found *const *all, size_t count, const char *kept,
                    struct dti_buffer *ret, const char **ret_why)
 {
+    (void)target;
     for (size_t i = 0; i < count; i++) {
         const struct dti_tensor *const shown = &all[i]->shown;
         if (!dti_quant_name_ends(shown->name, shown->name_length, ".experts.gate_up_proj") &&

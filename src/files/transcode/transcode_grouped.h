@@ -53,7 +53,7 @@ struct dti_transcode_part *dti_grouped_add(struct dti_transcoded *ret,
 enum dti_status dti_grouped_check_rows(const struct dti_grouped *grouped, struct dti_error *reterr);
 enum dti_status dti_grouped_check_groups(const struct dti_grouped *grouped,
                                          struct dti_error *reterr);
-/* transcode_words.c: a part that has the group of each column. */
+/* layouts/words_written.c: a part that has the group of each column. */
 void dti_grouped_add_order(struct dti_transcoded *ret, struct dti_grouped *grouped,
                            const char *suffix);
 
@@ -109,15 +109,5 @@ enum dti_group_values {
 enum dti_status dti_grouped_values(struct dti_pool *pool, const struct dti_grouped *grouped,
                                    enum dti_group_values values, bool turned, unsigned less,
                                    struct dti_transcode_part *part, struct dti_error *reterr);
-
-/* transcode_words_config.c */
-void dti_gptq_config(const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                     struct dti_buffer *ret, const char **ret_why);
-void dti_gptq_v2_config(const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                        struct dti_buffer *ret, const char **ret_why);
-void dti_awq_config(const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                    struct dti_buffer *ret, const char **ret_why);
-void dti_mlx_config(const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                    struct dti_buffer *ret, const char **ret_why);
 
 #endif

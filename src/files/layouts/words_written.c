@@ -8,9 +8,12 @@
  *
  * Codes, scales and zero points stay what they are; only MLX has biases in place of zero points.
  * Sources: GPTQModel 7.7 (nn_modules/qlinear, utils/model.py), AutoAWQ 0.2.9
- * (modules/linear/gemm.py), MLX 0.32.4 (mx.quantize). */
+ * (modules/linear/gemm.py), MLX 0.32.4 (mx.quantize). Configurations are as transformers 5.23
+ * (GPTQConfig, AwqConfig), GPTQModel 7.7 (QuantizeConfig), vLLM and mlx-lm 0.32 (utils.load_model)
+ * read them. */
 #include <stdio.h>
 
+#include "containers/json_quoted.h"
 #include "dtinfo/little_endian.h"
 #include "files/transcode/transcode_grouped.h"
 
@@ -117,44 +120,6 @@ static enum dti_status check_gptq(const struct dti_grouped *grouped, struct dti_
     return DTI_OK;
 }
 
-/* less: subtracted from zero points. */
-static enum dti_status plan_either_gptq(struct dti_pool *pool, struct dti_dequant_found *found,
-                                        const char *target, unsigned less,
-                                        struct dti_transcoded *ret, struct dti_error *reterr)
-{
-    const struct dti_grouped_wants wants = {.no_zero_point = less > 0};
-    struct dti_grouped *grouped = NULL;
-    enum dti_status status = begin(pool, found, target, check_gptq, &wants, ret, &grouped, reterr);
-    if (status != DTI_OK)
-        return status;
-    const uint64_t rows = grouped->rows, columns = grouped->columns, groups = grouped->groups;
-    (void)snprintf(ret->told, sizeof ret->told, "%s", target);
-    struct dti_transcode_part *part =
-        dti_grouped_add(ret, grouped, ".qweight", DTI_INT32, columns * grouped->bits / 32, rows);
-    status = dti_grouped_codes(pool, grouped, DTI_ORDER_DOWN, false, part, reterr);
-    if (status != DTI_OK)
-        return status;
-    part = dti_grouped_add(ret, grouped, ".qzeros", DTI_INT32, groups, rows * grouped->bits / 32);
-    status = dti_grouped_values(pool, grouped, DTI_GROUP_ZEROS_ALONG, true, less, part, reterr);
-    if (status != DTI_OK)
-        return status;
-    part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, groups, rows);
-    dti_grouped_add_order(ret, grouped, ".g_idx");
-    return dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, true, 0, part, reterr);
-}
-
-static enum dti_status plan_gptq(struct dti_pool *pool, struct dti_dequant_found *found,
-                                 struct dti_transcoded *ret, struct dti_error *reterr)
-{
-    return plan_either_gptq(pool, found, "gptq", 1, ret, reterr);
-}
-
-static enum dti_status plan_gptq_v2(struct dti_pool *pool, struct dti_dequant_found *found,
-                                    struct dti_transcoded *ret, struct dti_error *reterr)
-{
-    return plan_either_gptq(pool, found, "gptq_v2", 0, ret, reterr);
-}
-
 static enum dti_status check_awq(const struct dti_grouped *grouped, struct dti_error *reterr)
 {
     enum dti_status status = check_matrix(grouped, reterr);
@@ -172,25 +137,37 @@ static enum dti_status check_awq(const struct dti_grouped *grouped, struct dti_e
     return DTI_OK;
 }
 
-static enum dti_status plan_awq(struct dti_pool *pool, struct dti_dequant_found *found,
-                                struct dti_transcoded *ret, struct dti_error *reterr)
+static enum dti_status plan_transposed(const struct dti_transcode_target *target,
+                                       struct dti_pool *pool, struct dti_dequant_found *found,
+                                       struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    static const struct dti_grouped_wants wants = {.biases = false};
+    const bool awq = target == &dti_target_awq;
+    const unsigned less = target == &dti_target_gptq; /* subtracted from zero points */
+    const struct dti_grouped_wants wants = {.no_zero_point = less > 0};
     struct dti_grouped *grouped = NULL;
-    enum dti_status status = begin(pool, found, "awq", check_awq, &wants, ret, &grouped, reterr);
+    enum dti_status status = begin(pool, found, target->name, awq ? check_awq : check_gptq, &wants,
+                                   ret, &grouped, reterr);
     if (status != DTI_OK)
         return status;
     const uint64_t rows = grouped->rows, columns = grouped->columns, groups = grouped->groups;
+    const uint64_t row_words = rows * grouped->bits / 32;
     struct dti_transcode_part *part =
-        dti_grouped_add(ret, grouped, ".qweight", DTI_INT32, columns, rows / 8);
-    status = dti_grouped_codes(pool, grouped, DTI_ORDER_LANES, false, part, reterr);
+        dti_grouped_add(ret, grouped, ".qweight", DTI_INT32,
+                        awq ? columns : columns * grouped->bits / 32, awq ? row_words : rows);
+    status = dti_grouped_codes(pool, grouped, awq ? DTI_ORDER_LANES : DTI_ORDER_DOWN, false, part,
+                               reterr);
     if (status != DTI_OK)
         return status;
-    part = dti_grouped_add(ret, grouped, ".qzeros", DTI_INT32, groups, rows / 8);
-    status = dti_grouped_values(pool, grouped, DTI_GROUP_ZEROS_LANES, true, 0, part, reterr);
+    part = dti_grouped_add(ret, grouped, ".qzeros", DTI_INT32, groups, row_words);
+    status = dti_grouped_values(pool, grouped, awq ? DTI_GROUP_ZEROS_LANES : DTI_GROUP_ZEROS_ALONG,
+                                true, less, part, reterr);
     if (status != DTI_OK)
         return status;
     part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, groups, rows);
+    if (!awq) {
+        (void)snprintf(ret->told, sizeof ret->told, "%s", target->name);
+        dti_grouped_add_order(ret, grouped, ".g_idx");
+    }
     return dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, true, 0, part, reterr);
 }
 
@@ -212,12 +189,14 @@ static enum dti_status check_mlx(const struct dti_grouped *grouped, struct dti_e
     return DTI_OK;
 }
 
-static enum dti_status plan_mlx(struct dti_pool *pool, struct dti_dequant_found *found,
-                                struct dti_transcoded *ret, struct dti_error *reterr)
+static enum dti_status plan_mlx(const struct dti_transcode_target *target, struct dti_pool *pool,
+                                struct dti_dequant_found *found, struct dti_transcoded *ret,
+                                struct dti_error *reterr)
 {
     static const struct dti_grouped_wants wants = {.biases = true};
     struct dti_grouped *grouped = NULL;
-    enum dti_status status = begin(pool, found, "mlx", check_mlx, &wants, ret, &grouped, reterr);
+    enum dti_status status =
+        begin(pool, found, target->name, check_mlx, &wants, ret, &grouped, reterr);
     if (status != DTI_OK)
         return status;
     const uint64_t rows = grouped->height, groups = grouped->groups;
@@ -235,11 +214,115 @@ static enum dti_status plan_mlx(struct dti_pool *pool, struct dti_dequant_found 
     return dti_grouped_values(pool, grouped, DTI_GROUP_BIASES, false, 0, part, reterr);
 }
 
+/* What is said of all tensors at once. */
+struct words_scheme {
+    unsigned bits;
+    long long length;         /* -1: a row has one scale */
+    unsigned long long group; /* the same: of its columns */
+    bool symmetric, ordered, head;
+};
+
+static struct words_scheme scheme_of(const struct dti_dequant_found *found)
+{
+    static const char head[] = "lm_head.weight";
+    struct dti_grouped grouped;
+    (void)dti_grouped_facts(&grouped, found, "", NULL); /* it was planned */
+    return (struct words_scheme){
+        .bits = grouped.bits,
+        .length = grouped.length == grouped.columns ? -1 : (long long)grouped.length,
+        .group = grouped.length,
+        .symmetric = found->symmetric,
+        .ordered = dti_dequant_order(&found->how) != NULL,
+        .head = dti_quant_name_ends(found->shown.name, found->shown.name_length, head),
+    };
+}
+
+/* False: tensors differ, which *ret_why says. */
+static bool find_scheme(const struct dti_dequant_found *const *all, size_t count,
+                        struct words_scheme *ret, const char **ret_why)
+{
+    *ret = scheme_of(all[0]);
+    for (size_t i = 1; i < count; i++) {
+        const struct words_scheme other = scheme_of(all[i]);
+        if (other.bits != ret->bits || other.length != ret->length) {
+            *ret_why = "its loaders have one code width and one length of groups for all tensors";
+            return false;
+        }
+        ret->symmetric = ret->symmetric && other.symmetric;
+        ret->ordered = ret->ordered || other.ordered;
+        ret->head = ret->head || other.head;
+    }
+    return true;
+}
+
+static const char *boolean(bool value)
+{
+    return value ? "true" : "false";
+}
+
+static void config_gptq(const struct dti_transcode_target *target,
+                        const struct dti_dequant_found *const *all, size_t count, const char *kept,
+                        struct dti_buffer *ret, const char **ret_why)
+{
+    struct words_scheme scheme;
+    (void)kept; /* what has no qweight is not quantized */
+    if (!find_scheme(all, count, &scheme, ret_why))
+        return;
+    dti_buffer_print(ret,
+                     "{\n  \"quant_method\": \"gptq\",\n  \"bits\": %u,\n  \"group_size\": %lld,\n"
+                     "  \"desc_act\": %s,\n  \"sym\": %s,\n  \"lm_head\": %s,\n"
+                     "  \"checkpoint_format\": \"%s\"\n}",
+                     scheme.bits, scheme.length, boolean(scheme.ordered), boolean(scheme.symmetric),
+                     boolean(scheme.head), target->name);
+}
+
+static void config_awq(const struct dti_transcode_target *target,
+                       const struct dti_dequant_found *const *all, size_t count, const char *kept,
+                       struct dti_buffer *ret, const char **ret_why)
+{
+    (void)target;
+    struct words_scheme scheme;
+    if (!find_scheme(all, count, &scheme, ret_why))
+        return;
+    dti_buffer_print(
+        ret,
+        "{\n  \"quant_method\": \"awq\",\n  \"bits\": 4,\n  \"group_size\": %lld,\n"
+        "  \"zero_point\": true,\n  \"version\": \"gemm\",\n  \"modules_to_not_convert\": ",
+        scheme.length);
+    dti_buffer_puts(ret, kept ? kept : "[]");
+    dti_buffer_puts(ret, "\n}");
+}
+
+/* Tensors that differ from the first one have members of their own. */
+static void config_mlx(const struct dti_transcode_target *target,
+                       const struct dti_dequant_found *const *all, size_t count, const char *kept,
+                       struct dti_buffer *ret, const char **ret_why)
+{
+    (void)target;
+    const struct words_scheme usual = scheme_of(all[0]);
+    (void)kept; /* what has no scales is not quantized */
+    (void)ret_why;
+    dti_buffer_print(ret, "{\n  \"group_size\": %llu,\n  \"bits\": %u,\n  \"mode\": \"affine\"",
+                     usual.group, usual.bits);
+    for (size_t i = 1; i < count; i++) {
+        const struct dti_tensor *const shown = &all[i]->shown;
+        const struct words_scheme own = scheme_of(all[i]);
+        if (own.bits == usual.bits && own.group == usual.group)
+            continue;
+        dti_buffer_puts(ret, ",\n  ");
+        dti_json_quoted(ret, shown->name, shown->name_length - (sizeof weight - 1));
+        dti_buffer_print(
+            ret, ": {\n    \"group_size\": %llu,\n    \"bits\": %u,\n    \"mode\": \"affine\"\n  }",
+            own.group, own.bits);
+    }
+    dti_buffer_puts(ret, "\n}");
+}
+
 const struct dti_transcode_target dti_target_gptq = {
-    .name = "gptq", .plan = plan_gptq, .config = dti_gptq_config};
+    .name = "gptq", .plan = plan_transposed, .config = config_gptq};
 const struct dti_transcode_target dti_target_gptq_v2 = {
-    .name = "gptq_v2", .plan = plan_gptq_v2, .config = dti_gptq_v2_config};
+    .name = "gptq_v2", .plan = plan_transposed, .config = config_gptq};
 const struct dti_transcode_target dti_target_awq = {
-    .name = "awq", .plan = plan_awq, .config = dti_awq_config};
+    .name = "awq", .plan = plan_transposed, .config = config_awq};
 const struct dti_transcode_target dti_target_mlx = {
-    .name = "mlx", .plan = plan_mlx, .config = dti_mlx_config};
+    .name = "mlx", .plan = plan_mlx, .config = config_mlx};

@@ -11,7 +11,7 @@
  * in an order of its own within a word, and zero points as they are. A number is
  * scale x (code - zero point). Sources: GPTQModel 7.7 (utils/model_dequant.py,
  * nn_modules/qlinear), AutoAWQ 0.2.9 (modules/linear/gemm.py). */
-#include "files/dequant/dequant_gptq.h"
+#include "files/layouts/gptq.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -351,8 +351,28 @@ static enum dti_status refuse_fast(struct dti_file_dequant *dequant,
     .suffix = {[DTI_PART_SCALE] = ".scales",                                                 \
                [DTI_PART_ZERO_POINT] = ".qzeros",                                            \
                [DTI_PART_ORDER] = ".g_idx"}
-const struct dti_read_layout dti_layout_gptq = {
-    .name = "gptq", PARTS(32), .fits = is_gptq, .match = match_gptq};
-const struct dti_read_layout dti_layout_awq = {
-    .name = "awq", PARTS(32), .fits = is_awq, .match = match_awq};
-const struct dti_read_layout dti_layout_awq_fast = {.name = "awq", PARTS(16), .match = refuse_fast};
+const struct dti_layout_ops dti_layout_gptq = {
+    .name = "gptq",
+    PARTS(32),
+    .fits = is_gptq,
+    .match = match_gptq,
+    .methods = {"gptq", "gptq_marlin"},
+    .config_file = "quantize_config.json", /* AutoGPTQ's */
+    .packings = {{"auto_round:auto_gptq", "gptq"},
+                 {"auto_round:gptqmodel", "gptq_v2"}, /* zero points as they are */
+                 {"auto_round", "gptq_v2"}},
+    .grouped = true,
+    .one_scheme = true,
+};
+const struct dti_layout_ops dti_layout_awq = {
+    .name = "awq",
+    PARTS(32),
+    .fits = is_awq,
+    .match = match_awq,
+    .methods = {"awq", "awq_marlin"},
+    .config_file = "quant_config.json", /* that of old versions of AutoAWQ */
+    .packings = {{"auto_round:auto_awq", "gemm"}},
+    .grouped = true,
+    .one_scheme = true,
+};
+const struct dti_layout_ops dti_layout_awq_fast = {.name = "awq", PARTS(16), .match = refuse_fast};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The list of layouts: see layouts.h. */
+#include "files/stored/layouts.h"
+
+#include <strings.h>
+
+#define ROW(name) &dti_layout_##name
+const struct dti_layout_ops *const dti_layouts[] = {DTI_LAYOUTS(ROW), NULL};
+#undef ROW
+
+const struct dti_layout_ops *dti_layout_of_method(const char *method)
+{
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
+        for (const char *const *word = (*row)->methods; *word; word++) {
+            if (strcasecmp(method, *word) == 0)
+                return *row;
+        }
+    }
+    return NULL;
+}
