@@ -34,7 +34,7 @@ struct dti_layout_ops {
                              const struct dti_dequant_group *group,
                              const struct dti_quant_config *config, struct dti_dequant_found *ret,
                              struct dti_error *reterr);
-    /* In configurations. */
+    /* In configurations; the last of each array stays empty. */
     const char *methods[3];  /* words of "quant_method", first the one that is in use most */
     const char *config_file; /* all of which is about it; NULL: none */
     struct dti_layout_packing packings[4];
