@@ -311,11 +311,10 @@ bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, struct dt
     }
     dti_buffer_free(&text);
     part->pairs.bytes = dti_gguf_at(stream) - part->pairs.offset;
-    const struct dti_container *const container = stream->opening->container;
-    const struct dti_metadata *const own =
-        count > 0 ? &container->metadata[part->first_metadata] : NULL;
+    struct dti_opening *const opening = stream->opening;
     return good && dti_opening_check_names(
-                       stream->opening, own, container->metadata_count - part->first_metadata,
+                       opening, dti_opening_metadata_from(opening, part->first_metadata),
+                       opening->container->metadata_count - part->first_metadata,
                        DTI_NAMED(struct dti_metadata, key),
                        (struct dti_subject){.what = "the key", .argument = true}, " occurs twice");
 }

@@ -217,11 +217,10 @@ static bool read_tensors(struct gguf_reading *work)
 
 static bool check_names(const struct gguf_reading *work)
 {
-    const struct dti_container *const container = work->opening->container;
-    const struct dti_tensor *const own =
-        work->tensor_count > 0 ? &container->tensors[work->part->first_tensor] : NULL;
+    struct dti_opening *const opening = work->opening;
     return dti_opening_check_names(
-        work->opening, own, (size_t)work->tensor_count, DTI_NAMED(struct dti_tensor, name),
+        opening, dti_opening_tensors_from(opening, work->part->first_tensor),
+        (size_t)work->tensor_count, DTI_NAMED(struct dti_tensor, name),
         (struct dti_subject){.what = "tensor", .argument = true}, " occurs twice");
 }
 

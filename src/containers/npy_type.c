@@ -2,7 +2,8 @@
  *
  * The types of .npy headers: "<f4" and the like, and the names of ml_dtypes that some writers put
  * there. '>' is big-endian and everything else little-endian, so that a file means the same on
- * every machine; numpy, which writes '<' and '>' wherever there is an order, agrees. */
+ * every machine; numpy, which writes '<' and '>' wherever there is an order, agrees. And what a
+ * type makes of a tensor: its dtype and layout, or why it is not read; its size. */
 #include <stdio.h>
 #include <string.h>
 

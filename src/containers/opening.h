@@ -41,6 +41,19 @@ bool dti_opening_refuse_of(struct dti_opening *opening, struct dti_subject subje
  * the subject. */
 bool dti_opening_check_names(struct dti_opening *opening, const void *items, size_t count,
                              struct dti_named named, struct dti_subject subject, const char *text);
+/* What the container has from `first` on; NULL: nothing. */
+static inline struct dti_tensor *dti_opening_tensors_from(const struct dti_opening *opening,
+                                                          size_t first)
+{
+    const struct dti_container *const container = opening->container;
+    return first < container->tensor_count ? &container->tensors[first] : NULL;
+}
+static inline struct dti_metadata *dti_opening_metadata_from(const struct dti_opening *opening,
+                                                             size_t first)
+{
+    const struct dti_container *const container = opening->container;
+    return first < container->metadata_count ? &container->metadata[first] : NULL;
+}
 bool dti_opening_no_memory(struct dti_opening *opening);
 /* Why dti_json_next() or dti_json_skip() failed. The text begins as that of dti_opening_refuse(),
  * and the JSON starts so many bytes after the beginning of the file. */

@@ -102,11 +102,9 @@ bool dti_safetensors_header_check(struct dti_opening *opening, size_t first_tens
     const struct dti_container *const container = opening->container;
     const size_t count = container->tensor_count - first_tensor;
     const size_t metadata_count = container->metadata_count - first_metadata;
-    struct dti_tensor *const tensors = count > 0 ? &container->tensors[first_tensor] : NULL;
-    const struct dti_metadata *const metadata =
-        metadata_count > 0 ? &container->metadata[first_metadata] : NULL;
-    if (!dti_opening_check_names(opening, metadata, metadata_count,
-                                 DTI_NAMED(struct dti_metadata, key),
+    struct dti_tensor *const tensors = dti_opening_tensors_from(opening, first_tensor);
+    if (!dti_opening_check_names(opening, dti_opening_metadata_from(opening, first_metadata),
+                                 metadata_count, DTI_NAMED(struct dti_metadata, key),
                                  (struct dti_subject){.what = "metadata"}, " occurs twice") ||
         !dti_opening_check_names(opening, tensors, count, DTI_NAMED(struct dti_tensor, name),
                                  (struct dti_subject){.what = "tensor"}, " occurs twice"))
