@@ -5,18 +5,14 @@
 #include <string.h>
 
 #include "cli/shell/option.h"
-
-static bool is_name(const char *long_name, const char *name, size_t length)
-{
-    return strncmp(long_name, name, length) == 0 && long_name[length] == '\0';
-}
+#include "dtinfo/ascii.h"
 
 const struct dti_option *dti_option_find_long(const struct dti_option *options, const char *name,
                                               size_t length)
 {
     for (; options && options->kind != DTI_OPTION_END; options++) {
-        if (is_name(options->long_name, name, length) ||
-            (options->alias && is_name(options->alias, name, length)))
+        if (dti_text_is(name, length, options->long_name) ||
+            (options->alias && dti_text_is(name, length, options->alias)))
             return options;
     }
     return NULL;
