@@ -13,8 +13,9 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Rows of src/answers/*.def whose value is one member: an identifier after "me->" or "&me->", with members and indices.
-SCALAR = re.compile(r"^\s*(BOOL|UINT|POSITIVE|INT|DOUBLE|MEASURE|TEXT|CHOICE|TOKEN|LIKE|NUMBER|FIGURE|SPELLED_LIKE)(_OR_NULL)?\(")
+# Rows of src/answers/*.def that have one value, and values that only name a member of `me`.
+SCALAR = re.compile(r"^\s*(BOOL|UINT|POSITIVE|INT|DOUBLE|MEASURE|TEXT|CHOICE|TOKEN|LIKE|NUMBER|FIGURE|SPELLED_LIKE)(_OR_NULL)?\(",
+                    re.MULTILINE)
 PLAIN = re.compile(r"[!&]?me->\w+(?:\.\w+|->\w+|\[\w+\])*$")
 
 
@@ -31,9 +32,9 @@ def naming(word):
     return sum(word in path.read_text(encoding="utf-8").lower() for path in sources("src"))
 
 
-def lines_with(pattern, outside):
-    """Lines of src outside a folder, and the files they are in."""
-    found = [len(re.findall(pattern, path.read_text(encoding="utf-8"), flags=re.MULTILINE)) for path in sources("src")
+def lines_with(word, outside):
+    """Lines of src outside a folder that have a word, and the files they are in."""
+    found = [sum(word in line for line in path.read_text(encoding="utf-8").splitlines()) for path in sources("src")
              if ROOT / outside not in path.parents]
     return sum(found), sum(count > 0 for count in found)
 
@@ -62,7 +63,7 @@ def rows():
     for path in sources("src/answers", endings=(".def",)):
         text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         blocks += len(re.findall(r"^\s*DO\(", text, flags=re.MULTILINE))
-        for match in re.finditer(SCALAR.pattern, text, flags=re.MULTILINE):
+        for match in SCALAR.finditer(text):
             values = [value for value in arguments(text[match.end() - 1:])[1:-1] if not re.fullmatch(r"[A-Z_]+|\w+_words", value)]
             scalar += 1
             plain += all(PLAIN.fullmatch(value) for value in values)
@@ -78,9 +79,9 @@ def calls(build):
         path, _, symbol = line.partition(".c.o:")
         *_, kind, name = symbol.split()
         if kind == "U":
-            wanted[pathlib.Path(path).name].add(name)
+            wanted[path].add(name)
         elif kind == "T":
-            home[name] = pathlib.Path(path).name
+            home[name] = path
     return {one: {home[name] for name in names if name in home} - {one} for one, names in wanted.items()}
 
 
@@ -117,7 +118,7 @@ def main():
     scalar, plain, blocks = rows()
     table = [("lines of src", lines("src")), ("lines of include", lines("include")), ("lines of src/files", lines("src/files")),
              ("files that name gptq", naming("gptq")), ("files that name modelopt", naming("modelopt")),
-             ("DTI_CONTAINER_ outside src/containers: lines, files", "%d, %d" % lines_with(r"^.*DTI_CONTAINER_.*$", "src/containers")),
+             ("DTI_CONTAINER_ outside src/containers: lines, files", "%d, %d" % lines_with("DTI_CONTAINER_", "src/containers")),
              ("rows of answers with one value, those that only name members", f"{scalar}, {plain} ({100 * plain / scalar:.0f} %)"),
              ("blocks of statements between rows", blocks),
              ("folders of src with more than 40 files",
@@ -128,7 +129,7 @@ def main():
     for name, value in table:
         print(f"{value!s:>14}  {name}")
     if options.build and options.circles:
-        print("\n".join(" ".join(one) for one in found))
+        print("\n".join(" ".join(path.rpartition("/")[2] for path in one) for one in found))
 
 
 if __name__ == "__main__":

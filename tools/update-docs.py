@@ -85,6 +85,7 @@ class Tables:
 
         self.facts = ask("__introspect")
         self.list = ask("list", "--json")
+        self.told = ()  # the documents on which the page that is made has sections of its own
         self.documents = Schemas(pathlib.Path(program).resolve().parent / "schemas")
         self.commands = [c for c in self.facts["commands"] if not c["hidden"]]
 

@@ -11,6 +11,9 @@ import sys
 
 import pages
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "schema"))
+import checker  # noqa: E402
+
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT",
             "SEE ALSO"]
 # Colour follows conventions of other programs, so these have no row in the program's tables.
@@ -174,7 +177,7 @@ def check_json_page(judge, page, program, facts):
     """Every member of a schema is explained, and nothing else; tests/schema shows that documents have them."""
     known = set()
     for path in (pathlib.Path(program).parent / "schemas").glob("*.json"):
-        properties_of(json.loads(path.read_text(encoding="utf-8")), known)
+        known |= checker.members(json.loads(path.read_text(encoding="utf-8")))
     documented = set()
     for term in re.findall(r"^\*([a-z0-9_.\[\]]+)\* \(", page.text(), flags=re.MULTILINE):
         documented |= {part.removesuffix("[]") for part in term.split(".")}
@@ -185,17 +188,6 @@ def check_json_page(judge, page, program, facts):
     judge.check(claimed == set(facts["schemas"]), f"{page.name}: lists {sorted(claimed)}")
     for name in claimed:
         judge.check(f"\n## {name}\n" in page.text(), f"{page.name}: no section on {name}")
-
-
-def properties_of(schema, ret):
-    """The names of all members that a schema knows."""
-    if isinstance(schema, dict):
-        ret |= set(schema.get("properties", {}))
-        for part in schema.values():
-            properties_of(part, ret)
-    elif isinstance(schema, list):
-        for part in schema:
-            properties_of(part, ret)
 
 
 def check_references(judge, page, names):

@@ -36,7 +36,8 @@ struct dti_transcoded {
                                    */
 };
 
-/* A target layout. plan() and config() are given the target that they are of. */
+/* A target layout. Rows share functions: plan() and config() are given the row that they stand in.
+ */
 struct dti_transcode_target {
     const char *name; /* "gptq" */
     /* Fills all of *ret from a tensor of the source, whose numbers have rank and shape of
