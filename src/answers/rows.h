@@ -22,6 +22,15 @@
  *     void dti_put_mem_part(struct dti_json *json, const char *key, const struct mem_part *me);
  *     void dti_document_mem(struct dti_json *json, const struct mem_answer *me);
  *
+ * Rows name members of `me` and nothing else. Values that are computed are computed once, by a
+ * function that a page for people calls too, into a struct that is `me`:
+ *
+ *     OBJECT_FROM(mem_total, struct mem_answer, struct mem_total, dti_mem_total)
+ *
+ * writes from a struct mem_answer: dti_mem_total(struct mem_total *ret, const struct mem_answer *)
+ * fills what the rows name. DOCUMENT_FROM(name, version, struct, facts, function, meaning)
+ * likewise.
+ *
  * An object stands in front of those that have it. COMMON_OBJECT: one that several documents have.
  *
  * Values of _OR_NULL: BOOL, UINT, POSITIVE, INT, DOUBLE, MEASURE, NUMBER and FIGURE have a
@@ -32,6 +41,8 @@
  *     TEXT(key, text, ...)            LIKE(key, PATTERN, text, ...): of a regular expression
  *     TEXT_OF(key, text, length, ...) a text without a NUL at its end
  *     CHOICE(key, words, text, ...)   one of words; `words` is a function, see DTI_WORDS
+ *     CHOICE_AT(key, words, index, ...)  the word of an index; _OR_NULL: with a condition
+ *     DTYPE(key, format, ...)         the name of a format; DTYPE_OR_NULL: null where it is NULL
  *     TOKEN(key, text, ...)           a JSON number that was spelled already
  *     SPELLED_LIKE(key, PATTERN, spelled, ...)          texts and numbers whose length is known:
  *     SPELLED_OR_NULL SPELLED_TOKEN_OR_NULL(key, spelled, ...)   of a struct dti_spelled
@@ -47,7 +58,10 @@
  *     UINTS TEXTS(key, count, value, ...)            the same of numbers and texts
  *     LIKES(key, PATTERN, count, value, ...)
  *     UINTS_OR_NULL DOUBLES_OR_NULL(key, there, count, value, ...)
- *     STREAM_OR_NULL(key, object, out, there, count, pointer, ...)   each goes to out once finished
+ *     STREAM(key, object, out, count, pointer, ...)  each element goes to out once finished
+ *     STREAM_OR_NULL(key, object, out, there, count, pointer, ...)
+ *     LIST_BY(key, object, function, argument, ...)  elements written by a function of one's own:
+ *     TEXTS_BY(key, function, argument, ...)         function(json, argument)
  *     IF(condition) ... END_IF        members that may be missing
  *     DO(statements)                  in the writing code only: locals, a loop's start
  *     LIST_OPEN(key, object, meaning) LIST_CLOSE      elements come from DO, or from elsewhere
@@ -93,8 +107,12 @@
 #define DTI_VALUE_IF(there_, key_, meaning_, type_, more_, put_)  \
     DTI_MEMBER(key_, meaning_, type_, DTI_MEMBER_NULLABLE, more_, \
                DTI_UNLESS_NULL(there_, key_, DTI_KEY(key_) put_;))
-#define DTI_LIST(key_, meaning_, type_, more_, count_, put_) \
-    DTI_MEMBER(key_, meaning_, type_, DTI_MEMBER_LIST, more_, DTI_EACH(key_, , count_, put_))
+#define DTI_LIST(key_, meaning_, type_, more_, start_, count_, put_) \
+    DTI_MEMBER(key_, meaning_, type_, DTI_MEMBER_LIST, more_, DTI_EACH(key_, start_, count_, put_))
+#define DTI_LIST_BY(key_, meaning_, type_, more_, function_, pointer_) \
+    DTI_MEMBER(key_, meaning_, type_, DTI_MEMBER_LIST, more_,          \
+               DTI_KEY(key_) dti_json_array(json, NULL);               \
+               function_(json, pointer_); dti_json_end(json);)
 #define DTI_LIST_IF(there_, key_, meaning_, type_, more_, start_, count_, put_)     \
     DTI_MEMBER(key_, meaning_, type_, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE, more_, \
                DTI_UNLESS_NULL(there_, key_, DTI_EACH(key_, start_, count_, put_)))
@@ -164,6 +182,12 @@
 #define CHOICE_OR_NULL(key_, words_, value_, meaning_)                    \
     DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_NULLABLE, .word = words_, \
                DTI_SPELLED(key_, dti_spelled(value_));)
+#define CHOICE_AT(key_, words_, index_, meaning_) CHOICE(key_, words_, words_(index_), meaning_)
+#define CHOICE_AT_OR_NULL(key_, words_, there_, index_, meaning_) \
+    CHOICE_OR_NULL(key_, words_, (there_) ? words_(index_) : NULL, meaning_)
+#define DTYPE(key_, format_, meaning_) TEXT(key_, (format_)->name, meaning_)
+#define DTYPE_OR_NULL(key_, format_, meaning_) \
+    TEXT_OR_NULL(key_, (format_) ? (format_)->name : NULL, meaning_)
 #define TOKEN(key_, value_, meaning_) \
     DTI_MEMBER(key_, meaning_, DOUBLE, 0, , DTI_SPELLED_TOKEN(key_, dti_spelled(value_));)
 #define TOKEN_OR_NULL(key_, value_, meaning_) \
@@ -213,26 +237,33 @@
     DTI_TABLE({.type = DTI_MEMBERS_OF, .object = &dti_object_##name_}, ) \
     DTI_CODE(dti_put_members_##name_(json, pointer_);)
 /* Lists. */
-#define LIST(key_, name_, count_, value_, meaning_)                         \
-    DTI_LIST(key_, meaning_, OBJECT, .object = &dti_object_##name_, count_, \
+#define LIST(key_, name_, count_, value_, meaning_)                           \
+    DTI_LIST(key_, meaning_, OBJECT, .object = &dti_object_##name_, , count_, \
              dti_put_##name_(json, NULL, value_))
+#define LIST_BY(key_, name_, function_, pointer_, meaning_) \
+    DTI_LIST_BY(key_, meaning_, OBJECT, .object = &dti_object_##name_, function_, pointer_)
+#define TEXTS_BY(key_, function_, pointer_, meaning_) \
+    DTI_LIST_BY(key_, meaning_, TEXT, , function_, pointer_)
 #define LIST_OR_NULL(key_, name_, there_, count_, value_, meaning_)                      \
     DTI_LIST_IF(there_, key_, meaning_, OBJECT, .object = &dti_object_##name_, , count_, \
                 dti_put_##name_(json, NULL, value_))
+#define STREAM(key_, name_, out_, count_, value_, meaning_)                                      \
+    DTI_LIST(key_, meaning_, OBJECT, .object = &dti_object_##name_, dti_json_stream(json, out_); \
+             , count_, dti_put_##name_(json, NULL, value_))
 #define STREAM_OR_NULL(key_, name_, out_, there_, count_, value_, meaning_)    \
     DTI_LIST_IF(there_, key_, meaning_, OBJECT, .object = &dti_object_##name_, \
                 dti_json_stream(json, out_);                                   \
                 , count_, dti_put_##name_(json, NULL, value_))
 #define UINTS(key_, count_, value_, meaning_) \
-    DTI_LIST(key_, meaning_, UINT, , count_, dti_json_uint(json, NULL, value_))
+    DTI_LIST(key_, meaning_, UINT, , , count_, dti_json_uint(json, NULL, value_))
 #define UINTS_OR_NULL(key_, there_, count_, value_, meaning_) \
     DTI_LIST_IF(there_, key_, meaning_, UINT, , , count_, dti_json_uint(json, NULL, value_))
 #define DOUBLES_OR_NULL(key_, there_, count_, value_, meaning_) \
     DTI_LIST_IF(there_, key_, meaning_, MEASURE, , , count_, dti_put_double(json, NULL, value_))
 #define TEXTS(key_, count_, value_, meaning_) \
-    DTI_LIST(key_, meaning_, TEXT, , count_, dti_json_string(json, NULL, value_))
+    DTI_LIST(key_, meaning_, TEXT, , , count_, dti_json_string(json, NULL, value_))
 #define LIKES(key_, like_, count_, value_, meaning_) \
-    DTI_LIST(key_, meaning_, TEXT, .pattern = like_, count_, dti_json_string(json, NULL, value_))
+    DTI_LIST(key_, meaning_, TEXT, .pattern = like_, , count_, dti_json_string(json, NULL, value_))
 #define MEASURES_BY(key_, function_, pointer_, meaning_)                                          \
     DTI_MEMBER(key_, meaning_, MEASURE, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE | DTI_MEMBER_NULLS, \
                , function_(json, #key_, pointer_);)
@@ -267,6 +298,17 @@
                  DTI_CHOOSE(!me, dti_json_null(json, key);, dti_json_object(json, key);   \
                             dti_put_members_##name_(json, me); dti_json_end(json);)       \
                      DTI_CLOSE DTI_FUNCTION(dti_put_members_##name_, const struct_type_ *me))
+#define DTI_FILLED(name_, facts_type_, fill_)                                                \
+    facts_type_ facts;                                                                       \
+    fill_(&facts, me);                                                                       \
+    put_facts_of_##name_(json, &facts);                                                      \
+    DTI_CLOSE static void put_facts_of_##name_(struct dti_json *json, const facts_type_ *me) \
+        DTI_OPEN(void) me;
+#define DTI_FACTS(name_, facts_type_) \
+    DTI_CODE(static void put_facts_of_##name_(struct dti_json *json, const facts_type_ *me);)
+#define OBJECT_FROM(name_, struct_type_, facts_type_, fill_) \
+    DTI_FACTS(name_, facts_type_)                            \
+    OBJECT(name_, struct_type_) DTI_CODE(DTI_FILLED(name_, facts_type_, fill_))
 #define OBJECT_END(name_)        DTI_OBJECT(name_, dti_object_##name_, members_of_##name_, false)
 #define COMMON_OBJECT            OBJECT
 #define COMMON_OBJECT_END(name_) DTI_OBJECT(name_, dti_object_##name_, members_of_##name_, true)
@@ -279,6 +321,10 @@
               static const struct dti_member members_of_document_##name_[] = DTI_OPEN)           \
     DTI_CODE(DTI_FUNCTION(dti_document_##name_, const struct_type_ *me)                          \
                  dti_json_begin(json, "dtinfo." #name_ "/" #version_);)
+#define DOCUMENT_FROM(name_, version_, struct_type_, facts_type_, fill_, meaning_) \
+    DTI_FACTS(name_, facts_type_)                                                  \
+    DOCUMENT(name_, version_, struct_type_, meaning_)                              \
+    DTI_CODE(DTI_FILLED(name_, facts_type_, fill_))
 #define DOCUMENT_END(name_) \
     DTI_OBJECT(name_, dti_object_of_##name_, members_of_document_##name_, false)
 
