@@ -43,12 +43,15 @@
  *     CHOICE(key, words, text, ...)   one of words; `words` is a function, see DTI_WORDS
  *     CHOICE_AT(key, words, index, ...)  the word of an index; _OR_NULL: with a condition
  *     DTYPE(key, format, ...)         the name of a format; DTYPE_OR_NULL: null where it is NULL
+ *     LEVEL(key, level, ...)          the name of a CPU level
+ *     KIND(key, words, kind, ...)     the name of a container's kind, one of the words
  *     TOKEN(key, text, ...)           a JSON number that was spelled already
  *     SPELLED_LIKE(key, PATTERN, spelled, ...)          texts and numbers whose length is known:
  *     SPELLED_OR_NULL SPELLED_TOKEN_OR_NULL(key, spelled, ...)   of a struct dti_spelled
  *     BYTES(key, text, length, ...)   and key_hex, where the bytes are not UTF-8
+ *     PATH(key, text, ...)            the same of a text with a NUL at its end
  *     NUMBER(key, format, code, ...)  a number of a dtype in all its spellings
- *     FIGURE(key, double, ...)        the same of a fp64
+ *     FIGURE(key, double, ...)        the same of a fp64; FP32(key, code, ...)
  *     LIMIT(key, format, limit, ...)  the same of a limit; null where it is absent
  *     OBJECT_AT(key, object, pointer, ...)
  *     OBJECT_BY(key, object, function, argument, ...)   written by a function of one's own
@@ -188,6 +191,9 @@
 #define DTYPE(key_, format_, meaning_) TEXT(key_, (format_)->name, meaning_)
 #define DTYPE_OR_NULL(key_, format_, meaning_) \
     TEXT_OR_NULL(key_, (format_) ? (format_)->name : NULL, meaning_)
+#define LEVEL(key_, level_, meaning_) TEXT(key_, dti_level_name(level_), meaning_)
+#define KIND(key_, words_, kind_, meaning_) \
+    CHOICE(key_, words_, dti_container_name(kind_), meaning_)
 #define TOKEN(key_, value_, meaning_) \
     DTI_MEMBER(key_, meaning_, DOUBLE, 0, , DTI_SPELLED_TOKEN(key_, dti_spelled(value_));)
 #define TOKEN_OR_NULL(key_, value_, meaning_) \
@@ -210,6 +216,9 @@
 #define BYTES_OR_NULL(key_, text_, length_, meaning_)                                             \
     DTI_NULLABLE(key_, meaning_, TEXT, , dti_put_bytes(json, NULL, #key_ "_hex", text_, length_)) \
     DTI_HEX(key_##_hex)
+#define PATH(key_, text_, meaning_) BYTES(key_, text_, strlen(text_), meaning_)
+#define PATH_OR_NULL(key_, text_, meaning_) \
+    BYTES_OR_NULL(key_, text_, (text_) ? strlen(text_) : 0, meaning_)
 /* Objects. */
 #define OBJECT_AT(key_, name_, pointer_, meaning_) \
     OBJECT_BY(key_, name_, dti_put_##name_, pointer_, meaning_)
@@ -229,6 +238,9 @@
     DTI_VALUE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_figure(json, NULL, true, value_))
 #define FIGURE_OR_NULL(key_, there_, value_, meaning_) \
     DTI_NULLABLE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_figure(json, NULL, there_, value_))
+#define FP32(key_, code_, meaning_) NUMBER(key_, dti_format_get(DTI_FP32), code_, meaning_)
+#define FP32_OR_NULL(key_, there_, code_, meaning_) \
+    NUMBER_OR_NULL(key_, there_, dti_format_get(DTI_FP32), code_, meaning_)
 #define LIMIT(key_, format_, limit_, meaning_) \
     DTI_VALUE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_limit(json, NULL, format_, limit_))
 #define LIMIT_OR_NULL(key_, format_, limit_, meaning_) \

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Text hygiene: tabs, trailing blanks, last newlines, odd characters, licence lines, file lengths, subnormal constants."""
+"""Text hygiene: tabs, trailing blanks, last newlines, odd characters, licence lines, subnormal constants."""
 import re
 import sys
 
 import tree
 
-MAX_LINES = 400
 BINARY = (".bin", ".npy", ".pt", ".safetensors", ".onnx", ".data", ".png", ".gz")
 # Recorded output and fuzzer seeds are what they are.
 RECORDED = re.compile(r"tests/(cli/[^/]+/.*\.(stdout|stderr)(\.glob)?|fuzz/seeds/.*|data/machines/.*\.(txt|golden))$")
@@ -45,8 +44,6 @@ def check_opening(name, text):
     if name.endswith(".py") or lines[0].startswith("#!"):
         if SPDX_SCRIPT not in lines[:2]:
             yield "%s: '%s' is not among the first two lines" % (name, SPDX_SCRIPT)
-    if name.endswith((".c", ".h", ".py")) and len(lines) - 1 > MAX_LINES:
-        yield "%s: %d lines, more than %d" % (name, len(lines) - 1, MAX_LINES)
 
 
 def check_constants(name, text):

@@ -6,30 +6,16 @@
 
 #include <stddef.h>
 
-#include "answers/cast_tensors.h"
 #include "cli/shared/loss_human.h"
 
-static enum dti_status answer(struct dti_rewrite_job *job, struct dti_error *reterr)
+static void describe(struct dti_rewrite_job *job)
 {
-    const struct dti_rewrite *const rewrite = job->rewrite;
-    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
-    dti_cast_job_hint(&job->job, &recipe->cast, recipe->rule, rewrite->loss.overflowed);
-    const struct dti_cast_file_answer answer = {
-        .input = {job->path, job->container, rewrite->input_bytes},
-        .output = {.path = job->out_path,
-                   .rewrite = rewrite,
-                   .dry_run = job->tensors->dry_run,
-                   .losses = job->losses,
-                   .text = job->to_text,
-                   .text_bytes = job->output_bytes},
-        .options = dti_cast_job_policies(&job->job, &recipe->cast),
-        .device = dti_cast_device_name(&job->job.device),
-        .device_reason = dti_cast_device_reason(&job->job.device),
-        .threads = job->threads,
-        .warnings = &job->job.warnings,
-        .stream = job->cx->out,
-    };
-    return DTI_ANSWER(job->cx, cast_file, &answer, reterr);
+    const struct dti_cast_recipe *const recipe = &job->request.cast;
+    dti_cast_job_hint(&job->job, &recipe->cast, recipe->rule, job->rewrite->loss.overflowed);
+    job->answer.losses = job->losses;
+    job->answer.options = dti_cast_job_policies(&job->job, &recipe->cast);
+    job->answer.device = dti_cast_device_name(&job->job.device);
+    job->answer.device_reason = dti_cast_device_reason(&job->job.device);
 }
 
 static const char *const kept[DTI_FATE_COUNT] = {
@@ -106,10 +92,8 @@ static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
 {
     const struct dti_rewrite *const rewrite = job->rewrite;
     const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
-    struct dti_loss_summary loss;
-    dti_rewrite_loss(rewrite, &loss);
-    dti_loss_human_counts(&loss, line);
-    dti_rewrite_errors(job, &loss, line);
+    dti_loss_human_counts(job->answer.loss, line);
+    dti_rewrite_errors(job, line);
     dti_loss_human_policies(&recipe->cast, recipe->rule, line);
     dti_cast_device_human(&job->job.device, line);
     if (job->cx->verbose) {
@@ -121,13 +105,13 @@ static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
         }
         dti_line_end(line);
     }
-    dti_loss_human_hint(&recipe->cast, recipe->rule, &loss, line);
+    dti_loss_human_hint(&recipe->cast, recipe->rule, job->answer.loss, line);
 }
 
 static enum dti_status human(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     struct dti_line line = dti_rewrite_line(job);
-    dti_rewrite_head(job, job->rewrite->input_bytes, &line);
+    dti_rewrite_head(job, &line);
     const enum dti_status status = dti_rewrite_kinds(job, NULL, reterr);
     if (job->rewrite->changed_count > 0 && job->losses)
         put_loss(job, &line);
@@ -145,7 +129,8 @@ static const struct dti_rewrite_command command = {
     .verb = "cast",
     .example = "as in 'dtinfo cast model.safetensors bf16 -o model.bf16.safetensors'",
     .kept = kept,
-    .answer = answer,
+    .describe = describe,
+    .document = dti_document_cast_file,
     .human = human,
     .fails = fails,
 };

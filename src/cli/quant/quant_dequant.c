@@ -2,7 +2,6 @@
  *
  * dtinfo quant FILE DTYPE --dequant: numbers out of codes and scales. A view of the file
  * dequantizes the codes; the rest is a cast of that view. */
-#include "answers/dequant.h"
 #include "cli/quant/quant_args.h"
 #include "cli/shared/dequant_report.h"
 
@@ -10,10 +9,9 @@ static bool fails(const struct dti_rewrite_job *job)
 {
     const struct quant_args *const args = job->args;
     const struct dti_loss *const loss = &job->rewrite->loss;
-    struct dti_dequant_totals totals;
-    dti_dequant_sum(job->rewrite, &totals);
+    const struct dti_dequant_totals *const totals = &job->answer.dequant;
     const unsigned seen = (loss->overflowed > 0 ? DTI_QUANT_CLIPPED : 0U) |
-                          (totals.nan > 0 || totals.inf > 0 ? DTI_QUANT_SPECIAL : 0U) |
+                          (totals->nan > 0 || totals->inf > 0 ? DTI_QUANT_SPECIAL : 0U) |
                           (loss->inexact > 0 ? DTI_QUANT_INEXACT : 0U);
     return ((unsigned)args->fail_on & seen) != 0;
 }
@@ -33,7 +31,7 @@ static const struct dti_rewrite_command command = {
     .no_file = "no file to read",
     .kept = kept,
     .open = dti_dequant_view,
-    .answer = dti_dequant_answer_job,
+    .document = dti_document_dequant,
     .human = dti_dequant_human,
     .fails = fails,
 };

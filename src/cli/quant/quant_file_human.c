@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "answers/quant_file.h"
 #include "cli/quant/quant_files.h"
 #include "cli/quant/quant_values.h"
 #include "cli/shared/loss_human.h"
@@ -68,11 +67,10 @@ static void put_recipe(const struct quant_file *file, struct dti_line *line)
     if (target->scheme.block)
         dti_line_print(line, DTI_STYLE_PLAIN, "   scale %s", dti_quant_scale_words(target, words));
     dti_line_end(line);
-    const size_t fused = dti_rewrite_fused_count(file->job.rewrite);
+    const size_t fused = file->job.answer.fused;
     dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s%s",
                    dti_quant_division_words(target), like ? ", like " : "", like ? like : "",
-                   dti_quant_layout_name(file->job.request.quantize.layout),
-                   file->args->nested ? ", nested absmax" : "");
+                   file->job.answer.layout, file->args->nested ? ", nested absmax" : "");
     if (fused > 0)
         dti_line_print(line, DTI_STYLE_PLAIN, "   fused tensors that share scales: %zu", fused);
     dti_line_end(line);
@@ -81,31 +79,28 @@ static void put_recipe(const struct quant_file *file, struct dti_line *line)
 static void put_loss(const struct quant_file *file, struct dti_line *line)
 {
     const struct dti_rewrite *const rewrite = file->job.rewrite;
-    struct dti_loss_summary loss;
-    dti_rewrite_loss(rewrite, &loss);
+    const struct dti_loss_summary *const loss = file->job.answer.loss;
     if (!encodes(file))
         dti_loss_human_count(line, "clipped", rewrite->count.clipped);
     if (encodes(file)) {
-        dti_loss_human_count(line, "inexact", loss.inexact);
+        dti_loss_human_count(line, "inexact", loss->inexact);
     } else if (file->target->scheme.block) {
         dti_loss_human_count(line, "in blocks", rewrite->count.blocks);
         dti_loss_human_count(line, "special blocks", rewrite->count.special);
     } else {
         dti_loss_human_count(line, "nan and inf", rewrite->count.special);
     }
-    dti_loss_human_count(line, "to zero", loss.to_zero);
+    dti_loss_human_count(line, "to zero", loss->to_zero);
     dti_line_end(line);
-    dti_rewrite_errors(&file->job, &loss, line);
+    dti_rewrite_errors(&file->job, line);
 }
 
 static void put_machine(const struct dti_rewrite_job *job, struct dti_line *line)
 {
-    char kernels[DTI_PLAN_TEXT_SIZE];
     dti_rewrite_machine(job, line);
-    if (job->rewrite->quant_plan_count > 0) {
+    if (job->answer.kernels) {
         put(line, "   ");
-        dti_line_put(line, DTI_STYLE_DIM,
-                     dti_quant_plan_describe(job->rewrite->quant_plans[0], false, kernels));
+        dti_line_put(line, DTI_STYLE_DIM, job->answer.kernels);
     }
     dti_line_end(line);
 }
@@ -167,7 +162,7 @@ enum dti_status dti_quant_file_human(struct dti_rewrite_job *job, struct dti_err
     const struct dti_rewrite *const rewrite = job->rewrite;
     const bool ran = rewrite->changed_count > 0 && !job->tensors->dry_run;
     struct dti_line line = dti_rewrite_line(job);
-    dti_rewrite_head(job, dti_quant_file_input(rewrite), &line);
+    dti_rewrite_head(job, &line);
     put_recipe(file, &line);
     const enum dti_status status = dti_rewrite_kinds(job, NULL, reterr);
     if (ran)

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/quant_file.h"
-
 /* What a flattening layout does to the options: its own arithmetic, unless another is given. */
 static enum dti_status settle_layout(struct quant_args *args, struct dti_error *reterr)
 {
@@ -69,21 +67,11 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
     return DTI_OK;
 }
 
-enum dti_status dti_quant_file_document(struct dti_rewrite_job *job, struct dti_error *reterr)
+void dti_quant_file_describe(struct dti_rewrite_job *job)
 {
     const struct quant_file *const file = job->args;
-    const struct dti_quant_file_answer answer = {
-        .path = job->path,
-        .out_path = job->out_path,
-        .rewrite = job->rewrite,
-        .target = file->target,
-        .rules = &file->args->rules,
-        .dry_run = job->tensors->dry_run,
-        .threads = job->threads,
-        .warnings = &job->job.warnings,
-        .stream = job->cx->out,
-    };
-    return DTI_ANSWER(job->cx, quant_file, &answer, reterr);
+    job->answer.target = file->target;
+    job->answer.rules = &file->args->rules;
 }
 
 bool dti_quant_file_fails(const struct dti_rewrite_job *job)
@@ -112,7 +100,8 @@ static const struct dti_rewrite_command command = {
     .no_file = "no file to quantize",
     .regular = true,
     .kept = kept,
-    .answer = dti_quant_file_document,
+    .describe = dti_quant_file_describe,
+    .document = dti_document_quant_file,
     .human = dti_quant_file_human,
     .fails = dti_quant_file_fails,
 };

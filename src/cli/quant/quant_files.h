@@ -13,7 +13,7 @@ struct quant_file {
 };
 
 /* Of a struct dti_rewrite_command, for jobs whose args are a struct quant_file. quant_files.c: */
-enum dti_status dti_quant_file_document(struct dti_rewrite_job *job, struct dti_error *reterr);
+void dti_quant_file_describe(struct dti_rewrite_job *job);
 bool dti_quant_file_fails(const struct dti_rewrite_job *job);
 /* quant_file_human.c: */
 enum dti_status dti_quant_file_human(struct dti_rewrite_job *job, struct dti_error *reterr);

@@ -176,7 +176,8 @@ static const struct dti_rewrite_command command = {
     .regular = true,
     .kept = kept,
     .open = open_view,
-    .answer = dti_quant_file_document,
+    .describe = dti_quant_file_describe,
+    .document = dti_document_quant_file,
     .human = dti_quant_file_human,
     .fails = dti_quant_file_fails,
 };

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "answers/dequant.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"
 
@@ -31,22 +30,6 @@ enum dti_status dti_dequant_view(struct dti_rewrite_job *job, struct dti_error *
                     tensors->only || tensors->keep || tensors->select ? " in the selection"
                     : request.layout_given                            ? " in that layout"
                                                                       : "");
-}
-
-enum dti_status dti_dequant_answer_job(struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    const struct dti_dequant_answer answer = {
-        .path = job->path,
-        .out_path = job->out_path,
-        .rewrite = job->rewrite,
-        .dry_run = job->tensors->dry_run,
-        .bits = job->view.bits,
-        .block = job->view.block,
-        .threads = job->threads,
-        .warnings = &job->job.warnings,
-        .stream = job->cx->out,
-    };
-    return DTI_ANSWER(job->cx, dequant, &answer, reterr);
 }
 
 /* "a scale per channel of axis 0, zero points": the granularity of scales. */
@@ -74,42 +57,41 @@ static const char *form_words(char buffer[FORM_WORDS], const struct dti_dequant_
     return buffer;
 }
 
-static bool is_changed(const struct dti_rewrite *rewrite, size_t at)
-{
-    return dti_dequant_form(rewrite, at)->dtype || rewrite->tensors[at].fate == DTI_FATE_CHANGED;
-}
-
 static void put_form(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind)
 {
-    const struct dti_dequant_form *const form = dti_dequant_form(job->rewrite, at);
+    const struct dti_dequantized one = dti_dequantized(job->rewrite, at);
     char words[FORM_WORDS];
-    kind->first = form->dtype != NULL;
-    kind->from = dti_dequant_from(job->rewrite, at);
-    kind->to = is_changed(job->rewrite, at) ? dti_rewrite_dtype(job->rewrite, at) : NULL;
+    kind->first = one.form != NULL;
+    kind->to = one.changed ? dti_rewrite_dtype(job->rewrite, at) : NULL;
     kind->same_bytes = false;
-    kind->input = dti_dequant_stored_bytes(job->rewrite, at);
-    if (!form->dtype)
+    if (!one.form)
         return;
-    kind->axis = form->axis;
-    (void)snprintf(kind->words, sizeof kind->words, "%s: %s", form->layout,
-                   form_words(words, form));
+    kind->axis = one.form->axis;
+    (void)snprintf(kind->words, sizeof kind->words, "%s: %s", one.form->layout,
+                   form_words(words, one.form));
 }
 
 /* The losses are those of the casts; codes may also stand for nan. */
-static void put_loss(const struct dti_rewrite_job *job, const struct dti_dequant_totals *totals,
-                     struct dti_line *line)
+static void put_loss(const struct dti_rewrite_job *job, struct dti_line *line)
 {
-    struct dti_loss_summary loss;
+    const struct dti_dequant_totals *const totals = &job->answer.dequant;
     if (totals->nan > 0 || totals->inf > 0) {
         dti_line_print(line, DTI_STYLE_WARN, "  dequantization produced %llu nan and %llu inf",
                        (unsigned long long)totals->nan, (unsigned long long)totals->inf);
         dti_line_end(line);
     }
-    if (job->rewrite->changed_count == 0)
+    if (!job->answer.loss)
         return;
-    dti_rewrite_loss(job->rewrite, &loss);
-    dti_loss_human_counts(&loss, line);
-    dti_rewrite_errors(job, &loss, line);
+    dti_loss_human_counts(job->answer.loss, line);
+    dti_rewrite_errors(job, line);
+}
+
+static void put_count(struct dti_table *table, bool counted, uint64_t count)
+{
+    if (counted)
+        dti_count_cell(table, count);
+    else
+        dti_table_cell(table, DTI_STYLE_PLAIN, "");
 }
 
 static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_error *reterr)
@@ -123,34 +105,25 @@ static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_err
         dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
     dti_table_heads(table, "9647");
     for (size_t i = 0; i < rewrite->tensor_count && whole; i++) {
-        const struct dti_dequant_form *const form = dti_dequant_form(rewrite, i);
+        const struct dti_dequantized one = dti_dequantized(rewrite, i);
+        const bool counted = one.form && job->answer.losses;
         char words[FORM_WORDS];
-        uint64_t specials[2];
-        whole =
-            dti_rewrite_cells(table, dti_rewrite_source(rewrite, i), dti_dequant_from(rewrite, i),
-                              is_changed(rewrite, i) ? dti_rewrite_dtype(rewrite, i) : NULL);
-        dti_table_cell(table, DTI_STYLE_PLAIN, form->dtype ? form_words(words, form) : "");
-        dti_file_dequant_specials(job->request.dequant,
-                                  dti_rewrite_place(rewrite, rewrite->tensors[i].source),
-                                  &specials[0], &specials[1]);
-        for (size_t k = 0; k < 2; k++) {
-            if (form->dtype && !job->tensors->dry_run)
-                dti_count_cell(table, specials[k]);
-            else
-                dti_table_cell(table, DTI_STYLE_PLAIN, "");
-        }
+        whole = dti_rewrite_cells(table, dti_rewrite_source(rewrite, i),
+                                  dti_rewrite_origin(rewrite, i).dtype,
+                                  one.changed ? dti_rewrite_dtype(rewrite, i) : NULL);
+        dti_table_cell(table, DTI_STYLE_PLAIN, one.form ? form_words(words, one.form) : "");
+        put_count(table, counted, one.nan);
+        put_count(table, counted, one.inf);
     }
     return dti_rewrite_table_end(job, table, whole, reterr);
 }
 
 enum dti_status dti_dequant_human(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    struct dti_dequant_totals totals;
     struct dti_line line = dti_rewrite_line(job);
-    dti_dequant_sum(job->rewrite, &totals);
-    dti_rewrite_head(job, totals.stored_bytes, &line);
+    dti_rewrite_head(job, &line);
     const enum dti_status status = dti_rewrite_kinds(job, put_form, reterr);
     if (!job->tensors->dry_run)
-        put_loss(job, &totals, &line);
+        put_loss(job, &line);
     return status == DTI_OK && job->cx->verbose ? put_all(job, reterr) : status;
 }

@@ -9,8 +9,6 @@
 /* open: fills request.dequant from job->view, and what options say of tensors. Fails with
  * DTI_BAD_INPUT too where nothing is quantized. */
 enum dti_status dti_dequant_view(struct dti_rewrite_job *job, struct dti_error *reterr);
-/* answer, as dtinfo.dequant/1. */
-enum dti_status dti_dequant_answer_job(struct dti_rewrite_job *job, struct dti_error *reterr);
 /* human: a summary line, a line per storage form of the tensors, the losses of the cast to the
  * dtype, and with -v every tensor. */
 enum dti_status dti_dequant_human(struct dti_rewrite_job *job, struct dti_error *reterr);

@@ -4,7 +4,6 @@
  * tables of them. */
 #include <string.h>
 
-#include "answers/dequant.h"
 #include "answers/tensors.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
@@ -103,22 +102,7 @@ static void put_changes(const struct dti_new_files *files, struct dti_line *line
         dti_line_end(line);
 }
 
-/* The dtype that a tensor has in the input, and its bytes there: before it was dequantized. */
-static const char *from_words(const struct dti_rewrite *rewrite, size_t at)
-{
-    return rewrite->request.recipe == DTI_RECIPE_ENCODE
-               ? dti_dequant_from(rewrite, at)
-               : dti_rewrite_source(rewrite, at)->format->name;
-}
-
-static uint64_t from_bytes(const struct dti_rewrite *rewrite, size_t at)
-{
-    return rewrite->request.recipe == DTI_RECIPE_ENCODE ? dti_dequant_stored_bytes(rewrite, at)
-                                                        : dti_rewrite_source(rewrite, at)->bytes;
-}
-
-void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
-                      struct dti_line *line)
+void dti_rewrite_head(const struct dti_rewrite_job *job, struct dti_line *line)
 {
     const struct dti_rewrite *const rewrite = job->rewrite;
     const struct dti_new_files *const files = &rewrite->files;
@@ -143,8 +127,9 @@ void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
         dti_line_print(
             line, DTI_STYLE_PLAIN, " in %s",
             dti_plural_words(shards, files->count - files->has_index - files->companions, "file"));
-    dti_human_bytes(written, job->to_text ? job->output_bytes : rewrite->output_bytes);
-    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s", dti_human_bytes(read, input_bytes),
+    dti_human_bytes(written, job->answer.data_bytes);
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s",
+                   dti_human_bytes(read, job->answer.input.data_bytes),
                    dry_text ? "text" : written);
     if (job->tensors->dry_run)
         dti_line_put(line, DTI_STYLE_PLAIN, "   (nothing is written)");
@@ -162,13 +147,14 @@ enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite
     struct dti_tensor_kinds kinds = {.count = 0};
     for (size_t i = 0; i < job->rewrite->tensor_count; i++) {
         const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[i];
+        const struct dti_rewrite_origin from = dti_rewrite_origin(job->rewrite, i);
         const bool changed = tensor->fate == DTI_FATE_CHANGED;
         struct dti_tensor_kind kind = {.first = changed,
-                                       .from = from_words(job->rewrite, i),
+                                       .from = from.dtype,
                                        .to = changed ? dti_rewrite_dtype(job->rewrite, i) : NULL,
                                        .same_bytes = !changed || job->to_text,
                                        .count = 1,
-                                       .input = from_bytes(job->rewrite, i),
+                                       .input = from.bytes,
                                        .output = tensor->bytes};
         (void)snprintf(kind.words, sizeof kind.words, "%s", job->command->kept[tensor->fate]);
         if (form)
@@ -178,12 +164,12 @@ enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite
     return dti_kinds_write(&kinds, line.out, line.colour, reterr);
 }
 
-void dti_rewrite_errors(const struct dti_rewrite_job *job, const struct dti_loss_summary *loss,
-                        struct dti_line *line)
+void dti_rewrite_errors(const struct dti_rewrite_job *job, struct dti_line *line)
 {
     const struct dti_rewrite *const rewrite = job->rewrite;
+    const struct dti_loss_summary *const loss = job->answer.loss;
     char place[DTI_LOSS_PLACE_SIZE] = "";
-    if (loss->max_absolute > 0)
+    if (job->answer.located)
         dti_loss_place(place, dti_rewrite_source(rewrite, rewrite->max_tensor), loss->max_index);
     dti_loss_human_errors(loss, place, line);
 }
@@ -210,7 +196,7 @@ static void put_bytes(const struct dti_rewrite_job *job, size_t at, struct dti_t
     const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[at];
     const bool quantizes = job->request.recipe == DTI_RECIPE_QUANTIZE || tensor->type;
     char from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
-    dti_human_bytes(from, from_bytes(job->rewrite, at));
+    dti_human_bytes(from, dti_rewrite_origin(job->rewrite, at).bytes);
     dti_human_bytes(to, tensor->bytes);
     dti_table_print(table, DTI_STYLE_PLAIN,
                     dti_is_quantized(tensor) || tensor->type ? "%s -> %s" : "%s",
@@ -266,7 +252,7 @@ static bool put_row(const struct dti_rewrite_job *job, size_t at, struct dti_tab
     const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[at];
     const struct dti_tensor *const source = dti_rewrite_source(job->rewrite, at);
     const bool changed = tensor->fate == DTI_FATE_CHANGED;
-    if (!dti_rewrite_cells(table, source, from_words(job->rewrite, at),
+    if (!dti_rewrite_cells(table, source, dti_rewrite_origin(job->rewrite, at).dtype,
                            changed ? dti_rewrite_dtype(job->rewrite, at) : NULL))
         return false;
     for (size_t i = 0; i < column_count; i++) {

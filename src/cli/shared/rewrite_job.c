@@ -329,12 +329,43 @@ static enum dti_status work(struct dti_rewrite_job *job, struct dti_error *reter
     return status;
 }
 
+static void fill_answer(struct dti_rewrite_job *job)
+{
+    job->answer = (struct dti_rewrite_answer){
+        .path = job->path,
+        .out_path = job->out_path,
+        .rewrite = job->rewrite,
+        .dry_run = job->tensors->dry_run,
+        .losses = !job->tensors->dry_run,
+        .threads = job->threads,
+        .warnings = &job->job.warnings,
+        .stream = job->cx->out,
+        .text = job->to_text,
+        .text_bytes = job->output_bytes,
+        .bits = job->view.bits,
+        .block = job->view.block,
+    };
+    if (job->command->describe)
+        job->command->describe(job);
+    dti_rewrite_answer_fill(&job->answer);
+}
+
+static enum dti_status put_document(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const enum dti_status status = dti_inputs_unchanged(reterr);
+    if (status != DTI_OK)
+        return status;
+    job->command->document(job->cx->json, &job->answer);
+    return dti_document_write(job->cx->json, job->cx->out, reterr);
+}
+
 static enum dti_status report(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     dti_cast_device_warn(&job->job);
+    fill_answer(job);
     if (job->cx->output != DTI_OUTPUT_HUMAN)
-        status = job->command->answer(job, reterr);
+        status = put_document(job, reterr);
     else if (job->shown)
         status = job->command->human(job, reterr);
     return job->complete ? dti_output_report_end(job->cx, job->out_path, status, reterr) : status;

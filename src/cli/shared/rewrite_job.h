@@ -5,6 +5,7 @@
 #ifndef DTINFO_CLI_REWRITE_JOB_H
 #define DTINFO_CLI_REWRITE_JOB_H
 
+#include "answers/rewritten.h"
 #include "cli/shared/cast_job.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/file_target.h"
@@ -38,8 +39,9 @@ struct dti_rewrite_command {
     const char *const *kept;    /* by enum dti_fate: why a tensor was kept */
     /* Fills what the recipe needs from the open container; or NULL. */
     enum dti_status (*open)(struct dti_rewrite_job *job, struct dti_error *reterr);
-    /* The answer as JSON, and for people. */
-    enum dti_status (*answer)(struct dti_rewrite_job *job, struct dti_error *reterr);
+    /* What the answer holds of the recipe, or NULL; the answer as JSON, and for people. */
+    void (*describe)(struct dti_rewrite_job *job);
+    void (*document)(struct dti_json *json, const struct dti_rewrite_answer *answer);
     enum dti_status (*human)(struct dti_rewrite_job *job, struct dti_error *reterr);
     /* Whether an event of --fail-on happened. */
     bool (*fails)(const struct dti_rewrite_job *job);
@@ -72,6 +74,7 @@ struct dti_rewrite_job {
     uint64_t output_bytes; /* of the new files */
     bool complete;         /* the new files have their final names */
     bool losses;           /* the data was read, with --dry-run too: losses are known */
+    struct dti_rewrite_answer answer;
 };
 
 /* rewrite_options.c: from operands, options and the environment; in this order. No tensor file is
@@ -119,16 +122,14 @@ enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
 bool dti_rewrite_aside(const struct dti_rewrite_job *job);
 struct dti_line dti_rewrite_line(const struct dti_rewrite_job *job);
 /* model.safetensors -> out.safetensors   12 tensors   1.00 GiB -> 512.00 MiB */
-void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
-                      struct dti_line *line);
+void dti_rewrite_head(const struct dti_rewrite_job *job, struct dti_line *line);
 /* A line for each kind of tensors. form (may be NULL) adjusts the text of a kind. */
 typedef void dti_rewrite_form(const struct dti_rewrite_job *job, size_t at,
                               struct dti_tensor_kind *kind);
 enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite_form *form,
                                   struct dti_error *reterr);
 /* A line with the total losses and the place of the largest. */
-void dti_rewrite_errors(const struct dti_rewrite_job *job, const struct dti_loss_summary *loss,
-                        struct dti_line *line);
+void dti_rewrite_errors(const struct dti_rewrite_job *job, struct dti_line *line);
 /* "  level x86-64-v3   2 threads" */
 void dti_rewrite_machine(const struct dti_rewrite_job *job, struct dti_line *line);
 

@@ -3,7 +3,6 @@
  * dtinfo transcode: quantized checkpoints from one layout to another, or to plain floats. */
 #include <string.h>
 
-#include "answers/transcode_file.h"
 #include "cli/shared/dequant_report.h"
 #include "cli/shared/option_rows.h"
 #include "cli/shell/option.h"
@@ -99,20 +98,6 @@ static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error
     return dti_file_transcode_new(&job->request.transcode, job->request.dequant, &request, reterr);
 }
 
-static enum dti_status answer(struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    const struct dti_transcode_answer answer = {
-        .path = job->path,
-        .out_path = job->out_path,
-        .rewrite = job->rewrite,
-        .dry_run = job->tensors->dry_run,
-        .threads = job->threads,
-        .warnings = &job->job.warnings,
-        .stream = job->cx->out,
-    };
-    return DTI_ANSWER(job->cx, transcode, &answer, reterr);
-}
-
 static bool never_fails(const struct dti_rewrite_job *job)
 {
     (void)job;
@@ -135,7 +120,7 @@ static const struct dti_rewrite_command to_layout = {
     .regular = true,
     .kept = kept,
     .open = open_layout,
-    .answer = answer,
+    .document = dti_document_transcode,
     .human = dti_transcode_human,
     .fails = never_fails,
 };
@@ -146,7 +131,7 @@ static const struct dti_rewrite_command to_floats = {
     .no_file = "no file to read",
     .kept = kept,
     .open = dti_dequant_view,
-    .answer = dti_dequant_answer_job,
+    .document = dti_document_dequant,
     .human = dti_dequant_human,
     .fails = never_fails,
 };

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "answers/tensors.h"
-#include "answers/transcode_file.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/transcode/transcode_job.h"
@@ -25,9 +24,9 @@ static void add_kind(const struct dti_rewrite_job *job, size_t at, struct dti_te
 {
     const struct dti_rewrite *const rewrite = job->rewrite;
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
-    const struct dti_transcode_verdict *verdict;
-    size_t origin;
-    if (!dti_transcode_begins(rewrite, at, &origin, &verdict))
+    const struct dti_translated one = dti_translated_of(rewrite, at);
+    const struct dti_transcode_verdict *const verdict = one.verdict;
+    if (!one.first)
         return;
     struct dti_tensor_kind kind = {.from = source->format->name,
                                    .same_bytes = true,
@@ -35,18 +34,14 @@ static void add_kind(const struct dti_rewrite_job *job, size_t at, struct dti_te
                                    .input = source->bytes,
                                    .output = source->bytes};
     if (verdict->changed) {
-        const struct dti_dequant_form *const form =
-            dti_file_dequant_form(rewrite->request.dequant, origin);
-        const struct dti_file_transcode_request *const request =
-            dti_file_transcode_request(rewrite->request.transcode);
         kind.first = true;
-        kind.from = form->dtype;
-        kind.to = strcmp(form->dtype, verdict->dtype) == 0 ? NULL : verdict->dtype;
+        kind.from = one.form->dtype;
+        kind.to = strcmp(one.form->dtype, verdict->dtype) == 0 ? NULL : verdict->dtype;
         kind.same_bytes = false;
-        kind.input = form->stored_bytes;
+        kind.input = one.form->stored_bytes;
         kind.output = bytes_of(rewrite, verdict);
-        (void)snprintf(kind.words, sizeof kind.words, "%s -> %s", form->layout,
-                       dti_transcode_layout_name(request->layout));
+        (void)snprintf(kind.words, sizeof kind.words, "%s -> %s", one.form->layout,
+                       job->answer.layout);
     } else {
         (void)snprintf(kind.words, sizeof kind.words, "%s",
                        job->command->kept[rewrite->tensors[at].fate]);
@@ -57,17 +52,15 @@ static void add_kind(const struct dti_rewrite_job *job, size_t at, struct dti_te
 /* "  lossless: 3 of 4 tensors, 96 of 128 blocks   worst relative error 1.19e-07" */
 static void put_totals(const struct dti_rewrite_job *job, struct dti_line *line)
 {
-    struct dti_transcode_totals totals;
+    const struct dti_transcode_totals *const totals = &job->answer.transcode;
     char text[DTI_TEXT_SIZE];
-    dti_transcode_sum(job->rewrite, &totals);
-    const bool all = totals.lossless == totals.translated;
-    dti_line_print(line, all ? DTI_STYLE_PLAIN : DTI_STYLE_WARN,
-                   "  lossless: %zu of %zu tensors, %llu of %llu blocks", totals.lossless,
-                   totals.translated, (unsigned long long)totals.lossless_blocks,
-                   (unsigned long long)totals.blocks);
-    if (!all)
+    dti_line_print(line, totals->lossy ? DTI_STYLE_WARN : DTI_STYLE_PLAIN,
+                   "  lossless: %zu of %zu tensors, %llu of %llu blocks", totals->lossless,
+                   totals->translated, (unsigned long long)totals->lossless_blocks,
+                   (unsigned long long)totals->blocks);
+    if (totals->lossy)
         dti_line_print(line, DTI_STYLE_PLAIN, "   worst relative error %s",
-                       dti_figure_words(text, totals.worst, 3));
+                       dti_figure_words(text, totals->worst, 3));
     dti_line_end(line);
 }
 
@@ -77,8 +70,6 @@ static enum dti_status put_tensors(const struct dti_rewrite_job *job, struct dti
     static const char *const heads[] = {"name", "dtype", "shape", "blocks", "lossless", "worst"};
     enum { COLUMNS = sizeof heads / sizeof heads[0] };
     const struct dti_rewrite *const rewrite = job->rewrite;
-    const struct dti_container *const numbers =
-        dti_file_dequant_container(rewrite->request.dequant);
     struct dti_table *const table = dti_table_new(COLUMNS);
     size_t rows = 0, others = 0;
     bool whole = true;
@@ -86,24 +77,21 @@ static enum dti_status put_tensors(const struct dti_rewrite_job *job, struct dti
         dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
     dti_table_heads(table, "965786");
     for (size_t i = 0; i < rewrite->tensor_count && whole; i++) {
-        const struct dti_transcode_verdict *verdict;
-        size_t origin;
+        const struct dti_translated one = dti_translated_of(rewrite, i);
+        const struct dti_transcode_verdict *const verdict = one.verdict;
         char text[DTI_TEXT_SIZE];
-        if (!dti_transcode_begins(rewrite, i, &origin, &verdict) || !verdict->changed)
+        if (!one.first || !verdict->changed || (one.lossless && !job->cx->verbose))
             continue;
-        const bool same = verdict->lossless == verdict->blocks;
-        if (!job->cx->verbose && same)
-            continue;
-        others += !same;
+        others += !one.lossless;
         if (!job->cx->verbose && others > MOST)
             continue;
-        const char *const from = dti_file_dequant_form(rewrite->request.dequant, origin)->dtype;
-        whole = dti_rewrite_cells(table, &numbers->tensors[origin], from,
+        const char *const from = one.form->dtype;
+        whole = dti_rewrite_cells(table, one.numbers, from,
                                   strcmp(from, verdict->dtype) == 0 ? NULL : verdict->dtype);
         dti_number_cell(table, verdict->blocks);
         dti_number_cell(table, verdict->lossless);
         dti_table_cell(table, DTI_STYLE_PLAIN,
-                       same ? "" : dti_figure_words(text, verdict->worst, 3));
+                       one.lossless ? "" : dti_figure_words(text, verdict->worst, 3));
         rows++;
     }
     if (rows == 0) {
@@ -119,11 +107,9 @@ static enum dti_status put_tensors(const struct dti_rewrite_job *job, struct dti
 
 enum dti_status dti_transcode_human(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    struct dti_transcode_totals totals;
     struct dti_tensor_kinds kinds = {.count = 0};
     struct dti_line line = dti_rewrite_line(job);
-    dti_transcode_sum(job->rewrite, &totals);
-    dti_rewrite_head(job, totals.stored_bytes, &line);
+    dti_rewrite_head(job, &line);
     for (size_t i = 0; i < job->rewrite->tensor_count; i++)
         add_kind(job, i, &kinds);
     const enum dti_status status = dti_kinds_write(&kinds, line.out, line.colour, reterr);
