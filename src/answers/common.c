@@ -125,6 +125,20 @@ struct dti_spelled dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dt
     return dti_spelled_if(buffer[length - 1] != 'f' && !lost, buffer, length);
 }
 
+void dti_put_rounded(struct dti_json *json, const char *key, bool there,
+                     const struct dti_value *value)
+{
+    char buffer[DTI_TEXT_SIZE];
+    const struct dti_spelled token = there ? dti_rounded_token(buffer, value) : dti_spelled(NULL);
+    dti_json_number(json, key, token.text, token.length);
+}
+
+void dti_put_bits(struct dti_json *json, const char *key, uint64_t code, unsigned width)
+{
+    char buffer[DTI_TEXT_SIZE];
+    (void)dti_json_text(json, key, buffer, dti_spell_code(buffer, code, width));
+}
+
 void dti_double_value(double figure, struct dti_value *ret_value)
 {
     uint64_t code;

@@ -79,6 +79,11 @@ bool dti_is_own_rounding(const char *exact, size_t length);
  * the range of fp64. */
 struct dti_spelled dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dti_value *value);
 
+/* The same written; null unless there. A code as "0x3f80". */
+void dti_put_rounded(struct dti_json *json, const char *key, bool there,
+                     const struct dti_value *value);
+void dti_put_bits(struct dti_json *json, const char *key, uint64_t code, unsigned width);
+
 /* Bytes that should be UTF-8; invalid UTF-8 is written in hexadecimal too. NULL gives nulls. */
 void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, const char *text,
                    size_t length);

@@ -100,39 +100,48 @@ static bool find_scaled(const struct dti_quant_result *result, const struct dti_
     return dti_fp32_is_finite(x);
 }
 
-void dti_quant_facts(const struct dti_quant_result *result, const struct dti_quant_group *group,
-                     size_t at, struct dti_quant_facts *ret)
-{
-    ret->index = at;
-    ret->format = &result->target->code;
-    ret->number = &result->numbers->list[at];
-    ret->stored = &result->elements[at];
-    ret->input = dti_quant_text(result->numbers, at);
-    ret->has_scaled = find_scaled(result, group, ret->number->x, &ret->scaled);
-    dti_quant_code_number(result->target, ret->stored->code, &ret->element);
-}
-
-const struct dti_quant_error *dti_quant_error(struct dti_quant_error *ret, uint32_t x,
-                                              uint32_t back, bool *ret_failed)
+static void find_error(struct dti_quant_facts *facts)
 {
     char text[DTI_TEXT_SIZE];
     struct dti_value number, stored;
     struct dti_number parsed;
     bool has_exact;
-    dti_buffer_init(&ret->exact);
-    *ret_failed = false;
-    dti_fp32_value(x, &number);
-    dti_fp32_value(back, &stored);
+    dti_fp32_value(facts->number->x, &number);
+    dti_fp32_value(facts->stored->back, &stored);
     if (number.class > DTI_CLASS_FINITE || stored.class > DTI_CLASS_FINITE)
-        return NULL;
+        return;
     const size_t length = dti_spell_hexfloat(text, &number);
-    *ret_failed = dti_number_parse(&parsed, text, length, NULL) != DTI_OK;
-    if (*ret_failed)
-        return NULL;
-    *ret_failed =
-        !dti_number_difference(&parsed, &stored, &ret->difference, &ret->exact, &has_exact);
+    facts->failed = dti_number_parse(&parsed, text, length, NULL) != DTI_OK;
+    if (facts->failed)
+        return;
+    facts->has_error =
+        dti_number_difference(&parsed, &stored, &facts->difference, &facts->exact, &has_exact);
+    facts->failed = !facts->has_error;
+    facts->has_relative = facts->has_error && facts->difference.relative.class <= DTI_CLASS_FINITE;
     dti_number_free(&parsed);
-    return *ret_failed ? NULL : ret;
+}
+
+void dti_quant_facts(const struct dti_quant_result *result, const struct dti_quant_group *group,
+                     size_t at, struct dti_quant_facts *ret)
+{
+    const struct dti_format *const format = &result->target->code;
+    const uint32_t sign = format->kind == DTI_KIND_INT ? (uint32_t)dti_format_sign_bit(format) : 0;
+    memset(ret, 0, sizeof *ret);
+    ret->index = at;
+    ret->format = format;
+    ret->number = &result->numbers->list[at];
+    ret->stored = &result->elements[at];
+    ret->code = (int64_t)(ret->stored->code ^ sign) - (int64_t)sign;
+    ret->input = dti_quant_text(result->numbers, at);
+    ret->has_scaled = find_scaled(result, group, ret->number->x, &ret->scaled);
+    dti_quant_code_number(result->target, ret->stored->code, &ret->element);
+    dti_buffer_init(&ret->exact);
+    find_error(ret);
+}
+
+void dti_quant_facts_free(struct dti_quant_facts *facts)
+{
+    dti_buffer_free(&facts->exact);
 }
 
 void dti_quant_reach(const struct dti_quant_target *target, const struct dti_quant_group *group,
@@ -215,15 +224,34 @@ void dti_quant_packed(const struct dti_quant_result *result, const struct dti_qu
                                                        << 4);
 }
 
-/* The source of an object, and the stream for its elements, or NULL. */
-struct quant_result_of {
-    const struct dti_quant_result *result;
-    FILE *stream;
+/* What rows name. */
+struct recipe {
+    const struct dti_quant_scheme *scheme;
+    const struct dti_affine *affine;
+    size_t family; /* the index of a word */
+    size_t division;
+    bool in_groups, integer, divides, mx, nv, as_torch;
 };
-struct quant_group_of {
+struct options {
+    const char *like; /* or NULL */
+    size_t nibble;
+};
+struct group {
     const struct dti_quant_result *result;
-    const struct dti_quant_group *group;
+    const struct dti_quant_group *of;
+    FILE *stream;                   /* for elements, or NULL */
+    const struct dti_format *scale; /* the dtype of the scale */
+    uint64_t scale_code;
+    uint32_t multiplier, lowest, highest; /* in fp32 */
+    bool integer, affine, in_blocks;
+    const char *ggml; /* or NULL */
+    struct dti_buffer packed, ggml_room;
+};
+struct result {
+    const struct dti_quant_result *of;
+    const struct dti_quant_target *target;
     FILE *stream;
+    bool nv;
 };
 
 #define WORD(value, word, meaning) [value] = word,
@@ -251,46 +279,118 @@ const char *dti_quant_like_word(int like)
     return like == DTI_QUANT_LIKE_NONE ? NULL : like_words((size_t)like - 1);
 }
 
-static const char *family_name(const struct dti_quant_target *target)
+static void fill_options(struct options *ret, const struct dti_quant_rules *rules)
 {
-    const struct dti_block_format *const block = target->scheme.block;
-    return family_words(target->gguf ? 3 + DTI_BLOCKS_Q4
-                        : block      ? 2 + (size_t)block->family
-                                     : !dti_format_is_integer(&target->code));
+    ret->like = dti_quant_like_word(rules->like);
+    ret->nibble = (size_t)rules->order;
 }
 
-/* A figure that fp64 may only approximate; NULL if fp64 cannot hold it. */
-static const char *spell(char text[DTI_TEXT_SIZE], bool there, const struct dti_value *value)
+static void fill_recipe(struct recipe *ret, const struct dti_quant_target *target)
 {
-    return there && value->class <= DTI_CLASS_FINITE && dti_spell_rounded(text, value) > 0 ? text
-                                                                                           : NULL;
+    const struct dti_quant_scheme *const scheme = &target->scheme;
+    const enum dti_quant_family family = dti_quant_family(target);
+    ret->scheme = scheme;
+    ret->affine = &scheme->affine.affine;
+    ret->family = target->gguf    ? 3 + DTI_BLOCKS_Q4
+                  : scheme->block ? 2 + (size_t)scheme->block->family
+                                  : !dti_format_is_integer(&target->code);
+    ret->division = scheme->block ? scheme->blocks.division : ret->affine->division;
+    ret->in_groups = scheme->per == DTI_PER_GROUP;
+    ret->integer = family == DTI_FAMILY_INTEGER;
+    ret->divides = !(family & (DTI_FAMILY_MX | DTI_FAMILY_GGML));
+    ret->mx = family == DTI_FAMILY_MX;
+    ret->nv = family == DTI_FAMILY_NV;
+    ret->as_torch = ret->affine->specials != DTI_QUANT_CLAMP;
 }
 
-static const char *packed(struct dti_json *json, const struct quant_group_of *of, bool ggml,
-                          struct dti_buffer *hex)
+static void fill_group(struct group *ret, const struct result *result,
+                       const struct dti_quant_group *group)
 {
-    dti_buffer_clear(hex);
-    dti_quant_packed(of->result, of->group, ggml, hex);
-    if (hex->failed)
-        dti_json_out_of_memory(json);
-    return hex->data;
+    const struct dti_block_format *const block = result->target->scheme.block;
+    *ret = (struct group){
+        .result = result->of,
+        .of = group,
+        .stream = result->stream,
+        .scale = dti_format_get(block ? block->scale : DTI_FP32),
+        .scale_code = block ? group->scale : group->affine.scale,
+        .multiplier = dti_quant_multiplier(result->of, group),
+        .integer = dti_quant_family(result->target) == DTI_FAMILY_INTEGER,
+        .affine = !block,
+        .in_blocks = block,
+    };
+    if (!block)
+        dti_quant_reach(result->target, group, &ret->lowest, &ret->highest);
+    dti_buffer_init(&ret->packed);
+    dti_buffer_init(&ret->ggml_room);
+    dti_quant_packed(result->of, group, false, &ret->packed);
+    if (dti_quant_has_ggml(result->target)) {
+        dti_quant_packed(result->of, group, true, &ret->ggml_room);
+        ret->ggml = ret->ggml_room.data;
+    }
 }
 
-static void put_result(struct dti_json *json, const struct dti_quant_answer *answer,
-                       const struct dti_quant_target *target);
+static void put_elements(struct dti_json *json, const struct group *group);
+static void put_groups(struct dti_json *json, const struct result *result);
+static void put_results(struct dti_json *json, const struct dti_quant_answer *answer);
+static void put_notes(struct dti_json *json, const struct dti_quant_answer *answer);
 
 #define DTI_ROWS "answers/quantized.def"
 #include "answers/rows.h"
 
-static void put_result(struct dti_json *json, const struct dti_quant_answer *answer,
-                       const struct dti_quant_target *target)
+static void put_elements(struct dti_json *json, const struct group *group)
 {
-    struct dti_quant_result result;
-    if (!dti_quant_result_make(&result, target, answer->numbers)) {
-        dti_json_out_of_memory(json);
-        return;
+    const size_t first = group->of->first;
+    if (group->stream)
+        dti_json_stream(json, group->stream);
+    for (size_t at = first; at < first + group->of->count; at++) {
+        struct dti_quant_facts facts;
+        dti_quant_facts(group->result, group->of, at, &facts);
+        if (facts.failed)
+            dti_json_out_of_memory(json);
+        dti_put_quant_element(json, NULL, &facts);
+        dti_quant_facts_free(&facts);
     }
-    *answer->ret_events |= dti_quant_events(&result);
-    dti_put_quant_result(json, NULL, &(struct quant_result_of){&result, answer->stream});
-    dti_quant_result_free(&result);
+}
+
+static void put_groups(struct dti_json *json, const struct result *result)
+{
+    for (size_t i = 0; i < result->of->group_count; i++) {
+        struct group group;
+        fill_group(&group, result, &result->of->groups[i]);
+        if (group.packed.failed || group.ggml_room.failed)
+            dti_json_out_of_memory(json);
+        dti_put_quant_group(json, NULL, &group);
+        dti_buffer_free(&group.packed);
+        dti_buffer_free(&group.ggml_room);
+    }
+}
+
+static void put_results(struct dti_json *json, const struct dti_quant_answer *answer)
+{
+    for (size_t i = 0; i < answer->count; i++) {
+        struct dti_quant_result result;
+        if (!dti_quant_result_make(&result, &answer->targets[i], answer->numbers)) {
+            dti_json_out_of_memory(json);
+            continue;
+        }
+        *answer->ret_events |= dti_quant_events(&result);
+        dti_put_quant_result(
+            json, NULL,
+            &(struct result){.of = &result,
+                             .target = result.target,
+                             .stream = answer->stream,
+                             .nv = dti_quant_family(result.target) == DTI_FAMILY_NV});
+        dti_quant_result_free(&result);
+    }
+}
+
+static void put_notes(struct dti_json *json, const struct dti_quant_answer *answer)
+{
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct dti_quant_target *const target = &answer->targets[i];
+        if (target->note)
+            dti_put_warning(
+                json, NULL,
+                &(struct dti_warning_answer){"dtype_name", target->name, target->note, 0});
+    }
 }

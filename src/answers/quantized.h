@@ -203,22 +203,21 @@ struct dti_quant_facts {
     const struct dti_format *format; /* of the code */
     const struct dti_quant_input *number;
     const struct dti_quant_element *stored;
+    int64_t code;             /* signed for signed integers */
     bool has_scaled;          /* not for specials, nor if the scale is zero or NaN */
     struct dti_value scaled;  /* before rounding to a code: x / scale with the target's division,
                                * exactly for blocks */
     struct dti_value element; /* the value of the code */
     const char *input;        /* as it was given */
+    bool has_error;           /* x and the dequantized number are finite */
+    bool has_relative;        /* and x is not zero */
+    struct dti_difference difference; /* dequantized - x */
+    struct dti_buffer exact;          /* the same with all digits */
+    bool failed;                      /* memory ran out */
 };
 void dti_quant_facts(const struct dti_quant_result *result, const struct dti_quant_group *group,
                      size_t at, struct dti_quant_facts *ret);
-/* back - x, exactly; NULL if either is not finite, or when out of memory (*ret_failed). relative is
- * NaN if x is zero. Free ret->exact in any case. */
-struct dti_quant_error {
-    struct dti_difference difference;
-    struct dti_buffer exact; /* the difference with all digits */
-};
-const struct dti_quant_error *dti_quant_error(struct dti_quant_error *ret, uint32_t x,
-                                              uint32_t back, bool *ret_failed);
+void dti_quant_facts_free(struct dti_quant_facts *facts);
 
 /* quantized.c: the document. Targets are quantized one by one while it is written. */
 struct dti_quant_answer {

@@ -147,21 +147,17 @@ static void cell(struct dti_table *table, const char *text)
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-/* Error and relative error; false when memory ran out. */
-static bool put_error(struct dti_table *table, uint32_t x, uint32_t back)
+/* Error and relative error. */
+static void put_error(struct dti_table *table, const struct dti_quant_facts *facts)
 {
     char text[DTI_TEXT_SIZE];
-    struct dti_quant_error made;
-    bool failed;
-    const struct dti_quant_error *const error = dti_quant_error(&made, x, back, &failed);
-    cell(table, error ? dti_human_signed(text, &error->difference.absolute, NULL, 6) : "-");
-    if (error && error->difference.relative.class <= DTI_CLASS_FINITE)
+    cell(table,
+         facts->has_error ? dti_human_signed(text, &facts->difference.absolute, NULL, 6) : "-");
+    if (facts->has_relative)
         dti_table_print(table, DTI_STYLE_PLAIN, "%s %%",
-                        dti_human_percent(text, &error->difference.relative, 3));
+                        dti_human_percent(text, &facts->difference.relative, 3));
     else
         cell(table, "-");
-    dti_buffer_free(&made.exact);
-    return !failed;
 }
 
 /* A quotient in fp32 with all digits: some numbers are close to a rounding boundary. */
@@ -176,7 +172,7 @@ static void spell_scaled(char text[DTI_TEXT_SIZE], const struct dti_value *value
         dti_spell_digits(text, value, 12);
 }
 
-static bool put_element(struct dti_table *table, const struct dti_quant_facts *facts, bool nf)
+static void put_element(struct dti_table *table, const struct dti_quant_facts *facts, bool nf)
 {
     const struct dti_quant_element *const stored = facts->stored;
     char operand[HUMAN_OPERAND_SIZE], text[DTI_TEXT_SIZE] = "-";
@@ -192,12 +188,11 @@ static bool put_element(struct dti_table *table, const struct dti_quant_facts *f
     dti_spell_code(text, stored->code, facts->format->width);
     cell(table, text);
     cell(table, dti_human_fp32(text, stored->back));
-    const bool done = put_error(table, facts->number->x, stored->back);
+    put_error(table, facts);
     dti_table_cell(table, DTI_STYLE_WARN,
                    stored->clipped   ? "clipped"
                    : stored->special ? "special"
                                      : "");
-    return done;
 }
 
 enum { COLUMNS = 8, ROWS = 1024 };
@@ -222,7 +217,9 @@ static bool put_elements(const struct dti_context *cx, const struct dti_quant_re
         for (size_t at = first; at < last && at < first + ROWS && done; at++) {
             struct dti_quant_facts facts;
             dti_quant_facts(result, group, at, &facts);
-            done = put_element(table, &facts, family == DTI_FAMILY_NF);
+            put_element(table, &facts, family == DTI_FAMILY_NF);
+            done = !facts.failed;
+            dti_quant_facts_free(&facts);
         }
         done = dti_table_finish(table, done, cx, NULL) == DTI_OK;
     }
