@@ -14,7 +14,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Rows of src/answers/*.def that have one value, and values that only name a member of `me`.
-SCALAR = re.compile(r"^\s*(BOOL|UINT|POSITIVE|INT|DOUBLE|MEASURE|TEXT|CHOICE|CHOICE_AT|DTYPE|LEVEL|KIND|FP32|ROUNDED|BITS|TOKEN|LIKE|NUMBER|FIGURE|SPELLED_LIKE)(_OR_NULL)?\(",
+SCALAR = re.compile(r"^\s*(BOOL|UINT|POSITIVE|INT|DOUBLE|MEASURE|TEXT|CHOICE|CHOICE_AT|DTYPE|LEVEL|KIND|FP32|ROUNDED|BITS|FLAG|LIKE_AT|TEXT_AT|TOKEN|LIKE|NUMBER|FIGURE|SPELLED_LIKE)(_OR_NULL)?\(",
                     re.MULTILINE)
 PLAIN = re.compile(r"[!&]?me->\w+(?:\.\w+|->\w+|\[\w+\])*$")
 
@@ -64,8 +64,9 @@ def rows():
         text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         blocks += len(re.findall(r"^\s*DO\(", text, flags=re.MULTILINE))
         for match in SCALAR.finditer(text):
-            skipped = 2 if match.group(1) in ("CHOICE", "CHOICE_AT", "KIND", "LIKE", "SPELLED_LIKE") else 1  # the key; words or a pattern
-            values = arguments(text[match.end() - 1:])[skipped:-1]
+            skipped = 2 if match.group(1) in ("CHOICE", "CHOICE_AT", "KIND", "LIKE", "SPELLED_LIKE", "TEXT_AT") else 1  # the key; words or a pattern
+            values = arguments(text[match.end() - 1:])[3 if match.group(1) == "LIKE_AT" else skipped:-1]
+            values = values[:-1] if match.group(1) == "FLAG" else values
             scalar += 1
             plain += all(PLAIN.fullmatch(value) for value in values)
     return scalar, plain, blocks

@@ -20,11 +20,16 @@ struct cast_number {
     const struct dti_format *format;
     const struct dti_scalar *scalar; /* NULL: there is not one number */
     const struct dti_number_answer *number;
-    struct dti_spelled text; /* its text, if known */
+    struct dti_spelled text;                /* its text, if known */
+    bool exact;                             /* it is the given number */
+    size_t class;                           /* the index of a word */
+    const struct dti_fields_answer *fields; /* NULL: of no float */
+    struct dti_fields_answer fields_room;
 };
 
 /* A decimal expansion. */
 struct exact_text {
+    const struct dti_cast_operand *of;
     struct dti_spelled text;
     struct dti_buffer buffer;
     char room[DTI_EXACT_ROOM];
@@ -41,48 +46,81 @@ struct number_beside {
     struct dti_value value;
 };
 
-struct stack_text {
-    enum dti_stack stack;
-    bool there, known;
-    const char *note;
-    char text[DTI_CAST_TEXT_SIZE], bits[DTI_CAST_TEXT_SIZE];
+/* How a number was rounded. */
+struct rounding {
+    bool there;       /* there is one number */
+    size_t direction; /* the index of a word */
+    struct dti_spelled step;
+    const struct error_text *error;                /* or NULL */
+    const struct dti_number_answer *below, *above; /* or NULL */
+    char step_room[DTI_TEXT_SIZE];
+    struct error_text error_room;
+    struct number_beside beside[2];
 };
 
-/* The spelled members of a result. */
+struct policy {
+    const struct dti_cast *route;
+    const char *via, *note; /* or NULL */
+    char room[DTI_VIA_TEXT_SIZE];
+};
+
+struct stack_text {
+    const char *name, *title, *version, *note;
+    bool there, known;
+    const char *text, *bits; /* NULL unless known */
+    char room[2][DTI_CAST_TEXT_SIZE];
+};
+
+/* The members of a result. */
 struct result_text {
+    const struct dti_cast_results *of;
+    const struct dti_cast_result *result;
+    bool known, real, complex, exact_match;
     struct dti_spelled token, text, shortest, exact, hexfloat, bits;
     struct dti_spellings number; /* of a real one */
-    bool real;
     struct dti_number_answer answer;
     struct cast_number rounding;
     char complex_text[DTI_CAST_TEXT_SIZE], complex_bits[DTI_CAST_TEXT_SIZE];
+    struct dti_buffer digits; /* with digits_given */
 };
 
 DTI_WORDS(direction_words, "up", "down", "none")
-
-static const char *direction_of(const struct dti_scalar *scalar)
-{
-    const int direction = dti_scalar_direction(scalar);
-    return direction_words(direction > 0 ? 0 : direction < 0 ? 1 : 2);
-}
 
 static const char *class_words(size_t index)
 {
     return index <= DTI_NUMBER_NAN ? dti_number_class_name((enum dti_number_class)index) : NULL;
 }
 
-#define FIELDS_OF(format, code) \
-    (dti_format_is_float(format) ? &(struct dti_fields_answer){format, code} : NULL)
+/* A number of a format that is stored. */
+static void fill_number(struct cast_number *ret, const struct dti_cast_operand *operand,
+                        size_t component, const struct dti_format *format,
+                        const struct dti_scalar *scalar)
+{
+    ret->operand = operand;
+    ret->component = component;
+    ret->format = format;
+    ret->scalar = scalar;
+    ret->exact = !(scalar->flags & DTI_FLAG_INEXACT);
+    ret->class = (size_t)dti_code_class(format, scalar->code);
+    ret->fields_room = (struct dti_fields_answer){format, scalar->code};
+    ret->fields = dti_format_is_float(format) ? &ret->fields_room : NULL;
+}
 
 static void spell_input(struct exact_text *ret, struct dti_json *json,
                         const struct dti_cast_operand *operand)
 {
     const bool finite = operand->components == 1 && operand->value[0].class <= DTI_CLASS_FINITE;
+    ret->of = operand;
     dti_buffer_borrow(&ret->buffer, ret->room, sizeof ret->room);
     const bool has_exact = finite && dti_number_exact(&operand->number[0], &ret->buffer);
     ret->text = dti_spelled_if(has_exact, ret->buffer.data, ret->buffer.length);
     if (ret->buffer.failed)
         dti_json_out_of_memory(json);
+}
+
+static void free_exact(struct exact_text *text)
+{
+    dti_buffer_free(&text->buffer);
 }
 
 /* False without an error; else free exact. */
@@ -143,13 +181,46 @@ static const struct dti_number_answer *beside(struct number_beside *ret,
     return &ret->answer;
 }
 
+static void spell_rounding(struct rounding *ret, struct dti_json *json,
+                           const struct cast_number *number)
+{
+    const struct dti_scalar *const scalar = number->scalar;
+    ret->there = scalar;
+    ret->error = spell_error(&ret->error_room, json, number) ? &ret->error_room : NULL;
+    ret->step = spell_step(ret->step_room, scalar);
+    ret->below = ret->above = NULL;
+    if (!scalar)
+        return;
+    const int direction = dti_scalar_direction(scalar);
+    ret->direction = direction > 0 ? 0 : direction < 0 ? 1 : 2;
+    ret->below = beside(&ret->beside[0], number, scalar->has_below, scalar->below);
+    ret->above = beside(&ret->beside[1], number, scalar->has_above, scalar->above);
+}
+
+static void free_rounding(struct rounding *rounding)
+{
+    if (rounding->error)
+        dti_buffer_free(&rounding->error_room.exact.buffer);
+}
+
+static void fill_policy(struct policy *ret, const struct dti_cast_result *result)
+{
+    ret->route = dti_cast_route(result);
+    ret->via = dti_via_text(ret->room, ret->route->via, ret->route->via_count);
+    ret->note = result->note;
+}
+
 static void spell_result(struct result_text *ret, struct dti_json *json,
                          const struct one_result *one)
 {
     const struct dti_cast_result *const result = one->result;
     const struct dti_scalar *const scalar = &result->component[0];
-    const bool known = result->known && !result->no_code;
-    ret->real = known && result->components == 1;
+    ret->of = one->of;
+    ret->result = result;
+    ret->known = result->known && !result->no_code;
+    ret->real = ret->known && result->components == 1;
+    ret->complex = ret->known && result->components == 2;
+    ret->exact_match = !(result->flags & DTI_FLAG_INEXACT);
     ret->rounding = (struct cast_number){.operand = one->of->operand};
     ret->token = ret->text = ret->shortest = ret->exact = ret->hexfloat = ret->bits =
         dti_spelled(NULL);
@@ -163,74 +234,81 @@ static void spell_result(struct result_text *ret, struct dti_json *json,
         ret->exact = ret->number.exact;
         ret->hexfloat = ret->number.hexfloat;
         ret->bits = ret->number.bits;
-        ret->rounding.format = format;
-        ret->rounding.scalar = scalar;
+        fill_number(&ret->rounding, one->of->operand, 0, format, scalar);
         ret->rounding.text = ret->number.text;
-    } else if (known) {
+    } else if (ret->known) {
         ret->text.text = ret->complex_text;
         ret->text.length = dti_cast_text(ret->complex_text, result);
         ret->bits.text = ret->complex_bits;
         ret->bits.length = dti_cast_bits(ret->complex_bits, result);
     }
+    dti_buffer_init(&ret->digits);
+    if (one->of->digits_given && !dti_cast_digits(&ret->digits, result, one->of->digits))
+        dti_json_out_of_memory(json);
 }
 
 static void free_result(struct result_text *spelled)
 {
     if (spelled->real)
-        dti_buffer_free(&spelled->number.expansion);
+        dti_spellings_free(&spelled->number);
+    dti_buffer_free(&spelled->digits);
 }
 
-static void spell_digits(struct dti_buffer *ret, struct dti_json *json,
-                         const struct one_result *one)
+static void put_component(struct dti_json *json, const char *key, const struct result_text *text,
+                          size_t component);
+static void put_real(struct dti_json *json, const char *key, const struct result_text *text)
 {
-    dti_buffer_init(ret);
-    if (!dti_cast_digits(ret, one->result, one->of->digits))
-        dti_json_out_of_memory(json);
+    put_component(json, key, text, 0);
 }
-
-static void put_real(struct dti_json *json, const char *key, const struct one_result *one);
-static void put_imaginary(struct dti_json *json, const char *key, const struct one_result *one);
-static void put_stack(struct dti_json *json, const struct one_result *one, enum dti_stack stack);
+static void put_imaginary(struct dti_json *json, const char *key, const struct result_text *text)
+{
+    put_component(json, key, text, 1);
+}
+static void put_stacks(struct dti_json *json, const struct result_text *text);
+static void put_results(struct dti_json *json, const struct dti_cast_answer *answer)
+{
+    answer->put(answer->context, json);
+}
 
 #define DTI_ROWS "answers/cast.def"
 #include "answers/rows.h"
 
-static void put_component(struct dti_json *json, const char *key, const struct one_result *one,
+static void put_component(struct dti_json *json, const char *key, const struct result_text *text,
                           size_t component)
 {
-    const struct dti_format *const format = &one->result->target->cast.dst;
-    const struct dti_scalar *const scalar = &one->result->component[component];
-    const struct dti_number_answer number = {format, scalar->code, &scalar->stored, {NULL, 0}};
-    dti_put_cast_component(
-        json, key,
-        &(struct cast_number){one->of->operand, component, format, scalar, &number, {NULL, 0}});
+    const struct dti_format *const format = &text->result->target->cast.dst;
+    const struct dti_scalar *const scalar = &text->result->component[component];
+    const struct dti_number_answer answer = {format, scalar->code, &scalar->stored, {NULL, 0}};
+    struct cast_number number = {.number = &answer};
+    fill_number(&number, text->of->operand, component, format, scalar);
+    dti_put_cast_component(json, key, &number);
 }
 
-static void put_real(struct dti_json *json, const char *key, const struct one_result *one)
-{
-    put_component(json, key, one, 0);
-}
-
-static void put_imaginary(struct dti_json *json, const char *key, const struct one_result *one)
-{
-    put_component(json, key, one, 1);
-}
-
-static void put_stack(struct dti_json *json, const struct one_result *one, enum dti_stack stack)
+static void put_stack(struct dti_json *json, const struct result_text *own, enum dti_stack stack)
 {
     struct dti_cast_target target;
     struct dti_cast_result other;
-    struct stack_text text = {.stack = stack};
-    text.there = dti_cast_by_stack(one->result, one->of->operand, stack, &target, &other);
+    struct stack_text text = {.name = dti_stack_name(stack),
+                              .title = dti_stack_title(stack),
+                              .version = dti_stack_version(stack)};
+    text.there = dti_cast_by_stack(own->result, own->of->operand, stack, &target, &other);
     if (!text.there && dti_stack_is_hardware(stack))
         return;
     text.known = text.there && other.known;
     text.note = text.there ? other.note : NULL;
     if (text.known) {
-        (void)dti_cast_text(text.text, &other);
-        (void)dti_cast_bits(text.bits, &other);
+        (void)dti_cast_text(text.room[0], &other);
+        (void)dti_cast_bits(text.room[1], &other);
+        text.text = text.room[0];
+        text.bits = text.room[1];
     }
     dti_put_cast_stack(json, NULL, &text);
+}
+
+static void put_stacks(struct dti_json *json, const struct result_text *text)
+{
+    for (int i = 0; i < DTI_STACK_COUNT; i++)
+        put_stack(json, text, (enum dti_stack)i);
 }
 
 void dti_put_cast_results(struct dti_json *json, const struct dti_cast_results *results)

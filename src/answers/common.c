@@ -15,8 +15,45 @@
 
 /* The two spellings that 64-bit readers share. */
 struct tokens {
+    const struct dti_number_answer *of;
     struct dti_spelled token, text; /* the JSON number, or NULL */
     char room[DTI_TEXT_SIZE];
+};
+
+/* What rows name, beside what they write from. */
+struct name {
+    const struct dti_dtype_name *of;
+    const char *system;
+    bool numbered;
+};
+struct quantized {
+    const struct dti_dequant_form *of;
+    bool has_axis, grouped;
+    uint64_t scale_bytes;
+};
+struct layout {
+    const struct dti_format *of;
+    bool fields, is_float;
+    unsigned sign_bits;
+};
+struct loss {
+    const struct dti_loss_summary *of;
+    bool located, has_mean, has_root, has_sqnr;
+    int64_t index; /* located */
+};
+struct options {
+    const struct dti_policies_answer *of;
+    const char *via, *seed; /* or NULL */
+    bool seeded;
+    char via_room[DTI_VIA_TEXT_SIZE], seed_room[DTI_TEXT_SIZE];
+};
+struct error {
+    const struct dti_error_answer *of;
+    const char *argument; /* or NULL */
+    size_t suggestions;
+};
+struct library {
+    const char *name, *version;
 };
 
 struct field_digits {
@@ -49,6 +86,7 @@ static struct dti_spelled spell_text(char room[DTI_TEXT_SIZE],
 
 static void spell_tokens(struct tokens *ret, const struct dti_number_answer *number)
 {
+    ret->of = number;
     ret->text = spell_text(ret->room, number);
     ret->token = token_of(number, ret->text);
 }
@@ -92,6 +130,11 @@ void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
         ret->hexfloat.text = ret->hexfloat_room;
         ret->hexfloat.length = dti_spell_hexfloat(ret->hexfloat_room, number->value);
     }
+}
+
+void dti_spellings_free(struct dti_spellings *spelled)
+{
+    dti_buffer_free(&spelled->expansion);
 }
 
 static struct dti_spelled spell_bits(char room[DTI_BINARY_SIZE], uint64_t code, unsigned width)
@@ -255,31 +298,103 @@ void dti_warnings_free(struct dti_warnings *warnings)
     *warnings = (struct dti_warnings){.list = NULL};
 }
 
-static void put_kept(struct dti_json *json, const struct dti_warning *kept)
-{
-    dti_put_warning(
-        json, NULL,
-        &(struct dti_warning_answer){.code = kept->code,
-                                     .dtype = kept->dtype[0] != '\0' ? kept->dtype : NULL,
-                                     .line = kept->line,
-                                     .message = kept->message});
-}
-
-static void put_more(struct dti_json *json, size_t count)
-{
-    char text[64];
-    (void)snprintf(text, sizeof text, "%zu more warnings are omitted", count);
-    dti_put_warning(json, NULL,
-                    &(struct dti_warning_answer){.code = "more_warnings", .message = text});
-}
-
 DTI_WORDS(layout_words, "compressed-tensors", "modelopt", "bitsandbytes", "scale_inv", "scale",
           "gguf", "mlx", "gpt-oss", "gptq", "awq", "comfy", "torchao", "bitnet", "quark", "onnx")
 DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
           [DTI_PER_GROUP] = "group")
 
+static void fill_name(struct name *ret, const struct dti_dtype_name *name)
+{
+    *ret = (struct name){name, dti_system_title(name->system), name->number >= 0};
+}
+
+static void fill_quantized(struct quantized *ret, const struct dti_dequant_form *form)
+{
+    *ret = (struct quantized){
+        .of = form,
+        .has_axis = form->per != DTI_PER_TENSOR && !form->flat,
+        .grouped = form->per == DTI_PER_GROUP,
+        .scale_bytes = dti_logical_scale_bytes(form),
+    };
+}
+
+static void fill_layout(struct layout *ret, const struct dti_format *format)
+{
+    *ret = (struct layout){
+        .of = format,
+        .fields = format->kind != DTI_KIND_COMPLEX,
+        .is_float = dti_format_is_float(format),
+        .sign_bits = dti_format_is_signed(format) ? 1 : 0,
+    };
+}
+
+static void fill_loss(struct loss *ret, const struct dti_loss_summary *loss)
+{
+    const bool compared = loss->compared > 0;
+    *ret = (struct loss){
+        .of = loss,
+        .located = loss->max_absolute > 0,
+        .has_mean = compared && !isnan(loss->mean_absolute),
+        .has_root = compared && !isnan(loss->root_mean_square),
+        .has_sqnr = compared && !isnan(loss->sqnr_db),
+        .index = (int64_t)loss->max_index,
+    };
+}
+
+static void fill_options(struct options *ret, const struct dti_policies_answer *policies)
+{
+    ret->of = policies;
+    ret->via = dti_via_text(ret->via_room, policies->via, policies->via_count);
+    ret->seeded = policies->policy.round == DTI_ROUND_STOCHASTIC;
+    dti_spell_u64(ret->seed_room, policies->policy.seed);
+    ret->seed = ret->seeded ? ret->seed_room : NULL;
+}
+
+static void fill_error(struct error *ret, const struct dti_error_answer *answer)
+{
+    const struct dti_error *const error = answer->error;
+    *ret = (struct error){.of = answer};
+    ret->argument = error->argument[0] != '\0' ? error->argument : NULL;
+    while (ret->suggestions < DTI_ERROR_SUGGESTIONS &&
+           error->suggestions[ret->suggestions][0] != '\0')
+        ret->suggestions++;
+}
+
+static void put_names(struct dti_json *json, const struct dti_format *format);
+static void put_warnings(struct dti_json *json, const struct dti_warnings *warnings);
+
 #define DTI_ROWS "answers/common.def"
 #include "answers/rows.h"
+
+static void put_names(struct dti_json *json, const struct dti_format *format)
+{
+    for (size_t i = 0; i < dti_dtype_name_count && format->id != DTI_NONE; i++) {
+        if (dti_dtype_names[i].dtype == format->id)
+            dti_put_name(json, NULL, &dti_dtype_names[i]);
+    }
+}
+
+static void put_warnings(struct dti_json *json, const struct dti_warnings *warnings)
+{
+    char more[64];
+    if (warnings->failed)
+        dti_json_out_of_memory(json);
+    for (size_t i = 0; i < warnings->count; i++) {
+        const struct dti_warning *const kept = &warnings->list[i];
+        dti_put_warning(
+            json, NULL,
+            &(struct dti_warning_answer){.code = kept->code,
+                                         .dtype = kept->dtype[0] != '\0' ? kept->dtype : NULL,
+                                         .line = kept->line,
+                                         .message = kept->message});
+    }
+    if (warnings->total == warnings->count)
+        return;
+    (void)snprintf(more, sizeof more, "%zu more warnings are omitted",
+                   warnings->total - warnings->count);
+    dti_put_warning(json, NULL,
+                    &(struct dti_warning_answer){.code = "more_warnings", .message = more});
+}
 
 void dti_put_logical_warnings(struct dti_json *json, const struct dti_container *container,
                               dti_remedy_words_fn *words)

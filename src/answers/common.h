@@ -46,7 +46,7 @@ struct dti_number_answer {
 };
 
 /* The spellings, NULL where there is none: only finite numbers have a hexfloat, and only numbers
- * with a format have shortest and bits. Free expansion. */
+ * with a format have shortest and bits. Free it. */
 enum { DTI_EXACT_ROOM = 256 }; /* bytes that need no memory */
 struct dti_spellings {
     struct dti_spelled token, text, shortest, exact, hexfloat, bits;
@@ -57,6 +57,7 @@ struct dti_spellings {
 };
 void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
                       const struct dti_number_answer *number);
+void dti_spellings_free(struct dti_spellings *spelled);
 void dti_put_number(struct dti_json *json, const char *key, const struct dti_number_answer *number);
 /* The same as members of the open object. */
 void dti_put_members_number(struct dti_json *json, const struct dti_number_answer *number);

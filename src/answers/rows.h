@@ -29,7 +29,8 @@
  *
  * writes from a struct mem_answer: dti_mem_total(struct mem_total *ret, const struct mem_answer *)
  * fills what the rows name. DOCUMENT_FROM(name, version, struct, facts, function, meaning)
- * likewise.
+ * likewise. OBJECT_MADE(name, struct, facts, make, free): make(&facts, json, me) may fail for lack
+ * of memory (dti_json_out_of_memory()), and free(&facts) follows.
  *
  * An object stands in front of those that have it. COMMON_OBJECT: one that several documents have.
  *
@@ -42,6 +43,8 @@
  *     TEXT_OF(key, text, length, ...) a text without a NUL at its end
  *     CHOICE(key, words, text, ...)   one of words; `words` is a function, see DTI_WORDS
  *     CHOICE_AT(key, words, index, ...)  the word of an index; _OR_NULL: with a condition
+ *     LIKE_AT(key, PATTERN, words, index, ...)  TEXT_AT_OR_NULL(key, words, there, index, ...)
+ *     FLAG(key, flags, flag, ...)     whether a flag is set; FLAG_OR_NULL: with a condition
  *     DTYPE(key, format, ...)         the name of a format; DTYPE_OR_NULL: null where it is NULL
  *     LEVEL(key, level, ...)          the name of a CPU level
  *     KIND(key, words, kind, ...)     the name of a container's kind, one of the words
@@ -152,6 +155,9 @@
 #define BOOL_OR_NULL(key_, there_, value_, meaning_)        \
     DTI_MEMBER(key_, meaning_, BOOL, DTI_MEMBER_NULLABLE, , \
                DTI_UNLESS_NULL(there_, key_, DTI_PUT_BOOL(key_, value_)))
+#define FLAG(key_, flags_, flag_, meaning_) BOOL(key_, ((flags_) & (flag_)) != 0, meaning_)
+#define FLAG_OR_NULL(key_, there_, flags_, flag_, meaning_) \
+    BOOL_OR_NULL(key_, there_, ((flags_) & (flag_)) != 0, meaning_)
 #define UINT(key_, value_, meaning_) \
     DTI_VALUE(key_, meaning_, UINT, , dti_json_uint(json, NULL, value_))
 #define UINT_OR_NULL(key_, there_, value_, meaning_) \
@@ -190,6 +196,9 @@
 #define CHOICE_AT(key_, words_, index_, meaning_) CHOICE(key_, words_, words_(index_), meaning_)
 #define CHOICE_AT_OR_NULL(key_, words_, there_, index_, meaning_) \
     CHOICE_OR_NULL(key_, words_, (there_) ? words_(index_) : NULL, meaning_)
+#define LIKE_AT(key_, like_, words_, index_, meaning_) LIKE(key_, like_, words_(index_), meaning_)
+#define TEXT_AT_OR_NULL(key_, words_, there_, index_, meaning_) \
+    TEXT_OR_NULL(key_, (there_) ? words_(index_) : NULL, meaning_)
 #define DTYPE(key_, format_, meaning_) TEXT(key_, (format_)->name, meaning_)
 #define DTYPE_OR_NULL(key_, format_, meaning_) \
     TEXT_OR_NULL(key_, (format_) ? (format_)->name : NULL, meaning_)
@@ -319,17 +328,21 @@
                  DTI_CHOOSE(!me, dti_json_null(json, key);, dti_json_object(json, key);   \
                             dti_put_members_##name_(json, me); dti_json_end(json);)       \
                      DTI_CLOSE DTI_FUNCTION(dti_put_members_##name_, const struct_type_ *me))
-#define DTI_FILLED(name_, facts_type_, fill_)                                                \
-    facts_type_ facts;                                                                       \
-    fill_(&facts, me);                                                                       \
-    put_facts_of_##name_(json, &facts);                                                      \
-    DTI_CLOSE static void put_facts_of_##name_(struct dti_json *json, const facts_type_ *me) \
+#define DTI_FILLED(name_, facts_type_, fill_, free_)                                               \
+    facts_type_ facts;                                                                             \
+    fill_;                                                                                         \
+    put_facts_of_##name_(json, &facts);                                                            \
+    free_ DTI_CLOSE static void put_facts_of_##name_(struct dti_json *json, const facts_type_ *me) \
         DTI_OPEN(void) me;
 #define DTI_FACTS(name_, facts_type_) \
     DTI_CODE(static void put_facts_of_##name_(struct dti_json *json, const facts_type_ *me);)
 #define OBJECT_FROM(name_, struct_type_, facts_type_, fill_) \
     DTI_FACTS(name_, facts_type_)                            \
-    OBJECT(name_, struct_type_) DTI_CODE(DTI_FILLED(name_, facts_type_, fill_))
+    OBJECT(name_, struct_type_) DTI_CODE(DTI_FILLED(name_, facts_type_, fill_(&facts, me), ))
+#define OBJECT_MADE(name_, struct_type_, facts_type_, make_, free_) \
+    DTI_FACTS(name_, facts_type_)                                   \
+    OBJECT(name_, struct_type_)                                     \
+    DTI_CODE(DTI_FILLED(name_, facts_type_, make_(&facts, json, me), free_(&facts);))
 #define OBJECT_END(name_)        DTI_OBJECT(name_, dti_object_##name_, members_of_##name_, false)
 #define COMMON_OBJECT            OBJECT
 #define COMMON_OBJECT_END(name_) DTI_OBJECT(name_, dti_object_##name_, members_of_##name_, true)
@@ -345,7 +358,7 @@
 #define DOCUMENT_FROM(name_, version_, struct_type_, facts_type_, fill_, meaning_) \
     DTI_FACTS(name_, facts_type_)                                                  \
     DOCUMENT(name_, version_, struct_type_, meaning_)                              \
-    DTI_CODE(DTI_FILLED(name_, facts_type_, fill_))
+    DTI_CODE(DTI_FILLED(name_, facts_type_, fill_(&facts, me), ))
 #define DOCUMENT_END(name_) \
     DTI_OBJECT(name_, dti_object_of_##name_, members_of_document_##name_, false)
 
