@@ -105,8 +105,9 @@ struct dti_array_side {
     const char *path; /* "-" for the standard streams */
     bool text;
     const struct dti_format *format; /* NULL for text without a dtype */
+    bool packs;                      /* raw codes of less than 8 bits, and how */
     enum dti_packing packing;
-    bool big; /* the highest byte first */
+    bool ordered, big; /* raw codes of more than 8 bits; the highest byte first */
     uint64_t bytes;
 };
 
@@ -116,7 +117,7 @@ struct dti_array_answer {
     struct dti_policies_answer options;
     const char *device, *device_reason; /* the reason may be NULL */
     enum dti_level level;
-    const struct dti_plan *plan; /* NULL for text input */
+    const char *kernels; /* NULL for text input */
     size_t threads;
     struct dti_loss_summary loss;
     const struct dti_warnings *warnings;

@@ -13,14 +13,11 @@ struct dti_verify_row {
     const struct dti_made *made; /* NULL: it is not made */
 };
 
-enum dti_verify_problem {
-    DTI_VERIFY_NONE,
-    DTI_VERIFY_VERDICT, /* of the recipe */
-    DTI_VERIFY_REFUSED, /* the recipe cannot be done: why */
-    DTI_VERIFY_ONLY_A,  /* the second file lacks it */
-    DTI_VERIFY_ONLY_B,  /* the first file lacks it */
-    DTI_VERIFY_SHAPES,
-    DTI_VERIFY_UNNAMED, /* there is no recipe for it */
+struct dti_verify_problem {
+    const char *name; /* of the tensor that it is about */
+    size_t name_length;
+    const char *reason; /* why it could not be compared; NULL: its bytes differ, and where: */
+    const struct dti_byte_difference *difference; /* or NULL */
 };
 
 struct dti_verify {
@@ -34,13 +31,13 @@ struct dti_verify {
     const struct dti_verify_row *rows;
     const struct dti_made *all; /* of tensors that no row names; or NULL */
     /* what came of it */
-    size_t tensors; /* that were compared */
-    uint64_t bytes; /* of the second file, their parts */
-    enum dti_verify_problem problem;
-    const char *name; /* of the tensor that it is about */
-    size_t name_length;
+    size_t tensors;                           /* that were compared */
+    uint64_t bytes;                           /* of the second file, their parts */
+    const struct dti_verify_problem *problem; /* the first one; NULL: all is verified */
+    struct dti_verify_problem found;          /* what it points at, and what that does */
+    struct dti_byte_difference difference;
     struct dti_verdict verdict;
-    char why[DTI_EXPLAIN_REASON]; /* unless bytes differ */
+    char why[DTI_EXPLAIN_REASON];
 };
 
 /* Ends at the first problem, in the order of the recipes, and of the second file's tensors. */

@@ -25,21 +25,36 @@ struct verify_run {
     struct dti_verdict *verdicts;
 };
 
-static enum dti_status report(struct dti_verify *verify, enum dti_verify_problem problem,
-                              const char *name, size_t length, const char *why)
+static enum dti_status report(struct dti_verify *verify, const char *name, size_t length,
+                              const char *why)
 {
-    verify->problem = problem;
-    verify->name = name;
-    verify->name_length = length;
     (void)snprintf(verify->why, sizeof verify->why, "%s", why);
+    verify->found =
+        (struct dti_verify_problem){.name = name, .name_length = length, .reason = verify->why};
+    verify->problem = &verify->found;
     return DTI_OK;
 }
 
-static enum dti_status report_tensor(struct verify_run *job, enum dti_verify_problem problem,
-                                     size_t b, const char *why)
+static enum dti_status report_tensor(struct verify_run *job, size_t b, const char *why)
 {
     const struct dti_tensor *const tensor = &job->verify->b->tensors[b];
-    return report(job->verify, problem, tensor->name, tensor->name_length, why);
+    return report(job->verify, tensor->name, tensor->name_length, why);
+}
+
+static enum dti_status report_verdict(struct verify_run *job, size_t b,
+                                      const struct dti_verdict *verdict)
+{
+    struct dti_verify *const verify = job->verify;
+    const struct dti_container *const other = job->files.other.container;
+    char why[DTI_EXPLAIN_REASON];
+    verify->verdict = *verdict;
+    verify->difference = (struct dti_byte_difference){other, &verify->verdict};
+    (void)report_tensor(job, b, dti_verdict_reason(why, other, verdict));
+    if (verdict->kind == DTI_VERDICT_BYTES) {
+        verify->found.reason = NULL;
+        verify->found.difference = &verify->difference;
+    }
+    return DTI_OK;
 }
 
 static bool same_shape(const struct dti_tensor *a, const struct dti_tensor *b)
@@ -59,13 +74,13 @@ static enum dti_status add(struct verify_run *job, size_t b)
     if (dti_name_order_find(&job->rows, tensor->name, tensor->name_length, &row))
         made = verify->rows[row].made;
     if (!made)
-        return report_tensor(job, DTI_VERIFY_UNNAMED, b, "there is no recipe for it");
+        return report_tensor(job, b, "there is no recipe for it");
     if (!alone && !dti_name_order_find(&job->names, tensor->name, tensor->name_length, &a))
-        return report_tensor(job, DTI_VERIFY_ONLY_B, b, "the first file lacks it");
+        return report_tensor(job, b, "the first file lacks it");
     if (!same_shape(&verify->a->tensors[a], tensor)) {
         (void)snprintf(why, sizeof why, "the shapes %s and %s differ",
                        dti_shape_words(one, &verify->a->tensors[a]), dti_shape_words(two, tensor));
-        return report_tensor(job, DTI_VERIFY_SHAPES, b, why);
+        return report_tensor(job, b, why);
     }
     job->work[job->count++] = (struct verify_work){.made = made, .pair = {.a = a, .b = b}};
     return DTI_OK;
@@ -86,11 +101,10 @@ static enum dti_status check_rows(struct verify_run *job, struct dti_error *rete
     if (!dti_name_order_of(&there, verify->b->tensors, verify->b->tensor_count,
                            DTI_NAMED(struct dti_tensor, name)))
         return dti_no_memory(reterr);
-    for (size_t i = 0; i < verify->row_count && verify->problem == DTI_VERIFY_NONE; i++) {
+    for (size_t i = 0; i < verify->row_count && !verify->problem; i++) {
         const struct dti_verify_row *const row = &verify->rows[i];
         if (row->made && !dti_name_order_find(&there, row->name, row->name_length, &at))
-            (void)report(verify, DTI_VERIFY_ONLY_A, row->name, row->name_length,
-                         "the second file lacks it");
+            (void)report(verify, row->name, row->name_length, "the second file lacks it");
     }
     dti_name_order_free(&there);
     return DTI_OK;
@@ -112,7 +126,6 @@ static enum dti_status judge(struct verify_run *job, const struct verify_work *w
     const struct dti_scan_options *const options = &verify->reading.options;
     const struct dti_judge_options how = {.team = options->team, .max_memory = options->max_memory};
     struct dti_error error;
-    char why[DTI_EXPLAIN_REASON];
     bool refused = false;
     for (size_t i = 0; i < count; i++)
         job->pairs[i] = work[i].pair;
@@ -123,16 +136,14 @@ static enum dti_status judge(struct verify_run *job, const struct verify_work *w
         return status;
     }
     if (refused)
-        return report_tensor(job, DTI_VERIFY_REFUSED, work->pair.b, error.text);
+        return report_tensor(job, work->pair.b, error.text);
     for (size_t i = 0; i < count; i++) {
         const struct dti_verdict *const verdict = &job->verdicts[i];
         verify->tensors++;
         verify->bytes += verify->b->tensors[work[i].pair.b].bytes;
         if (verdict->kind == DTI_VERDICT_SAME)
             continue;
-        verify->verdict = *verdict;
-        dti_verdict_reason(why, job->files.other.container, verdict);
-        return report_tensor(job, DTI_VERIFY_VERDICT, work[i].pair.b, why);
+        return report_verdict(job, work[i].pair.b, verdict);
     }
     return DTI_OK;
 }
@@ -156,7 +167,7 @@ static enum dti_status judge_all(struct verify_run *job, struct dti_error *reter
         reading->done += bytes;
         if (reading->show)
             reading->show(reading->context, reading->done);
-        if (verify->problem != DTI_VERIFY_NONE)
+        if (verify->problem)
             break;
     }
     return status;
@@ -181,7 +192,7 @@ static enum dti_status prepare(struct verify_run *job, struct dti_error *reterr)
                            DTI_NAMED(struct dti_tensor, name)))
         return dti_no_memory(reterr);
     status = check_rows(job, reterr);
-    for (size_t i = 0; i < count && status == DTI_OK && verify->problem == DTI_VERIFY_NONE; i++)
+    for (size_t i = 0; i < count && status == DTI_OK && !verify->problem; i++)
         status = add(job, i);
     if (job->count > 0)
         qsort(job->work, job->count, sizeof *job->work, by_recipe);
@@ -195,7 +206,7 @@ enum dti_status dti_verify_run(struct dti_verify *verify, struct dti_error *rete
     enum dti_status status = prepare(&job, reterr);
     for (size_t i = 0; i < job.count; i++)
         bytes += verify->a->tensors[job.work[i].pair.a].bytes;
-    if (status == DTI_OK && verify->problem == DTI_VERIFY_NONE) {
+    if (status == DTI_OK && !verify->problem) {
         status = dti_reading_start(&verify->reading, bytes, reterr);
         if (status == DTI_OK) {
             status = judge_all(&job, reterr);

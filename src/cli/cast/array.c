@@ -157,20 +157,20 @@ static enum dti_status open_device(struct cast_array *array, struct dti_error *r
     return status == DTI_OK ? dti_cast_device_take(device, array->plan, reterr) : status;
 }
 
-static void put_dtype(const struct dti_format *format, const struct dti_layout *layout, bool text,
-                      struct dti_line *line)
+static void put_dtype(const struct dti_array_side *side, struct dti_line *line)
 {
-    if (!text && dti_format_packs(format))
-        dti_line_print(line, DTI_STYLE_PLAIN, "%s (packing %s)", format->name,
-                       dti_choice_name(dti_choice_packing, (int)layout->packing));
+    if (side->packs)
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s (packing %s)", side->format->name,
+                       dti_choice_name(dti_choice_packing, (int)side->packing));
     else
-        dti_line_print(line, DTI_STYLE_PLAIN, "%s%s", format->name, text ? " as text" : "");
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s%s", side->format->name,
+                       side->text ? " as text" : "");
 }
 
 /* in.bin -> out.bin   268435456 fp32 -> bf16   1.00 GiB -> 512.00 MiB */
-static void put_head(const struct cast_array *array, struct dti_line *line)
+static void put_head(const struct cast_array *array, const struct dti_array_answer *answer,
+                     struct dti_line *line)
 {
-    const struct dti_request *request = &array->request;
     char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], read[DTI_TEXT_SIZE], written[DTI_TEXT_SIZE];
     dti_line_print(line, DTI_STYLE_PLAIN, "%s -> %s   %llu ",
                    strcmp(array->path, "-") == 0 ? "standard input"
@@ -180,81 +180,79 @@ static void put_head(const struct cast_array *array, struct dti_line *line)
     if (array->from_text)
         dti_line_text(line, array->elements == 1 ? "number" : "numbers");
     else
-        put_dtype(&request->src, &request->src_layout, false, line);
+        put_dtype(&answer->input, line);
     dti_line_text(line, " -> ");
-    put_dtype(&request->cast.dst, &request->dst_layout, array->to_text, line);
+    put_dtype(&answer->output, line);
     dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s\n",
                    dti_human_bytes(read, array->input_bytes),
                    dti_human_bytes(written, array->output_bytes));
 }
 
-static void put_machine(const struct cast_array *array, struct dti_line *line)
+static void show(struct cast_array *array, const struct dti_array_answer *answer)
 {
-    char kernels[DTI_PLAN_TEXT_SIZE];
-    dti_line_print(line, DTI_STYLE_DIM, "  level %s   %zu thread%s   %s\n",
-                   dti_level_name(array->level), array->threads, array->threads == 1 ? "" : "s",
-                   array->plan ? dti_plan_describe_device(array->plan, kernels) : "from text");
-}
-
-static void show(struct cast_array *array, const struct dti_loss_summary *loss)
-{
+    const struct dti_loss_summary *const loss = &answer->loss;
     const bool aside = array->to_stdout;
     struct dti_line line = {.out = aside ? array->cx->err : array->cx->out,
                             .colour = aside ? array->cx->colour_error : array->cx->colour};
     const struct dti_request *const request = &array->request;
     char place[64];
     (void)snprintf(place, sizeof place, "element %llu", (unsigned long long)loss->max_index);
-    put_head(array, &line);
+    put_head(array, answer, &line);
     dti_loss_human_counts(loss, &line);
     dti_loss_human_errors(loss, place, &line);
     dti_loss_human_policies(&request->cast, request->rule, &line);
     dti_cast_device_human(&array->job.device, &line);
     if (array->cx->verbose)
-        put_machine(array, &line);
+        dti_line_print(&line, DTI_STYLE_DIM, "  level %s   %zu thread%s   %s\n",
+                       dti_level_name(answer->level), answer->threads,
+                       answer->threads == 1 ? "" : "s",
+                       answer->kernels ? answer->kernels : "from text");
     dti_loss_human_hint(&request->cast, request->rule, loss, &line);
 }
 
-static enum dti_status answer(struct cast_array *array, const struct dti_loss_summary *loss,
-                              struct dti_error *reterr)
+static struct dti_array_side side_of(const char *path, uint64_t bytes, bool text,
+                                     const struct dti_format *format,
+                                     const struct dti_layout *layout)
+{
+    return (struct dti_array_side){.path = path,
+                                   .bytes = bytes,
+                                   .text = text,
+                                   .format = format,
+                                   .packs = !text && dti_format_packs(format),
+                                   .packing = layout->packing,
+                                   .ordered = !text && dti_format_container(format) > 1};
+}
+
+static enum dti_status report(struct cast_array *array, struct dti_error *reterr)
 {
     const struct dti_request *const request = &array->request;
     const struct dti_cast *const cast = &request->cast;
-    dti_cast_job_hint(&array->job, cast, request->rule, loss->overflowed);
-    const struct dti_array_answer answer = {
-        .input = {.path = array->path,
-                  .text = array->from_text,
-                  .format = array->from_text ? NULL : &request->src,
-                  .packing = request->src_layout.packing,
-                  .big = array->args->endian == DTI_ENDIAN_BIG,
-                  .bytes = array->input_bytes},
-        .output = {.path = array->out_path,
-                   .text = array->to_text,
-                   .format = &cast->dst,
-                   .packing = request->dst_layout.packing,
-                   .bytes = array->output_bytes},
+    char kernels[DTI_PLAN_TEXT_SIZE];
+    dti_cast_device_warn(&array->job);
+    if (array->cx->output == DTI_OUTPUT_HUMAN && !array->shown)
+        return DTI_OK;
+    struct dti_array_answer answer = {
+        .input = side_of(array->path, array->input_bytes, array->from_text,
+                         array->from_text ? NULL : &request->src, &request->src_layout),
+        .output = side_of(array->out_path, array->output_bytes, array->to_text, &cast->dst,
+                          &request->dst_layout),
         .elements = array->elements,
         .options = dti_cast_job_policies(&array->job, cast),
         .device = dti_cast_device_name(&array->job.device),
         .device_reason = dti_cast_device_reason(&array->job.device),
         .level = array->level,
-        .plan = array->plan,
+        .kernels = array->plan ? dti_plan_describe_device(array->plan, kernels) : NULL,
         .threads = array->threads,
-        .loss = *loss,
         .warnings = &array->job.warnings,
     };
+    answer.input.big = array->args->endian == DTI_ENDIAN_BIG;
+    dti_loss_summarize(&array->loss, &answer.loss);
+    if (array->cx->output == DTI_OUTPUT_HUMAN) {
+        show(array, &answer);
+        return DTI_OK;
+    }
+    dti_cast_job_hint(&array->job, cast, request->rule, answer.loss.overflowed);
     return DTI_ANSWER(array->cx, cast_array, &answer, reterr);
-}
-
-static enum dti_status report(struct cast_array *array, struct dti_error *reterr)
-{
-    struct dti_loss_summary loss;
-    dti_cast_device_warn(&array->job);
-    dti_loss_summarize(&array->loss, &loss);
-    if (array->cx->output != DTI_OUTPUT_HUMAN)
-        return answer(array, &loss, reterr);
-    if (array->shown)
-        show(array, &loss);
-    return DTI_OK;
 }
 
 static enum dti_status finish(struct cast_array *array, struct dti_error *reterr)

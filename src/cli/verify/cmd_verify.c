@@ -76,7 +76,7 @@ static enum dti_status attest(struct verify_job *job, struct dti_json *json,
                               struct dti_error *reterr)
 {
     struct dti_buffer text;
-    if (!job->attestation || job->verify.problem != DTI_VERIFY_NONE)
+    if (!job->attestation || job->verify.problem)
         return DTI_OK;
     dti_buffer_init(&text);
     enum dti_status status = dti_attest(json, &job->verify, &text, reterr);
@@ -116,12 +116,10 @@ static enum dti_status verify_init(struct verify_job *ret, const struct verify_a
 }
 
 /* "differs: w at [0, 3]: expected 1 (0x3f80), found 2 (0x4000)" */
-static void put_difference(const struct verify_job *job, struct dti_line *line)
+static void put_difference(const struct dti_byte_difference *difference, struct dti_line *line)
 {
-    const struct dti_verify *const verify = &job->verify;
-    const struct dti_verdict *const verdict = &verify->verdict;
-    const struct dti_tensor *const tensor =
-        &dti_stored_container(verify->b)->tensors[verdict->tensor];
+    const struct dti_verdict *const verdict = difference->verdict;
+    const struct dti_tensor *const tensor = &difference->other->tensors[verdict->tensor];
     char place[DTI_SHAPE_SIZE], expected[DTI_TEXT_SIZE], found[DTI_TEXT_SIZE];
     (void)dti_line_safe(line, DTI_STYLE_PLAIN, tensor->name, tensor->name_length);
     if (!verdict->format) {
@@ -142,17 +140,18 @@ static void put_difference(const struct verify_job *job, struct dti_line *line)
 static void human(const struct verify_job *job)
 {
     const struct dti_verify *const verify = &job->verify;
+    const struct dti_verify_problem *const problem = verify->problem;
     struct dti_line line = {.out = job->cx->out, .colour = job->cx->colour};
-    if (verify->problem == DTI_VERIFY_NONE) {
+    if (!problem) {
         dti_line_print(&line, DTI_STYLE_GOOD, "verified: %zu tensor%s, %llu bytes", verify->tensors,
                        verify->tensors == 1 ? "" : "s", (unsigned long long)verify->bytes);
     } else {
         dti_line_put(&line, DTI_STYLE_BAD, "differs: ");
-        if (verify->verdict.kind == DTI_VERDICT_BYTES) {
-            put_difference(job, &line);
+        if (problem->difference) {
+            put_difference(problem->difference, &line);
         } else {
-            (void)dti_line_safe(&line, DTI_STYLE_PLAIN, verify->name, verify->name_length);
-            dti_line_print(&line, DTI_STYLE_PLAIN, ": %s", verify->why);
+            (void)dti_line_safe(&line, DTI_STYLE_PLAIN, problem->name, problem->name_length);
+            dti_line_print(&line, DTI_STYLE_PLAIN, ": %s", problem->reason);
         }
     }
     dti_line_end(&line);
@@ -185,7 +184,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
         status = DTI_ANSWER(cx, verify, verify, reterr);
     else if (status == DTI_OK && !cx->quiet)
         human(&job);
-    const bool verified = verify->problem == DTI_VERIFY_NONE;
+    const bool verified = !verify->problem;
     dti_output_discard(job.attestation);
     dti_verify_free(&job.verify);
     dti_recipe_file_free(&job.recipes);
