@@ -29,29 +29,68 @@ enum dti_container_kind {
 
 /* What a kind is beyond the usual: */
 enum {
-    DTI_CONTAINER_TEXTS = 1,   /* metadata are written, which are strings */
-    DTI_CONTAINER_FOLDER = 2,  /* several files in a folder, with an index */
-    DTI_CONTAINER_SEVERAL = 4, /* any number of tensors in a file that is written */
-    DTI_CONTAINER_NUMPY = 8,   /* numpy's arrays: one code a byte, either order of dimensions */
-    DTI_CONTAINER_PLACED = 16, /* not written in sequence: never to a pipe */
-    DTI_CONTAINER_REMADE =
-        32, /* made from a file of its kind alone, whose metadata it takes over */
+    DTI_TRAIT_TEXTS = 1,      /* metadata are written, which are strings */
+    DTI_TRAIT_FOLDER = 2,     /* several files in a folder, with an index */
+    DTI_TRAIT_SEVERAL = 4,    /* any number of tensors in a file that is written */
+    DTI_TRAIT_NUMPY = 8,      /* numpy's arrays: one code a byte, either order of dimensions */
+    DTI_TRAIT_PLACED = 16,    /* not written in sequence: never to a pipe */
+    DTI_TRAIT_REMADE = 32,    /* made from a file of its kind alone, whose metadata it takes over */
+    DTI_TRAIT_BARE = 64,      /* codes alone: no header says what they are */
+    DTI_TRAIT_SHARDS = 128,   /* a folder whose files are called shards, and written as such */
+    DTI_TRAIT_GGML = 256,     /* one file or several: blocks, and the key-values of a model */
+    DTI_TRAIT_CONFIG = 512,   /* of models that have a config.json beside them */
+    DTI_TRAIT_GRAPH = 1024,   /* its graph, and no name, says what is quantized */
+    DTI_TRAIT_REPLACES = 2048 /* programs find one model by more than one name: the others go */
 };
+/* None of DTI_CONTAINER_COUNT. */
 unsigned dti_container_traits(enum dti_container_kind kind);
+/* Whether it has one of these traits. */
+static inline bool dti_container_has(enum dti_container_kind kind, unsigned traits)
+{
+    return (dti_container_traits(kind) & traits) != 0;
+}
+/* The first kind that has all these traits; there is one. */
+enum dti_container_kind dti_container_first(unsigned traits);
 
 static inline bool dti_is_numpy(enum dti_container_kind kind)
 {
-    return (dti_container_traits(kind) & DTI_CONTAINER_NUMPY) != 0;
+    return dti_container_has(kind, DTI_TRAIT_NUMPY);
 }
-
-/* One file or several: blocks, and the key-values of a model. */
+/* npy: the parts of a quantized array are files beside it. */
+static inline bool dti_is_array(enum dti_container_kind kind)
+{
+    return dti_is_numpy(kind) && !dti_container_has(kind, DTI_TRAIT_SEVERAL);
+}
 static inline bool dti_is_gguf(enum dti_container_kind kind)
 {
-    return kind == DTI_CONTAINER_GGUF || kind == DTI_CONTAINER_SPLIT_GGUF;
+    return dti_container_has(kind, DTI_TRAIT_GGML);
 }
+static inline bool dti_is_sharded(enum dti_container_kind kind)
+{
+    return dti_container_has(kind, DTI_TRAIT_SHARDS);
+}
+/* Whether files of the kind have metadata: safetensors, in shards or not. */
+static inline bool dti_holds_texts(enum dti_container_kind kind)
+{
+    return dti_container_has(kind, DTI_TRAIT_TEXTS);
+}
+static inline bool dti_container_is_known(enum dti_container_kind kind)
+{
+    return kind != DTI_CONTAINER_COUNT;
+}
+
+/* What a file of this kind is written as where nothing says otherwise: its own kind, shards as
+ * shards, else safetensors. stream: to where it must be written in sequence. */
+enum dti_container_kind dti_container_becomes(enum dti_container_kind kind, bool stream);
+/* Whether a file of a kind with DTI_TRAIT_REMADE is made from one of the other kind. */
+bool dti_container_remakes(enum dti_container_kind kind, enum dti_container_kind from);
+/* What a tensor is in its files that dti_container_data() must unpack: "compressed". */
+const char *dti_container_packed(enum dti_container_kind kind);
 
 /* "safetensors"; ".safetensors"; whether dti_container_layout() makes such files. */
 const char *dti_container_name(enum dti_container_kind kind);
+/* The same for each index from 0 on; NULL after the last. */
+const char *dti_container_words(size_t index);
 const char *dti_container_extension(enum dti_container_kind kind);
 bool dti_container_is_written(enum dti_container_kind kind);
 /* Whether codes of a dtype stand in npy files as bytes (V1, V2), since numpy has no name for it;

@@ -84,8 +84,6 @@ enum dti_status dti_new_files_add_parts(struct dti_new_files *files, uint64_t mo
  * wants it; otherwise the suffix is appended. */
 char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
                       bool *ret_named);
-/* Whether files of the kind have metadata: safetensors, in shards or not. */
-bool dti_holds_texts(enum dti_container_kind kind);
 /* The shards that the container's file becomes: its name without the folder. */
 enum { DTI_SHARD_NAME = 64 };
 const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file,

@@ -142,14 +142,12 @@ enum { AT_ONCE = 4096 }; /* tensors whose rewrite is in memory */
 
 static enum dti_container_kind kind_of(const struct dti_made_files *files)
 {
-    const enum dti_container_kind kind = files->b->kind;
-    return kind == DTI_CONTAINER_NPY || kind == DTI_CONTAINER_NPZ ? DTI_CONTAINER_NPY
-                                                                  : DTI_CONTAINER_SAFETENSORS;
+    return dti_container_first(dti_is_numpy(files->b->kind) ? DTI_TRAIT_NUMPY : DTI_TRAIT_TEXTS);
 }
 
 size_t dti_made_most(const struct dti_made_files *files)
 {
-    return kind_of(files) == DTI_CONTAINER_NPY ? 1 : AT_ONCE;
+    return dti_is_array(kind_of(files)) ? 1 : AT_ONCE;
 }
 
 /* A choice of tensors of a, as rewrites take it. */

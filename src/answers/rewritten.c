@@ -64,9 +64,28 @@ struct transcode_options {
 
 DTI_WORDS(config_words, "config.json", "hf_quant_config.json")
 DTI_WORDS(part_words, DTI_PART_WORDS, [DTI_PART_COUNT] = "tensor")
-DTI_WORDS(kind_words, "safetensors", "sharded safetensors", "npy", "npz", "gguf")
-DTI_WORDS(cast_kind_words, "safetensors", "sharded safetensors", "npy", "npz", "gguf", "raw",
-          "text")
+/* Those of kinds that are written; NULL after the last. */
+static const char *written_words(size_t index, unsigned without)
+{
+    for (enum dti_container_kind kind = 0; dti_container_is_known(kind); kind++) {
+        if (dti_container_is_written(kind) && !dti_container_has(kind, without) && index-- == 0)
+            return dti_container_name(kind);
+    }
+    return NULL;
+}
+
+static const char *kind_words(size_t index)
+{
+    return written_words(index, DTI_TRAIT_BARE);
+}
+
+/* And text, after the last. */
+static const char *cast_kind_words(size_t index)
+{
+    const char *const word = written_words(index, 0);
+    return word || (index > 0 && !written_words(index - 1, 0)) ? word : "text";
+}
+
 /* By enum dti_fate, with DTI_FATE_BLOCKS in front of those that casts do not have. */
 DTI_WORDS(cast_fate_words, [DTI_FATE_CHANGED] = "cast", [DTI_FATE_SAME] = "same_dtype",
           [DTI_FATE_KEEP] = "keep", [DTI_FATE_ONLY] = "not_only", [DTI_FATE_INTEGER] = "integer",

@@ -23,7 +23,38 @@ const struct dti_container_ops *dti_container_ops(enum dti_container_kind kind)
 
 unsigned dti_container_traits(enum dti_container_kind kind)
 {
-    return kinds[kind].ops->traits;
+    return dti_container_is_known(kind) ? kinds[kind].ops->traits : 0;
+}
+
+enum dti_container_kind dti_container_first(unsigned traits)
+{
+    enum dti_container_kind kind = 0;
+    while (kind < DTI_CONTAINER_COUNT && (kinds[kind].ops->traits & traits) != traits)
+        kind++;
+    return kind;
+}
+
+enum dti_container_kind dti_container_becomes(enum dti_container_kind kind, bool stream)
+{
+    const enum dti_container_kind ret = kinds[kind].ops->becomes;
+    return stream && dti_container_has(ret, DTI_TRAIT_FOLDER | DTI_TRAIT_PLACED)
+               ? DTI_CONTAINER_SAFETENSORS
+               : ret;
+}
+
+bool dti_container_remakes(enum dti_container_kind kind, enum dti_container_kind from)
+{
+    return dti_container_has(kind, DTI_TRAIT_REMADE) && kinds[from].ops->remade == kind;
+}
+
+const char *dti_container_packed(enum dti_container_kind kind)
+{
+    return kinds[kind].ops->packed ? kinds[kind].ops->packed : "compressed";
+}
+
+const char *dti_container_words(size_t index)
+{
+    return index < DTI_CONTAINER_COUNT ? kinds[index].name : NULL;
 }
 
 const char *dti_container_name(enum dti_container_kind kind)
@@ -46,7 +77,7 @@ enum dti_container_kind dti_container_named(const char *path)
 
 bool dti_container_is_written(enum dti_container_kind kind)
 {
-    return kinds[kind].ops->layout != NULL;
+    return dti_container_is_known(kind) && kinds[kind].ops->layout;
 }
 
 const struct dti_format *dti_container_blocks(enum dti_container_kind kind,

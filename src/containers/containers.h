@@ -13,7 +13,12 @@
 
 /* A member that is NULL is what the kind cannot do, or has no need of. */
 struct dti_container_ops {
-    unsigned traits; /* DTI_CONTAINER_TEXTS ... */
+    unsigned traits; /* DTI_TRAIT_TEXTS ... */
+    /* dti_container_becomes(), not in a stream; the first one where it is not said: safetensors. */
+    enum dti_container_kind becomes;
+    enum dti_container_kind
+        remade;         /* dti_container_remakes(): what is made from it, or the first */
+    const char *packed; /* dti_container_packed(), unless that is "compressed" */
     /* Whether a file of file_size bytes that begins so is one, whatever its name; and whether it
      * may be one, when neither the bytes nor the name identify it. */
     bool (*detect)(const unsigned char *head, size_t head_size, uint64_t file_size);

@@ -334,7 +334,9 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
 }
 
 const struct dti_container_ops dti_gguf_ops = {
-    .traits = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_PLACED | DTI_CONTAINER_REMADE,
+    .traits = DTI_TRAIT_SEVERAL | DTI_TRAIT_PLACED | DTI_TRAIT_REMADE | DTI_TRAIT_GGML |
+              DTI_TRAIT_REPLACES,
+    .remade = DTI_CONTAINER_GGUF,
     .detect = detect,
     .open = open_gguf,
     .blocks = dti_gguf_blocks,

@@ -315,5 +315,6 @@ bool dti_gguf_open_folder(struct dti_opening *opening, const char *name)
 
 /* Read through the file that is named, or its folder; written as files of the other kind. */
 const struct dti_container_ops dti_split_gguf_ops = {
-    .traits = DTI_CONTAINER_FOLDER,
+    .traits = DTI_TRAIT_FOLDER | DTI_TRAIT_GGML,
+    .remade = DTI_CONTAINER_GGUF,
 };

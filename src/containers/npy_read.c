@@ -238,7 +238,8 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
 }
 
 const struct dti_container_ops dti_npy_ops = {
-    .traits = DTI_CONTAINER_NUMPY,
+    .traits = DTI_TRAIT_NUMPY,
+    .becomes = DTI_CONTAINER_NPY,
     .detect = detect,
     .open = open_npy,
     .data = npy_data,

@@ -220,7 +220,8 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
 }
 
 const struct dti_container_ops dti_npz_ops = {
-    .traits = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_NUMPY | DTI_CONTAINER_PLACED,
+    .traits = DTI_TRAIT_SEVERAL | DTI_TRAIT_NUMPY | DTI_TRAIT_PLACED,
+    .becomes = DTI_CONTAINER_NPZ,
     .detect = detect,
     .open = open_npz,
     .data = dti_npz_data,

@@ -114,4 +114,10 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
 }
 
 const struct dti_container_ops dti_onnx_ops = {
-    .detect = detect, .open = open_onnx, .data = dti_onnx_data, .free = dti_onnx_free};
+    .traits = DTI_TRAIT_GRAPH,
+    .packed = "typed field",
+    .detect = detect,
+    .open = open_onnx,
+    .data = dti_onnx_data,
+    .free = dti_onnx_free,
+};

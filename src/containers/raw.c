@@ -124,4 +124,10 @@ static enum dti_status layout(struct dti_new_tensor *tensors, size_t count,
     return DTI_OK;
 }
 
-const struct dti_container_ops dti_raw_ops = {.open = open_raw, .stores = stores, .layout = layout};
+const struct dti_container_ops dti_raw_ops = {
+    .traits = DTI_TRAIT_BARE,
+    .becomes = DTI_CONTAINER_RAW,
+    .open = open_raw,
+    .stores = stores,
+    .layout = layout,
+};

@@ -126,7 +126,7 @@ static bool open_one(struct dti_opening *opening)
 }
 
 const struct dti_container_ops dti_safetensors_ops = {
-    .traits = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_TEXTS,
+    .traits = DTI_TRAIT_SEVERAL | DTI_TRAIT_TEXTS | DTI_TRAIT_CONFIG | DTI_TRAIT_REPLACES,
     .detect = detect,
     .resembles = resembles,
     .open = open_one,

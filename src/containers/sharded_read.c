@@ -343,7 +343,9 @@ static bool resembles(const unsigned char *head, size_t head_size)
 }
 
 const struct dti_container_ops dti_sharded_ops = {
-    .traits = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_TEXTS | DTI_CONTAINER_FOLDER,
+    .traits = DTI_TRAIT_SEVERAL | DTI_TRAIT_TEXTS | DTI_TRAIT_FOLDER | DTI_TRAIT_SHARDS |
+              DTI_TRAIT_CONFIG | DTI_TRAIT_REPLACES,
+    .becomes = DTI_CONTAINER_SHARDED,
     .resembles = resembles,
     .other_extension = ".index.json",
     .open = open_sharded,
@@ -353,7 +355,8 @@ const struct dti_container_ops dti_sharded_ops = {
 
 /* The same index and folder, once the shards turn out to be PyTorch files. */
 const struct dti_container_ops dti_sharded_torch_ops = {
-    .traits = DTI_CONTAINER_FOLDER,
+    .traits = DTI_TRAIT_FOLDER | DTI_TRAIT_CONFIG,
+    .becomes = DTI_CONTAINER_SHARDED,
     .open = open_sharded,
     .data = dti_torch_data,
     .verify = dti_torch_verify,

@@ -137,6 +137,7 @@ static bool open_torch(struct dti_opening *opening)
 }
 
 const struct dti_container_ops dti_torch_ops = {
+    .traits = DTI_TRAIT_CONFIG,
     .detect = detect,
     .other_extension = ".pth",
     .open = open_torch,

@@ -306,11 +306,11 @@ static void new_files_of_every_written_kind(void)
         dti_new_head_init(&head);
         const enum dti_status status =
             dti_container_layout(kind, &tensor, 1, NULL, 0, &head, &size, &error);
-        const bool remade = dti_container_traits(kind) & DTI_CONTAINER_REMADE;
+        const bool remade = dti_container_traits(kind) & DTI_TRAIT_REMADE;
         CHECK(status == (remade ? DTI_WRONG_KIND : stores ? DTI_OK : DTI_USAGE));
         if (stores && !remade)
             CHECK(tensor.bytes == 60 && size == head.text.length + 60);
-        if (stores && !(dti_container_traits(kind) & DTI_CONTAINER_PLACED))
+        if (stores && !(dti_container_traits(kind) & DTI_TRAIT_PLACED))
             CHECK(tensor.offset == head.text.length);
     }
     struct dti_new_tensor two[2] = {{.name = "a", .name_length = 1}};
@@ -350,21 +350,57 @@ static void every_kind_is_known_by_its_extension(void)
 static void traits_tell_what_is_written(void)
 {
     static const unsigned traits[DTI_CONTAINER_COUNT] = {
-        [DTI_CONTAINER_SAFETENSORS] = DTI_CONTAINER_TEXTS | DTI_CONTAINER_SEVERAL,
-        [DTI_CONTAINER_SHARDED] =
-            DTI_CONTAINER_TEXTS | DTI_CONTAINER_SEVERAL | DTI_CONTAINER_FOLDER,
-        [DTI_CONTAINER_NPY] = DTI_CONTAINER_NUMPY,
-        [DTI_CONTAINER_NPZ] = DTI_CONTAINER_NUMPY | DTI_CONTAINER_SEVERAL | DTI_CONTAINER_PLACED,
-        [DTI_CONTAINER_SHARDED_PT] = DTI_CONTAINER_FOLDER,
-        [DTI_CONTAINER_SPLIT_GGUF] = DTI_CONTAINER_FOLDER,
-        [DTI_CONTAINER_GGUF] = DTI_CONTAINER_SEVERAL | DTI_CONTAINER_PLACED | DTI_CONTAINER_REMADE,
+        [DTI_CONTAINER_SAFETENSORS] =
+            DTI_TRAIT_TEXTS | DTI_TRAIT_SEVERAL | DTI_TRAIT_CONFIG | DTI_TRAIT_REPLACES,
+        [DTI_CONTAINER_SHARDED] = DTI_TRAIT_TEXTS | DTI_TRAIT_SEVERAL | DTI_TRAIT_FOLDER |
+                                  DTI_TRAIT_SHARDS | DTI_TRAIT_CONFIG | DTI_TRAIT_REPLACES,
+        [DTI_CONTAINER_NPY] = DTI_TRAIT_NUMPY,
+        [DTI_CONTAINER_NPZ] = DTI_TRAIT_NUMPY | DTI_TRAIT_SEVERAL | DTI_TRAIT_PLACED,
+        [DTI_CONTAINER_PYTORCH] = DTI_TRAIT_CONFIG,
+        [DTI_CONTAINER_SHARDED_PT] = DTI_TRAIT_FOLDER | DTI_TRAIT_CONFIG,
+        [DTI_CONTAINER_SPLIT_GGUF] = DTI_TRAIT_FOLDER | DTI_TRAIT_GGML,
+        [DTI_CONTAINER_GGUF] = DTI_TRAIT_SEVERAL | DTI_TRAIT_PLACED | DTI_TRAIT_REMADE |
+                               DTI_TRAIT_GGML | DTI_TRAIT_REPLACES,
+        [DTI_CONTAINER_ONNX] = DTI_TRAIT_GRAPH,
+        [DTI_CONTAINER_RAW] = DTI_TRAIT_BARE,
     };
     for (unsigned kind = 0; kind < DTI_CONTAINER_COUNT; kind++)
         CHECK(dti_container_traits((enum dti_container_kind)kind) == traits[kind]);
+    CHECK(dti_container_traits(DTI_CONTAINER_COUNT) == 0);
+    CHECK(!dti_container_is_written(DTI_CONTAINER_COUNT));
+    CHECK(dti_container_first(DTI_TRAIT_NUMPY) == DTI_CONTAINER_NPY);
+    CHECK(dti_container_first(DTI_TRAIT_NUMPY | DTI_TRAIT_SEVERAL) == DTI_CONTAINER_NPZ);
+    CHECK(dti_container_remakes(DTI_CONTAINER_GGUF, DTI_CONTAINER_SPLIT_GGUF));
+    CHECK(!dti_container_remakes(DTI_CONTAINER_GGUF, DTI_CONTAINER_SAFETENSORS));
+    CHECK(!dti_container_remakes(DTI_CONTAINER_SAFETENSORS, DTI_CONTAINER_GGUF));
+    CHECK(dti_is_array(DTI_CONTAINER_NPY) && !dti_is_array(DTI_CONTAINER_NPZ) &&
+          !dti_is_array(DTI_CONTAINER_RAW));
+    CHECK(dti_container_words(DTI_CONTAINER_COUNT) == NULL);
+    CHECK_STR(dti_container_packed(DTI_CONTAINER_NPZ), "compressed");
+}
+
+/* What is written is of a kind that is written; in a stream, of one that needs no places. */
+static void a_file_becomes_what_can_be_written(void)
+{
+    static const enum dti_container_kind becomes[DTI_CONTAINER_COUNT] = {
+        [DTI_CONTAINER_SHARDED] = DTI_CONTAINER_SHARDED,
+        [DTI_CONTAINER_NPY] = DTI_CONTAINER_NPY,
+        [DTI_CONTAINER_NPZ] = DTI_CONTAINER_NPZ,
+        [DTI_CONTAINER_SHARDED_PT] = DTI_CONTAINER_SHARDED,
+        [DTI_CONTAINER_RAW] = DTI_CONTAINER_RAW,
+    }; /* the others: safetensors */
+    for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
+        const enum dti_container_kind stream =
+            dti_container_becomes((enum dti_container_kind)i, true);
+        CHECK(dti_container_becomes((enum dti_container_kind)i, false) == becomes[i]);
+        CHECK(dti_container_is_written(becomes[i]));
+        CHECK(!dti_container_has(stream, DTI_TRAIT_FOLDER | DTI_TRAIT_PLACED));
+        CHECK(stream == becomes[i] || stream == DTI_CONTAINER_SAFETENSORS);
+    }
 }
 
 UNIT_MAIN(every_kind_is_known_by_its_extension, traits_tell_what_is_written,
-          the_content_tells_the_kind, what_is_not_read_is_told,
+          a_file_becomes_what_can_be_written, the_content_tells_the_kind, what_is_not_read_is_told,
           broken_files_get_the_verdict_of_their_kind, operands_that_are_no_files,
           raw_files_are_one_tensor, raw_files_of_packed_codes_end_in_zeros,
           new_files_of_every_written_kind)

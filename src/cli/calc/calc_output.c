@@ -18,7 +18,7 @@ enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *ret
         return dti_fail(reterr, DTI_USAGE, "-o writes the numbers of one dtype; give one");
     const enum dti_container_kind kind = dti_container_named(path);
     char endings[DTI_ENDINGS_SIZE];
-    if (!dti_names_file(path) || (dti_container_traits(kind) & DTI_CONTAINER_REMADE))
+    if (!dti_names_file(path) || dti_container_has(kind, DTI_TRAIT_REMADE))
         return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
                              "%s has no known extension; give a name that ends in %s",
                              DTI_QUOTED(path, strlen(path)), dti_file_endings(endings, NULL, NULL));
@@ -28,9 +28,9 @@ enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *ret
     if (status != DTI_OK)
         return status;
     dti_output_warn_leftovers(&leftovers, path, dti_cast_job_warn, &job->cast);
-    const bool placed = dti_container_traits(kind) & DTI_CONTAINER_PLACED;
     status = dti_output_open(&job->output, path, job->args->force, 0, reterr);
-    if (status == DTI_OK && placed && !dti_output_seekable(job->output))
+    if (status == DTI_OK && dti_container_has(kind, DTI_TRAIT_PLACED) &&
+        !dti_output_seekable(job->output))
         return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
                              "%s is not a regular file, and %s files are not written in sequence; "
                              "use -o with the name of a file",

@@ -333,7 +333,8 @@ const struct dti_command dti_command_calc = {
     .group = "ask",
     .summary = "compute an expression in any dtype and show what went wrong",
     .reads = true,
-    .writes = 1U << DTI_CONTAINER_SAFETENSORS | 1U << DTI_CONTAINER_NPY | 1U << DTI_CONTAINER_NPZ,
+    .writes = true,
+    .writes_none = DTI_TRAIT_BARE | DTI_TRAIT_FOLDER | DTI_TRAIT_REMADE,
     .synopsis = "EXPR DTYPE[,DTYPE...]",
     .details = "Every number and every operation is rounded once, correctly, to the dtype; the\n"
                "true value stands beside the result. EXPR has numbers (10k is 10000), + - * /\n"

@@ -17,11 +17,11 @@ struct cast_args {
 };
 
 static const struct dti_choice as_choices[] = {
-    {.name = "raw", .value = DTI_AS_RAW, .help = "the codes, without a header"},
-    {.name = "text", .value = DTI_AS_TEXT, .help = "one number per line"},
-    {.name = "npy", .value = DTI_AS_NPY, .help = "a NumPy array"},
-    {.name = "npz", .value = DTI_AS_NPZ, .help = "an archive of NumPy arrays"},
-    {.name = "safetensors", .value = DTI_AS_SAFETENSORS, .help = "a safetensors file"},
+#define ARRAY_FORM(id, word, kind, what)    {.name = word, .value = DTI_AS_##id, .help = what},
+#define FORM(id, word, kind, what, several) ARRAY_FORM(id, word, kind, what)
+#include "cli/shared/file_forms.def"
+#undef ARRAY_FORM
+#undef FORM
     {.name = NULL},
 };
 
@@ -192,7 +192,7 @@ const struct dti_command dti_command_cast = {
     .group = "ask",
     .summary = "cast values or files to any dtype and show the error",
     .reads = true,
-    .writes = ~0U,
+    .writes = true,
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
     .details = "VALUE is a decimal of any length, a C99 hexfloat, a quotient such as 1/3,\n"
                "inf or nan; '-' reads one value per line from standard input. It is rounded\n"

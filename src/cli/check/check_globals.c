@@ -7,7 +7,7 @@ void dti_check_pickles_held(struct dti_table *table, const struct dti_pickle_sca
 {
     const char *const end = scan->pickle_count == 1 ? "" : "s";
     dti_table_cell(table, DTI_STYLE_PLAIN, "");
-    if (scan->kind != DTI_CONTAINER_COUNT)
+    if (dti_container_is_known(scan->kind))
         dti_table_more(table, "%s, ", dti_container_name(scan->kind));
     if (scan->file_count > 1)
         dti_table_more(table, "%zu files, ", scan->file_count);

@@ -41,7 +41,7 @@ static enum dti_status put_head(const struct inspect_view *view, struct dti_erro
                    version ? " " : "");
     if (version)
         whole = dti_name_put(&line, DTI_STYLE_PLAIN, version, strlen(version)) && whole;
-    if (container->kind == DTI_CONTAINER_SHARDED) {
+    if (dti_is_sharded(container->kind)) {
         dti_line_text(&line, ", ");
         put_count(&line, container->file_count, container->file_count, "shard");
     } else if (container->file_count > 1) {
@@ -283,9 +283,8 @@ static void put_note(const struct inspect_view *view, const char *text)
 /* Whether numbers were read from codes in an order that the format does not define. */
 static bool is_order_assumed(const struct inspect_view *view)
 {
-    const enum dti_container_kind kind = view->report->container->kind;
     if (!view->report->all.there || view->packing_given ||
-        (kind != DTI_CONTAINER_SAFETENSORS && kind != DTI_CONTAINER_SHARDED))
+        !dti_holds_texts(view->report->container->kind))
         return false;
     for (size_t i = 0; i < view->report->scanned_count; i++) {
         if (view->report->figures[i].there &&
@@ -355,7 +354,7 @@ enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_er
         return dti_inspect_list(view, reterr);
     enum dti_status status = put_head(view, reterr);
     if (status == DTI_OK && view->cx->verbose &&
-        (report->container->kind == DTI_CONTAINER_SHARDED || report->container->file_count > 1))
+        (dti_is_sharded(report->container->kind) || report->container->file_count > 1))
         status = put_files(view, reterr);
     if (status == DTI_OK)
         status = view->tree               ? dti_inspect_tree(view, reterr)

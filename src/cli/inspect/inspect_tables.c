@@ -24,12 +24,9 @@ static void remark_cell(struct dti_table *table, const struct inspect_view *view
     char words[DTI_REMEDY_WORDS];
     bool big;
     const bool swapped = dti_inspect_has_byte_order(tensor, &big) && big;
-    const bool is_onnx = view->report->container->kind == DTI_CONTAINER_ONNX;
     const char *const remarks[] = {
         tensor->fortran ? "Fortran order" : NULL, swapped ? "big-endian" : NULL,
-        is_onnx && tensor->compressed ? "typed field"
-        : tensor->compressed          ? "compressed"
-                                      : NULL,
+        tensor->compressed ? dti_container_packed(view->report->container->kind) : NULL,
         tensor->strided ? "strided" : NULL,
         is_blocks(view, tensor) ? NULL : dti_remedy_words(words, tensor->remedy, tensor->refusal)};
     const char *separator = "";
@@ -63,8 +60,8 @@ enum dti_status dti_inspect_list(const struct inspect_view *view, struct dti_err
 {
     const struct dti_inspect_report *const report = view->report;
     const bool verbose = view->cx->verbose;
-    const bool sharded = verbose && (report->container->kind == DTI_CONTAINER_SHARDED ||
-                                     report->container->file_count > 1);
+    const bool sharded =
+        verbose && (dti_is_sharded(report->container->kind) || report->container->file_count > 1);
     char shape[DTI_SHAPE_SIZE];
     if (view->cx->quiet)
         return put_names(view, reterr);

@@ -46,9 +46,11 @@ static const struct dti_choice layout_choices[] = {
 };
 
 static const struct dti_choice as_choices[] = {
-    {"npy", DTI_AS_NPY, "NumPy arrays"},
-    {"npz", DTI_AS_NPZ, "an archive of NumPy arrays"},
-    {"safetensors", DTI_AS_SAFETENSORS, "a safetensors file"},
+#define ARRAY_FORM(...)
+#define FORM(id, word, kind, what, several) {word, DTI_AS_##id, several},
+#include "cli/shared/file_forms.def"
+#undef ARRAY_FORM
+#undef FORM
     {.name = NULL},
 };
 
@@ -154,7 +156,8 @@ const struct dti_command dti_command_quant = {
     .group = "ask",
     .summary = "quantize values or files, or dequantize them",
     .reads = true,
-    .writes = ~(1U << DTI_CONTAINER_RAW),
+    .writes = true,
+    .writes_none = DTI_TRAIT_BARE,
     .encodes = true,
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
     .details =

@@ -31,8 +31,7 @@ bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count
 {
     const int files = args->transfer.input ? 0 : 1;
     if (args->transfer.output)
-        return dti_container_named(args->transfer.output) == DTI_CONTAINER_GGUF &&
-               !args->transfer.as_given;
+        return dti_is_gguf(dti_container_named(args->transfer.output)) && !args->transfer.as_given;
     return args->tensors.model || args->types ||
            (count > files && dti_gguf_type_named(operands[files]) &&
             !dti_block_lookup(operands[files]));

@@ -14,8 +14,8 @@
 
 static bool is_file(enum dti_container_kind kind)
 {
-    return kind != DTI_CONTAINER_COUNT && kind != DTI_CONTAINER_RAW &&
-           dti_container_is_written(kind) && !(dti_container_traits(kind) & DTI_CONTAINER_FOLDER);
+    return dti_container_is_written(kind) &&
+           !dti_container_has(kind, DTI_TRAIT_BARE | DTI_TRAIT_FOLDER);
 }
 
 bool dti_names_file(const char *path)
@@ -37,22 +37,6 @@ static bool is_stream(const char *path)
            (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)));
 }
 
-/* The same kind as the input, if it can be written. */
-static enum dti_container_kind kind_of_input(const struct dti_container *input, const char *path)
-{
-    enum dti_container_kind kind = input->kind;
-    if (kind == DTI_CONTAINER_SHARDED_PT) /* shards stay shards */
-        kind = DTI_CONTAINER_SHARDED;
-    if (!dti_container_is_written(kind))
-        return DTI_CONTAINER_SAFETENSORS;
-    const unsigned no_stream = DTI_CONTAINER_FOLDER | DTI_CONTAINER_PLACED;
-    if (dti_container_traits(kind) & DTI_CONTAINER_REMADE) /* only where its name asks for it */
-        return DTI_CONTAINER_SAFETENSORS;
-    if ((dti_container_traits(kind) & no_stream) != 0 && path && is_stream(path))
-        return DTI_CONTAINER_SAFETENSORS;
-    return kind;
-}
-
 /* ".txt" of "out.txt"; NULL: the name has none. */
 static const char *ending_of(const char *path)
 {
@@ -64,8 +48,9 @@ static const char *ending_of(const char *path)
 static bool is_made_of(enum dti_container_kind kind, const struct dti_container *input,
                        const struct dti_container *model)
 {
-    return !(dti_container_traits(kind) & DTI_CONTAINER_REMADE) ||
-           (input && dti_is_gguf(input->kind)) || (model && dti_is_gguf(model->kind));
+    return !dti_container_has(kind, DTI_TRAIT_REMADE) ||
+           (input && dti_container_remakes(kind, input->kind)) ||
+           (model && dti_container_remakes(kind, model->kind));
 }
 
 const char *dti_file_endings(char text[DTI_ENDINGS_SIZE], const struct dti_container *input,
@@ -73,7 +58,7 @@ const char *dti_file_endings(char text[DTI_ENDINGS_SIZE], const struct dti_conta
 {
     unsigned kinds = 0;
     size_t used = 0;
-    for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
+    for (unsigned i = 0; dti_container_words(i); i++) {
         const enum dti_container_kind kind = (enum dti_container_kind)i;
         if (is_file(kind) && is_made_of(kind, input, model))
             kinds |= 1u << i;
@@ -92,31 +77,33 @@ static enum dti_status choose_kind(const struct dti_container *input,
                                    enum dti_container_kind form, struct dti_file_target *ret,
                                    struct dti_error *reterr)
 {
-    const bool sharded = (dti_container_traits(input->kind) & DTI_CONTAINER_FOLDER) != 0;
-    const enum dti_container_kind named = path ? dti_container_named(path) : DTI_CONTAINER_COUNT;
+    const bool sharded = dti_container_has(input->kind, DTI_TRAIT_FOLDER);
+    const enum dti_container_kind named = dti_container_named(path ? path : "");
     char quoted[DTI_QUOTE_SIZE], endings[DTI_ENDINGS_SIZE];
-    const bool any = form == DTI_CONTAINER_COUNT || form == DTI_CONTAINER_SAFETENSORS;
+    const bool any = !dti_container_is_known(form) || dti_holds_texts(form);
     if (path)
         dti_quote(quoted, path, strlen(path));
     if (any && sharded && path && is_folder(path))
-        ret->kind = DTI_CONTAINER_SHARDED;
-    else if (any && named == DTI_CONTAINER_SHARDED)
+        ret->kind = dti_container_first(DTI_TRAIT_SHARDS);
+    else if (any && dti_is_sharded(named))
         ret->kind = named;
-    else if (form != DTI_CONTAINER_COUNT)
+    else if (dti_container_is_known(form))
         ret->kind = form;
-    else if (named == DTI_CONTAINER_COUNT && path && ending_of(path) && !is_stream(path))
+    else if (!dti_container_is_known(named) && path && ending_of(path) && !is_stream(path))
         return dti_fail(reterr, DTI_USAGE,
                         "%s has no known extension; give a name that ends in %s, or use --as",
                         quoted, dti_file_endings(endings, input, model));
     else
-        ret->kind = named != DTI_CONTAINER_COUNT ? named : kind_of_input(input, path);
+        ret->kind = dti_container_is_known(named)
+                        ? named
+                        : dti_container_becomes(input->kind, path && is_stream(path));
     if (!is_made_of(ret->kind, input, model))
         return dti_fail(reterr, DTI_USAGE,
                         "%s: a %s file has the metadata of a model, which the input does not have; "
                         "'dtinfo cast' and "
                         "'dtinfo quant' take them from another file with --template MODEL%s",
                         quoted, dti_container_name(ret->kind), dti_container_extension(ret->kind));
-    if (model && !(dti_container_traits(ret->kind) & DTI_CONTAINER_REMADE))
+    if (model && !dti_container_remakes(ret->kind, model->kind))
         return dti_fail(reterr, DTI_USAGE,
                         "--template is for %s files; give -o a name that ends in %s",
                         dti_container_name(model->kind), dti_container_extension(model->kind));
@@ -124,12 +111,12 @@ static enum dti_status choose_kind(const struct dti_container *input,
         return dti_fail(reterr, DTI_USAGE,
                         "%s: %s files cannot be written; give a name that ends in %s", quoted,
                         dti_container_name(ret->kind), dti_file_endings(endings, input, model));
-    if (ret->kind == DTI_CONTAINER_SHARDED && !sharded)
+    if (dti_is_sharded(ret->kind) && !sharded)
         return dti_fail(reterr, DTI_USAGE,
                         "%s is an index of shards, and the input is one file; give a name that "
                         "ends in .safetensors",
                         quoted);
-    if (ret->kind == DTI_CONTAINER_SHARDED && path && named != DTI_CONTAINER_SHARDED) {
+    if (dti_is_sharded(ret->kind) && path && !dti_is_sharded(named)) {
         struct stat st = {0};
         if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
             return dti_fail(
@@ -147,13 +134,13 @@ static enum dti_status find_folder(const struct dti_container *input, const char
     const char *const path = out_path ? out_path : "";
     const char *const slash = strrchr(path, '/');
     const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-    const bool named = dti_container_named(path) == DTI_CONTAINER_SHARDED && !is_folder(path);
+    const bool named = dti_is_sharded(dti_container_named(path)) && !is_folder(path);
     ret->folder = named ? strndup(path, length) : strdup(path);
     if (!ret->folder)
         return dti_no_memory(reterr);
     if (named)
         ret->index = path + length;
-    else if (input->index && input->kind == DTI_CONTAINER_SHARDED)
+    else if (input->index && dti_is_sharded(input->kind))
         ret->index = input->index;
     else
         ret->index = input->index || input->file_count > 1 ? "model.safetensors.index.json" : NULL;
@@ -167,7 +154,7 @@ enum dti_status dti_file_target_choose(const struct dti_container *input,
 {
     struct dti_file_target target = {.folder = NULL};
     enum dti_status status = choose_kind(input, model, path, form, &target, reterr);
-    if (status == DTI_OK && target.kind == DTI_CONTAINER_SHARDED)
+    if (status == DTI_OK && dti_is_sharded(target.kind))
         status = find_folder(input, path, &target, reterr);
     if (status == DTI_OK)
         *ret = target;
@@ -182,7 +169,7 @@ void dti_file_target_free(struct dti_file_target *target)
 
 const char *dti_file_target_path(const struct dti_file_target *target, const char *path)
 {
-    if (target->kind == DTI_CONTAINER_SHARDED)
+    if (dti_is_sharded(target->kind))
         return target->folder;
     return path ? path : "";
 }

@@ -10,7 +10,13 @@
 #include "dtinfo/container.h"
 
 /* --as */
-enum dti_as { DTI_AS_RAW, DTI_AS_TEXT, DTI_AS_NPY, DTI_AS_NPZ, DTI_AS_SAFETENSORS };
+enum dti_as {
+#define ARRAY_FORM(id, ...) DTI_AS_##id,
+#define FORM(id, ...)       DTI_AS_##id,
+#include "cli/shared/file_forms.def"
+#undef ARRAY_FORM
+#undef FORM
+};
 
 struct dti_file_target {
     enum dti_container_kind kind;
@@ -26,8 +32,8 @@ enum { DTI_ENDINGS_SIZE = 128 };
 const char *dti_file_endings(char text[DTI_ENDINGS_SIZE], const struct dti_container *input,
                              const struct dti_container *model);
 
-/* path: of the output; NULL with --dry-run only. form: the value of --as; DTI_CONTAINER_COUNT
- * without it. model: the --template, or NULL. Free *ret on success. */
+/* path: of the output; NULL with --dry-run only. form: of --as; none is known without it. model:
+ * the --template, or NULL. Free *ret on success. */
 enum dti_status dti_file_target_choose(const struct dti_container *input,
                                        const struct dti_container *model, const char *path,
                                        enum dti_container_kind form, struct dti_file_target *ret,

@@ -121,7 +121,7 @@ void dti_rewrite_head(const struct dti_rewrite_job *job, struct dti_line *line)
                    : job->to_stdout ? "standard output"
                                     : dti_human_path(to, job->out_path),
                    dti_plural_words(tensors, rewrite->tensor_count, "tensor"));
-    if (files->kind == DTI_CONTAINER_SHARDED
+    if (dti_is_sharded(files->kind)
             ? rewrite->request.recipe != DTI_RECIPE_QUANTIZE || files->count > 1
             : files->count > 1)
         dti_line_print(

@@ -23,14 +23,14 @@ static enum dti_container_kind form_of(const struct dti_rewrite_job *job)
 {
     const struct dti_transfer_args *const args = job->transfer;
     static const enum dti_container_kind kinds[] = {
-        [DTI_AS_RAW] = DTI_CONTAINER_RAW,
-        [DTI_AS_TEXT] = DTI_CONTAINER_RAW,
-        [DTI_AS_NPY] = DTI_CONTAINER_NPY,
-        [DTI_AS_NPZ] = DTI_CONTAINER_NPZ,
-        [DTI_AS_SAFETENSORS] = DTI_CONTAINER_SAFETENSORS,
+#define ARRAY_FORM(id, word, kind, ...) [DTI_AS_##id] = DTI_CONTAINER_##kind,
+#define FORM                            ARRAY_FORM
+#include "cli/shared/file_forms.def"
+#undef ARRAY_FORM
+#undef FORM
     };
     return args->as_given    ? kinds[args->as]
-           : makes_gguf(job) ? DTI_CONTAINER_GGUF
+           : makes_gguf(job) ? dti_container_first(DTI_TRAIT_GGML)
                              : DTI_CONTAINER_COUNT;
 }
 
@@ -55,12 +55,12 @@ static enum dti_status check_gguf(struct dti_rewrite_job *job, struct dti_error 
     const char *const size = job->tensors->shard_size;
     struct dti_gguf_part_name named;
     char quoted[DTI_QUOTE_SIZE];
-    if (job->target.kind != DTI_CONTAINER_GGUF)
+    if (!dti_is_gguf(job->target.kind))
         return !size ? DTI_OK
                      : dti_fail(reterr, DTI_USAGE,
                                 "--max-shard-size is for gguf files; give -o a name that ends in "
                                 "%s, or leave it out",
-                                dti_container_extension(DTI_CONTAINER_GGUF));
+                                dti_container_extension(dti_container_first(DTI_TRAIT_GGML)));
     if (path && dti_gguf_part_named(dti_path_base(path), &named))
         return dti_fail(reterr, DTI_USAGE,
                         "%s is the name of one part of a model; give -o a name without its "
@@ -78,11 +78,11 @@ static enum dti_status check_shared(const struct dti_rewrite_job *job, struct dt
     char quoted[DTI_QUOTE_SIZE];
     if (!job->request.finish && job->request.part.count == 0)
         return DTI_OK;
-    if (!(dti_container_traits(job->container->kind) & DTI_CONTAINER_FOLDER))
+    if (!dti_container_has(job->container->kind, DTI_TRAIT_FOLDER))
         return dti_fail(reterr, DTI_USAGE,
                         "%s is for folders of shards, and %s is one file; leave it out", option,
                         dti_quote(quoted, job->path, strlen(job->path)));
-    if (job->target.kind != DTI_CONTAINER_SHARDED)
+    if (!dti_is_sharded(job->target.kind))
         return dti_fail(reterr, DTI_USAGE,
                         "%s is for folders of shards, and the output is one file; use -o with a "
                         "folder, as in 'out/'",
@@ -106,8 +106,7 @@ static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_err
         status = check_gguf(job, reterr);
     if (status != DTI_OK)
         return status;
-    const bool parts = job->target.kind != DTI_CONTAINER_RAW &&
-                       !(dti_container_traits(job->target.kind) & DTI_CONTAINER_REMADE);
+    const bool parts = !dti_container_has(job->target.kind, DTI_TRAIT_BARE | DTI_TRAIT_REMADE);
     if (job->request.recipe != DTI_RECIPE_QUANTIZE || parts)
         return check_shared(job, reterr);
     char endings[DTI_ENDINGS_SIZE];

@@ -68,7 +68,7 @@ struct dti_rewrite_job {
     struct dti_container *container;
     struct dti_container *model; /* the --template, or NULL */
     struct dti_model_template match;
-    struct dti_file_target target; /* of kind DTI_CONTAINER_RAW for text */
+    struct dti_file_target target; /* raw for text */
     struct dti_rewrite_request request;
     struct dti_rewrite *rewrite;
     uint64_t output_bytes; /* of the new files */

@@ -111,8 +111,10 @@ struct dti_command {
     const char *other_schemas[3]; /* other schemas of its answers: "dtinfo.cast_array/1"; NULL after
                                    * the last */
     bool reads;                   /* files of tensors, of all kinds */
-    unsigned writes; /* such files of the kinds with these bits, as far as they can be written */
-    bool encodes;    /* blocks of GGUF, of all types with an encoder */
+    bool writes;                  /* such files, of the kinds that can be written */
+    unsigned writes_only; /* if not 0: of those with one of these traits (DTI_TRAIT_TEXTS ...) */
+    unsigned writes_none; /* of those with none of these */
+    bool encodes;         /* blocks of GGUF, of all types with an encoder */
     enum dti_operands operands;
     bool verbatim; /* its output is for programs: no page */
     const struct dti_option *options;

@@ -232,7 +232,8 @@ static bool put_usage(struct page *page, const struct dti_command *command)
 /* Whether it writes files of that kind. */
 static bool writes_kind(const struct dti_command *command, enum dti_container_kind kind)
 {
-    return (command->writes >> kind & 1) != 0 && dti_container_is_written(kind);
+    return dti_container_is_written(kind) && !dti_container_has(kind, command->writes_none) &&
+           (command->writes_only == 0 || dti_container_has(kind, command->writes_only));
 }
 
 static void put_list(struct page *page, const char *title, const char *text)
@@ -249,7 +250,7 @@ static void put_kinds(struct page *page, const char *title, const struct dti_com
 {
     char text[256];
     size_t used = 0;
-    for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
+    for (unsigned i = 0; dti_container_words(i); i++) {
         const enum dti_container_kind kind = (enum dti_container_kind)i;
         if (written && !writes_kind(written, kind))
             continue;
@@ -266,7 +267,7 @@ static void put_files(struct page *page, const struct dti_command *command)
         return;
     heading(page, "files of tensors");
     put_kinds(page, "read", NULL);
-    if (command->writes != 0)
+    if (command->writes)
         put_kinds(page, "written", command);
     if (command->encodes)
         put_list(page, "in gguf", dti_gguf_encoded_words(words));

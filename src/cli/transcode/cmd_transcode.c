@@ -209,7 +209,8 @@ const struct dti_command dti_command_transcode = {
     .group = "files",
     .summary = "translate quantized checkpoints to another layout",
     .reads = true,
-    .writes = 1U << DTI_CONTAINER_SAFETENSORS | 1U << DTI_CONTAINER_SHARDED,
+    .writes = true,
+    .writes_only = DTI_TRAIT_TEXTS,
     .synopsis = "FILE --to LAYOUT -o OUT",
     .details = "FILE is a safetensors file or a folder of shards with quantized tensors in\n"
                "any layout that dtinfo reads. Codes and scales are carried over, without\n"

@@ -169,9 +169,8 @@ static enum dti_status match_read(struct dti_file_dequant *dequant,
  * of themselves. */
 static bool is_configured(const struct dti_file_dequant *dequant)
 {
-    const enum dti_container_kind kind = dequant->container->kind;
-    return (kind == DTI_CONTAINER_SAFETENSORS || kind == DTI_CONTAINER_SHARDED) &&
-           dequant->request.bits == 0 && dequant->request.block == 0;
+    return dti_holds_texts(dequant->container->kind) && dequant->request.bits == 0 &&
+           dequant->request.block == 0;
 }
 
 enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_dequant_group *group,

@@ -13,7 +13,8 @@ static enum dti_status open_beside(const struct dti_file_dequant *dequant, const
                                    struct dti_container **ret, struct dti_error *reterr)
 {
     bool named;
-    char *const name = dti_path_beside(dequant->container->path, DTI_CONTAINER_NPY, suffix, &named);
+    char *const name =
+        dti_path_beside(dequant->container->path, dequant->container->kind, suffix, &named);
     if (!name)
         return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;

@@ -251,9 +251,9 @@ static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant
                             struct dti_error *reterr)
 {
     const struct dti_container *const container = dequant->container;
-    const bool npy = container->kind == DTI_CONTAINER_NPY && container->tensor_count == 1;
+    const bool npy = dti_is_array(container->kind) && container->tensor_count == 1;
     enum dti_status status = DTI_OK;
-    const bool onnx = container->kind == DTI_CONTAINER_ONNX; /* not names: the graph says it */
+    const bool onnx = dti_container_has(container->kind, DTI_TRAIT_GRAPH);
     if (!npy && !onnx && !dti_is_gguf(container->kind))
         return dti_dequant_find(dequant, found, reterr);
     for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {

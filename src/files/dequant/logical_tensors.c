@@ -274,7 +274,7 @@ enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
         return status;
     if (options->open)
         request.open = *options->open;
-    if (!options->raw && container->kind != DTI_CONTAINER_RAW &&
+    if (!options->raw && !dti_container_has(container->kind, DTI_TRAIT_BARE) &&
         (options->lint || may_be_quantized(container)))
         status = dti_file_dequant_new(&dequant, container, &request, reterr);
     if (status != DTI_OK) {

@@ -158,16 +158,9 @@ static enum dti_status check_tied(struct dti_lint *lint, const struct dti_quant_
                         "the embedding instead");
 }
 
-/* Whether models are stored so, with a configuration beside them. */
-static bool has_config(enum dti_container_kind kind)
-{
-    return kind == DTI_CONTAINER_SAFETENSORS || kind == DTI_CONTAINER_SHARDED ||
-           kind == DTI_CONTAINER_PYTORCH || kind == DTI_CONTAINER_SHARDED_PT;
-}
-
 enum dti_status dti_lint_config(struct dti_lint *lint, struct dti_error *reterr)
 {
-    if (!has_config(lint->dequant->container->kind))
+    if (!dti_container_has(lint->dequant->container->kind, DTI_TRAIT_CONFIG))
         return DTI_OK;
     const struct dti_quant_config *const config = dti_dequant_config(lint->dequant);
     struct dti_error error;

@@ -22,7 +22,7 @@ void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *c
 
 static bool is_folder(const struct dti_new_files *files)
 {
-    return dti_container_traits(files->kind) & DTI_CONTAINER_FOLDER;
+    return dti_container_has(files->kind, DTI_TRAIT_FOLDER);
 }
 
 static enum dti_status fail_stream(const struct dti_new_files *files, struct dti_error *reterr)
@@ -166,7 +166,7 @@ enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
     if (is_folder(files) || files->count > 1)
         return open_group(files, force, reterr);
     struct dti_new_file *const file = &files->list[0];
-    const bool placed = (dti_container_traits(files->kind) & DTI_CONTAINER_PLACED) != 0;
+    const bool placed = dti_container_has(files->kind, DTI_TRAIT_PLACED);
     const enum dti_status status =
         dti_output_open(&file->output, file->path, force, file->size, reterr);
     if (status != DTI_OK)

@@ -10,11 +10,6 @@
 #include "dtinfo/new_files.h"
 #include "dtinfo/utf8.h"
 
-bool dti_holds_texts(enum dti_container_kind kind)
-{
-    return (dti_container_traits(kind) & DTI_CONTAINER_TEXTS) != 0;
-}
-
 static bool can_hold(bool texts, const struct dti_metadata *entry)
 {
     return texts && entry->kind == DTI_METADATA_STRING &&
@@ -32,8 +27,8 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
         calloc(container->metadata_count + more + 1, sizeof *container->metadata);
     const bool texts = dti_holds_texts(files->kind);
     /* that a file of one tensor has none is known to everybody */
-    const unsigned traits = dti_container_traits(files->kind);
-    const bool tells = (traits & DTI_CONTAINER_SEVERAL) && !(traits & DTI_CONTAINER_REMADE);
+    const bool tells = dti_container_has(files->kind, DTI_TRAIT_SEVERAL) &&
+                       !dti_container_has(files->kind, DTI_TRAIT_REMADE);
     size_t count = 0;
     if (!kept)
         return dti_no_memory(reterr);
@@ -59,7 +54,7 @@ const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file
                                 char buffer[DTI_SHARD_NAME])
 {
     const struct dti_container *const container = files->container;
-    if (container->kind != DTI_CONTAINER_SHARDED_PT && !dti_is_gguf(container->kind))
+    if (dti_container_becomes(container->kind, false) == container->kind)
         return dti_path_base(container->files[file].path);
     (void)snprintf(buffer, DTI_SHARD_NAME, "model-%05u-of-%05zu.safetensors", file + 1,
                    container->file_count);

@@ -125,7 +125,7 @@ static bool name_entries(struct dti_old_search *search, const char *entries[ENTR
                          size_t *count)
 {
     const struct dti_new_files *const files = search->files;
-    const bool folder = files->kind == DTI_CONTAINER_SHARDED;
+    const bool folder = dti_is_sharded(files->kind);
     const char *const name = dti_path_base(
         folder && files->has_index ? files->list[files->count - 1].path : files->list[0].path);
     const size_t length = strlen(name);
@@ -171,7 +171,7 @@ static enum dti_status find(struct dti_old_search *search, bool force, struct dt
 static char *folder_of(struct dti_new_files *files)
 {
     const char *const path = files->path, *const slash = strrchr(path, '/');
-    const bool whole = files->kind == DTI_CONTAINER_SHARDED;
+    const bool whole = dti_is_sharded(files->kind);
     const size_t length = whole ? strlen(path) : slash ? (size_t)(slash - path) + 1 : 0;
     char *const folder = dti_pool_alloc(&files->old.pool, length + 2);
     if (folder) {
@@ -185,9 +185,7 @@ static char *folder_of(struct dti_new_files *files)
 static bool concerns(const struct dti_new_files *files)
 {
     const bool part = files->shared && files->count > files->companions + files->has_index;
-    return files->count > 0 && !part &&
-           (files->kind == DTI_CONTAINER_SHARDED || files->kind == DTI_CONTAINER_SAFETENSORS ||
-            files->kind == DTI_CONTAINER_GGUF);
+    return files->count > 0 && !part && dti_container_has(files->kind, DTI_TRAIT_REPLACES);
 }
 
 enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
@@ -206,7 +204,7 @@ enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
         own[i] = dti_path_base(files->list[i].path);
     if (status == DTI_OK) {
         qsort((void *)own, count, sizeof *own, dti_text_order);
-        status = files->kind == DTI_CONTAINER_GGUF
+        status = dti_is_gguf(files->kind)
                      ? dti_old_parts(&search, dti_path_base(files->path), reterr)
                      : find(&search, force, reterr);
     }

@@ -118,7 +118,7 @@ static enum dti_status list_folder(struct part_search *parts, struct dti_error *
 enum dti_status dti_old_parts(struct dti_old_search *search, const char *name,
                               struct dti_error *reterr)
 {
-    const char *const end = dti_container_extension(DTI_CONTAINER_GGUF);
+    const char *const end = dti_container_extension(search->files->kind);
     struct dti_old_form *const old = &search->files->old;
     const size_t length = strlen(name);
     if (length <= strlen(end) || !dti_text_ends(name, length, end))

@@ -153,7 +153,7 @@ static void put_key(const struct dti_rewrite *rewrite, size_t at, char text[DTI_
     const bool plain = !memchr(source->name, '\'', source->name_length) &&
                        !memchr(source->name, '\\', source->name_length);
     text[0] = '\0';
-    if (rewrite->request.kind == DTI_CONTAINER_NPZ)
+    if (!dti_is_array(rewrite->request.kind))
         (void)snprintf(text, DTI_QUOTE_SIZE + 2, "[%s]",
                        plain ? dti_quote(name, source->name, source->name_length) : "NAME");
 }
@@ -221,7 +221,7 @@ static enum dti_status check_packing(struct dti_rewrite *rewrite, struct dti_err
         source = source || dti_format_packs(dti_rewrite_source(rewrite, i)->format);
         result = result || dti_format_packs(rewrite->tensors[i].format);
     }
-    source = source && (dti_holds_texts(from) || from == DTI_CONTAINER_RAW);
+    source = source && dti_container_has(from, DTI_TRAIT_TEXTS | DTI_TRAIT_BARE);
     if (recipe->from_packing_given && !source)
         return dti_fail_remedy(
             reterr, DTI_USAGE, DTI_REMEDY_DROP_INPUT_PACKING,

@@ -25,7 +25,7 @@ static enum dti_status find_row(struct dti_rewrite *rewrite, struct dti_error *r
     const struct dti_quantize_recipe *const recipe = &rewrite->request.quantize;
     const char *const layout = dti_quant_layout_name(recipe->layout);
     rewrite->row = dti_quant_row_find(recipe->layout, recipe->dtype);
-    const bool named = dti_container_traits(rewrite->request.kind) & DTI_CONTAINER_SEVERAL;
+    const bool named = dti_container_has(rewrite->request.kind, DTI_TRAIT_SEVERAL);
     if (rewrite->row && dti_quant_is_flat(rewrite->row) && !named)
         return dti_fail(reterr, DTI_USAGE,
                         "the layout %s needs names of tensors, which %s files do not have; write "
@@ -203,7 +203,7 @@ static enum dti_status check_beside(const struct dti_rewrite *rewrite, const cha
 {
     char label[DTI_QUOTE_SIZE];
     bool named;
-    char *const name = dti_path_beside(rewrite->files.path, DTI_CONTAINER_NPY, suffix, &named);
+    char *const name = dti_path_beside(rewrite->files.path, rewrite->request.kind, suffix, &named);
     if (!name)
         return dti_no_memory(reterr);
     const int there = dti_input_there(name);
@@ -225,7 +225,7 @@ static enum dti_status check_beside(const struct dti_rewrite *rewrite, const cha
 static enum dti_status check_all_beside(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    if (rewrite->request.kind != DTI_CONTAINER_NPY || rewrite->changed_count == 0)
+    if (!dti_is_array(rewrite->request.kind) || rewrite->changed_count == 0)
         return DTI_OK;
     for (size_t layout = 0; layout < DTI_LAYOUT_COUNT; layout++) {
         const struct dti_quant_row *const row =

@@ -20,7 +20,7 @@ static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *rete
     if (dti_holds_texts(rewrite->request.kind))
         return DTI_OK;
     const enum dti_container_kind kind = rewrite->request.kind;
-    if (dti_container_traits(kind) & DTI_CONTAINER_SEVERAL)
+    if (dti_container_has(kind, DTI_TRAIT_SEVERAL))
         return dti_fail(reterr, DTI_USAGE,
                         "programs that read layouts do not read %s files; write safetensors",
                         dti_container_name(kind));

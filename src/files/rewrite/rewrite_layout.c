@@ -241,7 +241,7 @@ static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_
     struct dti_rewrite_metadata metadata;
     enum dti_status status = dti_rewrite_metadata_init(&metadata, rewrite, reterr);
     if (status == DTI_OK)
-        status = rewrite->request.kind == DTI_CONTAINER_SHARDED
+        status = dti_is_sharded(rewrite->request.kind)
                      ? add_shards(rewrite, list, &metadata, reterr)
                  : rewrite->request.most_bytes > 0
                      ? add_parts_of(rewrite, list, reterr)
@@ -275,9 +275,10 @@ static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor
     const bool several = rewrite->tensor_count > 0;
     if (rewrite->tensor_count != 1)
         return dti_fail_remedy(reterr, DTI_USAGE, several ? DTI_REMEDY_SELECT_ONE : DTI_REMEDY_NONE,
-                               "%s has %zu tensors, but %s file holds only one%s",
+                               "%s has %zu tensors, but %s %s file holds only one%s",
                                dti_quote(label, path, strlen(path)), rewrite->tensor_count,
-                               rewrite->request.kind == DTI_CONTAINER_NPY ? "an npy" : "a raw",
+                               dti_is_numpy(rewrite->request.kind) ? "an" : "a",
+                               dti_container_name(rewrite->request.kind),
                                several ? "" : "; there is nothing to write");
     for (size_t i = 1; i <= list->count && status == DTI_OK; i++) {
         struct dti_new_tensor *const tensor = &list->tensors[i % list->count];
@@ -341,11 +342,10 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
     struct new_tensor_list list;
     enum dti_status status = make_list(rewrite, &list, reterr);
     if (status == DTI_OK)
-        status = dti_container_traits(rewrite->request.kind) & DTI_CONTAINER_SEVERAL
+        status = dti_container_has(rewrite->request.kind, DTI_TRAIT_SEVERAL)
                      ? add_files(rewrite, &list, reterr)
                      : add_arrays(rewrite, &list, reterr);
-    if (status == DTI_OK && rewrite->request.companions &&
-        rewrite->request.kind == DTI_CONTAINER_SHARDED)
+    if (status == DTI_OK && rewrite->request.companions && dti_is_sharded(rewrite->request.kind))
         status = dti_rewrite_add_companions(rewrite, reterr);
     if (status == DTI_OK && rewrite->request.index)
         status = add_index(rewrite, &list, reterr);

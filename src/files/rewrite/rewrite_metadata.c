@@ -111,7 +111,7 @@ enum dti_status dti_rewrite_metadata_init(struct dti_rewrite_metadata *ret,
         ret->entries[i].value = text + ret->entries[i].key_length + 1;
         text = ret->entries[i].value + ret->entries[i].value_length + 1;
     }
-    if (ret->texts.failed || (rewrite->request.kind == DTI_CONTAINER_SHARDED && !sort(ret)))
+    if (ret->texts.failed || (dti_is_sharded(rewrite->request.kind) && !sort(ret)))
         return dti_no_memory(reterr);
     return DTI_OK;
 }

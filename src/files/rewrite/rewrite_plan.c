@@ -9,7 +9,7 @@
 
 static const char *kind_name(enum dti_container_kind kind)
 {
-    return dti_container_name(dti_holds_texts(kind) ? DTI_CONTAINER_SAFETENSORS : kind);
+    return dti_container_name(dti_holds_texts(kind) ? dti_container_becomes(kind, true) : kind);
 }
 
 /* Both sides of one tensor. Open: the order of codes within a byte is not known. */
