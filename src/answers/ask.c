@@ -50,6 +50,78 @@ static void put_resolution(struct dti_json *json, const char *key, unsigned digi
     dti_json_end(json);
 }
 
+/* What rows name. */
+struct listed {
+    const struct dti_format *dtype, *format; /* format: of a complex dtype that of its parts */
+    const struct dti_format *part;           /* that, or NULL */
+    struct dti_dtype_summary limits;
+};
+struct listed_block {
+    const struct dti_block_format *of;
+    const struct dti_format *scale;
+    double bits_per_weight;
+};
+struct listed_gguf_type {
+    const struct dti_gguf_type *of;
+    double bits_per_weight;
+};
+struct float_limits {
+    const struct dti_format *dtype, *format, *part;
+    struct dti_limits limits;
+};
+struct integer_limits {
+    const struct dti_format *format;
+    bool is_signed;
+    struct dti_limit min, max;
+};
+
+static void fill_listed(struct listed *ret, const struct dti_format *dtype)
+{
+    ret->dtype = dtype;
+    ret->format = dti_real_format(dtype);
+    ret->part = ret->format != dtype ? ret->format : NULL;
+    dti_dtype_summarize(dtype, &ret->limits);
+}
+
+static void fill_block(struct listed_block *ret, const struct dti_block_format *block)
+{
+    ret->of = block;
+    ret->scale = dti_format_get(block->scale);
+    ret->bits_per_weight = dti_bits_per_weight(block->bytes, block->length);
+}
+
+static void fill_gguf_type(struct listed_gguf_type *ret, const struct dti_gguf_type *type)
+{
+    ret->of = type;
+    ret->bits_per_weight = dti_bits_per_weight(type->bytes, type->elements);
+}
+
+static void fill_floats(struct float_limits *ret, const struct dti_dtype_operand *operand)
+{
+    ret->dtype = &operand->format;
+    ret->format = dti_real_format(ret->dtype);
+    ret->part = ret->format != ret->dtype ? ret->format : NULL;
+    dti_limits_compute(&ret->limits, ret->format);
+}
+
+static void fill_integers(struct integer_limits *ret, const struct dti_dtype_operand *operand)
+{
+    ret->format = &operand->format;
+    ret->is_signed = dti_format_is_signed(ret->format);
+    dti_integer_limits(ret->format, &ret->min, &ret->max);
+}
+
+static void put_notes(struct dti_json *json, const struct dti_dtypes_answer *answer)
+{
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct dti_dtype_operand *const of = &answer->list[i];
+        if (of->note)
+            dti_put_warning(
+                json, NULL,
+                &(struct dti_warning_answer){"dtype_name", of->format.name, of->note, 0});
+    }
+}
+
 #define DTI_ROWS "answers/ask.def"
 #include "answers/rows.h"
 
@@ -175,11 +247,64 @@ static const char *class_words(size_t index)
     return index <= DTI_NUMBER_NAN ? dti_number_class_name((enum dti_number_class)index) : NULL;
 }
 
-static void put_warning(struct dti_json *json, const char *code,
-                        const struct dti_bits_reading *reading, const char *message)
+/* What rows name. */
+struct component {
+    const struct dti_number_answer *of;
+    const struct dti_fields_answer *fields; /* NULL: of no float */
+    size_t class;                           /* the index of a word */
+    bool numeric;                           /* a finite float */
+    struct dti_bits_anatomy anatomy;
+    const char *significand; /* NULL unless numeric */
+    struct dti_fields_answer fields_room;
+    char room[DTI_TEXT_SIZE];
+};
+struct reading {
+    const struct dti_bits_reading *of;
+    bool complex;
+    struct dti_value values[2];
+    struct dti_number_answer components[2];
+};
+
+static void fill_component(struct component *ret, const struct dti_number_answer *number)
 {
-    dti_put_warning(json, NULL,
-                    &(struct dti_warning_answer){code, reading->dtype.name, message, 0});
+    const struct dti_format *const format = number->format;
+    const bool is_float = dti_format_is_float(format);
+    *ret = (struct component){.of = number,
+                              .class = (size_t)dti_code_class(format, number->code),
+                              .numeric = is_float && number->value->class <= DTI_CLASS_FINITE,
+                              .fields_room = {format, number->code}};
+    ret->fields = is_float ? &ret->fields_room : NULL;
+    if (!ret->numeric)
+        return;
+    ret->anatomy = dti_bits_dissect(format, number->code);
+    (void)dti_spell_text(ret->room, &ret->anatomy.significand);
+    ret->significand = ret->room;
+}
+
+static void fill_reading(struct reading *ret, const struct dti_bits_reading *reading)
+{
+    ret->of = reading;
+    ret->complex = reading->components == 2;
+    for (size_t i = 0; i < reading->components; i++) {
+        dti_decode(&reading->component, reading->code[i], &ret->values[i]);
+        ret->components[i] = (struct dti_number_answer){
+            &reading->component, reading->code[i], &ret->values[i], {NULL, 0}};
+    }
+}
+
+static void put_warnings(struct dti_json *json, const struct dti_bits_answer *answer)
+{
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct dti_bits_reading *const reading = &answer->readings[i];
+        if (reading->note)
+            dti_put_warning(
+                json, NULL,
+                &(struct dti_warning_answer){"dtype_name", reading->dtype.name, reading->note, 0});
+        if (dti_bits_noncanonical(reading))
+            dti_put_warning(json, NULL,
+                            &(struct dti_warning_answer){"noncanonical_bool", reading->dtype.name,
+                                                         DTI_BITS_NONCANONICAL, 0});
+    }
 }
 
 #define DTI_ROWS "answers/bits.def"

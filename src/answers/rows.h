@@ -52,7 +52,7 @@
  *     SPELLED_LIKE(key, PATTERN, spelled, ...)          texts and numbers whose length is known:
  *     SPELLED_OR_NULL SPELLED_TOKEN_OR_NULL(key, spelled, ...)   of a struct dti_spelled
  *     ROUNDED(key, value, ...)        the nearest fp64 to a number, as a JSON number; _OR_NULL
- *     BITS(key, code, width, ...)     a code in hexadecimal
+ *     BITS(key, code, width, ...)     a code in hexadecimal; BITS_OR_NULL: with a condition
  *     BYTES(key, text, length, ...)   and key_hex, where the bytes are not UTF-8
  *     PATH(key, text, ...)            the same of a text with a NUL at its end
  *     NUMBER(key, format, code, ...)  a number of a dtype in all its spellings
@@ -225,6 +225,9 @@
 #define BITS(key_, code_, width_, meaning_)                   \
     DTI_VALUE(key_, meaning_, TEXT, .pattern = DTI_LIKE_BITS, \
               dti_put_bits(json, NULL, code_, width_))
+#define BITS_OR_NULL(key_, there_, code_, width_, meaning_)              \
+    DTI_VALUE_IF(there_, key_, meaning_, TEXT, .pattern = DTI_LIKE_BITS, \
+                 dti_put_bits(json, NULL, code_, width_))
 #define DTI_HEX(key_)                                                                        \
     DTI_MEMBER(key_, "its bytes in hexadecimal if they are not UTF-8; null otherwise", TEXT, \
                DTI_MEMBER_NULLABLE, .pattern = DTI_LIKE_HEX, )
