@@ -156,19 +156,185 @@ enum dti_status dti_bench_records_add(struct dti_bench_records *records,
     return status;
 }
 
-/* For rows: one candidate of a result, and a record with its partner. */
+/* Sources of objects: one candidate of a result, and a record that has a partner. */
 struct bench_candidate {
     const struct dti_bench_result *of;
     size_t at;
 };
-
 struct bench_matched {
     const struct dti_bench_comparison *of;
     const struct dti_bench_record *now;
 };
 
-static void put_samples(struct dti_json *json, const char *key,
-                        const struct bench_candidate *candidate)
+/* What rows name. */
+struct host {
+    const struct dti_bench_setup *of;
+    uint64_t last_cache, usable_cache; /* bytes */
+    const struct dti_streaming *streaming;
+    double resolution; /* of the clock, in seconds */
+    bool loaded;       /* the load is known */
+};
+struct ratio {
+    const struct dti_bench_figure *of;
+    size_t verdict;
+};
+struct rounds {
+    const struct dti_bench_result *of;
+    const struct dti_bench *bench;
+    size_t rounds;
+    double trip; /* seconds; 0: unknown */
+    bool verified;
+};
+struct candidate {
+    const struct dti_bench_result *of;
+    size_t at;
+    const struct dti_bench_item *item;
+    size_t passes, discarded;
+    struct dti_bench_figure time;
+    bool own;                                                          /* it ran on the CPU */
+    bool per_element, moves, operates, operates_timed, beside, scaled; /* these are known: */
+    double element_seconds, rate, flops, scales[2];                    /* rate: bytes per second */
+    const struct dti_bench_figure *of_copy, *of_shape, *relative, *of_limit; /* or NULL */
+    struct dti_bench_figure figures[3];
+    const struct dti_bench_total *total; /* or NULL */
+};
+struct table_result {
+    const struct dti_bench_result *of;
+    const struct dti_bench_table *table;
+    const struct dti_bench_request *request;
+    bool bytes, elements, product; /* what a size is */
+};
+struct matched {
+    const struct dti_bench_record *now, *then;
+    struct dti_bench_figure ratio;
+    size_t verdict;
+    bool regression;
+};
+struct kernel {
+    struct dti_bench_kernel of;
+    bool available;
+};
+struct options {
+    const struct dti_bench_setup *of;
+    double seconds;
+};
+struct cast_setup {
+    const struct dti_bench_setup *of; /* NULL: a list of kernels */
+    const char *benchmark;
+};
+
+static void fill_host(struct host *ret, const struct dti_bench_setup *setup)
+{
+    *ret = (struct host){
+        .of = setup,
+        .last_cache = dti_last_cache_bytes(),
+        .usable_cache = dti_usable_cache_bytes(),
+        .streaming = dti_streaming_for(UINT64_MAX),
+        .resolution = (double)dti_clock_resolution() * 1e-9,
+        .loaded = setup->host.load >= 0,
+    };
+}
+
+static void fill_ratio(struct ratio *ret, const struct dti_bench_figure *figure)
+{
+    *ret = (struct ratio){figure, (size_t)dti_bench_judge(figure)};
+}
+
+/* A result that differs from its reference is an error, and not written. */
+static void fill_rounds(struct rounds *ret, const struct dti_bench_result *result)
+{
+    *ret = (struct rounds){.of = result, .bench = &result->table->bench, .verified = true};
+    ret->rounds = rounds_at(ret->bench, result->place, &ret->trip);
+}
+
+static void fill_candidate(struct candidate *ret, const struct bench_candidate *candidate)
+{
+    const struct dti_bench_table *const table = candidate->of->table;
+    const struct dti_bench_item *const item = &table->items[candidate->at];
+    *ret = (struct candidate){
+        .of = candidate->of,
+        .at = candidate->at,
+        .item = item,
+        .passes = table->bench.passes[candidate->at],
+        .discarded = table->bench.discarded[candidate->at],
+        .own = item->where == DTI_BENCH_ON_CPU,
+    };
+    dti_bench_time(&ret->time, &table->bench, candidate->at, candidate->of->place);
+    ret->rate = ((double)item->bytes_read + (double)item->bytes_written) / ret->time.median;
+}
+
+static void fill_cast(struct candidate *ret, const struct bench_candidate *candidate)
+{
+    const struct dti_bench_table *const table = candidate->of->table;
+    const enum dti_bench_place place = candidate->of->place;
+    const size_t at = candidate->at;
+    fill_candidate(ret, candidate);
+    ret->element_seconds = ret->time.median / (double)table->elements;
+    ret->of_copy = dti_bench_share(&ret->figures[0], table, at, "copy", place);
+    ret->of_shape = dti_bench_share(&ret->figures[1], table, at, "shape", place);
+    dti_bench_ratio(&ret->figures[2], &table->bench, at, 0, place);
+    ret->relative = ret->figures[2].samples > 0 ? &ret->figures[2] : NULL;
+}
+
+static void fill_item(struct candidate *ret, const struct bench_candidate *candidate)
+{
+    const struct dti_bench_result *const result = candidate->of;
+    fill_candidate(ret, candidate);
+    const struct dti_bench_item *const item = ret->item;
+    const bool known = ret->time.samples > 0;
+    ret->per_element = known && result->setup->kind->size_is == DTI_BENCH_ELEMENTS;
+    ret->element_seconds = ret->time.median / (double)result->request->n;
+    ret->moves = known && item->bytes_read + item->bytes_written > 0;
+    ret->operates = item->operations > 0;
+    ret->operates_timed = known && ret->operates;
+    ret->flops = item->operations / ret->time.median;
+    ret->beside = dti_bench_of_limit(&ret->figures[0], result->table, candidate->at, result->place);
+    ret->of_limit = ret->beside && ret->figures[0].samples > 0 ? &ret->figures[0] : NULL;
+    ret->scaled = item->scales[0] != 0;
+    for (size_t i = 0; i < 2; i++)
+        ret->scales[i] = (double)item->scales[i];
+    ret->total = item->total.elements > 0 ? &item->total : NULL;
+}
+
+static void fill_table(struct table_result *ret, const struct dti_bench_result *result)
+{
+    const struct dti_bench_kind *const kind = result->setup->kind;
+    *ret = (struct table_result){
+        .of = result,
+        .table = result->table,
+        .request = result->request,
+        .bytes = kind->size_is == DTI_BENCH_BYTES,
+        .product = kind->size_is == DTI_BENCH_PRODUCT,
+    };
+    ret->elements = !ret->bytes && !ret->product;
+}
+
+static void fill_matched(struct matched *ret, const struct bench_matched *of)
+{
+    ret->now = of->now;
+    ret->then = dti_bench_partner(of->of, of->now);
+    dti_bench_compare_times(&ret->ratio, &ret->then->time, &ret->now->time);
+    ret->verdict = (size_t)dti_bench_judge(&ret->ratio);
+    ret->regression = dti_bench_is_regression(of->of, &ret->ratio);
+}
+
+static void fill_kernel(struct kernel *ret, const size_t *at)
+{
+    (void)dti_bench_kernel_at(*at, &ret->of);
+    ret->available = dti_level_present(ret->of.level);
+}
+
+static void fill_options(struct options *ret, const struct dti_bench_setup *setup)
+{
+    *ret = (struct options){setup, (double)setup->nanoseconds * 1e-9};
+}
+
+static void fill_setup(struct cast_setup *ret, const struct dti_bench_setup *setup)
+{
+    *ret = (struct cast_setup){setup, setup ? "cast" : NULL};
+}
+
+static void put_samples(struct dti_json *json, const char *key, const struct candidate *candidate)
 {
     const struct dti_bench *const bench = &candidate->of->table->bench;
     if (!candidate->of->setup->samples) {
@@ -214,8 +380,19 @@ static const char *kind_words(size_t index)
     return index + 1 < dti_bench_kind_count ? dti_bench_kinds[index + 1]->name : NULL;
 }
 
+static void put_matched(struct dti_json *json, const struct dti_bench_comparison *comparison);
+
 #define DTI_ROWS "answers/bench_answer.def"
 #include "answers/rows.h"
+
+static void put_matched(struct dti_json *json, const struct dti_bench_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->now.count; i++) {
+        const struct dti_bench_record *const now = &comparison->now.rows[i];
+        if (now->partner != SIZE_MAX)
+            dti_put_bench_matched(json, NULL, &(struct bench_matched){comparison, now});
+    }
+}
 
 const struct dti_document *dti_bench_schema(const struct dti_bench_setup *setup)
 {
