@@ -10,13 +10,268 @@
  * stored is the zero point minus one unless the checkpoint's format is "gptq_v2". AWQ has 4 bits,
  * in an order of its own within a word, and zero points as they are. A number is
  * scale x (code - zero point). Sources: GPTQModel 7.7 (utils/model_dequant.py,
- * nn_modules/qlinear), AutoAWQ 0.2.9 (modules/linear/gemm.py). */
-#include "files/layouts/gptq.h"
-
+ * nn_modules/qlinear, utils/model.py), AutoAWQ 0.2.9 (modules/linear/gemm.py); configurations as
+ * transformers 5.23 (GPTQConfig, AwqConfig), GPTQModel (QuantizeConfig) and vLLM read them.
+ *
+ * g_idx: which group each row of codes belongs to, where it quantized them in an order of its own
+ * ("desc_act"). The rows are stored in the order of the matrix. compressed-tensors up to 0.15 has
+ * the same of columns, as weight_g_idx ("actorder": "group"), of which all are -1 only in memory.
+ *
+ * Zero points: themselves, or themselves minus one. A checkpoint's format says which, else an entry
+ * of the metadata, and words of symmetric quantization, whose zero points are all in the middle of
+ * the codes, tell by themselves. */
 #include <stdio.h>
 #include <string.h>
 
 #include "dtinfo/checked.h"
+#include "dtinfo/little_endian.h"
+#include "files/transcode/transcode_grouped.h"
+
+struct shape {
+    uint64_t rows, columns; /* K and N */
+    uint64_t groups, group; /* G; how many rows share one: 0 where there are none */
+    unsigned bits;
+};
+
+/* Which group each row has; fill: NULL, or memory for them. *ret_usual: those that follow from the
+ * length of groups. */
+static enum dti_status look_at_order(const struct dti_dequant_group *group,
+                                     const struct shape *shape, uint16_t *fill, bool *ret_usual,
+                                     struct dti_error *reterr)
+{
+    enum { ROWS_AT_ONCE = 1024 };
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_ORDER];
+    const struct dti_tensor *const order = dti_dequant_part_tensor(part);
+    unsigned char raw[4 * ROWS_AT_ONCE];
+    bool usual = true;
+    for (uint64_t done = 0; done < shape->rows; done += ROWS_AT_ONCE) {
+        const uint64_t left = shape->rows - done;
+        const size_t n = left < ROWS_AT_ONCE ? (size_t)left : ROWS_AT_ONCE;
+        const enum dti_status status = dti_dequant_read_part(part, raw, 4 * n, 4 * done, reterr);
+        if (status != DTI_OK)
+            return status;
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t found = dti_storage_get(order->format, &order->layout, raw, i);
+            if (found >= shape->groups) {
+                dti_dequant_blame(group, DTI_LINT_GROUP_INDEX);
+                return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                          "element %llu is %d, which is none of its %llu groups",
+                                          (unsigned long long)(done + i),
+                                          (int)(int32_t)(uint32_t)found,
+                                          (unsigned long long)shape->groups);
+            }
+            usual = usual && found == (done + i) / shape->group;
+            if (fill)
+                fill[done + i] = (uint16_t)found;
+        }
+    }
+    *ret_usual = usual;
+    return DTI_OK;
+}
+
+/* Most files have the usual order, which needs no memory. */
+/* Looks at the part DTI_PART_ORDER; sets map->group_of where the order is not the usual one. */
+static enum dti_status find_order(struct dti_file_dequant *dequant,
+                                  const struct dti_dequant_group *group, const struct shape *shape,
+                                  struct dti_scale_map *map, struct dti_error *reterr)
+{
+    enum { ROWS_MAX = 1 << 22 };
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_ORDER];
+    const struct dti_tensor *const order = dti_dequant_part_tensor(part);
+    char words[DTI_DEQUANT_SHAPE_TEXT];
+    bool usual = false;
+    if (order->format->id != DTI_INT32 || order->rank != 1 || order->elements != shape->rows)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                  "it is %s %s; expected int32 [%llu], the group of each",
+                                  order->format->name, dti_dequant_shape_words(order, words),
+                                  (unsigned long long)shape->rows);
+    enum dti_status status = look_at_order(group, shape, NULL, &usual, reterr);
+    if (status != DTI_OK || usual)
+        return status;
+    if (shape->rows > ROWS_MAX || shape->groups > UINT16_MAX + 1)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                  "it is too long: at most %d rows and %d groups may have an order "
+                                  "of their own",
+                                  (int)ROWS_MAX, UINT16_MAX + 1);
+    uint16_t *const group_of =
+        dti_pool_array(&dequant->pool, (size_t)shape->rows, sizeof *group_of);
+    if (!group_of)
+        return dti_no_memory(reterr);
+    status = look_at_order(group, shape, group_of, &usual, reterr);
+    map->group_of = group_of;
+    return status;
+}
+
+enum dti_status dti_dequant_order_columns(struct dti_file_dequant *dequant,
+                                          const struct dti_dequant_group *group,
+                                          const uint64_t *shape, struct dti_dequant_found *ret,
+                                          struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_ORDER];
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    struct dti_dequant_tensor *const how = &ret->how;
+    const bool rows = ret->form.per == DTI_PER_CHANNEL && ret->form.axis == 0;
+    const bool groups =
+        ret->form.per == DTI_PER_GROUP && ret->form.axis == 1 && ret->form.group[0] == 0;
+    if (codes->rank != 2 || scales->rank != 2 || how->block || !(rows || groups) ||
+        scales->shape[1] > DTI_DEQUANT_WINDOW || shape[0] != codes->shape[0])
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                  "it has a group for each column of a matrix, and the scales are "
+                                  "not those of groups in its rows");
+    if (how->elements == 0)
+        return DTI_OK;
+    const struct shape lengths = {.rows = shape[1],
+                                  .groups = scales->shape[1],
+                                  .group = rows ? shape[1] : ret->form.group[1]};
+    struct dti_scale_map map = {.group_of = NULL};
+    const enum dti_status status = find_order(dequant, group, &lengths, &map, reterr);
+    if (status != DTI_OK || !map.group_of)
+        return status;
+    how->rows = shape[0];
+    how->columns = shape[1];
+    how->row_bytes = codes->bytes / codes->shape[0];
+    how->slab = how->stored_slab = 1;
+    how->map = (struct dti_scale_map){.length = 1,
+                                      .mid = 1,
+                                      .group_rows = 1,
+                                      .group_columns = 1,
+                                      .column_of = map.group_of,
+                                      .of_outer = lengths.groups,
+                                      .of_column = 1};
+    return DTI_OK;
+}
+
+enum { AT_ONCE = 4096, FEW = 16384 }; /* bytes; the latter is enough of a glance */
+
+/* The fields of zero points: whether all are equal to `first`, and whether any has all bits. */
+struct zero_fields {
+    bool equal, ones;
+    unsigned first;
+    uint64_t count;
+};
+
+static void look_at_field(struct zero_fields *fields, unsigned field, unsigned bits)
+{
+    if (fields->count++ == 0)
+        fields->first = field;
+    fields->equal = field == fields->first && (fields->equal || fields->count == 1);
+    fields->ones = fields->ones || field == (1U << bits) - 1;
+}
+
+/* Rows end with whole words. */
+static enum dti_status look_at_zeros(const struct dti_dequant_group *group, unsigned bits,
+                                     uint64_t most, struct zero_fields *ret,
+                                     struct dti_error *reterr)
+{
+    const struct dti_tensor *const zeros = dti_dequant_of(group, DTI_PART_ZERO_POINT);
+    const uint64_t columns = dti_dequant_of(group, DTI_PART_SCALE)->shape[1];
+    const uint64_t size = zeros->bytes < most ? zeros->bytes : most;
+    struct zero_fields fields = {.count = 0};
+    unsigned char raw[AT_ONCE];
+    uint64_t window = 0, left = columns, words = zeros->shape[1];
+    unsigned filled = 0;
+    for (uint64_t done = 0; done < size; done += sizeof raw) {
+        const size_t n = size - done < sizeof raw ? (size_t)(size - done) : sizeof raw;
+        const enum dti_status status =
+            dti_dequant_read_part(&group->part[DTI_PART_ZERO_POINT], raw, n, done, reterr);
+        if (status != DTI_OK)
+            return status;
+        for (size_t i = 0; i + 4 <= n; i += 4) {
+            window |= dti_little_get(raw + i, 4) << filled;
+            for (filled += 32; filled >= bits && left > 0; filled -= bits, window >>= bits, left--)
+                look_at_field(&fields, (unsigned)window & ((1U << bits) - 1), bits);
+            if (--words == 0) { /* of this row */
+                window = filled = 0;
+                left = columns;
+                words = zeros->shape[1];
+            }
+        }
+    }
+    *ret = fields;
+    return DTI_OK;
+}
+
+/* Things that are read as they are said to be, and look as if something else was meant. */
+static enum dti_status warn(struct dti_file_dequant *dequant, const struct dti_dequant_group *group,
+                            const struct dti_quant_config *config, unsigned bits, int32_t offset,
+                            const struct zero_fields *fields, struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_ZERO_POINT];
+    const unsigned middle = 1U << (bits - 1), other = offset > 0 ? middle : middle - 1;
+    char buffer[DTI_TENSOR_PLACE];
+    const char *const place = dti_tensor_place(part->container, part->tensor, buffer);
+    if (fields->equal && fields->first == other)
+        return dti_dequant_warn(
+            dequant, group->at, DTI_LINT_ZERO_POINT_LABEL, "zero_points_label", reterr,
+            "%s: all zero points are stored as %u, as in symmetric checkpoints of the format %s, "
+            "but %s says %s, by which they are %u",
+            place, fields->first, offset > 0 ? "gptq_v2" : "gptq", config->file,
+            offset > 0 ? "gptq" : "gptq_v2", fields->first + (offset > 0 ? 1 : 0));
+    if (offset > 0 && fields->ones)
+        return dti_dequant_warn(
+            dequant, group->at, DTI_LINT_ZERO_POINT_WRAP, "zero_points_wrapped", reterr,
+            "%s: zero points minus one are stored as %u, which is read as zero point 0; programs "
+            "differ here, some read %u",
+            place, (1U << bits) - 1, 1U << bits);
+    return DTI_OK;
+}
+
+/* By the metadata, which dtinfo writes: "gptq" or "gptq_v2"; NULL: it says nothing. */
+static const char *told_of(struct dti_file_dequant *dequant, const struct dti_dequant_group *group)
+{
+    static const char *const formats[] = {"gptq", "gptq_v2"};
+    const struct dti_metadata *const entry = dti_dequant_told(dequant, group);
+    for (size_t i = 0; i < 2 && entry; i++) {
+        if (entry->value_length == strlen(formats[i]) &&
+            memcmp(entry->value, formats[i], entry->value_length) == 0)
+            return formats[i];
+    }
+    return NULL;
+}
+
+/* What is added to stored zero points, modulo 2^bits: 0 or 1. Notes what looks as if something else
+ * was meant. Fails with DTI_BAD_INPUT where nothing tells. */
+static enum dti_status find_zero_offset(struct dti_file_dequant *dequant,
+                                        const struct dti_dequant_group *group,
+                                        const struct dti_quant_config *config, unsigned bits,
+                                        int32_t *ret, struct dti_error *reterr)
+{
+    const unsigned middle = 1U << (bits - 1);
+    const bool said = strcmp(config->method, "gptq") == 0;
+    const bool glance = said && dequant->request.logical && !dequant->request.lint;
+    const char *const format = !said                                               ? ""
+                               : strcmp(config->checkpoint_format, "gptq_v2") == 0 ? "gptq_v2"
+                                                                                   : "gptq";
+    const char *const told = told_of(dequant, group);
+    struct zero_fields fields;
+    if (said && told && strcmp(told, format) != 0)
+        return dti_dequant_refuse(&group->part[DTI_PART_ZERO_POINT], reterr, DTI_REMEDY_KEEP,
+                                  "%s says checkpoint_format %s, and the file's own metadata %s",
+                                  config->file, format, told);
+    const enum dti_status status =
+        look_at_zeros(group, bits, glance ? FEW : UINT64_MAX, &fields, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (said) {
+        *ret = strcmp(format, "gptq_v2") == 0 ? 0 : 1;
+        return warn(dequant, group, config, bits, *ret, &fields, reterr);
+    }
+    if (told) {
+        *ret = strcmp(told, "gptq_v2") == 0 ? 0 : 1;
+        return DTI_OK;
+    }
+    if (fields.equal && (fields.first == middle || fields.first == middle - 1)) {
+        *ret = fields.first == middle ? 0 : 1;
+        return DTI_OK;
+    }
+    dti_dequant_blame(group, DTI_LINT_AMBIGUOUS);
+    return dti_dequant_refuse(
+        &group->part[DTI_PART_ZERO_POINT], reterr, DTI_REMEDY_KEEP,
+        "it holds zero points, or zero points minus one, and no configuration says which: give it "
+        "a config.json whose quantization_config has quant_method gptq, and checkpoint_format gptq "
+        "if they are minus one, gptq_v2 if not");
+}
 
 static bool is_matrix(const struct dti_dequant_group *group, enum dti_quant_part part)
 {
@@ -115,8 +370,8 @@ static enum dti_status check_words(const struct dti_dequant_group *group,
 /* Rows share groups of equal length, as the caller, the configuration or the shapes say. */
 static enum dti_status find_group(const struct dti_file_dequant *dequant,
                                   const struct dti_dequant_group *group,
-                                  const struct dti_quant_config *config,
-                                  struct dti_gptq_shape *shape, struct dti_error *reterr)
+                                  const struct dti_quant_config *config, struct shape *shape,
+                                  struct dti_error *reterr)
 {
     const uint64_t asked = dequant->request.block;
     const uint64_t said = asked > 0 ? asked : config->group_size;
@@ -176,8 +431,8 @@ static bool rows_of(const struct dti_dequant_group *group, unsigned bits, uint64
 
 static enum dti_status find_bits(const struct dti_file_dequant *dequant,
                                  const struct dti_dequant_group *group,
-                                 const struct dti_quant_config *config,
-                                 struct dti_gptq_shape *shape, struct dti_error *reterr)
+                                 const struct dti_quant_config *config, struct shape *shape,
+                                 struct dti_error *reterr)
 {
     static const unsigned char widths[] = {2, 3, 4, 8};
     const unsigned asked = dequant->request.bits, said = asked > 0 ? asked : config->bits;
@@ -199,7 +454,7 @@ static enum dti_status find_bits(const struct dti_file_dequant *dequant,
 }
 
 static enum dti_status set(struct dti_file_dequant *dequant, const struct dti_dequant_group *group,
-                           const struct dti_gptq_shape *shape, struct dti_dequant_found *ret,
+                           const struct shape *shape, struct dti_dequant_found *ret,
                            struct dti_error *reterr)
 {
     static const char *const dtypes[] = {
@@ -255,7 +510,7 @@ static enum dti_status match_gptq(struct dti_file_dequant *dequant,
     if (!are_matrices(group) || zeros->rank != 2 || zeros->format->id != DTI_INT32 ||
         scales->shape[1] != codes->shape[1] || zeros->shape[0] != scales->shape[0])
         return refuse_shapes(group, config, gptq_shapes, reterr);
-    struct dti_gptq_shape shape = {.columns = codes->shape[1], .groups = scales->shape[0]};
+    struct shape shape = {.columns = codes->shape[1], .groups = scales->shape[0]};
     status = find_bits(dequant, group, config, &shape, reterr);
     if (status == DTI_OK)
         status = find_group(dequant, group, config, &shape, reterr);
@@ -270,12 +525,12 @@ static enum dti_status match_gptq(struct dti_file_dequant *dequant,
                                   config->file);
     }
     if (status == DTI_OK && dti_dequant_has(group, DTI_PART_ORDER))
-        status = dti_gptq_order(dequant, group, &shape, &ret->how.map, reterr);
+        status = find_order(dequant, group, &shape, &ret->how.map, reterr);
     ret->how.arrangement = DTI_CODES_DOWN;
     ret->how.zero_form = DTI_ZERO_ALONG;
     if (status == DTI_OK)
         status =
-            dti_gptq_zero_offset(dequant, group, config, shape.bits, &ret->how.zero_offset, reterr);
+            find_zero_offset(dequant, group, config, shape.bits, &ret->how.zero_offset, reterr);
     ret->form.layout = ret->how.zero_offset == 0 ? "gptq_v2" : "gptq";
     return status;
 }
@@ -297,10 +552,10 @@ static enum dti_status match_awq(struct dti_file_dequant *dequant,
         status = check_dtypes(group, reterr);
     if (status != DTI_OK)
         return status;
-    struct dti_gptq_shape shape = {.rows = codes->shape[0],
-                                   .columns = scales->shape[1],
-                                   .groups = scales->shape[0],
-                                   .bits = 4};
+    struct shape shape = {.rows = codes->shape[0],
+                          .columns = scales->shape[1],
+                          .groups = scales->shape[0],
+                          .bits = 4};
     if (dti_dequant_has(group, DTI_PART_ORDER))
         return dti_dequant_refuse(&group->part[DTI_PART_ORDER], reterr, DTI_REMEDY_KEEP,
                                   "AWQ has no order of groups, and there is no telling what it "
@@ -351,6 +606,7 @@ static enum dti_status refuse_fast(struct dti_file_dequant *dequant,
     .suffix = {[DTI_PART_SCALE] = ".scales",                                                 \
                [DTI_PART_ZERO_POINT] = ".qzeros",                                            \
                [DTI_PART_ORDER] = ".g_idx"}
+
 const struct dti_layout_ops dti_layout_gptq = {
     .name = "gptq",
     PARTS(32),
@@ -376,3 +632,178 @@ const struct dti_layout_ops dti_layout_awq = {
     .one_scheme = true,
 };
 const struct dti_layout_ops dti_layout_awq_fast = {.name = "awq", PARTS(16), .match = refuse_fast};
+
+/* Written. */
+static enum dti_status check_matrix(const struct dti_grouped *grouped, struct dti_error *reterr)
+{
+    if (grouped->found->shown.rank != 2)
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "it is a stack of matrices; %s has single ones",
+                                    grouped->target);
+    if (grouped->one)
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "it has one scale; %s has scales for each row, or for groups",
+                                    grouped->target);
+    if (grouped->scale == DTI_FP32)
+        return dti_transcode_refuse_for(
+            grouped->found, reterr, DTI_REMEDY_SCALES_OF_16_BITS,
+            "its scales are fp32; programs that read %s hold them in fp16 or "
+            "bf16",
+            grouped->target);
+    return DTI_OK;
+}
+
+static enum dti_status check_gptq(const struct dti_grouped *grouped, struct dti_error *reterr)
+{
+    const unsigned bits = grouped->bits;
+    const enum dti_status status = check_matrix(grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (bits != 2 && bits != 3 && bits != 4 && bits != 8)
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "its codes have %u bits; %s has 2, 3, 4 and 8", bits,
+                                    grouped->target);
+    if (grouped->columns * bits % 32 != 0 || grouped->rows * bits % 32 != 0)
+        return dti_transcode_refuse(
+            grouped->found, reterr,
+            "it is [%llu, %llu]; %u bits of each of them must fill words of "
+            "32 bits, as %s has them",
+            (unsigned long long)grouped->rows, (unsigned long long)grouped->columns, bits,
+            grouped->target);
+    return DTI_OK;
+}
+
+static enum dti_status check_awq(const struct dti_grouped *grouped, struct dti_error *reterr)
+{
+    enum dti_status status = check_matrix(grouped, reterr);
+    if (status == DTI_OK)
+        status = dti_grouped_check_rows(grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (grouped->bits != 4)
+        return dti_transcode_refuse(grouped->found, reterr, "its codes have %u bits; awq has 4",
+                                    grouped->bits);
+    if (grouped->rows % 8 != 0)
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "it has %llu rows; awq packs eight in a word",
+                                    (unsigned long long)grouped->rows);
+    return DTI_OK;
+}
+
+static enum dti_status plan_transposed(const struct dti_transcode_target *target,
+                                       struct dti_pool *pool, struct dti_dequant_found *found,
+                                       struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    const bool awq = target == &dti_target_awq;
+    const unsigned less = target == &dti_target_gptq; /* subtracted from zero points */
+    const struct dti_grouped_wants wants = {.no_zero_point = less > 0};
+    struct dti_grouped *grouped = NULL;
+    enum dti_status status = dti_grouped_begin(
+        pool, found, target->name, awq ? check_awq : check_gptq, &wants, ret, &grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    const uint64_t rows = grouped->rows, columns = grouped->columns, groups = grouped->groups;
+    const uint64_t row_words = rows * grouped->bits / 32;
+    struct dti_transcode_part *part =
+        dti_grouped_add(ret, grouped, ".qweight", DTI_INT32,
+                        awq ? columns : columns * grouped->bits / 32, awq ? row_words : rows);
+    status = dti_grouped_codes(pool, grouped, awq ? DTI_ORDER_LANES : DTI_ORDER_DOWN, false, part,
+                               reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".qzeros", DTI_INT32, groups, row_words);
+    status = dti_grouped_values(pool, grouped, awq ? DTI_GROUP_ZEROS_LANES : DTI_GROUP_ZEROS_ALONG,
+                                true, less, part, reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, groups, rows);
+    if (!awq) {
+        (void)snprintf(ret->told, sizeof ret->told, "%s", target->name);
+        dti_grouped_add_order(ret, grouped, ".g_idx");
+    }
+    return dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, true, 0, part, reterr);
+}
+
+/* What is said of all tensors at once. */
+struct words_scheme {
+    unsigned bits;
+    long long length; /* -1: a row has one scale */
+    bool symmetric, ordered, head;
+};
+
+static struct words_scheme scheme_of(const struct dti_dequant_found *found)
+{
+    static const char head[] = "lm_head.weight";
+    struct dti_grouped grouped;
+    (void)dti_grouped_facts(&grouped, found, "", NULL); /* it was planned */
+    return (struct words_scheme){
+        .bits = grouped.bits,
+        .length = grouped.length == grouped.columns ? -1 : (long long)grouped.length,
+        .symmetric = found->symmetric,
+        .ordered = dti_dequant_order(&found->how) != NULL,
+        .head = dti_quant_name_ends(found->shown.name, found->shown.name_length, head),
+    };
+}
+
+/* False: tensors differ, which *ret_why says. */
+static bool find_scheme(const struct dti_dequant_found *const *all, size_t count,
+                        struct words_scheme *ret, const char **ret_why)
+{
+    *ret = scheme_of(all[0]);
+    for (size_t i = 1; i < count; i++) {
+        const struct words_scheme other = scheme_of(all[i]);
+        if (other.bits != ret->bits || other.length != ret->length) {
+            *ret_why = "its loaders have one code width and one length of groups for all tensors";
+            return false;
+        }
+        ret->symmetric = ret->symmetric && other.symmetric;
+        ret->ordered = ret->ordered || other.ordered;
+        ret->head = ret->head || other.head;
+    }
+    return true;
+}
+
+static const char *boolean(bool value)
+{
+    return value ? "true" : "false";
+}
+
+static void config_gptq(const struct dti_transcode_target *target,
+                        const struct dti_dequant_found *const *all, size_t count, const char *kept,
+                        struct dti_buffer *ret, const char **ret_why)
+{
+    struct words_scheme scheme;
+    (void)kept; /* what has no qweight is not quantized */
+    if (!find_scheme(all, count, &scheme, ret_why))
+        return;
+    dti_buffer_print(ret,
+                     "{\n  \"quant_method\": \"gptq\",\n  \"bits\": %u,\n  \"group_size\": %lld,\n"
+                     "  \"desc_act\": %s,\n  \"sym\": %s,\n  \"lm_head\": %s,\n"
+                     "  \"checkpoint_format\": \"%s\"\n}",
+                     scheme.bits, scheme.length, boolean(scheme.ordered), boolean(scheme.symmetric),
+                     boolean(scheme.head), target->name);
+}
+
+static void config_awq(const struct dti_transcode_target *target,
+                       const struct dti_dequant_found *const *all, size_t count, const char *kept,
+                       struct dti_buffer *ret, const char **ret_why)
+{
+    (void)target;
+    struct words_scheme scheme;
+    if (!find_scheme(all, count, &scheme, ret_why))
+        return;
+    dti_buffer_print(
+        ret,
+        "{\n  \"quant_method\": \"awq\",\n  \"bits\": 4,\n  \"group_size\": %lld,\n"
+        "  \"zero_point\": true,\n  \"version\": \"gemm\",\n  \"modules_to_not_convert\": ",
+        scheme.length);
+    dti_buffer_puts(ret, kept ? kept : "[]");
+    dti_buffer_puts(ret, "\n}");
+}
+
+const struct dti_transcode_target dti_target_gptq = {
+    .name = "gptq", .plan = plan_transposed, .config = config_gptq};
+const struct dti_transcode_target dti_target_gptq_v2 = {
+    .name = "gptq_v2", .plan = plan_transposed, .config = config_gptq};
+const struct dti_transcode_target dti_target_awq = {
+    .name = "awq", .plan = plan_transposed, .config = config_awq};

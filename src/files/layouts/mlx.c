@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "containers/json_quoted.h"
 #include "dtinfo/checked.h"
-#include "files/dequant/dequant_layouts.h"
+#include "files/transcode/transcode_grouped.h"
 
 enum { BITS_MAX = 8 };
 static const uint64_t group_lengths[] = {32, 64, 128};
@@ -347,3 +348,77 @@ const struct dti_layout_ops dti_layout_mlx = {
     .fits = is_mlx,
     .match = match_mlx,
 };
+
+/* Written: weight [N, K bits / 32], scales [N, G], biases [N, G]. */
+static enum dti_status check_mlx(const struct dti_grouped *grouped, struct dti_error *reterr)
+{
+    const unsigned bits = grouped->bits;
+    const uint64_t length = grouped->length;
+    const enum dti_status status = dti_grouped_check_rows(grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (bits == 1 || bits == 7)
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "its codes have %u bits; mlx has 2, 3, 4, 5, 6 and 8", bits);
+    if (grouped->one || (length != 32 && length != 64 && length != 128))
+        return dti_transcode_refuse(
+            grouped->found, reterr,
+            "a scale is for %llu elements; mlx has groups of 32, 64 and 128",
+            (unsigned long long)(grouped->one ? grouped->rows * length : length));
+    return DTI_OK;
+}
+
+static enum dti_status plan_mlx(const struct dti_transcode_target *target, struct dti_pool *pool,
+                                struct dti_dequant_found *found, struct dti_transcoded *ret,
+                                struct dti_error *reterr)
+{
+    static const struct dti_grouped_wants wants = {.biases = true};
+    struct dti_grouped *grouped = NULL;
+    enum dti_status status =
+        dti_grouped_begin(pool, found, target->name, check_mlx, &wants, ret, &grouped, reterr);
+    if (status != DTI_OK)
+        return status;
+    const uint64_t rows = grouped->height, groups = grouped->groups;
+    dti_mlx_tell(grouped->bits, grouped->length, ret->told);
+    struct dti_transcode_part *part = dti_grouped_add(ret, grouped, ".weight", DTI_UINT32, rows,
+                                                      grouped->columns / 32 * grouped->bits);
+    status = dti_grouped_codes(pool, grouped, DTI_ORDER_ALONG, false, part, reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, rows, groups);
+    status = dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, false, 0, part, reterr);
+    if (status != DTI_OK)
+        return status;
+    part = dti_grouped_add(ret, grouped, ".biases", grouped->scale, rows, groups);
+    return dti_grouped_values(pool, grouped, DTI_GROUP_BIASES, false, 0, part, reterr);
+}
+
+/* Tensors that differ from the first one have members of their own. */
+static void config_mlx(const struct dti_transcode_target *target,
+                       const struct dti_dequant_found *const *all, size_t count, const char *kept,
+                       struct dti_buffer *ret, const char **ret_why)
+{
+    (void)target;
+    struct dti_grouped usual;
+    (void)dti_grouped_facts(&usual, all[0], "", NULL); /* it was planned */
+    (void)kept;                                        /* what has no scales is not quantized */
+    (void)ret_why;
+    dti_buffer_print(ret, "{\n  \"group_size\": %llu,\n  \"bits\": %u,\n  \"mode\": \"affine\"",
+                     (unsigned long long)usual.length, usual.bits);
+    for (size_t i = 1; i < count; i++) {
+        const struct dti_tensor *const shown = &all[i]->shown;
+        struct dti_grouped own;
+        (void)dti_grouped_facts(&own, all[i], "", NULL);
+        if (own.bits == usual.bits && own.length == usual.length)
+            continue;
+        dti_buffer_puts(ret, ",\n  ");
+        dti_json_quoted(ret, shown->name, shown->name_length - (sizeof ".weight" - 1));
+        dti_buffer_print(
+            ret, ": {\n    \"group_size\": %llu,\n    \"bits\": %u,\n    \"mode\": \"affine\"\n  }",
+            (unsigned long long)own.length, own.bits);
+    }
+    dti_buffer_puts(ret, "\n}");
+}
+
+const struct dti_transcode_target dti_target_mlx = {
+    .name = "mlx", .plan = plan_mlx, .config = config_mlx};

@@ -4,6 +4,8 @@
  */
 #include "files/transcode/transcode_grouped.h"
 
+#include "dtinfo/little_endian.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -329,4 +331,64 @@ enum dti_status dti_grouped_check_groups(const struct dti_grouped *grouped,
                                     (unsigned long long)grouped->columns,
                                     (unsigned long long)grouped->length, grouped->target);
     return DTI_OK;
+}
+
+/* The module's name, before ".weight". */
+static enum dti_status set_module(const struct dti_grouped *grouped, struct dti_transcoded *ret,
+                                  struct dti_error *reterr)
+{
+    static const char weight[] = ".weight";
+    const struct dti_tensor *const shown = &grouped->found->shown;
+    if (!dti_quant_name_ends(shown->name, shown->name_length, weight))
+        return dti_transcode_refuse(grouped->found, reterr,
+                                    "its name does not end in '%s', for which %s has other endings",
+                                    weight, grouped->target);
+    ret->stem_length = shown->name_length - (sizeof weight - 1);
+    return DTI_OK;
+}
+
+enum dti_status dti_grouped_begin(struct dti_pool *pool, struct dti_dequant_found *found,
+                                  const char *target, dti_grouped_check *check,
+                                  const struct dti_grouped_wants *wants, struct dti_transcoded *ret,
+                                  struct dti_grouped **ret_grouped, struct dti_error *reterr)
+{
+    dti_transcode_begin(found, ret);
+    enum dti_status status = dti_grouped_new(ret_grouped, pool, found, target, reterr);
+    if (status == DTI_OK)
+        status = check(*ret_grouped, reterr);
+    if (status == DTI_OK)
+        status = set_module(*ret_grouped, ret, reterr);
+    return status == DTI_OK ? dti_grouped_look(found, *ret_grouped, wants, ret, reterr) : status;
+}
+
+/* Which group a column of the matrix is in. */
+static enum dti_status read_order(void *context, void *buffer, size_t size, uint64_t offset,
+                                  struct dti_window *window, void *scratch,
+                                  struct dti_error *reterr)
+{
+    const struct dti_grouped *const grouped = context;
+    const uint16_t *const group_of = dti_dequant_order(grouped->how);
+    unsigned char *const to = buffer;
+    (void)window;
+    (void)scratch;
+    (void)reterr;
+    for (uint64_t at = offset / 4 * 4; at < offset + size; at += 4) {
+        const uint64_t column = at / 4;
+        unsigned char bytes[4];
+        dti_little_put(bytes, 4, group_of ? group_of[column] : column / grouped->length);
+        for (size_t i = 0; i < 4; i++) {
+            if (at + i >= offset && at + i < offset + size)
+                to[at + i - offset] = bytes[i];
+        }
+    }
+    return DTI_OK;
+}
+
+void dti_grouped_add_order(struct dti_transcoded *ret, struct dti_grouped *grouped,
+                           const char *suffix)
+{
+    struct dti_transcode_part *const part = dti_grouped_add(ret, grouped, suffix, DTI_INT32, 0, 0);
+    part->rank = 1;
+    part->shape[0] = grouped->columns;
+    part->source = (struct dti_batch_source){.read = read_order, .context = grouped};
 }

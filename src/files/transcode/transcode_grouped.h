@@ -53,7 +53,7 @@ struct dti_transcode_part *dti_grouped_add(struct dti_transcoded *ret,
 enum dti_status dti_grouped_check_rows(const struct dti_grouped *grouped, struct dti_error *reterr);
 enum dti_status dti_grouped_check_groups(const struct dti_grouped *grouped,
                                          struct dti_error *reterr);
-/* layouts/words_written.c: a part that has the group of each column. */
+/* A part that has the group of each column. */
 void dti_grouped_add_order(struct dti_transcoded *ret, struct dti_grouped *grouped,
                            const char *suffix);
 
@@ -66,6 +66,15 @@ struct dti_grouped_wants {
 enum dti_status dti_grouped_look(struct dti_dequant_found *found, struct dti_grouped *grouped,
                                  const struct dti_grouped_wants *wants, struct dti_transcoded *ret,
                                  struct dti_error *reterr);
+
+/* The tensor in groups, if check() and what is wanted allow it, of which *ret has no part yet; its
+ * name ends in ".weight". */
+typedef enum dti_status dti_grouped_check(const struct dti_grouped *grouped,
+                                          struct dti_error *reterr);
+enum dti_status dti_grouped_begin(struct dti_pool *pool, struct dti_dequant_found *found,
+                                  const char *target, dti_grouped_check *check,
+                                  const struct dti_grouped_wants *wants, struct dti_transcoded *ret,
+                                  struct dti_grouped **ret_grouped, struct dti_error *reterr);
 
 /* transcode_arithmetic.c: -scale x zero point, rounded to the scale's dtype; and back: false where
  * the bias is that of no zero point. */
