@@ -16,6 +16,10 @@ enum dti_transcode_layout {
 #undef TRANSCODE_LAYOUT
     DTI_TRANSCODE_COUNT
 };
+/* Names in messages: the layout that stores zero points as they are, of those whose loaders expect
+ * them minus one; those whose scales of integers have 16 bits or fp32. */
+#define DTI_TRANSCODE_PLAIN_ZEROS "gptq_v2"
+#define DTI_TRANSCODE_SCALES_16   "gptq, gptq_v2, awq and compressed-tensors"
 const char *dti_transcode_layout_name(enum dti_transcode_layout layout);
 /* Whether nvfp4 is made of mxfp4 for it. */
 bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout);

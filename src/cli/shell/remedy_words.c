@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "dtinfo/file_transcode.h"
+
 /* %s is the text; a row without it replaces the text. */
 static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_REPLACE] = "%s; --force replaces it",
@@ -64,11 +66,13 @@ static const char *const words[DTI_REMEDY_COUNT] = {
         "%s; 'dtinfo quant --dequant' converts them to floats, --select writes the others",
     [DTI_REMEDY_FLOATS] = "%s; --to bf16 makes floats of it",
     [DTI_REMEDY_FLOATS_OR_KEEP] = "%s; --to bf16 makes floats of it, --keep leaves it unchanged",
-    [DTI_REMEDY_GPTQ_V2] = "%s; --to gptq_v2 stores zero points as they are",
-    [DTI_REMEDY_GPTQ_V2_OR_COMPRESSED] =
-        "%s; --to gptq_v2 and --to compressed-tensors store zero points as they are",
+    [DTI_REMEDY_PLAIN_ZEROS] =
+        "%s; --to " DTI_TRANSCODE_PLAIN_ZEROS " stores zero points as they are",
+    [DTI_REMEDY_PLAIN_OR_COMPRESSED] = "%s; --to " DTI_TRANSCODE_PLAIN_ZEROS
+                                       " and --to compressed-tensors store zero points as they are",
     [DTI_REMEDY_LAYOUT_WITH_ORDER] =
-        "%s; --to gptq_v2 and --to compressed-tensors do, --to bf16 makes floats of it, --keep "
+        "%s; --to " DTI_TRANSCODE_PLAIN_ZEROS
+        " and --to compressed-tensors do, --to bf16 makes floats of it, --keep "
         "leaves it unchanged",
     [DTI_REMEDY_SCALES_OF_16_BITS] =
         "%s; --scale-dtype fp16 or bf16 rounds them, --to bf16 makes floats of it, --keep leaves "

@@ -38,8 +38,9 @@ static const struct dti_choice dtype_choices[] = {
 };
 
 static const struct dti_choice scale_choices[] = {
-    {"fp16", DTI_FP16, "as GPTQ and AWQ have them"},
-    {"bf16", DTI_BF16, "the same, with a wider range"},
+#define TRANSCODE_SCALE(id, name_, help_) {.name = name_, .value = DTI_##id, .help = help_},
+#include "dtinfo/transcode_layouts.def"
+#undef TRANSCODE_SCALE
     {.name = NULL},
 };
 
@@ -154,8 +155,7 @@ static enum dti_status check_options(const struct transcode_args *args, struct d
     if (args->scale_given &&
         (!dti_transcode_layout_has_integers(layout) || layout == DTI_TRANSCODE_MLX))
         return dti_fail(reterr, DTI_USAGE,
-                        "--scale-dtype is for gptq, gptq_v2, awq and compressed-tensors; leave it "
-                        "out");
+                        "--scale-dtype is for " DTI_TRANSCODE_SCALES_16 "; leave it out");
     if (args->dtype_given && !dti_transcode_layout_has_nvfp4(layout))
         return dti_fail(reterr, DTI_USAGE,
                         "%s has no nvfp4; leave out --dtype, or use another --to",

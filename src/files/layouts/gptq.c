@@ -531,7 +531,8 @@ static enum dti_status match_gptq(struct dti_file_dequant *dequant,
     if (status == DTI_OK)
         status =
             find_zero_offset(dequant, group, config, shape.bits, &ret->how.zero_offset, reterr);
-    ret->form.layout = ret->how.zero_offset == 0 ? "gptq_v2" : "gptq";
+    ret->form.layout =
+        ret->how.zero_offset == 0 ? group->layout_read->variant : group->layout_read->name;
     return status;
 }
 
@@ -609,6 +610,7 @@ static enum dti_status refuse_fast(struct dti_file_dequant *dequant,
 
 const struct dti_layout_ops dti_layout_gptq = {
     .name = "gptq",
+    .variant = "gptq_v2", /* zero points as they are */
     PARTS(32),
     .fits = is_gptq,
     .match = match_gptq,

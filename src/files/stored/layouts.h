@@ -22,6 +22,7 @@ struct dti_layout_packing {
  * match() looks whether there are any, and no configuration is read. */
 struct dti_layout_ops {
     const char *name;     /* of the layout */
+    const char *variant;  /* of a second one with the same parts, or NULL */
     enum dti_dtype dtype; /* of codes; DTI_NONE: any that they have */
     const char *codes, *numbers;
     const char *suffix[DTI_PART_COUNT]; /* that of the codes is not looked at */

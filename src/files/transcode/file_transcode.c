@@ -12,12 +12,15 @@
 #include "dtinfo/new_files.h"
 #include "files/transcode/transcode_view.h"
 
+const struct dti_transcode_target dti_target_none = {.plan = NULL};
+
 static const struct layout_row {
     const char *name;
     const struct dti_transcode_target *blocks, *nvfp4, *words;
 } layouts[DTI_TRANSCODE_COUNT] = {
 #define TRANSCODE_LAYOUT(id, name_, blocks_, nvfp4_, words_, help_) \
-    [DTI_TRANSCODE_##id] = {.name = name_, .blocks = blocks_, .nvfp4 = nvfp4_, .words = words_},
+    [DTI_TRANSCODE_##                                               \
+        id] = {name_, &dti_target_##blocks_, &dti_target_##nvfp4_, &dti_target_##words_},
 #include "dtinfo/transcode_layouts.def"
 #undef TRANSCODE_LAYOUT
 };
@@ -29,12 +32,12 @@ const char *dti_transcode_layout_name(enum dti_transcode_layout layout)
 
 bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout)
 {
-    return layouts[layout].nvfp4 != NULL;
+    return layouts[layout].nvfp4->plan != NULL;
 }
 
 bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout)
 {
-    return layouts[layout].words != NULL;
+    return layouts[layout].words->plan != NULL;
 }
 
 /* The target of a tensor, by its codes. */
@@ -46,12 +49,12 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
     const struct layout_row *const row = &layouts[transcode->request.layout];
     const bool blocks = found->how.block || dti_format_is_float(&found->how.affine.code);
     *ret = !blocks ? row->words : transcode->request.nvfp4 ? row->nvfp4 : row->blocks;
-    if (blocks && found->how.matrix > 0 && *ret != &dti_target_gpt_oss)
+    if (blocks && found->how.matrix > 0 && !(*ret)->stacks)
         return dti_transcode_refuse(found, reterr,
                                     "it is a stack of experts of %s, stored transposed; no program "
                                     "that reads %s has such experts",
                                     found->form.layout, row->name);
-    if (*ret)
+    if ((*ret)->plan)
         return DTI_OK;
     return dti_transcode_refuse(found, reterr, "it is %s of %s, which cannot be translated to %s",
                                 found->form.dtype, found->form.layout, row->name);

@@ -170,4 +170,4 @@ static void config(const struct dti_transcode_target *target,
 }
 
 const struct dti_transcode_target dti_target_gpt_oss = {
-    .name = "gpt-oss", .plan = plan, .config = config};
+    .stacks = true, .name = "gpt-oss", .plan = plan, .config = config};
