@@ -10,7 +10,7 @@
 #include "containers/safetensors.h"
 #include "containers/zip_write.h"
 
-enum { TEXT_MAX = 100 * 1000 * 1000 }; /* bytes of a member that is copied, which is in memory */
+enum { COPIED_MAX = 100 * 1000 * 1000 }; /* bytes of what is copied, which is in memory */
 
 struct dduf_writing {
     const struct dti_container *from;
@@ -18,6 +18,7 @@ struct dduf_writing {
     struct dti_zip_writing file;
     struct dti_new_tensor *tensors; /* those of one part after those of another */
     size_t *ends;                   /* of each part's */
+    size_t copied;                  /* bytes, so far */
 };
 
 /* The part that has a tensor, or else the first one in its folder; the count: there is none. */
@@ -109,10 +110,12 @@ static enum dti_status add_copy(struct dduf_writing *work, const struct dti_zip_
     struct dti_buffer text;
     uint64_t end;
     dti_zip_label(label, input, member);
-    if (member->size > TEXT_MAX)
+    if (member->size > COPIED_MAX - work->copied)
         return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s has %llu bytes, and members without tensors are copied up to %d", label,
-                        (unsigned long long)member->size, (int)TEXT_MAX);
+                        "%s has %llu bytes, but no more than %d of members without tensors are "
+                        "copied",
+                        label, (unsigned long long)member->size, (int)COPIED_MAX);
+    work->copied += (size_t)member->size;
     dti_buffer_init(&text);
     enum dti_status status =
         dti_buffer_reserve(&text, (size_t)member->size + 1)
