@@ -64,26 +64,24 @@ struct transcode_options {
 
 DTI_WORDS(config_words, "config.json", "hf_quant_config.json")
 DTI_WORDS(part_words, DTI_PART_WORDS, [DTI_PART_COUNT] = "tensor")
-/* Those of kinds that are written; NULL after the last. */
-static const char *written_words(size_t index, unsigned without)
+/* Those of kinds that are written, without some, and one more after them, or NULL. */
+static const char *written_words(size_t index, unsigned without, const char *after)
 {
     for (enum dti_container_kind kind = 0; dti_container_is_known(kind); kind++) {
         if (dti_container_is_written(kind) && !dti_container_has(kind, without) && index-- == 0)
             return dti_container_name(kind);
     }
-    return NULL;
+    return index == 0 ? after : NULL;
 }
 
 static const char *kind_words(size_t index)
 {
-    return written_words(index, DTI_TRAIT_BARE);
+    return written_words(index, DTI_TRAIT_BARE, NULL);
 }
 
-/* And text, after the last. */
 static const char *cast_kind_words(size_t index)
 {
-    const char *const word = written_words(index, 0);
-    return word || (index > 0 && !written_words(index - 1, 0)) ? word : "text";
+    return written_words(index, 0, "text");
 }
 
 /* By enum dti_fate, with DTI_FATE_BLOCKS in front of those that casts do not have. */

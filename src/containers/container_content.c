@@ -35,18 +35,17 @@ size_t dti_skip_space(const unsigned char *head, size_t size, size_t at)
     return at;
 }
 
-bool dti_is_zip(const unsigned char *head, size_t size, bool of_torch)
+bool dti_is_zip(const unsigned char *head, size_t size, const char *first)
 {
     enum { HEADER = 30, NAME_LENGTH = 26 };
-    static const char pickle[] = "/data.pkl";
-    const size_t wanted = sizeof pickle - 1;
     if (!dti_begins(head, size, "PK\x03\x04") && !dti_begins(head, size, "PK\x05\x06") &&
         !dti_begins(head, size, "PK\x06\x06"))
         return false;
     const size_t length =
         size < HEADER ? 0 : (size_t)head[NAME_LENGTH] | (size_t)head[NAME_LENGTH + 1] << 8;
-    return of_torch == (length >= wanted && length <= size - HEADER &&
-                        memcmp(head + HEADER + length - wanted, pickle, wanted) == 0);
+    return length == 0 || length > size - HEADER
+               ? first[0] == '\0'
+               : dti_text_ends((const char *)head + HEADER, length, first);
 }
 
 /* Whether a name says so. Of what has no mark at all any name may be. */

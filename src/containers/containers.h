@@ -83,8 +83,9 @@ struct dti_foreign {
 enum dti_container_kind dti_content_of(const char *name, const unsigned char *head, size_t size,
                                        uint64_t file_size, const struct dti_foreign **ret_foreign);
 bool dti_begins(const unsigned char *head, size_t head_size, const char *magic);
-/* A zip archive: one of torch.save(), whose first member is the pickle in a folder, or another. */
-bool dti_is_zip(const unsigned char *head, size_t head_size, bool of_torch);
+/* A zip archive whose first member has a name that ends so; "": any. */
+bool dti_is_zip(const unsigned char *head, size_t head_size, const char *first);
+#define DTI_TORCH_FIRST "/data.pkl" /* of torch.save(): the pickle in a folder */
 /* The first byte from `at` on that is not JSON white space: head_size when there is none. */
 size_t dti_skip_space(const unsigned char *head, size_t head_size, size_t at);
 

@@ -216,7 +216,7 @@ static bool open_npz(struct dti_opening *opening)
 static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)
 {
     (void)file_size;
-    return dti_is_zip(head, head_size, false);
+    return dti_is_zip(head, head_size, "") && !dti_is_zip(head, head_size, DTI_TORCH_FIRST);
 }
 
 const struct dti_container_ops dti_npz_ops = {

@@ -169,3 +169,21 @@ bool dti_opening_note(struct dti_opening *opening, const char *code, const char 
     container->notes[container->note_count++] = (struct dti_note){.code = code, .text = copy};
     return true;
 }
+
+bool dti_opening_unite_metadata(struct dti_opening *opening)
+{
+    struct dti_container *const container = opening->container;
+    struct dti_name_order order;
+    size_t count = 0, first;
+    if (!dti_name_order_of(&order, container->metadata, container->metadata_count,
+                           DTI_NAMED(struct dti_metadata, key)))
+        return dti_opening_no_memory(opening);
+    for (size_t i = 0; i < container->metadata_count; i++) {
+        const struct dti_metadata entry = container->metadata[i];
+        if (dti_name_order_find(&order, entry.key, entry.key_length, &first) && first == i)
+            container->metadata[count++] = entry;
+    }
+    container->metadata_count = count;
+    dti_name_order_free(&order);
+    return true;
+}

@@ -74,6 +74,9 @@ bool dti_opening_grow(struct dti_opening *opening, void *list, size_t count, siz
 /* The first of so many new entries of the container, to be filled. */
 struct dti_tensor *dti_opening_tensors(struct dti_opening *opening, size_t more);
 struct dti_metadata *dti_opening_metadata(struct dti_opening *opening);
+/* Most parts of a model say the same: each key is kept once, as the first one that has it spells
+ * it. */
+bool dti_opening_unite_metadata(struct dti_opening *opening);
 /* Adds a note; code is a literal, the text must be safe for a terminal. */
 bool dti_opening_note(struct dti_opening *opening, const char *code, const char *format, ...)
     DTI_PRINTF(3, 4);

@@ -14,6 +14,10 @@ enum { DTI_SAFETENSORS_PREFIX = 8, DTI_SAFETENSORS_HEADER_MAX = 100 * 1000 * 100
 /* Reads the header of the opening's file and adds what it says to the container: tensors of the
  * file of that index. */
 bool dti_safetensors_read(struct dti_opening *opening, unsigned file_index);
+/* The same of one that is `size` bytes of a file, from `begin` on; its name is the label.
+ * *ret_start: the bytes before its data. */
+bool dti_safetensors_read_at(struct dti_opening *opening, unsigned file_index, uint64_t begin,
+                             uint64_t size, uint64_t *ret_start);
 
 /* The two halves of it, for data in memory. The first finds the length of the header from the
  * `size` (at most 8) first bytes of a file of file_size bytes; the second judges the header. */

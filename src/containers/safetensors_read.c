@@ -83,23 +83,32 @@ bool dti_safetensors_parse(struct dti_opening *opening, const char *text, size_t
            check_end(opening, start, data_end, file_size);
 }
 
-bool dti_safetensors_read(struct dti_opening *opening, unsigned file_index)
+bool dti_safetensors_read_at(struct dti_opening *opening, unsigned file_index, uint64_t begin,
+                             uint64_t file_size, uint64_t *ret_start)
 {
-    const uint64_t file_size = opening->file->input.size;
+    const size_t before = opening->container->tensor_count;
     unsigned char first[DTI_SAFETENSORS_PREFIX];
     const size_t size = file_size < sizeof first ? (size_t)file_size : sizeof first;
     uint64_t length;
-    if (!dti_opening_read(opening, first, size, 0) ||
+    if (!dti_opening_read(opening, first, size, begin) ||
         !dti_safetensors_header_length(opening, first, size, file_size, &length))
         return false;
     char *const header = malloc((size_t)length + 1);
     if (!header)
         return dti_opening_no_memory(opening);
-    opening->file->header_bytes = sizeof first + length;
-    const bool good = dti_opening_read(opening, header, (size_t)length, sizeof first) &&
+    *ret_start = sizeof first + length;
+    const bool good = dti_opening_read(opening, header, (size_t)length, begin + sizeof first) &&
                       dti_safetensors_parse(opening, header, (size_t)length, file_size, file_index);
     free(header);
+    for (size_t i = before; i < opening->container->tensor_count && good; i++)
+        opening->container->tensors[i].offset += begin;
     return good;
+}
+
+bool dti_safetensors_read(struct dti_opening *opening, unsigned file_index)
+{
+    return dti_safetensors_read_at(opening, file_index, 0, opening->file->input.size,
+                                   &opening->file->header_bytes);
 }
 
 /* A header of a length that may be, and JSON in it. Nothing else begins with such a length: the

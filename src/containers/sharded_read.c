@@ -87,25 +87,6 @@ static bool open_shards(struct checkpoint_opening *work, const char *path, bool 
     return container->files != NULL;
 }
 
-/* Most shards say the same: each key is kept once, as the first shard that has it spells it. */
-static bool unite_metadata(struct dti_opening *opening)
-{
-    struct dti_container *const container = opening->container;
-    struct dti_name_order order;
-    size_t count = 0, first;
-    if (!dti_name_order_of(&order, container->metadata, container->metadata_count,
-                           DTI_NAMED(struct dti_metadata, key)))
-        return dti_opening_no_memory(opening);
-    for (size_t i = 0; i < container->metadata_count; i++) {
-        const struct dti_metadata entry = container->metadata[i];
-        if (dti_name_order_find(&order, entry.key, entry.key_length, &first) && first == i)
-            container->metadata[count++] = entry;
-    }
-    container->metadata_count = count;
-    dti_name_order_free(&order);
-    return true;
-}
-
 /* What the shards are: all of them are of one kind. */
 static bool choose_kind(struct checkpoint_opening *work)
 {
@@ -149,7 +130,7 @@ static bool read_shards(struct checkpoint_opening *work)
     }
     opening->note_about = NULL;
     opening->label = label;
-    return unite_metadata(opening);
+    return dti_opening_unite_metadata(opening);
 }
 
 static struct dti_subject the(const char *tensor, size_t length)

@@ -115,7 +115,7 @@ bool dti_torch_read(struct dti_opening *opening, unsigned file_index, struct dti
 
 bool dti_torch_detect(const unsigned char *head, size_t head_size)
 {
-    return dti_is_zip(head, head_size, true) || is_legacy(head, head_size);
+    return dti_is_zip(head, head_size, DTI_TORCH_FIRST) || is_legacy(head, head_size);
 }
 
 static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a zip archive of stored members has besides their data. Members are dated as those of
+ * What a zip archive of stored members has besides their data. Sizes are known beforehand, so
+ * everything has its place at once; the CRCs come last. Members are dated as those of
  * numpy.savez(): the first day that the format can name. */
 #include "containers/zip_write.h"
 
+#include <stdlib.h>
+
+#include "containers/crc32.h"
+#include "containers/zip_sums.h"
+#include "dtinfo/checked.h"
 #include "dtinfo/little_endian.h"
 
 enum {
@@ -45,7 +51,9 @@ static void put32(struct dti_buffer *out, uint64_t value)
     put(out, 4, is_full(value) ? UINT32_MAX : value);
 }
 
-size_t dti_zip_put_local(struct dti_buffer *out, const struct dti_zip_member *member)
+/* Appends the header of a member at member->header, so that its data, right after it, are aligned.
+ * Returns where in the text its CRC is. */
+static size_t put_local(struct dti_buffer *out, const struct dti_zip_member *member)
 {
     const bool large = is_full(member->size);
     const size_t zip64 = large ? EXTRA_HEAD + 16 : 0, start = out->length;
@@ -77,7 +85,8 @@ size_t dti_zip_put_local(struct dti_buffer *out, const struct dti_zip_member *me
     return start + LOCAL_CRC;
 }
 
-size_t dti_zip_put_entry(struct dti_buffer *out, const struct dti_zip_member *member)
+/* The same of its entry in the directory. */
+static size_t put_entry(struct dti_buffer *out, const struct dti_zip_member *member)
 {
     const uint64_t fields[] = {member->size, member->packed, member->header};
     const size_t start = out->length;
@@ -113,7 +122,8 @@ size_t dti_zip_put_entry(struct dti_buffer *out, const struct dti_zip_member *me
     return start + ENTRY_CRC;
 }
 
-void dti_zip_put_end(struct dti_buffer *out, uint64_t count, uint64_t directory, uint64_t size)
+/* What follows a directory of `count` members, which has `size` bytes from byte `directory` on. */
+static void put_end(struct dti_buffer *out, uint64_t count, uint64_t directory, uint64_t size)
 {
     if (count >= FULL16 || is_full(directory) || is_full(size)) {
         put(out, 4, END64_MARK);
@@ -137,4 +147,77 @@ void dti_zip_put_end(struct dti_buffer *out, uint64_t count, uint64_t directory,
     put32(out, size);
     put32(out, directory);
     put(out, 2, 0); /* a comment */
+}
+
+enum dti_status dti_zip_begin(struct dti_zip_writing *ret, struct dti_new_head *head, size_t count,
+                              struct dti_error *reterr)
+{
+    *ret = (struct dti_zip_writing){.head = head};
+    head->pieces = calloc(count + 1, sizeof *head->pieces);
+    head->sums = dti_zip_sums_new(count);
+    head->count = count + 1;
+    ret->members = calloc(count + 1, sizeof *ret->members);
+    return head->pieces && head->sums && ret->members ? DTI_OK : dti_no_memory(reterr);
+}
+
+void dti_zip_writing_free(struct dti_zip_writing *file)
+{
+    free(file->members);
+    file->members = NULL;
+}
+
+static bool is_ascii(const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)name[i] >= 0x80)
+            return false;
+    }
+    return true;
+}
+
+enum dti_status dti_zip_add(struct dti_zip_writing *file, const char *name, size_t name_length,
+                            const struct dti_buffer *start, uint64_t data_bytes, uint64_t *ret_data,
+                            struct dti_error *reterr)
+{
+    struct dti_buffer *const text = &file->head->text;
+    struct dti_zip_member *const member = &file->members[file->count];
+    struct dti_zip_sum *const sum = dti_zip_sums_of(file->head->sums, file->count);
+    struct dti_head_piece *const piece = &file->head->pieces[file->count++];
+    const size_t before = text->length;
+    *member = (struct dti_zip_member){
+        .name = name,
+        .name_length = name_length,
+        .method = DTI_ZIP_STORED,
+        .flags = is_ascii(name, name_length) ? 0 : DTI_ZIP_UTF8,
+        .packed = start->length + data_bytes,
+        .size = start->length + data_bytes,
+        .header = file->at,
+    };
+    sum->local = put_local(text, member);
+    dti_buffer_append(text, start->data, start->length);
+    *piece = (struct dti_head_piece){file->at, text->length - before};
+    sum->head = dti_crc32(0, start->data, start->length);
+    sum->begin = *ret_data = file->at + piece->length;
+    if (!dti_add_u64(sum->begin, data_bytes, &sum->end) || sum->end > INT64_MAX)
+        return dti_fail(reterr, DTI_BAD_INPUT, "the file would have 2^63 bytes or more");
+    file->at = sum->end;
+    return text->failed ? dti_no_memory(reterr) : DTI_OK;
+}
+
+enum dti_status dti_zip_finish(const struct dti_zip_writing *file, uint64_t *ret_size,
+                               struct dti_error *reterr)
+{
+    struct dti_buffer *const text = &file->head->text;
+    const size_t before = text->length;
+    for (size_t i = 0; i < file->count; i++)
+        dti_zip_sums_of(file->head->sums, i)->entry = put_entry(text, &file->members[i]);
+    const size_t size = text->length - before;
+    if (size > DTI_ZIP_DIRECTORY_MAX)
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "the directory of the file would have %zu bytes, more than %d", size,
+                        (int)DTI_ZIP_DIRECTORY_MAX);
+    put_end(text, file->count, file->at, size);
+    file->head->pieces[file->count] = (struct dti_head_piece){file->at, text->length - before};
+    *ret_size = file->at + file->head->pieces[file->count].length;
+    return text->failed ? dti_no_memory(reterr) : DTI_OK;
 }

@@ -7,16 +7,30 @@
 
 #include "containers/zip.h"
 #include "dtinfo/buffer.h"
+#include "dtinfo/new_head.h"
 
 /* Of the data in the file, as torch.save() has it: numpy's own are where they happen to be. */
 enum { DTI_ZIP_ALIGNMENT = 64 };
 
-/* Appends the header of a member at member->header, so that its data, right after it, are aligned.
- * Returns where in the text its CRC is. */
-size_t dti_zip_put_local(struct dti_buffer *out, const struct dti_zip_member *member);
-/* The same of its entry in the directory. */
-size_t dti_zip_put_entry(struct dti_buffer *out, const struct dti_zip_member *member);
-/* What follows a directory of `count` members, which has `size` bytes from byte `directory` on. */
-void dti_zip_put_end(struct dti_buffer *out, uint64_t count, uint64_t directory, uint64_t size);
+/* An archive as far as it is laid out, whose members begin with bytes that are known, before data
+ * that are not; dti_zip_sums_put() fills in what their sums are. */
+struct dti_zip_writing {
+    struct dti_new_head *head;
+    struct dti_zip_member *members;
+    size_t count;
+    uint64_t at; /* where the next member begins */
+};
+/* Room for `count` members; to be freed in any case. Fails with DTI_NO_MEMORY. */
+enum dti_status dti_zip_begin(struct dti_zip_writing *ret, struct dti_new_head *head, size_t count,
+                              struct dti_error *reterr);
+void dti_zip_writing_free(struct dti_zip_writing *file);
+/* Adds one, whose name must stay until the end; *ret_data: where its data are. Both fail with
+ * DTI_NO_MEMORY, DTI_BAD_INPUT for what is too large. */
+enum dti_status dti_zip_add(struct dti_zip_writing *file, const char *name, size_t name_length,
+                            const struct dti_buffer *start, uint64_t data_bytes, uint64_t *ret_data,
+                            struct dti_error *reterr);
+/* The directory. *ret_size: of the file. */
+enum dti_status dti_zip_finish(const struct dti_zip_writing *file, uint64_t *ret_size,
+                               struct dti_error *reterr);
 
 #endif

@@ -7,6 +7,7 @@ what zlib makes of deflated.npz).
     make_checkpoint.py FOLDER --single        the same tensors in model.safetensors
     make_checkpoint.py FOLDER --others        weights.npy, arrays.npz, deflated.npz, model.gguf
     make_checkpoint.py FOLDER --unknown       the same, with a type in model.gguf that ggml does not have
+    make_checkpoint.py FOLDER --dduf          model.dduf, the folder of a diffusion model
     make_checkpoint.py FOLDER --hostile       files whose names are an attack on the terminal
 
 Only Python's own modules are used: the files are judged by others (safetensors, numpy, gguf), and the
@@ -254,6 +255,26 @@ def write_hostile(folder):
     (folder / "hostile.npz").write_bytes(npz(members))
 
 
+def dduf(members):
+    """The bytes of an archive of stored members: a list of (name, bytes)."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in members:
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data)
+    return out.getvalue()
+
+
+def write_dduf(folder):
+    unet = [tensor("conv_in.bias", "F32", [3], [1, -2, 0.1]), tensor("conv_in.weight", "F32", [3, 2], [0.5] * 6)]
+    vae = [tensor("conv_in.weight", "F16", [2], [1, 2]), tensor("steps", "I64", [2], [3, 4])]
+    (folder / "model.dduf").write_bytes(dduf([
+        ("model_index.json", b'{"_class_name": "P", "unet": ["diffusers", "U"], "vae": ["diffusers", "V"]}'),
+        ("unet/config.json", b'{"sample_size": 8}'),
+        ("unet/diffusion_pytorch_model.safetensors", safetensors(unet, {"format": "pt"})),
+        ("vae/config.json", b"{}"),
+        ("vae/diffusion_pytorch_model.safetensors", safetensors(vae, {"format": "pt"}))]))
+
+
 def main():
     parser = argparse.ArgumentParser(description="write small checkpoints")
     parser.add_argument("folder", type=pathlib.Path)
@@ -261,16 +282,19 @@ def main():
     parser.add_argument("--single", action="store_true", help="one file instead of two shards")
     parser.add_argument("--others", action="store_true", help="npy, npz and gguf instead")
     parser.add_argument("--unknown", action="store_true", help="the same, with a type in the gguf that ggml does not have")
+    parser.add_argument("--dduf", action="store_true", help="a dduf instead")
     parser.add_argument("--hostile", action="store_true", help="names that attack a terminal instead")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     if options.others or options.unknown:
         write_others(options.folder, options.unknown)
+    if options.dduf:
+        write_dduf(options.folder)
     if options.hostile:
         write_hostile(options.folder)
     if options.single:
         write_single(options.folder, options.layers)
-    elif not (options.others or options.unknown or options.hostile):
+    elif not (options.others or options.unknown or options.dduf or options.hostile):
         write_sharded(options.folder, options.layers)
 
 

@@ -78,6 +78,7 @@ static const struct {
     {"a.pt", TORCH},
     {"m-00001-of-00002.gguf", RAW},
     {"m-00002-of-00002.gguf", RAW},
+    {"a.dduf", RAW},
 };
 
 /* @1, @2: the first file and the second, or the first again. @m: the folder where several files are
@@ -143,6 +144,7 @@ static const char *const lines[] = {
     "quant @1 q8_0 -q -o @o.gguf --template @2 --type *.w*=q8_0 --allow-unmatched --threads 1",
     "cast @1 fp16 -q -o @o.gguf --template @2 --threads 1",
     "cast @m fp16 -q -o @o.gguf --max-shard-size 400 --threads 1",
+    "cast @1 bf16 -q -o @o.dduf --threads 1",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };

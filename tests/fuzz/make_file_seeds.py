@@ -153,6 +153,10 @@ def seeds():
                       (b"b.npy", npy_part("'<i8'", (2,), words(1, 2))),
                       (b"notes.txt", b"x" + PART + b"y")])
     yield "raw_npz", raw(b"N", make_checkpoint.npz({"a": make_checkpoint.npy("<f4", (64,), bytes(256))}, deflated=True))
+    yield "dduf", raw(b"W", make_checkpoint.dduf([
+        ("model_index.json", b'{"unet": []}'), ("unet/config.json", b"{}"),
+        ("unet/model.safetensors", make_checkpoint.safetensors(
+            [make_checkpoint.tensor("a", "F32", [2], [1, 2])], {"format": "pt"}))]))
     yield "raw_codes", raw(b"H", bytes(range(48)))
     yield "text", raw(b"H", b"1 0.1,-70000\nnan inf 1e-8 0x1p3")
     twelve = make_pickles.storage("0", "FloatStorage", 12)

@@ -73,7 +73,7 @@ static void the_content_tells_the_kind(void)
 static void what_is_not_read_is_told(void)
 {
     static const char unrecognized[] =
-        "'x' has an unknown file format (known: safetensors, npy, npz, pytorch, gguf, onnx, "
+        "'x' has an unknown file format (known: safetensors, dduf, npy, npz, pytorch, gguf, onnx, "
         "an index)";
     static const char pickle[] =
         "'x' is a Python pickle, which could run code and is never read; load it with "
@@ -354,6 +354,7 @@ static void traits_tell_what_is_written(void)
             DTI_TRAIT_TEXTS | DTI_TRAIT_SEVERAL | DTI_TRAIT_CONFIG | DTI_TRAIT_REPLACES,
         [DTI_CONTAINER_SHARDED] = DTI_TRAIT_TEXTS | DTI_TRAIT_SEVERAL | DTI_TRAIT_FOLDER |
                                   DTI_TRAIT_SHARDS | DTI_TRAIT_CONFIG | DTI_TRAIT_REPLACES,
+        [DTI_CONTAINER_DDUF] = DTI_TRAIT_SEVERAL | DTI_TRAIT_PLACED | DTI_TRAIT_REMADE,
         [DTI_CONTAINER_NPY] = DTI_TRAIT_NUMPY,
         [DTI_CONTAINER_NPZ] = DTI_TRAIT_NUMPY | DTI_TRAIT_SEVERAL | DTI_TRAIT_PLACED,
         [DTI_CONTAINER_PYTORCH] = DTI_TRAIT_CONFIG,

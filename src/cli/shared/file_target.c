@@ -72,6 +72,9 @@ const char *dti_file_endings(char text[DTI_ENDINGS_SIZE], const struct dti_conta
     return text;
 }
 
+static const char from_template[] =
+    "; 'dtinfo cast' and 'dtinfo quant' take them from another file with --template MODEL";
+
 static enum dti_status choose_kind(const struct dti_container *input,
                                    const struct dti_container *model, const char *path,
                                    enum dti_container_kind form, struct dti_file_target *ret,
@@ -97,12 +100,13 @@ static enum dti_status choose_kind(const struct dti_container *input,
         ret->kind = dti_container_is_known(named)
                         ? named
                         : dti_container_becomes(input->kind, path && is_stream(path));
+    const bool templates = dti_is_gguf(ret->kind);
     if (!is_made_of(ret->kind, input, model))
         return dti_fail(reterr, DTI_USAGE,
-                        "%s: a %s file has the metadata of a model, which the input does not have; "
-                        "'dtinfo cast' and "
-                        "'dtinfo quant' take them from another file with --template MODEL%s",
-                        quoted, dti_container_name(ret->kind), dti_container_extension(ret->kind));
+                        "%s: a %s file has the metadata of a model, which the input does not "
+                        "have%s%s",
+                        quoted, dti_container_name(ret->kind), templates ? from_template : "",
+                        templates ? dti_container_extension(ret->kind) : "");
     if (model && !dti_container_remakes(ret->kind, model->kind))
         return dti_fail(reterr, DTI_USAGE,
                         "--template is for %s files; give -o a name that ends in %s",

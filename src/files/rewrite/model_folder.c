@@ -19,16 +19,15 @@
 static const char config_name[] = "config.json", member[] = "quantization_config";
 
 /* What holds tensors, or says where they are. */
-static bool is_of_tensors(const char *name, size_t length)
+static bool is_of_tensors(const char *name)
 {
-    static const char *const ends[] = {".safetensors", ".index.json", ".bin",  ".pt",    ".pth",
-                                       ".ckpt",        ".gguf",       ".onnx", ".h5",    ".msgpack",
-                                       ".npy",         ".npz",        ".data", ".tflite"};
+    static const char *const ends[] = {".index.json", ".pth",  ".ckpt",  ".h5",
+                                       ".msgpack",    ".data", ".tflite"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (dti_text_ends(name, length, ends[i]))
+        if (dti_text_ends(name, strlen(name), ends[i]))
             return true;
     }
-    return false;
+    return dti_container_is_known(dti_container_named(name));
 }
 
 /* They say how tensors were quantized that are others now. */
@@ -83,7 +82,7 @@ static enum dti_status look_at(struct companions *list, const char *name, struct
 {
     const bool changes = list->rewrite->request.recipe != DTI_RECIPE_CAST;
     struct stat info;
-    if (name[0] == '.' || is_of_tensors(name, strlen(name)) || (changes && is_other_config(name)))
+    if (name[0] == '.' || is_of_tensors(name) || (changes && is_other_config(name)))
         return DTI_OK;
     char *const path = path_of(list, name);
     if (!path)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dduf: tensors of its members under the names of their folders, archives that are none, and what
+ * is laid out from one. */
+#include "npy_make.h"
+
+static struct zip zip;
+
+/* A safetensors file of `header`, with `data_size` bytes of data. */
+static void add_safetensors(const char *name, const char *header, size_t data_size)
+{
+    static struct bytes file;
+    file.length = 0;
+    put_number(&file, strlen(header), 8);
+    put(&file, header, strlen(header));
+    for (size_t i = 0; i < data_size; i++)
+        put_number(&file, i + 1, 1);
+    zip_add(&zip, name, &file);
+}
+
+static void add_text(const char *name, const char *text)
+{
+    static struct bytes file;
+    file.length = 0;
+    put(&file, text, strlen(text));
+    zip_add(&zip, name, &file);
+}
+
+static void make(const char *index, const char *second)
+{
+    zip.count = zip.file.length = 0;
+    add_text(index, "{}");
+    add_safetensors("unet/a.safetensors",
+                    "{\"__metadata__\":{\"format\":\"pt\",\"of\":\"unet\"},"
+                    "\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+                    8);
+    add_text("unet/config.json", "{\"a\":1}");
+    add_safetensors(second,
+                    "{\"__metadata__\":{\"format\":\"pt\",\"of\":\"vae\"},"
+                    "\"n\":{\"dtype\":\"I8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+                    "\"w\":{\"dtype\":\"F16\",\"shape\":[],\"data_offsets\":[1,3]}}",
+                    3);
+    zip_finish(&zip, false);
+    file_make("x.dduf", zip.file.data, zip.file.length);
+}
+
+static void tensors_have_the_names_of_their_folders(void)
+{
+    static const char *const names[] = {"unet/w", "vae/n", "vae/w"};
+    folder_enter();
+    make("model_index.json", "vae/a.safetensors");
+    if (CHECK(container_opens("x.dduf", NULL))) {
+        CHECK(container->kind == DTI_CONTAINER_DDUF);
+        CHECK(CHECK_SIZE(container->tensor_count, 3));
+        for (size_t i = 0; i < container->tensor_count; i++) {
+            unsigned char first = 0;
+            const struct dti_input *input;
+            uint64_t offset;
+            CHECK_STR(container->tensors[i].name, names[i]);
+            CHECK_SIZE(container->tensors[i].name_length, strlen(names[i]));
+            CHECK(dti_container_data(container, i, &input, &offset, &error) == DTI_OK);
+            CHECK(dti_input_read_at(input, &first, 1, offset, &error) == DTI_OK);
+            CHECK_U64(first, i == 2 ? 2 : 1);
+        }
+        CHECK_SIZE(container->metadata_count, 2); /* each key once */
+        CHECK_STR(container->metadata[1].value, "unet");
+        CHECK(dti_container_verify(container, NULL, NULL, &error) == DTI_OK);
+        dti_container_free(container);
+    }
+    zip.file.data[zip.members[2].data] ^= 1; /* a text: seen where everything is checked */
+    file_make("x.dduf", zip.file.data, zip.file.length);
+    if (CHECK(container_opens("x.dduf", NULL))) {
+        CHECK(dti_container_verify(container, NULL, NULL, &error) == DTI_BAD_INPUT);
+        dti_container_free(container);
+    }
+    folder_leave();
+}
+
+static void other_archives_are_refused(void)
+{
+    folder_enter();
+    make("index.json", "vae/a.safetensors");
+    container_is_refused("x.dduf", "'x.dduf' has no model_index.json, as a dduf has");
+    make("model_index.json", "unet/b.safetensors");
+    container_is_refused("x.dduf", "'x.dduf': tensor 'unet/w' occurs twice");
+    zip.count = zip.file.length = 0;
+    const struct bytes text = {.data = "{}", .length = 2}, packed = {.data = "\3\0", .length = 2};
+    zip_add_packed(&zip, "model_index.json", &text, 8, &packed);
+    zip_finish(&zip, false);
+    file_make("x.dduf", zip.file.data, zip.file.length);
+    container_is_refused("x.dduf", "'x.dduf': member 'model_index.json' is compressed, which "
+                                   "members of a dduf are not");
+    make("model_index.json", "vae/a.safetensors");
+    patch(&zip.file, zip.members[1].data, 1000, 8);
+    file_make("x.dduf", zip.file.data, zip.file.length);
+    container_is_refused("x.dduf", "'x.dduf': member 'unet/a.safetensors': truncated: the header "
+                                   "needs 1008 bytes, the file has 113");
+    folder_leave();
+}
+
+/* Tensors in any order, one of them new in its folder. */
+static void a_new_one_has_the_members_of_the_old(void)
+{
+    struct dti_new_tensor tensors[] = {{.name = "vae/w"}, {.name = "unet/w"}, {.name = "vae/new"}};
+    const uint64_t shape = 3;
+    struct dti_new_head head;
+    uint64_t size = 0;
+    folder_enter();
+    make("model_index.json", "vae/a.safetensors");
+    if (CHECK(container_opens("x.dduf", NULL))) {
+        dti_new_head_init(&head);
+        head.from = container;
+        for (size_t i = 0; i < 3; i++) {
+            tensors[i].name_length = strlen(tensors[i].name);
+            tensors[i].format = dti_format_get(DTI_FP32);
+            tensors[i].rank = 1;
+            tensors[i].shape = &shape;
+            tensors[i].source = i;
+        }
+        CHECK(dti_container_layout(DTI_CONTAINER_DDUF, tensors, 3, NULL, 0, &head, &size, &error) ==
+              DTI_OK);
+        CHECK_STR(tensors[0].name, "unet/w");
+        CHECK_STR(tensors[1].name, "vae/w");
+        CHECK_STR(tensors[2].name, "vae/new");
+        CHECK_SIZE(tensors[0].source, 1);
+        CHECK_U64(tensors[2].offset, tensors[1].offset + 12);
+        CHECK_SIZE(head.count, 5);              /* four members and the directory */
+        CHECK_U64(size, head.text.length + 36); /* padding is in its text */
+        dti_new_head_free(&head);
+        dti_new_head_init(&head);
+        head.from = container;
+        tensors[0].name = "else/w";
+        CHECK(dti_container_layout(DTI_CONTAINER_DDUF, tensors, 1, NULL, 0, &head, &size, &error) ==
+              DTI_WRONG_KIND);
+        CHECK_STR(error.text, "tensor 'else/w' is in no folder of the model; write safetensors");
+        dti_new_head_free(&head);
+        dti_container_free(container);
+    }
+    folder_leave();
+}
+
+UNIT_MAIN(tensors_have_the_names_of_their_folders, other_archives_are_refused,
+          a_new_one_has_the_members_of_the_old)
