@@ -5,25 +5,19 @@
 #ifndef DTINFO_CLI_QUANT_ARGS_H
 #define DTINFO_CLI_QUANT_ARGS_H
 
-#include "answers/quantized.h"
+#include "answers/recipe.h"
 #include "cli/shared/rewrite_job.h"
 #include "cli/shell/option.h"
 
 struct quant_args {
-    /* the rules */
-    struct dti_quant_rules rules; /* except the numbers, which are read for each dtype */
-    const char *min, *max, *scale, *zero_point, *tensor_scale, *axis;
-    int fail_on;   /* set of enum dti_quant_event */
-    uint64_t bits; /* files only */
-    bool symmetry_given, division_given, like_given, mx_scale_given, nv_scale_given, per_given,
-        packing_given;
-    bool block_given, pad;
+    struct dti_recipe recipe; /* first, where recipes in words look for it */
+    int fail_on;              /* set of enum dti_quant_event */
     /* files only */
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
     const char *types; /* "GLOB=TYPE,..." */
-    int layout;        /* of dti_choice_quant_layout */
-    bool layout_given, bits_given, dequant, nested;
+    uint64_t bits;
+    bool bits_given;
 };
 
 enum { QUANT_TARGETS_MAX = 64 };

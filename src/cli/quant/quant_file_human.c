@@ -58,7 +58,7 @@ static void put_recipe(const struct quant_file *file, struct dti_line *line)
         put_blocks(file, line);
         return;
     }
-    const char *const like = dti_quant_like_word(file->args->rules.like);
+    const char *const like = dti_quant_like_word(file->rules.like);
     char words[QUANT_WORDS_SIZE];
     put(line, "  ");
     dti_line_put(line, DTI_STYLE_BOLD, target->name);
@@ -70,7 +70,7 @@ static void put_recipe(const struct quant_file *file, struct dti_line *line)
     const size_t fused = file->job.answer.fused;
     dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s%s",
                    dti_quant_division_words(target), like ? ", like " : "", like ? like : "",
-                   file->job.answer.layout, file->args->nested ? ", nested absmax" : "");
+                   file->job.answer.layout, file->args->recipe.nested ? ", nested absmax" : "");
     if (fused > 0)
         dti_line_print(line, DTI_STYLE_PLAIN, "   fused tensors that share scales: %zu", fused);
     dti_line_end(line);

@@ -10,6 +10,7 @@ struct quant_file {
     struct dti_rewrite_job job;
     const struct quant_args *args;
     struct dti_quant_target *target;
+    struct dti_quant_rules rules; /* as the layout settles them; gguf: zeros */
 };
 
 /* Of a struct dti_rewrite_command, for jobs whose args are a struct quant_file. quant_files.c: */

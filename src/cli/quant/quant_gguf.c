@@ -141,7 +141,7 @@ static enum dti_status open_view(struct dti_rewrite_job *job, struct dti_error *
     const struct quant_args *const args = ((const struct quant_file *)job->args)->args;
     const struct dti_file_dequant_request request = {
         .bits = (unsigned)args->bits,
-        .block = args->rules.block,
+        .block = args->recipe.rules.block,
         .said_by = "--bits or --block",
         .only = tensors->only,
         .keep = tensors->keep,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answers/explain.h"
+#include "cli/shared/amount.h"
 #include "cli/shared/option_rows.h"
 
 #define CHOICE(value_, name_, help_) {.name = name_, .value = value_, .help = help_},
@@ -16,7 +17,6 @@ static const struct dti_choice like_choices[] = {DTI_QUANT_LIKES(CHOICE){.name =
 static const struct dti_choice mx_choices[] = {DTI_QUANT_MX_SCALES(CHOICE){.name = NULL}};
 static const struct dti_choice nv_choices[] = {DTI_QUANT_NV_SCALES(CHOICE){.name = NULL}};
 static const struct dti_choice order_choices[] = {DTI_QUANT_ORDERS(CHOICE){.name = NULL}};
-static const struct dti_choice scale_choices[] = {DTI_QUANT_TENSOR_SCALES(CHOICE){.name = NULL}};
 static const struct dti_choice per_choices[] = {{"tensor", DTI_PER_TENSOR, NULL},
                                                 {"channel", DTI_PER_CHANNEL, NULL},
                                                 {"block", DTI_PER_GROUP, NULL},
@@ -30,47 +30,47 @@ static const struct dti_choice layout_choices[] = {
 
 /* As the commands call them. */
 static const struct dti_option cast_options[] = {
-    OPT_TEXT(0, "via", struct dti_made, via, "DTYPE,...", ""),
-    OPT_CHOICE(0, "round", struct dti_made, round, round_given, "MODE", dti_choice_round, ""),
-    OPT_CHOICE(0, "overflow", struct dti_made, overflow, overflow_given, "POLICY",
+    OPT_TEXT(0, "via", struct dti_recipe, via, "DTYPE,...", ""),
+    OPT_CHOICE(0, "round", struct dti_recipe, round, round_given, "MODE", dti_choice_round, ""),
+    OPT_CHOICE(0, "overflow", struct dti_recipe, overflow, overflow_given, "POLICY",
                dti_choice_overflow, ""),
-    OPT_CHOICE(0, "nan", struct dti_made, nan, nan_given, "POLICY", dti_choice_nan, ""),
-    OPT_CHOICE(0, "like", struct dti_made, like, like_given, "STACK", dti_choice_stack, ""),
-    OPT_FLAG(0, "ints", struct dti_made, ints, ""),
-    OPT_CHOICE(0, "packing", struct dti_made, packing, packing_given, "PACKING", dti_choice_packing,
-               ""),
-    OPT_CHOICE(0, "from-packing", struct dti_made, from_packing, from_packing_given, "PACKING",
+    OPT_CHOICE(0, "nan", struct dti_recipe, nan, nan_given, "POLICY", dti_choice_nan, ""),
+    OPT_CHOICE(0, "like", struct dti_recipe, like, like_given, "STACK", dti_choice_stack, ""),
+    OPT_FLAG(0, "ints", struct dti_recipe, ints, ""),
+    OPT_CHOICE(0, "packing", struct dti_recipe, packing, packing_given, "PACKING",
+               dti_choice_packing, ""),
+    OPT_CHOICE(0, "from-packing", struct dti_recipe, from_packing, from_packing_given, "PACKING",
                dti_choice_packing, ""),
     OPT_END,
 };
 static const struct dti_option quant_options[] = {
-    OPT_CHOICE(0, "per", struct dti_made, rules.per, per_given, "WHAT", per_choices, ""),
-    OPT_UINT(0, "block", struct dti_made, rules.block, block_given, 1, 65536, "N", ""),
-    OPT_UINT(0, "axis", struct dti_made, axis, rules.has_axis, 0, 63, "N", ""),
-    OPT_FLAG(0, "symmetric", struct dti_made, rules.symmetric, ""),
-    OPT_FLAG(0, "affine", struct dti_made, rules.affine, ""),
-    OPT_CHOICE(0, "symmetry", struct dti_made, rules.symmetry, symmetry_given, "RULE",
+    OPT_CHOICE(0, "per", struct dti_recipe, rules.per, per_given, "WHAT", per_choices, ""),
+    OPT_UINT(0, "block", struct dti_recipe, rules.block, block_given, 1, 65536, "N", ""),
+    OPT_TEXT(0, "axis", struct dti_recipe, axis, "N", ""),
+    OPT_FLAG(0, "symmetric", struct dti_recipe, rules.symmetric, ""),
+    OPT_FLAG(0, "affine", struct dti_recipe, rules.affine, ""),
+    OPT_CHOICE(0, "symmetry", struct dti_recipe, rules.symmetry, symmetry_given, "RULE",
                symmetry_choices, ""),
-    OPT_CHOICE(0, "division", struct dti_made, rules.division, division_given, "RULE",
+    OPT_CHOICE(0, "division", struct dti_recipe, rules.division, division_given, "RULE",
                division_choices, ""),
-    OPT_CHOICE(0, "like", struct dti_made, rules.like, quant_like_given, "STACK", like_choices, ""),
-    OPT_CHOICE(0, "mx-scale", struct dti_made, rules.mx_scale, mx_scale_given, "RULE", mx_choices,
+    OPT_CHOICE(0, "like", struct dti_recipe, rules.like, quant_like_given, "STACK", like_choices,
                ""),
-    OPT_CHOICE(0, "nv-scale", struct dti_made, rules.nv_scale, nv_scale_given, "RULE", nv_choices,
+    OPT_CHOICE(0, "mx-scale", struct dti_recipe, rules.mx_scale, mx_scale_given, "RULE", mx_choices,
                ""),
-    OPT_CHOICE(0, "tensor-scale", struct dti_made, rules.tensor_scale, tensor_scale_given, "VALUE",
-               scale_choices, ""),
-    OPT_FLAG(0, "pad", struct dti_made, pad, ""),
-    OPT_CHOICE(0, "packing", struct dti_made, rules.order, order_given, "PACKING", order_choices,
+    OPT_CHOICE(0, "nv-scale", struct dti_recipe, rules.nv_scale, nv_scale_given, "RULE", nv_choices,
                ""),
-    OPT_CHOICE(0, "layout", struct dti_made, layout, layout_given, "LAYOUT", layout_choices, ""),
-    OPT_FLAG(0, "nested-absmax", struct dti_made, nested, ""),
-    OPT_FLAG(0, "dequant", struct dti_made, dequant, ""),
+    OPT_TEXT(0, "tensor-scale", struct dti_recipe, tensor_scale, "VALUE", ""),
+    OPT_FLAG(0, "pad", struct dti_recipe, pad, ""),
+    OPT_CHOICE(0, "packing", struct dti_recipe, rules.order, order_given, "PACKING", order_choices,
+               ""),
+    OPT_CHOICE(0, "layout", struct dti_recipe, layout, layout_given, "LAYOUT", layout_choices, ""),
+    OPT_FLAG(0, "nested-absmax", struct dti_recipe, nested, ""),
+    OPT_FLAG(0, "dequant", struct dti_recipe, dequant, ""),
     OPT_END,
 };
 
 static void put_option(struct dti_buffer *text, const struct dti_option *option,
-                       const struct dti_made *made)
+                       const struct dti_recipe *made)
 {
     const unsigned char *const args = (const unsigned char *)made;
     const void *const value = args + option->offset;
@@ -105,7 +105,7 @@ static void put_option(struct dti_buffer *text, const struct dti_option *option,
 }
 
 static void put_command(struct dti_buffer *text, const char *command, const char *dtype,
-                        const struct dti_option *options, const struct dti_made *made)
+                        const struct dti_option *options, const struct dti_recipe *made)
 {
     dti_buffer_puts(text, command);
     dti_buffer_puts(text, dtype);
@@ -113,7 +113,7 @@ static void put_command(struct dti_buffer *text, const char *command, const char
         put_option(text, option, made);
 }
 
-const char *dti_made_words(char *buffer, const struct dti_made *made)
+const char *dti_made_words(char *buffer, const struct dti_recipe *made)
 {
     struct dti_buffer text;
     dti_buffer_borrow(&text, buffer, DTI_MADE_WORDS);
@@ -142,7 +142,7 @@ const char *dti_made_words(char *buffer, const struct dti_made *made)
 enum { WORDS_MAX = 64 };
 
 /* One command: its options, and the dtype. */
-static enum dti_status read_command(struct dti_made *ret, const struct dti_option *options,
+static enum dti_status read_command(struct dti_recipe *ret, const struct dti_option *options,
                                     char **words, int count, const char **ret_dtype,
                                     struct dti_error *reterr)
 {
@@ -159,7 +159,7 @@ static enum dti_status read_command(struct dti_made *ret, const struct dti_optio
     return dti_fail(reterr, DTI_USAGE, "%s takes one dtype, as in '%s bf16'", words[0], words[0]);
 }
 
-static enum dti_status read_words(struct dti_made *ret, char **words, int count,
+static enum dti_status read_words(struct dti_recipe *ret, char **words, int count,
                                   struct dti_error *reterr)
 {
     const char *first;
@@ -197,15 +197,22 @@ static enum dti_status read_words(struct dti_made *ret, char **words, int count,
 }
 
 /* What the words mean, before a tensor is looked at. */
-static enum dti_status check(const struct dti_made *made, struct dti_error *reterr)
+static enum dti_status check(const struct dti_recipe *made, struct dti_error *reterr)
 {
-    struct dti_made_request request;
+    const char *at = made->axis ? made->axis : "0";
+    size_t length = strlen(at);
+    uint64_t axis = 0;
+    struct dti_rewrite_request request;
+    struct dti_quant_target target;
+    if (!dti_amount_digits(&at, &length, &axis) || length > 0) /* counted from the first */
+        return dti_fail(reterr, DTI_USAGE, "--axis takes a number from 0 to 63; got %s",
+                        DTI_QUOTED(made->axis, strlen(made->axis)));
     if (made->by == DTI_MADE_KEPT || made->by == DTI_MADE_RENAMED)
         return DTI_OK;
-    return dti_made_prepare(&request, made, DTI_CONTAINER_SAFETENSORS, DTI_LEVEL_SCALAR, reterr);
+    return dti_recipe_prepare(&request, &target, made, reterr);
 }
 
-enum dti_status dti_made_read(struct dti_made *ret, char *text, struct dti_error *reterr)
+enum dti_status dti_made_read(struct dti_recipe *ret, char *text, struct dti_error *reterr)
 {
     char *words[WORDS_MAX];
     int count = 0;

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A recipe becomes the request of a rewrite. */
+#include "answers/recipe.h"
+
+#include <string.h>
+
+/* The next of a list with commas; *at is NULL after the last. */
+static enum dti_status next_via(const char **at, struct dti_format *ret, struct dti_error *reterr)
+{
+    char name[DTI_NAME_SIZE];
+    const char *note;
+    const size_t length = strcspn(*at, ",");
+    if (length >= sizeof name)
+        return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, *at, length, "unknown dtype %s",
+                             DTI_QUOTED(*at, length));
+    memcpy(name, *at, length);
+    name[length] = '\0';
+    *at = (*at)[length] == ',' ? *at + length + 1 : NULL;
+    return dti_format_lookup(name, ret, &note, reterr);
+}
+
+void dti_recipe_policies(struct dti_cast *ret, const struct dti_recipe *recipe)
+{
+    ret->policy.round = (enum dti_round)recipe->round;
+    ret->policy.overflow = (enum dti_overflow)recipe->overflow;
+    ret->policy.nan = (enum dti_nan)recipe->nan;
+    ret->policy.seed = recipe->seed;
+    ret->round_given = recipe->round_given;
+}
+
+void dti_recipe_request_cast(struct dti_rewrite_request *ret, const struct dti_recipe *recipe,
+                             const struct dti_cast *cast, const struct dti_stack_rule *rule)
+{
+    ret->cast = (struct dti_cast_recipe){
+        .cast = *cast,
+        .rule = rule,
+        .ints = recipe->ints,
+        .packing_given = recipe->packing_given,
+        .from_packing_given = recipe->from_packing_given,
+        .packing = (enum dti_packing)recipe->packing,
+        .from_packing = (enum dti_packing)recipe->from_packing,
+    };
+}
+
+static enum dti_status prepare_cast(struct dti_rewrite_request *ret,
+                                    const struct dti_recipe *recipe, struct dti_error *reterr)
+{
+    const char *note;
+    const struct dti_stack_rule *rule = NULL;
+    struct dti_cast cast = {.via_count = 0};
+    enum dti_status status = dti_format_lookup(recipe->dtype, &cast.dst, &note, reterr);
+    if (status == DTI_OK && cast.dst.kind == DTI_KIND_COMPLEX)
+        status = dti_fail(reterr, DTI_WRONG_KIND, "tensors are not cast to %s", cast.dst.name);
+    for (const char *at = recipe->via; at && status == DTI_OK; cast.via_count++)
+        status = cast.via_count == DTI_VIA_MAX
+                     ? dti_fail(reterr, DTI_USAGE, "a route has at most %d dtypes", DTI_VIA_MAX)
+                     : next_via(&at, &cast.via[cast.via_count], reterr);
+    if (status != DTI_OK)
+        return status;
+    if (recipe->like_given &&
+        (recipe->round_given || recipe->overflow_given || recipe->nan_given || recipe->via))
+        return dti_fail(reterr, DTI_USAGE, "like sets round, overflow, nan and via");
+    if (recipe->like_given) {
+        rule = dti_stack_find((enum dti_stack)recipe->like, &cast.dst);
+        if (!rule)
+            return dti_fail(reterr, DTI_WRONG_KIND, "%s has no %s",
+                            dti_stack_name((enum dti_stack)recipe->like), cast.dst.name);
+    }
+    dti_recipe_policies(&cast, recipe);
+    dti_recipe_request_cast(ret, recipe, &cast, rule);
+    return DTI_OK;
+}
+
+struct dti_quant_rules dti_recipe_rules(const struct dti_recipe *recipe)
+{
+    struct dti_quant_rules rules = recipe->rules;
+    dti_quant_rules_settle(&rules, (enum dti_quant_layout)recipe->layout,
+                           recipe->division_given || recipe->quant_like_given);
+    return rules;
+}
+
+void dti_recipe_request_quant(struct dti_rewrite_request *ret, const struct dti_recipe *recipe,
+                              const struct dti_quant_target *target)
+{
+    ret->recipe = DTI_RECIPE_QUANTIZE;
+    ret->quantize = (struct dti_quantize_recipe){
+        .scheme = target->scheme,
+        .dtype = target->name,
+        .layout = (enum dti_quant_layout)recipe->layout,
+        .has_axis = target->has_axis,
+        .axis = target->axis,
+        .pad = recipe->pad,
+        .high = target->order == DTI_BLOCK_HIGH,
+        .fused = target->tensor_scale == DTI_TENSOR_SCALE_AUTO,
+    };
+    ret->quantize.scheme.nested = recipe->nested;
+}
+
+static enum dti_status prepare_quant(struct dti_rewrite_request *ret,
+                                     struct dti_quant_target *target,
+                                     const struct dti_recipe *recipe, struct dti_error *reterr)
+{
+    enum dti_status status = dti_quant_target_find(target, recipe->dtype, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (recipe->rules.like == DTI_QUANT_LIKE_VLLM)
+        return dti_fail(reterr, DTI_USAGE, "like vllm is for dequantizing");
+    if (recipe->quant_like_given && (recipe->symmetry_given || recipe->division_given))
+        return dti_fail(reterr, DTI_USAGE, "like sets symmetry and division");
+    status = dti_recipe_settle(target, recipe, reterr);
+    if (status == DTI_OK)
+        dti_recipe_request_quant(ret, recipe, target);
+    return status;
+}
+
+enum dti_status dti_recipe_prepare(struct dti_rewrite_request *ret, struct dti_quant_target *target,
+                                   const struct dti_recipe *recipe, struct dti_error *reterr)
+{
+    ret->recipe = recipe->by == DTI_MADE_DEQUANT ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_CAST;
+    return recipe->by == DTI_MADE_QUANT ? prepare_quant(ret, target, recipe, reterr)
+                                        : prepare_cast(ret, recipe, reterr);
+}
