@@ -20,13 +20,12 @@ static enum dti_status next_via(const char **at, struct dti_format *ret, struct 
     return dti_format_lookup(name, ret, &note, reterr);
 }
 
-void dti_recipe_policies(struct dti_cast *ret, const struct dti_recipe *recipe)
+struct dti_policy dti_recipe_policy(const struct dti_recipe *recipe)
 {
-    ret->policy.round = (enum dti_round)recipe->round;
-    ret->policy.overflow = (enum dti_overflow)recipe->overflow;
-    ret->policy.nan = (enum dti_nan)recipe->nan;
-    ret->policy.seed = recipe->seed;
-    ret->round_given = recipe->round_given;
+    return (struct dti_policy){.round = (enum dti_round)recipe->round,
+                               .overflow = (enum dti_overflow)recipe->overflow,
+                               .nan = (enum dti_nan)recipe->nan,
+                               .seed = recipe->seed};
 }
 
 void dti_recipe_request_cast(struct dti_rewrite_request *ret, const struct dti_recipe *recipe,
@@ -48,7 +47,8 @@ static enum dti_status prepare_cast(struct dti_rewrite_request *ret,
 {
     const char *note;
     const struct dti_stack_rule *rule = NULL;
-    struct dti_cast cast = {.via_count = 0};
+    struct dti_cast cast = {.policy = dti_recipe_policy(recipe),
+                            .round_given = recipe->round_given};
     enum dti_status status = dti_format_lookup(recipe->dtype, &cast.dst, &note, reterr);
     if (status == DTI_OK && cast.dst.kind == DTI_KIND_COMPLEX)
         status = dti_fail(reterr, DTI_WRONG_KIND, "tensors are not cast to %s", cast.dst.name);
@@ -67,7 +67,6 @@ static enum dti_status prepare_cast(struct dti_rewrite_request *ret,
             return dti_fail(reterr, DTI_WRONG_KIND, "%s has no %s",
                             dti_stack_name((enum dti_stack)recipe->like), cast.dst.name);
     }
-    dti_recipe_policies(&cast, recipe);
     dti_recipe_request_cast(ret, recipe, &cast, rule);
     return DTI_OK;
 }

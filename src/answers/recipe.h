@@ -46,9 +46,9 @@ struct dti_recipe {
 enum dti_status dti_recipe_prepare(struct dti_rewrite_request *ret, struct dti_quant_target *target,
                                    const struct dti_recipe *recipe, struct dti_error *reterr);
 
-/* Its steps, for dtypes that were looked up in another way. Casts: policies, without a route; then
- * all else that a request takes, with the rule of a stack or NULL. */
-void dti_recipe_policies(struct dti_cast *ret, const struct dti_recipe *recipe);
+/* Its steps, for dtypes that were looked up in another way. Casts: the policy; then all
+ * that a request takes, with the rule of a stack or NULL. */
+struct dti_policy dti_recipe_policy(const struct dti_recipe *recipe);
 void dti_recipe_request_cast(struct dti_rewrite_request *ret, const struct dti_recipe *recipe,
                              const struct dti_cast *cast, const struct dti_stack_rule *rule);
 /* Quantization: the rules as the layout settles them, without what texts say; the same with the

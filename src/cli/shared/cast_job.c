@@ -112,7 +112,7 @@ static enum dti_status grow_targets(struct dti_cast_job *job, struct dti_cast_ta
 static enum dti_status add_target(struct dti_cast_job *job, const struct dti_format *dtype,
                                   bool named, struct dti_error *reterr)
 {
-    const struct dti_policy_args *args = job->args;
+    const struct dti_recipe *const recipe = &job->args->recipe;
     struct dti_cast_target *target = NULL;
     const enum dti_status status = grow_targets(job, &target, reterr);
     if (status != DTI_OK)
@@ -121,19 +121,16 @@ static enum dti_status add_target(struct dti_cast_job *job, const struct dti_for
     target->dtype = *dtype;
     target->named = named;
     cast->dst = dtype->kind == DTI_KIND_COMPLEX ? *dti_format_get(dtype->component) : *dtype;
-    cast->policy.round = (enum dti_round)args->round;
-    cast->policy.overflow = (enum dti_overflow)args->overflow;
-    cast->policy.nan = (enum dti_nan)args->nan;
-    cast->policy.seed = args->seed;
-    cast->round_given = args->round_given;
+    cast->policy = dti_recipe_policy(recipe);
+    cast->round_given = recipe->round_given;
     cast->via_count = job->via_count;
     memcpy(cast->via, job->via, sizeof job->via);
-    if (args->overflow == DTI_OVERFLOW_WRAP && named && !dti_format_is_integer(&cast->dst))
+    if (recipe->overflow == DTI_OVERFLOW_WRAP && named && !dti_format_is_integer(&cast->dst))
         return dti_fail(reterr, DTI_USAGE,
                         "--overflow wrap is for integer dtypes; %s is a float: use saturate",
                         dtype->name);
-    if (args->like_given) {
-        enum dti_stack stack = (enum dti_stack)args->like;
+    if (recipe->like_given) {
+        enum dti_stack stack = (enum dti_stack)recipe->like;
         target->rule = dti_stack_find(stack, &cast->dst);
         if (!target->rule && named)
             return dti_fail(reterr, DTI_WRONG_KIND,
@@ -160,16 +157,16 @@ static enum dti_status add_named_target(struct dti_cast_job *job, const char *na
     return status == DTI_OK ? add_target(job, &dtype, true, reterr) : status;
 }
 
-static enum dti_status check_conflicts(const struct dti_policy_args *args, struct dti_error *reterr)
+static enum dti_status check_conflicts(const struct dti_recipe *recipe, struct dti_error *reterr)
 {
-    const char *clash = args->round_given      ? "--round"
-                        : args->overflow_given ? "--overflow"
-                        : args->nan_given      ? "--nan"
-                        : args->via            ? "--via"
-                                               : NULL;
-    if (args->like_given && clash)
+    const char *clash = recipe->round_given      ? "--round"
+                        : recipe->overflow_given ? "--overflow"
+                        : recipe->nan_given      ? "--nan"
+                        : recipe->via            ? "--via"
+                                                 : NULL;
+    if (recipe->like_given && clash)
         return dti_fail(reterr, DTI_USAGE, "--like sets all policies; leave out %s", clash);
-    if (args->seed_given && args->round != DTI_ROUND_STOCHASTIC)
+    if (recipe->seed_given && recipe->round != DTI_ROUND_STOCHASTIC)
         return dti_fail(reterr, DTI_USAGE, "--seed needs --round stochastic");
     return DTI_OK;
 }
@@ -181,13 +178,13 @@ enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_pol
     memset(ret, 0, sizeof *ret);
     ret->args = args;
     ret->cx = cx;
-    enum dti_status status = check_conflicts(args, reterr);
+    enum dti_status status = check_conflicts(&args->recipe, reterr);
     if (status == DTI_OK && args->device)
         status = dti_cast_device_read(&ret->device, args->device, reterr);
     if (status != DTI_OK)
         return status;
-    if (args->via)
-        status = for_each_name(args->via, add_via, ret, reterr);
+    if (args->recipe.via)
+        status = for_each_name(args->recipe.via, add_via, ret, reterr);
     if (status == DTI_OK)
         status = for_each_name(dtypes, add_named_target, ret, reterr);
     if (status != DTI_OK)
@@ -221,13 +218,10 @@ void dti_cast_job_warn(void *job, const struct dti_note *note)
 struct dti_policies_answer dti_cast_job_policies(const struct dti_cast_job *job,
                                                  const struct dti_cast *cast)
 {
-    const struct dti_policy_args *const args = job->args;
+    const struct dti_recipe *const recipe = &job->args->recipe;
     struct dti_policies_answer policies = {
-        .policy = {.round = (enum dti_round)args->round,
-                   .overflow = (enum dti_overflow)args->overflow,
-                   .nan = (enum dti_nan)args->nan,
-                   .seed = args->seed},
-        .like = args->like_given ? dti_stack_name((enum dti_stack)args->like) : NULL,
+        .policy = dti_recipe_policy(recipe),
+        .like = recipe->like_given ? dti_stack_name((enum dti_stack)recipe->like) : NULL,
         .via = job->via,
         .via_count = job->via_count,
     };

@@ -16,17 +16,17 @@
 /* Options for reading and writing arrays or tensors. */
 struct dti_transfer_args {
     const char *from, *input, *output;
-    int as, packing, from_packing, endian, progress; /* enum dti_as, dti_progress_when */
-    const char *threads;                             /* a number, or "all" */
+    int as, endian, progress; /* enum dti_as, dti_progress_when */
+    const char *threads;      /* a number, or "all" */
     uint64_t count;
-    bool as_given, packing_given, from_packing_given, endian_given, count_given, progress_given;
+    bool as_given, endian_given, count_given, progress_given;
     bool force, report;
 };
 
 /* Options only for tensors. */
 struct dti_tensor_args {
     const char *shape, *assume, *only, *keep, *select, *max_memory, *part, *model, *shard_size;
-    bool ints, dry_run, lenient, allow_unmatched, no_copy, finish, check_parts;
+    bool dry_run, lenient, allow_unmatched, no_copy, finish, check_parts;
 };
 
 struct dti_rewrite_job;
