@@ -103,8 +103,6 @@ static enum dti_status prepare_quant(struct dti_rewrite_request *ret,
     enum dti_status status = dti_quant_target_find(target, recipe->dtype, reterr);
     if (status != DTI_OK)
         return status;
-    if (recipe->rules.like == DTI_QUANT_LIKE_VLLM)
-        return dti_fail(reterr, DTI_USAGE, "like vllm is for dequantizing");
     if (recipe->quant_like_given && (recipe->symmetry_given || recipe->division_given))
         return dti_fail(reterr, DTI_USAGE, "like sets symmetry and division");
     status = dti_recipe_settle(target, recipe, reterr);
@@ -116,6 +114,8 @@ static enum dti_status prepare_quant(struct dti_rewrite_request *ret,
 enum dti_status dti_recipe_prepare(struct dti_rewrite_request *ret, struct dti_quant_target *target,
                                    const struct dti_recipe *recipe, struct dti_error *reterr)
 {
+    if (recipe->rules.like == DTI_QUANT_LIKE_VLLM)
+        return dti_fail(reterr, DTI_USAGE, "like vllm is how a file is read, not how it is made");
     ret->recipe = recipe->by == DTI_MADE_DEQUANT ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_CAST;
     return recipe->by == DTI_MADE_QUANT ? prepare_quant(ret, target, recipe, reterr)
                                         : prepare_cast(ret, recipe, reterr);

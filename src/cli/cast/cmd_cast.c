@@ -30,6 +30,8 @@ static const struct dti_choice from_choices[] = {
     {.name = NULL},
 };
 
+_Static_assert(offsetof(struct cast_args, policy.recipe) == 0,
+               "the rows below are those of recipes in words, too");
 static const struct dti_option options[] = {
     OPT_CHOICE('r', "round", struct cast_args, policy.recipe.round, policy.recipe.round_given,
                "MODE", dti_choice_round,

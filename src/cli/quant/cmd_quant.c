@@ -52,6 +52,8 @@ static const struct dti_choice as_choices[] = {
     {.name = NULL},
 };
 
+_Static_assert(offsetof(struct quant_args, recipe) == 0,
+               "the rows below are those of recipes in words, too");
 static const struct dti_option options[] = {
     OPT_TEXT(0, "min", struct quant_args, recipe.min, "VALUE",
              "lowest number of the range (default that of the values)"),
