@@ -71,14 +71,6 @@ static enum dti_status prepare_cast(struct dti_rewrite_request *ret,
     return DTI_OK;
 }
 
-struct dti_quant_rules dti_recipe_rules(const struct dti_recipe *recipe)
-{
-    struct dti_quant_rules rules = recipe->rules;
-    dti_quant_rules_settle(&rules, (enum dti_quant_layout)recipe->layout,
-                           recipe->division_given || recipe->quant_like_given);
-    return rules;
-}
-
 void dti_recipe_request_quant(struct dti_rewrite_request *ret, const struct dti_recipe *recipe,
                               const struct dti_quant_target *target)
 {

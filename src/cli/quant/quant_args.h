@@ -28,13 +28,14 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
                                        const char *names, struct dti_quant_target **ret_list,
                                        size_t *ret_count, struct dti_error *reterr);
 
-/* The first given option of a list: dti_option_given(). */
+/* quant_options.c; and the first given one of a list, as dti_option_given() finds it. */
+extern const struct dti_option dti_quant_options[];
 const char *dti_quant_given(const struct quant_args *args, const char *names);
 
 /* quant_values.c: `quant VALUES... DTYPE`. */
 enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
                                  char **operands, int count, struct dti_error *reterr);
-/* quant_files.c: `quant FILE DTYPE -o OUT`; with --dequant the next. */
+/* quant_files.c: `quant FILE DTYPE -o OUT`, where it is none of the next. */
 enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);
 /* quant_gguf.c: `quant FILE TYPE -o OUT.gguf`. Whether it is that: by the name of the output, or

@@ -98,18 +98,6 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
     struct quant_file file = {.args = args};
     struct dti_rewrite_job *const job = &file.job;
     const char *dtype = NULL;
-    if (args->fail_on && args->tensors.dry_run)
-        return dti_fail(
-            reterr, DTI_USAGE,
-            "--dry-run does not read the data, which --fail-on needs; leave one of them out");
-    if (args->recipe.dequant)
-        return dti_quant_dequant(args, cx, operands, count, reterr);
-    if (dti_quant_is_gguf(args, operands, count))
-        return dti_quant_gguf(args, cx, operands, count, reterr);
-    if (args->types || args->tensors.model)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--%s is for gguf files; give -o a name that ends in .gguf",
-                        args->types ? "type" : "template");
     dti_rewrite_job_init(job, &command, &args->transfer, &args->tensors, cx);
     job->args = &file;
     job->fail_on = (unsigned)args->fail_on;

@@ -106,6 +106,14 @@ static enum dti_status read_range(const struct dti_recipe *recipe, struct dti_qu
                     DTI_QUOTED(recipe->max, strlen(recipe->max)));
 }
 
+struct dti_quant_rules dti_recipe_rules(const struct dti_recipe *recipe)
+{
+    struct dti_quant_rules rules = recipe->rules;
+    dti_quant_rules_settle(&rules, (enum dti_quant_layout)recipe->layout,
+                           recipe->division_given || recipe->quant_like_given);
+    return rules;
+}
+
 enum dti_status dti_recipe_settle(struct dti_quant_target *target, const struct dti_recipe *recipe,
                                   struct dti_error *reterr)
 {
