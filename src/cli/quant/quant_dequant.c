@@ -32,7 +32,7 @@ static const struct dti_rewrite_command command = {
     .kept = kept,
     .open = dti_dequant_view,
     .document = dti_document_dequant,
-    .human = dti_dequant_human,
+    .page = &dti_dequant_page,
     .fails = fails,
 };
 

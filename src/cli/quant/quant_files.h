@@ -17,6 +17,6 @@ struct quant_file {
 void dti_quant_file_describe(struct dti_rewrite_job *job);
 bool dti_quant_file_fails(const struct dti_rewrite_job *job);
 /* quant_file_human.c: */
-enum dti_status dti_quant_file_human(struct dti_rewrite_job *job, struct dti_error *reterr);
+extern const struct dti_rewrite_page dti_quant_page;
 
 #endif

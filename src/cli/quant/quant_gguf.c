@@ -178,7 +178,7 @@ static const struct dti_rewrite_command command = {
     .open = open_view,
     .describe = dti_quant_file_describe,
     .document = dti_document_quant_file,
-    .human = dti_quant_file_human,
+    .page = &dti_quant_page,
     .fails = dti_quant_file_fails,
 };
 
