@@ -5,19 +5,26 @@
 
 #include <string.h>
 
-/* The next of a list with commas; *at is NULL after the last. */
-static enum dti_status next_via(const char **at, struct dti_format *ret, struct dti_error *reterr)
+enum dti_status dti_each_dtype(const char *list, dti_add_dtype_fn *add, void *context,
+                               struct dti_error *reterr)
 {
-    char name[DTI_NAME_SIZE];
-    const char *note;
-    const size_t length = strcspn(*at, ",");
-    if (length >= sizeof name)
-        return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, *at, length, "unknown dtype %s",
-                             DTI_QUOTED(*at, length));
-    memcpy(name, *at, length);
-    name[length] = '\0';
-    *at = (*at)[length] == ',' ? *at + length + 1 : NULL;
-    return dti_format_lookup(name, ret, &note, reterr);
+    char name[128];
+    for (const char *at = list;; at++) {
+        const size_t length = strcspn(at, ",");
+        if (length == 0)
+            return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, list, strlen(list),
+                                 "%s has a comma without a dtype next to it",
+                                 DTI_QUOTED(list, strlen(list)));
+        if (length >= sizeof name)
+            return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, at, length, "unknown dtype %s",
+                                 DTI_QUOTED(at, length));
+        memcpy(name, at, length);
+        name[length] = '\0';
+        const enum dti_status status = add(context, name, reterr);
+        at += length;
+        if (status != DTI_OK || *at == '\0')
+            return status;
+    }
 }
 
 struct dti_policy dti_recipe_policy(const struct dti_recipe *recipe)
@@ -42,6 +49,15 @@ void dti_recipe_request_cast(struct dti_rewrite_request *ret, const struct dti_r
     };
 }
 
+static enum dti_status add_via(void *context, const char *name, struct dti_error *reterr)
+{
+    struct dti_cast *const cast = context;
+    const char *note;
+    if (cast->via_count == DTI_VIA_MAX)
+        return dti_fail(reterr, DTI_USAGE, "a route has at most %d dtypes", DTI_VIA_MAX);
+    return dti_format_lookup(name, &cast->via[cast->via_count++], &note, reterr);
+}
+
 static enum dti_status prepare_cast(struct dti_rewrite_request *ret,
                                     const struct dti_recipe *recipe, struct dti_error *reterr)
 {
@@ -52,10 +68,8 @@ static enum dti_status prepare_cast(struct dti_rewrite_request *ret,
     enum dti_status status = dti_format_lookup(recipe->dtype, &cast.dst, &note, reterr);
     if (status == DTI_OK && cast.dst.kind == DTI_KIND_COMPLEX)
         status = dti_fail(reterr, DTI_WRONG_KIND, "tensors are not cast to %s", cast.dst.name);
-    for (const char *at = recipe->via; at && status == DTI_OK; cast.via_count++)
-        status = cast.via_count == DTI_VIA_MAX
-                     ? dti_fail(reterr, DTI_USAGE, "a route has at most %d dtypes", DTI_VIA_MAX)
-                     : next_via(&at, &cast.via[cast.via_count], reterr);
+    if (status == DTI_OK && recipe->via)
+        status = dti_each_dtype(recipe->via, add_via, &cast, reterr);
     if (status != DTI_OK)
         return status;
     if (recipe->like_given &&

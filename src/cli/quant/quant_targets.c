@@ -99,27 +99,22 @@ static enum dti_status fit_options(const struct quant_args *args,
     return DTI_OK;
 }
 
-/* Looks up one name of a comma-separated list, length bytes long. */
-static enum dti_status find(const struct dti_context *cx, const char *names, const char *at,
-                            size_t length, bool full, struct dti_quant_target *ret,
-                            struct dti_error *reterr)
+struct targets {
+    const struct dti_context *cx;
+    struct dti_quant_target *list;
+    size_t count;
+};
+
+static enum dti_status add(void *context, const char *name, struct dti_error *reterr)
 {
-    char name[128];
-    if (length == 0 || length >= sizeof name) {
-        const char *const what = length == 0 ? names : at;
-        const size_t size = length == 0 ? strlen(names) : length;
-        return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, what, size,
-                             length == 0 ? "%s has a comma without a dtype next to it"
-                                         : "unknown dtype %s",
-                             DTI_QUOTED(what, size));
-    }
-    if (full)
+    struct targets *const targets = context;
+    struct dti_quant_target *const target = &targets->list[targets->count];
+    if (targets->count == QUANT_TARGETS_MAX)
         return dti_fail(reterr, DTI_USAGE, "at most %d dtypes at once", QUANT_TARGETS_MAX);
-    memcpy(name, at, length);
-    name[length] = '\0';
-    const enum dti_status status = dti_quant_target_find(ret, name, reterr);
-    if (status == DTI_OK && ret->note)
-        dti_warn(cx, "%s", ret->note);
+    const enum dti_status status = dti_quant_target_find(target, name, reterr);
+    targets->count += status == DTI_OK;
+    if (status == DTI_OK && target->note)
+        dti_warn(targets->cx, "%s", target->note);
     return status;
 }
 
@@ -131,26 +126,19 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
     if (status != DTI_OK)
         return status;
     struct dti_quant_target *const list = calloc(QUANT_TARGETS_MAX, sizeof *list);
+    struct targets targets = {.cx = cx, .list = list};
     if (!list)
         return dti_no_memory(reterr);
-    size_t count = 0;
-    for (const char *at = names; status == DTI_OK; at++) {
-        const size_t length = strcspn(at, ",");
-        status = find(cx, names, at, length, count == QUANT_TARGETS_MAX, &list[count], reterr);
-        count += status == DTI_OK;
-        at += length;
-        if (*at == '\0')
-            break;
-    }
+    status = dti_each_dtype(names, add, &targets, reterr);
     if (status == DTI_OK)
-        status = fit_options(args, list, count, reterr);
-    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        status = fit_options(args, list, targets.count, reterr);
+    for (size_t i = 0; i < targets.count && status == DTI_OK; i++)
         status = dti_recipe_settle(&list[i], &args->recipe, reterr);
     if (status != DTI_OK) {
         free(list);
         return status;
     }
     *ret_list = list;
-    *ret_count = count;
+    *ret_count = targets.count;
     return DTI_OK;
 }

@@ -21,47 +21,13 @@ static const enum dti_dtype ladder[] = {
 
 enum { DTYPES_MAX = 256 };
 
-/* A name in a list that is empty or longer than that of any dtype. */
-static enum dti_status bad_list(const char *list, const char *name, size_t length,
-                                struct dti_error *reterr)
+static enum dti_status each_dtype(const char *list, dti_add_dtype_fn *add, struct dti_cast_job *job,
+                                  struct dti_error *reterr)
 {
-    if (list[0] == '\0') {
-        length = 0;
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "missing name of a dtype; 'dtinfo list' shows all dtypes");
-    } else if (length == 0) {
-        name = list;
-        length = strlen(list);
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s has a comma without a dtype next to it",
-                       DTI_QUOTED(name, length));
-    } else {
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s", DTI_QUOTED(name, length));
-    }
-    dti_error_argument(reterr, name, length);
-    return DTI_UNKNOWN_DTYPE;
-}
-
-/* Calls add(context, name) for each name of a comma-separated list. */
-static enum dti_status for_each_name(const char *list,
-                                     enum dti_status (*add)(struct dti_cast_job *, const char *,
-                                                            struct dti_error *),
-                                     struct dti_cast_job *job, struct dti_error *reterr)
-{
-    char name[128];
-    const char *at = list;
-    for (;;) {
-        size_t length = strcspn(at, ",");
-        if (length == 0 || length >= sizeof name)
-            return bad_list(list, at, length, reterr);
-        memcpy(name, at, length);
-        name[length] = '\0';
-        enum dti_status status = add(job, name, reterr);
-        if (status != DTI_OK)
-            return status;
-        if (at[length] == '\0')
-            return DTI_OK;
-        at += length + 1;
-    }
+    if (list[0] == '\0')
+        return dti_fail(reterr, DTI_UNKNOWN_DTYPE,
+                        "missing name of a dtype; 'dtinfo list' shows all dtypes");
+    return dti_each_dtype(list, add, job, reterr);
 }
 
 static enum dti_status lookup(struct dti_cast_job *job, const char *name, struct dti_format *ret,
@@ -77,8 +43,9 @@ static enum dti_status lookup(struct dti_cast_job *job, const char *name, struct
     return DTI_OK;
 }
 
-static enum dti_status add_via(struct dti_cast_job *job, const char *name, struct dti_error *reterr)
+static enum dti_status add_via(void *context, const char *name, struct dti_error *reterr)
 {
+    struct dti_cast_job *const job = context;
     struct dti_format *via = &job->via[job->via_count];
     if (job->via_count == DTI_VIA_MAX)
         return dti_fail(reterr, DTI_USAGE, "--via takes at most %d dtypes", DTI_VIA_MAX);
@@ -143,9 +110,9 @@ static enum dti_status add_target(struct dti_cast_job *job, const struct dti_for
     return DTI_OK;
 }
 
-static enum dti_status add_named_target(struct dti_cast_job *job, const char *name,
-                                        struct dti_error *reterr)
+static enum dti_status add_named_target(void *context, const char *name, struct dti_error *reterr)
 {
+    struct dti_cast_job *const job = context;
     struct dti_format dtype;
     enum dti_status status = DTI_OK;
     if (strcmp(name, "all") == 0) {
@@ -184,9 +151,9 @@ enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_pol
     if (status != DTI_OK)
         return status;
     if (args->recipe.via)
-        status = for_each_name(args->recipe.via, add_via, ret, reterr);
+        status = each_dtype(args->recipe.via, add_via, ret, reterr);
     if (status == DTI_OK)
-        status = for_each_name(dtypes, add_named_target, ret, reterr);
+        status = each_dtype(dtypes, add_named_target, ret, reterr);
     if (status != DTI_OK)
         dti_cast_job_free(ret);
     return status;
