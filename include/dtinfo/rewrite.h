@@ -36,7 +36,7 @@ enum dti_fate {
 
 /* DTI_RECIPE_DEQUANTIZE is the cast of a view, DTI_RECIPE_TRANSCODE the copy of one: see
  * file_dequant.h and file_transcode.h. DTI_RECIPE_ENCODE makes blocks of GGUF of a view. */
-enum dti_recipe {
+enum dti_rewrite_kind {
     DTI_RECIPE_CAST,
     DTI_RECIPE_DEQUANTIZE,
     DTI_RECIPE_QUANTIZE,
@@ -90,7 +90,7 @@ struct dti_run_part {
 };
 
 struct dti_rewrite_request {
-    enum dti_recipe recipe;
+    enum dti_rewrite_kind recipe;
     struct dti_cast_recipe cast;      /* DTI_RECIPE_CAST, DTI_RECIPE_DEQUANTIZE */
     struct dti_encode_recipe encode;  /* DTI_RECIPE_ENCODE */
     struct dti_file_dequant *dequant; /* DTI_RECIPE_DEQUANTIZE, DTI_RECIPE_ENCODE: whose view the

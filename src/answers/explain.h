@@ -26,7 +26,7 @@ enum { DTI_EXPLAIN_COUNTED = 1 << 20 }; /* elements that others are counted by *
 struct dti_explain_result {
     struct dti_made_pair pair; /* not set for a side that lacks it */
     enum dti_explain_outcome outcome;
-    const struct dti_made *made; /* FOUND, DIFFERS */
+    const struct dti_recipe *made; /* FOUND, DIFFERS */
     size_t others; /* FOUND, if counted: other recipes that give the same bytes, of casts at the
                     * beginning of the tensor */
     bool counted;
@@ -36,7 +36,7 @@ struct dti_explain_result {
 
 /* A recipe in the words of the command line. Returns buffer. */
 enum { DTI_MADE_WORDS = 512 };
-typedef const char *dti_made_words_fn(char buffer[DTI_MADE_WORDS], const struct dti_made *made);
+typedef const char *dti_made_words_fn(char buffer[DTI_MADE_WORDS], const struct dti_recipe *made);
 
 struct dti_explain {
     struct dti_container *a, *b;
@@ -50,7 +50,7 @@ struct dti_explain {
     size_t result_count;
     size_t outcomes[DTI_EXPLAIN_OUTCOMES];
     size_t kept, tensors;   /* of b: those explained as kept, and all */
-    struct dti_made **made; /* what results point at */
+    struct dti_recipe **made; /* what results point at */
     size_t made_count;
 };
 

@@ -88,13 +88,13 @@ enum dti_status dti_explain_try(struct explain_search *search, size_t recipe,
 }
 
 enum dti_status dti_explain_keep(struct explain_search *search, size_t recipe,
-                                 const struct dti_made **ret, struct dti_error *reterr)
+                                 const struct dti_recipe **ret, struct dti_error *reterr)
 {
     struct dti_explain *const explain = search->explain;
-    struct dti_made *const made = malloc(sizeof *made);
-    struct dti_made **more = explain->made;
+    struct dti_recipe *const made = malloc(sizeof *made);
+    struct dti_recipe **more = explain->made;
     if (made && (explain->made_count & (explain->made_count - 1)) == 0)
-        more = realloc(explain->made, 2 * (explain->made_count + 1) * sizeof(struct dti_made *));
+        more = realloc(explain->made, 2 * (explain->made_count + 1) * sizeof(struct dti_recipe *));
     if (!made || !more) {
         free(made);
         return dti_no_memory(reterr);
@@ -135,7 +135,7 @@ static enum dti_status try_pieces(struct explain_search *search, size_t recipe,
                                   struct dti_verdict *ret, bool *ret_refused,
                                   struct dti_error *reterr)
 {
-    const struct dti_made *const made = &search->space.list[recipe];
+    const struct dti_recipe *const made = &search->space.list[recipe];
     const uint64_t size = counted_of(search, pair);
     const uint64_t all = search->files.b->tensors[pair->b].elements;
     struct explain_piece piece = {.elements = size};
@@ -230,7 +230,7 @@ static enum dti_status count_others(struct explain_search *search,
 /* One recipe on all that are left of a kind; those that it explains have it. */
 static enum dti_status try_all(struct explain_search *search, size_t recipe,
                                const struct explain_work *work, size_t count,
-                               const struct dti_made *made, struct dti_error *reterr)
+                               const struct dti_recipe *made, struct dti_error *reterr)
 {
     const struct dti_scan_options *const options = &search->explain->reading.options;
     const struct dti_judge_options how = {.team = options->team, .max_memory = options->max_memory};

@@ -44,7 +44,7 @@ enum dti_status dti_explain_try(struct explain_search *search, size_t recipe,
                                 struct dti_error *reterr);
 /* Keeps a recipe for the results that it explains, or explains best. */
 enum dti_status dti_explain_keep(struct explain_search *search, size_t recipe,
-                                 const struct dti_made **ret, struct dti_error *reterr);
+                                 const struct dti_recipe **ret, struct dti_error *reterr);
 
 /* Settles all small tensors of a kind that are left: as a search for each would, but that each gets
  * the first recipe of the space, and others are not counted. */

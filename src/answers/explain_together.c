@@ -21,7 +21,7 @@ struct together {
     struct together_one *list;
     size_t count;
     size_t *places;               /* in the list, of those that are tried */
-    const struct dti_made **made; /* of the space, where it was kept */
+    const struct dti_recipe **made; /* of the space, where it was kept */
 };
 
 static bool is_small(const struct explain_search *search, const struct dti_explain_result *result)
@@ -142,7 +142,7 @@ enum dti_status dti_explain_together(struct explain_search *search, const struct
     struct together job = {.search = search};
     job.list = calloc(search->room + 1, sizeof *job.list);
     job.places = calloc(search->room + 1, sizeof *job.places);
-    job.made = calloc(search->space.count + 1, sizeof(const struct dti_made *));
+    job.made = calloc(search->space.count + 1, sizeof(const struct dti_recipe *));
     const enum dti_status status =
         job.list && job.places && job.made ? run(&job, work, count, reterr) : dti_no_memory(reterr);
     free(job.list);

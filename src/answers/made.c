@@ -1,105 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A recipe becomes the request of a rewrite, which is judged against another file. */
+ * The rewrite of a recipe is judged against another file. */
 #include "answers/made.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "containers/name_order.h"
-
-/* The next of a list with commas; *at is NULL after the last. */
-static enum dti_status next_via(const char **at, struct dti_format *ret, struct dti_error *reterr)
-{
-    char name[DTI_NAME_SIZE];
-    const char *note;
-    const size_t length = strcspn(*at, ",");
-    if (length >= sizeof name)
-        return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, *at, length, "unknown dtype %s",
-                             DTI_QUOTED(*at, length));
-    memcpy(name, *at, length);
-    name[length] = '\0';
-    *at = (*at)[length] == ',' ? *at + length + 1 : NULL;
-    return dti_format_lookup(name, ret, &note, reterr);
-}
-
-static enum dti_status prepare_cast(struct dti_cast_recipe *ret, const struct dti_made *made,
-                                    struct dti_error *reterr)
-{
-    const char *note;
-    struct dti_cast *const cast = &ret->cast;
-    enum dti_status status = dti_format_lookup(made->dtype, &cast->dst, &note, reterr);
-    if (status == DTI_OK && cast->dst.kind == DTI_KIND_COMPLEX)
-        status = dti_fail(reterr, DTI_WRONG_KIND, "tensors are not cast to %s", cast->dst.name);
-    for (const char *at = made->via; at && status == DTI_OK; cast->via_count++)
-        status = cast->via_count == DTI_VIA_MAX
-                     ? dti_fail(reterr, DTI_USAGE, "a route has at most %d dtypes", DTI_VIA_MAX)
-                     : next_via(&at, &cast->via[cast->via_count], reterr);
-    if (status != DTI_OK)
-        return status;
-    cast->policy.round = (enum dti_round)made->round;
-    cast->policy.overflow = (enum dti_overflow)made->overflow;
-    cast->policy.nan = (enum dti_nan)made->nan;
-    cast->round_given = made->round_given;
-    if (made->like_given &&
-        (made->round_given || made->overflow_given || made->nan_given || made->via))
-        return dti_fail(reterr, DTI_USAGE, "like sets round, overflow, nan and via");
-    if (made->like_given) {
-        ret->rule = dti_stack_find((enum dti_stack)made->like, &cast->dst);
-        if (!ret->rule)
-            return dti_fail(reterr, DTI_WRONG_KIND, "%s has no %s",
-                            dti_stack_name((enum dti_stack)made->like), cast->dst.name);
-    }
-    ret->ints = made->ints;
-    ret->packing_given = made->packing_given;
-    ret->from_packing_given = made->from_packing_given;
-    ret->packing = (enum dti_packing)made->packing;
-    ret->from_packing = (enum dti_packing)made->from_packing;
-    return DTI_OK;
-}
-
-static enum dti_status prepare_quant(struct dti_made_request *ret, const struct dti_made *made,
-                                     struct dti_error *reterr)
-{
-    struct dti_quant_target *const target = &ret->target;
-    struct dti_quant_rules rules = made->rules;
-    const enum dti_quant_layout layout = (enum dti_quant_layout)made->layout;
-    const enum dti_status status = dti_quant_target_find(target, made->dtype, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (made->quant_like_given && (made->symmetry_given || made->division_given))
-        return dti_fail(reterr, DTI_USAGE, "like sets symmetry and division");
-    rules.axis = (int64_t)made->axis;
-    dti_quant_rules_settle(&rules, layout, made->division_given || made->quant_like_given);
-    dti_quant_target_settle(target, &rules);
-    ret->request.quantize = (struct dti_quantize_recipe){
-        .scheme = target->scheme,
-        .dtype = target->name,
-        .layout = layout,
-        .has_axis = target->has_axis,
-        .axis = target->axis,
-        .pad = made->pad,
-        .high = target->order == DTI_BLOCK_HIGH,
-        .fused = target->tensor_scale == DTI_TENSOR_SCALE_AUTO,
-    };
-    ret->request.quantize.scheme.nested = made->nested;
-    return DTI_OK;
-}
-
-enum dti_status dti_made_prepare(struct dti_made_request *ret, const struct dti_made *made,
-                                 enum dti_container_kind kind, enum dti_level level,
-                                 struct dti_error *reterr)
-{
-    memset(ret, 0, sizeof *ret);
-    ret->request.level = level;
-    ret->request.kind = kind;
-    ret->request.path = "";
-    ret->request.recipe = made->by == DTI_MADE_QUANT     ? DTI_RECIPE_QUANTIZE
-                          : made->by == DTI_MADE_DEQUANT ? DTI_RECIPE_DEQUANTIZE
-                                                         : DTI_RECIPE_CAST;
-    return made->by == DTI_MADE_QUANT ? prepare_quant(ret, made, reterr)
-                                      : prepare_cast(&ret->request.cast, made, reterr);
-}
 
 static struct dti_container *stored_of(struct dti_container *container)
 {
@@ -220,7 +127,7 @@ static bool is_grave(enum dti_status status)
            status == DTI_UNAVAILABLE;
 }
 
-static enum dti_status judge_rewrite(struct dti_made_files *files, const struct dti_made *made,
+static enum dti_status judge_rewrite(struct dti_made_files *files, const struct dti_recipe *made,
                                      const struct dti_made_pair *pairs, size_t count,
                                      const struct dti_judge_options *options,
                                      struct dti_verdict *ret, bool *ret_refused,
@@ -239,24 +146,24 @@ static enum dti_status judge_rewrite(struct dti_made_files *files, const struct 
         files->a->tensor_count == 1 && files->b->tensor_count == 1 && !files->b->stored;
     const struct dti_judge_other first = {.container = files->other.container};
     struct made_choice choice = {.tensors = NULL};
-    struct dti_made_request made_request;
+    struct dti_rewrite_request request = {
+        .kind = kind_of(files), .level = files->level, .path = ""};
+    struct dti_quant_target target;
     struct dti_rewrite *rewrite = NULL;
-    enum dti_status status =
-        dti_made_prepare(&made_request, made, kind_of(files), files->level, reterr);
+    enum dti_status status = dti_recipe_prepare(&request, &target, made, reterr);
     if (status == DTI_OK && !choose(&choice, files, stored, pairs, count, &options->elements))
         status = dti_no_memory(reterr);
-    struct dti_rewrite_request *const request = &made_request.request;
-    request->whole = stored ? stored_of(files->a) : files->a;
-    request->places = choice.places;
+    request.whole = stored ? stored_of(files->a) : files->a;
+    request.places = choice.places;
     if (status == DTI_OK && options->skip > 0)
-        request->skip = options->skip / 8 *
-                        dti_format_stored_bits(choice.tensors[0].format, &choice.tensors[0].layout);
-    request->row_major = !files->b->tensors[pairs[0].b].fortran;
-    request->dequant = stored ? NULL : files->a->own;
+        request.skip = options->skip / 8 *
+                       dti_format_stored_bits(choice.tensors[0].format, &choice.tensors[0].layout);
+    request.row_major = !files->b->tensors[pairs[0].b].fortran;
+    request.dequant = stored ? NULL : files->a->own;
     if (status == DTI_OK)
-        status = find_fused(files, request, reterr);
+        status = find_fused(files, &request, reterr);
     if (status == DTI_OK)
-        status = dti_rewrite_new(&rewrite, &choice.container, request, reterr);
+        status = dti_rewrite_new(&rewrite, &choice.container, &request, reterr);
     bool refused = status != DTI_OK && !is_grave(status);
     if (status == DTI_OK) {
         status = dti_judge_rewrite(rewrite, alone ? &first : &files->other, choice.part_counts,
@@ -329,7 +236,7 @@ static bool may_be_kept(const struct dti_made_files *files, const struct dti_mad
 }
 
 /* Parts become copies; the verdict of a pair is that of the first part that differs. */
-static enum dti_status judge_copies(struct dti_made_files *files, const struct dti_made *made,
+static enum dti_status judge_copies(struct dti_made_files *files, const struct dti_recipe *made,
                                     const struct dti_made_pair *pairs, size_t count,
                                     const struct dti_judge_options *options,
                                     struct dti_verdict *ret, bool *ret_refused,
@@ -370,7 +277,7 @@ static enum dti_status judge_copies(struct dti_made_files *files, const struct d
     return *ret_refused ? DTI_OK : status;
 }
 
-enum dti_status dti_made_judge(struct dti_made_files *files, const struct dti_made *made,
+enum dti_status dti_made_judge(struct dti_made_files *files, const struct dti_recipe *made,
                                const struct dti_made_pair *pairs, size_t count,
                                const struct dti_judge_options *options, struct dti_verdict *ret,
                                bool *ret_refused, struct dti_error *reterr)

@@ -8,11 +8,11 @@
 #include "answers/made.h"
 #include "files/stored/fused_modules.h"
 
-static void add(struct dti_made_list *list, struct dti_made made)
+static void add(struct dti_made_list *list, struct dti_recipe made)
 {
     if (list->count == list->capacity && !list->failed) {
         const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        struct dti_made *const more = realloc(list->list, capacity * sizeof *more);
+        struct dti_recipe *const more = realloc(list->list, capacity * sizeof *more);
         list->failed = !more;
         if (more) {
             list->list = more;
@@ -24,34 +24,34 @@ static void add(struct dti_made_list *list, struct dti_made made)
 }
 
 /* Copies of a recipe with one more option. */
-static struct dti_made rounded(struct dti_made made, int round)
+static struct dti_recipe rounded(struct dti_recipe made, int round)
 {
     made.round = round;
     made.round_given = true;
     made.then = true;
     return made;
 }
-static struct dti_made clamped(struct dti_made made, int overflow)
+static struct dti_recipe clamped(struct dti_recipe made, int overflow)
 {
     made.overflow = overflow;
     made.overflow_given = true;
     made.then = true;
     return made;
 }
-static struct dti_made canonical(struct dti_made made)
+static struct dti_recipe canonical(struct dti_recipe made)
 {
     made.nan = DTI_NAN_CANONICAL;
     made.nan_given = true;
     made.then = true;
     return made;
 }
-static struct dti_made routed(struct dti_made made, const char *via)
+static struct dti_recipe routed(struct dti_recipe made, const char *via)
 {
     made.via = via;
     made.then = true;
     return made;
 }
-static struct dti_made like(struct dti_made made, int stack)
+static struct dti_recipe like(struct dti_recipe made, int stack)
 {
     made.like = stack;
     made.like_given = true;
@@ -81,7 +81,7 @@ static const char *step_of(size_t at, const struct dti_format *from, const struc
 }
 
 /* All casts of elements that differ in policies and route; made: packings and dtype. */
-static void add_casts(struct dti_made_list *list, const struct dti_made *made,
+static void add_casts(struct dti_made_list *list, const struct dti_recipe *made,
                       const struct dti_format *from, const struct dti_format *to)
 {
     const bool integer = dti_format_is_integer(to);
@@ -129,7 +129,7 @@ static bool is_packed(const struct dti_container *container, const struct dti_fo
 }
 
 /* With both orders of codes that share bytes, where files leave them open. */
-static void add_packed_casts(struct dti_made_list *list, struct dti_made made,
+static void add_packed_casts(struct dti_made_list *list, struct dti_recipe made,
                              const struct dti_container *a, const struct dti_format *from,
                              const struct dti_container *b, const struct dti_format *to)
 {
@@ -145,7 +145,7 @@ static void add_packed_casts(struct dti_made_list *list, struct dti_made made,
     }
 }
 
-static void add_divisions(struct dti_made_list *list, struct dti_made made, int usual)
+static void add_divisions(struct dti_made_list *list, struct dti_recipe made, int usual)
 {
     add(list, made);
     made.division_given = true;
@@ -156,14 +156,14 @@ static void add_divisions(struct dti_made_list *list, struct dti_made made, int 
     }
 }
 
-static struct dti_made as_torch(struct dti_made made)
+static struct dti_recipe as_torch(struct dti_recipe made)
 {
     made.rules.like = DTI_QUANT_LIKE_TORCH;
     made.quant_like_given = true;
     return made;
 }
 
-static void add_symmetries(struct dti_made_list *list, struct dti_made made)
+static void add_symmetries(struct dti_made_list *list, struct dti_recipe made)
 {
     add_divisions(list, made, DTI_DIVIDE_TRUE);
     add(list, as_torch(made));
@@ -173,7 +173,7 @@ static void add_symmetries(struct dti_made_list *list, struct dti_made made)
     add_divisions(list, made, DTI_DIVIDE_TRUE);
 }
 
-static void add_affine(struct dti_made_list *list, struct dti_made made,
+static void add_affine(struct dti_made_list *list, struct dti_recipe made,
                        const struct dti_format *code, bool zero_points)
 {
     if (!dti_format_is_integer(code)) {
@@ -193,17 +193,14 @@ static void add_affine(struct dti_made_list *list, struct dti_made made,
 }
 
 /* Without a scale of the tensor files have one all the same: 1. */
-static void add_nv(struct dti_made_list *list, struct dti_made made, const struct dti_tensor *to)
+static void add_nv(struct dti_made_list *list, struct dti_recipe made, const struct dti_tensor *to)
 {
-    static const enum dti_tensor_scale sources[] = {DTI_TENSOR_SCALE_AUTO, DTI_TENSOR_SCALE_OWN,
-                                                    DTI_TENSOR_SCALE_NONE};
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        if (sources[i] != DTI_TENSOR_SCALE_NONE && !to->quantized->tensor_scale)
+    const bool scaled = to->quantized->tensor_scale;
+    const char *const sources[] = {"auto", "own", "none"};
+    for (size_t i = scaled ? 0 : 2; i < sizeof sources / sizeof *sources; i++) {
+        if (i == 1 && !dti_made_may_be_fused(to))
             continue;
-        if (sources[i] == DTI_TENSOR_SCALE_OWN && !dti_made_may_be_fused(to))
-            continue;
-        made.tensor_scale_given = sources[i] != DTI_TENSOR_SCALE_AUTO;
-        made.rules.tensor_scale = (int)sources[i];
+        made.tensor_scale = i > 0 ? sources[i] : NULL;
         for (int scale = DTI_NV_SIX; scale <= DTI_NV_FOUR_SIX; scale++) {
             made.rules.nv_scale = scale;
             made.nv_scale_given = scale != DTI_NV_SIX;
@@ -212,7 +209,7 @@ static void add_nv(struct dti_made_list *list, struct dti_made made, const struc
     }
 }
 
-static void add_blocks(struct dti_made_list *list, struct dti_made made,
+static void add_blocks(struct dti_made_list *list, struct dti_recipe made,
                        const struct dti_block_format *block, const struct dti_tensor *to)
 {
     const struct dti_dequant_form *const form = to->quantized;
@@ -246,8 +243,10 @@ bool dti_made_may_be_fused(const struct dti_tensor *to)
 }
 
 /* What the form says. False: no recipe writes it. */
-static bool begin_quant(struct dti_made *made, const struct dti_tensor *to)
+static bool begin_quant(struct dti_recipe *made, const struct dti_tensor *to)
 {
+    static const char axes[DTI_QUANT_RANK_MAX][3] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
+                                                     "8", "9", "10", "11", "12", "13", "14", "15"};
     const struct dti_dequant_form *const form = to->quantized;
     size_t layout = 0;
     while (layout < DTI_LAYOUT_COUNT &&
@@ -259,13 +258,13 @@ static bool begin_quant(struct dti_made *made, const struct dti_tensor *to)
     made->layout = (int)layout;
     const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)layout);
     const unsigned usual = form->per == DTI_PER_CHANNEL || to->rank == 0 ? 0 : to->rank - 1;
-    made->rules.has_axis = form->per != DTI_PER_TENSOR && !flat && form->axis != usual;
-    made->axis = form->axis;
+    made->axis =
+        form->per != DTI_PER_TENSOR && !flat && form->axis != usual ? axes[form->axis] : NULL;
     return true;
 }
 
 /* Recipes for one row of the layout. */
-static void add_row(struct dti_made_list *list, struct dti_made made,
+static void add_row(struct dti_made_list *list, struct dti_recipe made,
                     const struct dti_quant_row *row, const struct dti_tensor *to)
 {
     const struct dti_dequant_form *const form = to->quantized;
@@ -307,7 +306,7 @@ static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_r
            (!row->block || group == row->block->length);
 }
 
-static void add_quants(struct dti_made_list *list, struct dti_made made,
+static void add_quants(struct dti_made_list *list, struct dti_recipe made,
                        const struct dti_tensor *to)
 {
     const struct dti_dequant_form *const form = to->quantized;
@@ -327,7 +326,7 @@ bool dti_made_space(struct dti_made_list *ret, const struct dti_container *a,
                     const struct dti_tensor *from, const struct dti_container *b,
                     const struct dti_tensor *to)
 {
-    struct dti_made made = {.by = DTI_MADE_KEPT};
+    struct dti_recipe made = {.by = DTI_MADE_KEPT};
     if (!from->quantized == !to->quantized)
         add(ret, made);
     if (from->refusal || to->refusal || !from->format || !to->format ||

@@ -12,7 +12,7 @@ static const struct dti_dequant_form *form_of(const struct dti_rewrite *rewrite,
 struct dti_rewrite_origin dti_rewrite_origin(const struct dti_rewrite *rewrite, size_t at)
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
-    const enum dti_recipe recipe = rewrite->request.recipe;
+    const enum dti_rewrite_kind recipe = rewrite->request.recipe;
     if (recipe == DTI_RECIPE_ENCODE || recipe == DTI_RECIPE_DEQUANTIZE) {
         const struct dti_dequant_form *const form = form_of(rewrite, at);
         if (form->dtype)
@@ -101,7 +101,7 @@ static const char *layout_of(const struct dti_rewrite_request *request)
 static void sum_bytes(struct dti_rewrite_answer *answer)
 {
     const struct dti_rewrite *const rewrite = answer->rewrite;
-    const enum dti_recipe recipe = rewrite->request.recipe;
+    const enum dti_rewrite_kind recipe = rewrite->request.recipe;
     answer->input.data_bytes = rewrite->input_bytes;
     answer->changed_bytes = rewrite->changed_input;
     if (recipe == DTI_RECIPE_TRANSCODE)

@@ -10,7 +10,7 @@
 struct dti_verify_row {
     const char *name; /* of a tensor */
     size_t name_length;
-    const struct dti_made *made; /* NULL: it is not made */
+    const struct dti_recipe *made; /* NULL: it is not made */
 };
 
 struct dti_verify_problem {
@@ -29,7 +29,7 @@ struct dti_verify {
     const char *recipe_path;
     size_t row_count;
     const struct dti_verify_row *rows;
-    const struct dti_made *all; /* of tensors that no row names; or NULL */
+    const struct dti_recipe *all; /* of tensors that no row names; or NULL */
     /* what came of it */
     size_t tensors;                           /* that were compared */
     uint64_t bytes;                           /* of the second file, their parts */

@@ -11,7 +11,7 @@
 enum { TOGETHER = 256 << 20 }; /* bytes that are made before anything is said */
 
 struct verify_work {
-    const struct dti_made *made;
+    const struct dti_recipe *made;
     struct dti_made_pair pair;
 };
 
@@ -68,7 +68,7 @@ static enum dti_status add(struct verify_run *job, size_t b)
     struct dti_verify *const verify = job->verify;
     const struct dti_tensor *const tensor = &verify->b->tensors[b];
     const bool alone = verify->a->tensor_count == 1 && verify->b->tensor_count == 1;
-    const struct dti_made *made = verify->all;
+    const struct dti_recipe *made = verify->all;
     char why[DTI_EXPLAIN_REASON], one[DTI_SHAPE_SIZE], two[DTI_SHAPE_SIZE];
     size_t row, a = 0;
     if (dti_name_order_find(&job->rows, tensor->name, tensor->name_length, &row))

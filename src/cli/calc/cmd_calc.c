@@ -51,18 +51,16 @@ static const struct dti_choice fail_choices[] = {
 };
 
 static const struct dti_option options[] = {
-    OPT_CHOICE('r', "round", struct calc_args, policy.round, policy.round_given, "MODE",
-               dti_choice_round,
+    OPT_CHOICE('r', "round", struct calc_args, policy.recipe.round, policy.recipe.round_given,
+               "MODE", dti_choice_round,
                "rounding mode of every operation; integers truncate quotients by default",
                .matters = true, .group = "rounding"),
-    OPT_CHOICE(0, "overflow", struct calc_args, policy.overflow, policy.overflow_given, "POLICY",
-               dti_choice_overflow, "what to store for values beyond the range", .matters = true),
-    OPT_CHOICE(0, "nan", struct calc_args, policy.nan, policy.nan_given, "POLICY", dti_choice_nan,
-               "what to store for a NaN"),
+    DTI_ROW_OVERFLOW(struct calc_args, policy.recipe.overflow),
+    DTI_ROW_NAN(struct calc_args, policy.recipe.nan),
     OPT_CHOICE(0, "subnormals", struct calc_args, subnormals, subnormals_given, "POLICY",
                subnormal_choices, "what to store for subnormal results"),
-    OPT_UINT(0, "seed", struct calc_args, policy.seed, policy.seed_given, 0, UINT64_MAX, "N",
-             "seed of rand, randn and --round stochastic"),
+    OPT_UINT(0, "seed", struct calc_args, policy.recipe.seed, policy.recipe.seed_given, 0,
+             UINT64_MAX, "N", "seed of rand, randn and --round stochastic"),
     OPT_DTYPE(0, "accumulate", struct calc_args, accumulate, "DTYPE",
               "compute sums, products and functions such as softmax in this dtype, and round the "
               "result; rowmax, min and max alone, which round nothing, stay in their dtype",
@@ -136,11 +134,8 @@ static enum dti_status read_options(struct calc_job *job, struct dti_error *rete
     struct dti_dtype_operand operand;
     enum dti_status status = DTI_OK;
     job->options = (struct dti_calc_options){
-        .policy = {.round = (enum dti_round)args->policy.round,
-                   .overflow = (enum dti_overflow)args->policy.overflow,
-                   .nan = (enum dti_nan)args->policy.nan,
-                   .seed = args->policy.seed},
-        .round_given = args->policy.round_given,
+        .policy = dti_recipe_policy(&args->policy.recipe),
+        .round_given = args->policy.recipe.round_given,
         .flush = args->subnormals == SUBNORMALS_FLUSH,
         .fma = args->fma,
         .block = 1,
@@ -308,7 +303,7 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
     struct calc_job job = {
         .args = args, .cx = cx, .operands = operands, .operand_count = count - 1};
     struct dti_policy_args policy = args->policy;
-    policy.seed_given = false; /* --seed is that of random numbers, too */
+    policy.recipe.seed_given = false; /* --seed is that of random numbers, too */
     enum dti_status status = dti_calc_check_operands(operands, count, reterr);
     if (status == DTI_OK)
         status = dti_cast_job_init(&job.cast, &policy, cx, operands[count - 1], reterr);

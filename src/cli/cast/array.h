@@ -17,6 +17,7 @@ struct cast_array_args {
 
 struct cast_array {
     const struct dti_transfer_args *args;
+    const struct dti_recipe *recipe;
     const struct dti_context *cx;
     struct dti_cast_job job;     /* destination, policies, warnings, device */
     const char *path, *out_path; /* "-" for the standard streams */

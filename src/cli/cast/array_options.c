@@ -77,7 +77,7 @@ static enum dti_status check_options(const struct cast_array *array, const char 
     if (args->endian_given && array->from_text)
         return dti_fail(reterr, DTI_USAGE,
                         "--endian is the byte order of raw input; text has none: leave it out");
-    if (args->from_packing_given && array->from_text)
+    if (array->recipe->from_packing_given && array->from_text)
         return dti_fail(reterr, DTI_USAGE,
                         "--from-packing is for raw codes; text has none: leave it out");
     if (args->count_given && array->from_text)
@@ -89,13 +89,13 @@ static enum dti_status check_options(const struct cast_array *array, const char 
 /* Packing applies to codes of less than 8 bits. */
 static enum dti_status check_packing(const struct cast_array *array, struct dti_error *reterr)
 {
-    const struct dti_transfer_args *args = array->args;
+    const struct dti_recipe *const recipe = array->recipe;
     const struct dti_request *request = &array->request;
     const bool source = !array->from_text && dti_format_packs(&request->src);
     const bool result = !array->to_text && dti_format_packs(&request->cast.dst);
-    const char *option = args->packing_given && !source && !result ? "--packing"
-                         : args->from_packing_given && !source     ? "--from-packing"
-                                                                   : NULL;
+    const char *option = recipe->packing_given && !source && !result ? "--packing"
+                         : recipe->from_packing_given && !source     ? "--from-packing"
+                                                                     : NULL;
     if (!option)
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE,
@@ -123,6 +123,7 @@ static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
                                    struct dti_error *reterr)
 {
     const struct dti_transfer_args *args = array->args;
+    const struct dti_recipe *const recipe = array->recipe;
     struct dti_cast_job *job = &array->job;
     if (job->target_count != 1 || !job->targets[0].named)
         return dti_fail(reterr, DTI_USAGE, "an array goes to one dtype; %s stands for several",
@@ -134,7 +135,7 @@ static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
     struct dti_request *request = &array->request;
     request->cast = target->cast;
     request->rule = target->rule;
-    request->dst_layout = dti_file_layout(&target->dtype, (enum dti_packing)args->packing, false);
+    request->dst_layout = dti_file_layout(&target->dtype, (enum dti_packing)recipe->packing, false);
     if (array->from_text)
         return DTI_OK;
     struct dti_dtype_operand source;
@@ -148,7 +149,7 @@ static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
     request->src = source.format;
     request->src_layout = dti_file_layout(
         &source.format,
-        (enum dti_packing)(args->from_packing_given ? args->from_packing : args->packing),
+        (enum dti_packing)(recipe->from_packing_given ? recipe->from_packing : recipe->packing),
         args->endian == (int)DTI_ENDIAN_BIG);
     return DTI_OK;
 }
@@ -163,6 +164,7 @@ enum dti_status dti_cast_array_init(struct cast_array *ret,
     const char *dtype = NULL;
     memset(ret, 0, sizeof *ret);
     ret->args = args;
+    ret->recipe = &array_args->policy->recipe;
     ret->cx = cx;
     ret->from_text = args->from && dti_ascii_equal(args->from, "text");
     ret->to_text = args->as == DTI_AS_TEXT;

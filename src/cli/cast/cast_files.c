@@ -74,24 +74,12 @@ static bool lost_numbers(const struct dti_rewrite_tensor *tensor)
     return loss->overflowed > 0 || loss->to_zero > 0 || loss->no_code > 0;
 }
 
-/* The tensors that lost whole numbers, if there are several. */
-static enum dti_status put_worst(const struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    size_t worst[DTI_REWRITE_WORST + 1], count;
-    const size_t lost = dti_rewrite_worst(job->rewrite, lost_numbers, is_worse, worst, &count);
-    if (lost == 0 || job->rewrite->changed_count < 2)
-        return DTI_OK;
-    const enum dti_status status = put_table(job, worst, count, reterr);
-    if (status == DTI_OK && lost > count)
-        (void)fprintf(dti_rewrite_line(job).out,
-                      "  ... of %zu tensors that lost numbers; -v shows all\n", lost);
-    return status;
-}
-
 static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
 {
     const struct dti_rewrite *const rewrite = job->rewrite;
     const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    if (rewrite->changed_count == 0 || !job->losses)
+        return;
     dti_loss_human_counts(job->answer.loss, line);
     dti_rewrite_errors(job, line);
     dti_loss_human_policies(&recipe->cast, recipe->rule, line);
@@ -108,17 +96,18 @@ static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
     dti_loss_human_hint(&recipe->cast, recipe->rule, job->answer.loss, line);
 }
 
-static enum dti_status human(struct dti_rewrite_job *job, struct dti_error *reterr)
+/* With -v all, else those that lost whole numbers, if there are several. */
+static enum dti_status put_tables(const struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    struct dti_line line = dti_rewrite_line(job);
-    dti_rewrite_head(job, &line);
-    const enum dti_status status = dti_rewrite_kinds(job, NULL, reterr);
-    if (job->rewrite->changed_count > 0 && job->losses)
-        put_loss(job, &line);
-    if (status == DTI_OK && job->cx->verbose)
+    if (job->cx->verbose)
         return put_table(job, NULL, job->rewrite->tensor_count, reterr);
-    return status == DTI_OK && job->losses ? put_worst(job, reterr) : status;
+    if (!job->losses || job->rewrite->changed_count < 2)
+        return DTI_OK;
+    return dti_rewrite_worst(job, lost_numbers, is_worse, put_table, "  ... of ",
+                             "tensors that lost numbers", reterr);
 }
+
+static const struct dti_rewrite_page page = {.loss = put_loss, .tables = put_tables};
 
 static bool fails(const struct dti_rewrite_job *job)
 {
@@ -131,7 +120,7 @@ static const struct dti_rewrite_command command = {
     .kept = kept,
     .describe = describe,
     .document = dti_document_cast_file,
-    .human = human,
+    .page = &page,
     .fails = fails,
 };
 

@@ -10,7 +10,7 @@
 #include "dtinfo/ascii.h"
 
 struct cast_args {
-    struct dti_policy_args policy;
+    struct dti_policy_args policy; /* first, where recipes in words look for it */
     struct cast_value_args value;
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
@@ -30,19 +30,20 @@ static const struct dti_choice from_choices[] = {
     {.name = NULL},
 };
 
+_Static_assert(offsetof(struct cast_args, policy.recipe) == 0,
+               "the rows below are those of recipes in words, too");
 static const struct dti_option options[] = {
-    OPT_CHOICE('r', "round", struct cast_args, policy.round, policy.round_given, "MODE",
-               dti_choice_round, "rounding mode; the default for integer dtypes is truncation",
-               .matters = true, .group = "rounding"),
-    OPT_CHOICE(0, "overflow", struct cast_args, policy.overflow, policy.overflow_given, "POLICY",
-               dti_choice_overflow, "what to store for values beyond the range", .matters = true),
-    OPT_CHOICE(0, "nan", struct cast_args, policy.nan, policy.nan_given, "POLICY", dti_choice_nan,
-               "what to store for a NaN"),
-    OPT_UINT(0, "seed", struct cast_args, policy.seed, policy.seed_given, 0, UINT64_MAX, "N",
-             "seed of --round stochastic"),
-    OPT_DTYPE(0, "via", struct cast_args, policy.via, "DTYPE,...",
+    OPT_CHOICE('r', "round", struct cast_args, policy.recipe.round, policy.recipe.round_given,
+               "MODE", dti_choice_round,
+               "rounding mode; the default for integer dtypes is truncation", .matters = true,
+               .group = "rounding"),
+    DTI_ROW_OVERFLOW(struct cast_args, policy.recipe.overflow),
+    DTI_ROW_NAN(struct cast_args, policy.recipe.nan),
+    OPT_UINT(0, "seed", struct cast_args, policy.recipe.seed, policy.recipe.seed_given, 0,
+             UINT64_MAX, "N", "seed of --round stochastic"),
+    OPT_DTYPE(0, "via", struct cast_args, policy.recipe.via, "DTYPE,...",
               "cast through these dtypes in turn, rounding at each", .matters = true),
-    DTI_ROW_LIKE(struct cast_args, policy.like, dti_choice_stack,
+    DTI_ROW_LIKE(struct cast_args, policy.recipe.like, dti_choice_stack,
                  "use the route and policies of this stack", .matters = true,
                  .of_models = "template"),
     DTI_ROW_FAIL_ON(struct cast_args, policy.fail_on, dti_choice_fail_on),
@@ -59,10 +60,10 @@ static const struct dti_option options[] = {
     DTI_ROW_OUTPUT(struct cast_args, transfer.output, "the file to write, '-' for standard output"),
     DTI_ROW_AS(struct cast_args, transfer.as, as_choices, "output format"),
     DTI_ROW_FORCE(struct cast_args, transfer.force, ""),
-    DTI_ROW_PACKING(struct cast_args, transfer.packing,
+    DTI_ROW_PACKING(struct cast_args, policy.recipe.packing,
                     "packing of sub-byte codes in input and output"),
-    OPT_CHOICE(0, "from-packing", struct cast_args, transfer.from_packing,
-               transfer.from_packing_given, "PACKING", dti_choice_packing,
+    OPT_CHOICE(0, "from-packing", struct cast_args, policy.recipe.from_packing,
+               policy.recipe.from_packing_given, "PACKING", dti_choice_packing,
                "the same for the input alone"),
     DTI_ROW_ENDIAN(struct cast_args, transfer.endian,
                    "byte order of raw input; raw output is little-endian"),
@@ -80,7 +81,7 @@ static const struct dti_option options[] = {
     DTI_ROW_SELECT(struct cast_args, tensors.select),
     DTI_ROW_ALLOW_UNMATCHED(struct cast_args, tensors.allow_unmatched),
     DTI_ROW_NO_COPY(struct cast_args, tensors.no_copy),
-    OPT_FLAG(0, "ints", struct cast_args, tensors.ints, "files: cast integers and bool too"),
+    OPT_FLAG(0, "ints", struct cast_args, policy.recipe.ints, "files: cast integers and bool too"),
     DTI_ROW_DRY_RUN(struct cast_args, tensors.dry_run),
     DTI_ROW_TEMPLATE(struct cast_args, tensors.model),
     DTI_ROW_SHARD_SIZE(struct cast_args, tensors.shard_size),

@@ -55,7 +55,7 @@ static void put_verdict(struct explain_view *view)
 
 /* Recipes are few: results point at one struct for each search that found one. */
 struct explain_use {
-    const struct dti_made *made;
+    const struct dti_recipe *made;
     size_t result;
 };
 

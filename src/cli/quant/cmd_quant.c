@@ -6,149 +6,38 @@
 
 #include "cli/quant/quant_args.h"
 #include "cli/shared/operand_kinds.h"
-#include "cli/shared/option_rows.h"
 #include "dtinfo/input.h"
 #include "dtinfo/remote.h"
-
-#define CHOICE(value_, name_, help_) {.name = name_, .value = value_, .help = help_},
-
-static const struct dti_choice symmetry_choices[] = {DTI_QUANT_SYMMETRIES(CHOICE){.name = NULL}};
-static const struct dti_choice division_choices[] = {DTI_QUANT_DIVISIONS(CHOICE){.name = NULL}};
-static const struct dti_choice like_choices[] = {
-    DTI_QUANT_LIKES(CHOICE){"vllm", DTI_QUANT_LIKE_VLLM, "with --dequant, " DTI_LIKE_VLLM_HELP},
-    {"pytorch", DTI_QUANT_LIKE_TORCH, ""},
-    {.name = NULL}};
-static const struct dti_choice mx_scale_choices[] = {DTI_QUANT_MX_SCALES(CHOICE){.name = NULL}};
-static const struct dti_choice nv_scale_choices[] = {DTI_QUANT_NV_SCALES(CHOICE){.name = NULL}};
-static const struct dti_choice packing_choices[] = {DTI_QUANT_ORDERS(CHOICE){.name = NULL}};
-static const struct dti_choice tensor_scale_choices[] = {
-    DTI_QUANT_TENSOR_SCALES(CHOICE){.name = NULL}};
-
-static const struct dti_choice per_choices[] = {
-    {"tensor", DTI_PER_TENSOR, "one scale (the default)"},
-    {"channel", DTI_PER_CHANNEL, "one per index along --axis"},
-    {"block", DTI_PER_GROUP, "one per --block N neighbours"},
-    {.name = NULL},
-};
-
-static const struct dti_choice event_choices[] = {
-    {"clipped", DTI_QUANT_CLIPPED, "a number lies beyond the range of codes"},
-    {"special", DTI_QUANT_SPECIAL, "there is a NaN or an infinity"},
-    {"inexact", DTI_QUANT_INEXACT, "a dequantized number differs from the given one"},
-    {.name = NULL},
-};
-
-static const struct dti_choice layout_choices[] = {
-    {"compressed-tensors", 0, "as vLLM's compressed-tensors (the default)"},
-    {"modelopt", 1, "as NVIDIA's ModelOpt"},
-    {"bitsandbytes", 2, "nf4 and bnb_fp4 as bitsandbytes stores them"},
-    {.name = NULL},
-};
-
-static const struct dti_choice as_choices[] = {
-#define ARRAY_FORM(...)
-#define FORM(id, word, kind, what, several) {word, DTI_AS_##id, several},
-#include "cli/shared/file_forms.def"
-#undef ARRAY_FORM
-#undef FORM
-    {.name = NULL},
-};
-
-static const struct dti_option options[] = {
-    OPT_TEXT(0, "min", struct quant_args, min, "VALUE",
-             "lowest number of the range (default that of the values)"),
-    OPT_TEXT(0, "max", struct quant_args, max, "VALUE", "highest number of the range"),
-    OPT_TEXT(0, "scale", struct quant_args, scale, "VALUE",
-             "use this scale instead of one from the range", .matters = true),
-    OPT_TEXT(0, "zero-point", struct quant_args, zero_point, "N",
-             "with --scale: the code of zero (default 0)"),
-    OPT_FLAG(0, "symmetric", struct quant_args, rules.symmetric,
-             "zero point in the middle (the default for int dtypes)"),
-    OPT_FLAG(0, "affine", struct quant_args, rules.affine,
-             "a zero point that fits the range (the default for uint dtypes)"),
-    OPT_CHOICE(0, "symmetry", struct quant_args, rules.symmetry, symmetry_given, "RULE",
-               symmetry_choices, "how a symmetric scale is computed"),
-    OPT_CHOICE(0, "division", struct quant_args, rules.division, division_given, "RULE",
-               division_choices, "how numbers are divided by the scale"),
-    OPT_CHOICE(0, "like", struct quant_args, rules.like, like_given, "STACK", like_choices,
-               "set division, symmetry, zero point and specials as this stack does",
-               .matters = true, .of_models = "template"),
-    OPT_CHOICE(0, "mx-scale", struct quant_args, rules.mx_scale, mx_scale_given, "RULE",
-               mx_scale_choices, "MX formats: how the power of two of a block's scale is chosen"),
-    OPT_CHOICE(0, "nv-scale", struct quant_args, rules.nv_scale, nv_scale_given, "RULE",
-               nv_scale_choices, "how the scale of a block of nvfp4 is chosen"),
-    OPT_LIST(0, "tensor-scale", struct quant_args, tensor_scale, "VALUE", tensor_scale_choices,
-             "scale of the whole tensor in nvfp4: a number, auto, own or none"),
-    OPT_CHOICE(0, "per", struct quant_args, rules.per, per_given, "WHAT", per_choices,
-               "integers and floats: what has a scale of its own"),
-    OPT_UINT(0, "block", struct quant_args, rules.block, block_given, 1, 65536, "N",
-             "integers and floats: one scale per N neighbours; with --dequant and to gguf: the "
-             "block length",
-             .matters = true),
-    OPT_TEXT(0, "axis", struct quant_args, axis, "N",
-             "files: the axis of blocks (the last) or channels (0); -1 is the last"),
-    OPT_FLAG(0, "pad", struct quant_args, pad, "files: pad rows with zeros to whole blocks",
-             .matters = true),
-    OPT_CHOICE(0, "packing", struct quant_args, rules.order, packing_given, "PACKING",
-               packing_choices, "packing of codes of less than 8 bits", .alias = "nibble"),
-    DTI_ROW_FAIL_ON(struct quant_args, fail_on, event_choices),
-    DTI_ROW_INPUT(struct quant_args, transfer.input, "the file to read", "a number"),
-    DTI_ROW_OUTPUT(struct quant_args, transfer.output, "files: the file to write"),
-    DTI_ROW_AS(struct quant_args, transfer.as, as_choices, "files: output format"),
-    DTI_ROW_FORCE(struct quant_args, transfer.force, "files: "),
-    OPT_CHOICE(0, "layout", struct quant_args, layout, layout_given, "LAYOUT", layout_choices,
-               "files: names and storage of codes and scales"),
-    OPT_FLAG(0, "nested-absmax", struct quant_args, nested,
-             "files: with --layout bitsandbytes, quantize the scales to 8 bits too",
-             .alias = "double-quant"),
-    OPT_FLAG(0, "dequant", struct quant_args, dequant, "files: dequantize to floats of DTYPE",
-             .matters = true),
-    OPT_UINT(0, "bits", struct quant_args, bits, bits_given, 1, 16, "N",
-             "files: with --dequant and to gguf, codes have N bits, overriding config.json"),
-    OPT_GLOB(0, "quant-only", struct quant_args, tensors.only, "GLOB,...",
-             "files: quantize only these tensors, keep the others", .alias = "only"),
-    OPT_GLOB(0, "type", struct quant_args, types, "GLOB=TYPE,...",
-             "gguf: types of these tensors, also fp32, fp16 or bf16; the first that fits counts"),
-    DTI_ROW_KEEP(struct quant_args, tensors.keep),
-    DTI_ROW_SELECT(struct quant_args, tensors.select),
-    DTI_ROW_ALLOW_UNMATCHED(struct quant_args, tensors.allow_unmatched),
-    DTI_ROW_NO_COPY(struct quant_args, tensors.no_copy),
-    DTI_ROW_ASSUME(struct quant_args, tensors.assume),
-    DTI_ROW_LENIENT(struct quant_args, tensors.lenient),
-    DTI_ROW_DRY_RUN(struct quant_args, tensors.dry_run),
-    DTI_ROW_TEMPLATE(struct quant_args, tensors.model),
-    DTI_ROW_SHARD_SIZE(struct quant_args, tensors.shard_size),
-    DTI_ROW_PART(struct quant_args, tensors.part),
-    DTI_ROW_FINISH(struct quant_args, tensors.finish),
-    DTI_ROW_CHECK_PARTS(struct quant_args, tensors.check_parts),
-    DTI_ROW_THREADS(struct quant_args, transfer.threads, "files: threads"),
-    DTI_ROW_MAX_MEMORY(struct quant_args, tensors.max_memory, "files: ", ""),
-    DTI_ROW_PROGRESS(struct quant_args, transfer.progress,
-                     "files: show a progress bar on standard error"),
-    OPT_END,
-};
-
-const char *dti_quant_given(const struct quant_args *args, const char *names)
-{
-    return dti_option_given(options, args, names);
-}
 
 /* Whether the operands name a file (or --input, --output, ... imply one), not values. */
 static bool is_files(const struct quant_args *args, char **operands, int count)
 {
-    const bool wanted = args->transfer.output || args->dequant || args->tensors.dry_run;
+    const bool wanted = args->transfer.output || args->recipe.dequant || args->tensors.dry_run;
     if (args->transfer.input)
         return true;
     return count > 0 && strcmp(operands[0], "-") != 0 && !dti_operand_is_number(operands[0]) &&
            (wanted || dti_is_address(operands[0]) || dti_input_there(operands[0]) != ENOENT);
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run(const void *all_args, char **operands, int count, struct dti_context *cx,
+                           struct dti_error *reterr)
 {
-    if (is_files(args, operands, operand_count))
-        return dti_quant_file(args, cx, operands, operand_count, reterr);
-    return dti_quant_values(args, cx, operands, operand_count, reterr);
+    const struct quant_args *const args = all_args;
+    if (!is_files(args, operands, count))
+        return dti_quant_values(args, cx, operands, count, reterr);
+    if (args->fail_on && args->tensors.dry_run)
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "--dry-run does not read the data, which --fail-on needs; leave one of them out");
+    if (args->recipe.dequant)
+        return dti_quant_dequant(args, cx, operands, count, reterr);
+    if (dti_quant_is_gguf(args, operands, count))
+        return dti_quant_gguf(args, cx, operands, count, reterr);
+    if (args->types || args->tensors.model)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--%s is for gguf files; give -o a name that ends in .gguf",
+                        args->types ? "type" : "template");
+    return dti_quant_file(args, cx, operands, count, reterr);
 }
 
 const struct dti_command dti_command_quant = {
@@ -184,7 +73,7 @@ const struct dti_command dti_command_quant = {
     .schema = "dtinfo.quant/1",
     .other_schemas = {"dtinfo.quant_file/1", "dtinfo.dequant/1"},
     .operands = DTI_OPERANDS_VALUE_FORMAT,
-    .options = options,
+    .options = dti_quant_options,
     .args_size = sizeof(struct quant_args),
     .run = run,
 };

@@ -5,25 +5,19 @@
 #ifndef DTINFO_CLI_QUANT_ARGS_H
 #define DTINFO_CLI_QUANT_ARGS_H
 
-#include "answers/quantized.h"
+#include "answers/recipe.h"
 #include "cli/shared/rewrite_job.h"
 #include "cli/shell/option.h"
 
 struct quant_args {
-    /* the rules */
-    struct dti_quant_rules rules; /* except the numbers, which are read for each dtype */
-    const char *min, *max, *scale, *zero_point, *tensor_scale, *axis;
-    int fail_on;   /* set of enum dti_quant_event */
-    uint64_t bits; /* files only */
-    bool symmetry_given, division_given, like_given, mx_scale_given, nv_scale_given, per_given,
-        packing_given;
-    bool block_given, pad;
+    struct dti_recipe recipe; /* first, where recipes in words look for it */
+    int fail_on;              /* set of enum dti_quant_event */
     /* files only */
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
     const char *types; /* "GLOB=TYPE,..." */
-    int layout;        /* of dti_choice_quant_layout */
-    bool layout_given, bits_given, dequant, nested;
+    uint64_t bits;
+    bool bits_given;
 };
 
 enum { QUANT_TARGETS_MAX = 64 };
@@ -34,13 +28,14 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
                                        const char *names, struct dti_quant_target **ret_list,
                                        size_t *ret_count, struct dti_error *reterr);
 
-/* The first given option of a list: dti_option_given(). */
+/* quant_options.c; and the first given one of a list, as dti_option_given() finds it. */
+extern const struct dti_option dti_quant_options[];
 const char *dti_quant_given(const struct quant_args *args, const char *names);
 
 /* quant_values.c: `quant VALUES... DTYPE`. */
 enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
                                  char **operands, int count, struct dti_error *reterr);
-/* quant_files.c: `quant FILE DTYPE -o OUT`; with --dequant the next. */
+/* quant_files.c: `quant FILE DTYPE -o OUT`, where it is none of the next. */
 enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);
 /* quant_gguf.c: `quant FILE TYPE -o OUT.gguf`. Whether it is that: by the name of the output, or

@@ -32,7 +32,7 @@ static const struct dti_rewrite_command command = {
     .kept = kept,
     .open = dti_dequant_view,
     .document = dti_document_dequant,
-    .human = dti_dequant_human,
+    .page = &dti_dequant_page,
     .fails = fails,
 };
 
@@ -43,7 +43,8 @@ static enum dti_status check_options(const struct quant_args *args, char **opera
         args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division "
               "mx-scale nv-scale per pad nested-absmax");
     const int files = args->transfer.input ? 0 : 1;
-    const bool like = args->like_given && args->rules.like != DTI_QUANT_LIKE_VLLM;
+    const bool like =
+        args->recipe.quant_like_given && args->recipe.rules.like != DTI_QUANT_LIKE_VLLM;
     if (option || like)
         return dti_fail(reterr, DTI_USAGE,
                         "--%s is for quantizing; --dequant reads it from the file: leave it out",
@@ -75,12 +76,12 @@ enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dt
     job.args = args;
     job.request.recipe = DTI_RECIPE_DEQUANTIZE;
     job.view = (struct dti_file_dequant_request){
-        .layout_given = args->layout_given,
-        .layout = (enum dti_quant_layout)args->layout,
-        .high = args->rules.order == DTI_BLOCK_HIGH,
+        .layout_given = args->recipe.layout_given,
+        .layout = (enum dti_quant_layout)args->recipe.layout,
+        .high = args->recipe.rules.order == DTI_BLOCK_HIGH,
         .bits = (unsigned)args->bits,
-        .block = args->rules.block,
-        .reciprocal = args->like_given,
+        .block = args->recipe.rules.block,
+        .reciprocal = args->recipe.quant_like_given,
         .said_by = "--bits or --block",
     };
     enum dti_status status = check_options(args, operands, count, reterr);

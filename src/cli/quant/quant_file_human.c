@@ -34,15 +34,15 @@ static void put_granularity(const struct dti_quant_target *target, struct dti_li
         dti_line_print(line, DTI_STYLE_PLAIN, " of axis %lld", (long long)target->axis);
 }
 
-static bool encodes(const struct quant_file *file)
+static bool encodes(const struct dti_rewrite_job *job)
 {
-    return file->job.request.recipe == DTI_RECIPE_ENCODE;
+    return job->request.recipe == DTI_RECIPE_ENCODE;
 }
 
 /* "  q4_k   blocks of 256 elements, 144 bytes each   layout gguf" */
-static void put_blocks(const struct quant_file *file, struct dti_line *line)
+static void put_blocks(const struct dti_rewrite_job *job, struct dti_line *line)
 {
-    const struct dti_gguf_type *const type = file->job.request.encode.type;
+    const struct dti_gguf_type *const type = job->request.encode.type;
     put(line, "  ");
     dti_line_put(line, DTI_STYLE_BOLD, type->word);
     dti_line_print(line, DTI_STYLE_PLAIN, "   blocks of %u elements, %u bytes each   layout gguf",
@@ -51,14 +51,15 @@ static void put_blocks(const struct quant_file *file, struct dti_line *line)
 }
 
 /* The recipe, as for values. */
-static void put_recipe(const struct quant_file *file, struct dti_line *line)
+static void put_recipe(const struct dti_rewrite_job *job, struct dti_line *line)
 {
+    const struct quant_file *const file = job->args;
     const struct dti_quant_target *const target = file->target;
-    if (encodes(file)) {
-        put_blocks(file, line);
+    if (encodes(job)) {
+        put_blocks(job, line);
         return;
     }
-    const char *const like = dti_quant_like_word(file->args->rules.like);
+    const char *const like = dti_quant_like_word(file->rules.like);
     char words[QUANT_WORDS_SIZE];
     put(line, "  ");
     dti_line_put(line, DTI_STYLE_BOLD, target->name);
@@ -67,32 +68,13 @@ static void put_recipe(const struct quant_file *file, struct dti_line *line)
     if (target->scheme.block)
         dti_line_print(line, DTI_STYLE_PLAIN, "   scale %s", dti_quant_scale_words(target, words));
     dti_line_end(line);
-    const size_t fused = file->job.answer.fused;
+    const size_t fused = job->answer.fused;
     dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s%s",
                    dti_quant_division_words(target), like ? ", like " : "", like ? like : "",
-                   file->job.answer.layout, file->args->nested ? ", nested absmax" : "");
+                   job->answer.layout, file->args->recipe.nested ? ", nested absmax" : "");
     if (fused > 0)
         dti_line_print(line, DTI_STYLE_PLAIN, "   fused tensors that share scales: %zu", fused);
     dti_line_end(line);
-}
-
-static void put_loss(const struct quant_file *file, struct dti_line *line)
-{
-    const struct dti_rewrite *const rewrite = file->job.rewrite;
-    const struct dti_loss_summary *const loss = file->job.answer.loss;
-    if (!encodes(file))
-        dti_loss_human_count(line, "clipped", rewrite->count.clipped);
-    if (encodes(file)) {
-        dti_loss_human_count(line, "inexact", loss->inexact);
-    } else if (file->target->scheme.block) {
-        dti_loss_human_count(line, "in blocks", rewrite->count.blocks);
-        dti_loss_human_count(line, "special blocks", rewrite->count.special);
-    } else {
-        dti_loss_human_count(line, "nan and inf", rewrite->count.special);
-    }
-    dti_loss_human_count(line, "to zero", loss->to_zero);
-    dti_line_end(line);
-    dti_rewrite_errors(&file->job, line);
 }
 
 static void put_machine(const struct dti_rewrite_job *job, struct dti_line *line)
@@ -105,21 +87,49 @@ static void put_machine(const struct dti_rewrite_job *job, struct dti_line *line
     dti_line_end(line);
 }
 
-static enum dti_status put_table(const struct quant_file *file, const size_t *list, size_t count,
-                                 struct dti_error *reterr)
+static bool ran(const struct dti_rewrite_job *job)
 {
-    const struct dti_block_format *const block = file->target->scheme.block;
-    const bool dry = file->job.tensors->dry_run;
-    const bool scale =
-        block ? block->family == DTI_BLOCKS_NV : file->target->scheme.per == DTI_PER_TENSOR;
-    const bool gguf = encodes(file);
+    return job->rewrite->changed_count > 0 && !job->tensors->dry_run;
+}
+
+static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
+{
+    const struct dti_rewrite *const rewrite = job->rewrite;
+    const struct dti_loss_summary *const loss = job->answer.loss;
+    if (!ran(job))
+        return;
+    if (!encodes(job))
+        dti_loss_human_count(line, "clipped", rewrite->count.clipped);
+    if (encodes(job)) {
+        dti_loss_human_count(line, "inexact", loss->inexact);
+    } else if (job->answer.target->scheme.block) {
+        dti_loss_human_count(line, "in blocks", rewrite->count.blocks);
+        dti_loss_human_count(line, "special blocks", rewrite->count.special);
+    } else {
+        dti_loss_human_count(line, "nan and inf", rewrite->count.special);
+    }
+    dti_loss_human_count(line, "to zero", loss->to_zero);
+    dti_line_end(line);
+    dti_rewrite_errors(job, line);
+    if (job->cx->verbose)
+        put_machine(job, line);
+}
+
+static enum dti_status put_table(const struct dti_rewrite_job *job, const size_t *list,
+                                 size_t count, struct dti_error *reterr)
+{
+    const struct dti_quant_scheme *const scheme = &job->answer.target->scheme;
+    const struct dti_block_format *const block = scheme->block;
+    const bool dry = job->tensors->dry_run;
+    const bool scale = block ? block->family == DTI_BLOCKS_NV : scheme->per == DTI_PER_TENSOR;
+    const bool gguf = encodes(job);
     const struct dti_rewrite_column columns[] = {
         {"bytes", DTI_COLUMN_BYTES, 0, false},
         {"bits", DTI_COLUMN_BITS, 0, !gguf},
         {block ? "tensor scale" : "scale", DTI_COLUMN_FLOAT, DTI_COLUMN_OF(quantized.scale),
          dry || !scale},
         {"zero point", DTI_COLUMN_INT, DTI_COLUMN_OF(quantized.zero_point),
-         dry || !scale || !file->job.rewrite->zero_points},
+         dry || !scale || !job->rewrite->zero_points},
         {"clipped", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.clipped), dry || gguf},
         {"in blocks", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.blocks), dry || !block},
         {block ? "special blocks" : "special", DTI_COLUMN_COUNT,
@@ -128,8 +138,7 @@ static enum dti_status put_table(const struct quant_file *file, const size_t *li
         {"mean abs error", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.mean_absolute), dry},
         {"SQNR dB", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.sqnr_db), dry},
     };
-    return dti_rewrite_table(&file->job, columns, sizeof columns / sizeof *columns, list, count,
-                             reterr);
+    return dti_rewrite_table(job, columns, sizeof columns / sizeof *columns, list, count, reterr);
 }
 
 static bool is_changed(const struct dti_rewrite_tensor *tensor)
@@ -145,33 +154,19 @@ static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_sum
     return one < other;
 }
 
-static enum dti_status put_worst(const struct quant_file *file, struct dti_error *reterr)
+static enum dti_status put_tables(const struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    size_t worst[DTI_REWRITE_WORST + 1], count;
-    const size_t all = dti_rewrite_worst(file->job.rewrite, is_changed, is_worse, worst, &count);
-    const enum dti_status status = put_table(file, worst, count, reterr);
-    if (status == DTI_OK && count < all)
-        (void)fprintf(file->job.cx->out, "  the worst of %zu quantized tensors; -v shows all\n",
-                      all);
-    return status;
+    const size_t count = job->rewrite->tensor_count;
+    if (count > 0 && (job->cx->verbose || count <= FEW))
+        return put_table(job, NULL, count, reterr);
+    if (count == 0 || !ran(job))
+        return DTI_OK;
+    return dti_rewrite_worst(job, is_changed, is_worse, put_table, "  the worst of ",
+                             "quantized tensors", reterr);
 }
 
-enum dti_status dti_quant_file_human(struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    const struct quant_file *const file = job->args;
-    const struct dti_rewrite *const rewrite = job->rewrite;
-    const bool ran = rewrite->changed_count > 0 && !job->tensors->dry_run;
-    struct dti_line line = dti_rewrite_line(job);
-    dti_rewrite_head(job, &line);
-    put_recipe(file, &line);
-    const enum dti_status status = dti_rewrite_kinds(job, NULL, reterr);
-    if (ran)
-        put_loss(file, &line);
-    if (ran && job->cx->verbose)
-        put_machine(job, &line);
-    if (status != DTI_OK || rewrite->tensor_count == 0)
-        return status;
-    if (job->cx->verbose || rewrite->tensor_count <= FEW)
-        return put_table(file, NULL, rewrite->tensor_count, reterr);
-    return ran ? put_worst(file, reterr) : status;
-}
+const struct dti_rewrite_page dti_quant_page = {
+    .recipe = put_recipe,
+    .loss = put_loss,
+    .tables = put_tables,
+};

@@ -6,23 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a flattening layout does to the options: its own arithmetic, unless another is given. */
-static enum dti_status settle_layout(struct quant_args *args, struct dti_error *reterr)
+/* Options that a flattening layout leaves no choice about, or that only such a layout has. */
+static enum dti_status check_layout(const struct quant_args *args, struct dti_error *reterr)
 {
-    const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)args->layout);
+    const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)args->recipe.layout);
     const char *const option = dti_quant_given(args, "packing axis pad");
-    if (args->nested && !flat)
+    if (args->recipe.nested && !flat)
         return dti_fail(reterr, DTI_USAGE,
                         "--nested-absmax is for --layout bitsandbytes; give that, or leave it out");
-    if (!flat)
-        return DTI_OK;
-    if (option)
+    if (flat && option)
         return dti_fail(reterr, DTI_USAGE,
                         "--layout bitsandbytes flattens tensors, and packs the first code in the "
                         "highest bits; leave out --%s",
                         option);
-    dti_quant_rules_settle(&args->rules, (enum dti_quant_layout)args->layout,
-                           args->division_given || args->like_given);
     return DTI_OK;
 }
 
@@ -39,12 +35,12 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
     if (count != 1)
         return dti_fail(reterr, DTI_USAGE, "a file goes to one dtype; got %s",
                         dti_quote(quoted, dtype, strlen(dtype)));
-    if (!args->min != !args->max)
+    if (!args->recipe.min != !args->recipe.max)
         return dti_fail(reterr, DTI_USAGE, "for a file %s needs %s too",
-                        args->min ? "--min" : "--max", args->min ? "--max" : "--min");
+                        args->recipe.min ? "--min" : "--max", args->recipe.min ? "--max" : "--min");
     const struct dti_quant_row *const row =
-        dti_quant_row_find((enum dti_quant_layout)args->layout, file->target->name);
-    if (args->packing_given && row && row->packing == DTI_QUANT_WORDS)
+        dti_quant_row_find((enum dti_quant_layout)args->recipe.layout, file->target->name);
+    if (args->recipe.order_given && row && row->packing == DTI_QUANT_WORDS)
         return dti_fail(reterr, DTI_USAGE,
                         "%s packs %s into words of 32 bits, the first in the lowest; leave out "
                         "--packing",
@@ -52,18 +48,8 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
     const struct dti_quant_target *const target = file->target;
     if (target->note)
         dti_warnings_add(&file->job.job.warnings, "dtype_name", target->name, 0, target->note);
-    file->job.request.recipe = DTI_RECIPE_QUANTIZE;
-    file->job.request.quantize = (struct dti_quantize_recipe){
-        .scheme = target->scheme,
-        .dtype = target->name,
-        .layout = (enum dti_quant_layout)args->layout,
-        .has_axis = target->has_axis,
-        .axis = target->axis,
-        .pad = args->pad,
-        .high = target->order == DTI_BLOCK_HIGH,
-        .fused = target->tensor_scale == DTI_TENSOR_SCALE_AUTO,
-    };
-    file->job.request.quantize.scheme.nested = args->nested;
+    file->rules = dti_recipe_rules(&args->recipe);
+    dti_recipe_request_quant(&file->job.request, &args->recipe, target);
     return DTI_OK;
 }
 
@@ -71,7 +57,7 @@ void dti_quant_file_describe(struct dti_rewrite_job *job)
 {
     const struct quant_file *const file = job->args;
     job->answer.target = file->target;
-    job->answer.rules = &file->args->rules;
+    job->answer.rules = &file->rules;
 }
 
 bool dti_quant_file_fails(const struct dti_rewrite_job *job)
@@ -102,29 +88,16 @@ static const struct dti_rewrite_command command = {
     .kept = kept,
     .describe = dti_quant_file_describe,
     .document = dti_document_quant_file,
-    .human = dti_quant_file_human,
+    .page = &dti_quant_page,
     .fails = dti_quant_file_fails,
 };
 
 enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr)
 {
-    struct quant_args own = *args;
-    struct quant_file file = {.args = &own};
+    struct quant_file file = {.args = args};
     struct dti_rewrite_job *const job = &file.job;
     const char *dtype = NULL;
-    if (args->fail_on && args->tensors.dry_run)
-        return dti_fail(
-            reterr, DTI_USAGE,
-            "--dry-run does not read the data, which --fail-on needs; leave one of them out");
-    if (args->dequant)
-        return dti_quant_dequant(args, cx, operands, count, reterr);
-    if (dti_quant_is_gguf(args, operands, count))
-        return dti_quant_gguf(args, cx, operands, count, reterr);
-    if (args->types || args->tensors.model)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--%s is for gguf files; give -o a name that ends in .gguf",
-                        args->types ? "type" : "template");
     dti_rewrite_job_init(job, &command, &args->transfer, &args->tensors, cx);
     job->args = &file;
     job->fail_on = (unsigned)args->fail_on;
@@ -135,7 +108,7 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
     if (status == DTI_OK)
         status = dti_rewrite_options(job, NULL, reterr);
     if (status == DTI_OK)
-        status = settle_layout(&own, reterr);
+        status = check_layout(args, reterr);
     if (status == DTI_OK)
         status = read_target(&file, dtype, reterr);
     if (status == DTI_OK)

@@ -140,7 +140,7 @@ static enum dti_status open_view(struct dti_rewrite_job *job, struct dti_error *
     const struct quant_args *const args = ((const struct quant_file *)job->args)->args;
     const struct dti_file_dequant_request request = {
         .bits = (unsigned)args->bits,
-        .block = args->rules.block,
+        .block = args->recipe.rules.block,
         .said_by = "--bits or --block",
         .only = tensors->only,
         .keep = tensors->keep,
@@ -177,7 +177,7 @@ static const struct dti_rewrite_command command = {
     .open = open_view,
     .describe = dti_quant_file_describe,
     .document = dti_document_quant_file,
-    .human = dti_quant_file_human,
+    .page = &dti_quant_page,
     .fails = dti_quant_file_fails,
 };
 

@@ -259,7 +259,7 @@ static bool put_group(const struct quant_args *args, const struct dti_context *c
         put_block(&line, result, group);
     else
         put_affine(&line, target, group);
-    if ((cx->verbose || args->packing_given) &&
+    if ((cx->verbose || args->recipe.order_given) &&
         (!put_packed(&line, result, group, false) ||
          (dti_quant_has_ggml(target) && !put_packed(&line, result, group, true))))
         return false;
@@ -270,7 +270,7 @@ static void put_head(const struct quant_args *args, const struct dti_context *cx
                      const struct dti_quant_result *result)
 {
     const struct dti_quant_target *const target = result->target;
-    const char *const like = dti_quant_like_word(args->rules.like);
+    const char *const like = dti_quant_like_word(args->recipe.rules.like);
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     char words[QUANT_WORDS_SIZE];
     dti_line_put(&line, DTI_STYLE_BOLD, target->name);

@@ -34,7 +34,7 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
                         "--%s is for files of tensors, as in 'dtinfo quant model.safetensors mxfp4 "
                         "-o out.safetensors'",
                         of_files);
-    if (args->per_given && args->rules.per == DTI_PER_CHANNEL)
+    if (args->recipe.per_given && args->recipe.rules.per == DTI_PER_CHANNEL)
         return dti_fail(
             reterr, DTI_USAGE,
             "values have no channels; --per channel is for files, --block N for values and files");
@@ -161,7 +161,7 @@ static enum dti_status answer(struct quant_values_job *job, size_t first, size_t
                               struct dti_error *reterr)
 {
     const struct dti_quant_answer answer = {
-        .rules = &job->args->rules,
+        .rules = &job->args->recipe.rules,
         .targets = job->targets + first,
         .count = count,
         .numbers = &job->numbers,

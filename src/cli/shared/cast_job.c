@@ -21,47 +21,13 @@ static const enum dti_dtype ladder[] = {
 
 enum { DTYPES_MAX = 256 };
 
-/* A name in a list that is empty or longer than that of any dtype. */
-static enum dti_status bad_list(const char *list, const char *name, size_t length,
-                                struct dti_error *reterr)
+static enum dti_status each_dtype(const char *list, dti_add_dtype_fn *add, struct dti_cast_job *job,
+                                  struct dti_error *reterr)
 {
-    if (list[0] == '\0') {
-        length = 0;
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "missing name of a dtype; 'dtinfo list' shows all dtypes");
-    } else if (length == 0) {
-        name = list;
-        length = strlen(list);
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s has a comma without a dtype next to it",
-                       DTI_QUOTED(name, length));
-    } else {
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s", DTI_QUOTED(name, length));
-    }
-    dti_error_argument(reterr, name, length);
-    return DTI_UNKNOWN_DTYPE;
-}
-
-/* Calls add(context, name) for each name of a comma-separated list. */
-static enum dti_status for_each_name(const char *list,
-                                     enum dti_status (*add)(struct dti_cast_job *, const char *,
-                                                            struct dti_error *),
-                                     struct dti_cast_job *job, struct dti_error *reterr)
-{
-    char name[128];
-    const char *at = list;
-    for (;;) {
-        size_t length = strcspn(at, ",");
-        if (length == 0 || length >= sizeof name)
-            return bad_list(list, at, length, reterr);
-        memcpy(name, at, length);
-        name[length] = '\0';
-        enum dti_status status = add(job, name, reterr);
-        if (status != DTI_OK)
-            return status;
-        if (at[length] == '\0')
-            return DTI_OK;
-        at += length + 1;
-    }
+    if (list[0] == '\0')
+        return dti_fail(reterr, DTI_UNKNOWN_DTYPE,
+                        "missing name of a dtype; 'dtinfo list' shows all dtypes");
+    return dti_each_dtype(list, add, job, reterr);
 }
 
 static enum dti_status lookup(struct dti_cast_job *job, const char *name, struct dti_format *ret,
@@ -77,8 +43,9 @@ static enum dti_status lookup(struct dti_cast_job *job, const char *name, struct
     return DTI_OK;
 }
 
-static enum dti_status add_via(struct dti_cast_job *job, const char *name, struct dti_error *reterr)
+static enum dti_status add_via(void *context, const char *name, struct dti_error *reterr)
 {
+    struct dti_cast_job *const job = context;
     struct dti_format *via = &job->via[job->via_count];
     if (job->via_count == DTI_VIA_MAX)
         return dti_fail(reterr, DTI_USAGE, "--via takes at most %d dtypes", DTI_VIA_MAX);
@@ -112,7 +79,7 @@ static enum dti_status grow_targets(struct dti_cast_job *job, struct dti_cast_ta
 static enum dti_status add_target(struct dti_cast_job *job, const struct dti_format *dtype,
                                   bool named, struct dti_error *reterr)
 {
-    const struct dti_policy_args *args = job->args;
+    const struct dti_recipe *const recipe = &job->args->recipe;
     struct dti_cast_target *target = NULL;
     const enum dti_status status = grow_targets(job, &target, reterr);
     if (status != DTI_OK)
@@ -121,19 +88,16 @@ static enum dti_status add_target(struct dti_cast_job *job, const struct dti_for
     target->dtype = *dtype;
     target->named = named;
     cast->dst = dtype->kind == DTI_KIND_COMPLEX ? *dti_format_get(dtype->component) : *dtype;
-    cast->policy.round = (enum dti_round)args->round;
-    cast->policy.overflow = (enum dti_overflow)args->overflow;
-    cast->policy.nan = (enum dti_nan)args->nan;
-    cast->policy.seed = args->seed;
-    cast->round_given = args->round_given;
+    cast->policy = dti_recipe_policy(recipe);
+    cast->round_given = recipe->round_given;
     cast->via_count = job->via_count;
     memcpy(cast->via, job->via, sizeof job->via);
-    if (args->overflow == DTI_OVERFLOW_WRAP && named && !dti_format_is_integer(&cast->dst))
+    if (recipe->overflow == DTI_OVERFLOW_WRAP && named && !dti_format_is_integer(&cast->dst))
         return dti_fail(reterr, DTI_USAGE,
                         "--overflow wrap is for integer dtypes; %s is a float: use saturate",
                         dtype->name);
-    if (args->like_given) {
-        enum dti_stack stack = (enum dti_stack)args->like;
+    if (recipe->like_given) {
+        enum dti_stack stack = (enum dti_stack)recipe->like;
         target->rule = dti_stack_find(stack, &cast->dst);
         if (!target->rule && named)
             return dti_fail(reterr, DTI_WRONG_KIND,
@@ -146,9 +110,9 @@ static enum dti_status add_target(struct dti_cast_job *job, const struct dti_for
     return DTI_OK;
 }
 
-static enum dti_status add_named_target(struct dti_cast_job *job, const char *name,
-                                        struct dti_error *reterr)
+static enum dti_status add_named_target(void *context, const char *name, struct dti_error *reterr)
 {
+    struct dti_cast_job *const job = context;
     struct dti_format dtype;
     enum dti_status status = DTI_OK;
     if (strcmp(name, "all") == 0) {
@@ -160,16 +124,16 @@ static enum dti_status add_named_target(struct dti_cast_job *job, const char *na
     return status == DTI_OK ? add_target(job, &dtype, true, reterr) : status;
 }
 
-static enum dti_status check_conflicts(const struct dti_policy_args *args, struct dti_error *reterr)
+static enum dti_status check_conflicts(const struct dti_recipe *recipe, struct dti_error *reterr)
 {
-    const char *clash = args->round_given      ? "--round"
-                        : args->overflow_given ? "--overflow"
-                        : args->nan_given      ? "--nan"
-                        : args->via            ? "--via"
-                                               : NULL;
-    if (args->like_given && clash)
+    const char *clash = recipe->round_given      ? "--round"
+                        : recipe->overflow_given ? "--overflow"
+                        : recipe->nan_given      ? "--nan"
+                        : recipe->via            ? "--via"
+                                                 : NULL;
+    if (recipe->like_given && clash)
         return dti_fail(reterr, DTI_USAGE, "--like sets all policies; leave out %s", clash);
-    if (args->seed_given && args->round != DTI_ROUND_STOCHASTIC)
+    if (recipe->seed_given && recipe->round != DTI_ROUND_STOCHASTIC)
         return dti_fail(reterr, DTI_USAGE, "--seed needs --round stochastic");
     return DTI_OK;
 }
@@ -181,15 +145,15 @@ enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_pol
     memset(ret, 0, sizeof *ret);
     ret->args = args;
     ret->cx = cx;
-    enum dti_status status = check_conflicts(args, reterr);
+    enum dti_status status = check_conflicts(&args->recipe, reterr);
     if (status == DTI_OK && args->device)
         status = dti_cast_device_read(&ret->device, args->device, reterr);
     if (status != DTI_OK)
         return status;
-    if (args->via)
-        status = for_each_name(args->via, add_via, ret, reterr);
+    if (args->recipe.via)
+        status = each_dtype(args->recipe.via, add_via, ret, reterr);
     if (status == DTI_OK)
-        status = for_each_name(dtypes, add_named_target, ret, reterr);
+        status = each_dtype(dtypes, add_named_target, ret, reterr);
     if (status != DTI_OK)
         dti_cast_job_free(ret);
     return status;
@@ -221,13 +185,10 @@ void dti_cast_job_warn(void *job, const struct dti_note *note)
 struct dti_policies_answer dti_cast_job_policies(const struct dti_cast_job *job,
                                                  const struct dti_cast *cast)
 {
-    const struct dti_policy_args *const args = job->args;
+    const struct dti_recipe *const recipe = &job->args->recipe;
     struct dti_policies_answer policies = {
-        .policy = {.round = (enum dti_round)args->round,
-                   .overflow = (enum dti_overflow)args->overflow,
-                   .nan = (enum dti_nan)args->nan,
-                   .seed = args->seed},
-        .like = args->like_given ? dti_stack_name((enum dti_stack)args->like) : NULL,
+        .policy = dti_recipe_policy(recipe),
+        .like = recipe->like_given ? dti_stack_name((enum dti_stack)recipe->like) : NULL,
         .via = job->via,
         .via_count = job->via_count,
     };

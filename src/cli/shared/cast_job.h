@@ -7,15 +7,15 @@
 
 #include "answers/cast.h"
 #include "answers/common.h"
+#include "answers/recipe.h"
 #include "cli/shared/cast_device.h"
 #include "cli/shell/command.h"
 
 /* Options. */
 struct dti_policy_args {
-    const char *via, *device;
-    int round, overflow, nan, like, fail_on;
-    uint64_t seed;
-    bool round_given, overflow_given, nan_given, like_given, seed_given;
+    struct dti_recipe recipe; /* first, as in the arguments of cast */
+    const char *device;
+    int fail_on;
 };
 
 struct dti_cast_job {

@@ -57,7 +57,7 @@ static const char *form_words(char buffer[FORM_WORDS], const struct dti_dequant_
     return buffer;
 }
 
-static void put_form(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind)
+static bool put_form(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind)
 {
     const struct dti_dequantized one = dti_dequantized(job->rewrite, at);
     char words[FORM_WORDS];
@@ -65,16 +65,19 @@ static void put_form(const struct dti_rewrite_job *job, size_t at, struct dti_te
     kind->to = one.changed ? dti_rewrite_dtype(job->rewrite, at) : NULL;
     kind->same_bytes = false;
     if (!one.form)
-        return;
+        return true;
     kind->axis = one.form->axis;
     (void)snprintf(kind->words, sizeof kind->words, "%s: %s", one.form->layout,
                    form_words(words, one.form));
+    return true;
 }
 
 /* The losses are those of the casts; codes may also stand for nan. */
-static void put_loss(const struct dti_rewrite_job *job, struct dti_line *line)
+static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
 {
     const struct dti_dequant_totals *const totals = &job->answer.dequant;
+    if (job->tensors->dry_run)
+        return;
     if (totals->nan > 0 || totals->inf > 0) {
         dti_line_print(line, DTI_STYLE_WARN, "  dequantization produced %llu nan and %llu inf",
                        (unsigned long long)totals->nan, (unsigned long long)totals->inf);
@@ -97,13 +100,12 @@ static void put_count(struct dti_table *table, bool counted, uint64_t count)
 static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     static const char *const heads[] = {"name", "dtype", "shape", "scales", "nan", "inf"};
-    enum { COLUMNS = sizeof heads / sizeof heads[0] };
     const struct dti_rewrite *const rewrite = job->rewrite;
-    struct dti_table *const table = dti_table_new(COLUMNS);
     bool whole = true;
-    for (size_t i = 0; i < COLUMNS; i++)
-        dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
-    dti_table_heads(table, "9647");
+    if (!job->cx->verbose)
+        return DTI_OK;
+    struct dti_table *const table =
+        dti_rewrite_table_new(heads, sizeof heads / sizeof *heads, "9647");
     for (size_t i = 0; i < rewrite->tensor_count && whole; i++) {
         const struct dti_dequantized one = dti_dequantized(rewrite, i);
         const bool counted = one.form && job->answer.losses;
@@ -118,12 +120,8 @@ static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_err
     return dti_rewrite_table_end(job, table, whole, reterr);
 }
 
-enum dti_status dti_dequant_human(struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    struct dti_line line = dti_rewrite_line(job);
-    dti_rewrite_head(job, &line);
-    const enum dti_status status = dti_rewrite_kinds(job, put_form, reterr);
-    if (!job->tensors->dry_run)
-        put_loss(job, &line);
-    return status == DTI_OK && job->cx->verbose ? put_all(job, reterr) : status;
-}
+const struct dti_rewrite_page dti_dequant_page = {
+    .kind = put_form,
+    .loss = put_loss,
+    .tables = put_all,
+};

@@ -9,8 +9,8 @@
 /* open: fills request.dequant from job->view, and what options say of tensors. Fails with
  * DTI_BAD_INPUT too where nothing is quantized. */
 enum dti_status dti_dequant_view(struct dti_rewrite_job *job, struct dti_error *reterr);
-/* human: a summary line, a line per storage form of the tensors, the losses of the cast to the
- * dtype, and with -v every tensor. */
-enum dti_status dti_dequant_human(struct dti_rewrite_job *job, struct dti_error *reterr);
+/* page: a line per storage form of the tensors, the losses of the cast to the dtype, and with -v
+ * every tensor. */
+extern const struct dti_rewrite_page dti_dequant_page;
 
 #endif

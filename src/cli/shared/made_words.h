@@ -7,10 +7,10 @@
 #include "answers/made.h"
 
 /* A dti_made_words_fn. */
-const char *dti_made_words(char *buffer, const struct dti_made *made);
+const char *dti_made_words(char *buffer, const struct dti_recipe *made);
 
 /* The other way. text is changed, and must live as long as *ret. Fails with DTI_USAGE,
  * DTI_UNKNOWN_OPTION, DTI_UNKNOWN_DTYPE and so on. */
-enum dti_status dti_made_read(struct dti_made *ret, char *text, struct dti_error *reterr);
+enum dti_status dti_made_read(struct dti_recipe *ret, char *text, struct dti_error *reterr);
 
 #endif

@@ -87,6 +87,12 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_ALL(args, field) OPT_FLAG(0, "all", args, field, "show the IEEE P3109 formats too")
 
 /* How. */
+#define DTI_ROW_OVERFLOW(args, field)                                                    \
+    OPT_CHOICE(0, "overflow", args, field, field##_given, "POLICY", dti_choice_overflow, \
+               "what to store for values beyond the range", .matters = true)
+#define DTI_ROW_NAN(args, field)                                               \
+    OPT_CHOICE(0, "nan", args, field, field##_given, "POLICY", dti_choice_nan, \
+               "what to store for a NaN")
 #define DTI_ROW_FAIL_ON(args, field, events)                                                    \
     OPT_SET(0, "fail-on", args, field, "EVENT,...", events, "exit 1 when one of these happens", \
             .matters = true)

@@ -15,7 +15,7 @@ bool dti_rewrite_aside(const struct dti_rewrite_job *job)
     return job->to_stdout && !job->tensors->dry_run;
 }
 
-struct dti_line dti_rewrite_line(const struct dti_rewrite_job *job)
+static struct dti_line line_of(const struct dti_rewrite_job *job)
 {
     const struct dti_context *const cx = job->cx;
     const bool aside = dti_rewrite_aside(job);
@@ -102,7 +102,7 @@ static void put_changes(const struct dti_new_files *files, struct dti_line *line
         dti_line_end(line);
 }
 
-void dti_rewrite_head(const struct dti_rewrite_job *job, struct dti_line *line)
+static void put_head(const struct dti_rewrite_job *job, struct dti_line *line)
 {
     const struct dti_rewrite *const rewrite = job->rewrite;
     const struct dti_new_files *const files = &rewrite->files;
@@ -140,10 +140,10 @@ void dti_rewrite_head(const struct dti_rewrite_job *job, struct dti_line *line)
     put_changes(files, line);
 }
 
-enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite_form *form,
-                                  struct dti_error *reterr)
+static enum dti_status put_kinds(const struct dti_rewrite_job *job, const struct dti_line *line,
+                                 struct dti_error *reterr)
 {
-    const struct dti_line line = dti_rewrite_line(job);
+    const struct dti_rewrite_page *const page = job->command->page;
     struct dti_tensor_kinds kinds = {.count = 0};
     for (size_t i = 0; i < job->rewrite->tensor_count; i++) {
         const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[i];
@@ -157,11 +157,23 @@ enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite
                                        .input = from.bytes,
                                        .output = tensor->bytes};
         (void)snprintf(kind.words, sizeof kind.words, "%s", job->command->kept[tensor->fate]);
-        if (form)
-            form(job, i, &kind);
-        dti_kinds_add(&kinds, &kind);
+        if (!page->kind || page->kind(job, i, &kind))
+            dti_kinds_add(&kinds, &kind);
     }
-    return dti_kinds_write(&kinds, line.out, line.colour, reterr);
+    return dti_kinds_write(&kinds, line->out, line->colour, reterr);
+}
+
+enum dti_status dti_rewrite_human(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct dti_rewrite_page *const page = job->command->page;
+    struct dti_line line = line_of(job);
+    put_head(job, &line);
+    if (page->recipe)
+        page->recipe(job, &line);
+    const enum dti_status status = put_kinds(job, &line, reterr);
+    if (page->loss)
+        page->loss(job, &line);
+    return status == DTI_OK ? page->tables(job, reterr) : status;
 }
 
 void dti_rewrite_errors(const struct dti_rewrite_job *job, struct dti_line *line)
@@ -270,6 +282,15 @@ static bool put_row(const struct dti_rewrite_job *job, size_t at, struct dti_tab
     return true;
 }
 
+struct dti_table *dti_rewrite_table_new(const char *const *heads, size_t count, const char *ranks)
+{
+    struct dti_table *const table = dti_table_new(count);
+    for (size_t i = 0; i < count; i++)
+        dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
+    dti_table_heads(table, ranks);
+    return table;
+}
+
 /* The page belongs to stdout: elsewhere a table is written in full. */
 enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
                                       bool whole, struct dti_error *reterr)
@@ -287,44 +308,44 @@ enum dti_status dti_rewrite_table(const struct dti_rewrite_job *job,
                                   const struct dti_rewrite_column *columns, size_t column_count,
                                   const size_t *list, size_t count, struct dti_error *reterr)
 {
-    static const char *const first[] = {"name", "dtype", "shape"};
-    enum { FIRST = sizeof first / sizeof *first };
-    size_t shown = FIRST;
-    for (size_t i = 0; i < column_count; i++)
-        shown += !columns[i].hidden;
-    struct dti_table *const table = dti_table_new(shown);
+    const char *heads[16] = {"name", "dtype", "shape"};
+    size_t shown = 3;
     bool whole = true;
-    for (size_t i = 0; i < FIRST; i++)
-        dti_table_cell(table, DTI_STYLE_BOLD, first[i]);
     for (size_t i = 0; i < column_count; i++) {
         if (!columns[i].hidden)
-            dti_table_cell(table, DTI_STYLE_BOLD, columns[i].title);
+            heads[shown++] = columns[i].title;
     }
-    dti_table_heads(table, "964"); /* name, dtype, shape */
+    struct dti_table *const table = dti_rewrite_table_new(heads, shown, "964");
     for (size_t i = 0; i < count && whole; i++)
         whole = put_row(job, list ? list[i] : i, table, columns, column_count);
     return dti_rewrite_table_end(job, table, whole, reterr);
 }
 
-size_t dti_rewrite_worst(const struct dti_rewrite *rewrite,
-                         bool (*lost)(const struct dti_rewrite_tensor *tensor),
-                         bool (*is_worse)(const struct dti_loss_summary *a,
-                                          const struct dti_loss_summary *b),
-                         size_t ret_list[DTI_REWRITE_WORST + 1], size_t *ret_count)
+enum { WORST = 5 };
+
+enum dti_status dti_rewrite_worst(const struct dti_rewrite_job *job,
+                                  bool (*lost)(const struct dti_rewrite_tensor *tensor),
+                                  bool (*is_worse)(const struct dti_loss_summary *a,
+                                                   const struct dti_loss_summary *b),
+                                  dti_rewrite_put_table *put_table, const char *before,
+                                  const char *after, struct dti_error *reterr)
 {
-    size_t count = 0, all = 0;
+    const struct dti_rewrite *const rewrite = job->rewrite;
+    size_t list[WORST + 1], count = 0, all = 0;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         size_t at = count;
         if (!lost(&rewrite->tensors[i]))
             continue;
         all++;
         for (; at > 0 && is_worse(&rewrite->tensors[i].outcome->loss,
-                                  &rewrite->tensors[ret_list[at - 1]].outcome->loss);
+                                  &rewrite->tensors[list[at - 1]].outcome->loss);
              at--)
-            ret_list[at] = ret_list[at - 1];
-        ret_list[at] = i;
-        count += count < DTI_REWRITE_WORST;
+            list[at] = list[at - 1];
+        list[at] = i;
+        count += count < WORST;
     }
-    *ret_count = count;
-    return all;
+    const enum dti_status status = count > 0 ? put_table(job, list, count, reterr) : DTI_OK;
+    if (status == DTI_OK && count < all)
+        (void)fprintf(line_of(job).out, "%s%zu %s; -v shows all\n", before, all, after);
+    return status;
 }

@@ -366,7 +366,7 @@ static enum dti_status report(struct dti_rewrite_job *job, struct dti_error *ret
     if (job->cx->output != DTI_OUTPUT_HUMAN)
         status = put_document(job, reterr);
     else if (job->shown)
-        status = job->command->human(job, reterr);
+        status = dti_rewrite_human(job, reterr);
     return job->complete ? dti_output_report_end(job->cx, job->out_path, status, reterr) : status;
 }
 

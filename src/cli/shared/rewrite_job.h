@@ -16,20 +16,30 @@
 /* Options for reading and writing arrays or tensors. */
 struct dti_transfer_args {
     const char *from, *input, *output;
-    int as, packing, from_packing, endian, progress; /* enum dti_as, dti_progress_when */
-    const char *threads;                             /* a number, or "all" */
+    int as, endian, progress; /* enum dti_as, dti_progress_when */
+    const char *threads;      /* a number, or "all" */
     uint64_t count;
-    bool as_given, packing_given, from_packing_given, endian_given, count_given, progress_given;
+    bool as_given, endian_given, count_given, progress_given;
     bool force, report;
 };
 
 /* Options only for tensors. */
 struct dti_tensor_args {
     const char *shape, *assume, *only, *keep, *select, *max_memory, *part, *model, *shard_size;
-    bool ints, dry_run, lenient, allow_unmatched, no_copy, finish, check_parts;
+    bool dry_run, lenient, allow_unmatched, no_copy, finish, check_parts;
 };
 
 struct dti_rewrite_job;
+struct dti_tensor_kind;
+
+/* What a page for people has beside the parts that all have; each but the last may be NULL. */
+struct dti_rewrite_page {
+    void (*recipe)(const struct dti_rewrite_job *job, struct dti_line *line);
+    /* Adjusts a tensor's kind, which is that of its fate. False: it is not counted. */
+    bool (*kind)(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind);
+    void (*loss)(struct dti_rewrite_job *job, struct dti_line *line);
+    enum dti_status (*tables)(const struct dti_rewrite_job *job, struct dti_error *reterr);
+};
 
 /* The differences between the commands. */
 struct dti_rewrite_command {
@@ -42,7 +52,7 @@ struct dti_rewrite_command {
     /* What the answer holds of the recipe, or NULL; the answer as JSON, and for people. */
     void (*describe)(struct dti_rewrite_job *job);
     void (*document)(struct dti_json *json, const struct dti_rewrite_answer *answer);
-    enum dti_status (*human)(struct dti_rewrite_job *job, struct dti_error *reterr);
+    const struct dti_rewrite_page *page;
     /* Whether an event of --fail-on happened. */
     bool (*fails)(const struct dti_rewrite_job *job);
 };
@@ -117,17 +127,10 @@ enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
                                  const struct dti_rewrite_options *options,
                                  struct dti_error *reterr);
 
-/* rewrite_human.c: parts of the reports. The line goes to standard error if the data goes to
- * standard output. */
+/* rewrite_human.c: the page: a summary line, the recipe, a line for each kind of tensors, what was
+ * lost, tables. All of it goes to standard error if the data goes to standard output. */
+enum dti_status dti_rewrite_human(struct dti_rewrite_job *job, struct dti_error *reterr);
 bool dti_rewrite_aside(const struct dti_rewrite_job *job);
-struct dti_line dti_rewrite_line(const struct dti_rewrite_job *job);
-/* model.safetensors -> out.safetensors   12 tensors   1.00 GiB -> 512.00 MiB */
-void dti_rewrite_head(const struct dti_rewrite_job *job, struct dti_line *line);
-/* A line for each kind of tensors. form (may be NULL) adjusts the text of a kind. */
-typedef void dti_rewrite_form(const struct dti_rewrite_job *job, size_t at,
-                              struct dti_tensor_kind *kind);
-enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite_form *form,
-                                  struct dti_error *reterr);
 /* A line with the total losses and the place of the largest. */
 void dti_rewrite_errors(const struct dti_rewrite_job *job, struct dti_line *line);
 /* "  level x86-64-v3   2 threads" */
@@ -149,6 +152,8 @@ struct dti_rewrite_column {
     bool hidden;
 };
 #define DTI_COLUMN_OF(member) offsetof(struct dti_rewrite_outcome, member)
+/* A table with these heads, and ranks as dti_table_heads() takes them. */
+struct dti_table *dti_rewrite_table_new(const char *const *heads, size_t count, const char *ranks);
 /* Writes and frees a table of the report, or only frees it if it is incomplete. */
 enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
                                       bool whole, struct dti_error *reterr);
@@ -159,14 +164,16 @@ enum dti_status dti_rewrite_table(const struct dti_rewrite_job *job,
 /* The first cells: name, dtypes (to: NULL if unchanged), shape. False when out of memory. */
 bool dti_rewrite_cells(struct dti_table *table, const struct dti_tensor *source, const char *from,
                        const char *to);
-/* The indices of the tensors that lost most, at most DTI_REWRITE_WORST; returns how many lost
- * something.
- */
-enum { DTI_REWRITE_WORST = 5 };
-size_t dti_rewrite_worst(const struct dti_rewrite *rewrite,
-                         bool (*lost)(const struct dti_rewrite_tensor *tensor),
-                         bool (*is_worse)(const struct dti_loss_summary *a,
-                                          const struct dti_loss_summary *b),
-                         size_t ret_list[DTI_REWRITE_WORST + 1], size_t *ret_count);
+/* A table of a list's tensors, or of all, where it is NULL. */
+typedef enum dti_status dti_rewrite_put_table(const struct dti_rewrite_job *job, const size_t *list,
+                                              size_t count, struct dti_error *reterr);
+/* One of the few tensors that lost most, if any lost something; if there are more, a line below it
+ * says so: "  the worst of 7 quantized tensors; -v shows all" is of the words around the number. */
+enum dti_status dti_rewrite_worst(const struct dti_rewrite_job *job,
+                                  bool (*lost)(const struct dti_rewrite_tensor *tensor),
+                                  bool (*is_worse)(const struct dti_loss_summary *a,
+                                                   const struct dti_loss_summary *b),
+                                  dti_rewrite_put_table *put_table, const char *before,
+                                  const char *after, struct dti_error *reterr);
 
 #endif

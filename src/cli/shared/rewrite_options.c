@@ -158,6 +158,7 @@ enum dti_status dti_rewrite_options(struct dti_rewrite_job *job, const char *sur
 enum dti_status dti_rewrite_source_options(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     struct dti_file_source *const source = &job->source;
+    const struct dti_cast_recipe *const cast = &job->request.cast;
     const struct dti_file_args how = {
         .from = job->transfer->from,
         .shape = job->tensors->shape,
@@ -165,8 +166,7 @@ enum dti_status dti_rewrite_source_options(struct dti_rewrite_job *job, struct d
         .lenient = job->tensors->lenient,
         .endian = job->transfer->endian,
         .endian_given = job->transfer->endian_given,
-        .packing = job->transfer->from_packing_given ? job->transfer->from_packing
-                                                     : job->transfer->packing,
+        .packing = (int)(cast->from_packing_given ? cast->from_packing : cast->packing),
     };
     const enum dti_status status = dti_file_source_init(source, &how, job->cx, reterr);
     if (status != DTI_OK)
@@ -201,22 +201,14 @@ static enum dti_status check_target(const struct dti_rewrite_job *job, const cha
 enum dti_status dti_rewrite_cast(struct dti_rewrite_job *job, const struct dti_policy_args *policy,
                                  const char *dtype, struct dti_error *reterr)
 {
-    const struct dti_transfer_args *const args = job->transfer;
     enum dti_status status = dti_cast_job_init(&job->job, policy, job->cx, dtype, reterr);
     if (status == DTI_OK)
         status = check_target(job, dtype, reterr);
     if (status != DTI_OK)
         return status;
     job->fail_on = (unsigned)policy->fail_on;
-    job->request.cast = (struct dti_cast_recipe){
-        .cast = job->job.targets[0].cast,
-        .rule = job->job.targets[0].rule,
-        .ints = job->tensors->ints,
-        .flags = job->fail_on != 0,
-        .packing_given = args->packing_given,
-        .from_packing_given = args->from_packing_given,
-        .packing = (enum dti_packing)args->packing,
-        .from_packing = (enum dti_packing)args->from_packing,
-    };
+    dti_recipe_request_cast(&job->request, &policy->recipe, &job->job.targets[0].cast,
+                            job->job.targets[0].rule);
+    job->request.cast.flags = job->fail_on != 0;
     return DTI_OK;
 }

@@ -122,7 +122,7 @@ static const struct dti_rewrite_command to_layout = {
     .kept = kept,
     .open = open_layout,
     .document = dti_document_transcode,
-    .human = dti_transcode_human,
+    .page = &dti_transcode_page,
     .fails = never_fails,
 };
 
@@ -133,7 +133,7 @@ static const struct dti_rewrite_command to_floats = {
     .kept = kept,
     .open = dti_dequant_view,
     .document = dti_document_dequant,
-    .human = dti_dequant_human,
+    .page = &dti_dequant_page,
     .fails = never_fails,
 };
 

@@ -20,40 +20,30 @@ static uint64_t bytes_of(const struct dti_rewrite *rewrite,
     return bytes;
 }
 
-static void add_kind(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kinds *kinds)
+static bool put_kind(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind)
 {
-    const struct dti_rewrite *const rewrite = job->rewrite;
-    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
-    const struct dti_translated one = dti_translated_of(rewrite, at);
+    const struct dti_translated one = dti_translated_of(job->rewrite, at);
     const struct dti_transcode_verdict *const verdict = one.verdict;
-    if (!one.first)
-        return;
-    struct dti_tensor_kind kind = {.from = source->format->name,
-                                   .same_bytes = true,
-                                   .count = 1,
-                                   .input = source->bytes,
-                                   .output = source->bytes};
-    if (verdict->changed) {
-        kind.first = true;
-        kind.from = one.form->dtype;
-        kind.to = strcmp(one.form->dtype, verdict->dtype) == 0 ? NULL : verdict->dtype;
-        kind.same_bytes = false;
-        kind.input = one.form->stored_bytes;
-        kind.output = bytes_of(rewrite, verdict);
-        (void)snprintf(kind.words, sizeof kind.words, "%s -> %s", one.form->layout,
-                       job->answer.layout);
-    } else {
-        (void)snprintf(kind.words, sizeof kind.words, "%s",
-                       job->command->kept[rewrite->tensors[at].fate]);
-    }
-    dti_kinds_add(kinds, &kind);
+    if (!one.first || !verdict->changed)
+        return one.first;
+    kind->first = true;
+    kind->from = one.form->dtype;
+    kind->to = strcmp(one.form->dtype, verdict->dtype) == 0 ? NULL : verdict->dtype;
+    kind->same_bytes = false;
+    kind->input = one.form->stored_bytes;
+    kind->output = bytes_of(job->rewrite, verdict);
+    (void)snprintf(kind->words, sizeof kind->words, "%s -> %s", one.form->layout,
+                   job->answer.layout);
+    return true;
 }
 
 /* "  lossless: 3 of 4 tensors, 96 of 128 blocks   worst relative error 1.19e-07" */
-static void put_totals(const struct dti_rewrite_job *job, struct dti_line *line)
+static void put_totals(struct dti_rewrite_job *job, struct dti_line *line)
 {
     const struct dti_transcode_totals *const totals = &job->answer.transcode;
     char text[DTI_TEXT_SIZE];
+    if (job->rewrite->request.finish)
+        return;
     dti_line_print(line, totals->lossy ? DTI_STYLE_WARN : DTI_STYLE_PLAIN,
                    "  lossless: %zu of %zu tensors, %llu of %llu blocks", totals->lossless,
                    totals->translated, (unsigned long long)totals->lossless_blocks,
@@ -68,14 +58,11 @@ static void put_totals(const struct dti_rewrite_job *job, struct dti_line *line)
 static enum dti_status put_tensors(const struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     static const char *const heads[] = {"name", "dtype", "shape", "blocks", "lossless", "worst"};
-    enum { COLUMNS = sizeof heads / sizeof heads[0] };
     const struct dti_rewrite *const rewrite = job->rewrite;
-    struct dti_table *const table = dti_table_new(COLUMNS);
+    struct dti_table *const table =
+        dti_rewrite_table_new(heads, sizeof heads / sizeof *heads, "965786");
     size_t rows = 0, others = 0;
     bool whole = true;
-    for (size_t i = 0; i < COLUMNS; i++)
-        dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
-    dti_table_heads(table, "965786");
     for (size_t i = 0; i < rewrite->tensor_count && whole; i++) {
         const struct dti_translated one = dti_translated_of(rewrite, i);
         const struct dti_transcode_verdict *const verdict = one.verdict;
@@ -105,15 +92,8 @@ static enum dti_status put_tensors(const struct dti_rewrite_job *job, struct dti
     return status;
 }
 
-enum dti_status dti_transcode_human(struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    struct dti_tensor_kinds kinds = {.count = 0};
-    struct dti_line line = dti_rewrite_line(job);
-    dti_rewrite_head(job, &line);
-    for (size_t i = 0; i < job->rewrite->tensor_count; i++)
-        add_kind(job, i, &kinds);
-    const enum dti_status status = dti_kinds_write(&kinds, line.out, line.colour, reterr);
-    if (!job->rewrite->request.finish)
-        put_totals(job, &line);
-    return status == DTI_OK ? put_tensors(job, reterr) : status;
-}
+const struct dti_rewrite_page dti_transcode_page = {
+    .kind = put_kind,
+    .loss = put_totals,
+    .tables = put_tensors,
+};

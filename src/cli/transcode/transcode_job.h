@@ -6,8 +6,8 @@
 
 #include "cli/shared/rewrite_job.h"
 
-/* transcode_human.c: a summary line, a line per way in which tensors were stored, what stayed the
- * same, and the tensors that did not, with -v all of them. */
-enum dti_status dti_transcode_human(struct dti_rewrite_job *job, struct dti_error *reterr);
+/* transcode_human.c: a line per way in which tensors were stored, what stayed the same, and the
+ * tensors that did not, with -v all of them. */
+extern const struct dti_rewrite_page dti_transcode_page;
 
 #endif

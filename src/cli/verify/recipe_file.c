@@ -204,7 +204,7 @@ static enum dti_status read_document(struct recipe_reader *reader, struct dti_er
 
 /* The words of one recipe. */
 static enum dti_status parse(const struct recipe_reader *reader, const struct recipe_row *row,
-                             const char *of, size_t length, struct dti_made *ret,
+                             const char *of, size_t length, struct dti_recipe *ret,
                              struct dti_error *reterr)
 {
     struct dti_error error;

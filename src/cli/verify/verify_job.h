@@ -17,8 +17,8 @@ struct verify_args {
 struct recipe_file {
     struct dti_buffer texts;
     struct dti_verify_row *rows;
-    struct dti_made *made; /* each recipe once, in the order of the file */
-    const struct dti_made *all;
+    struct dti_recipe *made; /* each recipe once, in the order of the file */
+    const struct dti_recipe *all;
     size_t count;
 };
 /* recipe_file.c. Free it in any case. Fails with DTI_BAD_INPUT and the place in the file. */
