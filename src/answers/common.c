@@ -125,6 +125,11 @@ struct dti_spelled dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dt
     return dti_spelled_if(buffer[length - 1] != 'f' && !lost, buffer, length);
 }
 
+const char *dti_container_words(size_t index)
+{
+    return index < DTI_CONTAINER_COUNT ? dti_container_name((enum dti_container_kind)index) : NULL;
+}
+
 void dti_double_value(double figure, struct dti_value *ret_value)
 {
     uint64_t code;

@@ -33,6 +33,9 @@ struct dti_replaced_file {
 void dti_put_replaced_file(struct dti_json *json, const char *key,
                            const struct dti_replaced_file *file);
 
+/* For rows: the kinds of containers. */
+const char *dti_container_words(size_t index);
+
 /* A figure computed in fp64. */
 void dti_double_value(double figure, struct dti_value *ret_value);
 

@@ -119,8 +119,3 @@ size_t *dti_tensors_named(const struct dti_container *container, const char *onl
     *ret_count = count;
     return tensors;
 }
-
-const char *dti_container_words(size_t index)
-{
-    return index < DTI_CONTAINER_COUNT ? dti_container_name((enum dti_container_kind)index) : NULL;
-}

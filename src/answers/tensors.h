@@ -42,7 +42,4 @@ bool dti_tensor_holds_floats(const struct dti_container *container,
 /* With a given number of significant digits; "-" for NaN. Returns buffer. */
 const char *dti_figure_words(char buffer[DTI_TEXT_SIZE], double figure, unsigned digits);
 
-/* For rows: the kinds of containers. */
-const char *dti_container_words(size_t index);
-
 #endif
