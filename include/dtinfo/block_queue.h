@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Much work cut into blocks for a team of threads: many arrays, each of many tiles, one queue. */
+ * Much work cut into blocks for a team of threads: many arrays, each of many tiles, one queue; or a
+ * stream of unknown length. */
 #ifndef DTINFO_BLOCK_QUEUE_H
 #define DTINFO_BLOCK_QUEUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,13 +19,17 @@ struct dti_queue_part {
     uint64_t elements, block;
 };
 
-/* Does the elements first to first + n - 1 of a part. member identifies the thread. */
+/* Does the elements first to first + n - 1 of a part; of a stream the block in the memory of the
+ * member, which identifies the thread. */
 typedef enum dti_status dti_queue_fn(void *context, size_t member, size_t part, uint64_t first,
                                      size_t n, struct dti_error *reterr);
 
 struct dti_queue {
     const struct dti_queue_part *parts;
     size_t count;
+    /* Instead of parts, for a stream: reads the next block into the member's memory, in one thread
+     * at a time; *ret_any is false when there is none. */
+    enum dti_status (*take)(void *context, size_t member, bool *ret_any, struct dti_error *reterr);
     size_t members;       /* of the team that take part: 0 to members - 1; 0 for all */
     dti_queue_fn *work;   /* in several threads, begun in order */
     dti_queue_fn *finish; /* NULL, or called after work() by the same thread, for one block after

@@ -166,6 +166,7 @@ struct dti_rewrite_tensor {
 
 struct dti_rewrite {
     struct dti_rewrite_request request;
+    const struct dti_recipe_ops *ops; /* of its recipe */
     struct dti_container *container;
     /* quantize: in the order of the container; else of the new files' data. Of a divided run only
      * those of its part; the others stand after them. */

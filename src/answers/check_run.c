@@ -11,34 +11,6 @@
 #include "answers/tensors.h"
 #include "dtinfo/remote.h"
 
-enum dti_status dti_check_fail(struct dti_check_report *report,
-                               const struct dti_check_failure *failure, struct dti_error *reterr)
-{
-    if (report->failure_count == report->failure_capacity) {
-        const size_t capacity = report->failure_capacity > 0 ? 2 * report->failure_capacity : 16;
-        struct dti_check_failure *const larger =
-            realloc(report->failures, capacity * sizeof *report->failures);
-        if (!larger)
-            return dti_no_memory(reterr);
-        report->failures = larger;
-        report->failure_capacity = capacity;
-    }
-    report->failures[report->failure_count++] = *failure;
-    const bool unreadable =
-        failure->fault == DTI_CHECK_UNREADABLE || failure->fault == DTI_CHECK_NOT_DONE;
-    report->tally[failure->assertion].failures++;
-    report->tally[failure->assertion].unreadable += unreadable;
-    report->unreadable_count += unreadable;
-    return DTI_OK;
-}
-
-enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable)
-{
-    return failures > unreadable ? DTI_CHECK_FAILED
-           : failures > 0        ? DTI_CHECK_UNDECIDED
-                                 : DTI_CHECK_OK;
-}
-
 /* Checks the expected digests before any file is read. */
 static enum dti_status find(struct dti_check_report *report, const struct dti_digest **ret,
                             struct dti_error *reterr)

@@ -6,36 +6,6 @@
 
 #include "calc/hurry.h"
 
-void dti_calc_mark(struct dti_calc_slot *slot, size_t i)
-{
-    if (!slot->rounded && slot->array.count <= DTI_CALC_TRUTH_MAX)
-        slot->marks = calloc(slot->array.count, 1); /* without: all may be */
-    slot->rounded = true;
-    if (slot->marks)
-        slot->marks[i] = 1;
-}
-
-unsigned dti_calc_operands(const struct dti_calc_engine *engine, size_t node, size_t ret[3],
-                           enum dti_calc_op *ret_op, unsigned *ret_negated)
-{
-    const struct dti_calc_node *const n = &engine->tree->nodes[node];
-    const size_t fused = engine->slots[node].fused;
-    *ret_op = n->op;
-    *ret_negated = 0;
-    for (size_t i = 0; i < n->count && !fused; i++)
-        ret[i] = dti_calc_child(engine, node, i);
-    if (!fused)
-        return (unsigned)n->count;
-    const size_t product = dti_calc_child(engine, node, fused - 1);
-    ret[0] = dti_calc_child(engine, product, 0);
-    ret[1] = dti_calc_child(engine, product, 1);
-    ret[2] = dti_calc_child(engine, node, 2 - fused);
-    *ret_op = DTI_CALC_FMA;
-    if (n->op == DTI_CALC_SUBTRACT)
-        *ret_negated = fused == 1 ? 4 : 1;
-    return 3;
-}
-
 /* Whether b is chosen from the elements of a: the largest of a minus a is exactly 0 for a reason.
  */
 static bool is_chosen_from(const struct dti_calc_engine *engine, size_t b, size_t a)

@@ -127,3 +127,17 @@ void dti_calc_shape_text(struct dti_buffer *buffer, unsigned rank, const uint64_
     }
     dti_buffer_puts(buffer, "]");
 }
+
+bool dti_calc_same_format(const struct dti_format *a, const struct dti_format *b)
+{
+    return strcmp(a->name, b->name) == 0;
+}
+
+void dti_calc_mark(struct dti_calc_slot *slot, size_t i)
+{
+    if (!slot->rounded && slot->array.count <= DTI_CALC_TRUTH_MAX)
+        slot->marks = calloc(slot->array.count, 1); /* without: all may be */
+    slot->rounded = true;
+    if (slot->marks)
+        slot->marks[i] = 1;
+}

@@ -8,18 +8,6 @@
 #include "calc/bulk.h"
 #include "calc/evaluate.h"
 
-const struct dti_format *dti_calc_node_format(const struct dti_calc_engine *engine, size_t node)
-{
-    return engine->options->accumulates && engine->tree->nodes[node].within
-               ? &engine->options->accumulate
-               : engine->dtype;
-}
-
-bool dti_calc_same_format(const struct dti_format *a, const struct dti_format *b)
-{
-    return strcmp(a->name, b->name) == 0;
-}
-
 /* Whether a child is read as it is written: the numbers of a list, and what a generator is told. */
 static bool is_read_exactly(const struct dti_calc_engine *engine, size_t node, size_t child)
 {

@@ -40,7 +40,13 @@ struct dti_calc_engine {
 bool dti_calc_same_format(const struct dti_format *a, const struct dti_format *b);
 
 /* The format that a node computes in. */
-const struct dti_format *dti_calc_node_format(const struct dti_calc_engine *engine, size_t node);
+static inline const struct dti_format *dti_calc_node_format(const struct dti_calc_engine *engine,
+                                                            size_t node)
+{
+    return engine->options->accumulates && engine->tree->nodes[node].within
+               ? &engine->options->accumulate
+               : engine->dtype;
+}
 
 /* Arrays. The shape of a new one is checked against the limits before it is allocated. */
 enum dti_status dti_calc_array_new(struct dti_calc_engine *engine, const struct dti_format *format,

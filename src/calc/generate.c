@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists made of few numbers. Lengths are literals: a dtype may not hold them. */
+ * Lists made of few numbers. In those of rand and randn each element follows from the seed, the
+ * generator's place among those of the expression, and its index, so that every machine makes the
+ * same list. */
 #include "calc/generate.h"
 
 #include <string.h>
-
-enum dti_status dti_generate_count(struct dti_calc_engine *engine, size_t node, size_t i,
-                                   uint64_t *ret)
-{
-    const struct dti_calc_node *const child = &engine->tree->nodes[dti_calc_child(engine, node, i)];
-    const char *const name = dti_calc_op_get(engine->tree->nodes[node].op)->name;
-    const char *const text = DTI_QUOTED(engine->tree->source + child->text, child->length);
-    struct dti_value value;
-    if (child->kind != DTI_NODE_NUMBER)
-        return dti_fail(engine->error, DTI_BAD_VALUE,
-                        "a length that '%s' is given must be written as a number, not %s", name,
-                        text);
-    if (!dti_number_value(child->number, &value))
-        return dti_no_memory(engine->error);
-    const bool finite = value.class == DTI_CLASS_FINITE && !value.negative;
-    if (!finite || value.exponent < 0 ||
-        (value.exponent < 63 && (value.hi << (value.exponent + 1) || value.lo || value.sticky)))
-        return dti_fail(engine->error, DTI_BAD_VALUE,
-                        "%s is no length; '%s' takes an integer from 1 on", text, name);
-    if (value.exponent >= 63 || value.hi >> (63 - value.exponent) > DTI_CALC_ELEMENTS_MAX)
-        return dti_fail(engine->error, DTI_BAD_VALUE, "%s elements are too many; the limit is %d",
-                        text, DTI_CALC_ELEMENTS_MAX);
-    *ret = value.hi >> (63 - value.exponent);
-    return DTI_OK;
-}
 
 /* Copies of codes: nothing is rounded. */
 static enum dti_status repeat(struct dti_calc_engine *engine, size_t node)
@@ -69,6 +46,49 @@ static enum dti_status repeat(struct dti_calc_engine *engine, size_t node)
     return dti_calc_step_end(&recorder, &slot->array);
 }
 
+/* The leading `precision` of 64 random bits behind the point: a number that the dtype has, but for
+ * the smallest ones of narrow dtypes, which are rounded toward zero so that no 1 is ever made. */
+static void uniform(struct dti_value *ret, uint64_t bits, const struct dti_format *format)
+{
+    const unsigned precision = format->man_bits + 1u;
+    const unsigned cut = precision < 64 ? 64 - precision : 0;
+    dti_value_set(ret, false, bits >> cut << cut, -64);
+}
+
+/* rand and randn. */
+static enum dti_status random_list(struct dti_calc_engine *engine, size_t node)
+{
+    const struct dti_calc_node *const n = &engine->tree->nodes[node];
+    const struct dti_format *const format = dti_calc_node_format(engine, node);
+    struct dti_calc_slot *const slot = &engine->slots[node];
+    const uint64_t seed = engine->options->policy.seed;
+    const size_t generator = engine->generators++;
+    struct dti_calc_recorder recorder;
+    struct dti_calc_element e = {.op = DTI_CALC_OP_COUNT};
+    struct dti_calc_rounded rounded;
+    uint64_t shape[DTI_CALC_RANK_MAX];
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < n->count && status == DTI_OK; i++)
+        status = dti_generate_count(engine, node, i, &shape[i]);
+    if (status == DTI_OK)
+        status = dti_calc_array_new(engine, format, (unsigned)n->count, shape, &slot->array);
+    if (status != DTI_OK)
+        return status;
+    dti_calc_step_begin(&recorder, engine, node, dti_calc_op_get(n->op)->name, format);
+    if (n->op == DTI_CALC_RAND)
+        recorder.policy.round = DTI_ROUND_ZERO;
+    for (size_t i = 0; i < slot->array.count; i++) {
+        e.index = i;
+        if (n->op == DTI_CALC_RAND)
+            uniform(&e.exact, dti_generate_bits(seed, generator, i), format);
+        else
+            dti_generate_normal(&e.exact, seed, generator, i);
+        dti_calc_round(&recorder, &e, &rounded);
+        dti_calc_put(&slot->array, i, rounded.code);
+    }
+    return dti_calc_step_end(&recorder, &slot->array);
+}
+
 enum dti_status dti_calc_generate(struct dti_calc_engine *engine, size_t node)
 {
     switch (engine->tree->nodes[node].op) {
@@ -78,6 +98,6 @@ enum dti_status dti_calc_generate(struct dti_calc_engine *engine, size_t node)
     case DTI_CALC_ARANGE:
         return dti_generate_progression(engine, node);
     default:
-        return dti_generate_random(engine, node);
+        return random_list(engine, node);
     }
 }

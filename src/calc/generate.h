@@ -14,8 +14,6 @@ enum dti_status dti_generate_count(struct dti_calc_engine *engine, size_t node, 
  * a + i step, rounded once. A literal is exactly what it says, another argument is what it came to
  * in the dtype. */
 enum dti_status dti_generate_progression(struct dti_calc_engine *engine, size_t node);
-/* rand and randn. */
-enum dti_status dti_generate_random(struct dti_calc_engine *engine, size_t node);
 
 /* Random numbers of generator `generator`, element `index`: 64 bits, from streams that no rounding
  * uses. */

@@ -5,12 +5,6 @@
 #include "calc/reduce.h"
 #include <stdlib.h>
 
-enum dti_status dti_reduce_mismatch(struct dti_calc_engine *engine, size_t node)
-{
-    const size_t operands[] = {dti_calc_child(engine, node, 0), dti_calc_child(engine, node, 1)};
-    return dti_calc_mismatch(engine, node, operands, 2);
-}
-
 /* The transpose of a matrix, for columns that lie together. */
 static enum dti_status turn(struct dti_calc_engine *engine, const struct dti_calc_slot *from,
                             struct dti_calc_slot *ret)

@@ -181,6 +181,16 @@ static void cosine(struct dti_value *ret, uint64_t v)
     to_value(ret, negative, result, 0);
 }
 
+/* Streams of their own: those of roundings count up from 0. */
+static const uint32_t first_stream = UINT32_C(0x80000000);
+
+uint64_t dti_generate_bits(uint64_t seed, size_t generator, uint64_t index)
+{
+    const uint32_t stream = first_stream + (uint32_t)generator;
+    return (uint64_t)dti_random_bits(seed, stream, 2 * index) << 32 |
+           dti_random_bits(seed, stream, 2 * index + 1);
+}
+
 void dti_generate_normal(struct dti_value *ret, uint64_t seed, size_t generator, uint64_t index)
 {
     const uint64_t mask = (UINT64_C(1) << BITS) - 1, quarter = UINT64_C(1) << (BITS - 2);

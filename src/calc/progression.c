@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * linspace and arange: numbers (P + Q i) / R with integers P, Q and R, each rounded once. Decimals
- * of ordinary length need 128 bits and one division each; all others long integers. */
+ * of ordinary length need 128 bits and one division each; all others long integers. Lengths are
+ * literals: a dtype may not hold them. */
 #include "calc/generate.h"
 #include "core/number_terms.h"
 #include "core/wide.h"
@@ -304,6 +305,31 @@ static enum dti_status fill(struct dti_calc_engine *engine, size_t node, struct 
     else if (!round_long(&recorder, s, slot))
         return dti_no_memory(engine->error);
     return dti_calc_step_end(&recorder, &slot->array);
+}
+
+enum dti_status dti_generate_count(struct dti_calc_engine *engine, size_t node, size_t i,
+                                   uint64_t *ret)
+{
+    const struct dti_calc_node *const child = &engine->tree->nodes[dti_calc_child(engine, node, i)];
+    const char *const name = dti_calc_op_get(engine->tree->nodes[node].op)->name;
+    const char *const text = DTI_QUOTED(engine->tree->source + child->text, child->length);
+    struct dti_value value;
+    if (child->kind != DTI_NODE_NUMBER)
+        return dti_fail(engine->error, DTI_BAD_VALUE,
+                        "a length that '%s' is given must be written as a number, not %s", name,
+                        text);
+    if (!dti_number_value(child->number, &value))
+        return dti_no_memory(engine->error);
+    const bool finite = value.class == DTI_CLASS_FINITE && !value.negative;
+    if (!finite || value.exponent < 0 ||
+        (value.exponent < 63 && (value.hi << (value.exponent + 1) || value.lo || value.sticky)))
+        return dti_fail(engine->error, DTI_BAD_VALUE,
+                        "%s is no length; '%s' takes an integer from 1 on", text, name);
+    if (value.exponent >= 63 || value.hi >> (63 - value.exponent) > DTI_CALC_ELEMENTS_MAX)
+        return dti_fail(engine->error, DTI_BAD_VALUE, "%s elements are too many; the limit is %d",
+                        text, DTI_CALC_ELEMENTS_MAX);
+    *ret = value.hi >> (63 - value.exponent);
+    return DTI_OK;
 }
 
 enum dti_status dti_generate_progression(struct dti_calc_engine *engine, size_t node)

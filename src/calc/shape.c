@@ -1,9 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elementwise operations on arrays of unlike shapes: numpy's rules of broadcasting. */
+ * The operands of elementwise operations, and arrays of unlike shapes: numpy's rules of
+ * broadcasting. */
 #include <string.h>
 
 #include "calc/evaluate.h"
+
+unsigned dti_calc_operands(const struct dti_calc_engine *engine, size_t node, size_t ret[3],
+                           enum dti_calc_op *ret_op, unsigned *ret_negated)
+{
+    const struct dti_calc_node *const n = &engine->tree->nodes[node];
+    const size_t fused = engine->slots[node].fused;
+    *ret_op = n->op;
+    *ret_negated = 0;
+    for (size_t i = 0; i < n->count && !fused; i++)
+        ret[i] = dti_calc_child(engine, node, i);
+    if (!fused)
+        return (unsigned)n->count;
+    const size_t product = dti_calc_child(engine, node, fused - 1);
+    ret[0] = dti_calc_child(engine, product, 0);
+    ret[1] = dti_calc_child(engine, product, 1);
+    ret[2] = dti_calc_child(engine, node, 2 - fused);
+    *ret_op = DTI_CALC_FMA;
+    if (n->op == DTI_CALC_SUBTRACT)
+        *ret_negated = fused == 1 ? 4 : 1;
+    return 3;
+}
 
 enum dti_status dti_calc_mismatch(struct dti_calc_engine *engine, size_t node,
                                   const size_t *operands, unsigned count)

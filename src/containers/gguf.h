@@ -76,9 +76,8 @@ bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, struct dt
 bool dti_gguf_find_part(const char *const *names, size_t count, const char **ret_part,
                         const char *ret_two[2]);
 
-/* gguf_split.c: opens the other parts of what has been read as the one file. */
-bool dti_gguf_open_parts(struct dti_opening *opening, const struct dti_gguf_part *given);
-/* The same from a file of that name in the folder that is the container's path. */
+/* gguf_split.c: a GGUF in parts, of which one has that name in the folder that is the container's
+ * path. */
 bool dti_gguf_open_folder(struct dti_opening *opening, const char *name);
 
 /* gguf_write.c: dti_container_layout() for this kind. */

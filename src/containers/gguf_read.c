@@ -11,7 +11,6 @@
 
 #include "containers/containers.h"
 #include "containers/gguf.h"
-#include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 
 enum {
@@ -286,60 +285,3 @@ bool dti_gguf_read_part(struct dti_opening *opening, unsigned file, struct dti_g
     free(work);
     return good;
 }
-
-/* The only part of one is a whole file, and so is one that was merged. */
-static bool check_whole(struct dti_opening *opening, const struct dti_gguf_part *part)
-{
-    const struct dti_gguf_split_value *const split = part->split;
-    const size_t tensors = opening->container->tensor_count;
-    if (split[DTI_GGUF_SPLIT_COUNT].number == 0)
-        return true;
-    if (split[DTI_GGUF_SPLIT_NO].number != 0)
-        return dti_opening_refuse(opening, ": split.no is %" PRId64 ", but split.count is 1",
-                                  split[DTI_GGUF_SPLIT_NO].number);
-    return !split[DTI_GGUF_SPLIT_TENSORS].there ||
-           split[DTI_GGUF_SPLIT_TENSORS].number == (int64_t)tensors ||
-           dti_opening_refuse(opening,
-                              ": it has %zu tensors, but its split.tensors.count says %" PRId64,
-                              tensors, split[DTI_GGUF_SPLIT_TENSORS].number);
-}
-
-/* Where its name is that of a part, what the other parts say will be told apart. */
-static bool open_gguf(struct dti_opening *opening)
-{
-    struct dti_gguf_part part;
-    struct dti_gguf_part_name named;
-    char quoted[DTI_QUOTE_SIZE];
-    const char *const base = dti_path_base(opening->file->input.name);
-    const bool is_named = dti_gguf_part_named(base, &named);
-    if (is_named)
-        opening->note_about = dti_quote(quoted, base, strlen(base));
-    bool good = dti_gguf_read_part(opening, 0, &part);
-    opening->note_about = NULL;
-    opening->container->pairs = part.pairs;
-    if (good && part.split[DTI_GGUF_SPLIT_COUNT].number > 1)
-        return dti_gguf_open_parts(opening, &part);
-    if (good && is_named && named.count > 1)
-        good = dti_opening_note(opening, "not_split",
-                                "its name is that of part %" PRIu32 " of %" PRIu32
-                                ", but it does not say so itself: it is read as a whole model",
-                                named.number, named.count);
-    return good && check_whole(opening, &part);
-}
-
-static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)
-{
-    (void)file_size;
-    return dti_begins(head, head_size, "GGUF");
-}
-
-const struct dti_container_ops dti_gguf_ops = {
-    .traits = DTI_TRAIT_SEVERAL | DTI_TRAIT_PLACED | DTI_TRAIT_REMADE | DTI_TRAIT_GGML |
-              DTI_TRAIT_REPLACES,
-    .remade = DTI_CONTAINER_GGUF,
-    .detect = detect,
-    .open = open_gguf,
-    .blocks = dti_gguf_blocks,
-    .stores = dti_gguf_stores,
-    .layout = dti_gguf_layout,
-};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A GGUF in several files, as llama.cpp and gguf-py split large models: any of them names the
- * whole. Each says which it is, of how many, and how many tensors all have together; the name of
- * its file says the same. Only the first has the model's other key-values. */
+ * Opens a GGUF: one file, or several, as llama.cpp and gguf-py split large models. Any of them
+ * names the whole. Each says which it is, of how many, and how many tensors all have together; the
+ * name of its file says the same. Only the first has the model's other key-values. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,7 +273,7 @@ static bool check_given(struct split_opening *work, const struct dti_gguf_part *
     return true;
 }
 
-bool dti_gguf_open_parts(struct dti_opening *opening, const struct dti_gguf_part *given)
+static bool open_parts(struct dti_opening *opening, const struct dti_gguf_part *given)
 {
     struct dti_container *const container = opening->container;
     const uint32_t no = (uint32_t)given->split[DTI_GGUF_SPLIT_NO].number;
@@ -295,6 +295,52 @@ bool dti_gguf_open_parts(struct dti_opening *opening, const struct dti_gguf_part
     return read_others(&work, 1) && check_tensors(&work);
 }
 
+/* The only part of one is a whole file, and so is one that was merged. */
+static bool check_whole(struct dti_opening *opening, const struct dti_gguf_part *part)
+{
+    const struct dti_gguf_split_value *const split = part->split;
+    const size_t tensors = opening->container->tensor_count;
+    if (split[DTI_GGUF_SPLIT_COUNT].number == 0)
+        return true;
+    if (split[DTI_GGUF_SPLIT_NO].number != 0)
+        return dti_opening_refuse(opening, ": split.no is %" PRId64 ", but split.count is 1",
+                                  split[DTI_GGUF_SPLIT_NO].number);
+    return !split[DTI_GGUF_SPLIT_TENSORS].there ||
+           split[DTI_GGUF_SPLIT_TENSORS].number == (int64_t)tensors ||
+           dti_opening_refuse(opening,
+                              ": it has %zu tensors, but its split.tensors.count says %" PRId64,
+                              tensors, split[DTI_GGUF_SPLIT_TENSORS].number);
+}
+
+/* Where its name is that of a part, what the other parts say will be told apart. */
+static bool open_gguf(struct dti_opening *opening)
+{
+    struct dti_gguf_part part;
+    struct dti_gguf_part_name named;
+    char quoted[DTI_QUOTE_SIZE];
+    const char *const base = dti_path_base(opening->file->input.name);
+    const bool is_named = dti_gguf_part_named(base, &named);
+    if (is_named)
+        opening->note_about = dti_quote(quoted, base, strlen(base));
+    bool good = dti_gguf_read_part(opening, 0, &part);
+    opening->note_about = NULL;
+    opening->container->pairs = part.pairs;
+    if (good && part.split[DTI_GGUF_SPLIT_COUNT].number > 1)
+        return open_parts(opening, &part);
+    if (good && is_named && named.count > 1)
+        good = dti_opening_note(opening, "not_split",
+                                "its name is that of part %" PRIu32 " of %" PRIu32
+                                ", but it does not say so itself: it is read as a whole model",
+                                named.number, named.count);
+    return good && check_whole(opening, &part);
+}
+
+static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)
+{
+    (void)file_size;
+    return dti_begins(head, head_size, "GGUF");
+}
+
 bool dti_gguf_open_folder(struct dti_opening *opening, const char *name)
 {
     struct dti_container *const container = opening->container;
@@ -312,6 +358,17 @@ bool dti_gguf_open_folder(struct dti_opening *opening, const char *name)
             dti_opening_refuse(opening, " is named as a part of a model, but has no split.count "
                                         "above 1; name it to read it alone"));
 }
+
+const struct dti_container_ops dti_gguf_ops = {
+    .traits = DTI_TRAIT_SEVERAL | DTI_TRAIT_PLACED | DTI_TRAIT_REMADE | DTI_TRAIT_GGML |
+              DTI_TRAIT_REPLACES,
+    .remade = DTI_CONTAINER_GGUF,
+    .detect = detect,
+    .open = open_gguf,
+    .blocks = dti_gguf_blocks,
+    .stores = dti_gguf_stores,
+    .layout = dti_gguf_layout,
+};
 
 /* Read through the file that is named, or its folder; written as files of the other kind. */
 const struct dti_container_ops dti_split_gguf_ops = {

@@ -45,8 +45,4 @@ bool dti_scan_finish(struct dti_scanning *scanning);
 enum dti_status dti_pickle_scan_open(struct dti_pickle_scan *ret, struct dti_container_file *file,
                                      struct dti_error *reterr);
 
-/* pickle_scan_zip.c: the pickles of an archive; pickle_scan_file.c: from there to the end. */
-bool dti_scan_zip(struct dti_scanning *scanning);
-bool dti_scan_pickles(struct dti_scanning *scanning, uint64_t at, uint64_t end, size_t most);
-
 #endif

@@ -7,10 +7,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "containers/gguf.h"
 #include "containers/sharded.h"
 #include "dtinfo/ascii.h"
+
+enum { FEW_FILES = 200 }; /* that may be open without asking for more */
 
 struct shard_names {
     const char **names;
@@ -176,4 +179,33 @@ bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct
     *ret_index = index;
     *ret = (struct dti_shards){.names = shards.names, .count = shards.count, .part = part};
     return true;
+}
+
+const char *dti_shard_path(struct dti_opening *opening, const char *path, bool path_is_folder,
+                           const char *name)
+{
+    size_t folder = strlen(path);
+    if (!path_is_folder) {
+        const char *const slash = strrchr(path, '/');
+        folder = slash ? (size_t)(slash + 1 - path) : 0;
+    }
+    const bool separator = folder > 0 && path[folder - 1] != '/';
+    const size_t length = strlen(name);
+    char *const joined = dti_opening_array(opening, folder + separator + length + 1, 1);
+    if (!joined)
+        return NULL;
+    memcpy(joined, path, folder);
+    if (separator)
+        joined[folder] = '/';
+    memcpy(joined + folder + separator, name, length + 1);
+    return joined;
+}
+
+void dti_shards_allow(size_t count)
+{
+    struct rlimit limit;
+    if (count <= FEW_FILES || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }

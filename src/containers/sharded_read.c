@@ -4,15 +4,12 @@
  * index and the files must agree about every tensor. */
 #include <inttypes.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "containers/gguf.h"
 #include "containers/safetensors.h"
 #include "containers/sharded.h"
 #include "containers/torch.h"
 #include "dtinfo/ascii.h"
-
-enum { FEW_FILES = 200 }; /* that may be open without asking for more */
 
 /* The opening of one checkpoint. */
 struct checkpoint_opening {
@@ -24,35 +21,6 @@ struct checkpoint_opening {
 static const char *quote_text(char buffer[DTI_QUOTE_SIZE], const char *text)
 {
     return dti_quote(buffer, text, strlen(text));
-}
-
-const char *dti_shard_path(struct dti_opening *opening, const char *path, bool path_is_folder,
-                           const char *name)
-{
-    size_t folder = strlen(path);
-    if (!path_is_folder) {
-        const char *const slash = strrchr(path, '/');
-        folder = slash ? (size_t)(slash + 1 - path) : 0;
-    }
-    const bool separator = folder > 0 && path[folder - 1] != '/';
-    const size_t length = strlen(name);
-    char *const joined = dti_opening_array(opening, folder + separator + length + 1, 1);
-    if (!joined)
-        return NULL;
-    memcpy(joined, path, folder);
-    if (separator)
-        joined[folder] = '/';
-    memcpy(joined + folder + separator, name, length + 1);
-    return joined;
-}
-
-void dti_shards_allow(size_t count)
-{
-    struct rlimit limit;
-    if (count <= FEW_FILES || getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* Opens the files first: what is missing shows before any header is read. */

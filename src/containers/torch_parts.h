@@ -80,9 +80,12 @@ struct dti_torch_making {
     bool big_endian;
 };
 
-/* torch_tensor.c: false on failure; what is there but has no numbers is listed with a reason. */
+/* torch_storage.c: false on failure; what is there but has no numbers is listed with a reason. */
 bool dti_torch_refuse(const struct dti_torch_making *making, const char *text);
 void dti_torch_cannot(struct dti_torch_making *making, const char *why);
+/* Numbers that are not negative, as many as there are; to ret, which has room for all. */
+bool dti_torch_read_sizes(const struct dti_torch_making *making, uint32_t value, uint64_t *ret,
+                          unsigned *ret_count);
 /* The shape and the number of elements, from a tuple. */
 bool dti_torch_set_shape(struct dti_torch_making *making, uint32_t value);
 /* Where the elements are: the last must be in the storage. Then their order. */

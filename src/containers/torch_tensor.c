@@ -10,59 +10,6 @@
 #include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 
-bool dti_torch_refuse(const struct dti_torch_making *making, const char *text)
-{
-    return dti_opening_refuse_of(making->reading->opening, making->subject, "%s", text);
-}
-
-/* Listed, but without numbers. */
-void dti_torch_cannot(struct dti_torch_making *making, const char *why)
-{
-    making->found.tensor.format = NULL;
-    if (!making->found.tensor.refusal)
-        making->found.tensor.refusal = why;
-}
-
-/* Numbers that are not negative, as many as there are; to ret, which has room for all. */
-static bool read_sizes(const struct dti_torch_making *making, uint32_t value, uint64_t *ret,
-                       unsigned *ret_count)
-{
-    const struct dti_pickle *const pickle = &making->reading->pickle;
-    const uint32_t *items;
-    size_t count;
-    if (!dti_pickle_tuple(pickle, value, &items, &count))
-        return dti_torch_refuse(making, " has a shape or strides that are no tuple");
-    if (count > DTI_TORCH_RANK_MAX)
-        return dti_torch_refuse(making, " has more than 64 dimensions");
-    for (size_t i = 0; i < count; i++) {
-        if (!dti_pickle_size(pickle, items[i], &ret[i]))
-            return dti_torch_refuse(making,
-                                    " has a shape or strides that are no numbers from 0 on");
-    }
-    *ret_count = (unsigned)count;
-    return true;
-}
-
-bool dti_torch_set_shape(struct dti_torch_making *making, uint32_t value)
-{
-    struct dti_tensor *const tensor = &making->found.tensor;
-    uint64_t shape[DTI_TORCH_RANK_MAX];
-    bool empty = false;
-    if (!read_sizes(making, value, shape, &tensor->rank))
-        return false;
-    tensor->elements = 1;
-    for (unsigned i = 0; i < tensor->rank; i++)
-        empty |= shape[i] == 0;
-    for (unsigned i = 0; i < tensor->rank && !empty; i++) {
-        if (!dti_mul_u64(tensor->elements, shape[i], &tensor->elements))
-            return dti_torch_refuse(making, " has too many elements");
-    }
-    if (empty)
-        tensor->elements = 0;
-    tensor->shape = dti_opening_copy(making->reading->opening, shape, tensor->rank, sizeof *shape);
-    return tensor->shape != NULL;
-}
-
 /* A dtype by its name, "torch.float8_e4m3fn". Elements of less than a byte are only known in pairs.
  */
 static bool set_dtype(struct dti_torch_making *making, uint32_t value)
@@ -109,99 +56,6 @@ static bool set_storage(struct dti_torch_making *making, uint32_t value,
     return true;
 }
 
-/* Whether elements follow each other in the order of the shape, or, backwards, in the opposite
- * order. Dimensions of one element do not matter. */
-static bool is_plain(const struct dti_torch_making *making, bool backwards)
-{
-    const struct dti_tensor *const tensor = &making->found.tensor;
-    uint64_t expected = 1;
-    for (unsigned i = 0; i < tensor->rank; i++) {
-        const unsigned at = backwards ? i : tensor->rank - 1 - i;
-        if (tensor->shape[at] != 1 && making->strides[at] != expected)
-            return false;
-        expected *= tensor->shape[at]; /* fits, as all elements do */
-    }
-    return true;
-}
-
-/* Two codes in each of torch's elements: the last dimension has twice as many. */
-static bool double_last(struct dti_torch_making *making)
-{
-    struct dti_tensor *const tensor = &making->found.tensor;
-    if (tensor->rank == 0 || !is_plain(making, false)) {
-        dti_torch_cannot(making, "has pairs of elements that do not follow each other");
-        return true;
-    }
-    uint64_t *const shape =
-        dti_opening_copy(making->reading->opening, tensor->shape, tensor->rank, sizeof *shape);
-    if (!shape)
-        return false;
-    shape[tensor->rank - 1] *= 2; /* fits: bytes were counted in bits */
-    tensor->shape = shape;
-    tensor->elements *= 2;
-    return true;
-}
-
-/* The last element must be in the storage. All of a file's tensors together may repeat what it
- * stores, but not without bound. */
-bool dti_torch_check_place(struct dti_torch_making *making, const struct dti_torch_storage *storage,
-                           uint64_t offset)
-{
-    enum { REPEATED = 4 };
-    static const uint64_t allowed = UINT64_C(1) << 30;
-    struct dti_torch_reading *const reading = making->reading;
-    struct dti_tensor *const tensor = &making->found.tensor;
-    const uint64_t file = reading->opening->file->input.size;
-    uint64_t last = offset, bytes, bits;
-    for (unsigned i = 0; i < tensor->rank && tensor->elements > 0; i++) {
-        uint64_t step;
-        if (!dti_mul_u64(tensor->shape[i] - 1, making->strides[i], &step) ||
-            !dti_add_u64(last, step, &last))
-            return dti_torch_refuse(making, " has strides that are too large");
-    }
-    if (tensor->elements > 0 && last >= storage->view_bytes / making->item)
-        return dti_torch_refuse(making, " has elements beyond the end of its storage");
-    tensor->offset = storage->offset + storage->view_at;
-    if (tensor->elements > 0) {
-        tensor->offset += offset * making->item;
-        making->found.span = (last - offset + 1) * making->item;
-    }
-    if (!dti_mul_u64(tensor->elements, making->item, &bytes) || !dti_mul_u64(bytes, 8, &bits) ||
-        !dti_add_u64(reading->repeated, bytes, &reading->repeated) ||
-        reading->repeated / REPEATED > file + allowed / REPEATED) {
-        dti_torch_cannot(making, "repeats stored elements, too often to be read");
-        reading->repeated = UINT64_MAX / 2;
-        return true;
-    }
-    tensor->bytes = bytes;
-    return true;
-}
-
-/* How the elements are in the file, of what can be read. */
-bool dti_torch_set_layout(struct dti_torch_making *making)
-{
-    struct dti_torch_reading *const reading = making->reading;
-    struct dti_tensor *const tensor = &making->found.tensor;
-    if (!tensor->format)
-        return true;
-    tensor->layout = dti_file_layout(tensor->format, DTI_PACKING_LOW, making->big_endian);
-    if (dti_format_packs(dti_real_format(tensor->format)))
-        return double_last(making);
-    if (tensor->elements == 0 || is_plain(making, false))
-        return true;
-    tensor->fortran = is_plain(making, true);
-    tensor->strided = !tensor->fortran;
-    if (tensor->fortran)
-        return true;
-    uint64_t *const strides =
-        dti_opening_copy(reading->opening, making->strides, tensor->rank, sizeof *strides);
-    making->found.item = dti_format_item(tensor->format);
-    for (unsigned i = 0; strides && i < tensor->rank; i++)
-        strides[i] *= making->found.item;
-    making->found.strides = strides;
-    return strides != NULL;
-}
-
 /* Metadata are flags: what torch has still to do to the numbers. */
 static bool is_lazy(const struct dti_pickle *pickle, uint32_t metadata)
 {
@@ -233,7 +87,7 @@ static bool make_view(struct dti_torch_making *making, const uint32_t *items, si
     if (!dti_pickle_size(pickle, items[1], &offset))
         return dti_torch_refuse(making, " has an offset that is no number from 0 on");
     if (!dti_torch_set_shape(making, items[2]) ||
-        !read_sizes(making, items[3], making->strides, &rank))
+        !dti_torch_read_sizes(making, items[3], making->strides, &rank))
         return false;
     if (rank != making->found.tensor.rank)
         return dti_torch_refuse(making, " has more strides than dimensions, or fewer");

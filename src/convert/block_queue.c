@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of many arrays, handed out one after another. */
+ * Blocks of many arrays or of a stream, handed out one after another. */
 #include "dtinfo/block_queue.h"
 
 #include "convert/chunk_order.h"
@@ -13,6 +13,7 @@ struct queue_run {
     uint64_t number;
     size_t part;
     uint64_t first;
+    bool at_end; /* of the stream */
 };
 
 struct queue_chunk {
@@ -22,26 +23,43 @@ struct queue_chunk {
     size_t n;
 };
 
-static bool take(struct queue_run *run, struct queue_chunk *ret)
+static bool take_of_parts(struct queue_run *run, struct queue_chunk *ret)
 {
     const struct dti_queue_part *const parts = run->queue->parts;
-    const size_t count = run->queue->count;
-    if (dti_chunk_order_stopped(&run->order))
-        return false;
-    pthread_mutex_lock(&run->taking);
-    while (run->part < count && run->first >= parts[run->part].elements) {
+    while (run->part < run->queue->count && run->first >= parts[run->part].elements) {
         run->part++;
         run->first = 0;
     }
-    const bool any = run->part < count;
-    if (any) {
-        const struct dti_queue_part *const part = &parts[run->part];
-        const uint64_t left = part->elements - run->first;
-        const uint64_t n = left < part->block ? left : part->block;
-        *ret = (struct queue_chunk){
-            .number = run->number++, .part = run->part, .first = run->first, .n = (size_t)n};
-        run->first += n;
-    }
+    if (run->part == run->queue->count)
+        return false;
+    const uint64_t left = parts[run->part].elements - run->first, block = parts[run->part].block;
+    const uint64_t n = left < block ? left : block;
+    *ret = (struct queue_chunk){.part = run->part, .first = run->first, .n = (size_t)n};
+    run->first += n;
+    return true;
+}
+
+static bool take_of_stream(struct queue_run *run, size_t member, struct queue_chunk *ret)
+{
+    const struct dti_queue *const queue = run->queue;
+    struct dti_error error;
+    bool any = false;
+    const enum dti_status status = queue->take(queue->context, member, &any, &error);
+    if (status != DTI_OK)
+        dti_chunk_order_fail(&run->order, run->number, status, &error);
+    run->at_end = !any || status != DTI_OK;
+    *ret = (struct queue_chunk){.first = run->number, .n = 1};
+    return !run->at_end;
+}
+
+static bool take(struct queue_run *run, size_t member, struct queue_chunk *ret)
+{
+    pthread_mutex_lock(&run->taking);
+    const bool any =
+        !run->at_end && !dti_chunk_order_stopped(&run->order) &&
+        (run->queue->take ? take_of_stream(run, member, ret) : take_of_parts(run, ret));
+    ret->number = run->number;
+    run->number += any;
     pthread_mutex_unlock(&run->taking);
     return any;
 }
@@ -71,16 +89,20 @@ static void run_member(void *context, size_t member, size_t size)
     struct queue_run *const run = context;
     struct queue_chunk block;
     (void)size;
-    while (member < run->members && take(run, &block) && do_block(run, member, &block))
+    if (run->queue->take && member > 0)
+        dti_chunk_order_heed_sigpipe();
+    while (member < run->members && take(run, member, &block) && do_block(run, member, &block))
         continue;
 }
 
-/* No more members than blocks. */
+/* No more members than blocks, where their number is known. */
 static size_t count_members(const struct dti_queue *queue, struct dti_team *team)
 {
     size_t most = team ? dti_team_size(team) : 1;
     if (queue->members > 0 && queue->members < most)
         most = queue->members;
+    if (queue->take)
+        return most;
     uint64_t blocks = 0;
     for (size_t i = 0; i < queue->count && blocks < most; i++) {
         const struct dti_queue_part *const part = &queue->parts[i];

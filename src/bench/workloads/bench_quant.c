@@ -183,28 +183,6 @@ static enum dti_status fill(struct dti_quant_bench *bench, struct dti_error *ret
         &bench->copied, dti_bench_alike(2, bench->copy_bytes, request->cache), team, reterr);
 }
 
-enum dti_status dti_quant_candidate_run(void *row_, size_t set, struct dti_error *reterr)
-{
-    const struct dti_quant_candidate *const row = row_;
-    struct dti_quant_way *const way = row->way;
-    const struct dti_quant_bench *const bench = way->bench;
-    unsigned char *const at = dti_quant_set(bench, set);
-    struct dti_quantized_array array = {.codes = at + way->codes_at,
-                                        .scales = at + way->scales_at,
-                                        .tensor_scale = way->tensor_scale};
-    const struct dti_quant_request *const request = dti_quant_plan_request(way->plan);
-    void *const zeros = at + way->zeros_at;
-    if (!request->scheme.block)
-        array.zero_points = zeros;
-    if (row->back)
-        return dti_quant_array_back(way->plan, bench->frame.team, &array, at + bench->back_at,
-                                    bench->stores, reterr);
-    const enum dti_status status =
-        dti_quant_array(way->plan, bench->frame.team, at, &array, bench->stores, NULL, reterr);
-    way->tensor_scale = array.tensor_scale;
-    return status;
-}
-
 static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
 {
     struct dti_quant_bench *const bench = calloc(1, sizeof *bench);

@@ -41,15 +41,15 @@ struct dti_quant_bench {
     enum dti_stores stores;
 };
 
-/* One pass of a struct dti_quant_candidate over the buffers number `set`. The team is the array's:
- * waking it up is part of the time. */
+/* quant_verify.c: one pass of a struct dti_quant_candidate over the buffers number `set`. The team
+ * is the array's: waking it up is part of the time. */
 enum dti_status dti_quant_candidate_run(void *row, size_t set, struct dti_error *reterr);
 static inline unsigned char *dti_quant_set(const struct dti_quant_bench *bench, size_t set)
 {
     return dti_bench_memory_at(&bench->memory, set, 0);
 }
 
-/* quant_verify.c: quantizes once more and compares a part with the definition, element by element.
+/* Quantizes once more and compares a part with the definition, element by element.
  * DTI_BUG if they differ. */
 enum dti_status dti_quant_candidate_verify(struct dti_quant_candidate *row,
                                            struct dti_error *reterr);

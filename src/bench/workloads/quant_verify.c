@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verifies measured results against the definition in quant.h: scales from all numbers, codes and
- * dequantized numbers of a part. */
+ * A pass of a candidate, and whether its results are those of the definition in quant.h: scales
+ * from all numbers, codes and dequantized numbers of a part. */
 #include <string.h>
 
 #include "bench/measure/operands.h"
@@ -11,6 +11,28 @@
 enum { POISON = 0x5A, PARTS = 40, PART = 64 };
 
 static const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
+
+enum dti_status dti_quant_candidate_run(void *row_, size_t set, struct dti_error *reterr)
+{
+    const struct dti_quant_candidate *const row = row_;
+    struct dti_quant_way *const way = row->way;
+    const struct dti_quant_bench *const bench = way->bench;
+    unsigned char *const at = dti_quant_set(bench, set);
+    struct dti_quantized_array array = {.codes = at + way->codes_at,
+                                        .scales = at + way->scales_at,
+                                        .tensor_scale = way->tensor_scale};
+    const struct dti_quant_request *const request = dti_quant_plan_request(way->plan);
+    void *const zeros = at + way->zeros_at;
+    if (!request->scheme.block)
+        array.zero_points = zeros;
+    if (row->back)
+        return dti_quant_array_back(way->plan, bench->frame.team, &array, at + bench->back_at,
+                                    bench->stores, reterr);
+    const enum dti_status status =
+        dti_quant_array(way->plan, bench->frame.team, at, &array, bench->stores, NULL, reterr);
+    way->tensor_scale = array.tensor_scale;
+    return status;
+}
 
 /* The arrays of the first set. */
 struct arrays {

@@ -15,6 +15,9 @@ struct calc_args {
     bool fma, steps, force;
 };
 
+/* What can have happened besides events. */
+enum { FAIL_INEXACT = 1 << DTI_CALC_EVENT_COUNT, FAIL_INVALID = FAIL_INEXACT << 1 };
+
 struct calc_job {
     const struct calc_args *args;
     const struct dti_context *cx;
@@ -33,10 +36,6 @@ struct calc_job {
     struct dti_file_part written;   /* then its path and size */
 };
 
-/* Computes in the dtype of a target, and writes the file of -o. */
-enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti_calc_result *ret,
-                                 struct dti_error *reterr);
-
 /* calc_operands.c: --accumulate against the dtypes. */
 enum dti_status dti_calc_check_accumulator(const struct calc_job *job, struct dti_error *reterr);
 /* An expression and a dtype are there, in this order, with nothing between them. */
@@ -49,6 +48,9 @@ void dti_calc_explain_files(char **operands, int count, struct dti_error *error)
 enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *reterr);
 enum dti_status dti_calc_output_write(struct calc_job *job, const struct dti_calc_array *array,
                                       struct dti_error *reterr);
+/* Computes in the dtype of a target, and writes the file of -o. */
+enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti_calc_result *ret,
+                                 struct dti_error *reterr);
 
 /* calc_human.c: the full answer in one dtype. */
 enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc_result *result,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * -o: the numbers of a result as a file of tensors, which has one, called "data". */
+ * Results, what happened on the way to them, and -o: the numbers of one as a file of tensors, which
+ * has one, called "data". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,4 +107,23 @@ enum dti_status dti_calc_output_write(struct calc_job *job, const struct dti_cal
     job->written.path = job->args->output;
     dti_output_is_complete(job->args->output);
     return DTI_OK;
+}
+
+enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti_calc_result *ret,
+                                 struct dti_error *reterr)
+{
+    const enum dti_status status =
+        dti_calc_run(job->tree, &job->cast.targets[target].dtype, &job->options, ret, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (int i = 0; i < DTI_CALC_EVENT_COUNT; i++)
+        job->happened |= ret->events[i] > 0 ? 1U << i : 0;
+    job->happened |= ret->flags & DTI_FLAG_INEXACT ? (unsigned)FAIL_INEXACT : 0;
+    job->happened |= ret->flags & DTI_FLAG_INVALID ? (unsigned)FAIL_INVALID : 0;
+    if (!job->output)
+        return DTI_OK;
+    const enum dti_status written = dti_calc_output_write(job, &ret->value, reterr);
+    if (written != DTI_OK)
+        dti_calc_result_free(ret);
+    return written;
 }

@@ -12,9 +12,6 @@
 
 enum { SUBNORMALS_KEEP, SUBNORMALS_FLUSH };
 
-/* --fail-on: kinds of events, and flags beside them. */
-enum { FAIL_INEXACT = 1 << DTI_CALC_EVENT_COUNT, FAIL_INVALID = FAIL_INEXACT << 1 };
-
 static const struct dti_choice subnormal_choices[] = {
     {"keep", SUBNORMALS_KEEP, "as IEEE 754 does (the default)"},
     {"flush", SUBNORMALS_FLUSH, "subnormal results become zero"},
@@ -80,25 +77,6 @@ static const struct dti_option options[] = {
     DTI_ROW_FAIL_ON(struct calc_args, policy.fail_on, fail_choices),
     OPT_END,
 };
-
-enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti_calc_result *ret,
-                                 struct dti_error *reterr)
-{
-    const enum dti_status status =
-        dti_calc_run(job->tree, &job->cast.targets[target].dtype, &job->options, ret, reterr);
-    if (status != DTI_OK)
-        return status;
-    for (int i = 0; i < DTI_CALC_EVENT_COUNT; i++)
-        job->happened |= ret->events[i] > 0 ? 1U << i : 0;
-    job->happened |= ret->flags & DTI_FLAG_INEXACT ? (unsigned)FAIL_INEXACT : 0;
-    job->happened |= ret->flags & DTI_FLAG_INVALID ? (unsigned)FAIL_INVALID : 0;
-    if (!job->output)
-        return DTI_OK;
-    const enum dti_status written = dti_calc_output_write(job, &ret->value, reterr);
-    if (written != DTI_OK)
-        dti_calc_result_free(ret);
-    return written;
-}
 
 /* "blocked:16" */
 static enum dti_status read_order(struct dti_calc_options *ret, const char *text,

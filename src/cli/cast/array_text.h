@@ -5,7 +5,7 @@
 #define DTINFO_CLI_CAST_ARRAY_TEXT_H
 
 #include "cli/cast/array.h"
-#include "dtinfo/stream_queue.h"
+#include "dtinfo/block_queue.h"
 
 /* Appends a number on a line. */
 void dti_text_put_number(struct dti_buffer *text, const struct dti_format *format, uint64_t code);
@@ -15,7 +15,7 @@ enum dti_status dti_cast_array_write(struct cast_array *array, const struct dti_
                                      struct dti_error *reterr);
 
 /* Runs a queue with array->threads members. */
-enum dti_status dti_cast_array_queue(struct cast_array *array, const struct dti_stream_queue *queue,
+enum dti_status dti_cast_array_queue(struct cast_array *array, const struct dti_queue *queue,
                                      struct dti_error *reterr);
 
 #endif

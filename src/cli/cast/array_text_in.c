@@ -162,7 +162,7 @@ static enum dti_status store_numbers(struct text_tile *tile, struct dti_text_num
     return DTI_OK;
 }
 
-/* For struct dti_stream_queue. Numbers too long for a piece are stored one by one here. */
+/* For struct dti_queue. Numbers too long for a piece are stored one by one here. */
 static enum dti_status take(void *context, size_t member, bool *ret_any, struct dti_error *reterr)
 {
     struct text_input *const input = context;
@@ -185,8 +185,10 @@ static enum dti_status take(void *context, size_t member, bool *ret_any, struct 
     return tile->text.failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
-static enum dti_status work(void *context, size_t member, struct dti_error *reterr)
+static enum dti_status work(void *context, size_t member, size_t part, uint64_t first, size_t n,
+                            struct dti_error *reterr)
 {
+    (void)part, (void)first, (void)n;
     struct text_input *const input = context;
     struct text_tile *const tile = &input->tiles[member];
     struct dti_text_numbers numbers;
@@ -202,8 +204,10 @@ static enum dti_status work(void *context, size_t member, struct dti_error *rete
     return status;
 }
 
-static enum dti_status finish(void *context, size_t member, struct dti_error *reterr)
+static enum dti_status finish(void *context, size_t member, size_t part, uint64_t first, size_t n,
+                              struct dti_error *reterr)
 {
+    (void)part, (void)first, (void)n;
     struct text_input *const input = context;
     const struct text_tile *const tile = &input->tiles[member];
     input->array->elements += tile->elements;
@@ -214,8 +218,7 @@ static enum dti_status finish(void *context, size_t member, struct dti_error *re
 static enum dti_status cast_text(struct text_input *input, struct dti_error *reterr)
 {
     struct cast_array *const array = input->array;
-    const struct dti_stream_queue queue = {
-        .take = take, .work = work, .finish = finish, .context = input};
+    const struct dti_queue queue = {.take = take, .work = work, .finish = finish, .context = input};
     for (size_t i = 0; i < array->threads; i++) {
         struct text_tile *const tile = &input->tiles[i];
         tile->of = input;

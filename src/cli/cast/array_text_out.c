@@ -34,14 +34,14 @@ enum dti_status dti_cast_array_write(struct cast_array *array, const struct dti_
     return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
 }
 
-enum dti_status dti_cast_array_queue(struct cast_array *array, const struct dti_stream_queue *queue,
+enum dti_status dti_cast_array_queue(struct cast_array *array, const struct dti_queue *queue,
                                      struct dti_error *reterr)
 {
     struct dti_team *team;
     enum dti_status status = dti_team_new(&team, array->threads, DTI_WAIT_SLEEP, false, reterr);
     if (status != DTI_OK)
         return status;
-    status = dti_stream_queue_run(queue, team, reterr);
+    status = dti_queue_run(queue, team, reterr);
     dti_team_free(team);
     return status;
 }
@@ -89,7 +89,7 @@ static enum dti_status count_elements(const struct text_output *output,
     return status;
 }
 
-/* For struct dti_stream_queue. */
+/* For struct dti_queue. */
 static enum dti_status take(void *context, size_t member, bool *ret_any, struct dti_error *reterr)
 {
     struct text_output *const output = context;
@@ -116,8 +116,10 @@ static enum dti_status take(void *context, size_t member, bool *ret_any, struct 
     return DTI_OK;
 }
 
-static enum dti_status work(void *context, size_t member, struct dti_error *reterr)
+static enum dti_status work(void *context, size_t member, size_t part, uint64_t first, size_t n,
+                            struct dti_error *reterr)
 {
+    (void)part, (void)first, (void)n;
     struct text_output *const output = context;
     struct text_output_chunk *const block = &output->chunks[member];
     const struct cast_array *const array = output->array;
@@ -135,8 +137,10 @@ static enum dti_status work(void *context, size_t member, struct dti_error *rete
     return block->text.failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
-static enum dti_status finish(void *context, size_t member, struct dti_error *reterr)
+static enum dti_status finish(void *context, size_t member, size_t part, uint64_t first, size_t n,
+                              struct dti_error *reterr)
 {
+    (void)part, (void)first, (void)n;
     struct text_output *const output = context;
     const struct text_output_chunk *const block = &output->chunks[member];
     struct cast_array *const array = output->array;
@@ -148,7 +152,7 @@ static enum dti_status finish(void *context, size_t member, struct dti_error *re
 enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_error *reterr)
 {
     struct text_output output = {.array = array};
-    const struct dti_stream_queue queue = {
+    const struct dti_queue queue = {
         .take = take, .work = work, .finish = finish, .context = &output};
     output.chunks = malloc(array->threads * sizeof *output.chunks);
     if (!output.chunks)

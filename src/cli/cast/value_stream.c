@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/cast/value_lines.h"
+#include "dtinfo/block_queue.h"
 #include "dtinfo/parallel.h"
-#include "dtinfo/stream_queue.h"
 
 enum {
     /* Bytes of input, so that the answers of a block stay well below 1 MiB. */
@@ -35,7 +35,7 @@ struct stream {
     struct dti_error *reterr;
 };
 
-/* For struct dti_stream_queue. One thread that fills a block leaves the rest to the team. */
+/* For struct dti_queue. One thread that fills a block leaves the rest to the team. */
 static enum dti_status take(void *context, size_t member, bool *ret_any, struct dti_error *reterr)
 {
     struct stream *const stream = context;
@@ -54,15 +54,19 @@ static enum dti_status take(void *context, size_t member, bool *ret_any, struct 
     return status;
 }
 
-static enum dti_status work(void *context, size_t member, struct dti_error *reterr)
+static enum dti_status work(void *context, size_t member, size_t part, uint64_t first, size_t n,
+                            struct dti_error *reterr)
 {
+    (void)part, (void)first, (void)n;
     (void)reterr; /* the answers before an error come first */
     dti_cast_lines_run(&((struct stream *)context)->members[member]);
     return DTI_OK;
 }
 
-static enum dti_status finish(void *context, size_t member, struct dti_error *reterr)
+static enum dti_status finish(void *context, size_t member, size_t part, uint64_t first, size_t n,
+                              struct dti_error *reterr)
 {
+    (void)part, (void)first, (void)n;
     struct stream *const stream = context;
     const enum dti_status status =
         dti_cast_lines_put(&stream->members[member], &stream->gone, reterr);
@@ -91,7 +95,7 @@ static void begin_team(struct stream *stream)
 static enum dti_status cast_blocks(struct stream *stream, struct dti_error *reterr)
 {
     const struct dti_context *const cx = stream->values->cx;
-    const struct dti_stream_queue queue = {
+    const struct dti_queue queue = {
         .take = take, .work = work, .finish = finish, .context = stream};
     while (!stream->at_end) {
         if (stream->full && stream->threads > 1 && !stream->team)
@@ -102,7 +106,7 @@ static enum dti_status cast_blocks(struct stream *stream, struct dti_error *rete
             return DTI_OK; /* the reader is gone or the disk is full: dti_standard_close() reports
                             * which */
         const enum dti_status status =
-            dti_stream_queue_run(&queue, stream->alone ? NULL : stream->team, reterr);
+            dti_queue_run(&queue, stream->alone ? NULL : stream->team, reterr);
         if (stream->gone)
             return DTI_OK; /* likewise */
         if (status != DTI_OK)

@@ -137,16 +137,6 @@ const char *dti_cast_device_reason(struct dti_cast_device *device)
     return device->reason;
 }
 
-void dti_cast_device_warn(struct dti_cast_job *job)
-{
-    struct dti_cast_device *const device = &job->device;
-    if (device->begun[0] == '\0' || device->asks ||
-        strcmp(device->begun, dti_runner_device(device->runner)) == 0)
-        return;
-    const struct dti_note note = {.code = "device_left", .text = dti_runner_reason(device->runner)};
-    dti_cast_job_warn(job, &note);
-}
-
 void dti_cast_device_human(struct dti_cast_device *device, struct dti_line *line)
 {
     if (device->wish.kind == DTI_DEVICE_CPU)

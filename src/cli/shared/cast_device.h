@@ -14,8 +14,6 @@
 #include "dtinfo/runner.h"
 #include "dtinfo/table.h"
 
-struct dti_cast_job;
-
 struct dti_cast_device {
     struct dti_device_wish wish;
     struct dti_runner *runner;      /* NULL: the CPU */
@@ -64,8 +62,6 @@ const char *dti_cast_device_name(const struct dti_cast_device *device);
 /* Why the CPU did some or all of the work; NULL if there is no reason to report. */
 const char *dti_cast_device_reason(struct dti_cast_device *device);
 
-/* Warns on stderr and in JSON that the work fell back from a device. */
-void dti_cast_device_warn(struct dti_cast_job *job);
 /* "  device cuda:0", if --device was given. */
 void dti_cast_device_human(struct dti_cast_device *device, struct dti_line *line);
 

@@ -216,3 +216,13 @@ unsigned dti_cast_events(const struct dti_loss *loss)
     flags |= loss->no_code > 0 ? DTI_FLAG_INVALID : 0;
     return flags;
 }
+
+void dti_cast_device_warn(struct dti_cast_job *job)
+{
+    struct dti_cast_device *const device = &job->device;
+    if (device->begun[0] == '\0' || device->asks ||
+        strcmp(device->begun, dti_runner_device(device->runner)) == 0)
+        return;
+    const struct dti_note note = {.code = "device_left", .text = dti_runner_reason(device->runner)};
+    dti_cast_job_warn(job, &note);
+}

@@ -37,6 +37,8 @@ void dti_cast_job_free(struct dti_cast_job *job);
 
 /* Warns on stderr and in the job's list: a dti_warn_fn. */
 void dti_cast_job_warn(void *job, const struct dti_note *note);
+/* Warns on stderr and in JSON that the work of a job fell back from a device. */
+void dti_cast_device_warn(struct dti_cast_job *job);
 
 /* The policies for an answer. cast: the cast of an array or a file, with the rounding mode of its
  * last stage; NULL: those of the command line. */

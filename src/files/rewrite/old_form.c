@@ -1,28 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
  * What new files replace besides the files of their names: the same model in the other form, one
- * file or an index with shards, which programs would load instead or as well. For GGUF see
- * old_parts.c. */
+ * file or an index with shards, which programs would load instead or as well; of a GGUF one file,
+ * or parts of another count, of which programs load whichever they are given. */
 #define _GNU_SOURCE /* S_ISVTX */
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dtinfo/ascii.h"
+#include "dtinfo/new_files.h"
 #include "dtinfo/sharded_index.h"
-#include "files/rewrite/old_form_search.h"
 
 static const char usual[] = "model.safetensors", index_end[] = ".index.json",
                   tensors_end[] = ".safetensors";
 enum { INDEX_END = sizeof index_end - 1, ENTRIES_MAX = 4 };
 
-bool dti_old_is_own(const struct dti_old_search *search, const char *name)
+struct old_search {
+    struct dti_new_files *files;
+    const char *folder; /* "" or with a slash at its end */
+    const char **own;   /* the last parts of the new files' paths, sorted */
+    size_t own_count;
+    size_t capacity; /* of files->old.paths */
+};
+
+static bool is_own(const struct old_search *search, const char *name)
 {
     return bsearch(&name, search->own, search->own_count, sizeof *search->own, dti_text_order);
 }
 
-char *dti_old_join(const struct dti_old_search *search, const char *name)
+/* folder/name, of the pool; NULL: memory ran out. */
+static char *join(const struct old_search *search, const char *name)
 {
     const size_t size = strlen(search->folder) + strlen(name) + 1;
     char *const path = dti_pool_alloc(&search->files->old.pool, size);
@@ -31,12 +43,14 @@ char *dti_old_join(const struct dti_old_search *search, const char *name)
     return path;
 }
 
-bool dti_old_is_there(const char *path, struct stat *ret)
+/* A plain file, or a link. */
+static bool is_there(const char *path, struct stat *ret)
 {
     return lstat(path, ret) == 0 && (S_ISREG(ret->st_mode) || S_ISLNK(ret->st_mode));
 }
 
-bool dti_old_add(struct dti_old_search *search, const char *path)
+/* False: memory ran out. */
+static bool add(struct old_search *search, const char *path)
 {
     struct dti_old_form *const old = &search->files->old;
     if (old->count == search->capacity) {
@@ -54,7 +68,7 @@ bool dti_old_add(struct dti_old_search *search, const char *path)
 }
 
 /* Where everybody may make files, another user's index could name any of this user's. */
-static bool is_trusted(const struct dti_old_search *search, const struct stat *index)
+static bool is_trusted(const struct old_search *search, const struct stat *index)
 {
     const mode_t open_to_all = S_ISVTX | S_IWOTH;
     struct stat st = {0};
@@ -64,13 +78,13 @@ static bool is_trusted(const struct dti_old_search *search, const struct stat *i
 }
 
 /* The shards of an old index that are not among the new files. */
-static enum dti_status add_shards(struct dti_old_search *search, const char *path,
+static enum dti_status add_shards(struct old_search *search, const char *path,
                                   struct dti_error *reterr)
 {
     const char **names;
     size_t count;
     struct stat st = {0};
-    if (!dti_old_is_there(path, &st) || !is_trusted(search, &st))
+    if (!is_there(path, &st) || !is_trusted(search, &st))
         return DTI_OK;
     const enum dti_status status =
         dti_index_shard_names(path, &search->files->old.pool, &names, &count, reterr);
@@ -78,10 +92,10 @@ static enum dti_status add_shards(struct dti_old_search *search, const char *pat
         return status == DTI_NO_MEMORY ? status : DTI_OK;
     for (size_t i = 0; i < count; i++) {
         if (names[i][0] == '.' || !dti_text_ends(names[i], strlen(names[i]), tensors_end) ||
-            dti_old_is_own(search, names[i]))
+            is_own(search, names[i]))
             continue;
-        const char *const shard = dti_old_join(search, names[i]);
-        if (!shard || (dti_old_is_there(shard, &st) && !dti_old_add(search, shard)))
+        const char *const shard = join(search, names[i]);
+        if (!shard || (is_there(shard, &st) && !add(search, shard)))
             return dti_no_memory(reterr);
     }
     return DTI_OK;
@@ -104,7 +118,7 @@ static void leave_out_repeated(struct dti_old_form *old)
 }
 
 /* "x.safetensors" and its index, each once in the list; of the pool. */
-static bool name_pair(struct dti_old_search *search, const char *stem, size_t length,
+static bool name_pair(struct old_search *search, const char *stem, size_t length,
                       const char *entries[ENTRIES_MAX], size_t *count)
 {
     if (!dti_text_ends(stem, length, tensors_end) ||
@@ -121,8 +135,7 @@ static bool name_pair(struct dti_old_search *search, const char *stem, size_t le
 }
 
 /* What programs look for that have the new files' folder. */
-static bool name_entries(struct dti_old_search *search, const char *entries[ENTRIES_MAX],
-                         size_t *count)
+static bool name_entries(struct old_search *search, const char *entries[ENTRIES_MAX], size_t *count)
 {
     const struct dti_new_files *const files = search->files;
     const bool folder = dti_is_sharded(files->kind);
@@ -144,7 +157,7 @@ static enum dti_status refuse(const char *path, struct dti_error *reterr)
     return DTI_WRITE_FAILED;
 }
 
-static enum dti_status find(struct dti_old_search *search, bool force, struct dti_error *reterr)
+static enum dti_status find(struct old_search *search, bool force, struct dti_error *reterr)
 {
     struct dti_old_form *const old = &search->files->old;
     const char *entries[ENTRIES_MAX];
@@ -152,18 +165,141 @@ static enum dti_status find(struct dti_old_search *search, bool force, struct dt
     size_t count = 0;
     enum dti_status status = name_entries(search, entries, &count) ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        const char *const path = dti_old_join(search, entries[i]);
-        if (!path || (!dti_old_is_own(search, entries[i]) && dti_old_is_there(path, &st) &&
-                      !dti_old_add(search, path)))
+        const char *const path = join(search, entries[i]);
+        if (!path || (!is_own(search, entries[i]) && is_there(path, &st) && !add(search, path)))
             status = dti_no_memory(reterr);
     }
     old->entries = old->count;
     for (size_t i = 1; i < count && status == DTI_OK && force; i += 2) { /* each second: an index */
-        const char *const path = dti_old_join(search, entries[i]);
+        const char *const path = join(search, entries[i]);
         status = path ? add_shards(search, path, reterr) : dti_no_memory(reterr);
     }
     if (status == DTI_OK)
         leave_out_repeated(old);
+    return status;
+}
+
+struct input_identity {
+    uint64_t device, inode;
+};
+
+struct part_search {
+    struct old_search *search;
+    const char *name; /* "STEM.gguf" */
+    size_t stem;      /* bytes of it */
+    struct input_identity *inputs;
+    size_t input_count;
+};
+
+static int compare_identities(const void *a, const void *b)
+{
+    const struct input_identity *const one = a, *const other = b;
+    if (one->device != other->device)
+        return one->device < other->device ? -1 : 1;
+    return one->inode < other->inode ? -1 : one->inode > other->inode;
+}
+
+/* The files that are read: of the input and of a template. */
+static bool list_inputs(struct part_search *parts)
+{
+    const struct dti_new_files *const files = parts->search->files;
+    const struct dti_container *const read[] = {files->container, files->model};
+    parts->inputs = calloc(read[0]->file_count + read[1]->file_count + 1, sizeof *parts->inputs);
+    if (!parts->inputs)
+        return false;
+    for (size_t of = 0; of < 2; of++) {
+        for (size_t i = 0; i < read[of]->file_count; i++) {
+            const struct dti_input *const input = &read[of]->files[i].input;
+            parts->inputs[parts->input_count++] =
+                (struct input_identity){input->device, input->inode};
+        }
+    }
+    qsort(parts->inputs, parts->input_count, sizeof *parts->inputs, compare_identities);
+    return true;
+}
+
+/* Under any name: links lead to it. */
+static bool is_input(const struct part_search *parts, const char *path)
+{
+    struct stat st = {0};
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    const struct input_identity is = {st.st_dev, st.st_ino};
+    return bsearch(&is, parts->inputs, parts->input_count, sizeof is, compare_identities);
+}
+
+/* False: memory ran out. */
+static bool consider(struct part_search *parts, const char *name)
+{
+    struct dti_old_form *const old = &parts->search->files->old;
+    struct stat st;
+    if (is_own(parts->search, name))
+        return true;
+    const char *const path = join(parts->search, name);
+    if (!path || !is_there(path, &st))
+        return path != NULL;
+    if (!is_input(parts, path))
+        return add(parts->search, path);
+    if (old->kept++ == 0 || strcmp(path, old->kept_path) < 0)
+        old->kept_path = path;
+    return true;
+}
+
+static bool is_part(const struct part_search *parts, const char *name)
+{
+    struct dti_gguf_part_name named;
+    return dti_gguf_part_named(name, &named) && named.prefix == parts->stem &&
+           memcmp(name, parts->name, parts->stem) == 0;
+}
+
+/* A folder that is not there has none; opening the output says what else is wrong with it. */
+static enum dti_status list_folder(struct part_search *parts, struct dti_error *reterr)
+{
+    const char *const path = parts->search->folder[0] != '\0' ? parts->search->folder : ".";
+    char label[DTI_QUOTE_SIZE];
+    const struct dirent *entry;
+    bool fits = true;
+    DIR *folder;
+    do
+        folder = opendir(path);
+    while (!folder && errno == EINTR);
+    if (!folder && (errno == ENOENT || errno == ENOTDIR))
+        return DTI_OK;
+    parts->search->files->old.unlisted = !folder && errno == EACCES;
+    if (parts->search->files->old.unlisted)
+        return DTI_OK;
+    int error = folder ? 0 : errno;
+    while (folder && fits && (errno = 0, entry = readdir(folder)) != NULL)
+        fits = !is_part(parts, entry->d_name) || consider(parts, entry->d_name);
+    if (folder && fits)
+        error = errno;
+    if (folder)
+        (void)closedir(folder);
+    if (!fits || error == ENOMEM)
+        return dti_no_memory(reterr);
+    return error == 0 ? DTI_OK
+                      : dti_fail(reterr, DTI_WRITE_FAILED,
+                                 "cannot look for old parts of the model in %s: %s",
+                                 dti_quote(label, path, strlen(path)), strerror(error));
+}
+
+/* The GGUF "name", and the parts of split ones of that name, of any count. What is read stays, and
+ * is only counted. */
+static enum dti_status find_parts(struct old_search *search, const char *name,
+                                  struct dti_error *reterr)
+{
+    const char *const end = dti_container_extension(search->files->kind);
+    struct dti_old_form *const old = &search->files->old;
+    const size_t length = strlen(name);
+    if (length <= strlen(end) || !dti_text_ends(name, length, end))
+        return DTI_OK;
+    struct part_search parts = {.search = search, .name = name, .stem = length - strlen(end)};
+    const bool fits = list_inputs(&parts) && consider(&parts, name);
+    const enum dti_status status = fits ? list_folder(&parts, reterr) : dti_no_memory(reterr);
+    free(parts.inputs);
+    if (status == DTI_OK && old->count > 0)
+        qsort((void *)old->paths, old->count, sizeof *old->paths, dti_text_order);
+    old->entries = old->count; /* without any one of its parts a model is none */
     return status;
 }
 
@@ -197,7 +333,7 @@ enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
     if (!concerns(files))
         return DTI_OK;
     const char **const own = calloc(count + 1, sizeof *own);
-    struct dti_old_search search = {.files = files, .own = own, .own_count = count};
+    struct old_search search = {.files = files, .own = own, .own_count = count};
     search.folder = files->old.folder = folder_of(files);
     enum dti_status status = own && search.folder ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
@@ -205,7 +341,7 @@ enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
     if (status == DTI_OK) {
         qsort((void *)own, count, sizeof *own, dti_text_order);
         status = dti_is_gguf(files->kind)
-                     ? dti_old_parts(&search, dti_path_base(files->path), reterr)
+                     ? find_parts(&search, dti_path_base(files->path), reterr)
                      : find(&search, force, reterr);
     }
     free((void *)own);
@@ -229,4 +365,30 @@ enum dti_status dti_new_files_remove_old(const struct dti_new_files *files,
                           old->entries, kept, files->count + files->others, reterr);
     free((void *)kept);
     return status;
+}
+
+void dti_new_files_warn_old(const struct dti_new_files *files, dti_warn_fn *warn, void *context)
+{
+    const struct dti_old_form *const old = &files->old;
+    char label[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 192], more[64] = "";
+    if (old->kept > 1)
+        (void)snprintf(more, sizeof more, " and %zu more file%s", old->kept - 1,
+                       old->kept == 2 ? "" : "s");
+    if (old->kept > 0) {
+        const struct dti_note note = {"input_kept", text, DTI_REMEDY_OTHER_OUTPUT};
+        (void)snprintf(text, sizeof text,
+                       "%s%s, which %s read, stay%s beside the new files of that name: programs "
+                       "that are given %s load the old numbers",
+                       dti_quote(label, old->kept_path, strlen(old->kept_path)), more,
+                       old->kept == 1 ? "is" : "are", old->kept == 1 ? "s" : "",
+                       old->kept == 1 ? "it" : "them");
+        warn(context, &note);
+    }
+    if (old->unlisted) {
+        const struct dti_note note = {"folder_unlisted", text, DTI_REMEDY_NONE};
+        (void)snprintf(text, sizeof text,
+                       "the folder of %s cannot be listed: old parts under that name would stay",
+                       dti_quote(label, files->path, strlen(files->path)));
+        warn(context, &note);
+    }
 }

@@ -97,10 +97,6 @@ void dti_quant_task_close(struct dti_quant_task *task);
 enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_error *reterr);
 /* After the pieces: what they could not write, and the figures. */
 enum dti_status dti_quant_task_end(struct dti_quant_task *task, struct dti_error *reterr);
-/* At a place in a part. */
-enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti_quant_part part,
-                                     const void *data, size_t size, uint64_t offset,
-                                     struct dti_error *reterr);
 /* Zero points of the scales from `first` on; numbers is changed. */
 enum dti_status dti_quant_task_zero_points(struct dti_quant_task *task, int32_t *numbers,
                                            uint64_t first, size_t n, struct dti_error *reterr);
@@ -117,26 +113,23 @@ void dti_quant_task_fill(const struct dti_quant_task *task, unsigned char *codes
 enum dti_status dti_quant_task_nest(const struct dti_quant_task *task, float *scales, float *own,
                                     uint64_t first, size_t n, struct dti_error *reterr);
 
-/* quantize_run.c: the first pass over so many tasks (DTI_QUANT_TASKS at most): those that have
- * ranges. */
-enum dti_status dti_quant_find_ranges(struct dti_quantizer *job, struct dti_quant_task *tasks,
-                                      size_t count, struct dti_error *reterr);
-
 /* quantize_fused.c: after the first pass over the tasks. The ranges of those that share a tensor
  * scale become that of their set; members that are no tasks are read for it. */
 enum dti_status dti_quant_fuse(struct dti_quantizer *job, struct dti_error *reterr);
 
-/* quantize_piece.c: for dti_queue_run(); its parts are queued[part], counted in bytes of input. */
-enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part, uint64_t first,
-                                      size_t size, struct dti_error *reterr);
-enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint64_t first,
-                                size_t size, struct dti_error *reterr);
-/* Merges the ranges that a member still has to itself. */
-void dti_quant_piece_flush(struct dti_quantizer *job, struct dti_quant_member *member);
+/* quantize_piece.c: pieces of so many tasks (DTI_QUANT_TASKS at most): all are quantized, or with
+ * `ranges` those that need one are read for it. Of tasks that are not the job's progress counts
+ * nothing. */
+enum dti_status dti_quant_run_pieces(struct dti_quantizer *job, struct dti_quant_task *tasks,
+                                     size_t count, bool ranges, struct dti_error *reterr);
 
 /* quantize_gather.c: gives small parts of the tasks their places in memory; then writes them. */
 void dti_quant_gather(struct dti_quantizer *job);
 enum dti_status dti_quant_write_gathered(struct dti_quantizer *job, struct dti_error *reterr);
+/* Writes to a place in a part, gathered or not. */
+enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti_quant_part part,
+                                     const void *data, size_t size, uint64_t offset,
+                                     struct dti_error *reterr);
 
 /* quantize_pack.c: bits that go into files. Words are little-endian. */
 void dti_quant_little(void *array, size_t item, size_t n); /* from this machine's byte order */

@@ -74,7 +74,7 @@ static enum dti_status read_others(struct fused_others *others, enum dti_status 
                                    struct dti_error *reterr)
 {
     if (status == DTI_OK && others->count > 0)
-        status = dti_quant_find_ranges(others->job, others->list, others->count, reterr);
+        status = dti_quant_run_pieces(others->job, others->list, others->count, true, reterr);
     for (size_t i = 0; i < others->count; i++) {
         if (status == DTI_OK)
             keep_range(&others->list[i]);

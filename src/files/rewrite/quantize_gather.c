@@ -66,6 +66,23 @@ void dti_quant_gather(struct dti_quantizer *job)
     }
 }
 
+enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti_quant_part part,
+                                     const void *data, size_t size, uint64_t offset,
+                                     struct dti_error *reterr)
+{
+    const struct dti_rewrite *const rewrite = task->rewrite;
+    const struct dti_rewrite_part *const place =
+        dti_rewrite_part(&rewrite->tensors[task->at], part);
+    if (size == 0)
+        return DTI_OK;
+    if (task->gathered[part]) {
+        memcpy(task->gathered[part] + offset, data, size);
+        return DTI_OK;
+    }
+    return dti_output_write_at(rewrite->files.list[place->file].output, data, size,
+                               place->offset + offset, reterr);
+}
+
 enum dti_status dti_quant_write_gathered(struct dti_quantizer *job, struct dti_error *reterr)
 {
     const struct dti_rewrite *const rewrite = job->run->rewrite;

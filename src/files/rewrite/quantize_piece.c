@@ -3,6 +3,7 @@
  * The pieces of tensors: read, scanned or quantized, and written, by any thread. */
 #include <string.h>
 
+#include "dtinfo/block_queue.h"
 #include "files/rewrite/quantize.h"
 
 /* So many bytes of a task's tensor, from an element on. */
@@ -14,7 +15,7 @@ static enum dti_status look(const struct dti_quant_task *task, struct dti_quant_
                            bytes, task->input.offset + first * task->item, ret_numbers, reterr);
 }
 
-void dti_quant_piece_flush(struct dti_quantizer *job, struct dti_quant_member *member)
+static void flush(struct dti_quantizer *job, struct dti_quant_member *member)
 {
     if (!member->ranges)
         return;
@@ -25,15 +26,15 @@ void dti_quant_piece_flush(struct dti_quantizer *job, struct dti_quant_member *m
     member->ranges = NULL;
 }
 
-enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part, uint64_t first,
-                                      size_t size, struct dti_error *reterr)
+static enum dti_status find_range(void *context, size_t member, size_t part, uint64_t first,
+                                  size_t size, struct dti_error *reterr)
 {
     struct dti_quantizer *const job = context;
     struct dti_quant_member *const own = &job->members[member];
     struct dti_quant_task *const task = job->queued[part];
     enum dti_status status = DTI_OK;
     if (own->ranges && own->ranges_of != task)
-        dti_quant_piece_flush(job, own);
+        flush(job, own);
     if (!own->ranges) {
         own->ranges_of = task;
         status = dti_quant_ranges_new(&own->ranges, task->plan, reterr);
@@ -143,7 +144,7 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quan
     return status;
 }
 
-enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint64_t first,
+static enum dti_status quantize(void *context, size_t member, size_t part, uint64_t first,
                                 size_t size, struct dti_error *reterr)
 {
     struct dti_quantizer *const job = context;
@@ -174,5 +175,42 @@ enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint6
     pthread_mutex_lock(&job->merging);
     dti_quant_report_merge(&task->report, &report);
     pthread_mutex_unlock(&job->merging);
+    return status;
+}
+
+enum dti_status dti_quant_run_pieces(struct dti_quantizer *job, struct dti_quant_task *tasks,
+                                     size_t count, bool ranges, struct dti_error *reterr)
+{
+    struct dti_queue_part parts[DTI_QUANT_TASKS];
+    struct dti_quant_task *queued[DTI_QUANT_TASKS];
+    const bool own = tasks == job->tasks;
+    uint64_t bytes = 0;
+    struct dti_queue queue = {
+        .parts = parts,
+        .members = job->member_count,
+        .work = ranges ? find_range : quantize,
+        .context = job,
+        .progress = own ? dti_rewrite_progress : NULL,
+        .progress_context = job->run,
+    };
+    for (size_t i = 0; i < count; i++) {
+        struct dti_quant_task *const task = &tasks[i];
+        const uint64_t size = task->sizes.elements * task->item;
+        if (!ranges || dti_quant_plan_needs_range(task->plan))
+            bytes += size; /* also where the range is known */
+        if (ranges && !task->ranges)
+            continue;
+        parts[queue.count] =
+            (struct dti_queue_part){.elements = size, .block = task->piece * task->item};
+        queued[queue.count++] = task;
+    }
+    job->queued = queued;
+    enum dti_status status = dti_queue_run(&queue, job->run->options->team, reterr);
+    for (size_t i = 0; i < job->member_count; i++) {
+        flush(job, &job->members[i]);
+        dti_window_free(&job->members[i].window);
+    }
+    job->queued = NULL;
+    job->run->done += own ? bytes : 0;
     return status;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/block_queue.h"
 #include "files/rewrite/quantize.h"
 #include "util/pages.h"
 
@@ -83,51 +82,6 @@ static enum dti_status add_members(struct dti_quantizer *job, struct dti_error *
     return made > 0 ? DTI_OK : dti_no_memory(reterr);
 }
 
-/* Pieces of tasks, all or those that need a range. Of what is read for others progress counts
- * nothing. */
-static enum dti_status run_queue(struct dti_quantizer *job, struct dti_quant_task *tasks,
-                                 size_t count, bool ranges, struct dti_error *reterr)
-{
-    struct dti_queue_part parts[DTI_QUANT_TASKS];
-    struct dti_quant_task *queued[DTI_QUANT_TASKS];
-    const bool own = tasks == job->tasks;
-    uint64_t bytes = 0;
-    struct dti_queue queue = {
-        .parts = parts,
-        .members = job->member_count,
-        .work = ranges ? dti_quant_piece_range : dti_quant_piece,
-        .context = job,
-        .progress = own ? dti_rewrite_progress : NULL,
-        .progress_context = job->run,
-    };
-    for (size_t i = 0; i < count; i++) {
-        struct dti_quant_task *const task = &tasks[i];
-        const uint64_t size = task->sizes.elements * task->item;
-        if (!ranges || dti_quant_plan_needs_range(task->plan))
-            bytes += size; /* also where the range is known */
-        if (ranges && !task->ranges)
-            continue;
-        parts[queue.count] =
-            (struct dti_queue_part){.elements = size, .block = task->piece * task->item};
-        queued[queue.count++] = task;
-    }
-    job->queued = queued;
-    enum dti_status status = dti_queue_run(&queue, job->run->options->team, reterr);
-    for (size_t i = 0; i < job->member_count; i++) {
-        dti_quant_piece_flush(job, &job->members[i]);
-        dti_window_free(&job->members[i].window);
-    }
-    job->queued = NULL;
-    job->run->done += own ? bytes : 0;
-    return status;
-}
-
-enum dti_status dti_quant_find_ranges(struct dti_quantizer *job, struct dti_quant_task *tasks,
-                                      size_t count, struct dti_error *reterr)
-{
-    return run_queue(job, tasks, count, true, reterr);
-}
-
 static void close_tasks(struct dti_quantizer *job)
 {
     for (size_t i = 0; i < job->task_count; i++)
@@ -139,13 +93,13 @@ static void close_tasks(struct dti_quantizer *job)
 enum dti_status dti_quantizer_run(struct dti_quantizer *job, struct dti_error *reterr)
 {
     dti_quant_gather(job);
-    enum dti_status status = run_queue(job, job->tasks, job->task_count, true, reterr);
+    enum dti_status status = dti_quant_run_pieces(job, job->tasks, job->task_count, true, reterr);
     if (status == DTI_OK && job->run->rewrite->fused)
         status = dti_quant_fuse(job, reterr);
     for (size_t i = 0; i < job->task_count && status == DTI_OK; i++)
         status = dti_quant_task_scales(&job->tasks[i], reterr);
     if (status == DTI_OK)
-        status = run_queue(job, job->tasks, job->task_count, false, reterr);
+        status = dti_quant_run_pieces(job, job->tasks, job->task_count, false, reterr);
     for (size_t i = 0; i < job->task_count && status == DTI_OK; i++)
         status = dti_quant_task_end(&job->tasks[i], reterr);
     if (status == DTI_OK)

@@ -65,36 +65,10 @@ static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *rete
     return status == DTI_OK ? find_fused(rewrite, reterr) : status;
 }
 
-enum dti_fate dti_quantize_fate(const struct dti_quant_names *names,
-                                const struct dti_tensor *tensor, size_t at)
-{
-    return dti_format_is_integer(tensor->format) ? DTI_FATE_INTEGER
-           : tensor->format->width <= 8          ? DTI_FATE_NARROW
-           : dti_rewrite_is_part(names, at)      ? DTI_FATE_PART
-           : tensor->rank == 0                   ? DTI_FATE_SCALAR
-                                                 : DTI_FATE_CHANGED;
-}
-
 static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
                             size_t at)
 {
     return dti_quantize_fate(names, &rewrite->container->tensors[at], at);
-}
-
-struct dti_fused_set *dti_rewrite_fused(const struct dti_rewrite *rewrite, size_t tensor)
-{
-    const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
-    if (!rewrite->fused || !dti_is_quantized(own))
-        return NULL;
-    return dti_fused_set_of(rewrite->fused, dti_rewrite_place(rewrite, own->source));
-}
-
-size_t dti_rewrite_fused_count(const struct dti_rewrite *rewrite)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < rewrite->tensor_count; i++)
-        count += dti_rewrite_fused(rewrite, i) != NULL;
-    return count;
 }
 
 /* Said once, where otherwise nothing would seem to have happened. */
@@ -108,28 +82,6 @@ static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error 
     if (rewrite->tensor_count > 0 && rewrite->changed_count == 0)
         rewrite->request.warn(rewrite->request.warn_context, &note);
     return DTI_OK;
-}
-
-void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
-                        struct dti_quant_stored *ret)
-{
-    const struct dti_quantize_recipe *const recipe = &rewrite->request.quantize;
-    const struct dti_quant_scheme *const scheme = &recipe->scheme;
-    const struct dti_tensor *const source = dti_rewrite_source(rewrite, tensor);
-    *ret = (struct dti_quant_stored){
-        .row = rewrite->row,
-        .per = scheme->block ? DTI_PER_GROUP : scheme->per,
-        .group = scheme->block ? scheme->block->length : scheme->group,
-        .zero_points = rewrite->zero_points,
-        .pad = recipe->pad,
-        .high = recipe->high || dti_quant_is_flat(rewrite->row),
-        .tensor_scale = scheme->block && scheme->block->family == DTI_BLOCKS_NV,
-        .nested = scheme->nested,
-        .number = source->format,
-        .rank = source->rank,
-        .axis = rewrite->tensors[tensor].axis,
-        .shape = source->shape,
-    };
 }
 
 static enum dti_status find_axis(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)

@@ -9,21 +9,15 @@
 
 #include "files/rewrite/rewrite_parts.h"
 
-const struct dti_recipe_ops *dti_rewrite_ops(const struct dti_rewrite *rewrite)
-{
-    static const struct dti_recipe_ops *const all[] = {
-        [DTI_RECIPE_CAST] = &dti_recipe_cast,
-        [DTI_RECIPE_DEQUANTIZE] = &dti_recipe_dequantize,
-        [DTI_RECIPE_QUANTIZE] = &dti_recipe_quantize,
-        [DTI_RECIPE_TRANSCODE] = &dti_recipe_transcode,
-        [DTI_RECIPE_ENCODE] = &dti_recipe_encode,
-    };
-    return all[rewrite->request.recipe];
-}
+static const struct dti_recipe_ops *const recipes[] = {
+    [DTI_RECIPE_CAST] = &dti_recipe_cast,         [DTI_RECIPE_DEQUANTIZE] = &dti_recipe_dequantize,
+    [DTI_RECIPE_QUANTIZE] = &dti_recipe_quantize, [DTI_RECIPE_TRANSCODE] = &dti_recipe_transcode,
+    [DTI_RECIPE_ENCODE] = &dti_recipe_encode,
+};
 
 static enum dti_status decide(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const struct dti_recipe_ops *const ops = rewrite->ops;
     enum dti_status status = ops->begin(rewrite, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_choose(rewrite, reterr);
@@ -41,6 +35,7 @@ enum dti_status dti_rewrite_new(struct dti_rewrite **ret, struct dti_container *
     if (!rewrite)
         return dti_no_memory(reterr);
     rewrite->request = *request;
+    rewrite->ops = recipes[request->recipe];
     rewrite->container = container;
     rewrite->counts = request->counted;
     dti_loss_init(&rewrite->loss);
@@ -57,7 +52,7 @@ enum dti_status dti_rewrite_new(struct dti_rewrite **ret, struct dti_container *
 
 enum dti_status dti_rewrite_open(struct dti_rewrite *rewrite, bool force, struct dti_error *reterr)
 {
-    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const struct dti_recipe_ops *const ops = rewrite->ops;
     enum dti_status status = ops->opens ? ops->opens(rewrite, reterr) : DTI_OK;
     if (status == DTI_OK)
         status = dti_new_files_open(&rewrite->files, force, reterr);

@@ -17,7 +17,7 @@ static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size
         if (dti_glob_match(pattern, length, tensor->name, tensor->name_length))
             return true;
     }
-    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const struct dti_recipe_ops *const ops = rewrite->ops;
     return ops->fits && ops->fits(rewrite, pattern, length);
 }
 
@@ -157,7 +157,7 @@ static bool takes_blocks(const struct dti_rewrite *rewrite, struct dti_tensor *t
 static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     struct dti_container *const container = rewrite->container;
-    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const struct dti_recipe_ops *const ops = rewrite->ops;
     const char *const select = rewrite->request.select;
     size_t unreadable = 0, first = 0;
     rewrite->tensors = calloc(container->tensor_count + 1, sizeof *rewrite->tensors);
@@ -210,6 +210,16 @@ bool dti_rewrite_is_part(const struct dti_quant_names *names, size_t at)
             has_codes(names, tensor->name, length, "_packed"));
 }
 
+enum dti_fate dti_quantize_fate(const struct dti_quant_names *names,
+                                const struct dti_tensor *tensor, size_t at)
+{
+    return dti_format_is_integer(tensor->format) ? DTI_FATE_INTEGER
+           : tensor->format->width <= 8          ? DTI_FATE_NARROW
+           : dti_rewrite_is_part(names, at)      ? DTI_FATE_PART
+           : tensor->rank == 0                   ? DTI_FATE_SCALAR
+                                                 : DTI_FATE_CHANGED;
+}
+
 /* Most files have no codes, and need no order of names. */
 static bool may_have_codes(const struct dti_container *container)
 {
@@ -225,7 +235,7 @@ static enum dti_fate fate_of(const struct dti_rewrite *rewrite, const struct dti
                              size_t tensor)
 {
     const struct dti_rewrite_request *const request = &rewrite->request;
-    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const struct dti_recipe_ops *const ops = rewrite->ops;
     const struct dti_tensor *const source = &rewrite->container->tensors[tensor];
     enum dti_fate fate;
     if (source->refusal && request->recipe == DTI_RECIPE_CAST) /* and chosen */
@@ -244,7 +254,7 @@ static enum dti_fate fate_of(const struct dti_rewrite *rewrite, const struct dti
 enum dti_status dti_rewrite_choose(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const struct dti_rewrite_request *const request = &rewrite->request;
-    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const struct dti_recipe_ops *const ops = rewrite->ops;
     struct dti_quant_names names = {.buffer = NULL};
     enum dti_status status = select_tensors(rewrite, reterr);
     if (status == DTI_OK && ops->names && may_have_codes(rewrite->container) &&

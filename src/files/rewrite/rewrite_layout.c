@@ -349,7 +349,7 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
         status = dti_rewrite_add_companions(rewrite, reterr);
     if (status == DTI_OK && rewrite->request.index)
         status = add_index(rewrite, &list, reterr);
-    if (status == DTI_OK && dti_rewrite_ops(rewrite)->elementwise)
+    if (status == DTI_OK && rewrite->ops->elementwise)
         reorder(rewrite, &list);
     free_list(&list);
     if (status == DTI_OK)

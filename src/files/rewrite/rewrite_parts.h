@@ -48,13 +48,16 @@ struct dti_recipe_ops {
 };
 extern const struct dti_recipe_ops dti_recipe_cast, dti_recipe_dequantize, dti_recipe_quantize,
     dti_recipe_transcode, dti_recipe_encode;
-const struct dti_recipe_ops *dti_rewrite_ops(const struct dti_rewrite *rewrite);
 
 /* rewrite_choose.c: fills tensors with source and fate, in the container's order. */
 enum dti_status dti_rewrite_choose(struct dti_rewrite *rewrite, struct dti_error *reterr);
 /* Whether a tensor is the X_scale or the like of codes X, or X_packed; or codes with a state, which
  * may look like floats. names: empty where no tensor may be codes. */
 bool dti_rewrite_is_part(const struct dti_quant_names *names, size_t tensor);
+/* What quantizing makes of a tensor that is not complex and can be read, by itself; at:
+ * its place in the container of the names, which may be empty where no tensor may be codes. */
+enum dti_fate dti_quantize_fate(const struct dti_quant_names *names,
+                                const struct dti_tensor *tensor, size_t at);
 
 /* gguf_encoder.c: what recipe_encode.c needs to make blocks; frees NULL. */
 struct dti_gguf_encoder;
@@ -83,7 +86,7 @@ static inline bool dti_rewrite_is_fortran(const struct dti_rewrite *rewrite,
                                           const struct dti_tensor *source)
 {
     return source->fortran && !rewrite->request.row_major && dti_is_numpy(rewrite->request.kind) &&
-           dti_rewrite_ops(rewrite)->elementwise;
+           rewrite->ops->elementwise;
 }
 /* rewrite_share.c: of a divided run keeps the files and tensors that are this run's. */
 enum dti_status dti_rewrite_share(struct dti_rewrite *rewrite, struct dti_error *reterr);
@@ -108,8 +111,8 @@ const struct dti_metadata *dti_rewrite_metadata_of(struct dti_rewrite_metadata *
                                                    const struct dti_new_tensor *tensors,
                                                    size_t count, size_t *ret_count);
 
-/* rewrite_run.c: where the elements of a tensor are, in the order in which they are written: in its
- * file, or in a temporary one. To be closed; must not be copied. */
+/* rewrite_tensor.c: where the elements of a tensor are, in the order in which they are written: in
+ * its file, or in a temporary one. To be closed; must not be copied. */
 struct dti_rewrite_input {
     const struct dti_batch_source *source; /* not NULL: in place of input */
     const struct dti_input *input;
@@ -135,11 +138,6 @@ struct dti_rewrite_run {
 };
 /* With a struct dti_rewrite_run: bytes that were read besides. */
 void dti_rewrite_progress(void *run, uint64_t done);
-
-/* recipe_quantize.c: what becomes of a tensor that is not complex and can be read, by itself; at:
- * its place in the container of the names, which may be empty where no tensor may be codes. */
-enum dti_fate dti_quantize_fate(const struct dti_quant_names *names,
-                                const struct dti_tensor *tensor, size_t at);
 
 /* quantize_plan.c: the plans of the tensors that have the recipe, whose axis is known. */
 enum dti_status dti_quantize_plan(struct dti_rewrite *rewrite, struct dti_error *reterr);

@@ -33,7 +33,7 @@ static enum dti_status no_such_dtype(const struct dti_rewrite *rewrite, size_t a
     if (rewrite->tensors[at].fate == DTI_FATE_CHANGED)
         return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_WRITE_RAW,
                                "%s files have no name for %s", kind_name(kind), format->name);
-    return dti_fail_remedy(reterr, DTI_WRONG_KIND, dti_rewrite_ops(rewrite)->unnamed,
+    return dti_fail_remedy(reterr, DTI_WRONG_KIND, rewrite->ops->unnamed,
                            "%s is %s, for which %s files have no name",
                            dti_tensor_place(rewrite->container, rewrite->tensors[at].source, place),
                            format->name, kind_name(kind));
@@ -50,7 +50,7 @@ static enum dti_status find_sides(const struct dti_rewrite *rewrite, size_t at,
     *ret = (struct cast_sides){.src = tensor->layout};
     if (!dti_container_stores(kind, format, &ret->dst))
         return no_such_dtype(rewrite, at, format, reterr);
-    if (!dti_rewrite_ops(rewrite)->elementwise)
+    if (!rewrite->ops->elementwise)
         return DTI_OK;
     if (dti_format_packs(tensor->format) && dti_holds_texts(rewrite->container->kind)) {
         ret->src_open = !recipe->from_packing_given && !recipe->packing_given;
@@ -91,7 +91,7 @@ static enum dti_status check_bits(const struct dti_rewrite *rewrite, size_t at,
 {
     char place[DTI_TENSOR_PLACE];
     const uint64_t elements = dti_rewrite_source(rewrite, at)->elements;
-    if (!dti_rewrite_ops(rewrite)->elementwise || !dti_holds_texts(rewrite->request.kind) ||
+    if (!rewrite->ops->elementwise || !dti_holds_texts(rewrite->request.kind) ||
         elements % 8 * format->width % 8 == 0)
         return DTI_OK;
     return dti_fail_remedy(
@@ -193,7 +193,7 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
 
 enum dti_status dti_rewrite_plan(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const struct dti_recipe_ops *const ops = rewrite->ops;
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < rewrite->tensor_count && status == DTI_OK; i++)
         status = rewrite->tensors[i].fate == DTI_FATE_CHANGED

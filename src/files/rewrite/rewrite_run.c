@@ -5,7 +5,6 @@
  * quantized. */
 #include <stdlib.h>
 
-#include "dtinfo/transpose.h"
 #include "files/rewrite/rewrite_parts.h"
 
 enum { GROUP = 1024 }; /* tensors of a batch */
@@ -21,48 +20,6 @@ struct group {
     struct dti_loss losses[GROUP];
     struct dti_rewrite_input input; /* of the last part */
 };
-
-enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, uint64_t max_memory,
-                                       struct dti_rewrite_input *ret, struct dti_error *reterr)
-{
-    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
-    const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, at);
-    const size_t place = dti_rewrite_place(rewrite, rewrite->tensors[at].source);
-    struct dti_container *const whole = rewrite->request.whole;
-    ret->source = NULL;
-    ret->is_reordered = false;
-    enum dti_status status =
-        ops->data ? ops->data(rewrite, place, &ret->source, &ret->input, &ret->offset, reterr)
-                  : dti_container_data(whole ? whole : rewrite->container, place, &ret->input,
-                                       &ret->offset, reterr);
-    if (status == DTI_OK && !ret->source)
-        ret->offset += rewrite->request.skip;
-    if (status != DTI_OK || ret->source || !tensor->fortran ||
-        dti_rewrite_is_fortran(rewrite, tensor))
-        return status;
-    status = dti_transpose(ret->input, ret->offset, tensor->rank, tensor->shape,
-                           dti_format_item(tensor->format), max_memory, &ret->reordered, reterr);
-    if (status != DTI_OK)
-        return status;
-    ret->is_reordered = true;
-    ret->input = &ret->reordered;
-    ret->offset = 0;
-    return DTI_OK;
-}
-
-void dti_rewrite_input_close(struct dti_rewrite_input *input)
-{
-    if (input->is_reordered)
-        dti_input_close(&input->reordered);
-    input->is_reordered = false;
-}
-
-void dti_rewrite_progress(void *context, uint64_t done)
-{
-    const struct dti_rewrite_run *const run = context;
-    if (run->options->progress)
-        run->options->progress(run->options->progress_context, run->done + done);
-}
 
 /* Fills the next part of the batch. */
 static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
@@ -91,7 +48,7 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
     part->input = part->source ? NULL : group->input.input;
     part->input_offset = part->source ? 0 : group->input.offset;
     if (tensor->type)
-        dti_rewrite_ops(rewrite)->counts(rewrite, at, part->loss);
+        rewrite->ops->counts(rewrite, at, part->loss);
     group->places[group->count++] = at;
     group->bytes += dti_rewrite_work(rewrite, at);
     *ret_last = group->input.is_reordered;

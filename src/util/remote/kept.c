@@ -4,6 +4,7 @@
  * it is, gets what came with the first answer, or the same failure. */
 #include "util/remote/remote_file.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { IDLE_MOST = 16 }; /* that nobody uses; each has at most DTI_REMOTE_HEAD bytes */
@@ -12,6 +13,21 @@ static struct {
     pthread_mutex_t lock;
     struct dti_remote *newest;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void dti_remote_free(struct dti_remote *remote)
+{
+    dti_remote_leave(remote);
+    if (remote->head)
+        dti_remote_release_head(remote->head_size);
+    free(remote->head);
+    free(remote->key);
+    free(remote->shown);
+    free(remote->token);
+    dti_address_free(&remote->start);
+    dti_address_free(&remote->current);
+    pthread_mutex_destroy(&remote->lock);
+    free(remote);
+}
 
 /* Takes it out of the list; NULL: it is not there. */
 static struct dti_remote *take_out(const char *key)

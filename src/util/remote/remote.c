@@ -17,21 +17,6 @@ enum {
     NEAR = 256 << 10, /* not far behind the last one: readers in threads overtake each other */
 };
 
-void dti_remote_free(struct dti_remote *remote)
-{
-    dti_remote_leave(remote);
-    if (remote->head)
-        dti_remote_release_head(remote->head_size);
-    free(remote->head);
-    free(remote->key);
-    free(remote->shown);
-    free(remote->token);
-    dti_address_free(&remote->start);
-    dti_address_free(&remote->current);
-    pthread_mutex_destroy(&remote->lock);
-    free(remote);
-}
-
 static void close_remote(struct dti_input *input)
 {
     dti_remote_release(input->remote);
@@ -117,7 +102,7 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
     struct dti_error error;
     char *at = buffer;
     if (offset > input->size || size > input->size - offset)
-        return dti_input_fail(input, EOVERFLOW, reterr);
+        return dti_remote_fail(remote, strerror(EOVERFLOW), reterr);
     if (offset < remote->head_size) {
         const size_t left = remote->head_size - (size_t)offset, some = left < size ? left : size;
         memcpy(at, remote->head + offset, some);

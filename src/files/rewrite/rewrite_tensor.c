@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A tensor of a rewrite: where its elements come from, and how those that are quantized are stored.
+ */
+#include "dtinfo/transpose.h"
+#include "files/rewrite/rewrite_parts.h"
+
+enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, uint64_t max_memory,
+                                       struct dti_rewrite_input *ret, struct dti_error *reterr)
+{
+    const struct dti_recipe_ops *const ops = rewrite->ops;
+    const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, at);
+    const size_t place = dti_rewrite_place(rewrite, rewrite->tensors[at].source);
+    struct dti_container *const whole = rewrite->request.whole;
+    ret->source = NULL;
+    ret->is_reordered = false;
+    enum dti_status status =
+        ops->data ? ops->data(rewrite, place, &ret->source, &ret->input, &ret->offset, reterr)
+                  : dti_container_data(whole ? whole : rewrite->container, place, &ret->input,
+                                       &ret->offset, reterr);
+    if (status == DTI_OK && !ret->source)
+        ret->offset += rewrite->request.skip;
+    if (status != DTI_OK || ret->source || !tensor->fortran ||
+        dti_rewrite_is_fortran(rewrite, tensor))
+        return status;
+    status = dti_transpose(ret->input, ret->offset, tensor->rank, tensor->shape,
+                           dti_format_item(tensor->format), max_memory, &ret->reordered, reterr);
+    if (status != DTI_OK)
+        return status;
+    ret->is_reordered = true;
+    ret->input = &ret->reordered;
+    ret->offset = 0;
+    return DTI_OK;
+}
+
+void dti_rewrite_input_close(struct dti_rewrite_input *input)
+{
+    if (input->is_reordered)
+        dti_input_close(&input->reordered);
+    input->is_reordered = false;
+}
+
+void dti_rewrite_progress(void *context, uint64_t done)
+{
+    const struct dti_rewrite_run *const run = context;
+    if (run->options->progress)
+        run->options->progress(run->options->progress_context, run->done + done);
+}
+
+void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
+                        struct dti_quant_stored *ret)
+{
+    const struct dti_quantize_recipe *const recipe = &rewrite->request.quantize;
+    const struct dti_quant_scheme *const scheme = &recipe->scheme;
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, tensor);
+    *ret = (struct dti_quant_stored){
+        .row = rewrite->row,
+        .per = scheme->block ? DTI_PER_GROUP : scheme->per,
+        .group = scheme->block ? scheme->block->length : scheme->group,
+        .zero_points = rewrite->zero_points,
+        .pad = recipe->pad,
+        .high = recipe->high || dti_quant_is_flat(rewrite->row),
+        .tensor_scale = scheme->block && scheme->block->family == DTI_BLOCKS_NV,
+        .nested = scheme->nested,
+        .number = source->format,
+        .rank = source->rank,
+        .axis = rewrite->tensors[tensor].axis,
+        .shape = source->shape,
+    };
+}
+
+struct dti_fused_set *dti_rewrite_fused(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
+    if (!rewrite->fused || !dti_is_quantized(own))
+        return NULL;
+    return dti_fused_set_of(rewrite->fused, dti_rewrite_place(rewrite, own->source));
+}
+
+size_t dti_rewrite_fused_count(const struct dti_rewrite *rewrite)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        count += dti_rewrite_fused(rewrite, i) != NULL;
+    return count;
+}
