@@ -47,7 +47,8 @@
  *     FLAG(key, flags, flag, ...)     whether a flag is set; FLAG_OR_NULL: with a condition
  *     DTYPE(key, format, ...)         the name of a format; DTYPE_OR_NULL: null where it is NULL
  *     LEVEL(key, level, ...)          the name of a CPU level
- *     KIND(key, words, kind, ...)     the name of a container's kind, one of the words
+ *     KIND(key, words, kind, ...)     the name of a container's kind, one of the words; _OR_NULL:
+ *                                     with a condition
  *     TOKEN(key, text, ...)           a JSON number that was spelled already
  *     SPELLED_LIKE(key, PATTERN, spelled, ...)          texts and numbers whose length is known:
  *     SPELLED_OR_NULL SPELLED_TOKEN_OR_NULL(key, spelled, ...)   of a struct dti_spelled
@@ -70,6 +71,8 @@
  *     STREAM_OR_NULL(key, object, out, there, count, pointer, ...)
  *     LIST_BY(key, object, function, argument, ...)  elements written by a function of one's own:
  *     TEXTS_BY(key, function, argument, ...)         function(json, argument)
+ *     LIST_BY_OR_NULL(key, object, function, pointer, ...)
+ *     PLACE_OR_NULL(key, place, ...)  coordinates, of a struct dti_place; null for none
  *     IF(condition) ... END_IF        members that may be missing
  *     DO(statements)                  in the writing code only: locals, a loop's start
  *     LIST_OPEN(key, object, meaning) LIST_CLOSE      elements come from DO, or from elsewhere
@@ -205,6 +208,8 @@
 #define LEVEL(key_, level_, meaning_) TEXT(key_, dti_level_name(level_), meaning_)
 #define KIND(key_, words_, kind_, meaning_) \
     CHOICE(key_, words_, dti_container_name(kind_), meaning_)
+#define KIND_OR_NULL(key_, words_, there_, kind_, meaning_) \
+    CHOICE_OR_NULL(key_, words_, (there_) ? dti_container_name(kind_) : NULL, meaning_)
 #define TOKEN(key_, value_, meaning_) \
     DTI_MEMBER(key_, meaning_, DOUBLE, 0, , DTI_SPELLED_TOKEN(key_, dti_spelled(value_));)
 #define TOKEN_OR_NULL(key_, value_, meaning_) \
@@ -275,6 +280,14 @@
              dti_put_##name_(json, NULL, value_))
 #define LIST_BY(key_, name_, function_, pointer_, meaning_) \
     DTI_LIST_BY(key_, meaning_, OBJECT, .object = &dti_object_##name_, function_, pointer_)
+#define LIST_BY_OR_NULL(key_, name_, function_, pointer_, meaning_)                      \
+    DTI_MEMBER(key_, meaning_, OBJECT, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE,            \
+               .object = &dti_object_##name_,                                            \
+               DTI_UNLESS_NULL(pointer_, key_, DTI_KEY(key_) dti_json_array(json, NULL); \
+                               function_(json, pointer_); dti_json_end(json);))
+#define PLACE_OR_NULL(key_, place_, meaning_)                                 \
+    DTI_MEMBER(key_, meaning_, UINT, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE, , \
+               DTI_KEY(key_) dti_put_place(json, place_);)
 #define TEXTS_BY(key_, function_, pointer_, meaning_) \
     DTI_LIST_BY(key_, meaning_, TEXT, , function_, pointer_)
 #define LIST_OR_NULL(key_, name_, there_, count_, value_, meaning_)                      \
