@@ -4,7 +4,6 @@
  * with their number. */
 #include "answers/inspect.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "answers/common.h"
@@ -48,7 +47,7 @@ struct extreme {
 };
 struct stats {
     const struct dti_inspect_figures *figures;
-    bool some, has_mean, has_deviation; /* some: finite numbers */
+    bool some; /* finite numbers */
     struct extreme min, max, absmax;
     struct dti_place first_nan, first_inf; /* of a tensor */
 };
@@ -60,7 +59,6 @@ struct cast {
     const char *to;
     const struct dti_loss_summary *loss;
     uint64_t nonzero;
-    bool has_nonzero, has_elements;
     double to_zero_share, clipped_share;
 };
 struct stored_part {
@@ -115,8 +113,6 @@ static void fill_stats(struct stats *ret, const struct figures_of *of)
     *ret = (struct stats){
         .figures = figures,
         .some = some,
-        .has_mean = !isnan(figures->mean),
-        .has_deviation = !isnan(figures->deviation),
         .min = extreme_of(some, &figures->min, false),
         .max = extreme_of(some, &figures->max, false),
         .absmax = extreme_of(some, &figures->absmax, true),
@@ -145,8 +141,6 @@ static void fill_cast(struct cast *ret, const struct cast_of *of)
     ret->to = reading->as[of->at].name;
     ret->loss = loss;
     ret->nonzero = figures->elements - figures->zeros;
-    ret->has_nonzero = ret->nonzero > 0;
-    ret->has_elements = loss->elements > 0;
     ret->to_zero_share = (double)loss->to_zero / (double)ret->nonzero;
     ret->clipped_share = (double)loss->overflowed / (double)loss->elements;
 }

@@ -58,6 +58,7 @@
  *     PATH(key, text, ...)            the same of a text with a NUL at its end
  *     NUMBER(key, format, code, ...)  a number of a dtype in all its spellings
  *     FIGURE(key, double, ...)        the same of a fp64; FP32(key, code, ...)
+ *     FIGURE_UNLESS_NAN(key, there, double, ...)
  *     LIMIT(key, format, limit, ...)  the same of a limit; null where it is absent
  *     OBJECT_AT(key, object, pointer, ...)
  *     OBJECT_BY(key, object, function, argument, ...)   written by a function of one's own
@@ -82,6 +83,8 @@
  *     MEASURES_BY(key, function, argument, ...)       MEASUREs and nulls in a list, or null:
  *                                     a function of one's own writes it
  */
+#include <math.h>
+
 #include "answers/common.h"
 #include "report/json_writer.h"
 
@@ -264,6 +267,8 @@
     DTI_VALUE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_figure(json, NULL, true, value_))
 #define FIGURE_OR_NULL(key_, there_, value_, meaning_) \
     DTI_NULLABLE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_figure(json, NULL, there_, value_))
+#define FIGURE_UNLESS_NAN(key_, there_, value_, meaning_) \
+    FIGURE_OR_NULL(key_, (there_) && !isnan(value_), value_, meaning_)
 #define FP32(key_, code_, meaning_) NUMBER(key_, dti_format_get(DTI_FP32), code_, meaning_)
 #define FP32_OR_NULL(key_, there_, code_, meaning_) \
     NUMBER_OR_NULL(key_, there_, dti_format_get(DTI_FP32), code_, meaning_)
