@@ -211,7 +211,7 @@ static const char *effect_words(size_t index)
 DTI_WORDS(outcome_words, "ok", "failed", "unreadable")
 
 /* What rows name. */
-struct failure {
+struct checked_failure {
     struct dti_check_words words;
     const char *rule, *remedy, *effect; /* or NULL */
     bool counted, figured;
@@ -219,7 +219,7 @@ struct failure {
     const struct dti_format *format; /* of the number at fault, or NULL */
     uint64_t code;
 };
-struct assertion {
+struct checked_assertion {
     const struct dti_check_report *report;
     const struct dti_check_assertion *of;
     const struct dti_check_tally *tally;
@@ -228,10 +228,10 @@ struct assertion {
     bool ok;
     enum dti_check_outcome outcome;
 };
-struct note {
+struct checked_note {
     const char *code, *text;
 };
-struct file {
+struct checked_file {
     const struct dti_check_report *report;
     bool known, ok; /* known: kind is */
     enum dti_container_kind kind;
@@ -239,13 +239,13 @@ struct file {
 };
 struct check {
     const struct dti_check_answer *of;
-    struct walk {
+    struct check_walk {
         const struct dti_check_answer *of;
         bool ok; /* all files so far */
     } * walk, room;
 };
 
-static void fill_failure(struct failure *ret, const struct dti_check_report *report,
+static void fill_failure(struct checked_failure *ret, const struct dti_check_report *report,
                          const struct dti_check_failure *failure)
 {
     const enum dti_check_fault fault = failure->fault;
@@ -269,7 +269,7 @@ static void fill_failure(struct failure *ret, const struct dti_check_report *rep
     }
 }
 
-static void fill_file(struct file *ret, const struct dti_check_report *report)
+static void fill_file(struct checked_file *ret, const struct dti_check_report *report)
 {
     const struct dti_container *const container = report->container;
     ret->report = report;
@@ -282,22 +282,22 @@ static void fill_file(struct file *ret, const struct dti_check_report *report)
 static void fill_check(struct check *ret, const struct dti_check_answer *answer)
 {
     ret->of = answer;
-    ret->room = (struct walk){answer, true};
+    ret->room = (struct check_walk){answer, true};
     ret->walk = &ret->room;
 }
 
-static void put_failures(struct dti_json *json, const struct assertion *assertion);
+static void put_failures(struct dti_json *json, const struct checked_assertion *assertion);
 static void put_assertions(struct dti_json *json, const struct dti_check_report *report);
 static void put_notes(struct dti_json *json, const struct dti_check_report *report);
-static void put_files(struct dti_json *json, struct walk *walk);
+static void put_files(struct dti_json *json, struct check_walk *walk);
 
 #define DTI_ROWS "answers/check.def"
 #include "answers/rows.h"
 
-static void put_failures(struct dti_json *json, const struct assertion *assertion)
+static void put_failures(struct dti_json *json, const struct checked_assertion *assertion)
 {
     for (size_t i = 0; i < assertion->tally->failures; i++) {
-        struct failure failure;
+        struct checked_failure failure;
         fill_failure(&failure, assertion->report, &assertion->failures[i]);
         dti_put_check_failure(json, NULL, &failure);
     }
@@ -309,7 +309,7 @@ static void put_assertions(struct dti_json *json, const struct dti_check_report 
     for (size_t i = 0; i < report->request->assertion_count; i++) {
         const struct dti_check_assertion *const of = &report->request->assertions[i];
         const struct dti_check_tally *const tally = &report->tally[i];
-        const struct assertion assertion = {
+        const struct checked_assertion assertion = {
             .report = report,
             .of = of,
             .tally = tally,
@@ -330,11 +330,11 @@ static void put_notes(struct dti_json *json, const struct dti_check_report *repo
         const struct dti_note *const note = &container->notes[i];
         char words[DTI_REMEDY_WORDS];
         const char *const text = report->request->words(words, note->remedy, note->text);
-        dti_put_check_note(json, NULL, &(struct note){note->code, text});
+        dti_put_check_note(json, NULL, &(struct checked_note){note->code, text});
     }
 }
 
-static void put_files(struct dti_json *json, struct walk *walk)
+static void put_files(struct dti_json *json, struct check_walk *walk)
 {
     const struct dti_check_report *report;
     while ((report = walk->of->next(walk->of->context)) != NULL) {

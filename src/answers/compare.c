@@ -50,12 +50,12 @@ const char *dti_compare_reason(char buffer[DTI_COMPARE_REASON], const struct dti
 }
 
 /* What rows on a result name. */
-struct pair {
+struct pair_rows {
     const struct dti_compare_result *result;
-    const struct dti_tensor *a, *b; /* NULL for a side that lacks it */
-    const char *reason;             /* NULL unless they cannot be compared */
-    const struct pair *figures;     /* itself if numbers are compared, or NULL */
-    bool differs;                   /* at first_byte */
+    const struct dti_tensor *a, *b;  /* NULL for a side that lacks it */
+    const char *reason;              /* NULL unless they cannot be compared */
+    const struct pair_rows *figures; /* itself if numbers are compared, or NULL */
+    bool differs;                    /* at first_byte */
     struct dti_place most, first_differing, first_unmatched;
     char room[DTI_COMPARE_REASON];
 };
@@ -90,7 +90,7 @@ struct dti_compare dti_compare_of_one(const struct dti_compare *compare, size_t 
     return one;
 }
 
-static void fill_pair(struct pair *ret, const struct dti_compare *compare,
+static void fill_pair(struct pair_rows *ret, const struct dti_compare *compare,
                       const struct dti_compare_result *result)
 {
     const struct dti_compare_figures *const figures = &result->figures;
@@ -126,7 +126,7 @@ static void put_pairs(struct dti_json *json, const struct dti_compare *compare)
 {
     dti_json_stream(json, compare->out);
     for (size_t i = 0; i < compare->result_count && !compare->unlisted; i++) {
-        struct pair pair;
+        struct pair_rows pair;
         fill_pair(&pair, compare, &compare->results[i]);
         dti_put_compared_pair(json, NULL, &pair);
     }

@@ -94,20 +94,20 @@ static const char *verdict_words(size_t index)
 }
 
 /* What rows name. */
-struct difference {
+struct explained_difference {
     const struct dti_verdict *verdict;
     const struct dti_tensor *tensor;
 };
-struct explained {
+struct explained_tensor {
     const struct dti_explain_result *result;
     const struct dti_tensor *tensor;
     const char *recipe, *reason;                  /* or NULL, */
     const struct dti_byte_difference *difference; /* and of the best recipe */
 };
 
-static void fill_difference(struct difference *ret, const struct dti_byte_difference *of)
+static void fill_difference(struct explained_difference *ret, const struct dti_byte_difference *of)
 {
-    *ret = (struct difference){of->verdict, &of->other->tensors[of->verdict->tensor]};
+    *ret = (struct explained_difference){of->verdict, &of->other->tensors[of->verdict->tensor]};
 }
 
 static void put_warnings(struct dti_json *json, const struct dti_explain *explain)
@@ -128,7 +128,7 @@ static void put_tensors(struct dti_json *json, const struct dti_explain *explain
         const struct dti_explain_result *const result = &explain->results[i];
         const bool none = result->outcome == DTI_EXPLAIN_NONE;
         char words[DTI_MADE_WORDS], reason[DTI_EXPLAIN_REASON];
-        const struct explained explained = {
+        const struct explained_tensor explained = {
             .result = result,
             .tensor = dti_explain_tensor(explain, result),
             .recipe = result->made ? explain->words(words, result->made) : NULL,

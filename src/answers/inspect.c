@@ -45,7 +45,7 @@ struct extreme {
     uint64_t code;
     struct dti_place place;
 };
-struct stats {
+struct inspected_stats {
     const struct dti_inspect_figures *figures;
     bool some; /* finite numbers */
     struct extreme min, max, absmax;
@@ -55,7 +55,7 @@ struct binade {
     int64_t exponent;
     uint64_t count;
 };
-struct cast {
+struct inspected_cast {
     const char *to;
     const struct dti_loss_summary *loss;
     uint64_t nonzero;
@@ -65,7 +65,7 @@ struct stored_part {
     const struct dti_tensor *tensor;
     size_t part; /* the index of a word */
 };
-struct tensor {
+struct inspected_tensor {
     struct tensor_of of;
     const struct dti_tensor *tensor;
     const char *dtype, *block, *refusal; /* or NULL */
@@ -77,12 +77,12 @@ struct tensor {
     struct figures_of figures;
     char words[DTI_REMEDY_WORDS];
 };
-struct shard {
+struct inspected_shard {
     struct dti_inspect_shard of;
     const char *digest; /* NULL if not requested */
     char room[DTI_DIGEST_TEXT];
 };
-struct file {
+struct inspected_file {
     struct file_of of;
     bool read, there; /* there: more than a tensor of it is in this document */
     const struct dti_inspect_report *report; /* NULL unless there, with the others */
@@ -92,7 +92,7 @@ struct file {
     size_t stored_count;
     const struct figures_of *stats;
     const struct dti_inspect_figures *histogram;
-    const struct file *failed; /* itself, or NULL */
+    const struct inspected_file *failed; /* itself, or NULL */
     struct figures_of figures;
     char room[DTI_DIGEST_TEXT];
 };
@@ -106,11 +106,11 @@ static struct extreme extreme_of(bool there, const struct dti_inspect_extreme *o
                             dti_place_of(of->tensor, of->index)};
 }
 
-static void fill_stats(struct stats *ret, const struct figures_of *of)
+static void fill_stats(struct inspected_stats *ret, const struct figures_of *of)
 {
     const struct dti_inspect_figures *const figures = of->figures;
     const bool some = figures->finite > 0;
-    *ret = (struct stats){
+    *ret = (struct inspected_stats){
         .figures = figures,
         .some = some,
         .min = extreme_of(some, &figures->min, false),
@@ -131,7 +131,7 @@ static void put_fits(struct dti_json *json, const struct dti_inspect_figures *fi
     }
 }
 
-static void fill_cast(struct cast *ret, const struct cast_of *of)
+static void fill_cast(struct inspected_cast *ret, const struct cast_of *of)
 {
     const struct dti_inspect_report *const report = of->tensor->report;
     const struct dti_reading *const reading = &report->request->reading;
@@ -145,13 +145,13 @@ static void fill_cast(struct cast *ret, const struct cast_of *of)
     ret->clipped_share = (double)loss->overflowed / (double)loss->elements;
 }
 
-static void fill_tensor(struct tensor *ret, const struct tensor_of *of)
+static void fill_tensor(struct inspected_tensor *ret, const struct tensor_of *of)
 {
     const struct dti_inspect_report *const report = of->report;
     const struct dti_inspect_request *const request = report->request;
     const struct dti_tensor *const tensor = report->shown[of->at];
     const bool read = report->figures && report->figures[of->at].there;
-    *ret = (struct tensor){.of = *of, .tensor = tensor};
+    *ret = (struct inspected_tensor){.of = *of, .tensor = tensor};
     ret->dtype = tensor->format && !tensor->quantized ? tensor->format->name : NULL;
     ret->block = tensor->block ? tensor->block->name : tensor->gguf ? tensor->gguf->word : NULL;
     ret->order = tensor->strided ? 2 : tensor->fortran;
@@ -175,11 +175,12 @@ static const char *digest_of(char buffer[DTI_DIGEST_TEXT], const struct dti_insp
     return there ? dti_digest_spell(buffer, &report->digests[file]) : NULL;
 }
 
-static void fill_file(struct file *ret, const struct file_of *of)
+static void fill_file(struct inspected_file *ret, const struct file_of *of)
 {
     const struct dti_inspect_report *const report = of->file->report;
     const struct dti_error *const error = of->file->error;
-    *ret = (struct file){.of = *of, .read = report != NULL, .there = report && !of->file->part};
+    *ret = (struct inspected_file){
+        .of = *of, .read = report != NULL, .there = report && !of->file->part};
     if (error) {
         ret->failed = ret;
         ret->argument = error->argument[0] != '\0' ? error->argument : NULL;
@@ -242,7 +243,7 @@ static void put_parts(struct dti_json *json, const struct dti_dequant_form *form
 
 static void put_shards(struct dti_json *json, const struct dti_inspect_report *report)
 {
-    struct shard shard = {.digest = NULL};
+    struct inspected_shard shard = {.digest = NULL};
     while (shard.of.number < report->container->file_count) {
         shard.digest = digest_of(shard.room, report, shard.of.number);
         (void)dti_inspect_next_shard(report->container, &shard.of);
