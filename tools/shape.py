@@ -14,7 +14,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Rows of src/answers/*.def that have one value, and values that only name a member of `me`.
-SCALAR = re.compile(r"^\s*(BOOL|UINT|POSITIVE|INT|DOUBLE|MEASURE|TEXT|CHOICE|CHOICE_AT|DTYPE|LEVEL|KIND|FP32|ROUNDED|BITS|FLAG|LIKE_AT|TEXT_AT|TOKEN|LIKE|NUMBER|FIGURE|SPELLED_LIKE)(_OR_NULL)?\(",
+SCALAR = re.compile(r"^\s*(BOOL|UINT|POSITIVE|INT|DOUBLE|MEASURE|TEXT|CHOICE|CHOICE_AT|DTYPE|LEVEL|KIND|FP32|ROUNDED|BITS|FLAG|LIKE_AT|TEXT_AT|TOKEN|LIKE|NUMBER|FIGURE|FIGURE_UNLESS_NAN|SPELLED_LIKE)(_OR_NULL)?\(",
                     re.MULTILINE)
 PLAIN = re.compile(r"[!&]?me->\w+(?:\.\w+|->\w+|\[\w+\])*$")
 

@@ -25,23 +25,50 @@ struct calc_error_text {
     char room[3][DTI_TEXT_SIZE];
 };
 
-/* The spelled members of a number; free_number() frees it. */
+/* What rows name. */
+struct calc_options_text {
+    const struct dti_calc_options *of;
+    const struct dti_format *accumulate; /* or NULL */
+    bool blocked;
+    char seed[DTI_TEXT_SIZE];
+};
+
 struct calc_number_text {
+    size_t index;
     struct dti_number_answer number;
     struct dti_value value;
-    bool has_truth, has_error;
     struct dti_calc_true known;
+    const struct calc_true_text *true_value; /* or NULL */
+    const struct calc_error_text *error;     /* or NULL */
     struct calc_true_text truth;
-    struct calc_error_text error;
+    struct calc_error_text off;
     struct dti_buffer buffer;
     char room[DTI_EXACT_ROOM];
 };
 
+struct calc_event_text {
+    const struct dti_calc_event *event;
+    const struct dti_calc_step *step;
+    bool cancelled;
+    struct dti_buffer text;
+};
+
 struct calc_step_text {
+    const struct dti_calc_step *of;
     const char *operand[3];
-    bool has_error;
-    struct calc_error_text error;
-    char room[3][DTI_TEXT_SIZE];
+    const struct calc_error_text *error; /* or NULL */
+    struct calc_error_text off;
+    char room[3][DTI_TEXT_SIZE], exact[DTI_TEXT_SIZE];
+};
+
+struct calc_result_text {
+    const struct dti_calc_result *of;
+    const struct calc_element *number, *worst; /* of one number; of a list; or NULL */
+    const char *truth_reason;                  /* why there are no true values, or NULL */
+    const struct dti_calc_result *event;       /* NULL: nothing went wrong */
+    bool listed, compared, stepped;
+    uint64_t different;
+    struct calc_element element;
 };
 
 struct calc_event_counts {
@@ -147,6 +174,14 @@ static void spell_error(struct calc_error_text *ret, const struct dti_format *fo
     ret->ulp = dti_rounded_token(ret->room[2], &ulps);
 }
 
+static void spell_options(struct calc_options_text *ret, const struct dti_calc_options *options)
+{
+    ret->of = options;
+    ret->accumulate = options->accumulates ? &options->accumulate : NULL;
+    ret->blocked = options->order == DTI_CALC_BLOCKED;
+    dti_spell_u64(ret->seed, options->policy.seed);
+}
+
 static void spell_element(struct calc_number_text *ret, struct dti_json *json,
                           const struct calc_element *element)
 {
@@ -154,14 +189,16 @@ static void spell_element(struct calc_number_text *ret, struct dti_json *json,
     const struct dti_format *const format = &result->value.format;
     const uint64_t code = dti_calc_code(&result->value, element->index);
     dti_decode(format, code, &ret->value);
+    ret->index = element->index;
     ret->number = (struct dti_number_answer){format, code, &ret->value, {NULL, 0}};
     dti_calc_true_get(result, element->index, &ret->known);
     dti_buffer_borrow(&ret->buffer, ret->room, sizeof ret->room);
-    ret->has_truth = ret->known.known && dti_calc_true_text(result, element->index, &ret->buffer);
+    const bool known = ret->known.known && dti_calc_true_text(result, element->index, &ret->buffer);
     ret->truth = (struct calc_true_text){&ret->known, ret->buffer.data};
-    ret->has_error = ret->known.has_error;
-    if (ret->has_error)
-        spell_error(&ret->error, format, &ret->value, &ret->known.absolute, &ret->known.relative);
+    ret->true_value = known ? &ret->truth : NULL;
+    ret->error = ret->known.has_error ? &ret->off : NULL;
+    if (ret->error)
+        spell_error(&ret->off, format, &ret->value, &ret->known.absolute, &ret->known.relative);
     if (ret->buffer.failed)
         dti_json_out_of_memory(json);
 }
@@ -171,17 +208,57 @@ static void free_number(struct calc_number_text *spelled)
     dti_buffer_free(&spelled->buffer);
 }
 
+static void spell_event(struct calc_event_text *ret, struct dti_json *json,
+                        const struct dti_calc_result *result)
+{
+    ret->event = &result->first;
+    ret->step = &result->first_step;
+    ret->cancelled = result->first.kind == DTI_CALC_CANCELLATION;
+    dti_buffer_init(&ret->text);
+    dti_calc_sentence(&ret->text, result, ret->step, ret->event);
+    if (ret->text.failed)
+        dti_json_out_of_memory(json);
+}
+
+static void free_event(struct calc_event_text *spelled)
+{
+    dti_buffer_free(&spelled->text);
+}
+
 static void spell_step(struct calc_step_text *ret, const struct dti_calc_step *step)
 {
     struct dti_value stored, absolute, relative;
+    ret->of = step;
     for (unsigned i = 0; i < step->operand_count; i++) {
         (void)dti_spell_rounded(ret->room[i], &step->operand[i]);
         ret->operand[i] = ret->room[i];
     }
+    (void)dti_spell_rounded(ret->exact, &step->exact);
     dti_decode(&step->format, step->code, &stored);
-    ret->has_error = dti_calc_step_error(step, &absolute, &relative);
-    if (ret->has_error)
-        spell_error(&ret->error, &step->format, &stored, &absolute, &relative);
+    ret->error = dti_calc_step_error(step, &absolute, &relative) ? &ret->off : NULL;
+    if (ret->error)
+        spell_error(&ret->off, &step->format, &stored, &absolute, &relative);
+}
+
+static void fill_result(struct calc_result_text *ret, const struct dti_calc_result *result)
+{
+    const bool list = result->value.rank > 0;
+    size_t worst = 0;
+    ret->of = result;
+    ret->different = 0;
+    ret->compared = dti_calc_worst(result, &worst, &ret->different);
+    ret->element = (struct calc_element){result, list ? worst : 0};
+    ret->number = list ? NULL : &ret->element;
+    ret->worst = list && ret->compared && result->value.count > 0 ? &ret->element : NULL;
+    ret->listed = list && result->value.count <= DTI_CALC_LISTED;
+    ret->truth_reason = result->truth ? NULL : result->truth_reason;
+    ret->event = result->went_wrong ? result : NULL;
+    ret->stepped = result->steps != NULL;
+}
+
+static void put_results(struct dti_json *json, const struct dti_calc_answer *answer)
+{
+    answer->put(answer->context, json);
 }
 
 #define DTI_ROWS "answers/calc_answer.def"

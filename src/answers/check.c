@@ -39,48 +39,6 @@ enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable)
                                  : DTI_CHECK_OK;
 }
 
-/* A failure, an assertion of a report. */
-struct failure_of {
-    const struct dti_check_report *report;
-    const struct dti_check_failure *failure;
-};
-
-struct assertion_of {
-    const struct dti_check_report *report;
-    const struct dti_check_failure *first; /* of its failures */
-    size_t at;
-};
-
-struct note_of {
-    const struct dti_check_report *report;
-    const struct dti_note *note;
-};
-
-static const struct dti_lint_row *row_of(const struct failure_of *of)
-{
-    const struct dti_lint_finding *const finding = of->failure->finding;
-    return finding ? &dti_lint_rows[finding->rule] : NULL;
-}
-
-const char *dti_check_tensor(const struct dti_check_report *report,
-                             const struct dti_check_failure *failure, size_t *ret_length)
-{
-    if (failure->finding) {
-        *ret_length = failure->finding->tensor_length;
-        return failure->finding->tensor;
-    }
-    if (failure->tensor == SIZE_MAX)
-        return NULL;
-    *ret_length = report->container->tensors[failure->tensor].name_length;
-    return report->container->tensors[failure->tensor].name;
-}
-
-static const struct dti_tensor *tensor_of(const struct failure_of *of)
-{
-    const size_t tensor = of->failure->tensor;
-    return tensor == SIZE_MAX ? NULL : &of->report->container->tensors[tensor];
-}
-
 /* The number at fault as a code of the tensor's own dtype. */
 static uint64_t code_of(const struct dti_format *format, const struct dti_check_failure *failure)
 {
@@ -180,8 +138,8 @@ static void put_global(char buffer[DTI_CHECK_DETAIL], const struct dti_pickle_im
     (void)snprintf(buffer, DTI_CHECK_DETAIL, "imports %s, %s", quoted, calls);
 }
 
-const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
-                             const struct dti_check_failure *failure)
+static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
+                       const struct dti_check_failure *failure)
 {
     const struct dti_check_assertion *const assertion =
         &report->request->assertions[failure->assertion];
@@ -254,7 +212,19 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", failure->finding->text);
         break;
     }
-    return buffer;
+}
+
+void dti_check_words(struct dti_check_words *ret, const struct dti_check_report *report,
+                     const struct dti_check_failure *failure)
+{
+    const struct dti_lint_finding *const finding = failure->finding;
+    const struct dti_tensor *const tensor =
+        failure->tensor == SIZE_MAX ? NULL : &report->container->tensors[failure->tensor];
+    ret->failure = failure;
+    ret->tensor = finding ? finding->tensor : tensor ? tensor->name : NULL;
+    ret->tensor_length = finding ? finding->tensor_length : tensor ? tensor->name_length : 0;
+    ret->rule = finding ? &dti_lint_rows[finding->rule] : NULL;
+    put_detail(ret->detail, report, failure);
 }
 
 static const char *rule_words(size_t index)
@@ -269,5 +239,135 @@ static const char *effect_words(size_t index)
 
 DTI_WORDS(outcome_words, "ok", "failed", "unreadable")
 
+/* What rows name. */
+struct checked_failure {
+    struct dti_check_words words;
+    const char *rule, *remedy, *effect; /* or NULL */
+    bool counted, figured;
+    struct dti_place at;
+    const struct dti_format *format; /* of the number at fault, or NULL */
+    uint64_t code;
+};
+struct checked_assertion {
+    const struct dti_check_report *report;
+    const struct dti_check_assertion *of;
+    const struct dti_check_tally *tally;
+    const struct dti_check_failure *failures;
+    const struct dti_format *as; /* or NULL */
+    bool ok;
+    enum dti_check_outcome outcome;
+};
+struct checked_note {
+    const char *code, *text;
+};
+struct checked_file {
+    const struct dti_check_report *report;
+    bool known, ok; /* known: kind is */
+    enum dti_container_kind kind;
+    const struct dti_pickle_scan *pickles; /* or NULL */
+};
+struct check {
+    const struct dti_check_answer *of;
+    struct check_walk {
+        const struct dti_check_answer *of;
+        bool ok; /* all files so far */
+    } * walk, room;
+};
+
+static void fill_failure(struct checked_failure *ret, const struct dti_check_report *report,
+                         const struct dti_check_failure *failure)
+{
+    const enum dti_check_fault fault = failure->fault;
+    const struct dti_tensor *const tensor =
+        failure->tensor == SIZE_MAX ? NULL : &report->container->tensors[failure->tensor];
+    memset(ret, 0, sizeof *ret);
+    dti_check_words(&ret->words, report, failure);
+    if (ret->words.rule) {
+        ret->rule = ret->words.rule->word;
+        ret->remedy = ret->words.rule->remedy;
+        ret->effect = dti_lint_outcomes[dti_lint_worst(failure->finding->rule)];
+    }
+    ret->counted =
+        fault == DTI_CHECK_HAS_NAN || fault == DTI_CHECK_HAS_INF || fault == DTI_CHECK_LOST;
+    ret->figured = fault >= DTI_CHECK_TO_ZERO && fault <= DTI_CHECK_SQNR;
+    if (tensor)
+        ret->at = dti_place_of(tensor, failure->index);
+    if (fault == DTI_CHECK_TOO_HIGH || fault == DTI_CHECK_TOO_LOW) {
+        ret->format = dti_real_format(tensor->format);
+        ret->code = code_of(ret->format, failure);
+    }
+}
+
+static void fill_file(struct checked_file *ret, const struct dti_check_report *report)
+{
+    const struct dti_container *const container = report->container;
+    ret->report = report;
+    ret->kind = container ? container->kind : report->pickles.kind;
+    ret->known = container || (report->scanned && dti_container_is_known(ret->kind));
+    ret->ok = report->failure_count == 0;
+    ret->pickles = report->scanned ? &report->pickles : NULL;
+}
+
+static void fill_check(struct check *ret, const struct dti_check_answer *answer)
+{
+    ret->of = answer;
+    ret->room = (struct check_walk){answer, true};
+    ret->walk = &ret->room;
+}
+
+static void put_failures(struct dti_json *json, const struct checked_assertion *assertion);
+static void put_assertions(struct dti_json *json, const struct dti_check_report *report);
+static void put_notes(struct dti_json *json, const struct dti_check_report *report);
+static void put_files(struct dti_json *json, struct check_walk *walk);
+
 #define DTI_ROWS "answers/check.def"
 #include "answers/rows.h"
+
+static void put_failures(struct dti_json *json, const struct checked_assertion *assertion)
+{
+    for (size_t i = 0; i < assertion->tally->failures; i++) {
+        struct checked_failure failure;
+        fill_failure(&failure, assertion->report, &assertion->failures[i]);
+        dti_put_check_failure(json, NULL, &failure);
+    }
+}
+
+static void put_assertions(struct dti_json *json, const struct dti_check_report *report)
+{
+    const struct dti_check_failure *failure = report->failures;
+    for (size_t i = 0; i < report->request->assertion_count; i++) {
+        const struct dti_check_assertion *const of = &report->request->assertions[i];
+        const struct dti_check_tally *const tally = &report->tally[i];
+        const struct checked_assertion assertion = {
+            .report = report,
+            .of = of,
+            .tally = tally,
+            .failures = failure,
+            .as = of->kind > DTI_CHECK_FITS ? &of->format : NULL,
+            .ok = tally->failures == 0,
+            .outcome = dti_check_outcome(tally->failures, tally->unreadable)};
+        dti_put_check_assertion(json, NULL, &assertion);
+        if (tally->failures > 0) /* where there is none, failures is NULL */
+            failure += tally->failures;
+    }
+}
+
+static void put_notes(struct dti_json *json, const struct dti_check_report *report)
+{
+    const struct dti_container *const container = report->container;
+    for (size_t i = 0; container && i < container->note_count; i++) {
+        const struct dti_note *const note = &container->notes[i];
+        char words[DTI_REMEDY_WORDS];
+        const char *const text = report->request->words(words, note->remedy, note->text);
+        dti_put_check_note(json, NULL, &(struct checked_note){note->code, text});
+    }
+}
+
+static void put_files(struct dti_json *json, struct check_walk *walk)
+{
+    const struct dti_check_report *report;
+    while ((report = walk->of->next(walk->of->context)) != NULL) {
+        dti_put_checked_file(json, NULL, report);
+        walk->ok = walk->ok && report->failure_count == 0;
+    }
+}

@@ -158,15 +158,20 @@ enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable);
 /* Whether a text is a valid argument of DTI_CHECK_SHAPE. */
 bool dti_check_shape_is_pattern(const char *text, size_t length);
 
-/* "no-nan", "fits", in the order of enum dti_check_kind, NULL behind the last one; the failure of a
- * tensor: "max 70144 at [12]". */
+/* "no-nan", "fits", in the order of enum dti_check_kind, NULL behind the last one. */
 const char *dti_check_name(size_t kind);
-/* The name of the tensor that a failure is about; NULL: it is about none. */
-const char *dti_check_tensor(const struct dti_check_report *report,
-                             const struct dti_check_failure *failure, size_t *ret_length);
+
+/* What is said about a failure. */
 enum { DTI_CHECK_DETAIL = 640 };
-const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
-                             const struct dti_check_failure *failure);
+struct dti_check_words {
+    const struct dti_check_failure *failure;
+    const char *tensor; /* the name; NULL: it is about none */
+    size_t tensor_length;
+    const struct dti_lint_row *rule; /* or NULL */
+    char detail[DTI_CHECK_DETAIL];   /* "max 70144 at [12]" */
+};
+void dti_check_words(struct dti_check_words *ret, const struct dti_check_report *report,
+                     const struct dti_check_failure *failure);
 
 /* The answer for all files. next returns the reports one by one, then NULL. */
 struct dti_check_answer {

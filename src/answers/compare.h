@@ -72,6 +72,8 @@ struct dti_compare {
     struct dti_compare_result *results;
     size_t result_count;
     size_t tensors[DTI_COMPARE_OUTCOMES]; /* results of each outcome */
+    size_t ways[DTI_COMPARE_ONLY_B + 1];  /* results of each way */
+    enum dti_compare_outcome outcome;     /* the most different that is not ignored */
     /* of all pairs of numbers */
     struct dti_compare_figures total;
     size_t total_count, max_result, ulp_result; /* results with the largest; SIZE_MAX for none */
@@ -82,6 +84,9 @@ enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *
 /* Reads and judges the pairs. */
 enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *reterr);
 void dti_compare_free(struct dti_compare *compare);
+
+/* Sums up the results: how many of each outcome, of each way, and the outcome of all. */
+void dti_compare_count(struct dti_compare *compare);
 
 /* The tensor that names a result; the reason for a result. */
 const struct dti_tensor *dti_compare_tensor(const struct dti_compare *compare,

@@ -344,8 +344,7 @@ static void finish(struct comparison_run *run)
     compare->total.max_index = kept.max_index;
     compare->total.max_ulp = compare->ulp_result == SIZE_MAX ? (double)NAN : kept.max_ulp;
     compare->total.identical = kept.identical;
-    for (size_t i = 0; i < compare->result_count; i++)
-        compare->tensors[compare->results[i].outcome]++;
+    dti_compare_count(compare);
 }
 
 /* What is read, for those who show it: both tensors of each pair, in the order of the work. NULL

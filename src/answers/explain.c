@@ -93,16 +93,50 @@ static const char *verdict_words(size_t index)
     return index < 2 ? outcome_words(index) : NULL;
 }
 
-static size_t unexplained(const struct dti_explain *explain)
+/* What rows name. */
+struct explained_difference {
+    const struct dti_verdict *verdict;
+    const struct dti_tensor *tensor;
+};
+struct explained_tensor {
+    const struct dti_explain_result *result;
+    const struct dti_tensor *tensor;
+    const char *recipe, *reason;                  /* or NULL, */
+    const struct dti_byte_difference *difference; /* and of the best recipe */
+};
+
+static void fill_difference(struct explained_difference *ret, const struct dti_byte_difference *of)
 {
-    return explain->outcomes[DTI_EXPLAIN_DIFFERS] + explain->outcomes[DTI_EXPLAIN_NONE] +
-           explain->outcomes[DTI_EXPLAIN_ONLY_B];
+    *ret = (struct explained_difference){of->verdict, &of->other->tensors[of->verdict->tensor]};
 }
 
-struct explained_of {
-    const struct dti_explain *explain;
-    const struct dti_explain_result *result;
-};
+static void put_warnings(struct dti_json *json, const struct dti_explain *explain)
+{
+    dti_put_logical_warnings(json, explain->a, explain->remedy_words);
+    dti_put_logical_warnings(json, explain->b, explain->remedy_words);
+}
+
+static void put_tensors(struct dti_json *json, const struct dti_explain *explain);
 
 #define DTI_ROWS "answers/explain.def"
 #include "answers/rows.h"
+
+static void put_tensors(struct dti_json *json, const struct dti_explain *explain)
+{
+    dti_json_stream(json, explain->out);
+    for (size_t i = 0; i < explain->result_count; i++) {
+        const struct dti_explain_result *const result = &explain->results[i];
+        const bool none = result->outcome == DTI_EXPLAIN_NONE;
+        char words[DTI_MADE_WORDS], reason[DTI_EXPLAIN_REASON];
+        const struct explained_tensor explained = {
+            .result = result,
+            .tensor = dti_explain_tensor(explain, result),
+            .recipe = result->made ? explain->words(words, result->made) : NULL,
+            .reason = none ? dti_explain_reason(reason, explain, result) : NULL,
+            .difference = result->outcome == DTI_EXPLAIN_DIFFERS
+                              ? &(struct dti_byte_difference){dti_stored_container(explain->b),
+                                                              &result->verdict}
+                              : NULL};
+        dti_put_explained_tensor(json, NULL, &explained);
+    }
+}

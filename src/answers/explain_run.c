@@ -360,6 +360,8 @@ static void add_up(struct dti_explain *explain)
         const struct dti_explain_result *const result = &explain->results[i];
         explain->outcomes[result->outcome]++;
         explain->kept += result->outcome == DTI_EXPLAIN_FOUND && result->made->by == DTI_MADE_KEPT;
+        explain->unexplained = explain->unexplained || (result->outcome != DTI_EXPLAIN_FOUND &&
+                                                        result->outcome != DTI_EXPLAIN_ONLY_A);
     }
 }
 

@@ -58,7 +58,10 @@ struct dti_inspect_totals {
     uint64_t scales;          /* of these, scales of activations */
     uint64_t data_bytes;      /* of all tensors, selected or not */
     uint64_t file_bytes, header_bytes;
-    uint64_t as[DTI_INSPECT_AS]; /* bytes; UINT64_MAX: beyond 64 bits */
+    struct {
+        bool known; /* they are not beyond 64 bits */
+        uint64_t bytes;
+    } as[DTI_INSPECT_AS];
     size_t group_count;
     struct dti_inspect_group *groups; /* the largest first */
 };
@@ -71,7 +74,10 @@ extern const enum dti_dtype dti_inspect_ladder[DTI_INSPECT_LADDER];
 struct dti_inspect_histogram {
     unsigned first, count; /* index of the first binade (see struct dti_histogram), and how many */
     uint64_t *binade;
-    uint64_t overflow[DTI_STATS_RANGES], to_zero[DTI_STATS_RANGES], to_subnormal[DTI_STATS_RANGES];
+    struct dti_inspect_range {
+        const struct dti_format *format;
+        uint64_t overflow, to_zero, to_subnormal; /* numbers, under nearest-even */
+    } ranges[DTI_STATS_RANGES];
 };
 
 /* An extreme: its tensor, the number as a code of dti_inspect_extreme_format(), its position. */
@@ -94,8 +100,8 @@ struct dti_inspect_figures {
 struct dti_inspect_report {
     const struct dti_inspect_request *request;
     struct dti_container *container;
-    const struct dti_tensor **shown;    /* the selected tensors, in the requested order */
-    size_t selected_count, shown_count; /* less than selected with a limit */
+    const struct dti_tensor **shown; /* the selected tensors, in the requested order */
+    size_t selected_count, shown_count, hidden_count; /* a limit hides the others */
     size_t scanned_count; /* those whose data is read: a histogram is of all selected ones */
     struct dti_inspect_totals totals;
     struct dti_inspect_figures *figures; /* of each selected, or NULL */
@@ -123,6 +129,15 @@ const struct dti_format *dti_inspect_extreme_format(const struct dti_tensor *ten
 enum { DTI_INSPECT_FITS = 64 };
 const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
                              const struct dti_inspect_figures *figures, const char *separator);
+
+/* Oddities that are not errors, one after the other from 0 on; false after the last. Points into
+ * itself: must not be copied. */
+struct dti_inspect_note {
+    const char *code, *message;
+    char text[DTI_SCALED_CODES_TEXT], words[DTI_REMEDY_WORDS];
+};
+bool dti_inspect_note(struct dti_inspect_note *ret, const struct dti_inspect_report *report,
+                      size_t at);
 
 /* Iterates over the files of a container: start with all zeros. */
 struct dti_inspect_shard {

@@ -133,6 +133,7 @@ static enum dti_status select_tensors(struct dti_inspect_report *report, struct 
     report->shown_count = report->selected_count;
     if (request->limited && request->limit < report->shown_count)
         report->shown_count = (size_t)request->limit;
+    report->hidden_count = report->selected_count - report->shown_count;
     return container->stored || /* whose notes mention it */
                    dti_scaled_codes_find(&report->scaled, container, report->shown,
                                          report->selected_count)
@@ -185,8 +186,8 @@ static void add_as(struct dti_inspect_totals *totals, const struct dti_stored *t
     for (size_t i = 0; i < DTI_INSPECT_AS; i++) {
         uint64_t bytes = tensor->bytes;
         if ((floats && !bytes_as(&targets[i], tensor, &bytes)) ||
-            !dti_add_u64(totals->as[i], bytes, &totals->as[i]))
-            totals->as[i] = UINT64_MAX;
+            !dti_add_u64(totals->as[i].bytes, bytes, &totals->as[i].bytes))
+            totals->as[i].bytes = UINT64_MAX;
     }
 }
 
@@ -287,6 +288,8 @@ static enum dti_status sum(struct dti_inspect_report *report, struct dti_error *
             add(&totals->scales, tensor->elements);
         add_as(totals, targets, tensor, floats);
     }
+    for (size_t i = 0; i < DTI_INSPECT_AS; i++)
+        totals->as[i].known = totals->as[i].bytes != UINT64_MAX;
     return group(report, reterr);
 }
 

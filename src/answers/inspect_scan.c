@@ -103,9 +103,10 @@ static bool trim(struct dti_inspect_histogram **ret_made, const struct dti_histo
     if (!ret->binade)
         return false;
     memcpy(ret->binade, histogram->binade + first, ret->count * sizeof *ret->binade);
-    memcpy(ret->overflow, histogram->overflow, sizeof ret->overflow);
-    memcpy(ret->to_zero, histogram->to_zero, sizeof ret->to_zero);
-    memcpy(ret->to_subnormal, histogram->to_subnormal, sizeof ret->to_subnormal);
+    for (unsigned i = 0; i < DTI_STATS_RANGES; i++)
+        ret->ranges[i] =
+            (struct dti_inspect_range){dti_format_get(dti_stats_ranges[i]), histogram->overflow[i],
+                                       histogram->to_zero[i], histogram->to_subnormal[i]};
     return true;
 }
 

@@ -47,7 +47,8 @@
  *     FLAG(key, flags, flag, ...)     whether a flag is set; FLAG_OR_NULL: with a condition
  *     DTYPE(key, format, ...)         the name of a format; DTYPE_OR_NULL: null where it is NULL
  *     LEVEL(key, level, ...)          the name of a CPU level
- *     KIND(key, words, kind, ...)     the name of a container's kind, one of the words
+ *     KIND(key, words, kind, ...)     the name of a container's kind, one of the words; _OR_NULL:
+ *                                     with a condition
  *     TOKEN(key, text, ...)           a JSON number that was spelled already
  *     SPELLED_LIKE(key, PATTERN, spelled, ...)          texts and numbers whose length is known:
  *     SPELLED_OR_NULL SPELLED_TOKEN_OR_NULL(key, spelled, ...)   of a struct dti_spelled
@@ -57,6 +58,7 @@
  *     PATH(key, text, ...)            the same of a text with a NUL at its end
  *     NUMBER(key, format, code, ...)  a number of a dtype in all its spellings
  *     FIGURE(key, double, ...)        the same of a fp64; FP32(key, code, ...)
+ *     FIGURE_UNLESS_NAN(key, there, double, ...)
  *     LIMIT(key, format, limit, ...)  the same of a limit; null where it is absent
  *     OBJECT_AT(key, object, pointer, ...)
  *     OBJECT_BY(key, object, function, argument, ...)   written by a function of one's own
@@ -70,6 +72,8 @@
  *     STREAM_OR_NULL(key, object, out, there, count, pointer, ...)
  *     LIST_BY(key, object, function, argument, ...)  elements written by a function of one's own:
  *     TEXTS_BY(key, function, argument, ...)         function(json, argument)
+ *     LIST_BY_OR_NULL(key, object, function, pointer, ...)
+ *     PLACE_OR_NULL(key, place, ...)  coordinates, of a struct dti_place; null for none
  *     IF(condition) ... END_IF        members that may be missing
  *     DO(statements)                  in the writing code only: locals, a loop's start
  *     LIST_OPEN(key, object, meaning) LIST_CLOSE      elements come from DO, or from elsewhere
@@ -79,6 +83,8 @@
  *     MEASURES_BY(key, function, argument, ...)       MEASUREs and nulls in a list, or null:
  *                                     a function of one's own writes it
  */
+#include <math.h>
+
 #include "answers/common.h"
 #include "report/json_writer.h"
 
@@ -205,6 +211,8 @@
 #define LEVEL(key_, level_, meaning_) TEXT(key_, dti_level_name(level_), meaning_)
 #define KIND(key_, words_, kind_, meaning_) \
     CHOICE(key_, words_, dti_container_name(kind_), meaning_)
+#define KIND_OR_NULL(key_, words_, there_, kind_, meaning_) \
+    CHOICE_OR_NULL(key_, words_, (there_) ? dti_container_name(kind_) : NULL, meaning_)
 #define TOKEN(key_, value_, meaning_) \
     DTI_MEMBER(key_, meaning_, DOUBLE, 0, , DTI_SPELLED_TOKEN(key_, dti_spelled(value_));)
 #define TOKEN_OR_NULL(key_, value_, meaning_) \
@@ -259,6 +267,8 @@
     DTI_VALUE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_figure(json, NULL, true, value_))
 #define FIGURE_OR_NULL(key_, there_, value_, meaning_) \
     DTI_NULLABLE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_figure(json, NULL, there_, value_))
+#define FIGURE_UNLESS_NAN(key_, there_, value_, meaning_) \
+    FIGURE_OR_NULL(key_, (there_) && !isnan(value_), value_, meaning_)
 #define FP32(key_, code_, meaning_) NUMBER(key_, dti_format_get(DTI_FP32), code_, meaning_)
 #define FP32_OR_NULL(key_, there_, code_, meaning_) \
     NUMBER_OR_NULL(key_, there_, dti_format_get(DTI_FP32), code_, meaning_)
@@ -275,6 +285,14 @@
              dti_put_##name_(json, NULL, value_))
 #define LIST_BY(key_, name_, function_, pointer_, meaning_) \
     DTI_LIST_BY(key_, meaning_, OBJECT, .object = &dti_object_##name_, function_, pointer_)
+#define LIST_BY_OR_NULL(key_, name_, function_, pointer_, meaning_)                      \
+    DTI_MEMBER(key_, meaning_, OBJECT, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE,            \
+               .object = &dti_object_##name_,                                            \
+               DTI_UNLESS_NULL(pointer_, key_, DTI_KEY(key_) dti_json_array(json, NULL); \
+                               function_(json, pointer_); dti_json_end(json);))
+#define PLACE_OR_NULL(key_, place_, meaning_)                                 \
+    DTI_MEMBER(key_, meaning_, UINT, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE, , \
+               DTI_KEY(key_) dti_put_place(json, place_);)
 #define TEXTS_BY(key_, function_, pointer_, meaning_) \
     DTI_LIST_BY(key_, meaning_, TEXT, , function_, pointer_)
 #define LIST_OR_NULL(key_, name_, there_, count_, value_, meaning_)                      \

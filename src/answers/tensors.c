@@ -16,14 +16,19 @@ static bool is_complex(const struct dti_tensor *tensor)
     return tensor->format && tensor->format->kind == DTI_KIND_COMPLEX;
 }
 
-struct dti_place dti_place_start(const struct dti_tensor *tensor, uint64_t index)
+static struct dti_place start(const struct dti_tensor *tensor, uint64_t index)
 {
     return (struct dti_place){.tensor = tensor,
                               .index = is_complex(tensor) ? index / 2 : index,
                               .stride = tensor->elements};
 }
 
-uint64_t dti_place_next(struct dti_place *place)
+struct dti_place dti_place_of(const struct dti_tensor *tensor, uint64_t index)
+{
+    return index == UINT64_MAX ? (struct dti_place){.tensor = NULL} : start(tensor, index);
+}
+
+static uint64_t next_coordinate(struct dti_place *place)
 {
     const uint64_t length = place->tensor->shape[place->next++];
     uint64_t at;
@@ -38,6 +43,18 @@ uint64_t dti_place_next(struct dti_place *place)
         place->index -= at * place->stride;
     }
     return at;
+}
+
+void dti_put_place(struct dti_json *json, struct dti_place place)
+{
+    if (!place.tensor) {
+        dti_json_null(json, NULL);
+        return;
+    }
+    dti_json_array(json, NULL);
+    while (place.next < place.tensor->rank)
+        dti_json_uint(json, NULL, next_coordinate(&place));
+    dti_json_end(json);
 }
 
 /* Adds ", 3"; false if there is only room for "...". */
@@ -69,10 +86,10 @@ const char *dti_shape_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor
 const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor *tensor,
                             uint64_t index)
 {
-    struct dti_place place = dti_place_start(tensor, index);
+    struct dti_place place = start(tensor, index);
     size_t used = 1;
     buffer[0] = '[';
-    while (place.next < tensor->rank && add(buffer, &used, dti_place_next(&place))) {
+    while (place.next < tensor->rank && add(buffer, &used, next_coordinate(&place))) {
     }
     const char *const end = !is_complex(tensor) ? "]" : index % 2 == 0 ? "] real" : "] imaginary";
     memcpy(buffer + used, end, strlen(end) + 1);

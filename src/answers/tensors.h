@@ -16,15 +16,16 @@ const char *dti_shape_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor
 const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor *tensor,
                             uint64_t index);
 
-/* The same as numbers, one coordinate after the other, tensor->rank of them; for complex numbers
- * those of the element. */
+/* The same as a list of numbers; for complex numbers those of the element. No place, whose tensor
+ * is NULL: index is UINT64_MAX. */
+struct dti_json;
 struct dti_place {
     const struct dti_tensor *tensor;
     uint64_t index, stride; /* what is left of them */
     unsigned next;
 };
-struct dti_place dti_place_start(const struct dti_tensor *tensor, uint64_t index);
-uint64_t dti_place_next(struct dti_place *place);
+struct dti_place dti_place_of(const struct dti_tensor *tensor, uint64_t index);
+void dti_put_place(struct dti_json *json, struct dti_place place); /* null for none */
 
 /* The program's name of the dtype or blocks, else the file's own. */
 const char *dti_tensor_dtype(const struct dti_tensor *tensor);

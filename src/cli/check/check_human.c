@@ -53,19 +53,18 @@ static void put_held(struct dti_table *table, const struct dti_check_report *rep
 static void put_failure(struct dti_table *table, const struct dti_check_report *report,
                         const struct dti_check_failure *failure, size_t more)
 {
-    char detail[DTI_CHECK_DETAIL];
-    size_t length;
-    const char *const tensor = dti_check_tensor(report, failure, &length);
+    struct dti_check_words words;
+    dti_check_words(&words, report, failure);
     dti_table_cell(table, DTI_STYLE_PLAIN, "");
-    if (tensor) {
-        dti_table_safe(table, tensor, length);
+    if (words.tensor) {
+        dti_table_safe(table, words.tensor, words.tensor_length);
         dti_table_more(table, ": ");
     }
-    if (failure->finding)
-        dti_table_more(table, "%s: ", dti_lint_rows[failure->finding->rule].word);
-    dti_table_more(table, "%s", dti_check_detail(detail, report, failure));
-    if (failure->finding)
-        dti_table_more(table, "; %s", dti_lint_rows[failure->finding->rule].remedy);
+    if (words.rule)
+        dti_table_more(table, "%s: ", words.rule->word);
+    dti_table_more(table, "%s", words.detail);
+    if (words.rule)
+        dti_table_more(table, "; %s", words.rule->remedy);
     if (more > 0)
         dti_table_more(table, "   (and %zu more; -v lists them)", more);
 }

@@ -158,10 +158,9 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
         status = write_documents(&job.compare, cx, reterr);
     else if (status == DTI_OK && !cx->quiet)
         status = dti_compare_human(&job, reterr);
-    const enum dti_status verdict = job.compare.tensors[DTI_COMPARE_DIFFERS] > 0 ? DTI_ANSWER_NO
-                                    : job.compare.tensors[DTI_COMPARE_UNREADABLE] > 0
-                                        ? DTI_BAD_INPUT
-                                        : DTI_OK;
+    const enum dti_status verdict = job.compare.outcome == DTI_COMPARE_DIFFERS      ? DTI_ANSWER_NO
+                                    : job.compare.outcome == DTI_COMPARE_UNREADABLE ? DTI_BAD_INPUT
+                                                                                    : DTI_OK;
     dti_compare_free(&job.compare);
     if (status == DTI_OK && verdict == DTI_BAD_INPUT) {
         (void)dti_fail(reterr, verdict,

@@ -23,9 +23,8 @@ struct exponent_range {
     bool cut; /* numbers with the exponent of the largest one are beyond the range, too */
 };
 
-static void read_range(struct exponent_range *ret, enum dti_dtype dtype)
+static void read_range(struct exponent_range *ret, const struct dti_format *format)
 {
-    const struct dti_format *const format = dti_format_get(dtype);
     struct dti_limits limits;
     dti_limits_compute(&limits, format);
     ret->name = format->name;
@@ -133,8 +132,8 @@ static void measure(struct picture *picture)
         picture->numbers += histogram->binade[i];
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
         struct exponent_range *const range = &picture->ranges[i];
-        read_range(range, dti_stats_ranges[i]);
-        range->cut = is_cut(picture, range, histogram->overflow[i]);
+        read_range(range, histogram->ranges[i].format);
+        range->cut = is_cut(picture, range, histogram->ranges[i].overflow);
     }
     const size_t beside = width_beside(picture);
     const size_t available = columns > beside ? columns - beside : 0;
@@ -207,13 +206,13 @@ static enum dti_status put_losses(const struct dti_context *cx,
                                   const struct dti_inspect_figures *figures,
                                   struct dti_error *reterr)
 {
-    const struct dti_inspect_histogram *const histogram = figures->histogram;
     struct dti_table *const table = dti_table_titled("as|overflow|to zero|to subnormal");
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
-        dti_text_cell(table, dti_format_get(dti_stats_ranges[i])->name);
-        share_cell(table, histogram->overflow[i], figures->finite);
-        share_cell(table, histogram->to_zero[i], figures->finite);
-        share_cell(table, histogram->to_subnormal[i], figures->finite);
+        const struct dti_inspect_range *const range = &figures->histogram->ranges[i];
+        dti_text_cell(table, range->format->name);
+        share_cell(table, range->overflow, figures->finite);
+        share_cell(table, range->to_zero, figures->finite);
+        share_cell(table, range->to_subnormal, figures->finite);
     }
     return dti_put_table(cx, table, 2, reterr);
 }

@@ -150,8 +150,8 @@ static void put_as(const struct inspect_view *view)
         return;
     struct dti_line line = labelled(view, "as");
     for (size_t i = 0; i < DTI_INSPECT_AS; i++) {
-        const uint64_t as = totals->as[i];
-        const char *const bytes = as == UINT64_MAX ? "-" : dti_human_bytes(text, as);
+        const char *const bytes =
+            totals->as[i].known ? dti_human_bytes(text, totals->as[i].bytes) : "-";
         const size_t length = strlen(dti_inspect_as[i]) + 1 + strlen(bytes);
         dti_line_text(&line, i > 0 ? ", " : "");
         if (i > 0 && line.column + line.owed + length > (size_t)view->cx->width) {
@@ -301,13 +301,9 @@ static void put_notes(const struct inspect_view *view)
     const struct dti_container *const container = report->container;
     const bool one = report->unread == 1;
     struct dti_line line = dti_context_line(view->cx);
-    char text[DTI_SCALED_CODES_TEXT], words[DTI_REMEDY_WORDS];
-    for (size_t i = 0; i < container->note_count; i++)
-        put_note(view, dti_note_words(words, &container->notes[i]));
-    if (report->scaled.count > 0) {
-        const struct dti_note note = dti_scaled_codes_note(&report->scaled, text);
-        put_note(view, dti_note_words(words, &note));
-    }
+    struct dti_inspect_note note;
+    for (size_t i = 0; dti_inspect_note(&note, report, i); i++)
+        put_note(view, note.message);
     if (report->selected_count == 0 && container->tensor_count > 0)
         put_note(view, "no tensor has a matching name");
     if (is_order_assumed(view))
@@ -338,7 +334,7 @@ static enum dti_status put_histograms(const struct inspect_view *view, struct dt
 static void put_hidden(const struct inspect_view *view)
 {
     const struct dti_inspect_report *const report = view->report;
-    const size_t hidden = report->selected_count - report->shown_count;
+    const size_t hidden = report->hidden_count;
     const bool reads = report->figures && report->scanned_count < report->selected_count;
     struct dti_line line = dti_context_line(view->cx);
     if (hidden > 0)
