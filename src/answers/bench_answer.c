@@ -174,7 +174,7 @@ struct host {
     double resolution; /* of the clock, in seconds */
     bool loaded;       /* the load is known */
 };
-struct ratio {
+struct judged_ratio {
     const struct dti_bench_figure *of;
     size_t verdict;
 };
@@ -214,7 +214,7 @@ struct kernel {
     struct dti_bench_kernel of;
     bool available;
 };
-struct options {
+struct timed_setup {
     const struct dti_bench_setup *of;
     double seconds;
 };
@@ -235,9 +235,9 @@ static void fill_host(struct host *ret, const struct dti_bench_setup *setup)
     };
 }
 
-static void fill_ratio(struct ratio *ret, const struct dti_bench_figure *figure)
+static void fill_ratio(struct judged_ratio *ret, const struct dti_bench_figure *figure)
 {
-    *ret = (struct ratio){figure, (size_t)dti_bench_judge(figure)};
+    *ret = (struct judged_ratio){figure, (size_t)dti_bench_judge(figure)};
 }
 
 /* A result that differs from its reference is an error, and not written. */
@@ -324,9 +324,9 @@ static void fill_kernel(struct kernel *ret, const size_t *at)
     ret->available = dti_level_present(ret->of.level);
 }
 
-static void fill_options(struct options *ret, const struct dti_bench_setup *setup)
+static void fill_options(struct timed_setup *ret, const struct dti_bench_setup *setup)
 {
-    *ret = (struct options){setup, (double)setup->nanoseconds * 1e-9};
+    *ret = (struct timed_setup){setup, (double)setup->nanoseconds * 1e-9};
 }
 
 static void fill_setup(struct cast_setup *ret, const struct dti_bench_setup *setup)

@@ -47,7 +47,7 @@ struct number_beside {
 };
 
 /* How a number was rounded. */
-struct rounding {
+struct rounded_number {
     bool there;       /* there is one number */
     size_t direction; /* the index of a word */
     struct dti_spelled step;
@@ -181,7 +181,7 @@ static const struct dti_number_answer *beside(struct number_beside *ret,
     return &ret->answer;
 }
 
-static void spell_rounding(struct rounding *ret, struct dti_json *json,
+static void spell_rounding(struct rounded_number *ret, struct dti_json *json,
                            const struct cast_number *number)
 {
     const struct dti_scalar *const scalar = number->scalar;
@@ -197,7 +197,7 @@ static void spell_rounding(struct rounding *ret, struct dti_json *json,
     ret->above = beside(&ret->beside[1], number, scalar->has_above, scalar->above);
 }
 
-static void free_rounding(struct rounding *rounding)
+static void free_rounding(struct rounded_number *rounding)
 {
     if (rounding->error)
         dti_buffer_free(&rounding->error_room.exact.buffer);

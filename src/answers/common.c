@@ -41,7 +41,7 @@ struct loss {
     bool located, has_mean, has_root, has_sqnr;
     int64_t index; /* located */
 };
-struct options {
+struct policies_in_words {
     const struct dti_policies_answer *of;
     const char *via, *seed; /* or NULL */
     bool seeded;
@@ -339,7 +339,7 @@ static void fill_loss(struct loss *ret, const struct dti_loss_summary *loss)
     };
 }
 
-static void fill_options(struct options *ret, const struct dti_policies_answer *policies)
+static void fill_options(struct policies_in_words *ret, const struct dti_policies_answer *policies)
 {
     ret->of = policies;
     ret->via = dti_via_text(ret->via_room, policies->via, policies->via_count);

@@ -232,11 +232,11 @@ struct recipe {
     size_t division;
     bool in_groups, integer, divides, mx, nv, as_torch;
 };
-struct options {
+struct rules_in_words {
     const char *like; /* or NULL */
     size_t nibble;
 };
-struct group {
+struct scaled_group {
     const struct dti_quant_result *result;
     const struct dti_quant_group *of;
     FILE *stream;                   /* for elements, or NULL */
@@ -279,7 +279,7 @@ const char *dti_quant_like_word(int like)
     return like == DTI_QUANT_LIKE_NONE ? NULL : like_words((size_t)like - 1);
 }
 
-static void fill_options(struct options *ret, const struct dti_quant_rules *rules)
+static void fill_options(struct rules_in_words *ret, const struct dti_quant_rules *rules)
 {
     ret->like = dti_quant_like_word(rules->like);
     ret->nibble = (size_t)rules->order;
@@ -303,11 +303,11 @@ static void fill_recipe(struct recipe *ret, const struct dti_quant_target *targe
     ret->as_torch = ret->affine->specials != DTI_QUANT_CLAMP;
 }
 
-static void fill_group(struct group *ret, const struct result *result,
+static void fill_group(struct scaled_group *ret, const struct result *result,
                        const struct dti_quant_group *group)
 {
     const struct dti_block_format *const block = result->target->scheme.block;
-    *ret = (struct group){
+    *ret = (struct scaled_group){
         .result = result->of,
         .of = group,
         .stream = result->stream,
@@ -329,7 +329,7 @@ static void fill_group(struct group *ret, const struct result *result,
     }
 }
 
-static void put_elements(struct dti_json *json, const struct group *group);
+static void put_elements(struct dti_json *json, const struct scaled_group *group);
 static void put_groups(struct dti_json *json, const struct result *result);
 static void put_results(struct dti_json *json, const struct dti_quant_answer *answer);
 static void put_notes(struct dti_json *json, const struct dti_quant_answer *answer);
@@ -337,7 +337,7 @@ static void put_notes(struct dti_json *json, const struct dti_quant_answer *answ
 #define DTI_ROWS "answers/quantized.def"
 #include "answers/rows.h"
 
-static void put_elements(struct dti_json *json, const struct group *group)
+static void put_elements(struct dti_json *json, const struct scaled_group *group)
 {
     const size_t first = group->of->first;
     if (group->stream)
@@ -355,7 +355,7 @@ static void put_elements(struct dti_json *json, const struct group *group)
 static void put_groups(struct dti_json *json, const struct result *result)
 {
     for (size_t i = 0; i < result->of->group_count; i++) {
-        struct group group;
+        struct scaled_group group;
         fill_group(&group, result, &result->of->groups[i]);
         if (group.packed.failed || group.ggml_room.failed)
             dti_json_out_of_memory(json);
