@@ -138,6 +138,8 @@ enum dti_status dti_calc_list(struct dti_calc_engine *engine, size_t node); /* a
 enum dti_status dti_calc_find_truth(struct dti_calc_engine *engine);
 /* Whether codes of so many elements are still wanted for it when the operations are done. */
 bool dti_calc_keeps_for_truth(const struct dti_calc_engine *engine, size_t count);
+/* truth_walk.c: finds them, for dti_calc_find_truth(), once dti_multi_load() has succeeded. */
+enum dti_status dti_calc_walk_truth(struct dti_calc_engine *engine);
 
 /* A node's child, seen through casts that change nothing. */
 static inline size_t dti_calc_child(const struct dti_calc_engine *engine, size_t node, size_t i)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is asked of a result: how far its elements are from the truth. */
-#include <limits.h>
+ * What is asked of a result: whether the truth is looked for, and how far its elements are from it.
+ */
 #include <stdlib.h>
 
 #include "calc/evaluate.h"
+
+enum {
+    WORK_MAX = 1 << 21,  /* operations done without being asked for */
+    ASKED_MAX = 1 << 22, /* elements of the longest list, where they are asked for */
+};
 
 void dti_calc_result_free(struct dti_calc_result *result)
 {
@@ -15,31 +20,54 @@ void dti_calc_result_free(struct dti_calc_result *result)
     result->truth = NULL;
 }
 
-static void get_stored(const struct dti_calc_result *result, size_t element, struct dti_value *ret)
+bool dti_calc_keeps_for_truth(const struct dti_calc_engine *engine, size_t count)
 {
-    dti_decode(&result->value.format, dti_calc_code(&result->value, element), ret);
+    const enum dti_calc_truths truth = engine->options->truth;
+    return truth == DTI_CALC_TRUTH_YES ||
+           (truth == DTI_CALC_TRUTH_AUTO && count <= DTI_CALC_TRUTH_MAX);
 }
 
-void dti_calc_true_get(const struct dti_calc_result *result, size_t element,
-                       struct dti_calc_true *ret)
+/* Whether so much work is done unasked; the reason where it is not. */
+static bool is_short(const struct dti_calc_engine *engine, const char **ret_reason)
 {
-    struct dti_value stored;
-    *ret = (struct dti_calc_true){.known = false};
-    if (!result->truth)
-        return;
-    get_stored(result, element, &stored);
-    ret->known = dti_truth_value(result->truth, element, &ret->value);
-    ret->undefined = !ret->known && dti_truth_bits(result->truth, element) == UINT_MAX;
-    ret->known |= ret->undefined;
-    ret->exact = dti_truth_text_is_exact(result->truth, element);
-    ret->has_error =
-        dti_truth_error(result->truth, element, &stored, &ret->absolute, &ret->relative);
+    uint64_t products = 0;
+    for (size_t node = 0; node < engine->tree->node_count; node++) {
+        const struct dti_calc_node *const n = &engine->tree->nodes[node];
+        const struct dti_calc_slot *const slot = &engine->slots[node];
+        if (slot->array.count > DTI_CALC_TRUTH_MAX) {
+            *ret_reason = "more than 65536 elements";
+            return false;
+        }
+        if (slot->needed && n->kind == DTI_NODE_CALL && n->op == DTI_CALC_MATMUL)
+            products +=
+                slot->array.count * engine->slots[dti_calc_child(engine, node, 1)].array.shape[0];
+    }
+    *ret_reason = "a matrix product of more than 2097152 products";
+    return products <= WORK_MAX;
 }
 
-bool dti_calc_true_text(const struct dti_calc_result *result, size_t element,
-                        struct dti_buffer *ret)
+enum dti_status dti_calc_find_truth(struct dti_calc_engine *engine)
 {
-    return result->truth && dti_truth_text(result->truth, element, ret);
+    struct dti_calc_result *const result = engine->result;
+    const bool asked = engine->options->truth == DTI_CALC_TRUTH_YES;
+    const char *reason = NULL;
+    if (engine->options->truth == DTI_CALC_TRUTH_NO)
+        return DTI_OK;
+    if (!is_short(engine, &reason) && !asked) {
+        result->truth_reason = reason;
+        return DTI_OK;
+    }
+    for (size_t node = 0; node < engine->tree->node_count; node++) {
+        if (engine->slots[node].array.count > ASKED_MAX)
+            return dti_fail(engine->error, DTI_BAD_VALUE,
+                            "true values of lists of more than %d elements are not computed",
+                            ASKED_MAX);
+    }
+    if (dti_multi_load(asked ? engine->error : NULL) != DTI_OK) {
+        result->truth_reason = "libmpfr is not available";
+        return asked ? DTI_UNAVAILABLE : DTI_OK;
+    }
+    return dti_calc_walk_truth(engine);
 }
 
 /* How bad an element is: 0 right or not known, 1 off by a share of the truth, 2 off from 0, 3 no
@@ -74,7 +102,7 @@ bool dti_calc_worst(const struct dti_calc_result *result, size_t *ret_element,
         struct dti_calc_true truth;
         struct dti_value stored;
         dti_calc_true_get(result, i, &truth);
-        get_stored(result, i, &stored);
+        dti_decode(&result->value.format, dti_calc_code(&result->value, i), &stored);
         const int rank = rank_error(&truth, &stored);
         different += rank > 0;
         struct dti_value error = rank == 1 ? truth.relative : truth.absolute;

@@ -180,3 +180,25 @@ bool dti_truth_error(const struct dti_calc_truth_list *list, size_t i,
     dti_truth_free(own);
     return done;
 }
+
+void dti_calc_true_get(const struct dti_calc_result *result, size_t element,
+                       struct dti_calc_true *ret)
+{
+    struct dti_value stored;
+    *ret = (struct dti_calc_true){.known = false};
+    if (!result->truth)
+        return;
+    dti_decode(&result->value.format, dti_calc_code(&result->value, element), &stored);
+    ret->known = dti_truth_value(result->truth, element, &ret->value);
+    ret->undefined = !ret->known && dti_truth_bits(result->truth, element) == UINT_MAX;
+    ret->known |= ret->undefined;
+    ret->exact = dti_truth_text_is_exact(result->truth, element);
+    ret->has_error =
+        dti_truth_error(result->truth, element, &stored, &ret->absolute, &ret->relative);
+}
+
+bool dti_calc_true_text(const struct dti_calc_result *result, size_t element,
+                        struct dti_buffer *ret)
+{
+    return result->truth && dti_truth_text(result->truth, element, ret);
+}

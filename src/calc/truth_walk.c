@@ -14,8 +14,6 @@ enum {
     PRECISION_LONG = 512, /* the last one for more than SHORT elements */
     SHORT = 1024,
     BITS_WANTED = 110,
-    WORK_MAX = 1 << 21,  /* operations done without being asked for */
-    ASKED_MAX = 1 << 22, /* elements of the longest list, where they are asked for */
 };
 
 struct walk {
@@ -329,55 +327,10 @@ static bool is_decided(const struct dti_calc_truth_list *list)
     return true;
 }
 
-bool dti_calc_keeps_for_truth(const struct dti_calc_engine *engine, size_t count)
-{
-    const enum dti_calc_truths truth = engine->options->truth;
-    return truth == DTI_CALC_TRUTH_YES ||
-           (truth == DTI_CALC_TRUTH_AUTO && count <= DTI_CALC_TRUTH_MAX);
-}
-
-/* Whether so much work is done unasked; the reason where it is not. */
-static bool is_short(const struct dti_calc_engine *engine, const char **ret_reason)
-{
-    uint64_t products = 0;
-    for (size_t node = 0; node < engine->tree->node_count; node++) {
-        const struct dti_calc_node *const n = &engine->tree->nodes[node];
-        const struct dti_calc_slot *const slot = &engine->slots[node];
-        if (slot->array.count > DTI_CALC_TRUTH_MAX) {
-            *ret_reason = "more than 65536 elements";
-            return false;
-        }
-        if (slot->needed && n->kind == DTI_NODE_CALL && n->op == DTI_CALC_MATMUL)
-            products +=
-                slot->array.count * engine->slots[dti_calc_child(engine, node, 1)].array.shape[0];
-    }
-    *ret_reason = "a matrix product of more than 2097152 products";
-    return products <= WORK_MAX;
-}
-
-enum dti_status dti_calc_find_truth(struct dti_calc_engine *engine)
+enum dti_status dti_calc_walk_truth(struct dti_calc_engine *engine)
 {
     struct dti_calc_result *const result = engine->result;
-    const bool asked = engine->options->truth == DTI_CALC_TRUTH_YES;
-    const size_t count = result->value.count;
-    const char *reason = NULL;
-    if (engine->options->truth == DTI_CALC_TRUTH_NO)
-        return DTI_OK;
-    if (!is_short(engine, &reason) && !asked) {
-        result->truth_reason = reason;
-        return DTI_OK;
-    }
-    for (size_t node = 0; node < engine->tree->node_count; node++) {
-        if (engine->slots[node].array.count > ASKED_MAX)
-            return dti_fail(engine->error, DTI_BAD_VALUE,
-                            "true values of lists of more than %d elements are not computed",
-                            ASKED_MAX);
-    }
-    if (dti_multi_load(asked ? engine->error : NULL) != DTI_OK) {
-        result->truth_reason = "libmpfr is not available";
-        return asked ? DTI_UNAVAILABLE : DTI_OK;
-    }
-    const unsigned last = count > SHORT ? PRECISION_LONG : PRECISION_LAST;
+    const unsigned last = result->value.count > SHORT ? PRECISION_LONG : PRECISION_LAST;
     for (unsigned precision = PRECISION_FIRST; precision <= last; precision *= 2) {
         dti_truth_free(result->truth);
         result->truth = evaluate(engine, precision);
