@@ -6,17 +6,6 @@
 
 #include "files/dequant/dequant_find.h"
 
-const char *dti_dequant_shape_words(const struct dti_tensor *tensor,
-                                    char buffer[DTI_DEQUANT_SHAPE_TEXT])
-{
-    size_t used = (size_t)snprintf(buffer, 160, "[");
-    for (unsigned i = 0; i < tensor->rank && used < 120; i++)
-        used += (size_t)snprintf(buffer + used, 160 - used, "%s%llu", i > 0 ? ", " : "",
-                                 (unsigned long long)tensor->shape[i]);
-    (void)snprintf(buffer + used, 160 - used, "]");
-    return buffer;
-}
-
 /* "3, 4 or 5" */
 static void list_widths(unsigned widths, char buffer[32])
 {

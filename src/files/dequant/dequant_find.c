@@ -61,19 +61,6 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
     return DTI_OK;
 }
 
-const struct dti_metadata *dti_dequant_told(struct dti_file_dequant *dequant,
-                                            const struct dti_dequant_group *group)
-{
-    const size_t key = sizeof DTI_QUANT_KEY - 1;
-    size_t at;
-    char *const name = dequant->names.buffer;
-    memcpy(name, DTI_QUANT_KEY, key);
-    memcpy(name + key, group->name, group->name_length);
-    return dti_name_order_find(&dequant->metadata, name, key + group->name_length, &at)
-               ? &dequant->container->metadata[at]
-               : NULL;
-}
-
 static void read_told(struct dti_file_dequant *dequant, struct dti_dequant_group *group)
 {
     const struct dti_metadata *const entry = dti_dequant_told(dequant, group);

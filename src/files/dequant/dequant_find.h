@@ -136,7 +136,16 @@ enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
                                  const uint64_t *shape, struct dti_dequant_found *ret,
                                  struct dti_error *reterr);
 
-/* The part DTI_PART_ORDER of a matrix that is stored as it is shown, which is
+/* dequant_order.c: looks at the part DTI_PART_ORDER, the group of each of so many rows; sets
+ * map->group_of where the order is not the usual one. Fails with DTI_BAD_INPUT. */
+struct dti_order_shape {
+    uint64_t rows, groups, group; /* group: how many rows share one */
+};
+enum dti_status dti_dequant_order_of(struct dti_file_dequant *dequant,
+                                     const struct dti_dequant_group *group,
+                                     const struct dti_order_shape *shape, struct dti_scale_map *map,
+                                     struct dti_error *reterr);
+/* The same of a matrix that is stored as it is shown, which is
  * of that shape: the group of each column, after all else is known. */
 enum dti_status dti_dequant_order_columns(struct dti_file_dequant *dequant,
                                           const struct dti_dequant_group *group,
@@ -156,7 +165,7 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
 /* "uint3" and the like, which no row is of; or the row's name. */
 const char *dti_dequant_scheme_name(const struct dti_dequant_scheme *scheme);
 
-/* dequant_doubt.c: "[2, 3]"; for messages. */
+/* "[2, 3]"; for messages. */
 enum { DTI_DEQUANT_SHAPE_TEXT = 160 };
 const char *dti_dequant_shape_words(const struct dti_tensor *tensor,
                                     char buffer[DTI_DEQUANT_SHAPE_TEXT]);

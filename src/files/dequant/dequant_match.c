@@ -9,55 +9,6 @@
 #include "dtinfo/checked.h"
 #include "files/dequant/dequant_find.h"
 
-enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct dti_error *reterr,
-                                   enum dti_remedy remedy, const char *format, ...)
-{
-    char place[DTI_TENSOR_PLACE], what[512];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s: %s",
-                           dti_tensor_place(part->container, part->tensor, place), what);
-}
-
-enum dti_status dti_dequant_check_part(const struct dti_dequant_part *part,
-                                       struct dti_error *reterr)
-{
-    if (!part->container)
-        return DTI_OK;
-    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
-    if (tensor->refusal || !tensor->format)
-        return dti_dequant_refuse(part, reterr, tensor->remedy, "%s",
-                                  tensor->refusal ? tensor->refusal : "its dtype is unknown");
-    if (tensor->fortran)
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
-                                  "it is in column-major order; the parts of a quantized tensor "
-                                  "must be in row-major order");
-    if (tensor->rank > DTI_QUANT_RANK_MAX)
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
-                                  "it has %u dimensions, and the limit is %u", tensor->rank,
-                                  (unsigned)DTI_QUANT_RANK_MAX);
-    return DTI_OK;
-}
-
-enum dti_status dti_dequant_read_part(const struct dti_dequant_part *from, void *buffer,
-                                      size_t size, uint64_t offset, struct dti_error *reterr)
-{
-    struct dti_dequant_part part = *from;
-    const enum dti_status status =
-        dti_container_data(part.container, part.tensor, &part.input, &part.offset, reterr);
-    if (status != DTI_OK)
-        return status;
-    return dti_input_read_at(part.input, buffer, size, part.offset + offset, reterr);
-}
-
-enum dti_status dti_dequant_read_all(const struct dti_dequant_part *part, void *buffer, size_t size,
-                                     struct dti_error *reterr)
-{
-    return dti_dequant_read_part(part, buffer, size, 0, reterr);
-}
-
 /* The shape of the numbers, from the part that holds it. */
 static enum dti_status read_shape(const struct dti_dequant_group *group,
                                   uint64_t shape[DTI_QUANT_RANK_MAX], struct dti_error *reterr)
@@ -75,37 +26,6 @@ static enum dti_status read_shape(const struct dti_dequant_group *group,
     for (unsigned i = 0; i < rank && status == DTI_OK; i++)
         shape[i] = dti_storage_get(tensor->format, &tensor->layout, raw, i);
     return status;
-}
-
-enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
-                                         const struct dti_dequant_group *group, float *ret,
-                                         struct dti_error *reterr)
-{
-    const struct dti_dequant_part *const part = &group->part[DTI_PART_TENSOR_SCALE];
-    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
-    unsigned char raw[8];
-    float scale;
-    const bool floats = tensor->format->id == DTI_FP32 || tensor->format->id == DTI_FP16 ||
-                        tensor->format->id == DTI_BF16;
-    if (!floats || tensor->elements != 1)
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
-                                  "expected one scale for the whole tensor");
-    const struct dti_plan *const plan =
-        dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
-    if (!plan)
-        return dti_no_memory(reterr);
-    enum dti_status status = dti_dequant_read_all(part, raw, (size_t)tensor->bytes, reterr);
-    if (status == DTI_OK)
-        status = dti_plan_run(plan, &scale, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (!(scale > 0) || scale > 3.4028235e38f) {
-        dti_dequant_blame(group, DTI_LINT_TENSOR_SCALE);
-        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
-                                  "a tensor's scale must be a finite number above 0");
-    }
-    *ret = scale;
-    return DTI_OK;
 }
 
 /* Zero points as their own dtype, or in words along the rows of scales. */
@@ -227,33 +147,6 @@ static enum dti_status set_decoding(struct dti_file_dequant *dequant,
     }
     how->scale_plan = dti_dequant_scale_plan(dequant, scale, &scales->layout);
     return how->scale_plan ? DTI_OK : dti_no_memory(reterr);
-}
-
-enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
-                                 const struct dti_dequant_group *group, unsigned rank,
-                                 const uint64_t *shape, struct dti_dequant_found *ret,
-                                 struct dti_error *reterr)
-{
-    uint64_t *const copy = dti_pool_array(&dequant->pool, rank + 1, sizeof *copy);
-    char *const name = dti_pool_text(&dequant->pool, group->name, group->name_length);
-    if (!copy || !name)
-        return dti_no_memory(reterr);
-    if (rank > 0)
-        memcpy(copy, shape, rank * sizeof *copy);
-    ret->shown = *dti_dequant_of(group, DTI_PART_CODES);
-    ret->shown.rank = rank;
-    ret->shown.name = name;
-    ret->shown.name_length = group->name_length;
-    ret->shown.shape = copy;
-    ret->shown.elements = ret->how.elements;
-    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
-        if (!group->part[i].container)
-            continue;
-        ret->form.parts[i] = dti_dequant_part_tensor(&group->part[i]);
-        ret->form.part_count++;
-        ret->form.stored_bytes += ret->form.parts[i]->bytes;
-    }
-    return DTI_OK;
 }
 
 /* Codes in words, and their zero points in words, are found by bytes. */

@@ -142,7 +142,7 @@ const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
 const struct dti_plan *dti_dequant_narrow_plan(struct dti_file_dequant *dequant,
                                                const struct dti_format *format);
 
-/* logical_tensors.c: what becomes of tensor `at`, which was looked at with this result. In a view
+/* dequant_notes.c: what becomes of tensor `at`, which was looked at with this result. In a view
  * for looking at, one that is refused stays as it is stored; *found is NULL then. */
 enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
                                    enum dti_status status, const struct dti_error *error,

@@ -35,6 +35,12 @@ static inline uint64_t dti_dequant_scale_of(const struct dti_scale_map *map, uin
            (map->column_of ? map->column_of[column] : column / map->group_columns * map->of_column);
 }
 
+/* The bytes of a code, once it is unpacked. */
+static inline unsigned dti_dequant_code_bytes(const struct dti_dequant_tensor *tensor)
+{
+    return tensor->bits <= 8 ? 1 : tensor->bits / 8;
+}
+
 /* The group of each column of the matrix that is shown, if they have an order of their own. */
 static inline const uint16_t *dti_dequant_order(const struct dti_dequant_tensor *tensor)
 {
@@ -122,7 +128,7 @@ void dti_lanes_pack(unsigned char *words, const unsigned char *codes, size_t n);
  * they are shown and are not DTI_CODES_ALONG. */
 enum dti_status dti_dequant_pick(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                                  struct dti_dequant_scratch *scratch, struct dti_error *reterr);
-/* dequant_read.c: the codes of n elements, in the order in which they are stored, within a row
+/* dequant_words.c: the codes of n elements, in the order in which they are stored, within a row
  * unless dti_dequant_is_flat(), a container each; *ret_codes points at the first of them, maybe in
  * the view. */
 enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,

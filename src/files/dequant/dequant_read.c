@@ -6,47 +6,6 @@
 #include "files/dequant/dequant_piece.h"
 #include "files/dequant/dequant_stripes.h"
 
-/* The bytes of a code, once it is unpacked. */
-static unsigned container_of(const struct dti_dequant_tensor *tensor)
-{
-    return tensor->bits <= 8 ? 1 : tensor->bits / 8;
-}
-
-enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
-                                  struct dti_dequant_scratch *scratch,
-                                  const unsigned char **ret_codes, struct dti_error *reterr)
-{
-    const bool packed = tensor->method->unpack != NULL, flat = dti_dequant_is_flat(tensor);
-    if (tensor->arrangement != DTI_CODES_ALONG) {
-        *ret_codes = scratch->codes;
-        return dti_dequant_pick(tensor, first, n, scratch, reterr);
-    }
-    const unsigned container = container_of(tensor);
-    const unsigned bits = packed ? tensor->bits : 8 * container;
-    const uint64_t column = flat ? first : first % tensor->columns;
-    const uint64_t row = flat ? 0 : first / tensor->columns;
-    const size_t skip = packed ? (size_t)(column % 8) : 0, count = n + skip;
-    const size_t size = (count * bits + 7) / 8;
-    const uint64_t offset =
-        dti_dequant_row(tensor, row) + (column - skip) / 8 * bits + (column - skip) % 8 * bits / 8;
-    const bool reversed = tensor->codes_swapped && bits > 8;
-    const void *raw = scratch->raw;
-    const enum dti_status status =
-        reversed ? dti_input_read_at(tensor->codes.input, scratch->raw, size, offset, reterr)
-                 : dti_window_look(scratch->view, tensor->codes.input, scratch->raw, size, offset,
-                                   &raw, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (reversed)
-        dti_dequant_reverse(scratch->raw, count, container);
-    if (packed) {
-        tensor->method->unpack->run(&tensor->method->unpack_args, scratch->codes, raw, count);
-        dti_dequant_flip(tensor, scratch->codes, count);
-    }
-    *ret_codes = packed ? scratch->codes + skip : raw; /* the latter: nothing is skipped */
-    return DTI_OK;
-}
-
 /* One scale for each element, or for each group of them. */
 static void run_affine(const struct dti_dequant_tensor *tensor,
                        const struct dti_dequant_segment *segment, const unsigned char *codes,
@@ -54,7 +13,7 @@ static void run_affine(const struct dti_dequant_tensor *tensor,
 {
     const struct dti_scale_map *const map = &tensor->map;
     struct dti_affine_args args = tensor->method->affine_args;
-    const size_t container = container_of(tensor);
+    const size_t container = dti_dequant_code_bytes(tensor);
     if (map->of_column > 0 && map->group_columns == 1) {
         args.scales = args.inverses = scale; /* the latter are not looked at */
         args.zero_points = zero;
@@ -132,7 +91,7 @@ static enum dti_status run_ordered(const struct dti_dequant_tensor *tensor,
         args.scales = args.inverses = scale; /* the latter are not looked at */
         args.zero_points = zeros ? zero : NULL;
         tensor->method->kernel->run.affine_back(&args, segment->numbers + done,
-                                                codes + done * container_of(tensor), n);
+                                                codes + done * dti_dequant_code_bytes(tensor), n);
     }
     return DTI_OK;
 }
@@ -166,7 +125,7 @@ static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, u
                                       size_t n, float *numbers, struct dti_dequant_scratch *scratch,
                                       struct dti_error *reterr)
 {
-    const size_t container = container_of(tensor);
+    const size_t container = dti_dequant_code_bytes(tensor);
     const unsigned char *codes = NULL;
     enum dti_status status = dti_dequant_codes(tensor, first, n, scratch, &codes, reterr);
     if (status != DTI_OK)

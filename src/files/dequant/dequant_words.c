@@ -281,3 +281,38 @@ void dti_dequant_packed_zeros(const struct dti_dequant_tensor *tensor, unsigned 
     else
         pick_fields(fields, words, first, n, tensor->bits);
 }
+
+enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
+                                  struct dti_dequant_scratch *scratch,
+                                  const unsigned char **ret_codes, struct dti_error *reterr)
+{
+    const bool packed = tensor->method->unpack != NULL, flat = dti_dequant_is_flat(tensor);
+    if (tensor->arrangement != DTI_CODES_ALONG) {
+        *ret_codes = scratch->codes;
+        return dti_dequant_pick(tensor, first, n, scratch, reterr);
+    }
+    const unsigned container = dti_dequant_code_bytes(tensor);
+    const unsigned bits = packed ? tensor->bits : 8 * container;
+    const uint64_t column = flat ? first : first % tensor->columns;
+    const uint64_t row = flat ? 0 : first / tensor->columns;
+    const size_t skip = packed ? (size_t)(column % 8) : 0, count = n + skip;
+    const size_t size = (count * bits + 7) / 8;
+    const uint64_t offset =
+        dti_dequant_row(tensor, row) + (column - skip) / 8 * bits + (column - skip) % 8 * bits / 8;
+    const bool reversed = tensor->codes_swapped && bits > 8;
+    const void *raw = scratch->raw;
+    const enum dti_status status =
+        reversed ? dti_input_read_at(tensor->codes.input, scratch->raw, size, offset, reterr)
+                 : dti_window_look(scratch->view, tensor->codes.input, scratch->raw, size, offset,
+                                   &raw, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (reversed)
+        dti_dequant_reverse(scratch->raw, count, container);
+    if (packed) {
+        tensor->method->unpack->run(&tensor->method->unpack_args, scratch->codes, raw, count);
+        dti_dequant_flip(tensor, scratch->codes, count);
+    }
+    *ret_codes = packed ? scratch->codes + skip : raw; /* the latter: nothing is skipped */
+    return DTI_OK;
+}

@@ -10,70 +10,6 @@
 #include "dtinfo/glob.h"
 #include "files/dequant/dequant_layouts.h"
 
-struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
-{
-    struct dti_dequant_found *const found = dti_pool_alloc(&dequant->pool, sizeof *found);
-    if (!found)
-        return NULL;
-    memset(found, 0, sizeof *found);
-    atomic_init(&found->how.nan, 0);
-    atomic_init(&found->how.inf, 0);
-    found->how.level = dequant->request.level;
-    found->how.reciprocal = dequant->request.reciprocal;
-    found->how.stripes = &dequant->stripes;
-    found->how.factor = 1;
-    return found;
-}
-
-const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *dequant,
-                                                      const struct dti_block_format *block)
-{
-    struct dti_block_parts **const parts = &dequant->block_parts[block->id];
-    if (!*parts) {
-        *parts = dti_pool_alloc(&dequant->pool, sizeof **parts);
-        if (*parts) {
-            const struct dti_block_recipe recipe = {.format = block};
-            dti_block_parts_init(*parts, &recipe);
-        }
-    }
-    return *parts;
-}
-
-/* The one between those formats, made at its first use. */
-static const struct dti_plan *find_plan(struct dti_file_dequant *dequant,
-                                        const struct dti_request *request)
-{
-    for (size_t i = 0; i < dequant->plan_count; i++) {
-        const struct dti_request *const other = dti_plan_request(dequant->plans[i]);
-        if (other->src.id == request->src.id && other->cast.dst.id == request->cast.dst.id &&
-            other->src_layout.swapped == request->src_layout.swapped)
-            return dequant->plans[i];
-    }
-    /* few dtypes are scales, in two byte orders */
-    if (dequant->plan_count == DTI_DEQUANT_PLANS_MAX ||
-        dti_plan_new(&dequant->plans[dequant->plan_count], request, dequant->request.level, NULL) !=
-            DTI_OK)
-        return NULL;
-    return dequant->plans[dequant->plan_count++];
-}
-
-const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
-                                              const struct dti_format *format,
-                                              const struct dti_layout *layout)
-{
-    const struct dti_request request = {.src = *format,
-                                        .src_layout = {.swapped = layout->swapped},
-                                        .cast = {.dst = *dti_format_get(DTI_FP32)}};
-    return find_plan(dequant, &request);
-}
-
-const struct dti_plan *dti_dequant_narrow_plan(struct dti_file_dequant *dequant,
-                                               const struct dti_format *format)
-{
-    const struct dti_request request = {.src = *dti_format_get(DTI_FP32), .cast = {.dst = *format}};
-    return find_plan(dequant, &request);
-}
-
 enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t tensor,
                                       const struct dti_batch_source **ret_source,
                                       const struct dti_input **ret_input, uint64_t *ret_offset,
@@ -339,11 +275,6 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
     dti_pool_free(&dequant->pool);
     dti_stripes_free(&dequant->stripes);
     free(dequant);
-}
-
-struct dti_container *dti_file_dequant_container(struct dti_file_dequant *dequant)
-{
-    return &dequant->view;
 }
 
 const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequant *dequant,

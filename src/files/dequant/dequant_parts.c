@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parts of quantized tensors: named, read and refused; and what is made of them for a view: plans,
+ * tables, the tensor that is shown.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "files/dequant/dequant_find.h"
+
+const char *dti_dequant_shape_words(const struct dti_tensor *tensor,
+                                    char buffer[DTI_DEQUANT_SHAPE_TEXT])
+{
+    size_t used = (size_t)snprintf(buffer, 160, "[");
+    for (unsigned i = 0; i < tensor->rank && used < 120; i++)
+        used += (size_t)snprintf(buffer + used, 160 - used, "%s%llu", i > 0 ? ", " : "",
+                                 (unsigned long long)tensor->shape[i]);
+    (void)snprintf(buffer + used, 160 - used, "]");
+    return buffer;
+}
+
+enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct dti_error *reterr,
+                                   enum dti_remedy remedy, const char *format, ...)
+{
+    char place[DTI_TENSOR_PLACE], what[512];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s: %s",
+                           dti_tensor_place(part->container, part->tensor, place), what);
+}
+
+enum dti_status dti_dequant_check_part(const struct dti_dequant_part *part,
+                                       struct dti_error *reterr)
+{
+    if (!part->container)
+        return DTI_OK;
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
+    if (tensor->refusal || !tensor->format)
+        return dti_dequant_refuse(part, reterr, tensor->remedy, "%s",
+                                  tensor->refusal ? tensor->refusal : "its dtype is unknown");
+    if (tensor->fortran)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "it is in column-major order; the parts of a quantized tensor "
+                                  "must be in row-major order");
+    if (tensor->rank > DTI_QUANT_RANK_MAX)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "it has %u dimensions, and the limit is %u", tensor->rank,
+                                  (unsigned)DTI_QUANT_RANK_MAX);
+    return DTI_OK;
+}
+
+enum dti_status dti_dequant_read_part(const struct dti_dequant_part *from, void *buffer,
+                                      size_t size, uint64_t offset, struct dti_error *reterr)
+{
+    struct dti_dequant_part part = *from;
+    const enum dti_status status =
+        dti_container_data(part.container, part.tensor, &part.input, &part.offset, reterr);
+    if (status != DTI_OK)
+        return status;
+    return dti_input_read_at(part.input, buffer, size, part.offset + offset, reterr);
+}
+
+enum dti_status dti_dequant_read_all(const struct dti_dequant_part *part, void *buffer, size_t size,
+                                     struct dti_error *reterr)
+{
+    return dti_dequant_read_part(part, buffer, size, 0, reterr);
+}
+
+enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
+                                         const struct dti_dequant_group *group, float *ret,
+                                         struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_TENSOR_SCALE];
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
+    unsigned char raw[8];
+    float scale;
+    const bool floats = tensor->format->id == DTI_FP32 || tensor->format->id == DTI_FP16 ||
+                        tensor->format->id == DTI_BF16;
+    if (!floats || tensor->elements != 1)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                  "expected one scale for the whole tensor");
+    const struct dti_plan *const plan =
+        dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
+    if (!plan)
+        return dti_no_memory(reterr);
+    enum dti_status status = dti_dequant_read_all(part, raw, (size_t)tensor->bytes, reterr);
+    if (status == DTI_OK)
+        status = dti_plan_run(plan, &scale, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (!(scale > 0) || scale > 3.4028235e38f) {
+        dti_dequant_blame(group, DTI_LINT_TENSOR_SCALE);
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                  "a tensor's scale must be a finite number above 0");
+    }
+    *ret = scale;
+    return DTI_OK;
+}
+
+enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
+                                 const struct dti_dequant_group *group, unsigned rank,
+                                 const uint64_t *shape, struct dti_dequant_found *ret,
+                                 struct dti_error *reterr)
+{
+    uint64_t *const copy = dti_pool_array(&dequant->pool, rank + 1, sizeof *copy);
+    char *const name = dti_pool_text(&dequant->pool, group->name, group->name_length);
+    if (!copy || !name)
+        return dti_no_memory(reterr);
+    if (rank > 0)
+        memcpy(copy, shape, rank * sizeof *copy);
+    ret->shown = *dti_dequant_of(group, DTI_PART_CODES);
+    ret->shown.rank = rank;
+    ret->shown.name = name;
+    ret->shown.name_length = group->name_length;
+    ret->shown.shape = copy;
+    ret->shown.elements = ret->how.elements;
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
+        if (!group->part[i].container)
+            continue;
+        ret->form.parts[i] = dti_dequant_part_tensor(&group->part[i]);
+        ret->form.part_count++;
+        ret->form.stored_bytes += ret->form.parts[i]->bytes;
+    }
+    return DTI_OK;
+}
+
+struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
+{
+    struct dti_dequant_found *const found = dti_pool_alloc(&dequant->pool, sizeof *found);
+    if (!found)
+        return NULL;
+    memset(found, 0, sizeof *found);
+    atomic_init(&found->how.nan, 0);
+    atomic_init(&found->how.inf, 0);
+    found->how.level = dequant->request.level;
+    found->how.reciprocal = dequant->request.reciprocal;
+    found->how.stripes = &dequant->stripes;
+    found->how.factor = 1;
+    return found;
+}
+
+const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *dequant,
+                                                      const struct dti_block_format *block)
+{
+    struct dti_block_parts **const parts = &dequant->block_parts[block->id];
+    if (!*parts) {
+        *parts = dti_pool_alloc(&dequant->pool, sizeof **parts);
+        if (*parts) {
+            const struct dti_block_recipe recipe = {.format = block};
+            dti_block_parts_init(*parts, &recipe);
+        }
+    }
+    return *parts;
+}
+
+/* The one between those formats, made at its first use. */
+static const struct dti_plan *find_plan(struct dti_file_dequant *dequant,
+                                        const struct dti_request *request)
+{
+    for (size_t i = 0; i < dequant->plan_count; i++) {
+        const struct dti_request *const other = dti_plan_request(dequant->plans[i]);
+        if (other->src.id == request->src.id && other->cast.dst.id == request->cast.dst.id &&
+            other->src_layout.swapped == request->src_layout.swapped)
+            return dequant->plans[i];
+    }
+    /* few dtypes are scales, in two byte orders */
+    if (dequant->plan_count == DTI_DEQUANT_PLANS_MAX ||
+        dti_plan_new(&dequant->plans[dequant->plan_count], request, dequant->request.level, NULL) !=
+            DTI_OK)
+        return NULL;
+    return dequant->plans[dequant->plan_count++];
+}
+
+const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
+                                              const struct dti_format *format,
+                                              const struct dti_layout *layout)
+{
+    const struct dti_request request = {.src = *format,
+                                        .src_layout = {.swapped = layout->swapped},
+                                        .cast = {.dst = *dti_format_get(DTI_FP32)}};
+    return find_plan(dequant, &request);
+}
+
+const struct dti_plan *dti_dequant_narrow_plan(struct dti_file_dequant *dequant,
+                                               const struct dti_format *format)
+{
+    const struct dti_request request = {.src = *dti_format_get(DTI_FP32), .cast = {.dst = *format}};
+    return find_plan(dequant, &request);
+}
+
+struct dti_container *dti_file_dequant_container(struct dti_file_dequant *dequant)
+{
+    return &dequant->view;
+}
+
+const struct dti_metadata *dti_dequant_told(struct dti_file_dequant *dequant,
+                                            const struct dti_dequant_group *group)
+{
+    const size_t key = sizeof DTI_QUANT_KEY - 1;
+    size_t at;
+    char *const name = dequant->names.buffer;
+    memcpy(name, DTI_QUANT_KEY, key);
+    memcpy(name + key, group->name, group->name_length);
+    return dti_name_order_find(&dequant->metadata, name, key + group->name_length, &at)
+               ? &dequant->container->metadata[at]
+               : NULL;
+}
