@@ -49,7 +49,7 @@ struct dti_explain {
     struct dti_explain_result *results;
     size_t result_count;
     size_t outcomes[DTI_EXPLAIN_OUTCOMES];
-    size_t kept, tensors;   /* of b: those explained as kept, and all */
+    size_t kept, tensors;     /* of b: those explained as kept, and all */
     struct dti_recipe **made; /* what results point at */
     size_t made_count;
 };

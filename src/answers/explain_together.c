@@ -20,7 +20,7 @@ struct together {
     struct explain_search *search;
     struct together_one *list;
     size_t count;
-    size_t *places;               /* in the list, of those that are tried */
+    size_t *places;                 /* in the list, of those that are tried */
     const struct dti_recipe **made; /* of the space, where it was kept */
 };
 
