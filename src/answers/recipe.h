@@ -31,8 +31,8 @@ struct dti_recipe {
     bool ints;
     /* DTI_MADE_QUANT */
     struct dti_quant_rules rules; /* except what the texts say */
-    const char *min, *max, *scale, *zero_point, *tensor_scale,
-        *axis; /* numbers or words; or NULL */
+    /* Numbers or words, or NULL; min is at most max. */
+    const char *min, *max, *scale, *zero_point, *tensor_scale, *axis;
     bool quant_like_given, symmetry_given, division_given, mx_scale_given, nv_scale_given,
         per_given, block_given, order_given, layout_given;
     int layout; /* enum dti_quant_layout */

@@ -60,7 +60,7 @@ static enum dti_status read_tensor_scale(const char *text, struct dti_quant_rule
                                                    : DTI_TENSOR_SCALE_GIVEN;
     if (ret->tensor_scale != DTI_TENSOR_SCALE_GIVEN)
         return DTI_OK;
-    return read_fp32("--tensor-scale", text, true, &ret->tensor_scale_number, reterr);
+    return read_fp32("tensor-scale", text, true, &ret->tensor_scale_number, reterr);
 }
 
 static enum dti_status read_scale(const struct dti_recipe *recipe,
@@ -71,13 +71,12 @@ static enum dti_status read_scale(const struct dti_recipe *recipe,
     struct dti_affine_recipe affine;
     struct dti_error error;
     int64_t zero;
-    enum dti_status status = read_fp32("--scale", recipe->scale, true, &ret->scale, reterr);
+    enum dti_status status = read_fp32("scale", recipe->scale, true, &ret->scale, reterr);
     if (status != DTI_OK || !text)
         return status;
     ret->has_zero_point = true;
     (void)dti_affine_recipe_init(&affine, &target->code, DTI_SYMMETRY_NONE);
-    status =
-        read_integer("--zero-point", text, affine.affine.low, affine.affine.high, &zero, &error);
+    status = read_integer("zero-point", text, affine.affine.low, affine.affine.high, &zero, &error);
     if (status != DTI_OK) {
         return dti_fail_word(reterr, status, text, strlen(text), "%s (the codes of %s)", error.text,
                              target->name);
@@ -89,21 +88,12 @@ static enum dti_status read_scale(const struct dti_recipe *recipe,
 static enum dti_status read_range(const struct dti_recipe *recipe, struct dti_quant_rules *ret,
                                   struct dti_error *reterr)
 {
-    struct dti_value min, max;
     enum dti_status status = DTI_OK;
     if (recipe->min)
-        status = read_fp32("--min", recipe->min, false, &ret->min, reterr);
+        status = read_fp32("min", recipe->min, false, &ret->min, reterr);
     if (status == DTI_OK && recipe->max)
-        status = read_fp32("--max", recipe->max, false, &ret->max, reterr);
-    if (status != DTI_OK || !recipe->min || !recipe->max)
-        return status;
-    dti_fp32_value(ret->min, &min);
-    dti_fp32_value(ret->max, &max);
-    if (dti_value_compare(&min, &max) <= 0)
-        return DTI_OK;
-    return dti_fail(reterr, DTI_USAGE, "--min %s is greater than --max %s; swap them",
-                    DTI_QUOTED(recipe->min, strlen(recipe->min)),
-                    DTI_QUOTED(recipe->max, strlen(recipe->max)));
+        status = read_fp32("max", recipe->max, false, &ret->max, reterr);
+    return status;
 }
 
 struct dti_quant_rules dti_recipe_rules(const struct dti_recipe *recipe)
@@ -129,8 +119,10 @@ enum dti_status dti_recipe_settle(struct dti_quant_target *target, const struct 
         status = recipe->scale ? read_scale(recipe, target, &rules, reterr)
                                : read_range(recipe, &rules, reterr);
     if (status == DTI_OK && recipe->axis)
-        status = read_integer("--axis", recipe->axis, -64, 63, &rules.axis, reterr);
+        status = read_integer("axis", recipe->axis, -64, 63, &rules.axis, reterr);
     if (status == DTI_OK)
         dti_quant_target_settle(target, &rules);
+    else if (reterr)
+        reterr->remedy = DTI_REMEDY_CORRECT_OPTION; /* each text begins with one */
     return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/quant/quant_args.h"
+#include "core/quant_parts.h"
 
 /* Options that exclude or need each other for every dtype. */
 static enum dti_status check_options(const struct quant_args *args, struct dti_error *reterr)
@@ -99,6 +100,25 @@ static enum dti_status fit_options(const struct quant_args *args,
     return DTI_OK;
 }
 
+/* Ends of a range in the wrong order; those that are no numbers are found where they are read. */
+static enum dti_status check_range(const struct dti_recipe *recipe, struct dti_error *reterr)
+{
+    const char *const texts[] = {recipe->min, recipe->max};
+    struct dti_value ends[2];
+    struct dti_error ignored;
+    for (size_t i = 0; i < 2; i++) {
+        if (!texts[i] || dti_value_parse(&ends[i], texts[i], strlen(texts[i]), &ignored) != DTI_OK)
+            return DTI_OK;
+        dti_fp32_value(dti_fp32_round(&ends[i]), &ends[i]);
+        if (ends[i].class > DTI_CLASS_FINITE)
+            return DTI_OK;
+    }
+    if (dti_value_compare(&ends[0], &ends[1]) <= 0)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE, "--min %s is greater than --max %s; swap them",
+                    DTI_QUOTED(texts[0], strlen(texts[0])), DTI_QUOTED(texts[1], strlen(texts[1])));
+}
+
 struct targets {
     const struct dti_context *cx;
     struct dti_quant_target *list;
@@ -132,6 +152,8 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
     status = dti_each_dtype(names, add, &targets, reterr);
     if (status == DTI_OK)
         status = fit_options(args, list, targets.count, reterr);
+    if (status == DTI_OK)
+        status = check_range(&args->recipe, reterr);
     for (size_t i = 0; i < targets.count && status == DTI_OK; i++)
         status = dti_recipe_settle(&list[i], &args->recipe, reterr);
     if (status != DTI_OK) {

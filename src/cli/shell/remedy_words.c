@@ -79,6 +79,7 @@ static const char *const words[DTI_REMEDY_COUNT] = {
         "it unchanged",
     [DTI_REMEDY_QUANTIZE] = "%s; 'dtinfo quant' stores floats as integers with scales",
     [DTI_REMEDY_APPLY_SCALES] = "%s; 'quant --dequant' applies scales",
+    [DTI_REMEDY_CORRECT_OPTION] = "--%s",
     [DTI_REMEDY_CORRECT_SELECT] = "--select %s",
     [DTI_REMEDY_CORRECT_CAST] = "--cast-only %s",
     [DTI_REMEDY_CORRECT_QUANT] = "--quant-only %s",
