@@ -46,8 +46,6 @@ void dti_calc_explain_files(char **operands, int count, struct dti_error *error)
 
 /* calc_output.c: -o. Discard job->output if nothing was written. */
 enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *reterr);
-enum dti_status dti_calc_output_write(struct calc_job *job, const struct dti_calc_array *array,
-                                      struct dti_error *reterr);
 /* Computes in the dtype of a target, and writes the file of -o. */
 enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti_calc_result *ret,
                                  struct dti_error *reterr);

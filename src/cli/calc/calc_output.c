@@ -94,8 +94,8 @@ static enum dti_status write_file(struct calc_job *job, const struct dti_calc_ar
     return status;
 }
 
-enum dti_status dti_calc_output_write(struct calc_job *job, const struct dti_calc_array *array,
-                                      struct dti_error *reterr)
+static enum dti_status write_output(struct calc_job *job, const struct dti_calc_array *array,
+                                    struct dti_error *reterr)
 {
     enum dti_status status = write_file(job, array, reterr);
     if (status != DTI_OK)
@@ -122,7 +122,7 @@ enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti
     job->happened |= ret->flags & DTI_FLAG_INVALID ? (unsigned)FAIL_INVALID : 0;
     if (!job->output)
         return DTI_OK;
-    const enum dti_status written = dti_calc_output_write(job, &ret->value, reterr);
+    const enum dti_status written = write_output(job, &ret->value, reterr);
     if (written != DTI_OK)
         dti_calc_result_free(ret);
     return written;
