@@ -125,6 +125,14 @@ def comfy():
         codes, scale = random_int8(shape), RANDOM.uniform(0, 2, (shape[0], 1)).astype(F32)
         both({"a.l.weight": codes, "a.l.weight_scale": scale}, {"a.l.weight": codes.astype(F32) * scale},
              {"params": {"convrot": False, "x": [{}]}, "format": "int8_tensorwise"}, "comfy int8 %s" % (shape,))
+    for rows, columns, side in ((256, 384, 128), (200, 384, 128), (130, 100, 64), (100, 200, 128), (96, 64, 32), (384, 129, None)):
+        codes, of = random_int8((rows, columns)), side or 128
+        scale = RANDOM.uniform(0, 2, (-(-rows // of), -(-columns // of))).astype(F32)
+        both({"a.l.weight": codes, "a.l.weight_scale": scale, "a.l.input_scale": np.array(1, F32)},
+             {"a.l.weight": codes.astype(F32) * np.repeat(np.repeat(scale, of, 0), of, 1)[:rows, :columns],
+              "a.l.input_scale": np.array(1, F32)},
+             dict({"format": "int8_blockwise"}, **({"group_size": side} if side else {})),
+             "comfy int8_blockwise %d x %d" % (rows, columns))
     for rows, columns in ((1, 16), (16, 64), (128, 64), (144, 80), (256, 128), (300, 1040)):
         packed = RANDOM.integers(0, 256, (rows, columns // 2)).astype(np.uint8)
         scale, whole = finite(E4M3, (rows, columns // 16)) & 0x7f, np.array(0.37, F32)
@@ -148,6 +156,9 @@ def comfy_refused():
     for form, words in (({"format": "convrot_w4a4"}, "'convrot_w4a4', which is not supported"),
                         ({"format": "int8_tensorwise", "convrot": True}, "with convrot"),
                         ({"format": "int8_tensorwise", "params": {"convrot": 1}}, "with convrot"),
+                        ({"format": "int8_blockwise", "group_size": 32}, "blocks of 32 x 32"),
+                        ({"format": "int8_blockwise", "group_size": "64"}, "blocks of"),
+                        ({"format": "int8_blockwise", "group_size": -1}, "blocks of"),
                         ({"format": "float8_e4m3fn"}, "codes of fp8_e4m3fn, and these are int8"),
                         ({"per_row": True}, "does not say what its format is"), ({"format": 1}, "does not say"),
                         ([1], "not a JSON object"), ({"format": "x" * 200}, "which is not supported")):

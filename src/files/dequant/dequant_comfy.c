@@ -17,7 +17,7 @@
 
 #include "dtinfo/json_read.h"
 
-enum { JSON_MAX = 1 << 16 };
+enum { JSON_MAX = 1 << 16, RECTANGLE = 128 /* rows and columns, where nothing is said */ };
 static const char entry[] = "_quantization_metadata";
 
 /* What is said of a layer. */
@@ -26,6 +26,7 @@ struct comfy_layer {
     size_t name_length;
     char format[DTI_NAME_SIZE]; /* cut to fit; "": none is said */
     bool rotated;
+    uint64_t group; /* of rows and of columns that share a scale; 0: not said */
 };
 
 struct dti_comfy_layers {
@@ -46,10 +47,13 @@ static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
             continue;
         const bool format = json->depth == depth && dti_json_string_is(json, "format");
         const bool rotated = dti_json_string_is(json, "convrot");
+        const bool group = dti_json_string_is(json, "group_size");
         if (!dti_json_next(json, &token))
             return false;
         if (rotated)
             ret->rotated = token != DTI_JSON_FALSE && token != DTI_JSON_NULL;
+        if (group && (token != DTI_JSON_NUMBER || !dti_json_u64(json, &ret->group)))
+            ret->group = UINT64_MAX; /* which fits no tensor */
         if (format && token == DTI_JSON_STRING) {
             const char *text;
             size_t length;
@@ -229,12 +233,14 @@ static const struct comfy_format {
     enum dti_dtype codes;
     enum dti_quant_number number;
     enum dti_block block; /* DTI_BLOCK_COUNT: none */
+    bool rectangles;      /* rows and columns share a scale */
 } formats[] = {
-    {"float8_e4m3fn", DTI_FP8_E4M3FN, DTI_NUMBER_FLOAT, DTI_BLOCK_COUNT},
-    {"float8_e5m2", DTI_FP8_E5M2, DTI_NUMBER_FLOAT, DTI_BLOCK_COUNT},
-    {"int8_tensorwise", DTI_INT8, DTI_NUMBER_INT, DTI_BLOCK_COUNT},
-    {"mxfp8", DTI_FP8_E4M3FN, DTI_NUMBER_FLOAT, DTI_BLOCK_MXFP8_E4M3},
-    {"nvfp4", DTI_UINT8, DTI_NUMBER_FLOAT, DTI_BLOCK_NVFP4},
+    {"float8_e4m3fn", DTI_FP8_E4M3FN, DTI_NUMBER_FLOAT, DTI_BLOCK_COUNT, false},
+    {"float8_e5m2", DTI_FP8_E5M2, DTI_NUMBER_FLOAT, DTI_BLOCK_COUNT, false},
+    {"int8_tensorwise", DTI_INT8, DTI_NUMBER_INT, DTI_BLOCK_COUNT, false},
+    {"int8_blockwise", DTI_INT8, DTI_NUMBER_INT, DTI_BLOCK_COUNT, true},
+    {"mxfp8", DTI_FP8_E4M3FN, DTI_NUMBER_FLOAT, DTI_BLOCK_MXFP8_E4M3, false},
+    {"nvfp4", DTI_UINT8, DTI_NUMBER_FLOAT, DTI_BLOCK_NVFP4, false},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -274,7 +280,11 @@ static enum dti_status match_layer(struct dti_file_dequant *dequant,
         return dti_dequant_set_tiled(dequant, group, &dti_block_formats[known->block],
                                      DTI_BLOCK_HIGH, ret, reterr);
     }
-    const struct dti_quant_hint hint = {.bits = 8, .number = known->number};
+    struct dti_quant_hint hint = {.bits = 8, .number = known->number};
+    if (known->rectangles) {
+        hint.strategy = DTI_STRATEGY_BLOCK;
+        hint.group[0] = hint.group[1] = layer.group > 0 ? layer.group : RECTANGLE;
+    }
     return dti_dequant_match_as(dequant, group, &hint, ret, reterr);
 }
 
