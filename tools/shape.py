@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: MIT
 """The shape of the sources in numbers: how large they are, in how many files one thing is named, what goes in circles.
 
-    shape.py [BUILD] [--circles]
+    shape.py [BUILD] [--circles] [--lint]
 
-With a build folder also the circles of calls between source files, from the symbols of its objects.
+With a build folder also the circles of calls between source files, from the symbols of its objects. --lint: the numbers that
+must not get worse, and nothing else unless one of them does.
 """
 import argparse
 import collections
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Rows of src/answers/*.def that have one value, and values that only name a member of `me`.
@@ -112,27 +114,42 @@ def circles(graph):
     return sorted((one for one in found if len(one) > 1), key=len, reverse=True)
 
 
+def measure(build):
+    """[(number or numbers, name, the most that each may be, or None)]."""
+    scalar, plain, blocks = rows()
+    table = [((lines("src"),), "lines of src", None), ((lines("include"),), "lines of include", None),
+             ((lines("src/files"),), "lines of src/files", None),
+             ((naming("gptq"),), "files that name gptq", (3,)), ((naming("modelopt"),), "files that name modelopt", (23,)),
+             (lines_with("DTI_CONTAINER_", "src/containers"), "DTI_CONTAINER_ outside src/containers: lines, files", (5, 5)),
+             ((scalar - plain, scalar), "rows of answers with one value that do not only name members, all of them",
+              (scalar // 20, scalar)),
+             ((blocks,), "blocks of statements between rows", (0,)),
+             ((sum(sum(path.is_file() for path in folder.iterdir()) > 40 for folder in (ROOT / "src").rglob("*") if folder.is_dir()),),
+              "folders of src with more than 40 files", (9,))]
+    if build:
+        found = circles(calls(build))
+        table.append(((len(found), sum(map(len, found))), "circles of calls: circles, files in them", (12, 40)))
+    return table
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", nargs="?", type=pathlib.Path)
     parser.add_argument("--circles", action="store_true", help="list them")
+    parser.add_argument("--lint", action="store_true", help="fail where a number is beyond its limit")
     options = parser.parse_args()
-    scalar, plain, blocks = rows()
-    table = [("lines of src", lines("src")), ("lines of include", lines("include")), ("lines of src/files", lines("src/files")),
-             ("files that name gptq", naming("gptq")), ("files that name modelopt", naming("modelopt")),
-             ("DTI_CONTAINER_ outside src/containers: lines, files", "%d, %d" % lines_with("DTI_CONTAINER_", "src/containers")),
-             ("rows of answers with one value, those that only name members", f"{scalar}, {plain} ({100 * plain / scalar:.0f} %)"),
-             ("blocks of statements between rows", blocks),
-             ("folders of src with more than 40 files",
-              sum(sum(path.is_file() for path in folder.iterdir()) > 40 for folder in (ROOT / "src").rglob("*") if folder.is_dir()))]
-    if options.build:
-        found = circles(calls(options.build))
-        table.append(("circles of calls: circles, files in them", "%d, %d" % (len(found), sum(map(len, found)))))
-    for name, value in table:
-        print(f"{value!s:>14}  {name}")
+    table = measure(options.build)
+    beyond = [(name, numbers, most) for numbers, name, most in table if most and any(a > b for a, b in zip(numbers, most))]
+    for name, numbers, most in beyond if options.lint else ():
+        print(f"{name}: {', '.join(map(str, numbers))}; at most {', '.join(map(str, most))}")
+    if options.lint and beyond:
+        return 1
+    for numbers, name, _ in table if not options.lint else ():
+        print(f"{', '.join(map(str, numbers)):>14}  {name}")
     if options.build and options.circles:
-        print("\n".join(" ".join(path.rpartition("/")[2] for path in one) for one in found))
+        print("\n".join(" ".join(path.rpartition("/")[2] for path in one) for one in circles(calls(options.build))))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -131,9 +131,8 @@ void dti_arch_summary(struct dti_buffer *text, const struct dti_arch_answer *ans
 }
 
 struct fact_shown {
-    enum dti_dtype dtype;
-    enum dti_capability capability;
-    const char *source;
+    const struct dti_format *format;
+    const char *capability, *source;
 };
 
 struct architecture_shown {
@@ -151,6 +150,21 @@ struct group_shown {
     enum dti_architecture_group group;
 };
 
+/* What rows name. */
+struct architecture_facts {
+    const struct dti_arch_answer *answer;
+    const struct dti_architecture *of;
+    const char *group;
+    size_t name_count;
+    const char *compute, *instructions_source; /* or NULL */
+    char room[DTI_TEXT_SIZE];
+};
+struct arch_group {
+    const char *name;
+    const char *architectures; /* or NULL */
+    struct dti_buffer text;
+};
+
 DTI_WORDS(fact_words, "arithmetic", "matrix", "conversion")
 
 static size_t count_names(const char *const *names)
@@ -161,5 +175,61 @@ static size_t count_names(const char *const *names)
     return count;
 }
 
+static void fill_architecture(struct architecture_facts *ret,
+                              const struct architecture_shown *shown)
+{
+    const struct dti_architecture *const of = shown->architecture;
+    *ret = (struct architecture_facts){
+        .answer = shown->answer,
+        .of = of,
+        .group = dti_architecture_groups[of->group].name,
+        .name_count = count_names(of->names),
+        .instructions_source = of->consists_of[0] != '\0' ? of->consists_of : NULL,
+    };
+    (void)snprintf(ret->room, sizeof ret->room, "%u.%u", of->compute / 10, of->compute % 10);
+    ret->compute = of->compute > 0 ? ret->room : NULL;
+}
+
+static void make_group(struct arch_group *ret, struct dti_json *json,
+                       const struct group_shown *shown)
+{
+    ret->name = dti_architecture_groups[shown->group].name;
+    dti_buffer_init(&ret->text);
+    dti_arch_summary(&ret->text, shown->support->answer, shown->group, shown->support->format);
+    if (ret->text.failed)
+        dti_json_out_of_memory(json);
+    ret->architectures = ret->text.length > 0 ? ret->text.data : NULL;
+}
+
+static void free_group(struct arch_group *group)
+{
+    dti_buffer_free(&group->text);
+}
+
+static void put_instructions(struct dti_json *json, const struct dti_architecture *architecture)
+{
+    for (unsigned i = 0; i < DTI_INSTRUCTION_COUNT; i++) {
+        if ((architecture->instructions >> i & 1) != 0)
+            dti_json_string(json, NULL, dti_instruction_name((enum dti_instruction)i));
+    }
+}
+
+static void put_facts(struct dti_json *json, const struct architecture_facts *facts);
+
 #define DTI_ROWS "answers/arch.def"
 #include "answers/rows.h"
+
+static void put_facts(struct dti_json *json, const struct architecture_facts *facts)
+{
+    for (unsigned i = 0; i < DTI_DTYPE_COUNT; i++) {
+        const enum dti_dtype dtype = (enum dti_dtype)i;
+        for (size_t k = 0; dti_arch_capabilities[k] != DTI_CAPABLE_SOFTWARE; k++) {
+            const enum dti_capability capability = dti_arch_capabilities[k];
+            const char *const source = dti_architecture_fact(facts->of, dtype, capability);
+            if (source && dti_arch_shows(facts->answer, dtype))
+                dti_put_arch_fact(json, NULL,
+                                  &(struct fact_shown){dti_format_get(dtype),
+                                                       dti_capability_name(capability), source});
+        }
+    }
+}

@@ -107,6 +107,8 @@ static enum dti_status gather(struct dti_devices_answer *answer, const struct dt
     if (answer->shows_cuda) {
         status = dti_gpu_probe(&answer->list, reterr);
         answer->looked_for_cuda = status == DTI_OK;
+        if (answer->list.cuda_version != 0 || answer->list.driver_version[0] != '\0')
+            answer->driver = &answer->list;
         if (status == DTI_OK)
             status = choose_gpus(answer, wish, reterr);
     }
@@ -131,6 +133,8 @@ enum dti_status dti_devices_find(struct dti_devices_answer **ret,
         return dti_no_memory(reterr);
     answer->request = request;
     answer->wish = wished;
+    answer->recorded = request->sysroot;
+    answer->level_limit = answer->recorded ? NULL : request->level_limit;
     status = gather(answer, &wish, reterr);
     if (status == DTI_OK)
         *ret = answer;
@@ -177,10 +181,24 @@ struct gpu_shown {
     const struct dti_gpu_facts *gpu;
 };
 
+/* What rows name. */
+struct cuda_facts {
+    const struct dti_gpu_facts *gpu;
+    const char *capability, *trouble, *uuid; /* or NULL */
+    bool ecc_known, ecc, power_known;
+    double power_limit; /* watts */
+    char room[DTI_TEXT_SIZE];
+};
+struct cuda_driver {
+    const struct dti_gpu_list *of;
+    const char *cuda_version; /* or NULL */
+    char room[DTI_TEXT_SIZE];
+};
 struct cell_shown {
     const char *device;
-    enum dti_dtype dtype;
+    const struct dti_format *format;
     struct dti_devices_cell cell;
+    const char *capability; /* NULL: unknown */
 };
 
 static const char *text_or_null(const char *text)
@@ -193,11 +211,29 @@ static const char *cache_type(char type)
     return type == 'd' ? "data" : type == 'i' ? "instruction" : "unified";
 }
 
-/* "12.4" of 12040. */
-static const char *cuda_version(char text[DTI_TEXT_SIZE], unsigned version)
+static void fill_gpu(struct cuda_facts *ret, const struct gpu_shown *of)
 {
-    (void)snprintf(text, DTI_TEXT_SIZE, "%u.%u", version / 1000, version % 1000 / 10);
-    return version > 0 ? text : NULL;
+    const struct dti_gpu_facts *const gpu = of->gpu;
+    *ret = (struct cuda_facts){
+        .gpu = gpu,
+        .trouble = dti_devices_gpu_trouble(&of->answer->list, gpu),
+        .uuid = of->answer->request->ids ? text_or_null(gpu->uuid) : NULL,
+        .ecc_known = gpu->ecc != DTI_UNKNOWN,
+        .ecc = gpu->ecc != 0,
+        .power_known = gpu->power_limit_milliwatts != DTI_UNKNOWN,
+        .power_limit = (double)gpu->power_limit_milliwatts / 1000,
+    };
+    (void)snprintf(ret->room, sizeof ret->room, "%u.%u", gpu->major, gpu->minor);
+    ret->capability = gpu->major != 0 ? ret->room : NULL;
+}
+
+/* "12.4" of 12040. */
+static void fill_driver(struct cuda_driver *ret, const struct dti_gpu_list *list)
+{
+    ret->of = list;
+    (void)snprintf(ret->room, sizeof ret->room, "%u.%u", list->cuda_version / 1000,
+                   list->cuda_version % 1000 / 10);
+    ret->cuda_version = list->cuda_version > 0 ? ret->room : NULL;
 }
 
 static const char *capability_words(size_t index)
@@ -209,5 +245,60 @@ static const char *capability_words(size_t index)
 DTI_WORDS(device_words, "cpu", "cuda", "mps")
 DTI_WORDS(cache_words, "data", "instruction", "unified")
 
+static void put_instructions(struct dti_json *json, const struct dti_machine *machine);
+static void put_devices(struct dti_json *json, const struct dti_devices_answer *answer);
+static void put_matrix(struct dti_json *json, const struct dti_devices_answer *answer);
+
 #define DTI_ROWS "answers/devices.def"
 #include "answers/rows.h"
+
+static void put_instructions(struct dti_json *json, const struct dti_machine *machine)
+{
+    for (unsigned i = 0; i < DTI_INSTRUCTION_COUNT; i++) {
+        if (machine->has[i])
+            dti_json_string(json, NULL, dti_instruction_name((enum dti_instruction)i));
+    }
+}
+
+static void put_devices(struct dti_json *json, const struct dti_devices_answer *answer)
+{
+    if (answer->shows_cpu)
+        dti_put_device_shown(
+            json, NULL,
+            &(struct device_shown){"cpu", "cpu", NULL, answer->machine.model, answer, NULL});
+    for (size_t i = answer->first_gpu; i < answer->gpu_end; i++) {
+        const struct dti_gpu_facts *const gpu = &answer->list.gpus[i];
+        const struct gpu_shown shown = {answer, gpu};
+        dti_put_device_shown(
+            json, NULL, &(struct device_shown){gpu->id, "cuda", NULL, gpu->name, NULL, &shown});
+    }
+    if (answer->shows_cuda && answer->list.count == 0)
+        dti_put_device_shown(
+            json, NULL,
+            &(struct device_shown){"cuda", "cuda", answer->list.why_not, "", NULL, NULL});
+    if (answer->shows_mps)
+        dti_put_device_shown(
+            json, NULL,
+            &(struct device_shown){"mps", "mps", dti_devices_no_metal(), "", NULL, NULL});
+}
+
+static void put_cell(struct dti_json *json, const char *device, enum dti_dtype dtype,
+                     struct dti_devices_cell cell)
+{
+    dti_put_matrix_cell(
+        json, NULL,
+        &(struct cell_shown){device, dti_format_get(dtype), cell,
+                             cell.known ? dti_capability_name(cell.capability) : NULL});
+}
+
+static void put_matrix(struct dti_json *json, const struct dti_devices_answer *answer)
+{
+    const enum dti_dtype *const dtypes = dti_capability_dtypes;
+    for (size_t i = 0; i < dti_capability_dtype_count && answer->shows_cpu; i++)
+        put_cell(json, "cpu", dtypes[i], dti_devices_cpu_cell(&answer->machine, dtypes[i]));
+    for (size_t g = answer->first_gpu; g < answer->gpu_end; g++) {
+        const struct dti_gpu_facts *const gpu = &answer->list.gpus[g];
+        for (size_t i = 0; i < dti_capability_dtype_count; i++)
+            put_cell(json, gpu->id, dtypes[i], dti_devices_gpu_cell(gpu, dtypes[i]));
+    }
+}

@@ -19,15 +19,18 @@ struct dti_devices_request {
 
 struct dti_devices_answer {
     const struct dti_devices_request *request;
-    const char *wish; /* "all", after parsing */
+    const char *wish;        /* "all", after parsing */
+    bool recorded;           /* the processors are those of a recording */
+    const char *level_limit; /* of this machine, or NULL */
     bool shows_cpu, shows_cuda, shows_mps;
     bool looked_for_cuda;
     struct dti_machine machine;
     enum dti_level level;      /* CPU level of array kernels; only for this machine */
     const char *level_trouble; /* why the next level is not used though it is there, or NULL */
     struct dti_gpu_list list;
-    size_t first_gpu, gpu_end; /* those of the list that are shown */
-    const char *best;          /* NULL if CUDA devices were not probed */
+    size_t first_gpu, gpu_end;         /* those of the list that are shown */
+    const char *best;                  /* NULL if CUDA devices were not probed */
+    const struct dti_gpu_list *driver; /* the list, if there is a driver; else NULL */
 };
 /* Fails with DTI_USAGE for an invalid name of a device, DTI_UNAVAILABLE for a missing device,
  * DTI_BAD_INPUT for an invalid recording. */

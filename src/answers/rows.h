@@ -49,7 +49,7 @@
  *     LEVEL(key, level, ...)          the name of a CPU level
  *     KIND(key, words, kind, ...)     the name of a container's kind, one of the words; _OR_NULL:
  *                                     with a condition
- *     TOKEN(key, text, ...)           a JSON number that was spelled already
+ *     TOKEN_OR_NULL(key, text, ...)   a JSON number that was spelled already
  *     SPELLED_LIKE(key, PATTERN, spelled, ...)          texts and numbers whose length is known:
  *     SPELLED_OR_NULL SPELLED_TOKEN_OR_NULL(key, spelled, ...)   of a struct dti_spelled
  *     ROUNDED(key, value, ...)        the nearest fp64 to a number, as a JSON number; _OR_NULL
@@ -57,8 +57,8 @@
  *     BYTES(key, text, length, ...)   and key_hex, where the bytes are not UTF-8
  *     PATH(key, text, ...)            the same of a text with a NUL at its end
  *     NUMBER(key, format, code, ...)  a number of a dtype in all its spellings
- *     FIGURE(key, double, ...)        the same of a fp64; FP32(key, code, ...)
- *     FIGURE_UNLESS_NAN(key, there, double, ...)
+ *     FIGURE_OR_NULL(key, there, double, ...)        the same of a fp64; FIGURE_UNLESS_NAN
+ *     FP32(key, code, ...)            the same of a fp32
  *     LIMIT(key, format, limit, ...)  the same of a limit; null where it is absent
  *     OBJECT_AT(key, object, pointer, ...)
  *     OBJECT_BY(key, object, function, argument, ...)   written by a function of one's own
@@ -75,11 +75,9 @@
  *     LIST_BY_OR_NULL(key, object, function, pointer, ...)
  *     PLACE_OR_NULL(key, place, ...)  coordinates, of a struct dti_place; null for none
  *     IF(condition) ... END_IF        members that may be missing
- *     DO(statements)                  in the writing code only: locals, a loop's start
- *     LIST_OPEN(key, object, meaning) LIST_CLOSE      elements come from DO, or from elsewhere
+ *     LIST_OPEN(key, object, meaning) LIST_CLOSE      elements come from elsewhere
  *     SPLIT(function)                 the rest of the object is written by another function:
  *                                     void dti_put_function(struct dti_json *json, const T *me)
- *     TEXTS_OPEN(key, meaning)        a list of texts: elements come from DO, up to LIST_CLOSE
  *     MEASURES_BY(key, function, argument, ...)       MEASUREs and nulls in a list, or null:
  *                                     a function of one's own writes it
  */
@@ -213,8 +211,6 @@
     CHOICE(key_, words_, dti_container_name(kind_), meaning_)
 #define KIND_OR_NULL(key_, words_, there_, kind_, meaning_) \
     CHOICE_OR_NULL(key_, words_, (there_) ? dti_container_name(kind_) : NULL, meaning_)
-#define TOKEN(key_, value_, meaning_) \
-    DTI_MEMBER(key_, meaning_, DOUBLE, 0, , DTI_SPELLED_TOKEN(key_, dti_spelled(value_));)
 #define TOKEN_OR_NULL(key_, value_, meaning_) \
     SPELLED_TOKEN_OR_NULL(key_, dti_spelled(value_), meaning_)
 #define SPELLED_OR_NULL(key_, value_, meaning_) \
@@ -263,8 +259,6 @@
 #define NUMBER_OR_NULL(key_, there_, format_, code_, meaning_) \
     DTI_NULLABLE(key_, meaning_, OBJECT, DTI_NUMBER,           \
                  dti_put_code(json, NULL, format_, there_, code_))
-#define FIGURE(key_, value_, meaning_) \
-    DTI_VALUE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_figure(json, NULL, true, value_))
 #define FIGURE_OR_NULL(key_, there_, value_, meaning_) \
     DTI_NULLABLE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_figure(json, NULL, there_, value_))
 #define FIGURE_UNLESS_NAN(key_, there_, value_, meaning_) \
@@ -321,15 +315,12 @@
 #define LIST_OPEN(key_, name_, meaning_)                                               \
     DTI_MEMBER(key_, meaning_, OBJECT, DTI_MEMBER_LIST, .object = &dti_object_##name_, \
                DTI_KEY(key_) dti_json_array(json, NULL);)
-#define TEXTS_OPEN(key_, meaning_) \
-    DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_LIST, , dti_json_array(json, #key_);)
 #define LIST_CLOSE DTI_CODE(dti_json_end(json);)
 #define DTI_OPEN   {
 #define DTI_CLOSE  }
 #define IF(condition_) \
     DTI_TABLE({.type = DTI_MEMBERS_OPTIONAL}, ) DTI_CODE(if (condition_) DTI_OPEN)
-#define END_IF  DTI_TABLE({.type = DTI_MEMBERS_OPTIONAL_END}, ) DTI_CODE(DTI_CLOSE)
-#define DO(...) DTI_CODE(__VA_ARGS__)
+#define END_IF DTI_TABLE({.type = DTI_MEMBERS_OPTIONAL_END}, ) DTI_CODE(DTI_CLOSE)
 
 /* Objects and documents: arrays of members, and functions that write them. */
 #define DTI_FUNCTION(function_, ...)                    \

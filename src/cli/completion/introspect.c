@@ -64,8 +64,9 @@ static void put_lines(struct dti_json *json, const char *text)
 }
 
 /* The schemas of the commands, and those that belong to no command. */
-static void put_schemas(struct dti_json *json)
+static void put_schemas(struct dti_json *json, const void *unused)
 {
+    (void)unused;
     for (size_t i = 0; i < dti_command_count; i++) {
         if (dti_commands[i]->schema && dti_commands[i]->group)
             dti_json_string(json, NULL, dti_commands[i]->schema);
