@@ -340,9 +340,8 @@ enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
         own[i] = dti_path_base(files->list[i].path);
     if (status == DTI_OK) {
         qsort((void *)own, count, sizeof *own, dti_text_order);
-        status = dti_is_gguf(files->kind)
-                     ? find_parts(&search, dti_path_base(files->path), reterr)
-                     : find(&search, force, reterr);
+        status = dti_is_gguf(files->kind) ? find_parts(&search, dti_path_base(files->path), reterr)
+                                          : find(&search, force, reterr);
     }
     free((void *)own);
     return status == DTI_OK && files->old.count > 0 && !force ? refuse(files->old.paths[0], reterr)
