@@ -298,8 +298,6 @@ void dti_warnings_free(struct dti_warnings *warnings)
     *warnings = (struct dti_warnings){.list = NULL};
 }
 
-DTI_WORDS(layout_words, "compressed-tensors", "modelopt", "bitsandbytes", "scale_inv", "scale",
-          "gguf", "mlx", "gpt-oss", "gptq", "awq", "comfy", "torchao", "bitnet", "quark", "onnx")
 DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
           [DTI_PER_GROUP] = "group")
 

@@ -12,7 +12,7 @@ static size_t stem_of(const struct dti_layout_ops *layout, const struct dti_tens
 
 static bool is_called(const struct dti_layout_ops *layout, const struct dti_tensor *tensor)
 {
-    return tensor->format && !tensor->refusal &&
+    return layout->codes && tensor->format && !tensor->refusal &&
            (layout->dtype == DTI_NONE ? dti_may_be_codes(tensor)
                                       : tensor->format->id == layout->dtype) &&
            dti_quant_name_ends(tensor->name, tensor->name_length, layout->codes);
@@ -223,7 +223,7 @@ bool dti_layouts_orphan(const struct dti_quant_names *names, size_t at, const ch
             if (dti_quant_names_find(names, tensor->name, tensor->name_length - strlen(suffix),
                                      (*row)->codes, &codes))
                 return false;
-            if (!missing && (suffix[0] == '.' || dti_may_be_codes(tensor)))
+            if (suffix[0] == '.' || dti_may_be_codes(tensor)) /* of several, the last */
                 missing = (*row)->codes;
         }
     }

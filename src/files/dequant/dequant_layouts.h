@@ -70,4 +70,15 @@ enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
                                       enum dti_block_order order, struct dti_dequant_found *ret,
                                       struct dti_error *reterr);
 
+/* dequant_shared_rows.c: bytes hold codes of several rows of a matrix; row_step, the length of
+ * groups and what numbers are is still to be set. */
+enum dti_status dti_dequant_set_rows(struct dti_file_dequant *dequant,
+                                     const struct dti_dequant_group *group, unsigned bits,
+                                     struct dti_dequant_found *ret, struct dti_error *reterr);
+
+static inline bool dti_dequant_is_float_scale(const struct dti_format *format)
+{
+    return format->id == DTI_FP32 || format->id == DTI_FP16 || format->id == DTI_BF16;
+}
+
 #endif

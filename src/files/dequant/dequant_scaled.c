@@ -8,6 +8,7 @@
  * SCB are the largest magnitudes of rows: a number is (code x SCB) x 1 / 127, each product rounded.
  * The format is the order of codes; 0 is that of rows. Source: bitsandbytes 0.50.2 (nn/modules.py,
  * functional.py). */
+#include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_layouts.h"
 
 enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
@@ -71,4 +72,6 @@ const struct dti_layout_ops dti_layout_bitsandbytes = {
     .suffix = {[DTI_PART_SCALE] = ".SCB", [DTI_PART_STATE] = ".weight_format"},
     .match = match_rows,
     .methods = {"bitsandbytes"},
+    .ignored = {DTI_LIST_SKIPPED},
+    .ignored_as = DTI_MODULE_PART | DTI_MODULE_END,
 };

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "dtinfo/checked.h"
+#include "files/config/quant_config_block.h"
 
 static bool is_matrix(const struct dti_dequant_group *group, enum dti_quant_part part)
 {
@@ -362,7 +363,7 @@ const struct dti_layout_ops dti_layout_gptq = {
                  {"auto_round:gptqmodel", "gptq_v2"}, /* zero points as they are */
                  {"auto_round", "gptq_v2"}},
     .grouped = true,
-    .one_scheme = true,
+    .one_scheme = 1,
 };
 const struct dti_layout_ops dti_layout_awq = {
     .name = "awq",
@@ -373,6 +374,8 @@ const struct dti_layout_ops dti_layout_awq = {
     .config_file = "quant_config.json", /* that of old versions of AutoAWQ */
     .packings = {{"auto_round:auto_awq", "gemm"}},
     .grouped = true,
-    .one_scheme = true,
+    .one_scheme = 1,
+    .ignored = {DTI_LIST_NOT_CONVERTED},
+    .ignored_as = DTI_MODULE_PART | DTI_MODULE_END,
 };
 const struct dti_layout_ops dti_layout_awq_fast = {.name = "awq", PARTS(16), .match = refuse_fast};

@@ -3,6 +3,7 @@
  * The list of layouts: see layouts.h. */
 #include "files/stored/layouts.h"
 
+#include <string.h>
 #include <strings.h>
 
 #define ROW(name) &dti_layout_##name
@@ -18,4 +19,20 @@ const struct dti_layout_ops *dti_layout_of_method(const char *method)
         }
     }
     return NULL;
+}
+
+const struct dti_layout_ops *dti_layout_called(const char *name)
+{
+    const struct dti_layout_ops *const *row = dti_layouts;
+    while (*row && strcmp((*row)->name, name) != 0)
+        row++;
+    return *row;
+}
+
+const char *dti_layout_name(size_t index)
+{
+    const struct dti_layout_ops *const *row = dti_layouts;
+    while (*row && (dti_layout_called((*row)->name) != *row || index-- > 0))
+        row++;
+    return *row ? (*row)->name : NULL;
 }

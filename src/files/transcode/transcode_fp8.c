@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dtinfo/checked.h"
+#include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_find.h"
 #include "files/transcode/transcode_bytes.h"
 
@@ -185,6 +186,15 @@ static void config_deepseek(const struct dti_transcode_target *target,
     if (!*ret_why)
         dti_config_put_fp8(ret, block, kept);
 }
+
+const struct dti_layout_ops dti_layout_fp8 = {
+    .name = "scale_inv",
+    .methods = {"fp8"},
+    .one_scheme = 1,
+    .ignored = {DTI_LIST_IGNORED_LAYERS, DTI_LIST_NOT_CONVERTED},
+    .ignored_as = DTI_MODULE_NAME,
+};
+const struct dti_layout_ops dti_layout_scale = {.name = "scale"};
 
 const struct dti_transcode_target dti_target_deepseek = {
     .name = "deepseek", .plan = plan_deepseek, .config = config_deepseek};
