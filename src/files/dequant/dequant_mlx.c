@@ -13,6 +13,7 @@
 
 #include "dtinfo/checked.h"
 #include "files/dequant/dequant_layouts.h"
+#include "files/transcode/transcode.h"
 
 enum { BITS_MAX = 8 };
 static const uint64_t group_lengths[] = {32, 64, 128};
@@ -346,4 +347,5 @@ const struct dti_layout_ops dti_layout_mlx = {
                [DTI_PART_TENSOR_SCALE] = ".global_scale"},
     .fits = is_mlx,
     .match = match_mlx,
+    .targets = {&dti_target_mlx},
 };

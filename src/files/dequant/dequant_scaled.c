@@ -64,6 +64,23 @@ static enum dti_status match_rows(struct dti_file_dequant *dequant,
     return status;
 }
 
+/* As transformers (BitsAndBytesConfig) reads it. */
+static bool config(const struct dti_quant_row *row, const struct dti_config_form *form, bool nested,
+                   const char *kept, struct dti_buffer *ret)
+{
+    (void)form;
+    dti_buffer_print(
+        ret,
+        "{\n  \"quant_method\": \"bitsandbytes\",\n  \"load_in_4bit\": true,\n"
+        "  \"load_in_8bit\": false,\n  \"bnb_4bit_quant_type\": \"%s\",\n"
+        "  \"bnb_4bit_use_double_quant\": %s,\n  \"bnb_4bit_quant_storage\": \"uint8\",\n"
+        "  \"llm_int8_skip_modules\": ",
+        row->block->id == DTI_BLOCK_NF4 ? "nf4" : "fp4", nested ? "true" : "false");
+    dti_buffer_puts(ret, kept);
+    dti_buffer_puts(ret, "\n}");
+    return true;
+}
+
 const struct dti_layout_ops dti_layout_bitsandbytes = {
     .name = "bitsandbytes",
     .dtype = DTI_INT8,
@@ -74,4 +91,5 @@ const struct dti_layout_ops dti_layout_bitsandbytes = {
     .methods = {"bitsandbytes"},
     .ignored = {DTI_LIST_SKIPPED},
     .ignored_as = DTI_MODULE_PART | DTI_MODULE_END,
+    .config = config,
 };

@@ -18,6 +18,7 @@
 
 #include "dtinfo/checked.h"
 #include "files/config/quant_config_block.h"
+#include "files/transcode/transcode.h"
 
 static bool is_matrix(const struct dti_dequant_group *group, enum dti_quant_part part)
 {
@@ -364,6 +365,7 @@ const struct dti_layout_ops dti_layout_gptq = {
                  {"auto_round", "gptq_v2"}},
     .grouped = true,
     .one_scheme = 1,
+    .targets = {&dti_target_gptq, &dti_target_gptq_v2},
 };
 const struct dti_layout_ops dti_layout_awq = {
     .name = "awq",
@@ -377,5 +379,6 @@ const struct dti_layout_ops dti_layout_awq = {
     .one_scheme = 1,
     .ignored = {DTI_LIST_NOT_CONVERTED},
     .ignored_as = DTI_MODULE_PART | DTI_MODULE_END,
+    .targets = {&dti_target_awq},
 };
 const struct dti_layout_ops dti_layout_awq_fast = {.name = "awq", PARTS(16), .match = refuse_fast};

@@ -10,6 +10,7 @@
 
 #include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_layouts.h"
+#include "files/transcode/transcode_bytes.h"
 
 static const struct algorithm {
     const char *name;
@@ -118,6 +119,71 @@ static enum dti_status match_pairs(struct dti_file_dequant *dequant,
     return status;
 }
 
+/* By which its loaders read blocks; inputs: with scales of activations that are stored, else those
+ * that they compute. NULL: there is none. */
+static const char *algorithm_of(const struct dti_block_format *block, bool inputs)
+{
+    if (!block)
+        return inputs ? "FP8" : NULL;
+    return block->id == DTI_BLOCK_NVFP4        ? (inputs ? "NVFP4" : "W4A16_NVFP4")
+           : block->id == DTI_BLOCK_MXFP8_E4M3 ? "MXFP8"
+                                               : NULL;
+}
+
+/* group: 0: there are none. */
+static void put(struct dti_buffer *ret, const char *algorithm, unsigned group, const char *kept)
+{
+    dti_buffer_print(ret, "{\n  \"quant_method\": \"modelopt\",\n  \"quant_algo\": \"%s\",\n",
+                     algorithm);
+    if (group > 0)
+        dti_buffer_print(ret, "  \"group_size\": %u,\n", group);
+    dti_buffer_puts(ret, "  \"kv_cache_scheme\": null,\n  \"ignore\": ");
+    dti_buffer_puts(ret, kept);
+    dti_buffer_puts(ret, "\n}");
+}
+
+static bool config(const struct dti_quant_row *row, const struct dti_config_form *form, bool nested,
+                   const char *kept, struct dti_buffer *ret)
+{
+    const char *const algorithm = algorithm_of(row->block, false);
+    (void)form;
+    (void)nested;
+    if (algorithm)
+        put(ret, algorithm, row->block->length, kept);
+    return algorithm != NULL;
+}
+
+/* One algorithm for all; fp8 has scales of activations besides. */
+static void config_translated(const struct dti_transcode_target *target,
+                              const struct dti_dequant_found *const *all, size_t count,
+                              const char *kept, struct dti_buffer *ret, const char **ret_why)
+{
+    const bool nvfp4 = target->takes == DTI_TAKES_FOR_NVFP4, inputs = all[0]->form.input_scale;
+    const struct dti_block_format *const block =
+        nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : all[0]->how.block;
+    const char *const algorithm = algorithm_of(block, inputs);
+    for (size_t i = 1; i < count && !nvfp4; i++) {
+        if (all[i]->how.block != block)
+            *ret_why = "the tensors are of several kinds, and modelopt has one algorithm for all";
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (all[i]->form.input_scale != inputs)
+            *ret_why = "only some of the tensors have scales of activations";
+        if (!dti_transcode_is_module(all[i]))
+            *ret_why = "its loaders have no module for some of the tensors";
+    }
+    if (!algorithm)
+        *ret_why = "no loader is known for this dtype in this layout";
+    if (!*ret_why)
+        put(ret, algorithm, block ? block->length : 0, kept);
+}
+
+static const struct dti_transcode_target as_they_are = {
+    .name = "modelopt", .plan = dti_transcode_blocks, .config = config_translated};
+static const struct dti_transcode_target to_nvfp4 = {.name = "modelopt",
+                                                     .takes = DTI_TAKES_FOR_NVFP4,
+                                                     .plan = dti_transcode_to_nvfp4,
+                                                     .config = config_translated};
 const struct dti_layout_ops dti_layout_modelopt = {
     .name = "modelopt",
     .methods = {"modelopt", "modelopt_fp4", "modelopt_mixed", "modelopt_mxfp8"},
@@ -129,6 +195,8 @@ const struct dti_layout_ops dti_layout_modelopt = {
     .scale = ".weight_scale",
     .ignored = {DTI_LIST_IGNORE, DTI_LIST_EXCLUDED},
     .ignored_as = DTI_MODULE_NAME | DTI_MODULE_WILDCARD,
+    .targets = {&as_they_are, &to_nvfp4},
+    .config = config,
 };
 const struct dti_layout_ops dti_layout_pairs = {
     .name = "modelopt",

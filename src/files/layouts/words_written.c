@@ -141,9 +141,8 @@ static enum dti_status plan_transposed(const struct dti_transcode_target *target
                                        struct dti_pool *pool, struct dti_dequant_found *found,
                                        struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    const bool awq = target == &dti_target_awq;
-    const unsigned less = target == &dti_target_gptq; /* subtracted from zero points */
-    const struct dti_grouped_wants wants = {.no_zero_point = less > 0};
+    const bool awq = target->lanes;
+    const struct dti_grouped_wants wants = {.no_zero_point = target->less > 0};
     struct dti_grouped *grouped = NULL;
     enum dti_status status = begin(pool, found, target->name, awq ? check_awq : check_gptq, &wants,
                                    ret, &grouped, reterr);
@@ -160,7 +159,7 @@ static enum dti_status plan_transposed(const struct dti_transcode_target *target
         return status;
     part = dti_grouped_add(ret, grouped, ".qzeros", DTI_INT32, groups, row_words);
     status = dti_grouped_values(pool, grouped, awq ? DTI_GROUP_ZEROS_LANES : DTI_GROUP_ZEROS_ALONG,
-                                true, less, part, reterr);
+                                true, target->less, part, reterr);
     if (status != DTI_OK)
         return status;
     part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, groups, rows);
@@ -318,11 +317,13 @@ static void config_mlx(const struct dti_transcode_target *target,
     dti_buffer_puts(ret, "\n}");
 }
 
+#define INTEGERS(name_) .name = name_, .takes = DTI_TAKES_INTEGERS
 const struct dti_transcode_target dti_target_gptq = {
-    .name = "gptq", .plan = plan_transposed, .config = config_gptq};
+    INTEGERS("gptq"), .less = 1, .plan = plan_transposed, .config = config_gptq};
+/* Zero points as they are: what its loaders need where one of them is 0. */
 const struct dti_transcode_target dti_target_gptq_v2 = {
-    .name = "gptq_v2", .plan = plan_transposed, .config = config_gptq};
-const struct dti_transcode_target dti_target_awq = {
-    .name = "awq", .plan = plan_transposed, .config = config_awq};
-const struct dti_transcode_target dti_target_mlx = {
-    .name = "mlx", .plan = plan_mlx, .config = config_mlx};
+    INTEGERS("gptq_v2"), .plan = plan_transposed, .config = config_gptq};
+const struct dti_transcode_target dti_target_awq = {INTEGERS("awq"), .lanes = true,
+                                                    .plan = plan_transposed, .config = config_awq};
+const struct dti_transcode_target dti_target_mlx = {INTEGERS("mlx"), .plan = plan_mlx,
+                                                    .config = config_mlx};

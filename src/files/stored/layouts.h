@@ -7,6 +7,9 @@
 
 #include "dtinfo/quant_layout.h"
 
+struct dti_buffer;
+struct dti_config_form;
+struct dti_transcode_target;
 struct dti_file_dequant;
 struct dti_dequant_group;
 struct dti_dequant_found;
@@ -49,6 +52,12 @@ struct dti_layout_ops {
     unsigned ignored[2]; /* lists of modules that are not quantized, enum dti_config_list, of which
                           * the first that has an entry counts; 0: no other */
     unsigned ignored_as; /* how their entries are meant: DTI_MODULE_...; 0: there are none */
+    const struct dti_transcode_target *targets[4]; /* files/transcode/transcode.h; then NULL */
+    /* Where `quant` writes it: the value of quantization_config for matrices that are all of a row
+     * and a form; nested: so are scales; kept: a JSON array of the modules that stay what they
+     * were. False: no loader is known. */
+    bool (*config)(const struct dti_quant_row *row, const struct dti_config_form *form, bool nested,
+                   const char *kept, struct dti_buffer *ret);
 };
 
 /* All rows, in the order in which they are tried; NULL after the last. */

@@ -36,10 +36,18 @@ struct dti_transcoded {
                                    */
 };
 
+/* What a target takes: floats and blocks, the same where mxfp4 becomes nvfp4, integers with groups.
+ */
+enum dti_transcode_takes { DTI_TAKES_BLOCKS, DTI_TAKES_FOR_NVFP4, DTI_TAKES_INTEGERS };
+
 /* A target layout. Rows share functions: plan() and config() are given the row that they stand in.
  */
 struct dti_transcode_target {
-    const char *name; /* "gptq" */
+    const char *name; /* as in transcode_layouts.def */
+    enum dti_transcode_takes takes;
+    bool experts;  /* stacks of matrices that are stored transposed are read */
+    bool lanes;    /* words have columns of eight rows, in AWQ's order */
+    unsigned less; /* subtracted from zero points */
     /* Fills all of *ret from a tensor of the source, whose numbers have rank and shape of
      * found->shown. Reads scales where the verdict needs them, codes only if it must. Fails with
      * DTI_WRONG_KIND where the layout cannot hold the codes and scales: the message names the
@@ -58,15 +66,13 @@ struct dti_transcode_target {
      * group of its configuration; false: there is no description. NULL: there is config(). */
     bool (*form)(const struct dti_dequant_found *found, struct dti_config_form *ret);
 };
-/* transcode_blocks.c: floats and blocks, whose codes are bytes or nibbles; those of ..._nvfp4 make
- * nvfp4 of mxfp4. layouts/words_written.c: integers with groups. */
-extern const struct dti_transcode_target dti_target_modelopt, dti_target_deepseek;
-extern const struct dti_transcode_target dti_target_compressed_nvfp4, dti_target_modelopt_nvfp4;
+/* words_written.c */
+extern const struct dti_transcode_target dti_target_gptq, dti_target_gptq_v2, dti_target_awq;
+extern const struct dti_transcode_target dti_target_mlx;
+/* transcode_gpt_oss.c */
 extern const struct dti_transcode_target dti_target_gpt_oss;
-extern const struct dti_transcode_target dti_target_gptq, dti_target_awq, dti_target_mlx;
-/* GPTQ's zero points as they are, not minus one: what its loaders need where one of them is 0. */
-extern const struct dti_transcode_target dti_target_gptq_v2;
-/* compressed-tensors holds both: by the codes of the tensor, one of these. */
-extern const struct dti_transcode_target dti_target_compressed_blocks, dti_target_compressed_words;
+/* transcode_blocks.c, transcode_compressed_words.c */
+extern const struct dti_transcode_target dti_target_compressed_blocks, dti_target_compressed_nvfp4;
+extern const struct dti_transcode_target dti_target_compressed_words;
 
 #endif
