@@ -136,7 +136,7 @@ enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
                                  const uint64_t *shape, struct dti_dequant_found *ret,
                                  struct dti_error *reterr);
 
-/* layouts/gptq_parts.c: the part DTI_PART_ORDER of a matrix that is stored as it is shown, which is
+/* In layouts: the part DTI_PART_ORDER of a matrix that is stored as it is shown, which is
  * of that shape: the group of each column, after all else is known. */
 enum dti_status dti_dequant_order_columns(struct dti_file_dequant *dequant,
                                           const struct dti_dequant_group *group,

@@ -8,7 +8,7 @@
  *                       X_packed U8 [N, K/2]   X_scale U8 [N, K/32]
  *                       X F8_E4M3 [N, K]       X_scale U8 [N, K/32]
  *                       X F8_E4M3 [N, K]       X_scale of any float: [1], [N, 1], [N/n, K/k]
- *   layouts/modelopt.c  X U8 [N, K/2]          X_scale F8_E4M3 [N, K/16]    X_scale_2 F32 [],
+ *   others              X U8 [N, K/2]          X_scale F8_E4M3 [N, K/16]    X_scale_2 F32 [],
  *                                                                           a factor
  *                       X U8 [N, K/2]          X_scale U8 [N, K/32]
  *                       X F8_E4M3 [N, K]       X_scale U8 [N, K/32], or F32 []
