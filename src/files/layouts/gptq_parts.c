@@ -9,7 +9,7 @@
  * Zero points: themselves, or themselves minus one. A checkpoint's format says which, else an entry
  * of the metadata, and words of symmetric quantization, whose zero points are all in the middle of
  * the codes, tell by themselves. */
-#include "files/layouts/gptq.h"
+#include "files/layouts/words.h"
 
 #include <string.h>
 

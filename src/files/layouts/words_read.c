@@ -11,7 +11,7 @@
  * in an order of its own within a word, and zero points as they are. A number is
  * scale x (code - zero point). Sources: GPTQModel 7.7 (utils/model_dequant.py,
  * nn_modules/qlinear), AutoAWQ 0.2.9 (modules/linear/gemm.py). */
-#include "files/layouts/gptq.h"
+#include "files/layouts/words.h"
 
 #include <stdio.h>
 #include <string.h>
