@@ -37,9 +37,6 @@ struct dti_file_dequant_request {
     const void *stays_context;
 };
 
-/* The names of all layouts that are read, each once; NULL after the last. */
-const char *dti_stored_layout_name(size_t index);
-
 /* How the numbers of a tensor of the view were stored. */
 struct dti_dequant_tensor;
 struct dti_dequant_form {

@@ -43,6 +43,8 @@ enum dti_quant_layout {
     DTI_LAYOUT_COUNT
 };
 const char *dti_quant_layout_name(enum dti_quant_layout layout);
+/* All layouts that are read, those first, each once; NULL after the last. */
+const char *dti_layout_name(size_t index);
 
 /* The tensors that a quantized one becomes. */
 enum dti_quant_part {

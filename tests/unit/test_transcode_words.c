@@ -11,14 +11,14 @@
 
 enum { THREADS = 3 };
 
-static const struct dti_transcode_target *const targets[LAYOUTS] = {
-    &dti_target_gptq,
-    &dti_target_gptq_v2,
-    &dti_target_awq,
-    &dti_target_compressed_words,
-    &dti_target_compressed_words,
-    &dti_target_mlx,
-};
+static const struct dti_transcode_target *target_at(size_t layout)
+{
+    const struct dti_transcode_target *const targets[LAYOUTS] = {
+        dti_layout_gptq.targets[0],   dti_layout_gptq.targets[1],   dti_layout_awq.targets[0],
+        &dti_target_compressed_words, &dti_target_compressed_words, dti_layout_mlx.targets[0],
+    };
+    return targets[layout];
+}
 
 struct opened {
     struct dti_container *container;
@@ -153,8 +153,8 @@ static void check_matrix(const struct matrix *matrix, enum dti_level level)
                 struct dti_error error;
                 bool fine = open_file(&opened, level, rooms[i % 3]);
                 fine = fine &&
-                       CHECK(targets[target]->plan(targets[target], &opened.dequant->pool,
-                                                   found_in(&opened), &plan, &error) == DTI_OK);
+                       CHECK(target_at(target)->plan(target_at(target), &opened.dequant->pool,
+                                                     found_in(&opened), &plan, &error) == DTI_OK);
                 fine = fine && CHECK(plan.blocks == matrix->rows * groups_of(matrix)) &&
                        CHECK(plan.lossless == plan.blocks) &&
                        CHECK(found_in(&opened)->symmetric == matrix->symmetric || source == MLX) &&
@@ -199,8 +199,8 @@ static enum dti_status plan_of(enum layout source, const struct matrix *matrix, 
     write_file(from, lay_out(source, matrix, from));
     write_config(source, matrix);
     if (open_file(&opened, DTI_LEVEL_SCALAR, DTI_STRIPE_ROOM))
-        status = targets[target]->plan(targets[target], &opened.dequant->pool, found_in(&opened),
-                                       ret, error);
+        status = target_at(target)->plan(target_at(target), &opened.dequant->pool,
+                                         found_in(&opened), ret, error);
     close_file(&opened);
     return status;
 }

@@ -66,9 +66,9 @@ static const char *const words[DTI_REMEDY_COUNT] = {
         "%s; 'dtinfo quant --dequant' converts them to floats, --select writes the others",
     [DTI_REMEDY_FLOATS] = "%s; --to bf16 makes floats of it",
     [DTI_REMEDY_FLOATS_OR_KEEP] = "%s; --to bf16 makes floats of it, --keep leaves it unchanged",
-    [DTI_REMEDY_PLAIN_ZEROS] =
+    [DTI_REMEDY_ZEROS_AS_THEY_ARE] =
         "%s; --to " DTI_TRANSCODE_PLAIN_ZEROS " stores zero points as they are",
-    [DTI_REMEDY_PLAIN_OR_COMPRESSED] = "%s; --to " DTI_TRANSCODE_PLAIN_ZEROS
+    [DTI_REMEDY_ZEROS_OR_COMPRESSED] = "%s; --to " DTI_TRANSCODE_PLAIN_ZEROS
                                        " and --to compressed-tensors store zero points as they are",
     [DTI_REMEDY_LAYOUT_WITH_ORDER] =
         "%s; --to " DTI_TRANSCODE_PLAIN_ZEROS

@@ -22,7 +22,7 @@ struct transcode_args {
 static const char *const plain[] = {"bf16", "fp16", "fp32"};
 
 static const struct dti_choice to_choices[] = {
-#define TRANSCODE_LAYOUT(id, name_, blocks, nvfp4, words, help_) \
+#define TRANSCODE_LAYOUT(id, name_, help_) \
     {.name = name_, .value = DTI_TRANSCODE_##id, .help = help_},
 #include "dtinfo/transcode_layouts.def"
 #undef TRANSCODE_LAYOUT

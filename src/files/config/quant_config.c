@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * config.json and hf_quant_config.json: finds them and turns them into hints. */
+ * config.json and what layouts have beside it: finds them and turns them into hints. */
 #include "files/config/quant_config.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "dtinfo/remote.h"
 #include "files/config/quant_config_block.h"
@@ -52,31 +51,24 @@ static enum dti_status read_mlx(struct dti_config_reading *reading, struct dti_c
                                     : dti_config_skip_rest(reading, token, reterr);
 }
 
-/* Files that are looked for, the first that exists: these, and the layouts' own. The object is the
- * member called `member`, or the whole document; method: what it says where it has no
+/* Files that are looked for, the first that exists: this one, and the layouts' own. The object is
+ * the member called `member`, or the whole document; method: what it says where it has no
  * "quant_method". */
 struct config_file {
     const char *name, *member, *method;
 };
-static const char main_file[] = "config.json", modelopt_file[] = "hf_quant_config.json";
+static const char main_file[] = "config.json";
 
 /* File i; false: there is none. */
 static bool file_at(size_t i, struct config_file *ret)
 {
-    static const struct config_file files[] = {{main_file, "quantization_config", ""},
-                                               {modelopt_file, "quantization", "modelopt"}};
-    enum { FILES = sizeof files / sizeof *files };
-    if (i < FILES) {
-        *ret = files[i];
-        return true;
+    *ret = (struct config_file){main_file, "quantization_config", ""};
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row && i > 0; row++) {
+        if ((*row)->config_file && --i == 0)
+            *ret = (struct config_file){(*row)->config_file, (*row)->config_member,
+                                        (*row)->methods[0]};
     }
-    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
-        if ((*row)->config_file && i-- == FILES) {
-            *ret = (struct config_file){(*row)->config_file, NULL, (*row)->methods[0]};
-            return true;
-        }
-    }
-    return false;
+    return i == 0;
 }
 
 static enum dti_status read_members(struct dti_config_reading *reading,
@@ -117,36 +109,6 @@ static void add(struct dti_quant_config *config, unsigned bits, enum dti_quant_s
 {
     config->hints[config->count++] = (struct dti_quant_hint){
         .bits = bits, .number = DTI_NUMBER_FLOAT, .strategy = strategy, .group = {rows, columns}};
-}
-
-bool dti_config_algorithm(const char *name, uint64_t group_size, struct dti_quant_hint *ret)
-{
-    static const struct {
-        const char *name;
-        unsigned bits;
-        enum dti_quant_strategy strategy;
-        uint64_t rows, columns;
-    } algorithms[] = {
-        {"FP8", 8, DTI_STRATEGY_TENSOR, 0, 0},
-        {"FP8_PER_CHANNEL_PER_TOKEN", 8, DTI_STRATEGY_CHANNEL, 0, 0},
-        {"FP8_PB_WO", 8, DTI_STRATEGY_BLOCK, 128, 128},
-        {"FP8_BLOCK_SCALES", 8, DTI_STRATEGY_BLOCK, 128, 128},
-        {"NVFP4", 4, DTI_STRATEGY_GROUP, 0, 16},
-        {"W4A16_NVFP4", 4, DTI_STRATEGY_GROUP, 0, 16},
-        {"MXFP8", 8, DTI_STRATEGY_GROUP, 0, 32},
-    };
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
-        if (strcasecmp(name, algorithms[i].name) != 0)
-            continue;
-        const bool own = algorithms[i].strategy == DTI_STRATEGY_GROUP && group_size > 0;
-        *ret = (struct dti_quant_hint){
-            .bits = algorithms[i].bits,
-            .number = DTI_NUMBER_FLOAT,
-            .strategy = algorithms[i].strategy,
-            .group = {algorithms[i].rows, own ? group_size : algorithms[i].columns}};
-        return true;
-    }
-    return false;
 }
 
 /* DeepSeek: rectangles or one scale; experts of two codes a byte in blocks of 32. */
@@ -336,6 +298,28 @@ static bool may_be_there(const char *path)
     return there != ENOENT && there != EACCES;
 }
 
+/* A layout that is said in a member of its file has it beside config.json. From a server, only
+ * where that says that there are such tensors. */
+static enum dti_status compare_second(char *path, size_t folder, struct dti_quant_config *config,
+                                      struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row && status == DTI_OK; row++) {
+        struct dti_quant_config other = {.file = NULL};
+        if (!(*row)->config_member ||
+            (dti_is_address(path) && dti_layout_of_method(config->method) != *row))
+            continue;
+        memcpy(path + folder, (*row)->config_file, strlen((*row)->config_file) + 1);
+        if (!may_be_there(path))
+            continue;
+        status = read_file(path, (*row)->config_file, &other, reterr);
+        if (status == DTI_OK && other.file)
+            dti_quant_config_compare(config, &other);
+        dti_quant_config_free(status == DTI_OK ? &other : config);
+    }
+    return status;
+}
+
 enum dti_status dti_quant_config_read(const struct dti_container *container,
                                       struct dti_quant_config *ret, struct dti_error *reterr)
 {
@@ -360,15 +344,8 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
             model = ret->model;
     }
     ret->model = model;
-    const bool asks = !dti_is_address(path) || strncmp(ret->method, "modelopt", 8) == 0;
-    memcpy(path + folder, modelopt_file, sizeof modelopt_file);
-    if (status == DTI_OK && ret->file == main_file && asks && may_be_there(path)) {
-        struct dti_quant_config other = {.file = NULL};
-        status = read_file(path, modelopt_file, &other, reterr);
-        if (status == DTI_OK && other.file)
-            dti_quant_config_compare(ret, &other);
-        dti_quant_config_free(status == DTI_OK ? &other : ret);
-    }
+    if (status == DTI_OK && ret->file == main_file)
+        status = compare_second(path, folder, ret, reterr);
     free(path);
     return status;
 }

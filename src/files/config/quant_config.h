@@ -56,7 +56,7 @@ struct dti_quant_config {
     char conflict[128]; /* another file says something else, in words; "": none does */
     char unread[32];    /* the name of a format that is not read, of all tensors; "": none */
     char method[32];    /* "awq"; "": it is not said */
-    char algorithm[32]; /* ModelOpt's "quant_algo"; "": likewise */
+    char algorithm[32]; /* "quant_algo"; "": likewise */
     char checkpoint_format[32], version[32]; /* how codes lie in words; "": likewise */
     bool own_order;                          /* groups may be in an order of their own */
     char linear_class[32];                   /* of bitnet */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two configurations of one checkpoint. ModelOpt writes config.json and hf_quant_config.json;
- * programs read one of them, vLLM the first and TensorRT-LLM the second. */
+ * Two configurations of one checkpoint: config.json, and the file of a layout. Programs read one of
+ * them, vLLM the first and TensorRT-LLM the second. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

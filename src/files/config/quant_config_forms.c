@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of a quantization_config: as compressed-tensors 0.20 (QuantizationConfig), vLLM
- * (modelopt, fp8) and transformers (BitsAndBytesConfig, FineGrainedFP8Config) read it. */
+ * The text of a quantization_config: as compressed-tensors 0.20 (QuantizationConfig) reads it. */
 #include "files/config/quant_config_forms.h"
 
 #include <stdio.h>
@@ -138,59 +137,6 @@ void dti_config_put_compressed(struct dti_buffer *out, const struct dti_config_g
         dti_buffer_puts(out, i + 1 < count ? ",\n" : "\n");
     }
     dti_buffer_puts(out, "  },\n  \"kv_cache_scheme\": null,\n  \"ignore\": ");
-    dti_buffer_puts(out, kept);
-    dti_buffer_puts(out, "\n}");
-}
-
-void dti_config_put_bitsandbytes(struct dti_buffer *out, const char *type, bool nested,
-                                 const char *kept)
-{
-    dti_buffer_print(
-        out,
-        "{\n  \"quant_method\": \"bitsandbytes\",\n  \"load_in_4bit\": true,\n"
-        "  \"load_in_8bit\": false,\n  \"bnb_4bit_quant_type\": \"%s\",\n"
-        "  \"bnb_4bit_use_double_quant\": %s,\n  \"bnb_4bit_quant_storage\": \"uint8\",\n"
-        "  \"llm_int8_skip_modules\": ",
-        type, nested ? "true" : "false");
-    dti_buffer_puts(out, kept);
-    dti_buffer_puts(out, "\n}");
-}
-
-const char *dti_config_modelopt_algorithm(const struct dti_block_format *block, bool inputs)
-{
-    if (!block)
-        return inputs ? "FP8" : NULL;
-    return block->id == DTI_BLOCK_NVFP4        ? (inputs ? "NVFP4" : "W4A16_NVFP4")
-           : block->id == DTI_BLOCK_MXFP8_E4M3 ? "MXFP8"
-                                               : NULL;
-}
-
-void dti_config_put_modelopt(struct dti_buffer *out, const char *algorithm, unsigned group,
-                             const char *kept)
-{
-    dti_buffer_print(out, "{\n  \"quant_method\": \"modelopt\",\n  \"quant_algo\": \"%s\",\n",
-                     algorithm);
-    if (group > 0)
-        dti_buffer_print(out, "  \"group_size\": %u,\n", group);
-    dti_buffer_puts(out, "  \"kv_cache_scheme\": null,\n  \"ignore\": ");
-    dti_buffer_puts(out, kept);
-    dti_buffer_puts(out, "\n}");
-}
-
-void dti_config_put_mxfp4(struct dti_buffer *out, const char *kept)
-{
-    dti_buffer_puts(out, "{\n  \"quant_method\": \"mxfp4\",\n  \"modules_to_not_convert\": ");
-    dti_buffer_puts(out, kept);
-    dti_buffer_puts(out, "\n}");
-}
-
-void dti_config_put_fp8(struct dti_buffer *out, const uint64_t block[2], const char *kept)
-{
-    dti_buffer_print(out,
-                     "{\n  \"quant_method\": \"fp8\",\n  \"activation_scheme\": \"dynamic\",\n"
-                     "  \"fmt\": \"e4m3\",\n  \"weight_block_size\": [%llu, %llu],\n"
-                     "  \"modules_to_not_convert\": ",
-                     (unsigned long long)block[0], (unsigned long long)block[1]);
     dti_buffer_puts(out, kept);
     dti_buffer_puts(out, "\n}");
 }

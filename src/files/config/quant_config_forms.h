@@ -37,18 +37,6 @@ const char *dti_config_format(const struct dti_block_format *block, enum dti_dty
 /* kept: a JSON array of the modules whose matrices stay what they are, on the level of a member. */
 void dti_config_put_compressed(struct dti_buffer *out, const struct dti_config_group *groups,
                                size_t count, const char *kept);
-/* group: 0: there are none. */
-void dti_config_put_modelopt(struct dti_buffer *out, const char *algorithm, unsigned group,
-                             const char *kept);
-void dti_config_put_bitsandbytes(struct dti_buffer *out, const char *type, bool nested,
-                                 const char *kept);
-/* The experts of gpt-oss. */
-void dti_config_put_mxfp4(struct dti_buffer *out, const char *kept);
-void dti_config_put_fp8(struct dti_buffer *out, const uint64_t block[2], const char *kept);
-
-/* The algorithm by which ModelOpt's loaders read blocks; inputs: with scales of activations that
- * are stored, else those that they compute. NULL: there is none. */
-const char *dti_config_modelopt_algorithm(const struct dti_block_format *block, bool inputs);
 
 /* Adds the module of a matrix to a JSON array, which is empty at first: its name without ".weight".
  * Then the array is ended. indent: spaces before an element, less two before the end. */

@@ -2,31 +2,13 @@
  *
  * What a configuration says of a module, by its name: as the loaders of each method look it up.
  * Where these differ, a module counts as ignored only if all of them ignore it. Sources:
- * compressed-tensors 0.20 (utils/match.py), vLLM 0.33 (quantization/modelopt.py, quant_utils.py),
- * transformers 5.23 (quantizers_utils.py), GPTQModel 7.7 (quantization/config.py), ModelOpt 0.47
- * (export/quant_utils.py). */
+ * compressed-tensors 0.20 (utils/match.py), vLLM 0.33 (quantization/quant_utils.py), transformers
+ * 5.23 (quantizers_utils.py), and what the rows of layouts name. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/config/quant_config_block.h"
-
-/* Lists of modules that are not quantized, the first that has an entry, and how they are meant.
- * compressed-tensors has names, and regular expressions behind "re:"; ModelOpt has wildcards. */
-static const struct ignoring {
-    const char *method; /* what it begins with */
-    enum dti_config_list lists[2];
-    unsigned meanings;
-} methods[] = {
-    {"compressed", {DTI_LIST_IGNORE, DTI_LIST_IGNORE}, DTI_MODULE_NAME | DTI_MODULE_REGEX},
-    {"modelopt", {DTI_LIST_IGNORE, DTI_LIST_EXCLUDED}, DTI_MODULE_NAME | DTI_MODULE_WILDCARD},
-    {"fp8", {DTI_LIST_IGNORED_LAYERS, DTI_LIST_NOT_CONVERTED}, DTI_MODULE_NAME},
-    {"awq", {DTI_LIST_NOT_CONVERTED, DTI_LIST_NOT_CONVERTED}, DTI_MODULE_PART | DTI_MODULE_END},
-    {"mxfp4", {DTI_LIST_NOT_CONVERTED, DTI_LIST_NOT_CONVERTED}, DTI_MODULE_PART | DTI_MODULE_END},
-    {"fbgemm_fp8",
-     {DTI_LIST_NOT_CONVERTED, DTI_LIST_NOT_CONVERTED},
-     DTI_MODULE_PART | DTI_MODULE_END},
-    {"bitsandbytes", {DTI_LIST_SKIPPED, DTI_LIST_SKIPPED}, DTI_MODULE_PART | DTI_MODULE_END},
-};
+#include "files/stored/layouts.h"
 
 static enum dti_status add(const struct dti_config_reading *reading,
                            struct dti_quant_config *config, unsigned meanings,
@@ -69,22 +51,29 @@ static enum dti_status add_text(const struct dti_config_reading *reading,
 }
 
 static enum dti_status add_ignored(const struct dti_config_reading *reading,
-                                   const struct dti_config_block *block, const char *method,
+                                   const struct dti_config_block *block,
+                                   const struct dti_layout_ops *layout,
                                    struct dti_quant_config *config, struct dti_error *reterr)
 {
+    const struct dti_config_entries *entries = &block->lists[layout->ignored[0]];
     enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        const struct dti_config_entries *entries = &block->lists[methods[i].lists[0]];
-        if (strncmp(method, methods[i].method, strlen(methods[i].method)) != 0)
-            continue;
-        if (entries->count == 0)
-            entries = &block->lists[methods[i].lists[1]];
-        for (size_t k = 0; k < entries->count && status == DTI_OK; k++)
-            status =
-                add_text(reading, config, methods[i].meanings, &entries->list[k], true, reterr);
-        break;
-    }
+    if (entries->count == 0 && layout->ignored[1] > 0)
+        entries = &block->lists[layout->ignored[1]];
+    for (size_t i = 0; i < entries->count && status == DTI_OK; i++)
+        status = add_text(reading, config, layout->ignored_as, &entries->list[i], true, reterr);
     return status;
+}
+
+/* Whose loaders read it: where no method is said, those that the rest of it is for. */
+static const struct dti_layout_ops *layout_of(const struct dti_quant_config *config,
+                                              const struct dti_config_block *block)
+{
+    const struct dti_layout_ops *const *row = dti_layouts;
+    if (config->method[0] != '\0')
+        return dti_layout_of_method(config->method);
+    while (block->algorithm[0] != '\0' && !(*row)->algorithms)
+        row++;
+    return *row;
 }
 
 /* A word that begins with a capital is the name of a class; which modules are of one is not known
@@ -155,13 +144,12 @@ enum dti_status dti_config_make_rules(const struct dti_config_reading *reading,
     const struct dti_config_entries *const dynamic = &block->lists[DTI_LIST_DYNAMIC];
     const struct dti_config_entries *const layers = &block->lists[DTI_LIST_LAYERS];
     const bool mixed = !config->whole && layers->count > 0; /* "MIXED_PRECISION" */
-    const char *const method = config->method[0] != '\0'     ? config->method
-                               : block->algorithm[0] != '\0' ? "modelopt"
-                                                             : "compressed-tensors";
+    const struct dti_layout_ops *const layout = layout_of(config, block);
     config->modules = dti_quant_modules_new();
     if (!config->modules)
         return dti_no_memory(reterr);
-    enum dti_status status = add_ignored(reading, block, method, config, reterr);
+    enum dti_status status =
+        layout && layout->ignored_as ? add_ignored(reading, block, layout, config, reterr) : DTI_OK;
     if (status == DTI_OK && !config->whole && !mixed)
         status = add_targets(reading, block, config, reterr);
     for (size_t i = 0; i < layers->count && mixed && status == DTI_OK; i++)

@@ -20,26 +20,7 @@ static bool is_one_of(const char *word, const char *const *list)
 
 /* Besides those of layouts.h; "": MLX, and old files. */
 static const char *const methods[] = {
-    "",
-    "compressed-tensors",
-    "compressed_tensors",
-    "modelopt",
-    "modelopt_fp4",
-    "modelopt_mixed",
-    "modelopt_mxfp8",
-    "fp8",
-    "fbgemm_fp8",
-    "auto-round",
-    "autoround",
-    "intel/auto-round",
-    NULL,
-};
-
-/* Of ModelOpt, besides those of dti_config_algorithm(): they say nothing that the parts do not. */
-static const char *const algorithms[] = {
-    "",          "MIXED_PRECISION", "W4A16_AWQ",           "W4A8_AWQ", "INT4_AWQ",
-    "NVFP4_AWQ", "NVFP4_SVDQUANT",  "W4A8_NVFP4_FP8",      "MXFP4",    "W4A8_MXFP4_FP8",
-    "W8A16",     "W4A16",           "W8A8_SQ_PER_CHANNEL", "INT8_SQ",  NULL,
+    "", "auto-round", "autoround", "intel/auto-round", NULL,
 };
 
 static enum dti_status fail_word(const struct dti_config_reading *reading, const char *key,
@@ -55,12 +36,10 @@ enum dti_status dti_config_check_block(const struct dti_config_reading *reading,
                                        struct dti_error *reterr)
 {
     const struct dti_layout_ops *const layout = dti_layout_of_method(block->method);
-    struct dti_quant_hint hint;
     const bool compressed = strncasecmp(block->method, "compressed", 10) == 0;
     if (!layout && !is_one_of(block->method, methods))
         return fail_word(reading, "quant_method", block->method, reterr);
-    if (!is_one_of(block->algorithm, algorithms) &&
-        !dti_config_algorithm(block->algorithm, block->group_size, &hint))
+    if (!dti_config_knows_algorithm(block->algorithm))
         return fail_word(reading, "quant_algo", block->algorithm, reterr);
     if (compressed && !block->grouped)
         return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,

@@ -7,7 +7,7 @@
  *   X.weight_scale                     and that JSON in the metadata: _quantization_metadata
  *
  * Formats are what kernels take: nvfp4 has the first of two codes in the highest bits, and both
- * nvfp4 and mxfp8 have scales in tiles; ModelOpt's tensors have the same names and, often, shapes.
+ * nvfp4 and mxfp8 have scales in tiles; other tensors have the same names and, often, shapes.
  * Sources: ComfyUI (comfy/utils.py, comfy/ops.py), comfy-kitchen 0.2.40. */
 #include "files/dequant/dequant_layouts.h"
 

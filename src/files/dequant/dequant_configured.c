@@ -118,13 +118,7 @@ enum dti_dequant_said dti_dequant_said(struct dti_file_dequant *dequant,
 const char *dti_dequant_scale_name(const struct dti_quant_config *config,
                                    const struct dti_quant_module *module, int class)
 {
-    static const struct {
-        const char *method, *scale;
-    } methods[] = {{"compressed", ".weight_scale"},
-                   {"modelopt", ".weight_scale"},
-                   {"fbgemm_fp8", ".weight_scale"},
-                   {"quark", ".weight_scale"},
-                   {"bitnet", ".weight_scale"}};
+    const struct dti_layout_ops *const layout = dti_layout_of_method(config->method);
     if (strcmp(config->method, "fp8") == 0)
         return class != DTI_CODES_FP8 ? NULL
                : module->count > 0 && module->hints[0].strategy == DTI_STRATEGY_BLOCK
@@ -134,10 +128,8 @@ const char *dti_dequant_scale_name(const struct dti_quant_config *config,
         return class == DTI_CODES_INT8    ? ".SCB"
                : class == DTI_CODES_UINT8 ? ".weight.quant_state.*"
                                           : NULL;
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        if (strncmp(config->method, methods[i].method, strlen(methods[i].method)) == 0)
-            return methods[i].scale;
-    }
+    if (layout && layout->scale)
+        return layout->scale;
     return config->method[0] == '\0' && module->count > 0 ? ".weight_scale" : NULL;
 }
 

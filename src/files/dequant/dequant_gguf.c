@@ -4,6 +4,7 @@
  * finds them, and reads their numbers. */
 #include "files/dequant/dequant_parts.h"
 #include "files/dequant/dequant_piece.h"
+#include "files/stored/layouts.h"
 
 bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor)
 {
@@ -51,6 +52,8 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
     return ret->how.scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
+const struct dti_layout_ops dti_layout_gguf = {.name = "gguf"};
+
 enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
                                  struct dti_dequant_found *ret, struct dti_error *reterr)
 {
@@ -59,7 +62,7 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
     struct dti_dequant_tensor *const how = &ret->how;
     ret->shown = *tensor;
     ret->form = (struct dti_dequant_form){.dtype = tensor->gguf->word,
-                                          .layout = "gguf",
+                                          .layout = dti_layout_gguf.name,
                                           .per = DTI_PER_GROUP,
                                           .axis = tensor->rank > 0 ? tensor->rank - 1 : 0,
                                           .group = {0, tensor->gguf->group},

@@ -12,7 +12,7 @@ static size_t stem_of(const struct dti_layout_ops *layout, const struct dti_tens
 
 static bool is_called(const struct dti_layout_ops *layout, const struct dti_tensor *tensor)
 {
-    return tensor->format && !tensor->refusal &&
+    return layout->codes && tensor->format && !tensor->refusal &&
            (layout->dtype == DTI_NONE ? dti_may_be_codes(tensor)
                                       : tensor->format->id == layout->dtype) &&
            dti_quant_name_ends(tensor->name, tensor->name_length, layout->codes);
@@ -223,10 +223,23 @@ bool dti_layouts_orphan(const struct dti_quant_names *names, size_t at, const ch
             if (dti_quant_names_find(names, tensor->name, tensor->name_length - strlen(suffix),
                                      (*row)->codes, &codes))
                 return false;
-            if (!missing && (suffix[0] == '.' || dti_may_be_codes(tensor)))
+            if (suffix[0] == '.' || dti_may_be_codes(tensor)) /* of several, the last */
                 missing = (*row)->codes;
         }
     }
     *ret_codes = missing;
     return missing != NULL;
+}
+
+enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
+                                     const struct dti_dequant_group *group,
+                                     const struct dti_quant_hint *hint,
+                                     struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    const struct dti_dequant_knowledge known = {
+        .hints = hint, .count = 1, .source = group->layout_read->name};
+    const enum dti_status status = dti_dequant_match(dequant, &known, group, ret, reterr);
+    if (status == DTI_OK)
+        ret->form.layout = group->layout_read->name;
+    return status;
 }

@@ -52,16 +52,15 @@ enum dti_status dti_dequant_set_blocks(struct dti_file_dequant *dequant,
 enum dti_status dti_dequant_set_unsigned(struct dti_file_dequant *dequant,
                                          const struct dti_dequant_group *group, unsigned bits,
                                          struct dti_dequant_found *ret, struct dti_error *reterr);
-/* dequant_scaled.c: rows of codes and scales as in the table of layouts that are written; the hint
+/* Rows of codes and scales as in the table of layouts that are written; the hint
  * is all that is known besides. */
 enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
                                      const struct dti_dequant_group *group,
                                      const struct dti_quant_hint *hint,
                                      struct dti_dequant_found *ret, struct dti_error *reterr);
-/* dequant_mlx.c: the value of a metadata entry, where the shapes of affine codes and scales leave
- * width and length open, as they usually do. Its key: DTI_QUANT_KEY and the name of the numbers. */
+/* The value of a metadata entry about a tensor whose parts leave something open; its key:
+ * DTI_QUANT_KEY and the name of the numbers. */
 enum { DTI_MLX_TOLD_SIZE = 40 };
-void dti_mlx_tell(unsigned bits, uint64_t length, char ret[DTI_MLX_TOLD_SIZE]);
 /* dequant_tiled.c: a matrix of blocks with scales in tiles, and a tensor scale that is a factor, if
  * there is one; order: of codes of less than 8 bits. */
 enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
@@ -69,5 +68,16 @@ enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
                                       const struct dti_block_format *block,
                                       enum dti_block_order order, struct dti_dequant_found *ret,
                                       struct dti_error *reterr);
+
+/* dequant_shared_rows.c: bytes hold codes of several rows of a matrix; row_step, the length of
+ * groups and what numbers are is still to be set. */
+enum dti_status dti_dequant_set_rows(struct dti_file_dequant *dequant,
+                                     const struct dti_dequant_group *group, unsigned bits,
+                                     struct dti_dequant_found *ret, struct dti_error *reterr);
+
+static inline bool dti_dequant_is_float_scale(const struct dti_format *format)
+{
+    return format->id == DTI_FP32 || format->id == DTI_FP16 || format->id == DTI_BF16;
+}
 
 #endif

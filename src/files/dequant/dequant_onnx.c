@@ -366,9 +366,7 @@ static enum dti_status match_onnx(struct dti_file_dequant *dequant,
     return status;
 }
 
-/* Not found by names. */
-static const struct dti_layout_ops onnx_layout = {
-    .name = "onnx", .codes = "", .numbers = "", .sure = true, .match = match_onnx};
+const struct dti_layout_ops dti_layout_onnx = {.name = "onnx", .match = match_onnx};
 
 enum dti_status dti_dequant_onnx(struct dti_file_dequant *dequant, size_t at,
                                  struct dti_dequant_found **ret, struct dti_error *reterr)
@@ -378,7 +376,7 @@ enum dti_status dti_dequant_onnx(struct dti_file_dequant *dequant, size_t at,
     struct dti_dequant_group group = {.name = tensor->name,
                                       .name_length = tensor->name_length,
                                       .at = at,
-                                      .layout_read = &onnx_layout,
+                                      .layout_read = &dti_layout_onnx,
                                       .view = dequant};
     if (tensor->scales_activations && dequant->states[at] < DTI_DEQUANT_KEPT)
         dequant->states[at] = DTI_DEQUANT_KEPT;

@@ -124,10 +124,6 @@ enum dti_status dti_dequant_words(const struct dti_dequant_tensor *tensor,
  * bytes each; columns is a multiple of 8. And n codes, one a byte, become one. */
 void dti_lanes_of_words(unsigned char *rows, const unsigned char *words, size_t columns);
 void dti_lanes_pack(unsigned char *words, const unsigned char *codes, size_t n);
-/* The codes of n elements of a row, one a byte in scratch->codes, of matrices that are stored as
- * they are shown and are not DTI_CODES_ALONG. */
-enum dti_status dti_dequant_pick(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
-                                 struct dti_dequant_scratch *scratch, struct dti_error *reterr);
 /* dequant_words.c: the codes of n elements, in the order in which they are stored, within a row
  * unless dti_dequant_is_flat(), a container each; *ret_codes points at the first of them, maybe in
  * the view. */

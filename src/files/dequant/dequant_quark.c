@@ -215,4 +215,5 @@ const struct dti_layout_ops dti_layout_quark = {
     .fits = is_quark,
     .match = match,
     .methods = {"quark"},
+    .scale = ".weight_scale",
 };

@@ -223,18 +223,18 @@ static bool is_told(const struct whole *whole, const char *name, size_t length)
     return dti_name_order_find(&whole->dequant->metadata, buffer, key + length, &at);
 }
 
-/* compressed-tensors and ModelOpt always store the scale of a whole nvfp4 tensor; a file that
- * neither a configuration nor a sibling makes one of theirs may do without. */
+/* Some layouts always store the scale of a whole nvfp4 tensor; a file that neither a configuration
+ * nor a sibling makes one of theirs may do without. */
 static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct dti_error *reterr)
 {
     const struct dti_dequant_found *const found = whole->found[at];
     const struct dti_tensor *const codes = &whole->dequant->container->tensors[at];
+    const struct dti_layout_ops *layout = NULL;
     struct dti_quant_module module;
     char why[DTI_QUOTE_SIZE + 64];
     if (!found || found->form.tensor_scale || !found->how.block ||
         found->how.block->family != DTI_BLOCKS_NV ||
-        (strcmp(found->form.layout, "compressed-tensors") != 0 &&
-         strcmp(found->form.layout, "modelopt") != 0) ||
+        !(layout = dti_layout_called(found->form.layout)) || !layout->tensor_scales ||
         is_told(whole, found->shown.name, found->shown.name_length))
         return DTI_OK;
     const bool packed = codes->name_length > found->shown.name_length;

@@ -260,8 +260,10 @@ static enum dti_status pick_row(const struct dti_dequant_tensor *tensor, uint64_
     return status;
 }
 
-enum dti_status dti_dequant_pick(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
-                                 struct dti_dequant_scratch *scratch, struct dti_error *reterr)
+/* The codes of n elements of a row, one a byte in scratch->codes, of matrices that are stored as
+ * they are shown and are not DTI_CODES_ALONG. */
+static enum dti_status pick(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
+                            struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
     const uint64_t row = first / tensor->columns, column = first % tensor->columns;
     const enum dti_status status = tensor->arrangement == DTI_CODES_ROWS
@@ -289,7 +291,7 @@ enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint6
     const bool packed = tensor->method->unpack != NULL, flat = dti_dequant_is_flat(tensor);
     if (tensor->arrangement != DTI_CODES_ALONG) {
         *ret_codes = scratch->codes;
-        return dti_dequant_pick(tensor, first, n, scratch, reterr);
+        return pick(tensor, first, n, scratch, reterr);
     }
     const unsigned container = dti_dequant_code_bytes(tensor);
     const unsigned bits = packed ? tensor->bits : 8 * container;

@@ -25,6 +25,7 @@
 
 #include "dtinfo/checked.h"
 #include "dtinfo/little_endian.h"
+#include "files/config/quant_config_block.h"
 #include "files/transcode/transcode_grouped.h"
 
 struct shape {
@@ -495,39 +496,6 @@ static enum dti_status refuse_fast(struct dti_file_dequant *dequant,
                               "only gemm is read");
 }
 
-#define PARTS(bits)                                                                          \
-    .codes = ".qweight", .numbers = ".weight", .dtype = DTI_INT##bits, .sure = (bits) == 32, \
-    .suffix = {[DTI_PART_SCALE] = ".scales",                                                 \
-               [DTI_PART_ZERO_POINT] = ".qzeros",                                            \
-               [DTI_PART_ORDER] = ".g_idx"}
-
-const struct dti_layout_ops dti_layout_gptq = {
-    .name = "gptq",
-    .variant = "gptq_v2", /* zero points as they are */
-    PARTS(32),
-    .fits = is_gptq,
-    .match = match_gptq,
-    .methods = {"gptq", "gptq_marlin"},
-    .config_file = "quantize_config.json", /* AutoGPTQ's */
-    .packings = {{"auto_round:auto_gptq", "gptq"},
-                 {"auto_round:gptqmodel", "gptq_v2"}, /* zero points as they are */
-                 {"auto_round", "gptq_v2"}},
-    .grouped = true,
-    .one_scheme = true,
-};
-const struct dti_layout_ops dti_layout_awq = {
-    .name = "awq",
-    PARTS(32),
-    .fits = is_awq,
-    .match = match_awq,
-    .methods = {"awq", "awq_marlin"},
-    .config_file = "quant_config.json", /* that of old versions of AutoAWQ */
-    .packings = {{"auto_round:auto_awq", "gemm"}},
-    .grouped = true,
-    .one_scheme = true,
-};
-const struct dti_layout_ops dti_layout_awq_fast = {.name = "awq", PARTS(16), .match = refuse_fast};
-
 /* Written. */
 static enum dti_status check_matrix(const struct dti_grouped *grouped, struct dti_error *reterr)
 {
@@ -589,9 +557,8 @@ static enum dti_status plan_transposed(const struct dti_transcode_target *target
                                        struct dti_pool *pool, struct dti_dequant_found *found,
                                        struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    const bool awq = target == &dti_target_awq;
-    const unsigned less = target == &dti_target_gptq; /* subtracted from zero points */
-    const struct dti_grouped_wants wants = {.no_zero_point = less > 0};
+    const bool awq = target->lanes;
+    const struct dti_grouped_wants wants = {.no_zero_point = target->less > 0};
     struct dti_grouped *grouped = NULL;
     enum dti_status status = dti_grouped_begin(
         pool, found, target->name, awq ? check_awq : check_gptq, &wants, ret, &grouped, reterr);
@@ -608,7 +575,7 @@ static enum dti_status plan_transposed(const struct dti_transcode_target *target
         return status;
     part = dti_grouped_add(ret, grouped, ".qzeros", DTI_INT32, groups, row_words);
     status = dti_grouped_values(pool, grouped, awq ? DTI_GROUP_ZEROS_LANES : DTI_GROUP_ZEROS_ALONG,
-                                true, less, part, reterr);
+                                true, target->less, part, reterr);
     if (status != DTI_OK)
         return status;
     part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, groups, rows);
@@ -696,9 +663,48 @@ static void config_awq(const struct dti_transcode_target *target,
     dti_buffer_puts(ret, "\n}");
 }
 
-const struct dti_transcode_target dti_target_gptq = {
-    .name = "gptq", .plan = plan_transposed, .config = config_gptq};
-const struct dti_transcode_target dti_target_gptq_v2 = {
-    .name = "gptq_v2", .plan = plan_transposed, .config = config_gptq};
-const struct dti_transcode_target dti_target_awq = {
-    .name = "awq", .plan = plan_transposed, .config = config_awq};
+#define INTEGERS(name_) .name = name_, .takes = DTI_TAKES_INTEGERS
+static const struct dti_transcode_target to_gptq = {INTEGERS("gptq"), .less = 1,
+                                                    .plan = plan_transposed, .config = config_gptq};
+/* Zero points as they are: what its loaders need where one of them is 0. */
+static const struct dti_transcode_target to_gptq_v2 = {INTEGERS("gptq_v2"), .plan = plan_transposed,
+                                                       .config = config_gptq};
+static const struct dti_transcode_target to_awq = {INTEGERS("awq"), .lanes = true,
+                                                   .plan = plan_transposed, .config = config_awq};
+
+#define PARTS(bits)                                                                          \
+    .codes = ".qweight", .numbers = ".weight", .dtype = DTI_INT##bits, .sure = (bits) == 32, \
+    .suffix = {[DTI_PART_SCALE] = ".scales",                                                 \
+               [DTI_PART_ZERO_POINT] = ".qzeros",                                            \
+               [DTI_PART_ORDER] = ".g_idx"}
+
+const struct dti_layout_ops dti_layout_gptq = {
+    .name = "gptq",
+    .variant = "gptq_v2", /* zero points as they are */
+    PARTS(32),
+    .fits = is_gptq,
+    .match = match_gptq,
+    .methods = {"gptq", "gptq_marlin"},
+    .config_file = "quantize_config.json", /* AutoGPTQ's */
+    .packings = {{"auto_round:auto_gptq", "gptq"},
+                 {"auto_round:gptqmodel", "gptq_v2"}, /* zero points as they are */
+                 {"auto_round", "gptq_v2"}},
+    .grouped = true,
+    .one_scheme = 1,
+    .targets = {&to_gptq, &to_gptq_v2},
+};
+const struct dti_layout_ops dti_layout_awq = {
+    .name = "awq",
+    PARTS(32),
+    .fits = is_awq,
+    .match = match_awq,
+    .methods = {"awq", "awq_marlin"},
+    .config_file = "quant_config.json", /* that of old versions of AutoAWQ */
+    .packings = {{"auto_round:auto_awq", "gemm"}},
+    .grouped = true,
+    .one_scheme = 1,
+    .ignored = {DTI_LIST_NOT_CONVERTED},
+    .ignored_as = DTI_MODULE_PART | DTI_MODULE_END,
+    .targets = {&to_awq},
+};
+const struct dti_layout_ops dti_layout_awq_fast = {.name = "awq", PARTS(16), .match = refuse_fast};

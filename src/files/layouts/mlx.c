@@ -58,7 +58,9 @@ static bool is_width(unsigned bits)
     return bits >= 1 && bits <= BITS_MAX && bits != 7;
 }
 
-void dti_mlx_tell(unsigned bits, uint64_t length, char ret[DTI_MLX_TOLD_SIZE])
+/* The value of a metadata entry, where the shapes of affine codes and scales leave width and length
+ * open, as they usually do. */
+static void tell(unsigned bits, uint64_t length, char ret[DTI_MLX_TOLD_SIZE])
 {
     (void)snprintf(ret, DTI_MLX_TOLD_SIZE, "affine %u %llu", bits, (unsigned long long)length);
 }
@@ -71,7 +73,7 @@ static struct mlx_scheme told_of(struct dti_file_dequant *dequant,
     char text[DTI_MLX_TOLD_SIZE];
     for (unsigned bits = 1; bits <= BITS_MAX && entry; bits++) {
         for (unsigned i = 0; i < GROUP_LENGTHS; i++) {
-            dti_mlx_tell(bits, group_lengths[i], text);
+            tell(bits, group_lengths[i], text);
             if (is_width(bits) && entry->value_length == strlen(text) &&
                 memcmp(entry->value, text, entry->value_length) == 0)
                 return (struct mlx_scheme){.bits = bits, .group = group_lengths[i]};
@@ -336,19 +338,6 @@ static enum dti_status match_mlx(struct dti_file_dequant *dequant,
                               tensor.scales->format->name);
 }
 
-const struct dti_layout_ops dti_layout_mlx = {
-    .name = "mlx",
-    .codes = ".weight",
-    .numbers = ".weight",
-    .dtype = DTI_UINT32,
-    .sure = true,
-    .suffix = {[DTI_PART_SCALE] = ".scales",
-               [DTI_PART_BIAS] = ".biases",
-               [DTI_PART_TENSOR_SCALE] = ".global_scale"},
-    .fits = is_mlx,
-    .match = match_mlx,
-};
-
 /* Written: weight [N, K bits / 32], scales [N, G], biases [N, G]. */
 static enum dti_status check_mlx(const struct dti_grouped *grouped, struct dti_error *reterr)
 {
@@ -379,7 +368,7 @@ static enum dti_status plan_mlx(const struct dti_transcode_target *target, struc
     if (status != DTI_OK)
         return status;
     const uint64_t rows = grouped->height, groups = grouped->groups;
-    dti_mlx_tell(grouped->bits, grouped->length, ret->told);
+    tell(grouped->bits, grouped->length, ret->told);
     struct dti_transcode_part *part = dti_grouped_add(ret, grouped, ".weight", DTI_UINT32, rows,
                                                       grouped->columns / 32 * grouped->bits);
     status = dti_grouped_codes(pool, grouped, DTI_ORDER_ALONG, false, part, reterr);
@@ -420,5 +409,19 @@ static void config_mlx(const struct dti_transcode_target *target,
     dti_buffer_puts(ret, "\n}");
 }
 
-const struct dti_transcode_target dti_target_mlx = {
-    .name = "mlx", .plan = plan_mlx, .config = config_mlx};
+static const struct dti_transcode_target to_mlx = {
+    .name = "mlx", .takes = DTI_TAKES_INTEGERS, .plan = plan_mlx, .config = config_mlx};
+
+const struct dti_layout_ops dti_layout_mlx = {
+    .name = "mlx",
+    .codes = ".weight",
+    .numbers = ".weight",
+    .dtype = DTI_UINT32,
+    .sure = true,
+    .suffix = {[DTI_PART_SCALE] = ".scales",
+               [DTI_PART_BIAS] = ".biases",
+               [DTI_PART_TENSOR_SCALE] = ".global_scale"},
+    .fits = is_mlx,
+    .match = match_mlx,
+    .targets = {&to_mlx},
+};

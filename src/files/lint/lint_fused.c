@@ -13,13 +13,11 @@
 /* Methods of which loaders need one scheme for all parts. */
 static bool is_strict(const struct dti_file_dequant *dequant)
 {
-    static const char *const methods[] = {"compressed-tensors", "compressed_tensors", "modelopt",
-                                          "fp8"};
     const char *const method = dequant->config.method;
     const struct dti_layout_ops *const layout = dti_layout_of_method(method);
-    bool strict = layout && layout->one_scheme && strcmp(method, layout->methods[0]) == 0;
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        strict |= strcmp(method, methods[i]) == 0;
+    bool strict = false;
+    for (unsigned i = 0; layout && i < layout->one_scheme; i++)
+        strict |= strcmp(method, layout->methods[i]) == 0;
     return strict && dequant->has_config && dequant->config.file;
 }
 

@@ -33,10 +33,10 @@ static bool is_of_tensors(const char *name)
 /* They say how tensors were quantized that are others now. */
 static bool is_other_config(const char *name)
 {
-    bool of_layout = false;
+    bool is = false;
     for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++)
-        of_layout |= (*row)->config_file && strcmp(name, (*row)->config_file) == 0;
-    return of_layout || strcmp(name, "hf_quant_config.json") == 0;
+        is |= (*row)->config_file && strcmp(name, (*row)->config_file) == 0;
+    return is;
 }
 
 struct companions {

@@ -3,6 +3,7 @@
  * The quantization_config that loaders need for the tensors of a rewrite. */
 #include "files/config/quant_config_forms.h"
 #include "files/rewrite/model_folder.h"
+#include "files/stored/layouts.h"
 #include "files/stored/quant_names.h"
 
 static const char weight[] = ".weight";
@@ -69,23 +70,15 @@ static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_
 {
     const struct dti_quantize_recipe *const recipe = &rewrite->request.quantize;
     const struct dti_quant_row *const row = rewrite->row;
-    const char *const algorithm = dti_config_modelopt_algorithm(row->block, false);
-    if (recipe->layout == DTI_LAYOUT_BITSANDBYTES) {
-        dti_config_put_bitsandbytes(ret, row->block->id == DTI_BLOCK_NF4 ? "nf4" : "fp4",
-                                    recipe->scheme.nested, kept);
-    } else if (!is_usual(rewrite)) {
+    const struct dti_config_form form = form_of(rewrite);
+    const bool flat = dti_quant_is_flat(row);
+    if (!flat && !is_usual(rewrite))
         *ret_why = "loaders have channels along axis 0 and groups along the last axis";
-    } else if (recipe->high && row->packing == DTI_QUANT_BITS) {
+    else if (!flat && recipe->high && row->packing == DTI_QUANT_BITS)
         *ret_why = "loaders have the first code in the lowest bits";
-    } else if (recipe->layout == DTI_LAYOUT_MODELOPT && algorithm) {
-        dti_config_put_modelopt(ret, algorithm, row->block->length, kept);
-    } else if (recipe->layout == DTI_LAYOUT_COMPRESSED_TENSORS &&
-               dti_config_format(row->block, row->number)) {
-        const struct dti_config_group all = {.form = form_of(rewrite)};
-        dti_config_put_compressed(ret, &all, 1, kept);
-    } else {
+    else if (!dti_layout_called(dti_quant_layout_name(recipe->layout))
+                  ->config(row, &form, recipe->scheme.nested, kept, ret))
         *ret_why = "no loader is known for this dtype in this layout";
-    }
 }
 
 enum dti_status dti_quant_config_write(const struct dti_rewrite *rewrite, struct dti_buffer *ret,

@@ -23,40 +23,21 @@ const struct dti_layout_ops *dti_layout_of_method(const char *method)
     return NULL;
 }
 
-/* Names of layouts, some of them several times; *ret_end: the index is beyond the last. */
-static const char *any_name(size_t index, bool *ret_end)
+const struct dti_layout_ops *dti_layout_called(const char *name)
 {
-    /* Of floats with scales beside them, and of formats that have layouts of their own. */
-    static const char *const others[] = {"scale_inv", "scale", "gguf", "onnx"};
-    *ret_end = false;
-    if (index < DTI_LAYOUT_COUNT)
-        return dti_quant_layout_name((enum dti_quant_layout)index);
-    index -= DTI_LAYOUT_COUNT;
-    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++, index -= 2) {
-        if (index < 2)
-            return index == 0 ? (*row)->name : (*row)->variant;
-    }
-    *ret_end = index >= sizeof others / sizeof *others;
-    return *ret_end ? NULL : others[index];
+    const struct dti_layout_ops *const *row = dti_layouts;
+    while (*row && strcmp((*row)->name, name) != 0)
+        row++;
+    return *row;
 }
 
-static bool is_new(size_t index, const char *name)
+const char *dti_layout_name(size_t index)
 {
-    bool end;
-    for (size_t i = 0; name && i < index; i++) {
-        const char *const other = any_name(i, &end);
-        if (other && strcmp(other, name) == 0)
-            return false;
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
+        if (dti_layout_called((*row)->name) == *row && index-- == 0)
+            return (*row)->name;
+        if ((*row)->variant && index-- == 0)
+            return (*row)->variant;
     }
-    return name != NULL;
-}
-
-const char *dti_stored_layout_name(size_t index)
-{
-    bool end;
-    for (size_t i = 0;; i++) {
-        const char *const name = any_name(i, &end);
-        if (end || (is_new(i, name) && index-- == 0))
-            return name;
-    }
+    return NULL;
 }

@@ -33,12 +33,14 @@ const size_t dti_quant_row_count = sizeof dti_quant_rows / sizeof dti_quant_rows
 
 static const struct {
     const char *name, *packed;
+    bool bare;
     const char *suffix[DTI_PART_COUNT];
 } layouts[] = {
-#define QUANT_LAYOUT(id, name_text, codes, packed_text, scale, zero_point, tensor_scale, shape, \
-                     map, nested_scale, nested_map)                                             \
-    {name_text,                                                                                 \
-     packed_text,                                                                               \
+#define QUANT_LAYOUT(id, name_text, bare, codes, packed_text, scale, zero_point, tensor_scale, \
+                     shape, map, nested_scale, nested_map)                                     \
+    {name_text,                                                                                \
+     packed_text,                                                                              \
+     bare,                                                                                     \
      {codes, scale, zero_point, tensor_scale, shape, map, nested_scale, nested_map}},
 #include "dtinfo/quant_layouts.def"
 #undef QUANT_LAYOUT
@@ -151,7 +153,7 @@ static enum dti_status shape_scale(const struct dti_quant_stored *stored,
                                    struct dti_quant_part_shape *codes,
                                    struct dti_quant_part_shape *scale, struct dti_error *reterr)
 {
-    const bool bare = stored->row->layout == DTI_LAYOUT_MODELOPT;
+    const bool bare = layouts[stored->row->layout].bare;
     switch (stored->per) {
     case DTI_PER_TENSOR:
         scale->rank = bare ? 0 : 1;
@@ -160,8 +162,8 @@ static enum dti_status shape_scale(const struct dti_quant_stored *stored,
     case DTI_PER_CHANNEL:
         if (bare && stored->axis != 0)
             return dti_fail(reterr, DTI_WRONG_KIND,
-                            "has channels along axis %u; modelopt supports only axis 0",
-                            stored->axis);
+                            "has channels along axis %u; %s supports only axis 0", stored->axis,
+                            dti_quant_layout_name(stored->row->layout));
         for (unsigned i = 0; i < stored->rank; i++)
             scale->shape[i] = i == stored->axis ? stored->shape[i] : 1;
         scale->rank = bare ? 1 : stored->rank;
@@ -229,7 +231,7 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
         parts[DTI_PART_TENSOR_SCALE] =
             (struct dti_quant_part_shape){.there = true,
                                           .dtype = DTI_FP32,
-                                          .rank = row->layout == DTI_LAYOUT_MODELOPT ? 0 : 1,
+                                          .rank = layouts[row->layout].bare ? 0 : 1,
                                           .shape = {1}};
     if (padded || row->packing == DTI_QUANT_WORDS) {
         if (!dti_quant_suffix(row, DTI_PART_SHAPE))

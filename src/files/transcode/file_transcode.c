@@ -12,32 +12,38 @@
 #include "dtinfo/new_files.h"
 #include "files/transcode/transcode_view.h"
 
-const struct dti_transcode_target dti_target_none = {.plan = NULL};
-
-static const struct layout_row {
-    const char *name;
-    const struct dti_transcode_target *blocks, *nvfp4, *words;
-} layouts[DTI_TRANSCODE_COUNT] = {
-#define TRANSCODE_LAYOUT(id, name_, blocks_, nvfp4_, words_, help_) \
-    [DTI_TRANSCODE_##                                               \
-        id] = {name_, &dti_target_##blocks_, &dti_target_##nvfp4_, &dti_target_##words_},
+static const char *const names[DTI_TRANSCODE_COUNT] = {
+#define TRANSCODE_LAYOUT(id, name, help) [DTI_TRANSCODE_##id] = name,
 #include "dtinfo/transcode_layouts.def"
 #undef TRANSCODE_LAYOUT
 };
 
 const char *dti_transcode_layout_name(enum dti_transcode_layout layout)
 {
-    return layouts[layout].name;
+    return names[layout];
+}
+
+/* NULL: there is none. */
+static const struct dti_transcode_target *target_of(enum dti_transcode_layout layout,
+                                                    enum dti_transcode_takes takes)
+{
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
+        for (const struct dti_transcode_target *const *of = (*row)->targets; *of; of++) {
+            if ((*of)->takes == takes && strcmp((*of)->name, names[layout]) == 0)
+                return *of;
+        }
+    }
+    return NULL;
 }
 
 bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout)
 {
-    return layouts[layout].nvfp4->plan != NULL;
+    return target_of(layout, DTI_TAKES_FOR_NVFP4) != NULL;
 }
 
 bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout)
 {
-    return layouts[layout].words->plan != NULL;
+    return target_of(layout, DTI_TAKES_INTEGERS) != NULL;
 }
 
 /* The target of a tensor, by its codes. */
@@ -46,18 +52,20 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                    const struct dti_transcode_target **ret,
                                    struct dti_error *reterr)
 {
-    const struct layout_row *const row = &layouts[transcode->request.layout];
+    const enum dti_transcode_layout layout = transcode->request.layout;
     const bool blocks = found->how.block || dti_format_is_float(&found->how.affine.code);
-    *ret = !blocks ? row->words : transcode->request.nvfp4 ? row->nvfp4 : row->blocks;
-    if (blocks && found->how.matrix > 0 && !(*ret)->stacks)
+    *ret = target_of(layout, !blocks                    ? DTI_TAKES_INTEGERS
+                             : transcode->request.nvfp4 ? DTI_TAKES_FOR_NVFP4
+                                                        : DTI_TAKES_BLOCKS);
+    if (blocks && found->how.matrix > 0 && !(*ret && (*ret)->experts))
         return dti_transcode_refuse(found, reterr,
                                     "it is a stack of experts of %s, stored transposed; no program "
                                     "that reads %s has such experts",
-                                    found->form.layout, row->name);
-    if ((*ret)->plan)
+                                    found->form.layout, names[layout]);
+    if (*ret)
         return DTI_OK;
     return dti_transcode_refuse(found, reterr, "it is %s of %s, which cannot be translated to %s",
-                                found->form.dtype, found->form.layout, row->name);
+                                found->form.dtype, found->form.layout, names[layout]);
 }
 
 /* One tensor of the view for a part, and what it needs later. */
@@ -132,13 +140,12 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
 {
     struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
     struct dti_transcode_input *const input = &transcode->inputs[origin];
-    const enum dti_transcode_layout layout = transcode->request.layout;
+    const struct dti_transcode_target *const target =
+        target_of(transcode->request.layout, DTI_TAKES_FOR_NVFP4);
     dti_transcode_find_input(transcode->dequant, found, input);
     const bool nvfp4 =
         transcode->request.nvfp4 || (found->how.block && found->how.block->id == DTI_BLOCK_NVFP4);
-    const bool divides = layout == DTI_TRANSCODE_COMPRESSED_TENSORS;
-    if (!nvfp4 || input->divides == divides ||
-        (layout != DTI_TRANSCODE_COMPRESSED_TENSORS && layout != DTI_TRANSCODE_MODELOPT))
+    if (!nvfp4 || !target || input->divides == (target->form != NULL))
         input->there = false;
     if (input->there)
         transcode->replaced[input->tensor] = 1;

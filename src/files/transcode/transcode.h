@@ -36,11 +36,18 @@ struct dti_transcoded {
                                    */
 };
 
+/* What a target takes: floats and blocks, the same where mxfp4 becomes nvfp4, integers with groups.
+ */
+enum dti_transcode_takes { DTI_TAKES_BLOCKS, DTI_TAKES_FOR_NVFP4, DTI_TAKES_INTEGERS };
+
 /* A target layout. Rows share functions: plan() and config() are given the row that they stand in.
  */
 struct dti_transcode_target {
-    const char *name; /* of the layout */
-    bool stacks;      /* it has stacks of matrices that are stored transposed */
+    const char *name; /* as in transcode_layouts.def */
+    enum dti_transcode_takes takes;
+    bool experts;  /* stacks of matrices that are stored transposed are read */
+    bool lanes;    /* words have columns of eight rows, in AWQ's order */
+    unsigned less; /* subtracted from zero points */
     /* Fills all of *ret from a tensor of the source, whose numbers have rank and shape of
      * found->shown. Reads scales where the verdict needs them, codes only if it must. Fails with
      * DTI_WRONG_KIND where the layout cannot hold the codes and scales: the message names the
@@ -59,12 +66,10 @@ struct dti_transcode_target {
      * group of its configuration; false: there is no description. NULL: there is config(). */
     bool (*form)(const struct dti_dequant_found *found, struct dti_config_form *ret);
 };
-/* By their names in the table: transcode_blocks.c has floats and blocks, whose codes are bytes or
- * nibbles (..._nvfp4 make nvfp4 of mxfp4), layouts/ the others. `none` has no plan(). */
-#define TRANSCODE_LAYOUT(id, name, blocks, nvfp4, words, help)                        \
-    extern const struct dti_transcode_target dti_target_##blocks, dti_target_##nvfp4, \
-        dti_target_##words;
-#include "dtinfo/transcode_layouts.def"
-#undef TRANSCODE_LAYOUT
+/* transcode_gpt_oss.c */
+extern const struct dti_transcode_target dti_target_gpt_oss;
+/* transcode_blocks.c, transcode_compressed_words.c */
+extern const struct dti_transcode_target dti_target_compressed_blocks, dti_target_compressed_nvfp4;
+extern const struct dti_transcode_target dti_target_compressed_words;
 
 #endif

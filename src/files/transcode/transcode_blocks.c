@@ -8,12 +8,12 @@
  *                       X_packed U8 [N, K/2]   X_scale U8 [N, K/32]
  *                       X F8_E4M3 [N, K]       X_scale U8 [N, K/32]
  *                       X F8_E4M3 [N, K]       X_scale of any float: [1], [N, 1], [N/n, K/k]
- *   modelopt            X U8 [N, K/2]          X_scale F8_E4M3 [N, K/16]    X_scale_2 F32 [],
+ *   others              X U8 [N, K/2]          X_scale F8_E4M3 [N, K/16]    X_scale_2 F32 [],
  *                                                                           a factor
  *                       X U8 [N, K/2]          X_scale U8 [N, K/32]
  *                       X F8_E4M3 [N, K]       X_scale U8 [N, K/32], or F32 []
  *
- * Sources: compressed-tensors 0.20, ModelOpt 0.47. */
+ * Source: compressed-tensors 0.20. */
 #include <math.h>
 #include <string.h>
 
@@ -177,7 +177,7 @@ static enum dti_status refuse_blocks(const struct dti_dequant_found *found, cons
         found->form.dtype, found->form.layout, layout);
 }
 
-/* Blocks for compressed-tensors, whose tensor scale divides, or for modelopt. */
+/* Blocks for compressed-tensors, whose tensor scale divides, or for others. */
 static enum dti_status add_all_blocks(const struct dti_transcode_target *target,
                                       struct dti_pool *pool, struct dti_dequant_found *found,
                                       struct dti_transcoded *ret, struct dti_error *reterr)
@@ -191,9 +191,9 @@ static enum dti_status add_all_blocks(const struct dti_transcode_target *target,
                : status;
 }
 
-static enum dti_status plan_nvfp4(const struct dti_transcode_target *target, struct dti_pool *pool,
-                                  struct dti_dequant_found *found, struct dti_transcoded *ret,
-                                  struct dti_error *reterr)
+enum dti_status dti_transcode_to_nvfp4(const struct dti_transcode_target *target,
+                                       struct dti_pool *pool, struct dti_dequant_found *found,
+                                       struct dti_transcoded *ret, struct dti_error *reterr)
 {
     const bool compressed = target->form != NULL;
     dti_transcode_begin(found, ret);
@@ -205,15 +205,15 @@ static enum dti_status plan_nvfp4(const struct dti_transcode_target *target, str
                                 found->form.dtype);
 }
 
-static enum dti_status plan(const struct dti_transcode_target *target, struct dti_pool *pool,
-                            struct dti_dequant_found *found, struct dti_transcoded *ret,
-                            struct dti_error *reterr)
+enum dti_status dti_transcode_blocks(const struct dti_transcode_target *target,
+                                     struct dti_pool *pool, struct dti_dequant_found *found,
+                                     struct dti_transcoded *ret, struct dti_error *reterr)
 {
     dti_transcode_begin(found, ret);
     if (!dti_transcode_is_fp8(found))
         return add_all_blocks(target, pool, found, ret, reterr);
     return target->form ? dti_transcode_compressed_fp8(pool, found, ret, reterr)
-                        : dti_transcode_modelopt_fp8(pool, found, ret, reterr);
+                        : dti_transcode_whole_fp8(target, pool, found, ret, reterr);
 }
 
 static bool form_compressed(const struct dti_dequant_found *found, struct dti_config_form *ret)
@@ -251,36 +251,9 @@ static bool form_compressed_nvfp4(const struct dti_dequant_found *found,
     return dti_transcode_is_module(found);
 }
 
-/* One algorithm for all; fp8 has scales of activations besides. */
-static void config_modelopt(const struct dti_transcode_target *target,
-                            const struct dti_dequant_found *const *all, size_t count,
-                            const char *kept, struct dti_buffer *ret, const char **ret_why)
-{
-    const bool nvfp4 = target == &dti_target_modelopt_nvfp4, inputs = all[0]->form.input_scale;
-    const struct dti_block_format *const block =
-        nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : all[0]->how.block;
-    const char *const algorithm = dti_config_modelopt_algorithm(block, inputs);
-    for (size_t i = 1; i < count && !nvfp4; i++) {
-        if (all[i]->how.block != block)
-            *ret_why = "the tensors are of several kinds, and modelopt has one algorithm for all";
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (all[i]->form.input_scale != inputs)
-            *ret_why = "only some of the tensors have scales of activations";
-        if (!dti_transcode_is_module(all[i]))
-            *ret_why = "its loaders have no module for some of the tensors";
-    }
-    if (!algorithm)
-        *ret_why = "no loader is known for this dtype in this layout";
-    if (!*ret_why)
-        dti_config_put_modelopt(ret, algorithm, block ? block->length : 0, kept);
-}
-
 const struct dti_transcode_target dti_target_compressed_blocks = {
-    .name = "compressed-tensors", .plan = plan, .form = form_compressed};
-const struct dti_transcode_target dti_target_compressed_nvfp4 = {
-    .name = "compressed-tensors", .plan = plan_nvfp4, .form = form_compressed_nvfp4};
-const struct dti_transcode_target dti_target_modelopt = {
-    .name = "modelopt", .plan = plan, .config = config_modelopt};
-const struct dti_transcode_target dti_target_modelopt_nvfp4 = {
-    .name = "modelopt", .plan = plan_nvfp4, .config = config_modelopt};
+    .name = "compressed-tensors", .plan = dti_transcode_blocks, .form = form_compressed};
+const struct dti_transcode_target dti_target_compressed_nvfp4 = {.name = "compressed-tensors",
+                                                                 .takes = DTI_TAKES_FOR_NVFP4,
+                                                                 .plan = dti_transcode_to_nvfp4,
+                                                                 .form = form_compressed_nvfp4};

@@ -84,14 +84,23 @@ bool dti_transcode_is_module(const struct dti_dequant_found *found);
 
 /* transcode_fp8.c: codes of fp8_e4m3fn with floats as scales, in the order of the file. */
 bool dti_transcode_is_fp8(const struct dti_dequant_found *found);
-/* For compressed-tensors, with scales of any float; for modelopt, with one. */
+/* For compressed-tensors, with scales of any float; for targets that have one, as X_scale []. */
 enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
                                              const struct dti_dequant_found *found,
                                              struct dti_transcoded *ret, struct dti_error *reterr);
-enum dti_status dti_transcode_modelopt_fp8(struct dti_pool *pool,
-                                           const struct dti_dequant_found *found,
-                                           struct dti_transcoded *ret, struct dti_error *reterr);
+enum dti_status dti_transcode_whole_fp8(const struct dti_transcode_target *target,
+                                        struct dti_pool *pool,
+                                        const struct dti_dequant_found *found,
+                                        struct dti_transcoded *ret, struct dti_error *reterr);
 /* strategy, scale and group. */
 void dti_transcode_fp8_form(const struct dti_dequant_found *found, struct dti_config_form *ret);
+
+/* transcode_blocks.c: as a target's plan(). Tensor scales are divided by where it has form(). */
+enum dti_status dti_transcode_blocks(const struct dti_transcode_target *target,
+                                     struct dti_pool *pool, struct dti_dequant_found *found,
+                                     struct dti_transcoded *ret, struct dti_error *reterr);
+enum dti_status dti_transcode_to_nvfp4(const struct dti_transcode_target *target,
+                                       struct dti_pool *pool, struct dti_dequant_found *found,
+                                       struct dti_transcoded *ret, struct dti_error *reterr);
 
 #endif

@@ -161,5 +161,7 @@ static bool form(const struct dti_dequant_found *found, struct dti_config_form *
     return true;
 }
 
-const struct dti_transcode_target dti_target_compressed_words = {
-    .name = "compressed-tensors", .plan = plan_compressed, .form = form};
+const struct dti_transcode_target dti_target_compressed_words = {.name = "compressed-tensors",
+                                                                 .takes = DTI_TAKES_INTEGERS,
+                                                                 .plan = plan_compressed,
+                                                                 .form = form};

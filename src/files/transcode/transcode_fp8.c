@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dtinfo/checked.h"
+#include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_find.h"
 #include "files/transcode/transcode_bytes.h"
 
@@ -53,8 +54,8 @@ static void add_fp8_codes(const struct dti_dequant_found *found, struct dti_tran
     ret->blocks = ret->lossless = found->how.scale_count;
 }
 
-static enum dti_status refuse_fp8(const struct dti_dequant_found *found, const char *holds,
-                                  struct dti_error *reterr)
+static enum dti_status refuse_fp8(const struct dti_dequant_found *found, const char *layout,
+                                  const char *holds, struct dti_error *reterr)
 {
     static const char *const words[] = {
         [FP8_OTHER] = "scales in another arrangement",
@@ -62,8 +63,8 @@ static enum dti_status refuse_fp8(const struct dti_dequant_found *found, const c
         [FP8_CHANNEL] = "a scale for each row",
         [FP8_BLOCK] = "a scale for each rectangle",
     };
-    return dti_transcode_refuse(found, reterr, "it is %s with %s, and %s", found->form.dtype,
-                                words[scales_of(found)], holds);
+    return dti_transcode_refuse(found, reterr, "it is %s with %s, and %s has %s", found->form.dtype,
+                                words[scales_of(found)], layout, holds);
 }
 
 enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
@@ -73,9 +74,8 @@ enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
     const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
     const enum fp8_scales which = scales_of(found);
     if (which == FP8_OTHER)
-        return refuse_fp8(found,
-                          "compressed-tensors has one, one for each row, or one for each rectangle",
-                          reterr);
+        return refuse_fp8(found, "compressed-tensors",
+                          "one, one for each row, or one for each rectangle", reterr);
     add_fp8_codes(found, ret);
     const bool narrow = dti_format_container(scales->format) == 1;
     struct dti_transcode_part *const part =
@@ -105,13 +105,14 @@ static enum dti_status read_scale(const struct dti_dequant_found *found, float *
     return dti_plan_run(found->how.scale_plan, ret, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
 }
 
-enum dti_status dti_transcode_modelopt_fp8(struct dti_pool *pool,
-                                           const struct dti_dequant_found *found,
-                                           struct dti_transcoded *ret, struct dti_error *reterr)
+enum dti_status dti_transcode_whole_fp8(const struct dti_transcode_target *target,
+                                        struct dti_pool *pool,
+                                        const struct dti_dequant_found *found,
+                                        struct dti_transcoded *ret, struct dti_error *reterr)
 {
     float scale = 0;
     if (dti_dequant_part_tensor(&found->how.scales)->elements != 1)
-        return refuse_fp8(found, "modelopt has one for the tensor", reterr);
+        return refuse_fp8(found, target->name, "one for the tensor", reterr);
     const enum dti_status status = read_scale(found, &scale, reterr);
     add_fp8_codes(found, ret);
     return status == DTI_OK ? dti_transcode_add_number(pool, scale, "_scale", 0, ret, reterr)
@@ -140,7 +141,6 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
                                      struct dti_pool *pool, struct dti_dequant_found *found,
                                      struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    (void)target;
     const unsigned rank = found->shown.rank;
     dti_transcode_begin(found, ret);
     if (!dti_transcode_is_fp8(found) || rank < 2)
@@ -149,7 +149,7 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
                                     found->form.dtype, found->form.layout);
     const enum fp8_scales which = scales_of(found);
     if (which != FP8_TENSOR && which != FP8_BLOCK)
-        return refuse_fp8(found, "deepseek has one for each rectangle", reterr);
+        return refuse_fp8(found, target->name, "one for each rectangle", reterr);
     add_fp8_codes(found, ret);
     struct dti_transcode_part *const part = dti_transcode_add(ret, "_scale_inv", DTI_FP32);
     if (which == FP8_BLOCK) {
@@ -168,6 +168,18 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
     return dti_transcode_set_number(pool, scale, part) ? DTI_OK : dti_no_memory(reterr);
 }
 
+/* As transformers (FineGrainedFP8Config) reads it. */
+static void put(struct dti_buffer *out, const uint64_t block[2], const char *kept)
+{
+    dti_buffer_print(out,
+                     "{\n  \"quant_method\": \"fp8\",\n  \"activation_scheme\": \"dynamic\",\n"
+                     "  \"fmt\": \"e4m3\",\n  \"weight_block_size\": [%llu, %llu],\n"
+                     "  \"modules_to_not_convert\": ",
+                     (unsigned long long)block[0], (unsigned long long)block[1]);
+    dti_buffer_puts(out, kept);
+    dti_buffer_puts(out, "\n}");
+}
+
 static void config_deepseek(const struct dti_transcode_target *target,
                             const struct dti_dequant_found *const *all, size_t count,
                             const char *kept, struct dti_buffer *ret, const char **ret_why)
@@ -183,8 +195,17 @@ static void config_deepseek(const struct dti_transcode_target *target,
             *ret_why = "its loaders have no module for some of the tensors";
     }
     if (!*ret_why)
-        dti_config_put_fp8(ret, block, kept);
+        put(ret, block, kept);
 }
 
-const struct dti_transcode_target dti_target_deepseek = {
+static const struct dti_transcode_target deepseek = {
     .name = "deepseek", .plan = plan_deepseek, .config = config_deepseek};
+const struct dti_layout_ops dti_layout_fp8 = {
+    .name = "scale_inv",
+    .methods = {"fp8"},
+    .one_scheme = 1,
+    .ignored = {DTI_LIST_IGNORED_LAYERS, DTI_LIST_NOT_CONVERTED},
+    .ignored_as = DTI_MODULE_NAME,
+    .targets = {&deepseek},
+};
+const struct dti_layout_ops dti_layout_scale = {.name = "scale"};

@@ -165,9 +165,12 @@ static void config(const struct dti_transcode_target *target,
             !dti_quant_name_ends(shown->name, shown->name_length, ".experts.down_proj"))
             *ret_why = "its loaders have such blocks of the experts' gate_up_proj and down_proj";
     }
-    if (!*ret_why)
-        dti_config_put_mxfp4(ret, kept ? kept : "[]");
+    if (*ret_why)
+        return;
+    dti_buffer_puts(ret, "{\n  \"quant_method\": \"mxfp4\",\n  \"modules_to_not_convert\": ");
+    dti_buffer_puts(ret, kept ? kept : "[]");
+    dti_buffer_puts(ret, "\n}");
 }
 
 const struct dti_transcode_target dti_target_gpt_oss = {
-    .stacks = true, .name = "gpt-oss", .plan = plan, .config = config};
+    .name = "gpt-oss", .experts = true, .plan = plan, .config = config};

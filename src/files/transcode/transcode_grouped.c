@@ -250,7 +250,7 @@ static enum dti_status look_at(struct grouped_look *look, uint64_t index, float 
     if (look->wants->no_zero_point && zero == 0)
         return dti_transcode_refuse_for(
             grouped->found, reterr,
-            grouped->bits == 3 ? DTI_REMEDY_PLAIN_ZEROS : DTI_REMEDY_PLAIN_OR_COMPRESSED,
+            grouped->bits == 3 ? DTI_REMEDY_ZEROS_AS_THEY_ARE : DTI_REMEDY_ZEROS_OR_COMPRESSED,
             "the zero point of %s is 0; %s stores zero points minus one, and "
             "programs differ on what is stored for 0",
             place_of(grouped, index, place), grouped->target);

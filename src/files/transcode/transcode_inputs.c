@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scales of what layers get, beside their weights of nvfp4: input_scale of ModelOpt is a factor,
- * input_global_scale of compressed-tensors is its reciprocal. Those of fp8 are factors in both. */
+ * Scales of what layers get, beside their weights of nvfp4: input_scale is a factor, and
+ * input_global_scale of compressed-tensors its reciprocal. Those of fp8 are factors in both. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes in rows with scales under names of their own: 8 bits of bitsandbytes.
+ * bitsandbytes: 8 bits, codes in rows with scales under names of their own; and how its 4 bits are
+ * configured.
  *
  *                  weight       SCB       weight_format
  *   bitsandbytes   I8 [N, K]    F32 [N]   U8 []: 0, or none
@@ -8,20 +9,8 @@
  * SCB are the largest magnitudes of rows: a number is (code x SCB) x 1 / 127, each product rounded.
  * The format is the order of codes; 0 is that of rows. Source: bitsandbytes 0.50.2 (nn/modules.py,
  * functional.py). */
+#include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_layouts.h"
-
-enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
-                                     const struct dti_dequant_group *group,
-                                     const struct dti_quant_hint *hint,
-                                     struct dti_dequant_found *ret, struct dti_error *reterr)
-{
-    const struct dti_dequant_knowledge known = {
-        .hints = hint, .count = 1, .source = group->layout_read->name};
-    const enum dti_status status = dti_dequant_match(dequant, &known, group, ret, reterr);
-    if (status == DTI_OK)
-        ret->form.layout = group->layout_read->name;
-    return status;
-}
 
 /* Older versions stored codes in the order of their kernels. */
 static enum dti_status check_order(const struct dti_dequant_group *group, struct dti_error *reterr)
@@ -63,6 +52,23 @@ static enum dti_status match_rows(struct dti_file_dequant *dequant,
     return status;
 }
 
+/* As transformers (BitsAndBytesConfig) reads it. */
+static bool config(const struct dti_quant_row *row, const struct dti_config_form *form, bool nested,
+                   const char *kept, struct dti_buffer *ret)
+{
+    (void)form;
+    dti_buffer_print(
+        ret,
+        "{\n  \"quant_method\": \"bitsandbytes\",\n  \"load_in_4bit\": true,\n"
+        "  \"load_in_8bit\": false,\n  \"bnb_4bit_quant_type\": \"%s\",\n"
+        "  \"bnb_4bit_use_double_quant\": %s,\n  \"bnb_4bit_quant_storage\": \"uint8\",\n"
+        "  \"llm_int8_skip_modules\": ",
+        row->block->id == DTI_BLOCK_NF4 ? "nf4" : "fp4", nested ? "true" : "false");
+    dti_buffer_puts(ret, kept);
+    dti_buffer_puts(ret, "\n}");
+    return true;
+}
+
 const struct dti_layout_ops dti_layout_bitsandbytes = {
     .name = "bitsandbytes",
     .dtype = DTI_INT8,
@@ -71,4 +77,7 @@ const struct dti_layout_ops dti_layout_bitsandbytes = {
     .suffix = {[DTI_PART_SCALE] = ".SCB", [DTI_PART_STATE] = ".weight_format"},
     .match = match_rows,
     .methods = {"bitsandbytes"},
+    .ignored = {DTI_LIST_SKIPPED},
+    .ignored_as = DTI_MODULE_PART | DTI_MODULE_END,
+    .config = config,
 };

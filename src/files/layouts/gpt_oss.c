@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "dtinfo/checked.h"
+#include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_layouts.h"
+#include "files/transcode/transcode.h"
 
 enum { LENGTH = 32, BYTES = LENGTH / 2 };
 
@@ -93,4 +95,7 @@ const struct dti_layout_ops dti_layout_gpt_oss = {
     .fits = is_gpt_oss,
     .match = match_gpt_oss,
     .methods = {"mxfp4", "gpt_oss_mxfp4"},
+    .ignored = {DTI_LIST_NOT_CONVERTED},
+    .ignored_as = DTI_MODULE_PART | DTI_MODULE_END,
+    .targets = {&dti_target_gpt_oss},
 };

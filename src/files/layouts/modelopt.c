@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NVIDIA's ModelOpt: a config.json or hf_quant_config.json with one "quant_algo" for all modules,
+ * or one for each of "quantized_layers". Most tensors are read by the table of layouts; W4A16_AWQ
+ * has a weight U8 [N/2, K] and scales [N, groups]: a byte holds int4 of rows 2r, in its low bits,
+ * and 2r + 1, in two's complement. Sources: ModelOpt 0.47 (export/quant_utils.py), vLLM 0.33
+ * (quantization/modelopt.py). */
+#include <string.h>
+#include <strings.h>
+
+#include "files/config/quant_config_block.h"
+#include "files/dequant/dequant_layouts.h"
+#include "files/transcode/transcode_bytes.h"
+
+static const struct algorithm {
+    const char *name;
+    unsigned bits; /* of floats; 0: it says nothing that the parts do not */
+    enum dti_quant_strategy strategy;
+    uint64_t group[2];
+} algorithms[] = {
+    {"FP8", 8, DTI_STRATEGY_TENSOR, {0, 0}},
+    {"FP8_PER_CHANNEL_PER_TOKEN", 8, DTI_STRATEGY_CHANNEL, {0, 0}},
+    {"FP8_PB_WO", 8, DTI_STRATEGY_BLOCK, {128, 128}},
+    {"FP8_BLOCK_SCALES", 8, DTI_STRATEGY_BLOCK, {128, 128}},
+    {"NVFP4", 4, DTI_STRATEGY_GROUP, {0, 16}},
+    {"W4A16_NVFP4", 4, DTI_STRATEGY_GROUP, {0, 16}},
+    {"MXFP8", 8, DTI_STRATEGY_GROUP, {0, 32}},
+    {.name = "MIXED_PRECISION"},
+    {.name = "W4A16_AWQ"},
+    {.name = "W4A8_AWQ"},
+    {.name = "INT4_AWQ"},
+    {.name = "NVFP4_AWQ"},
+    {.name = "NVFP4_SVDQUANT"},
+    {.name = "W4A8_NVFP4_FP8"},
+    {.name = "MXFP4"},
+    {.name = "W4A8_MXFP4_FP8"},
+    {.name = "W8A16"},
+    {.name = "W4A16"},
+    {.name = "W8A8_SQ_PER_CHANNEL"},
+    {.name = "INT8_SQ"},
+};
+
+static const struct algorithm *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        if (strcasecmp(name, algorithms[i].name) == 0)
+            return &algorithms[i];
+    }
+    return NULL;
+}
+
+bool dti_config_algorithm(const char *name, uint64_t group_size, struct dti_quant_hint *ret)
+{
+    const struct algorithm *const found = find(name);
+    if (!found || found->bits == 0)
+        return false;
+    const bool own = found->strategy == DTI_STRATEGY_GROUP && group_size > 0;
+    *ret = (struct dti_quant_hint){.bits = found->bits,
+                                   .number = DTI_NUMBER_FLOAT,
+                                   .strategy = found->strategy,
+                                   .group = {found->group[0], own ? group_size : found->group[1]}};
+    return true;
+}
+
+bool dti_config_knows_algorithm(const char *name)
+{
+    return name[0] == '\0' || find(name);
+}
+
+/* Twice as many rows of scales as of codes, in equal groups. */
+static bool are_pairs(const struct dti_dequant_group *group)
+{
+    if (!dti_dequant_has(group, DTI_PART_SCALE))
+        return true;
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    const unsigned rank = codes->rank;
+    if ((rank != 2 && rank != 3) || scales->rank != rank || !scales->format ||
+        !dti_dequant_is_float_scale(scales->format) || codes->elements == 0 ||
+        scales->elements == 0 || scales->shape[rank - 2] % 2 != 0 ||
+        scales->shape[rank - 2] / 2 != codes->shape[rank - 2])
+        return false;
+    return rank == 2 || codes->shape[0] == scales->shape[0];
+}
+
+static enum dti_status match_pairs(struct dti_file_dequant *dequant,
+                                   const struct dti_dequant_group *group,
+                                   const struct dti_quant_config *config,
+                                   struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    const uint64_t columns = codes->shape[codes->rank - 1];
+    const uint64_t groups = scales->shape[scales->rank - 1], length = columns / groups;
+    if (dti_dequant_has(group, DTI_PART_TENSOR_SCALE))
+        return dti_dequant_refuse(&group->part[DTI_PART_TENSOR_SCALE], reterr, DTI_REMEDY_KEEP,
+                                  "a second scale of rows in pairs (W4A8_AWQ) is not supported");
+    if (columns % groups != 0)
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
+                                  "its %llu groups do not divide %llu columns",
+                                  (unsigned long long)groups, (unsigned long long)columns);
+    if (dequant->request.block > 0 && dequant->request.block != length)
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
+                                  "it has groups of %llu, not %llu", (unsigned long long)length,
+                                  (unsigned long long)dequant->request.block);
+    if (dequant->request.block == 0 && config->group_size > 0 && config->group_size != length)
+        return dti_dequant_refuse_config(group, config, "groups of", config->group_size, length,
+                                         reterr);
+    const enum dti_status status = dti_dequant_set_rows(dequant, group, 4, ret, reterr);
+    ret->how.row_step = 1;
+    ret->how.zero_offset = ret->how.flip = 8;
+    ret->how.map.group_columns = length;
+    ret->how.map.of_column = 1;
+    ret->how.map.of_outer = groups;
+    ret->form.dtype = "int4";
+    ret->form.per = DTI_PER_GROUP;
+    ret->form.axis = codes->rank - 1;
+    ret->form.group[1] = length;
+    return status;
+}
+
+/* By which its loaders read blocks; inputs: with scales of activations that are stored, else those
+ * that they compute. NULL: there is none. */
+static const char *algorithm_of(const struct dti_block_format *block, bool inputs)
+{
+    if (!block)
+        return inputs ? "FP8" : NULL;
+    return block->id == DTI_BLOCK_NVFP4        ? (inputs ? "NVFP4" : "W4A16_NVFP4")
+           : block->id == DTI_BLOCK_MXFP8_E4M3 ? "MXFP8"
+                                               : NULL;
+}
+
+/* group: 0: there are none. */
+static void put(struct dti_buffer *ret, const char *algorithm, unsigned group, const char *kept)
+{
+    dti_buffer_print(ret, "{\n  \"quant_method\": \"modelopt\",\n  \"quant_algo\": \"%s\",\n",
+                     algorithm);
+    if (group > 0)
+        dti_buffer_print(ret, "  \"group_size\": %u,\n", group);
+    dti_buffer_puts(ret, "  \"kv_cache_scheme\": null,\n  \"ignore\": ");
+    dti_buffer_puts(ret, kept);
+    dti_buffer_puts(ret, "\n}");
+}
+
+static bool config(const struct dti_quant_row *row, const struct dti_config_form *form, bool nested,
+                   const char *kept, struct dti_buffer *ret)
+{
+    const char *const algorithm = algorithm_of(row->block, false);
+    (void)form;
+    (void)nested;
+    if (algorithm)
+        put(ret, algorithm, row->block->length, kept);
+    return algorithm != NULL;
+}
+
+/* One algorithm for all; fp8 has scales of activations besides. */
+static void config_translated(const struct dti_transcode_target *target,
+                              const struct dti_dequant_found *const *all, size_t count,
+                              const char *kept, struct dti_buffer *ret, const char **ret_why)
+{
+    const bool nvfp4 = target->takes == DTI_TAKES_FOR_NVFP4, inputs = all[0]->form.input_scale;
+    const struct dti_block_format *const block =
+        nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : all[0]->how.block;
+    const char *const algorithm = algorithm_of(block, inputs);
+    for (size_t i = 1; i < count && !nvfp4; i++) {
+        if (all[i]->how.block != block)
+            *ret_why = "the tensors are of several kinds, and modelopt has one algorithm for all";
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (all[i]->form.input_scale != inputs)
+            *ret_why = "only some of the tensors have scales of activations";
+        if (!dti_transcode_is_module(all[i]))
+            *ret_why = "its loaders have no module for some of the tensors";
+    }
+    if (!algorithm)
+        *ret_why = "no loader is known for this dtype in this layout";
+    if (!*ret_why)
+        put(ret, algorithm, block ? block->length : 0, kept);
+}
+
+static const struct dti_transcode_target as_they_are = {
+    .name = "modelopt", .plan = dti_transcode_blocks, .config = config_translated};
+static const struct dti_transcode_target to_nvfp4 = {.name = "modelopt",
+                                                     .takes = DTI_TAKES_FOR_NVFP4,
+                                                     .plan = dti_transcode_to_nvfp4,
+                                                     .config = config_translated};
+const struct dti_layout_ops dti_layout_modelopt = {
+    .name = "modelopt",
+    .methods = {"modelopt", "modelopt_fp4", "modelopt_mixed", "modelopt_mxfp8"},
+    .config_file = "hf_quant_config.json",
+    .config_member = "quantization",
+    .one_scheme = 1,
+    .algorithms = true,
+    .tensor_scales = true,
+    .scale = ".weight_scale",
+    .ignored = {DTI_LIST_IGNORE, DTI_LIST_EXCLUDED},
+    .ignored_as = DTI_MODULE_NAME | DTI_MODULE_WILDCARD,
+    .targets = {&as_they_are, &to_nvfp4},
+    .config = config,
+};
+const struct dti_layout_ops dti_layout_pairs = {
+    .name = "modelopt",
+    .dtype = DTI_UINT8,
+    .codes = ".weight",
+    .numbers = ".weight",
+    .suffix = {[DTI_PART_SCALE] = ".weight_scale", [DTI_PART_TENSOR_SCALE] = ".weight_scale_2"},
+    .fits = are_pairs,
+    .match = match_pairs,
+};
