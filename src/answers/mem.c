@@ -89,7 +89,7 @@ static size_t list_optimizers(unsigned set, const char *ret[DTI_TRAINING_COUNT])
 
 enum { EACH_DIGITS = 7 };
 
-double dti_mem_ratio(uint64_t bytes, uint64_t numbers, unsigned per)
+static double ratio_of(uint64_t bytes, uint64_t numbers, unsigned per)
 {
     return (double)bytes * per / (double)numbers;
 }
@@ -105,7 +105,7 @@ const char *dti_mem_each(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t nu
     if (numbers == 0)
         memcpy(buffer, "-", 2);
     else
-        (void)dti_figure_words(buffer, dti_mem_ratio(bytes, numbers, per), EACH_DIGITS);
+        (void)dti_figure_words(buffer, ratio_of(bytes, numbers, per), EACH_DIGITS);
     return buffer;
 }
 
@@ -189,7 +189,7 @@ static void fill_size(struct mem_size *ret, const struct size_of *of)
         .of = size,
         .dtype = size->as_stored ? NULL : dti_stored_name(&size->as),
         .numbers = of->mem->numbers,
-        .bits_per_number = dti_mem_ratio(size->numbers.bytes, of->mem->numbers, 8),
+        .bits_per_number = ratio_of(size->numbers.bytes, of->mem->numbers, 8),
         .ratio = dti_mem_against_first(of->mem, size),
         .compared = of->mem->sizes[0].bytes > 0,
         .block_elements = dti_stored_elements(&size->as),
@@ -206,7 +206,7 @@ static void make_training(struct mem_training *ret, struct dti_json *json,
         .row = dti_training_get(training->plan.training),
         .dtype = dti_stored_name(&training->plan.weights),
         .numbers = numbers,
-        .each = dti_mem_ratio(training->bytes - of->mem->other_bytes, numbers, 1),
+        .each = ratio_of(training->bytes - of->mem->other_bytes, numbers, 1),
     };
     dti_buffer_init(&ret->rule);
     dti_mem_rule(&ret->rule, of->mem, training);
@@ -245,7 +245,7 @@ static void put_parts(struct dti_json *json, const struct mem_training *training
                                  .name = dti_mem_part_name(plan, part),
                                  .dtype = dti_mem_part_dtype(plan, part),
                                  .numbers = training->numbers,
-                                 .each = dti_mem_ratio(bytes->bytes, training->numbers, 1),
+                                 .each = ratio_of(bytes->bytes, training->numbers, 1),
                              });
     }
 }

@@ -126,7 +126,6 @@ const char *dti_mem_each(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t nu
                          unsigned per);
 /* Against the first dtype; negative if that has no bytes. */
 double dti_mem_against_first(const struct dti_mem *mem, const struct dti_mem_size *size);
-double dti_mem_ratio(uint64_t bytes, uint64_t numbers, unsigned per);
 const char *dti_mem_part_name(const struct dti_training_plan *plan, enum dti_training_part part);
 const char *dti_mem_part_dtype(const struct dti_training_plan *plan, enum dti_training_part part);
 /* "weights 2 + gradients 2 + master weights 4 = 8 bytes a parameter" */
