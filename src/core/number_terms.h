@@ -51,27 +51,6 @@ bool dti_append_decimal(struct dti_buffer *buffer, bool negative, const char *di
 bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct dti_big *integer,
                         int64_t two, int64_t five);
 
-/* dti_number_difference() of decimals of up to 19 digits next to numbers of ordinary size, neither
- * of which is 0, with integers of 128 bits; false, having done nothing, for others. */
-bool dti_difference_short(const struct dti_number *number, const struct dti_value *stored,
-                          struct dti_difference *ret, struct dti_buffer *exact,
-                          bool *ret_has_exact);
-
-/* Why a text is not a number, and the message that says so; `at` points into the text. */
-enum dti_parse_problem {
-    DTI_PARSE_FINE,
-    DTI_PARSE_NO_NUMBER,
-    DTI_PARSE_UNDERSCORE,   /* not between two digits */
-    DTI_PARSE_NO_EXPONENT,  /* an 'e' or 'p' without digits */
-    DTI_PARSE_LEFT_OVER,    /* a number, then `at` */
-    DTI_PARSE_BAD_DIVISOR,  /* nothing usable after '/' */
-    DTI_PARSE_ZERO_DIVISOR, /* a/0 */
-    DTI_PARSE_TOO_LONG,
-    DTI_PARSE_TANGLED, /* see enum dti_magnitude */
-};
-enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_problem problem,
-                                    const char *text, size_t length, const char *at);
-
 static inline unsigned dti_hex_digit(char c) /* 0-9 a-f */
 {
     return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
