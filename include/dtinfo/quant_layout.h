@@ -73,6 +73,14 @@ struct dti_quant_row {
     enum dti_dtype scale;
     unsigned flags;
 };
+/* One of the table (quant_layouts.def). */
+#define DTI_QUANT_ROW(layout_id, what, codes_id, packing_id, scale_id, more) \
+    {.layout = DTI_LAYOUT_##layout_id,                                       \
+     what,                                                                   \
+     .codes = DTI_##codes_id,                                                \
+     .packing = DTI_QUANT_##packing_id,                                      \
+     .scale = DTI_##scale_id,                                                \
+     .flags = more},
 extern const struct dti_quant_row dti_quant_rows[];
 extern const size_t dti_quant_row_count;
 

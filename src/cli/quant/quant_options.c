@@ -33,9 +33,10 @@ static const struct dti_choice event_choices[] = {
 };
 
 static const struct dti_choice layout_choices[] = {
-    {"compressed-tensors", 0, "as vLLM's compressed-tensors (the default)"},
-    {"modelopt", 1, "as NVIDIA's ModelOpt"},
-    {"bitsandbytes", 2, "nf4 and bnb_fp4 as bitsandbytes stores them"},
+#define QUANT_LAYOUT(id, name_, help_, ...) \
+    {.name = name_, .value = DTI_LAYOUT_##id, .help = help_},
+#include "dtinfo/quant_layouts.def"
+#undef QUANT_LAYOUT
     {.name = NULL},
 };
 

@@ -7,34 +7,14 @@
 #include "dtinfo/checked.h"
 #include "files/dequant/dequant_find.h"
 
-/* What is read besides: codes of 8 bits in words, and FP4 under its own name or as int8. */
+/* What is read besides. */
 static const struct dti_quant_row more_rows[] = {
-    {.layout = DTI_LAYOUT_COMPRESSED_TENSORS,
-     .number = DTI_UINT8,
-     .codes = DTI_INT32,
-     .packing = DTI_QUANT_WORDS,
-     .scale = DTI_FP32},
-    {.layout = DTI_LAYOUT_COMPRESSED_TENSORS,
-     .block = &dti_block_formats[DTI_BLOCK_MXFP4],
-     .codes = DTI_FP4_E2M1,
-     .scale = DTI_UINT8},
-    {.layout = DTI_LAYOUT_COMPRESSED_TENSORS,
-     .block = &dti_block_formats[DTI_BLOCK_NVFP4],
-     .codes = DTI_FP4_E2M1,
-     .scale = DTI_FP8_E4M3FN,
-     .flags = DTI_QUANT_INVERSE},
-    {.layout = DTI_LAYOUT_MODELOPT,
-     .block = &dti_block_formats[DTI_BLOCK_NVFP4],
-     .codes = DTI_FP4_E2M1,
-     .scale = DTI_FP8_E4M3FN},
+#define QUANT_READ DTI_QUANT_ROW
+#include "dtinfo/quant_layouts.def"
+#undef QUANT_READ
 };
 enum { MORE = sizeof more_rows / sizeof more_rows[0] };
-/* The only row of int8 codes with scales called Y.scale. */
-static const struct dti_quant_row pairs = {.layout = DTI_LAYOUT_MODELOPT,
-                                           .block = &dti_block_formats[DTI_BLOCK_MXFP4],
-                                           .codes = DTI_INT8,
-                                           .packing = DTI_QUANT_BITS,
-                                           .scale = DTI_FP8_E8M0};
+static const struct dti_quant_row *const pairs = &more_rows[MORE - 1];
 
 /* Widths of codes in words for which there is no dtype: they are read as the first of more_rows. */
 static const unsigned more_widths[] = {3, 5, 6, 7};
@@ -73,7 +53,7 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
     const bool tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
     if (dti_quant_is_flat(row) || /* read by its state: dequant_state.c */
         dti_dequant_of(group, DTI_PART_CODES)->format->id != row->codes ||
-        !scale_fits(group, row, block) || !(row == &pairs || name_fits(group, row)) ||
+        !scale_fits(group, row, block) || !(row == pairs || name_fits(group, row)) ||
         (group->bound && row->layout != group->layout) ||
         (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))
         return false;
@@ -264,17 +244,15 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
 
 static const struct dti_quant_row *row_at(size_t i)
 {
-    if (i > dti_quant_row_count + MORE)
+    if (i >= dti_quant_row_count + MORE)
         return &more_rows[0];
-    return i < dti_quant_row_count          ? &dti_quant_rows[i]
-           : i < dti_quant_row_count + MORE ? &more_rows[i - dti_quant_row_count]
-                                            : &pairs;
+    return i < dti_quant_row_count ? &dti_quant_rows[i] : &more_rows[i - dti_quant_row_count];
 }
 
 /* int8 is read by one row with scales that are called Y.scale, and that row by nothing else. */
 static bool is_apart(const struct dti_dequant_group *group, const struct dti_quant_row *row)
 {
-    return row->codes == DTI_INT8 && group->beside != (row == &pairs);
+    return row->codes == DTI_INT8 && group->beside != (row == pairs);
 }
 
 static bool is_doubtful(const struct dti_dequant_doubt *doubt)
@@ -291,7 +269,7 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
     const struct dti_dequant_found empty = *ret;
-    const size_t plain = dti_quant_row_count + MORE + 1, rows = plain + WIDTHS;
+    const size_t plain = dti_quant_row_count + MORE, rows = plain + WIDTHS;
     uint64_t stored[DTI_QUANT_RANK_MAX];
     bool any = false, candidates = false;
     for (size_t i = 0; i < known->count * rows; i++) {

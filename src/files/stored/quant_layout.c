@@ -11,23 +11,9 @@
 #include "files/stored/quant_state.h"
 
 const struct dti_quant_row dti_quant_rows[] = {
-#define INVERSE    DTI_QUANT_INVERSE
-#define TOLD       DTI_QUANT_TOLD
-#define DTYPE(id)  .number = DTI_##id
-#define BLOCKS(id) .block = &dti_block_formats[DTI_BLOCK_##id]
-#define QUANT_STORED(layout_id, what, codes_id, packing_id, scale_id, more) \
-    {.layout = DTI_LAYOUT_##layout_id,                                      \
-     what,                                                                  \
-     .codes = DTI_##codes_id,                                               \
-     .packing = DTI_QUANT_##packing_id,                                     \
-     .scale = DTI_##scale_id,                                               \
-     .flags = more},
+#define QUANT_STORED DTI_QUANT_ROW
 #include "dtinfo/quant_layouts.def"
 #undef QUANT_STORED
-#undef BLOCKS
-#undef DTYPE
-#undef TOLD
-#undef INVERSE
 };
 const size_t dti_quant_row_count = sizeof dti_quant_rows / sizeof dti_quant_rows[0];
 
@@ -36,11 +22,11 @@ static const struct {
     bool bare;
     const char *suffix[DTI_PART_COUNT];
 } layouts[] = {
-#define QUANT_LAYOUT(id, name_text, bare, codes, packed_text, scale, zero_point, tensor_scale, \
-                     shape, map, nested_scale, nested_map)                                     \
-    {name_text,                                                                                \
-     packed_text,                                                                              \
-     bare,                                                                                     \
+#define QUANT_LAYOUT(id, name_text, help, bare, codes, packed_text, scale, zero_point, \
+                     tensor_scale, shape, map, nested_scale, nested_map)               \
+    {name_text,                                                                        \
+     packed_text,                                                                      \
+     bare,                                                                             \
      {codes, scale, zero_point, tensor_scale, shape, map, nested_scale, nested_map}},
 #include "dtinfo/quant_layouts.def"
 #undef QUANT_LAYOUT
