@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/ask/info_forms.h"
-#include "cli/shared/answer_fields.h"
+#include "cli/ask/answer_fields.h"
 
 static bool is_integer(const char *name)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/ask/info_forms.h"
-#include "cli/shared/answer_fields.h"
+#include "cli/ask/answer_fields.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/shared/answer_fields.h"
+#include "cli/ask/answer_fields.h"
 #include "cli/shared/option_rows.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/spell.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Members of a document as text: see answer_fields.h. */
-#include "cli/shared/answer_fields.h"
+#include "cli/ask/answer_fields.h"
 
 #include <stdlib.h>
 #include <string.h>
