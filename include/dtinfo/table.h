@@ -56,8 +56,8 @@ struct dti_table;
 struct dti_table *dti_table_new(
     size_t columns); /* NULL when memory ran out; then all calls do nothing */
 /* With a first row of titles, "dtype|bits>|layout": those with > at their end are of columns that
- * are aligned right. */
-struct dti_table *dti_table_titled(const char *titles);
+ * are aligned right. ranks: see dti_table_heads(). */
+struct dti_table *dti_table_titled(const char *titles, const char *ranks);
 void dti_table_right(struct dti_table *table, size_t column); /* align right */
 /* Texts of more than `most` columns do not make the table's column wider: they push the rest of
  * their own row aside. For texts that others wrote, of any length. */

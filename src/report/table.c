@@ -121,7 +121,7 @@ void dti_table_safe(struct dti_table *table, const char *bytes, size_t length)
     widen(table);
 }
 
-struct dti_table *dti_table_titled(const char *titles)
+struct dti_table *dti_table_titled(const char *titles, const char *ranks)
 {
     size_t columns = 1;
     for (const char *at = titles; *at != '\0'; at++)
@@ -135,7 +135,7 @@ struct dti_table *dti_table_titled(const char *titles)
         dti_table_print(table, DTI_STYLE_DIM, "%.*s", (int)(length - right), titles);
         titles += length + 1;
     }
-    dti_table_heads(table, "");
+    dti_table_heads(table, ranks);
     return table;
 }
 

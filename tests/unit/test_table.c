@@ -137,7 +137,7 @@ static void colour_changes_no_column(void)
 static void each_part_of_a_cell_has_its_colour(void)
 {
     FILE *const out = page_open();
-    struct dti_table *const table = dti_table_titled("name|parts");
+    struct dti_table *const table = dti_table_titled("name|parts", "");
     dti_table_fit(table, 34, NULL);
     dti_table_cell(table, DTI_STYLE_PLAIN, "abc");
     dti_table_parts(table, 1, "00000000000000000000 1 ");

@@ -32,8 +32,7 @@ static void columns_of_a_terminal_are_counted(void)
 /* Rows of cells with '|' between them, each ended by a newline. */
 static struct dti_table *make(const char *titles, const char *ranks, const char *rows)
 {
-    struct dti_table *const table = dti_table_titled(titles);
-    dti_table_heads(table, ranks);
+    struct dti_table *const table = dti_table_titled(titles, ranks);
     while (*rows != '\0') {
         const size_t length = strcspn(rows, "|\n");
         dti_table_print(table, DTI_STYLE_PLAIN, "%.*s", (int)length, rows);

@@ -134,8 +134,7 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width, b
                                  const struct dti_bits_answer *bits, struct dti_error *reterr)
 {
     size_t hidden = 0;
-    struct dti_table *const table = dti_table_titled("dtype|value|fields|class");
-    dti_table_heads(table, "9974");
+    struct dti_table *const table = dti_table_titled("dtype|value|fields|class", "9974");
     for (size_t i = 0; i < bits->count; i++) {
         const struct dti_bits_reading *const reading = &bits->readings[i];
         const struct dti_format *const component = &reading->component;

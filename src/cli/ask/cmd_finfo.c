@@ -296,8 +296,8 @@ static enum dti_status put_table(const struct dti_dtype_operand *list, size_t co
 {
     struct dti_table *const table =
         dti_table_titled("dtype|bits>|max>|smallest normal>|smallest subnormal>|eps>|digits>|"
-                         "integers to>|inf|nan");
-    dti_table_heads(table, "9587583344");
+                         "integers to>|inf|nan",
+                         "9587583344");
     for (size_t i = 0; i < count; i++) {
         const struct dti_format *format = dti_real_format(&list[i].format);
         struct dti_limits limits;

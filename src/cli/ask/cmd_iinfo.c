@@ -19,8 +19,7 @@ static enum dti_status print_table(const struct dti_dtype_operand *list, size_t 
                                    struct dti_error *reterr)
 {
     (void)left_out;
-    struct dti_table *const table = dti_table_titled("dtype|bits>|signed|min>|max>");
-    dti_table_heads(table, "95388");
+    struct dti_table *const table = dti_table_titled("dtype|bits>|signed|min>|max>", "95388");
     for (size_t i = 0; i < count; i++) {
         const struct dti_format *format = &list[i].format;
         struct dti_limit min, max;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ask/info_forms.h"
 #include "cli/ask/answer_fields.h"
+#include "cli/ask/info_forms.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
@@ -80,8 +80,7 @@ static enum dti_status print_dtypes(const struct list_args *args, struct dti_con
 {
     size_t hidden = 0;
     struct dti_table *const table =
-        dti_table_titled("dtype|bits>|layout|lowest>|max>|smallest>|specials");
-    dti_table_heads(table, "9862754");
+        dti_table_titled("dtype|bits>|layout|lowest>|max>|smallest>|specials", "9862754");
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
         struct dti_dtype_summary summary;
@@ -115,8 +114,7 @@ static void put_bits(struct dti_table *table, unsigned bytes, unsigned elements)
 static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table =
-        dti_table_titled("block format|elements|scale|block>|bytes>|bits/weight>|");
-    dti_table_heads(table, "9666584");
+        dti_table_titled("block format|elements|scale|block>|bytes>|bits/weight>|", "9666584");
     for (size_t i = 0; i < dti_block_format_count; i++) {
         const struct dti_block_format *block = &dti_block_formats[i];
         dti_table_cell(table, DTI_STYLE_BOLD, block->name);
@@ -139,8 +137,7 @@ static enum dti_status print_gguf(const struct list_args *args, struct dti_conte
     }
     (void)fputc('\n', cx->out);
     struct dti_table *const table =
-        dti_table_titled("GGUF type|block>|bytes>|bits/weight>|elements per scale>");
-    dti_table_heads(table, "96685");
+        dti_table_titled("GGUF type|block>|bytes>|bits/weight>|elements per scale>", "96685");
     for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
         const struct dti_gguf_type *const type = dti_gguf_type_of((enum dti_gguf_blocks)i);
         dti_table_cell(table, DTI_STYLE_BOLD, type->word);
@@ -178,7 +175,7 @@ static bool names_in(char text[TEXT_SIZE], enum dti_dtype dtype, enum dti_system
 
 static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *reterr)
 {
-    struct dti_table *const table = dti_table_titled("dtype|system|names");
+    struct dti_table *const table = dti_table_titled("dtype|system|names", "");
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         for (unsigned system = 0; system < DTI_SYSTEM_COUNT; system++) {
             char text[TEXT_SIZE];

@@ -147,8 +147,7 @@ void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
 {
     dti_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
     struct dti_table *const table =
-        dti_table_titled("before>|now>|ratio>|interval|verdict|measurement");
-    dti_table_heads(table, "779589");
+        dti_table_titled("before>|now>|ratio>|interval|verdict|measurement", "779589");
     for (size_t i = 0; i < comparison->now.count; i++) {
         if (comparison->now.rows[i].partner != SIZE_MAX)
             put_row(table, comparison, &comparison->now.rows[i]);

@@ -245,7 +245,7 @@ static enum dti_status list_kernels(struct dti_context *cx, struct dti_error *re
         dti_bench_end(cx->json, NULL, NULL);
         return dti_document_write(cx->json, cx->out, reterr);
     }
-    struct dti_table *const table = dti_table_titled("kernel|operation|level|here");
+    struct dti_table *const table = dti_table_titled("kernel|operation|level|here", "");
     for (size_t i = 0; dti_bench_kernel_at(i, &kernel); i++) {
         dti_table_cell(table, DTI_STYLE_BOLD, kernel.name);
         dti_table_cell(table, DTI_STYLE_PLAIN, kernel.operation);

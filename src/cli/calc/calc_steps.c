@@ -40,8 +40,7 @@ static struct dti_table *new_table(const struct step_columns *columns)
             (void)strncat(ranks, all_ranks[i], sizeof ranks - strlen(ranks) - 1);
         }
     }
-    struct dti_table *const table = dti_table_titled(title);
-    dti_table_heads(table, ranks);
+    struct dti_table *const table = dti_table_titled(title, ranks);
     return table;
 }
 

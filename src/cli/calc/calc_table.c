@@ -107,8 +107,10 @@ static enum dti_status show(const struct calc_job *job, const struct calc_row *r
         list     ? shared ? "dtype|result|worst error>|rel>|first went wrong"
                           : "dtype|result|true value|worst error>|rel>|first went wrong"
         : shared ? "dtype|result|error>|rel>|bits|first went wrong"
-                 : "dtype|result|true value|error>|rel>|bits|first went wrong");
-    dti_table_heads(table, list ? shared ? "99578" : "997578" : shared ? "995738" : "9975738");
+                 : "dtype|result|true value|error>|rel>|bits|first went wrong",
+        list     ? shared ? "99578" : "997578"
+        : shared ? "995738"
+                 : "9975738");
     for (size_t i = 0; i < count; i++) {
         dti_table_cell(table, DTI_STYLE_PLAIN, job->cast.targets[i].dtype.name);
         dti_table_cell(table, rows[i].style, rows[i].result.data);

@@ -110,8 +110,7 @@ enum dti_status dti_cast_human_ladder(const struct cast_values *values,
                                       const struct dti_cast_result *results,
                                       struct dti_error *reterr)
 {
-    struct dti_table *const table = dti_table_titled("dtype|stored|error|rel|ulp|bits|");
-    dti_table_heads(table, "9985367");
+    struct dti_table *const table = dti_table_titled("dtype|stored|error|rel|ulp|bits|", "9985367");
     bool done = table != NULL;
     for (size_t i = 0; i < values->job.target_count && done; i++)
         done = put_row(table, operand, &results[i]);
@@ -154,8 +153,7 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
                                       const struct dti_cast_result *result,
                                       struct dti_error *reterr)
 {
-    struct dti_table *const table = dti_table_titled("stack|as of|stored|bits|");
-    dti_table_heads(table, "93977");
+    struct dti_table *const table = dti_table_titled("stack|as of|stored|bits|", "93977");
     for (int i = 0; i < DTI_STACK_COUNT; i++) {
         struct dti_cast_target target;
         struct dti_cast_result other;

@@ -36,8 +36,7 @@ enum dti_status dti_check_pickles_human(const struct dti_context *cx,
 {
     if (scan->import_count == 0)
         return DTI_OK;
-    struct dti_table *const table = dti_table_titled("global|imported>|called>|");
-    dti_table_heads(table, "9788");
+    struct dti_table *const table = dti_table_titled("global|imported>|called>|", "9788");
     for (size_t i = 0; i < scan->import_count; i++) {
         const struct dti_pickle_import *const import = &scan->imports[i];
         const char *const text = import->module ? import->module : import->name;

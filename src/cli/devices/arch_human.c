@@ -144,8 +144,7 @@ static enum dti_status put_detail(const struct dti_arch_answer *answer,
     dti_line_end(&line);
     if (architecture->consists_of[0] != '\0')
         dti_put_line(cx, DTI_STYLE_DIM, 2, "instruction sets: %s", architecture->consists_of);
-    struct dti_table *const table = dti_table_titled("dtype|native|source");
-    dti_table_heads(table, "999");
+    struct dti_table *const table = dti_table_titled("dtype|native|source", "999");
     fact_cells(table, answer, architecture, false);
     return dti_put_table(cx, table, 2, reterr);
 }
@@ -184,8 +183,7 @@ static enum dti_status put_supports(const struct dti_arch_answer *answer,
         return status;
     dti_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
     struct dti_table *const table = dti_table_titled(
-        cx->verbose ? "architecture|dtype|native|source" : "architecture|dtype|native");
-    dti_table_heads(table, "9999");
+        cx->verbose ? "architecture|dtype|native|source" : "architecture|dtype|native", "9999");
     for (size_t i = 0; i < answer->count; i++) {
         if (cx->verbose)
             fact_cells(table, answer, answer->shown[i], true);

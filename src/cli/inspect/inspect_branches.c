@@ -210,11 +210,11 @@ static void put_branches(struct printer *p)
 static enum dti_status print(const struct dti_context *cx, const struct inspect_tree *tree,
                              struct dti_error *reterr)
 {
-    struct printer p = {.tree = tree,
-                        .table = dti_table_titled("name|tensors>|dtype|shape|elements>|bytes>|")};
+    struct printer p = {
+        .tree = tree,
+        .table = dti_table_titled("name|tensors>|dtype|shape|elements>|bytes>|", "9487364")};
     dti_buffer_init(&p.name);
     dti_buffer_init(&p.remark);
-    dti_table_heads(p.table, "9487364");
     dti_table_limit(p.table, 0, NAME_WIDTH);
     dti_table_limit(p.table, 3, SHAPE_WIDTH);
     put_branches(&p);

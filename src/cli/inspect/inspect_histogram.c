@@ -206,7 +206,7 @@ static enum dti_status put_losses(const struct dti_context *cx,
                                   const struct dti_inspect_figures *figures,
                                   struct dti_error *reterr)
 {
-    struct dti_table *const table = dti_table_titled("as|overflow|to zero|to subnormal");
+    struct dti_table *const table = dti_table_titled("as|overflow|to zero|to subnormal", "");
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
         const struct dti_inspect_range *const range = &figures->histogram->ranges[i];
         dti_text_cell(table, range->format->name);

@@ -67,8 +67,8 @@ static enum dti_status put_head(const struct inspect_view *view, struct dti_erro
 static enum dti_status put_files(const struct inspect_view *view, struct dti_error *reterr)
 {
     const struct dti_container *const container = view->report->container;
-    struct dti_table *const table = dti_table_titled("shard>|file|tensors>|data>|header>|size>");
-    dti_table_heads(table, "995737");
+    struct dti_table *const table =
+        dti_table_titled("shard>|file|tensors>|data>|header>|size>", "995737");
     struct dti_inspect_shard shard = {.file = NULL};
     while (shard.number < container->file_count) {
         (void)dti_inspect_next_shard(container, &shard);

@@ -70,7 +70,8 @@ enum dti_status dti_inspect_list(const struct inspect_view *view, struct dti_err
     struct dti_table *const table =
         dti_table_titled(sharded   ? "name|dtype|shape|elements>|bytes>|shard>|offset>|stored as|"
                          : verbose ? "name|dtype|shape|elements>|bytes>|offset>|stored as|"
-                                   : "name|dtype|shape|elements>|bytes>|");
+                                   : "name|dtype|shape|elements>|bytes>|",
+                         "");
     dti_table_limit(table, 0, NAME_WIDTH);
     dti_table_heads(table, "98847"); /* name, dtype, shape, elements, bytes */
     dti_table_limit(table, 2, SHAPE_WIDTH);
@@ -134,8 +135,8 @@ enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct 
         return DTI_OK;
     struct dti_table *const table =
         dti_table_titled("name|dtype|elements>|min>|max>|absmax>|mean>|std>|zeros>|subnormals>|"
-                         "nan>|inf>|no overflow in");
-    dti_table_heads(table, "9436684532775"); /* absmax, nan and inf leave last */
+                         "nan>|inf>|no overflow in",
+                         "9436684532775"); /* absmax, nan and inf leave last */
     dti_table_limit(table, 0, NAME_WIDTH);
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
@@ -172,8 +173,9 @@ enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct 
     const struct dti_reading *const reading = &report->request->reading;
     if (report->shown_count == 0)
         return DTI_OK;
-    struct dti_table *const table = dti_table_titled("name|dtype|as|to zero>|clipped>|SQNR dB>");
-    dti_table_heads(table, "958767"); /* name, dtype, as, to zero, clipped, SQNR dB */
+    struct dti_table *const table =
+        dti_table_titled("name|dtype|as|to zero>|clipped>|SQNR dB>",
+                         "958767"); /* name, dtype, as, to zero, clipped, SQNR dB */
     dti_table_limit(table, 0, NAME_WIDTH);
     for (size_t i = 0; i < report->shown_count * reading->as_count; i++) {
         const size_t at = i / reading->as_count;

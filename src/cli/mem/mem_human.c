@@ -71,7 +71,7 @@ static enum dti_status put_tensors(const struct dti_context *cx, const struct dt
         dti_buffer_puts(&titles, dti_stored_name(&mem->sizes[i].as));
         dti_buffer_puts(&titles, ">");
     }
-    struct dti_table *const table = titles.failed ? NULL : dti_table_titled(titles.data);
+    struct dti_table *const table = titles.failed ? NULL : dti_table_titled(titles.data, "");
     dti_buffer_free(&titles);
     dti_table_limit(table, 0, NAME_COLUMNS);
     for (size_t i = operand->first; i < operand->first + operand->count; i++) {
@@ -169,8 +169,7 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
                    ratio ? "|ratio>" : "", scales ? "|scales>" : "", padding ? "|padding>" : "");
     (void)snprintf(ranks, sizeof ranks, "927865%s%s%s8", ratio ? "3" : "", scales ? "4" : "",
                    padding ? "4" : "");
-    struct dti_table *const table = dti_table_titled(titles);
-    dti_table_heads(table, ranks);
+    struct dti_table *const table = dti_table_titled(titles, ranks);
     for (size_t i = 0; i < mem->size_count; i++) {
         const struct dti_mem_size *const size = &mem->sizes[i];
         const struct dti_footprint *const numbers = &size->numbers;
@@ -205,8 +204,7 @@ static struct dti_table *parts_of(const struct dti_mem *mem)
 {
     const struct dti_mem_training *const training = &mem->trainings[0];
     struct dti_table *const table =
-        dti_table_titled("part|dtype|bytes each>|bytes>|binary>|decimal>|");
-    dti_table_heads(table, "9667858");
+        dti_table_titled("part|dtype|bytes each>|bytes>|binary>|decimal>|", "9667858");
     char text[DTI_TEXT_SIZE];
     for (unsigned i = 0; i < DTI_TRAINING_PARTS; i++) {
         const enum dti_training_part part = (enum dti_training_part)i;
@@ -238,8 +236,8 @@ static struct dti_table *trainings_of(const struct dti_mem *mem)
 {
     struct dti_table *const table =
         dti_table_titled("optimizer|dtype|weights>|gradients>|master>|states>|bytes each>|bytes>|"
-                         "binary>|decimal>|");
-    dti_table_heads(table, "98444467858");
+                         "binary>|decimal>|",
+                         "98444467858");
     char text[DTI_TEXT_SIZE];
     for (size_t i = 0; i < mem->training_count; i++) {
         const struct dti_mem_training *const training = &mem->trainings[i];

@@ -34,7 +34,7 @@ static enum dti_status show_dtypes(struct dti_context *cx, struct dti_error *ret
 
 static enum dti_status show_exit_codes(struct dti_context *cx, struct dti_error *reterr)
 {
-    struct dti_table *const table = dti_table_titled("exit>|error code|meaning");
+    struct dti_table *const table = dti_table_titled("exit>|error code|meaning", "");
     for (unsigned i = 0; i < DTI_STATUS_COUNT; i++) {
         const enum dti_status status = (enum dti_status)i;
         dti_table_print(table, DTI_STYLE_BOLD, "%d", dti_status_exit(status));
@@ -53,7 +53,7 @@ static enum dti_status show_exit_codes(struct dti_context *cx, struct dti_error 
 
 static enum dti_status show_json(struct dti_context *cx, struct dti_error *reterr)
 {
-    struct dti_table *const table = dti_table_titled("command|documents");
+    struct dti_table *const table = dti_table_titled("command|documents", "");
     (void)fputs("--json prints one document, --jsonl one for each record of a stream. Its member\n"
                 "\"schema\" is the name of its form:\n\n",
                 cx->out);
