@@ -127,8 +127,7 @@ enum dti_status dti_config_read_strings(struct dti_config_reading *reading, cons
                                         struct dti_config_entries *entries,
                                         struct dti_error *reterr);
 
-/* In the file of the layout that has algorithms: what "quant_algo" says of a scheme; false: nothing
- * that the parts do not. */
+/* quant_algorithms.c: what "quant_algo" says of a scheme; false: nothing that the parts do not. */
 bool dti_config_algorithm(const char *name, uint64_t group_size, struct dti_quant_hint *ret);
 /* Whether there is such a word, or none is said. */
 bool dti_config_knows_algorithm(const char *name);

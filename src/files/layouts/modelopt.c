@@ -6,66 +6,10 @@
  * and 2r + 1, in two's complement. Sources: ModelOpt 0.47 (export/quant_utils.py), vLLM 0.33
  * (quantization/modelopt.py). */
 #include <string.h>
-#include <strings.h>
 
 #include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/transcode/transcode_bytes.h"
-
-static const struct algorithm {
-    const char *name;
-    unsigned bits; /* of floats; 0: it says nothing that the parts do not */
-    enum dti_quant_strategy strategy;
-    uint64_t group[2];
-} algorithms[] = {
-    {"FP8", 8, DTI_STRATEGY_TENSOR, {0, 0}},
-    {"FP8_PER_CHANNEL_PER_TOKEN", 8, DTI_STRATEGY_CHANNEL, {0, 0}},
-    {"FP8_PB_WO", 8, DTI_STRATEGY_BLOCK, {128, 128}},
-    {"FP8_BLOCK_SCALES", 8, DTI_STRATEGY_BLOCK, {128, 128}},
-    {"NVFP4", 4, DTI_STRATEGY_GROUP, {0, 16}},
-    {"W4A16_NVFP4", 4, DTI_STRATEGY_GROUP, {0, 16}},
-    {"MXFP8", 8, DTI_STRATEGY_GROUP, {0, 32}},
-    {.name = "MIXED_PRECISION"},
-    {.name = "W4A16_AWQ"},
-    {.name = "W4A8_AWQ"},
-    {.name = "INT4_AWQ"},
-    {.name = "NVFP4_AWQ"},
-    {.name = "NVFP4_SVDQUANT"},
-    {.name = "W4A8_NVFP4_FP8"},
-    {.name = "MXFP4"},
-    {.name = "W4A8_MXFP4_FP8"},
-    {.name = "W8A16"},
-    {.name = "W4A16"},
-    {.name = "W8A8_SQ_PER_CHANNEL"},
-    {.name = "INT8_SQ"},
-};
-
-static const struct algorithm *find(const char *name)
-{
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
-        if (strcasecmp(name, algorithms[i].name) == 0)
-            return &algorithms[i];
-    }
-    return NULL;
-}
-
-bool dti_config_algorithm(const char *name, uint64_t group_size, struct dti_quant_hint *ret)
-{
-    const struct algorithm *const found = find(name);
-    if (!found || found->bits == 0)
-        return false;
-    const bool own = found->strategy == DTI_STRATEGY_GROUP && group_size > 0;
-    *ret = (struct dti_quant_hint){.bits = found->bits,
-                                   .number = DTI_NUMBER_FLOAT,
-                                   .strategy = found->strategy,
-                                   .group = {found->group[0], own ? group_size : found->group[1]}};
-    return true;
-}
-
-bool dti_config_knows_algorithm(const char *name)
-{
-    return name[0] == '\0' || find(name);
-}
 
 /* Twice as many rows of scales as of codes, in equal groups. */
 static bool are_pairs(const struct dti_dequant_group *group)
