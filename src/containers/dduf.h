@@ -24,8 +24,8 @@ struct dti_dduf {
 
 /* dduf_write.c: dti_container_layout() for this kind, from a file of this kind: all its members in
  * their order, of which those with tensors hold the new ones, and the metadata they had. A tensor
- * that it does not have goes to the first one of its folder. Fails, besides as that of safetensors
- * does, with DTI_WRONG_KIND without such a file or folder. */
+ * that it does not have goes to the first one of the nearest folder that it is in. Fails, besides
+ * as that of safetensors does, with DTI_WRONG_KIND without such a file or folder. */
 enum dti_status dti_dduf_layout(struct dti_new_tensor *tensors, size_t count,
                                 const struct dti_metadata *metadata, size_t metadata_count,
                                 struct dti_new_head *ret_head, uint64_t *ret_size,

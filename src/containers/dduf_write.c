@@ -10,7 +10,10 @@
 #include "containers/safetensors.h"
 #include "containers/zip_write.h"
 
-enum { COPIED_MAX = 100 * 1000 * 1000 }; /* bytes of what is copied, which is in memory */
+enum {
+    COPIED_MAX = 100 * 1000 * 1000, /* bytes of what is copied, which is in memory */
+    FOLDER_MAX = UINT16_MAX         /* bytes of a member's name */
+};
 
 struct dduf_writing {
     const struct dti_container *from;
@@ -18,10 +21,13 @@ struct dduf_writing {
     struct dti_zip_writing file;
     struct dti_new_tensor *tensors; /* those of one part after those of another */
     size_t *ends;                   /* of each part's */
+    struct dti_name_order folders;  /* of the parts */
+    bool *lengths;                  /* whether a folder has a name of so many bytes */
     size_t copied;                  /* bytes, so far */
 };
 
-/* The part that has a tensor, or else the first one in its folder; the count: there is none. */
+/* The part that has a tensor, or else the first one in the nearest folder that it is in; the count:
+ * there is none. */
 static size_t part_of(const struct dduf_writing *work, const struct dti_name_order *order,
                       const struct dti_new_tensor *tensor)
 {
@@ -37,14 +43,30 @@ static size_t part_of(const struct dduf_writing *work, const struct dti_name_ord
         }
         return low;
     }
-    size_t part = 0;
-    for (; part < dduf->count; part++) {
-        const size_t folder = dduf->parts[part].folder;
-        const char *const name = dduf->npz.zip.members[dduf->parts[part].member].name;
-        if (folder < tensor->name_length && memcmp(name, tensor->name, folder) == 0)
-            break;
+    for (size_t end = tensor->name_length < FOLDER_MAX ? tensor->name_length : FOLDER_MAX;; end--) {
+        const bool ends = end == 0 || tensor->name[end - 1] == '/';
+        if (ends && work->lengths[end] &&
+            dti_name_order_find(&work->folders, tensor->name, end, &at))
+            return at;
+        if (end == 0)
+            return dduf->count;
     }
-    return part;
+}
+
+/* False: memory ran out. */
+static bool list_folders(struct dduf_writing *work)
+{
+    const struct dti_dduf *const dduf = work->dduf;
+    work->lengths = calloc(FOLDER_MAX + 1, sizeof *work->lengths);
+    if (!work->lengths || !dti_name_order_init(&work->folders, dduf->count))
+        return false;
+    for (size_t i = 0; i < dduf->count; i++) {
+        const struct dti_dduf_part *const part = &dduf->parts[i];
+        dti_name_order_add(&work->folders, dduf->npz.zip.members[part->member].name, part->folder);
+        work->lengths[part->folder] = true;
+    }
+    dti_name_order_sort(&work->folders);
+    return true;
 }
 
 /* Sorts the tensors by their parts, and finds where each of these ends. */
@@ -165,8 +187,9 @@ enum dti_status dti_dduf_layout(struct dti_new_tensor *tensors, size_t count,
     work.ends = calloc(work.dduf->count + 1, sizeof *work.ends);
     enum dti_status status = dti_zip_begin(&work.file, ret_head, work.dduf->npz.zip.count, reterr);
     if (status == DTI_OK)
-        status = work.tensors && work.ends ? sort(&work, tensors, count, &order, reterr)
-                                           : dti_no_memory(reterr);
+        status = work.tensors && work.ends && list_folders(&work)
+                     ? sort(&work, tensors, count, &order, reterr)
+                     : dti_no_memory(reterr);
     if (status == DTI_OK)
         status = add_members(&work, reterr);
     if (status == DTI_OK)
@@ -175,6 +198,8 @@ enum dti_status dti_dduf_layout(struct dti_new_tensor *tensors, size_t count,
         memcpy(tensors, work.tensors, count * sizeof *tensors);
     dti_zip_writing_free(&work.file);
     dti_name_order_free(&order);
+    dti_name_order_free(&work.folders);
+    free(work.lengths);
     free(work.tensors);
     free(work.ends);
     return status;
