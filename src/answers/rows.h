@@ -226,9 +226,12 @@
     DTI_VALUE(key_, meaning_, DOUBLE, , dti_put_rounded(json, NULL, true, value_))
 #define ROUNDED_OR_NULL(key_, there_, value_, meaning_) \
     DTI_NULLABLE(key_, meaning_, DOUBLE, , dti_put_rounded(json, NULL, there_, value_))
-#define BITS(key_, code_, width_, meaning_)                   \
-    DTI_VALUE(key_, meaning_, TEXT, .pattern = DTI_LIKE_BITS, \
-              dti_put_bits(json, NULL, code_, width_))
+#define BITS(key_, code_, width_, meaning_)                                                     \
+    DTI_MEMBER(key_, meaning_, TEXT, 0, .pattern = DTI_LIKE_BITS, {                             \
+        char bits_of_code[DTI_TEXT_SIZE];                                                       \
+        DTI_SPELLED(key_, ((struct dti_spelled){bits_of_code,                                   \
+                                                dti_spell_code(bits_of_code, code_, width_)})); \
+    })
 #define BITS_OR_NULL(key_, there_, code_, width_, meaning_)              \
     DTI_VALUE_IF(there_, key_, meaning_, TEXT, .pattern = DTI_LIKE_BITS, \
                  dti_put_bits(json, NULL, code_, width_))
