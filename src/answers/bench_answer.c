@@ -182,7 +182,8 @@ struct rounds {
     const struct dti_bench_result *of;
     const struct dti_bench *bench;
     size_t rounds;
-    double trip; /* seconds; 0: unknown */
+    double trip; /* seconds */
+    bool timed;  /* it was */
     bool verified;
 };
 struct candidate {
@@ -245,6 +246,7 @@ static void fill_rounds(struct rounds *ret, const struct dti_bench_result *resul
 {
     *ret = (struct rounds){.of = result, .bench = &result->table->bench, .verified = true};
     ret->rounds = rounds_at(ret->bench, result->place, &ret->trip);
+    ret->timed = ret->trip > 0;
 }
 
 static void fill_candidate(struct candidate *ret, const struct bench_candidate *candidate)
