@@ -98,6 +98,16 @@ static void other_archives_are_refused(void)
     folder_leave();
 }
 
+/* A new tensor of so many elements. */
+static void name(struct dti_new_tensor *tensor, size_t source, const uint64_t *shape)
+{
+    tensor->name_length = strlen(tensor->name);
+    tensor->format = dti_format_get(DTI_FP32);
+    tensor->rank = 1;
+    tensor->shape = shape;
+    tensor->source = source;
+}
+
 /* Tensors in any order, one of them new in its folder. */
 static void a_new_one_has_the_members_of_the_old(void)
 {
@@ -110,13 +120,8 @@ static void a_new_one_has_the_members_of_the_old(void)
     if (CHECK(container_opens("x.dduf", NULL))) {
         dti_new_head_init(&head);
         head.from = container;
-        for (size_t i = 0; i < 3; i++) {
-            tensors[i].name_length = strlen(tensors[i].name);
-            tensors[i].format = dti_format_get(DTI_FP32);
-            tensors[i].rank = 1;
-            tensors[i].shape = &shape;
-            tensors[i].source = i;
-        }
+        for (size_t i = 0; i < 3; i++)
+            name(&tensors[i], i, &shape);
         CHECK(dti_container_layout(DTI_CONTAINER_DDUF, tensors, 3, NULL, 0, &head, &size, &error) ==
               DTI_OK);
         CHECK_STR(tensors[0].name, "unet/w");
@@ -139,5 +144,28 @@ static void a_new_one_has_the_members_of_the_old(void)
     folder_leave();
 }
 
+static void a_new_tensor_goes_to_the_nearest_folder(void)
+{
+    struct dti_new_tensor tensors[] = {{.name = "unet/new"}, {.name = "unet/deep/new"}};
+    const uint64_t shape = 3;
+    struct dti_new_head head;
+    uint64_t size = 0;
+    folder_enter();
+    make("model_index.json", "unet/deep/a.safetensors");
+    if (CHECK(container_opens("x.dduf", NULL))) {
+        dti_new_head_init(&head);
+        head.from = container;
+        for (size_t i = 0; i < 2; i++)
+            name(&tensors[i], i, &shape);
+        CHECK(dti_container_layout(DTI_CONTAINER_DDUF, tensors, 2, NULL, 0, &head, &size, &error) ==
+              DTI_OK);
+        CHECK_STR(tensors[1].name, "unet/deep/new");
+        CHECK(tensors[1].offset > tensors[0].offset + 12); /* in another member */
+        dti_new_head_free(&head);
+        dti_container_free(container);
+    }
+    folder_leave();
+}
+
 UNIT_MAIN(tensors_have_the_names_of_their_folders, other_archives_are_refused,
-          a_new_one_has_the_members_of_the_old)
+          a_new_one_has_the_members_of_the_old, a_new_tensor_goes_to_the_nearest_folder)
