@@ -184,22 +184,23 @@ static enum dti_status verify_all(struct verification *with, struct dti_containe
                                   void *context, struct dti_error *reterr)
 {
     struct dti_npz *const npz = container->own;
-    const struct dti_npz_array *next = npz->arrays, *const end = npz->arrays + npz->count;
     enum dti_status status = DTI_OK;
+    size_t next = 0; /* of the arrays, which a dduf has none of */
     for (size_t i = 0; i < npz->zip.count && status == DTI_OK; i++) {
         const struct dti_zip_member *const member = &npz->zip.members[i];
-        const bool is_array = next < end && next->member == i;
+        const struct dti_npz_array *const array =
+            next < npz->count && npz->arrays[next].member == i ? &npz->arrays[next] : NULL;
         const bool known =
-            is_array && (next->unpacked || (next->watch && dti_npz_watch_is_whole(next->watch)));
+            array && (array->unpacked || (array->watch && dti_npz_watch_is_whole(array->watch)));
         char label[DTI_ZIP_LABEL_SIZE];
         dti_zip_label(label, with->input, member);
-        if (!is_array)
+        if (!array)
             status = locate(container, &npz->zip, i, label, reterr);
         if (status == DTI_OK && !known)
             status = verify(with, member, label, reterr);
         if (status == DTI_OK && progress)
             progress(context, member->header + member->packed);
-        next += is_array;
+        next += array != NULL;
     }
     return status;
 }
