@@ -3,8 +3,8 @@
  * dtinfo info: finfo or iinfo, as the dtype needs. */
 #include <stdlib.h>
 
-#include "cli/ask/info_forms.h"
 #include "cli/ask/answer_fields.h"
+#include "cli/ask/info_forms.h"
 
 static bool is_integer(const char *name)
 {
