@@ -13,8 +13,5 @@ enum dti_dtype dti_dtype_find(const char *name);
 /* "[u]eXmY[fn|fnuz][bBIAS]", "binaryKpP[s|u][e|f]", "intN" and "uintN", in lower case. quoted is
  * the name as it was given, for messages. */
 enum dti_parse { DTI_PARSE_OTHER, DTI_PARSE_DONE, DTI_PARSE_FAILED };
-enum dti_parse dti_format_parse(const char *lower, const char *quoted,
-                                struct dti_format *ret_format, const char **ret_note,
-                                struct dti_error *reterr);
 
 #endif

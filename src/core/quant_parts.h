@@ -59,17 +59,4 @@ uint32_t dti_quant_encode(const struct dti_format *format, const struct dti_valu
 /* The largest magnitude of n numbers; NaN when one of them is not finite. */
 uint32_t dti_fp32_amax(const uint32_t *x, size_t n);
 
-/* One family each. block->amax and block->special are there, amax is finite and block->clipped 0.
- */
-void dti_mx_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
-                     struct dti_quantized_block *block);
-/* The scale of a block, as fp32, with that of its tensor. */
-uint32_t dti_nv_product(const struct dti_block_recipe *recipe, uint32_t scale);
-void dti_nv_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
-                     struct dti_quantized_block *block);
-void dti_nf_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
-                     struct dti_quantized_block *block);
-void dti_q8_quantize(const uint32_t *x, size_t n, struct dti_quantized_block *block);
-void dti_q4_quantize(const uint32_t *x, size_t n, struct dti_quantized_block *block);
-
 #endif
