@@ -140,11 +140,4 @@ enum dti_status dti_quant_array_back(const struct dti_quant_plan *plan, struct d
                                      const struct dti_quantized_array *array, void *numbers,
                                      enum dti_stores stores, struct dti_error *reterr);
 
-/* The judge of all plans: every element through quant.h, with the same places and, in the report,
- * the same tiles. Zero points are needed. report: added to. */
-void dti_quant_reference(const struct dti_quant_plan *plan, const void *numbers,
-                         struct dti_quantized_array *array, struct dti_quant_report *report);
-void dti_quant_reference_back(const struct dti_quant_plan *plan,
-                              const struct dti_quantized_array *array, void *numbers);
-
 #endif

@@ -1,14 +1,89 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prepares a batch: checks everything that can be checked in advance, groups parts and cuts them
- * into blocks, and allocates memory for each thread. */
-#include <fcntl.h>
-#include <stdlib.h>
+ * A batch: everything that can be checked in advance is checked, parts are grouped and cut into
+ * blocks, each thread has memory of its own; then block by block is read, cast and written. */
+#include "dtinfo/batch.h"
 
-#include "convert/batch_job.h"
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/chunk_order.h"
+#include "convert/plan_parts.h"
 #include "convert/runner_parts.h"
+#include "dtinfo/block_queue.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/window.h"
 #include "util/pages.h"
+
+enum { CACHE_LINE = 64 };
+
+/* One thread's own things. */
+struct batch_member {
+    unsigned char *memory, *scratch;
+    struct dti_window window;
+    bool heeds_sigpipe;
+    struct dti_loss loss;
+};
+
+/* The queue's parts are groups: one part of the batch in blocks, or several small ones that follow
+ * each other in input and output, as one block. Both are counted in bytes of input. */
+struct batch_job {
+    const struct dti_batch_part *parts;
+    const struct dti_batch_options *options;
+    size_t count;
+    size_t group_count;
+    struct dti_queue_part *groups;
+    size_t *firsts; /* of each group its first part, and count at the end */
+    size_t member_count, member_bytes, scratch_bytes; /* the last within member_bytes, at its end */
+    struct batch_member *members;
+    bool any_pipe;             /* among the outputs */
+    struct dti_runner *runner; /* of the first plan that has one, or NULL */
+    pthread_mutex_t merging;   /* held while a loss is added to a part's */
+};
+
+/* Bits of an element in input and output. */
+struct batch_widths {
+    unsigned src, dst;
+};
+
+static struct batch_widths widths_of(const struct dti_batch_part *part)
+{
+    if (!part->plan)
+        return (struct batch_widths){8, 8};
+    const struct dti_request *const request = dti_plan_request(part->plan);
+    return (struct batch_widths){
+        .src = dti_format_stored_bits(&request->src, &request->src_layout),
+        .dst = dti_format_stored_bits(&request->cast.dst, &request->dst_layout),
+    };
+}
+
+/* The same in bytes, for n elements; after the part was checked. */
+struct batch_sizes {
+    uint64_t src, dst;
+};
+
+static struct batch_sizes sizes_of(const struct dti_batch_part *part, uint64_t n)
+{
+    const struct batch_widths bits = widths_of(part);
+    return (struct batch_sizes){dti_array_bytes(n, bits.src), dti_array_bytes(n, bits.dst)};
+}
+
+/* Bytes that a member needs for a block of these sizes. */
+static uint64_t member_bytes(uint64_t src, uint64_t dst)
+{
+    return src + dst + 3 * CACHE_LINE;
+}
+
+/* Whether its result is written as it comes. */
+static bool is_piped(const struct dti_batch_part *part)
+{
+    return part->output && !dti_output_seekable(part->output);
+}
 
 enum {
     MEMORY = 16 << 20,           /* all threads together */
@@ -56,7 +131,7 @@ static enum dti_status check_part(const struct dti_batch_part *part, struct dti_
                     part->plan ? dti_plan_request(part->plan)->src.name : "bytes");
 }
 
-static enum dti_status check_parts(struct dti_batch_job *job, uint64_t *ret_total,
+static enum dti_status check_parts(struct batch_job *job, uint64_t *ret_total,
                                    struct dti_error *reterr)
 {
     const struct dti_input *last = NULL;
@@ -67,9 +142,9 @@ static enum dti_status check_parts(struct dti_batch_job *job, uint64_t *ret_tota
         const enum dti_status status = check_part(part, reterr);
         if (status != DTI_OK)
             return status;
-        if (!dti_add_u64(total, dti_batch_sizes(part, part->elements).src, &total))
+        if (!dti_add_u64(total, sizes_of(part, part->elements).src, &total))
             total = UINT64_MAX; /* of one range many times */
-        job->any_pipe = job->any_pipe || dti_batch_is_piped(part);
+        job->any_pipe = job->any_pipe || is_piped(part);
         if (part->plan && !job->runner)
             job->runner = dti_plan_runner(part->plan);
         if (part->source && part->source->scratch_bytes > job->scratch_bytes)
@@ -91,17 +166,16 @@ struct limits {
 
 static bool fits(const struct limits *limits, uint64_t src, uint64_t dst)
 {
-    return src <= limits->side && dst <= limits->side &&
-           dti_batch_member_bytes(src, dst) <= limits->both;
+    return src <= limits->side && dst <= limits->side && member_bytes(src, dst) <= limits->both;
 }
 
 /* A part that is cut. Whole tiles, at least one. */
 static uint64_t choose_block(const struct dti_batch_part *part, const struct limits *limits)
 {
-    const struct dti_batch_sizes tile = dti_batch_sizes(part, DTI_TILE);
+    const struct batch_sizes tile = sizes_of(part, DTI_TILE);
     const uint64_t larger = tile.src > tile.dst ? tile.src : tile.dst;
     uint64_t tiles = limits->side / larger;
-    const uint64_t fixed = dti_batch_member_bytes(0, 0);
+    const uint64_t fixed = member_bytes(0, 0);
     const uint64_t there = limits->both > fixed ? limits->both - fixed : 0;
     if (tiles > there / (tile.src + tile.dst))
         tiles = there / (tile.src + tile.dst);
@@ -109,31 +183,31 @@ static uint64_t choose_block(const struct dti_batch_part *part, const struct lim
 }
 
 /* Whether `next` directly follows `part`, whose sizes are given, on both sides. */
-static bool follows(const struct dti_batch_part *part, const struct dti_batch_sizes *sizes,
+static bool follows(const struct dti_batch_part *part, const struct batch_sizes *sizes,
                     const struct dti_batch_part *next)
 {
     return next->input == part->input && next->output == part->output && !part->source &&
            !next->source && next->input_offset == part->input_offset + sizes->src &&
-           next->output_offset == part->output_offset + sizes->dst && !dti_batch_is_piped(part);
+           next->output_offset == part->output_offset + sizes->dst && !is_piped(part);
 }
 
 /* Small parts that follow each other become one block; a system call for each would cost, and so
  * would the small pieces of memory that the system makes of small writes. */
-static void make_groups(struct dti_batch_job *job, const struct limits *limits)
+static void make_groups(struct batch_job *job, const struct limits *limits)
 {
     uint64_t most = 0;
     size_t group = 0;
     for (size_t i = 0; i < job->count; group++) {
         const struct dti_batch_part *const first = &job->parts[i];
-        struct dti_batch_sizes last = dti_batch_sizes(first, first->elements), all = last;
+        struct batch_sizes last = sizes_of(first, first->elements), all = last;
         job->firsts[group] = i++;
         struct dti_queue_part *const blocks = &job->groups[group];
         if (!fits(limits, all.src, all.dst)) {
             *blocks = (struct dti_queue_part){all.src, choose_block(first, limits)};
-            all = dti_batch_sizes(first, blocks->block / dti_batch_widths(first).src * 8);
+            all = sizes_of(first, blocks->block / widths_of(first).src * 8);
         } else {
             for (; i < job->count && follows(&job->parts[i - 1], &last, &job->parts[i]); i++) {
-                last = dti_batch_sizes(&job->parts[i], job->parts[i].elements);
+                last = sizes_of(&job->parts[i], job->parts[i].elements);
                 if (!fits(limits, all.src + last.src, all.dst + last.dst))
                     break;
                 all.src += last.src;
@@ -141,20 +215,18 @@ static void make_groups(struct dti_batch_job *job, const struct limits *limits)
             }
             *blocks = (struct dti_queue_part){all.src, all.src > 0 ? all.src : 1};
         }
-        if (dti_batch_member_bytes(all.src, all.dst) > most)
-            most = dti_batch_member_bytes(all.src, all.dst);
+        if (member_bytes(all.src, all.dst) > most)
+            most = member_bytes(all.src, all.dst);
     }
     job->firsts[group] = job->count;
     job->group_count = group;
-    job->scratch_bytes =
-        (job->scratch_bytes + DTI_BATCH_LINE - 1) / DTI_BATCH_LINE * DTI_BATCH_LINE;
+    job->scratch_bytes = (job->scratch_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     job->member_bytes = dti_pages_round((size_t)most + job->scratch_bytes);
 }
 
 /* How many threads there are memory for, and how large blocks are in it. Whatever comes out, the
  * result of the batch is the same. */
-static void choose_blocks(struct dti_batch_job *job, uint64_t total, uint64_t memory,
-                          size_t threads)
+static void choose_blocks(struct batch_job *job, uint64_t total, uint64_t memory, size_t threads)
 {
     uint64_t members = memory / BLOCK_BYTES_MIN;
     if (members > threads)
@@ -174,7 +246,7 @@ static void choose_blocks(struct dti_batch_job *job, uint64_t total, uint64_t me
 
 /* Before the threads start: their own malloc() would take address space for an arena each. When
  * memory is short, fewer members will do. */
-static enum dti_status add_members(struct dti_batch_job *job, struct dti_error *reterr)
+static enum dti_status add_members(struct batch_job *job, struct dti_error *reterr)
 {
     job->members = calloc(job->member_count, sizeof *job->members);
     size_t made = 0;
@@ -190,8 +262,194 @@ static enum dti_status add_members(struct dti_batch_job *job, struct dti_error *
     return made > 0 ? DTI_OK : dti_no_memory(reterr);
 }
 
-static enum dti_status run(struct dti_batch_job *job, struct dti_team *team,
-                           struct dti_error *reterr)
+/* Elements of a part, and where they are. */
+struct batch_piece {
+    const struct dti_batch_part *part;
+    uint64_t index; /* of the first; whole tiles are before it */
+    size_t n;
+    uint64_t input_offset, output_offset;
+    size_t src_size, dst_size;
+};
+
+static struct batch_piece piece_of(const struct dti_batch_part *part, uint64_t first, size_t size)
+{
+    const struct batch_widths bits = widths_of(part);
+    const uint64_t index = first / bits.src * 8, left = part->elements - index;
+    const uint64_t fits = (uint64_t)size * 8 / bits.src; /* the last byte may hold padding */
+    const uint64_t n = fits < left ? fits : left;
+    return (struct batch_piece){
+        .part = part,
+        .index = index,
+        .n = (size_t)n,
+        .input_offset = part->input_offset + first,
+        .output_offset = part->output_offset + index / 8 * bits.dst,
+        .src_size = size,
+        .dst_size = (size_t)dti_array_bytes(n, bits.dst),
+    };
+}
+
+/* Where a block is read to, or seen in a window, and written from. Kernels take any alignment, but
+ * the system copies faster between places that are equally far from a line's begin. */
+struct batch_buffers {
+    unsigned char *src, *dst;
+    const unsigned char *from; /* src, or in a window; once it was read */
+};
+
+static struct batch_buffers buffers_of(const struct batch_job *job, size_t member,
+                                       const struct batch_piece *first, size_t src_size)
+{
+    const size_t line = CACHE_LINE;
+    const size_t size = (src_size + line - 1) / line * line;
+    unsigned char *const memory = job->members[member].memory;
+    const struct dti_input *const input = first->part->input;
+    const uint64_t from = (input ? input->start : 0) + first->input_offset;
+    return (struct batch_buffers){
+        .src = memory + from % line,
+        .dst = memory + line + size + first->output_offset % line,
+    };
+}
+
+static enum dti_status read_piece(const struct batch_job *job, size_t member,
+                                  const struct batch_piece *piece, size_t size,
+                                  struct batch_buffers *buffers, struct dti_error *reterr)
+{
+    const struct dti_batch_part *const part = piece->part;
+    const struct dti_batch_source *const source = part->source;
+    struct batch_member *const mine = &job->members[member];
+    const void *bytes = buffers->src;
+    enum dti_status status;
+    if (source)
+        status = source->read(source->context, buffers->src, size, piece->input_offset,
+                              &mine->window, mine->scratch, reterr);
+    else if (!part->plan || dti_runner_is_on(job->runner)) /* system calls and drivers copy it */
+        status = dti_input_read_at(part->input, buffers->src, size, piece->input_offset, reterr);
+    else
+        status = dti_window_look(&mine->window, part->input, buffers->src, size,
+                                 piece->input_offset, &bytes, reterr);
+    buffers->from = bytes;
+    return status;
+}
+
+static enum dti_status write_piece(const struct batch_piece *piece, size_t size,
+                                   const struct batch_buffers *buffers, struct dti_error *reterr)
+{
+    return dti_output_write_at(piece->part->output, buffers->dst, size, piece->output_offset,
+                               reterr);
+}
+
+static enum dti_status cast_piece(struct batch_job *job, size_t member,
+                                  const struct batch_piece *piece,
+                                  const struct batch_buffers *buffers, struct dti_error *reterr)
+{
+    const struct dti_batch_part *const part = piece->part;
+    struct dti_loss *const loss = part->loss ? &job->members[member].loss : NULL;
+    if (!part->plan) {
+        memcpy(buffers->dst, buffers->from, piece->src_size);
+        return DTI_OK;
+    }
+    if (loss)
+        dti_loss_init(loss);
+    const enum dti_status status = dti_plan_run(part->plan, buffers->dst, buffers->from, piece->n,
+                                                piece->index, DTI_STORES_CACHED, loss, reterr);
+    if (status == DTI_OK && loss) {
+        pthread_mutex_lock(&job->merging);
+        dti_loss_merge(part->loss, loss);
+        pthread_mutex_unlock(&job->merging);
+    }
+    if (status != DTI_OK && job->options->place)
+        job->options->place(job->options->place_context, (size_t)(part - job->parts), reterr);
+    return status;
+}
+
+/* A copy is written from where it was read to. */
+static struct batch_buffers buffers_of_piece(const struct batch_job *job, size_t member,
+                                             const struct batch_piece *piece)
+{
+    struct batch_buffers buffers = buffers_of(job, member, piece, piece->src_size);
+    if (!piece->part->plan)
+        buffers.dst = buffers.src;
+    return buffers;
+}
+
+static enum dti_status do_piece(struct batch_job *job, size_t member,
+                                const struct batch_piece *piece, struct dti_error *reterr)
+{
+    struct batch_buffers buffers = buffers_of_piece(job, member, piece);
+    enum dti_status status = read_piece(job, member, piece, piece->src_size, &buffers, reterr);
+    if (status == DTI_OK && piece->part->plan) {
+        status = cast_piece(job, member, piece, &buffers, reterr);
+        status = dti_window_done(&job->members[member].window, status, reterr);
+    }
+    if (status == DTI_OK && piece->part->output && !is_piped(piece->part))
+        status = write_piece(piece, piece->dst_size, &buffers, reterr);
+    return status;
+}
+
+/* Several whole parts with one read and one write. */
+static enum dti_status do_parts(struct batch_job *job, size_t member, size_t begin, size_t end,
+                                size_t size, struct dti_error *reterr)
+{
+    const struct batch_piece first = piece_of(&job->parts[begin], 0, 0);
+    struct batch_buffers buffers = buffers_of(job, member, &first, size);
+    enum dti_status status = read_piece(job, member, &first, size, &buffers, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct batch_buffers at = buffers;
+    for (size_t i = begin; i < end && status == DTI_OK; i++) {
+        const struct dti_batch_part *const part = &job->parts[i];
+        const struct batch_sizes sizes = sizes_of(part, part->elements);
+        const struct batch_piece piece = piece_of(part, 0, (size_t)sizes.src);
+        status = cast_piece(job, member, &piece, &at, reterr);
+        at.from += piece.src_size;
+        at.dst += piece.dst_size;
+    }
+    status = dti_window_done(&job->members[member].window, status, reterr);
+    if (status == DTI_OK && first.part->output)
+        status = write_piece(&first, (size_t)(at.dst - buffers.dst), &buffers, reterr);
+    return status;
+}
+
+static enum dti_status do_block(void *context, size_t member, size_t group, uint64_t first,
+                                size_t size, struct dti_error *reterr)
+{
+    struct batch_job *const job = context;
+    const size_t begin = job->firsts[group], end = job->firsts[group + 1];
+    if (end - begin == 1) {
+        const struct batch_piece piece = piece_of(&job->parts[begin], first, size);
+        return do_piece(job, member, &piece, reterr);
+    }
+    const enum dti_status failed = do_parts(job, member, begin, end, size, reterr);
+    /* Again one by one: of several errors the first is reported. Losses no longer matter. */
+    for (size_t i = begin; i < end && failed != DTI_OK; i++) {
+        const struct dti_batch_part *const part = &job->parts[i];
+        const struct batch_sizes sizes = sizes_of(part, part->elements);
+        const struct batch_piece piece = piece_of(part, 0, (size_t)sizes.src);
+        const enum dti_status status = do_piece(job, member, &piece, reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    return failed;
+}
+
+/* For the queue. */
+static enum dti_status put_block(void *context, size_t member, size_t group, uint64_t first,
+                                 size_t size, struct dti_error *reterr)
+{
+    struct batch_job *const job = context;
+    struct batch_member *const mine = &job->members[member];
+    const struct dti_batch_part *const part = &job->parts[job->firsts[group]];
+    if (!is_piped(part))
+        return DTI_OK;
+    if (member > 0 && !mine->heeds_sigpipe) {
+        dti_chunk_order_heed_sigpipe();
+        mine->heeds_sigpipe = true;
+    }
+    const struct batch_piece piece = piece_of(part, first, size);
+    const struct batch_buffers buffers = buffers_of_piece(job, member, &piece);
+    return dti_output_write(part->output, buffers.dst, piece.dst_size, reterr);
+}
+
+static enum dti_status run(struct batch_job *job, struct dti_team *team, struct dti_error *reterr)
 {
     const struct dti_batch_options *const options = job->options;
     uint64_t total;
@@ -208,8 +466,8 @@ static enum dti_status run(struct dti_batch_job *job, struct dti_team *team,
         .parts = job->groups,
         .count = job->group_count,
         .members = job->member_count,
-        .work = dti_batch_block,
-        .finish = job->any_pipe ? dti_batch_put : NULL,
+        .work = do_block,
+        .finish = job->any_pipe ? put_block : NULL,
         .context = job,
         .progress = options->progress,
         .progress_context = options->progress_context,
@@ -225,8 +483,7 @@ enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
                               struct dti_error *reterr)
 {
     static const struct dti_batch_options none = {0};
-    struct dti_batch_job job = {
-        .parts = parts, .options = options ? options : &none, .count = count};
+    struct batch_job job = {.parts = parts, .options = options ? options : &none, .count = count};
     enum dti_status status;
     job.groups = calloc(count + 1, sizeof *job.groups);
     job.firsts = calloc(count + 1, sizeof *job.firsts);

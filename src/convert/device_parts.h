@@ -51,8 +51,6 @@ struct dti_device_plan {
     unsigned between_bits[2][2]; /* [with loss]: of the arrays between two launches; 0: none */
 };
 
-/* The launches; the tables are not there yet. NULL when memory ran out. */
-struct dti_device_plan *dti_device_plan_new(const struct dti_plan *plan);
 /* NULL is fine. The runner must be there still. */
 void dti_device_plan_free(struct dti_device_plan *plan);
 

@@ -63,29 +63,6 @@ struct dti_stage {
 };
 enum { DTI_STAGES_MAX = DTI_VIA_MAX + 2 };
 
-/* Each is false when memory ran out, or when a chain becomes too long. */
-
-/* Stored array -> codes in this machine's containers, and back. */
-bool dti_compose_load(struct dti_composer *composer, const struct dti_format *format,
-                      const struct dti_layout *layout);
-bool dti_compose_store(struct dti_composer *composer, const struct dti_format *format,
-                       const struct dti_layout *layout);
-/* Codes of one format -> codes of another, with one rounding. */
-bool dti_compose_stage(struct dti_composer *composer, const struct dti_format *from,
-                       const struct dti_stage *to);
-/* Codes -> fp32 or fp64, exactly; of formats that it holds. */
-bool dti_compose_numbers(struct dti_composer *composer, const struct dti_format *from,
-                         enum dti_loss_hub hub);
-/* The stored codes as they are, in another layout. */
-bool dti_compose_copy(struct dti_composer *composer, const struct dti_format *format,
-                      const struct dti_layout *from, const struct dti_layout *to);
-/* Codes of `format`, as a rule stores NaN. */
-bool dti_compose_nan(struct dti_composer *composer, const struct dti_format *format,
-                     const struct dti_stack_rule *rule);
-/* Through dti_stack_cast(). */
-bool dti_compose_rule(struct dti_composer *composer, const struct dti_format *from,
-                      const struct dti_format *to, const struct dti_stack_rule *rule);
-
 /* One encoding in one place of the container, whatever it is called. */
 static inline bool dti_format_same(const struct dti_format *a, const struct dti_format *b)
 {
@@ -103,15 +80,6 @@ static inline bool dti_layout_packs(const struct dti_format *format,
 
 /* DTI_WRONG_KIND for complex dtypes. */
 enum dti_status dti_request_check(const struct dti_request *request, struct dti_error *reterr);
-
-/* Runs n elements, of a tile, through one step; index is that of the first. */
-enum dti_status dti_step_run(const struct dti_step *step, void *dst, const void *src, size_t n,
-                             uint64_t index, bool stream, struct dti_error *reterr);
-/* Runs n elements, of a tile, through steps [from, to) of a chain, which are at least one; index is
- * that of the first. dst and src do not overlap. */
-enum dti_status dti_chain_run(const struct dti_chain *chain, size_t from, size_t to, void *dst,
-                              const void *src, size_t n, uint64_t index, bool stream,
-                              struct dti_error *reterr);
 
 /* dti_plan_run() for what counts the loss, tile by tile. */
 enum dti_status dti_plan_run_loss(const struct dti_plan *plan, void *dst, const void *src, size_t n,

@@ -1,10 +1,196 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns a request into a quantization plan: which kernels to use, and their parameters. */
+ * Turns a request into a quantization plan: which kernels to use and their parameters; the shape of
+ * codes and scales: how many, how they are packed, where an array may be cut. Then what quantizing
+ * and the way back have in common: arguments of kernels, where in its arrays a piece begins, and
+ * the scale of a range, by hardware fp32 where that gives the same result as dti_affine_choose():
+ * there may be one for every few elements. */
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
+#include "dtinfo/checked.h"
+#include "dtinfo/nested_scales.h"
+
+/* Whether expressions of fp32 are rounded to fp32. */
+enum { PLAIN_FLOATS = FLT_EVAL_METHOD == 0 };
+
+/* largest: finite number of a float. */
+static void quant_choice_init(struct dti_quant_choice *ret, const struct dti_affine_recipe *recipe,
+                              float largest)
+{
+    const struct dti_affine *const affine = &recipe->affine;
+    const bool real = dti_format_is_float(&affine->code);
+    const bool torch = recipe->zero == DTI_ZERO_TORCH && !real;
+    struct dti_affine_scale nothing;
+    dti_affine_choose(recipe, 0, 0, &nothing);
+    ret->zero_point = nothing.zero_point;
+    ret->nothing = dti_quant_float(nothing.scale);
+    ret->least = torch ? FLT_EPSILON : FLT_MIN;
+    ret->widens = !real && recipe->symmetry == DTI_SYMMETRY_NONE;
+    ret->divisor = real          ? largest
+                   : ret->widens ? (float)(affine->high - affine->low)
+                   : recipe->symmetry == DTI_SYMMETRY_FULL
+                       ? (float)(affine->high - nothing.zero_point)
+                       : (float)(affine->high - affine->low) / 2;
+}
+
+/* The nearest integer to |number| < 2^22, ties to even. */
+static int32_t nearest(float number)
+{
+    const float sum = number + 12582912.0F; /* 2^23 + 2^22: the integer is in the mantissa */
+    return (int32_t)(dti_quant_bits(sum) - UINT32_C(0x4b400000));
+}
+
+static int32_t zero_point_of(const struct dti_affine_recipe *recipe, float min, float scale)
+{
+    const int32_t low = recipe->affine.low, high = recipe->affine.high;
+    const float steps = min / scale; /* no more than there are codes, and a little */
+    const int32_t zero =
+        recipe->zero == DTI_ZERO_TORCH ? low - nearest(steps) : nearest((float)low - steps);
+    return zero < low ? low : zero > high ? high : zero;
+}
+
+struct dti_affine_scale dti_quant_choose(const struct dti_quant_plan *plan,
+                                         const struct dti_range *range)
+{
+    const struct dti_quant_scheme *const scheme = &plan->request.scheme;
+    const struct dti_quant_choice *const choice = &plan->choice;
+    const bool none = !(range->min <= range->max); /* no finite number */
+    const float min = !none && range->min < 0 ? range->min : 0;
+    const float max = !none && range->max > 0 ? range->max : 0;
+    const float low = none ? 0 : fabsf(range->min), high = none ? 0 : fabsf(range->max);
+    const float size = choice->widens ? max - min : low > high ? low : high;
+    struct dti_affine_scale scale = scheme->scale;
+    if (scheme->fixed)
+        return scale;
+    if (!PLAIN_FLOATS || size > FLT_MAX) {
+        dti_affine_choose(&scheme->affine, dti_quant_bits(none ? 0 : range->min),
+                          dti_quant_bits(none ? 0 : range->max), &scale);
+        return scale;
+    }
+    float quotient = size / choice->divisor;
+    quotient = quotient > FLT_MAX ? FLT_MAX : quotient;
+    quotient = quotient < choice->least ? choice->least : quotient;
+    quotient = size > 0 ? quotient : choice->nothing;
+    scale.scale = dti_quant_bits(quotient);
+    scale.zero_point =
+        choice->widens ? zero_point_of(&scheme->affine, min, quotient) : choice->zero_point;
+    return scale;
+}
+
+enum { GRAIN_LEAST = DTI_QUANT_TILE };
+
+/* Bytes of n codes side by side. */
+static bool code_bytes(const struct dti_quant_plan *plan, uint64_t n, uint64_t *ret)
+{
+    if (plan->code_bits >= 8)
+        return dti_mul_u64(n, plan->container, ret);
+    *ret = n / 8 * plan->code_bits + (n % 8 * plan->code_bits + 7) / 8;
+    return true;
+}
+
+/* The codes of `outer` rows of the axis, each inner times. */
+static bool row_bytes(const struct dti_quant_plan *plan, uint64_t outer, uint64_t *ret)
+{
+    const uint64_t rest = plan->alone ? plan->places % plan->group : 0;
+    uint64_t codes, row, last;
+    if (rest == 0)
+        return dti_mul_u64(outer, plan->places, &codes) &&
+               dti_mul_u64(codes, plan->request.inner, &codes) && code_bytes(plan, codes, ret);
+    /* each block from a whole byte on */
+    return code_bytes(plan, rest, &last) &&
+           dti_mul_u64(plan->places / plan->group, plan->block_bytes, &row) &&
+           dti_add_u64(row, last, &row) && dti_mul_u64(outer, row, ret);
+}
+
+/* A grain is made of units: groups, or whole rows where the last group of each is short. It has
+ * whole bytes on both sides, and is worth a call. */
+static bool measure_grain(struct dti_quant_plan *plan)
+{
+    const struct dti_quant_request *const request = &plan->request;
+    struct dti_quant_sizes *const sizes = &plan->sizes;
+    const uint64_t group = plan->group, inner = request->inner, length = request->length;
+    const bool groups = group > 0 && group < length && (plan->whole || request->outer == 1);
+    uint64_t unit_codes = GRAIN_LEAST, unit_scales = 0, codes;
+    plan->unit = GRAIN_LEAST;
+    if (group > 0 && sizes->elements > 0) {
+        plan->unit = groups ? group * inner : length * inner;
+        unit_codes = groups ? plan->unit : plan->places * inner;
+        unit_scales = groups ? inner : sizes->groups * inner;
+    }
+    if (request->scheme.nested && groups) {
+        plan->unit *= DTI_NESTED_BLOCK;
+        unit_codes *= DTI_NESTED_BLOCK;
+        unit_scales *= DTI_NESTED_BLOCK;
+    }
+    uint64_t units = plan->unit < GRAIN_LEAST ? (GRAIN_LEAST + plan->unit - 1) / plan->unit : 1;
+    if (plan->unit % 8 != 0 || unit_codes % 8 != 0)
+        units = (units + 7) / 8 * 8;
+    if (!dti_mul_u64(units, plan->unit, &sizes->grain) || sizes->grain >= sizes->elements) {
+        sizes->grain = sizes->elements > 0 ? sizes->elements : GRAIN_LEAST; /* one piece */
+        sizes->grain_code_bytes = sizes->code_bytes;
+        sizes->grain_scales = group > 0 ? sizes->scales : 0;
+        return true;
+    }
+    sizes->grain_scales = units * unit_scales;
+    if (!groups && group > 0)
+        return row_bytes(plan, units, &sizes->grain_code_bytes);
+    return dti_mul_u64(units, unit_codes, &codes) &&
+           code_bytes(plan, codes, &sizes->grain_code_bytes);
+}
+
+/* Fills sizes and shape, from the request, group, container, code_bits, alone, block_bytes and
+ * scale_bytes; false when a size overflows. */
+static bool quant_measure(struct dti_quant_plan *plan)
+{
+    const struct dti_quant_request *const request = &plan->request;
+    struct dti_quant_sizes *const sizes = &plan->sizes;
+    const uint64_t group = plan->group, length = request->length;
+    uint64_t bytes;
+    plan->whole = group == 0 || length % group == 0;
+    plan->places = length;
+    sizes->groups = group > 0 ? length / group + (length % group != 0) : 1;
+    if (group == 0 && request->scheme.per == DTI_PER_CHANNEL)
+        sizes->groups = length;
+    if (group > 0 && request->pad && !dti_mul_u64(sizes->groups, group, &plan->places))
+        return false;
+    sizes->scales = sizes->groups;
+    return dti_mul_u64(request->outer, length, &sizes->elements) &&
+           dti_mul_u64(sizes->elements, request->inner, &sizes->elements) &&
+           dti_mul_u64(sizes->elements, sizeof(float), &bytes) &&
+           dti_format_bytes(&request->number, &request->layout, sizes->elements, &bytes) &&
+           dti_mul_u64(request->outer, plan->places, &sizes->codes) &&
+           dti_mul_u64(sizes->codes, request->inner, &sizes->codes) &&
+           row_bytes(plan, 1, &plan->row_bytes) &&
+           row_bytes(plan, request->outer, &sizes->code_bytes) &&
+           (group == 0 || (dti_mul_u64(sizes->groups, request->outer, &sizes->scales) &&
+                           dti_mul_u64(sizes->scales, request->inner, &sizes->scales))) &&
+           dti_mul_u64(sizes->scales, plan->scale_bytes, &sizes->scale_bytes) &&
+           measure_grain(plan);
+}
+
+uint64_t dti_quant_code_place(const struct dti_quant_plan *plan, uint64_t first, uint64_t at)
+{
+    const uint64_t row = plan->request.length * plan->request.inner;
+    if (plan->places == plan->request.length)
+        return at;
+    /* each row is longer by what it is filled up with; `first` begins a row or has none before */
+    const uint64_t more = (plan->places - plan->request.length) * plan->request.inner;
+    return at + ((first + at) / row - first / row) * more;
+}
+
+uint64_t dti_quant_scale_place(const struct dti_quant_plan *plan, uint64_t first, uint64_t at)
+{
+    const uint64_t inner = plan->request.inner, row = plan->request.length * inner;
+    const uint64_t of_row = plan->sizes.groups * inner, group = plan->group * inner;
+    const uint64_t end = first + at;
+    return end / row * of_row + end % row / group * inner + end % inner -
+           (first / row * of_row + first % row / group * inner);
+}
 
 enum {
     ROW_LEAST = 1024, /* elements that a call for scales of their own should have */
@@ -46,7 +232,7 @@ static void choose_affine(struct dti_quant_plan *plan)
     args.scales = args.inverses = &some;
     plan->columns = dti_quant_find_affine(false, &args, plan->level);
     plan->columns_back = dti_quant_find_affine(true, &args, plan->level);
-    dti_quant_choice_init(&plan->choice, recipe, largest);
+    quant_choice_init(&plan->choice, recipe, largest);
 }
 
 static void choose_blocks(struct dti_quant_plan *plan)
@@ -190,7 +376,7 @@ enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
         plan->request.scheme.per = DTI_PER_GROUP;
     plan->level = allowed;
     shape(plan);
-    if (dti_quant_measure(plan)) {
+    if (quant_measure(plan)) {
         if (request->scheme.block)
             choose_blocks(plan);
         else
@@ -223,7 +409,7 @@ enum dti_status dti_quant_plan_new_like(struct dti_quant_plan **ret,
     plan->request.inner = request->inner;
     plan->request.pad = request->pad;
     shape(plan);
-    if (!dti_quant_measure(plan)) {
+    if (!quant_measure(plan)) {
         dti_quant_plan_free(plan);
         return too_large(reterr);
     }
@@ -291,4 +477,90 @@ const char *dti_quant_plan_describe(const struct dti_quant_plan *plan, bool back
     if (back && numbers)
         dti_plan_text_add(buffer, dti_plan_describe(numbers, text));
     return buffer;
+}
+
+struct dti_affine_args dti_quant_affine_args(const struct dti_quant_job *job,
+                                             const struct dti_affine_scale *scale)
+{
+    struct dti_affine_args args = job->plan->affine_args;
+    args.scale = dti_quant_float(scale->scale);
+    args.inverse = 1 / args.scale;
+    args.zero_point = scale->zero_point;
+    args.stream = job->stream;
+    return args;
+}
+
+struct dti_affine_args dti_quant_channel_args(const struct dti_quant_job *job, size_t channel)
+{
+    struct dti_affine_args args = job->plan->affine_args;
+    args.scale = job->known->scale[channel];
+    args.inverse = job->known->inverse[channel];
+    args.zero_point = job->known->zero_point[channel];
+    args.stream = job->stream;
+    return args;
+}
+
+struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool bytes)
+{
+    struct dti_block_args args = job->plan->block_args;
+    args.recipe = &job->recipe;
+    args.stream = job->stream;
+    if (bytes) {
+        args.order = DTI_BLOCK_BYTES;
+        args.code_stride = (size_t)job->plan->group;
+        args.stream = NULL;
+    }
+    return args;
+}
+
+const struct dti_streaming *dti_quant_streaming(const struct dti_quant_plan *plan,
+                                                enum dti_stores stores, uint64_t n)
+{
+    const uint64_t bytes = n / 8 * (plan->number_bits + plan->code_bits);
+    return dti_stores_stream(stores, bytes) ? dti_streaming_for(bytes) : NULL;
+}
+
+void dti_quant_spread(const struct dti_quant_job *job, uint64_t at, size_t n)
+{
+    const uint64_t inner = job->plan->request.inner, e = job->first + at;
+    struct dti_quant_scratch *const scratch = job->scratch;
+    size_t channel = (size_t)(e / inner % job->known->count);
+    uint64_t left = inner - e % inner;
+    for (size_t i = 0; i < n; i++) {
+        scratch->scale[i] = job->known->scale[channel];
+        scratch->inverse[i] = job->known->inverse[channel];
+        scratch->zero_point[i] = job->known->zero_point[channel];
+        if (--left == 0) {
+            left = inner;
+            channel = channel + 1 == job->known->count ? 0 : channel + 1;
+        }
+    }
+}
+
+struct dti_affine_args dti_quant_spread_args(const struct dti_quant_job *job)
+{
+    struct dti_affine_args args = job->plan->affine_args;
+    args.scales = job->scratch->scale;
+    args.inverses = job->scratch->inverse;
+    args.zero_points = job->scratch->zero_point;
+    args.stream = job->stream;
+    return args;
+}
+
+size_t dti_quant_block_offset(const struct dti_quant_plan *plan, uint64_t first, uint64_t at)
+{
+    const uint64_t length = plan->request.length, end = first + at;
+    if (plan->whole) /* rows do not matter */
+        return (size_t)(at / plan->group) * plan->block_bytes;
+    const uint64_t rows = end / length - first / length;
+    return (size_t)(rows * plan->row_bytes) +
+           (size_t)(end % length / plan->group - first % length / plan->group) * plan->block_bytes;
+}
+
+void dti_quant_clear(const struct dti_quant_job *job)
+{
+    const struct dti_quant_plan *const plan = job->plan;
+    const uint64_t codes = dti_quant_code_place(plan, job->first, job->n);
+    if (plan->code_bits < 8)
+        memset(job->codes, 0, (size_t)((codes * plan->code_bits + 7) / 8));
 }

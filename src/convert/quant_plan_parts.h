@@ -19,9 +19,6 @@ struct dti_quant_choice {
     bool widens;          /* the range is widened to zero, which has a zero point: */
     int32_t zero_point;   /* otherwise this one */
 };
-/* largest: finite number of a float. */
-void dti_quant_choice_init(struct dti_quant_choice *ret, const struct dti_affine_recipe *recipe,
-                           float largest);
 
 /* What does not depend on the shape, and is large. */
 struct dti_quant_shared {
@@ -116,10 +113,6 @@ void dti_quant_put(const struct dti_quant_plan *plan, unsigned char *codes, uint
 void dti_quant_get(const struct dti_quant_plan *plan, unsigned char *containers,
                    const unsigned char *codes, uint64_t at, size_t n);
 
-/* Fills sizes and shape, from the request, group, container, code_bits, alone, block_bytes and
- * scale_bytes; false when a size overflows. */
-bool dti_quant_measure(struct dti_quant_plan *plan);
-
 /* Places in arrays, counted from element `first`, where a group begins, to element `first + at`. */
 uint64_t dti_quant_code_place(const struct dti_quant_plan *plan, uint64_t first, uint64_t at);
 uint64_t dti_quant_scale_place(const struct dti_quant_plan *plan, uint64_t first, uint64_t at);
@@ -131,13 +124,6 @@ size_t dti_quant_block_offset(const struct dti_quant_plan *plan, uint64_t first,
 struct dti_affine_args dti_quant_affine_args(const struct dti_quant_job *job,
                                              const struct dti_affine_scale *scale);
 struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool bytes);
-
-/* Of one channel, its specials left out. */
-struct dti_range dti_quant_ranges_of(const struct dti_quant_ranges *ranges, size_t channel);
-/* The largest magnitude, its specials left out; 0 of none. */
-float dti_quant_amax(const struct dti_range *range);
-/* Nested: the mean of the scales of so many blocks; NaN where one is not finite. */
-float dti_quant_ranges_offset(const struct dti_quant_ranges *ranges, uint64_t blocks);
 
 /* The scale that follows from a range, or the fixed one. */
 struct dti_affine_scale dti_quant_choose(const struct dti_quant_plan *plan,
@@ -156,10 +142,6 @@ const struct dti_streaming *dti_quant_streaming(const struct dti_quant_plan *pla
 void dti_quant_spread(const struct dti_quant_job *job, uint64_t at, size_t n);
 struct dti_affine_args dti_quant_spread_args(const struct dti_quant_job *job);
 
-/* Quantizes a piece, by the scheme. */
-void dti_quant_run_known(const struct dti_quant_job *job);
-void dti_quant_run_groups(const struct dti_quant_job *job);
-void dti_quant_run_blocks(const struct dti_quant_job *job);
 /* Elements at to at + n, n <= DTI_QUANT_TILE, as fp32. */
 void dti_quant_back_affine(const struct dti_quant_job *job, size_t at, size_t n, float *y);
 void dti_quant_back_blocks(const struct dti_quant_job *job, size_t at, size_t n, float *y);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first pass over an array: the range of its numbers, or of those of each channel. */
+ * The first pass over an array: the range of its numbers, or of those of each channel; and the
+ * scales that follow from it, which are known before the codes. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -68,7 +69,8 @@ void dti_quant_ranges_free(struct dti_quant_ranges *ranges)
     free(ranges);
 }
 
-float dti_quant_amax(const struct dti_range *range)
+/* The largest magnitude, its specials left out; 0 of none. */
+static float quant_amax(const struct dti_range *range)
 {
     const float low = fabsf(range->min), high = fabsf(range->max);
     if (!(range->min <= range->max))
@@ -102,7 +104,7 @@ static void add_amaxes(const struct dti_quant_plan *plan, struct dti_quant_range
             dti_range_init(&range);
             plan->range->run.range(x + begin, left < group ? left : group, &range);
             const bool finite = range.nan == 0 && range.inf == 0;
-            dti_exact_sum_add(&ranges->amaxes, finite ? (double)dti_quant_amax(&range) : INFINITY);
+            dti_exact_sum_add(&ranges->amaxes, finite ? (double)quant_amax(&range) : INFINITY);
         }
     }
 }
@@ -175,7 +177,8 @@ void dti_quant_ranges_add(struct dti_quant_ranges *ranges, const struct dti_rang
     dti_range_merge(&ranges->all, range);
 }
 
-struct dti_range dti_quant_ranges_of(const struct dti_quant_ranges *ranges, size_t channel)
+/* Of one channel, its specials left out. */
+static struct dti_range quant_ranges_of(const struct dti_quant_ranges *ranges, size_t channel)
 {
     struct dti_range range;
     dti_range_init(&range);
@@ -186,7 +189,8 @@ struct dti_range dti_quant_ranges_of(const struct dti_quant_ranges *ranges, size
     return range;
 }
 
-float dti_quant_ranges_offset(const struct dti_quant_ranges *ranges, uint64_t blocks)
+/* Nested: the mean of the scales of so many blocks; NaN where one is not finite. */
+static float quant_ranges_offset(const struct dti_quant_ranges *ranges, uint64_t blocks)
 {
     if (ranges->amaxes.infinite)
         return NAN;
@@ -201,4 +205,86 @@ struct dti_range dti_quant_ranges_all(const struct dti_quant_ranges *ranges)
         range.max = ranges->max[i] > range.max ? ranges->max[i] : range.max;
     }
     return range;
+}
+
+enum dti_status dti_quant_scales_alloc(struct dti_quant_scales **ret,
+                                       const struct dti_quant_plan *plan, struct dti_error *reterr)
+{
+    const uint64_t count = plan->group > 0 ? 0 : plan->sizes.scales;
+    uint64_t places = 0, bytes;
+    struct dti_quant_scales *const scales = calloc(1, sizeof *scales);
+    if (!scales)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    scales->tensor_scale = 1;
+    dti_range_init(&scales->range);
+    scales->repeats = plan->repeats;
+    if (count > 0) {
+        if (dti_mul_u64(count, plan->repeats, &places) && dti_mul_u64(places, 12, &bytes) &&
+            bytes <= SIZE_MAX)
+            scales->scale = malloc((size_t)bytes);
+        if (!scales->scale) {
+            free(scales);
+            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        }
+        scales->count = (size_t)count;
+        scales->inverse = scales->scale + places;
+        scales->zero_point = (int32_t *)(void *)(scales->inverse + places);
+        for (size_t i = 0; i < scales->count; i++)
+            scales->zero_point[i] = plan->choice.zero_point;
+    }
+    *ret = scales;
+    return DTI_OK;
+}
+
+void dti_quant_scales_ready(struct dti_quant_scales *scales)
+{
+    const size_t count = scales->count;
+    for (size_t i = 0; i < count; i++)
+        scales->inverse[i] = 1 / scales->scale[i];
+    for (size_t at = count; at < count * scales->repeats; at += count) {
+        memcpy(scales->scale + at, scales->scale, count * sizeof(float));
+        memcpy(scales->inverse + at, scales->inverse, count * sizeof(float));
+        memcpy(scales->zero_point + at, scales->zero_point, count * sizeof(int32_t));
+    }
+}
+
+static float tensor_scale(enum dti_nv_scale rule, const struct dti_range *range)
+{
+    return dti_quant_float(dti_nv_tensor_scale(rule, dti_quant_bits(quant_amax(range))));
+}
+
+enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
+                                     const struct dti_quant_plan *plan,
+                                     const struct dti_quant_ranges *ranges,
+                                     struct dti_error *reterr)
+{
+    const struct dti_quant_scheme *const scheme = &plan->request.scheme;
+    struct dti_quant_scales *scales;
+    const enum dti_status status = dti_quant_scales_alloc(&scales, plan, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (ranges)
+        scales->range = dti_quant_ranges_all(ranges);
+    if (scheme->nested && ranges)
+        scales->offset = quant_ranges_offset(ranges, plan->sizes.scales);
+    else if (scheme->block && dti_quant_plan_needs_range(plan))
+        scales->tensor_scale = tensor_scale(scheme->blocks.nv, &scales->range);
+    for (size_t i = 0; i < scales->count; i++) {
+        struct dti_range range = scales->range;
+        if (ranges && scheme->per == DTI_PER_CHANNEL)
+            range = quant_ranges_of(ranges, i);
+        const struct dti_affine_scale scale = dti_quant_choose(plan, &range);
+        scales->scale[i] = dti_quant_float(scale.scale);
+        scales->zero_point[i] = scale.zero_point;
+    }
+    dti_quant_scales_ready(scales);
+    *ret = scales;
+    return DTI_OK;
+}
+
+void dti_quant_scales_free(struct dti_quant_scales *scales)
+{
+    if (scales)
+        free(scales->scale);
+    free(scales);
 }

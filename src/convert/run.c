@@ -1,11 +1,289 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a plan: one kernel processes a whole run; several process it tile by tile, so that
- * intermediate results stay in the first cache. */
+ * Runs a plan. One kernel processes a whole run; several process it tile by tile, so that
+ * intermediate results stay in the first cache; what has no kernel is done element by element. With
+ * a loss report each tile is cast in the first cache, both ends of it are compared there, and then
+ * it is written: one pass. */
 #include <pthread.h>
 #include <string.h>
 
 #include "convert/device_parts.h"
+#include "convert/plan_parts.h"
+
+enum dti_status dti_fail_unknown(const struct dti_stack_rule *rule, const struct dti_format *src,
+                                 uint64_t code, const struct dti_format *dst, uint64_t index,
+                                 struct dti_error *reterr)
+{
+    char text[DTI_TEXT_SIZE];
+    struct dti_value value;
+    dti_decode(src, code, &value);
+    (void)dti_spell_stored(text, src, code, &value);
+    dti_fail(reterr, DTI_NOT_REPRESENTABLE, "element %llu, %s: what %s stores in %s is unknown%s%s",
+             (unsigned long long)index, text, dti_stack_name(rule->stack), dst->name,
+             rule->why_unknown ? "; " : "", rule->why_unknown ? rule->why_unknown : "");
+    dti_error_argument(reterr, text, strlen(text));
+    return DTI_NOT_REPRESENTABLE;
+}
+
+static enum dti_status run_elements(const struct dti_step *step, void *dst, const void *src,
+                                    size_t n, uint64_t index, struct dti_error *reterr)
+{
+    static const struct dti_layout bare = {.packing = DTI_PACKING_BYTES, .swapped = false};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t code = dti_storage_get(&step->src, &bare, src, i);
+        struct dti_outcome outcome = {.code = code, .flags = 0};
+        struct dti_value value;
+        if (!step->keep)
+            dti_decode(&step->src, code, &value);
+        if (step->rule) {
+            struct dti_cast stages;
+            struct dti_scalar scalar;
+            if (!dti_stack_cast(step->rule, &step->dst, dti_format_is_integer(&step->src), &value,
+                                &stages, &scalar))
+                return dti_fail_unknown(step->rule, &step->src, code, &step->dst, index + i,
+                                        reterr);
+            outcome.code = scalar.code;
+        } else if (!step->keep) {
+            dti_encode(&step->dst, &value, &step->policy, index + i, &outcome);
+        }
+        dti_storage_put(&step->dst, &bare, dst, i, outcome.code);
+    }
+    return DTI_OK;
+}
+
+/* Every NaN of a format of 8 or 16 bits becomes the rule's. */
+static void run_nan(const struct dti_step *step, void *dst, const void *src, size_t n)
+{
+    const struct dti_format *const format = &step->dst;
+    const unsigned sign = (unsigned)dti_format_sign_bit(format), ones = (1U << format->width) - 1;
+    const unsigned magnitude = ones & ~sign,
+                   inf = magnitude >> format->man_bits << format->man_bits;
+    const unsigned kept = step->rule->quirk == DTI_STACK_QUIRK_NAN_ALL_ONES ? sign : 0;
+    const unsigned char *const from = src;
+    unsigned char *const to = dst;
+    if (format->width == 8) {
+        for (size_t i = 0; i < n; i++) {
+            const unsigned code = from[i];
+            to[i] = (unsigned char)((code & magnitude) > inf ? magnitude | (code & kept) : code);
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint16_t code;
+        memcpy(&code, from + 2 * i, sizeof code);
+        code = (uint16_t)((code & magnitude) > inf ? magnitude | (code & kept) : code);
+        memcpy(to + 2 * i, &code, sizeof code);
+    }
+}
+
+/* Packed elements as bytes; the last byte's padding is zero whatever it was. */
+static void copy_packed(const struct dti_step *step, const struct dti_kernel_args *args, void *dst,
+                        const void *src, size_t n)
+{
+    const size_t bytes = n / 8 * step->src_bits + (n % 8 * step->src_bits + 7) / 8;
+    const unsigned used = (unsigned)(n % 8) * step->src_bits % 8;
+    step->kernel->run(args, dst, src, bytes);
+    if (used > 0) {
+        unsigned char *const last = (unsigned char *)dst + bytes - 1;
+        *last &= (unsigned char)(args->high_first ? 0xff << (8 - used) : 0xff >> (8 - used));
+    }
+}
+
+/* Runs n elements, of a tile, through one step; index is that of the first. */
+static enum dti_status step_run(const struct dti_step *step, void *dst, const void *src, size_t n,
+                                uint64_t index, bool stream, struct dti_error *reterr)
+{
+    if (step->only_nan) {
+        run_nan(step, dst, src, n);
+        return DTI_OK;
+    }
+    if (!step->kernel)
+        return run_elements(step, dst, src, n, index, reterr);
+    struct dti_kernel_args args = step->args;
+    args.stream =
+        stream ? dti_streaming_for(dti_tile_bytes(n, step->src_bits + step->dst_bits)) : NULL;
+    args.index = index;
+    if (step->kernel->op == DTI_OP_COPY && step->src_bits < 8)
+        copy_packed(step, &args, dst, src, n);
+    else
+        step->kernel->run(&args, dst, src, n);
+    return DTI_OK;
+}
+
+/* Runs n elements, of a tile, through steps [from, to) of a chain, which are at least one; index is
+ * that of the first. dst and src do not overlap. */
+static enum dti_status chain_run(const struct dti_chain *chain, size_t from, size_t to, void *dst,
+                                 const void *src, size_t n, uint64_t index, bool stream,
+                                 struct dti_error *reterr)
+{
+    _Alignas(64) uint64_t between[2][DTI_TILE];
+    for (size_t at = from; at < to; at++) {
+        void *const result = at + 1 == to ? dst : between[at % 2];
+        const enum dti_status status =
+            step_run(&chain->step[at], result, src, n, index, stream && at + 1 == to, reterr);
+        if (status != DTI_OK)
+            return status;
+        src = result;
+    }
+    return DTI_OK;
+}
+
+/* Numbers and codes of one tile. */
+struct loss_chunk {
+    _Alignas(64) uint64_t source[DTI_TILE];
+    uint64_t codes[DTI_TILE];
+    uint64_t stored[DTI_TILE];
+};
+
+/* A tile of codes in containers as an array of uint64_t. */
+static void widen(uint64_t *ret, const struct dti_format *format, const void *codes, size_t n)
+{
+    const struct dti_layout bare = {.packing = DTI_PACKING_BYTES, .swapped = false};
+    for (size_t i = 0; i < n; i++)
+        ret[i] = dti_storage_get(format, &bare, codes, i);
+}
+
+static void add_wide(const struct dti_plan *plan, const void *source, const void *codes, size_t n,
+                     uint64_t index, struct dti_loss *loss)
+{
+    uint64_t given[DTI_TILE], kept[DTI_TILE];
+    widen(given, &plan->loss_rule.src, source, n);
+    widen(kept, &plan->loss_rule.dst, codes, n);
+    plan->loss->run(&plan->loss_rule, given, kept, n, index, loss);
+}
+
+/* Numbers are compared as machine types, so they are moved when they are not aligned like machine
+ * types. */
+static const void *aligned(const struct dti_plan *plan, uint64_t *buffer, const void *numbers,
+                           size_t n)
+{
+    const size_t size = plan->loss_rule.hub == DTI_LOSS_HUB32 ? 4 : 8;
+    if (plan->loss_rule.hub == DTI_LOSS_WIDE || (uintptr_t)numbers % size == 0)
+        return numbers;
+    memcpy(buffer, numbers, n * size);
+    return buffer;
+}
+
+/* A tile by a kernel that counts on the way: its codes go where they are kept at once, where
+ * nothing else is to be done with them. */
+static enum dti_status run_counting(const struct dti_plan *plan, struct loss_chunk *tile, void *dst,
+                                    const void *src, size_t n, uint64_t index, bool stream,
+                                    struct dti_loss *loss, struct dti_error *reterr)
+{
+    const struct dti_chain *const chain = &plan->chain;
+    const size_t before = plan->core_count - 1;
+    const size_t size = plan->loss_cast.source_bytes;
+    const bool direct = plan->core_count == chain->count;
+    void *const codes = direct ? dst : tile->codes;
+    const void *source = src;
+    if (before > 0) {
+        const enum dti_status status =
+            chain_run(chain, 0, before, tile->source, src, n, index, false, reterr);
+        if (status != DTI_OK)
+            return status;
+        source = tile->source;
+    } else if ((uintptr_t)src % size != 0) {
+        source = memcpy(tile->source, src, n * size);
+    }
+    plan->cast_loss(&plan->loss_rule, &plan->loss_cast, codes, source, n, index, stream && direct,
+                    loss);
+    return direct ? DTI_OK
+                  : chain_run(chain, plan->core_count, chain->count, dst, codes, n, index, stream,
+                              reterr);
+}
+
+static enum dti_status run_tile(const struct dti_plan *plan, struct loss_chunk *tile, void *dst,
+                                const void *src, size_t n, uint64_t index, bool stream,
+                                struct dti_loss *loss, struct dti_error *reterr)
+{
+    const struct dti_chain *const chain = &plan->chain;
+    const size_t shared = plan->copies ? 0 : plan->shared_count;
+    enum dti_status status = DTI_OK;
+    /* The next tile is fetched meanwhile, more of it before what takes longer. */
+    const size_t share = dti_tile_bytes(n, chain->step[0].src_bits) / 8;
+    const unsigned char *const next = (const unsigned char *)src + 8 * share;
+
+    /* 1. the source's numbers */
+    const void *source = src, *codes = src;
+    const struct dti_chain *const to_source = shared > 0 ? chain : &plan->source;
+    const size_t source_count = shared > 0 ? shared : plan->source.count;
+    if (source_count > 0) {
+        status = chain_run(to_source, 0, source_count, tile->source, src, n, index, false, reterr);
+        source = tile->source;
+        if (shared > 0)
+            codes = source;
+    }
+
+    /* 2. the destination's codes, in the destination itself if it stays in the caches: reading back
+     * what went past them is slow */
+    dti_prefetch(next, share);
+    const bool direct = !stream && plan->core_count == chain->count;
+    void *const buffer = direct ? dst : tile->codes;
+    if (status == DTI_OK && plan->copies) {
+        status = chain_run(chain, 0, chain->count, dst, src, n, index, stream, reterr);
+        codes = source;
+    } else if (status == DTI_OK && plan->core_count > shared) {
+        status = chain_run(chain, shared, plan->core_count, buffer, codes, n, index, false, reterr);
+        codes = buffer;
+    }
+    if (status != DTI_OK)
+        return status;
+
+    /* 3. their numbers, and the difference */
+    const void *stored = codes;
+    dti_prefetch(next + share, 3 * share);
+    if (!plan->copies && plan->stored.count > 0) {
+        (void)chain_run(&plan->stored, 0, plan->stored.count, tile->stored, codes, n, index, false,
+                        reterr);
+        stored = tile->stored;
+    }
+    dti_prefetch(next + 4 * share, 4 * share);
+    if (plan->loss_rule.hub == DTI_LOSS_WIDE) {
+        add_wide(plan, source, stored, n, index, loss);
+    } else {
+        source = aligned(plan, tile->source, source, n);
+        stored = plan->copies ? source : aligned(plan, tile->stored, stored, n);
+        plan->loss->run(&plan->loss_rule, source, stored, n, index, loss);
+        if (plan->request.flags)
+            dti_loss_add_flags(&plan->loss_rule, source, stored, n, loss);
+    }
+
+    /* 4. the codes to where they are kept */
+    if (plan->copies || codes == dst)
+        return DTI_OK;
+    if (plan->core_count == chain->count)
+        return chain_run(&plan->copy, 0, 1, dst, codes, n, index, stream, reterr);
+    return chain_run(chain, plan->core_count, chain->count, dst, codes, n, index, stream, reterr);
+}
+
+enum dti_status dti_plan_run_loss(const struct dti_plan *plan, void *dst, const void *src, size_t n,
+                                  uint64_t index, bool stream, struct dti_loss *loss,
+                                  struct dti_error *reterr)
+{
+    const unsigned src_bits = plan->chain.step[0].src_bits;
+    const unsigned dst_bits = plan->chain.step[plan->chain.count - 1].dst_bits;
+    const struct dti_request *const request = &plan->request;
+    const struct dti_loss_cast *const cast = &plan->loss_cast;
+    struct loss_chunk tile;
+    if (plan->cast_loss && plan->core_count == 1 && plan->chain.count == 1 &&
+        (uintptr_t)src % cast->source_bytes == 0) {
+        plan->cast_loss(&plan->loss_rule, cast, dst, src, n, index, stream, loss);
+        loss->stray += dti_storage_stray(&request->src, &request->src_layout, src, n);
+        return DTI_OK;
+    }
+    for (size_t at = 0; at < n; at += DTI_TILE) {
+        const size_t part = n - at < DTI_TILE ? n - at : DTI_TILE;
+        const unsigned char *const begin =
+            (const unsigned char *)src + dti_tile_bytes(at, src_bits);
+        const enum dti_status status = (plan->cast_loss ? run_counting : run_tile)(
+            plan, &tile, (unsigned char *)dst + dti_tile_bytes(at, dst_bits), begin, part,
+            index + at, stream, loss, reterr);
+        if (status != DTI_OK)
+            return status;
+        loss->stray += dti_storage_stray(&request->src, &request->src_layout, begin, part);
+    }
+    return DTI_OK;
+}
 
 enum {
     MEMBER_BYTES = 1 << 18, /* of source and destination: less is not worth a thread's while */
@@ -41,7 +319,7 @@ static enum dti_status run_pieces(const struct dti_plan *plan, unsigned char *ds
             void *const to = last ? dst + dti_tile_bytes(at, dst_bits) : (void *)between[i % 2];
             dti_prefetch(begin + ahead + i * share, last ? ahead - i * share : share);
             const enum dti_status status =
-                dti_step_run(&chain->step[i], to, from, part, index + at, stream && last, reterr);
+                step_run(&chain->step[i], to, from, part, index + at, stream && last, reterr);
             if (status != DTI_OK)
                 return status;
             from = to;
@@ -61,7 +339,7 @@ enum dti_status dti_plan_run(const struct dti_plan *plan, void *dst, const void 
     if (loss)
         status = dti_plan_run_loss(plan, dst, src, n, index, stream, loss, reterr);
     else if (plan->chain.count == 1)
-        status = dti_step_run(&plan->chain.step[0], dst, src, n, index, stream, reterr);
+        status = step_run(&plan->chain.step[0], dst, src, n, index, stream, reterr);
     else
         status = run_pieces(plan, dst, src, n, index, stream, reterr);
     if (stream)

@@ -72,7 +72,6 @@ void dti_lane_give(struct dti_runner *runner, struct dti_lane *lane);
 /* Instead, when the device has no memory for it: false when there is no other lane either, and the
  * lane stays taken. True: it is gone; take another one. */
 bool dti_lane_drop(struct dti_runner *runner, struct dti_lane *lane);
-void dti_lanes_free(struct dti_runner *runner);
 
 /* Sees to a slot's stream and its memory, `size` bytes of the device and `host_size` of the host;
  * what was in it is lost. Fails with DTI_NO_MEMORY; less may do then. */

@@ -5,6 +5,7 @@
 #include "dtinfo/quant_plan.h"
 
 #include "quant_arrays.h"
+#include "quant_reference.h"
 
 static struct dti_team *team;
 

@@ -2,9 +2,9 @@
  *
  * The reference for quantization plans: whole arrays element by element by the definitions of
  * quant.h, with plain index arithmetic. Slow. */
-#include <string.h>
+#include "quant_reference.h"
 
-#include "dtinfo/quant_plan.h"
+#include <string.h>
 
 /* An array and the positions of its elements, codes and scales. */
 struct reference_array {

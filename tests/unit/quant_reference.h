@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The reference for quantization plans. */
+#ifndef DTINFO_TESTS_QUANT_REFERENCE_H
+#define DTINFO_TESTS_QUANT_REFERENCE_H
+
+#include "dtinfo/quant_plan.h"
+
+/* The judge of all plans: every element through quant.h, with the same places and, in the report,
+ * the same tiles. Zero points are needed. report: added to. */
+void dti_quant_reference(const struct dti_quant_plan *plan, const void *numbers,
+                         struct dti_quantized_array *array, struct dti_quant_report *report);
+void dti_quant_reference_back(const struct dti_quant_plan *plan,
+                              const struct dti_quantized_array *array, void *numbers);
+
+#endif
