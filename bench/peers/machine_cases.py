@@ -76,7 +76,7 @@ def copy_cases(machine):
 
                 def ours(program, src=src, dst=dst, size=size, threads=threads, moved=moved):
                     cast, copy = limits.run_bench(program, src, dst, size, threads, seconds, best)
-                    return {"cast": cast, "copy": copy, "s": moved / cast * 1e-9}
+                    return {"cast": cast, "copy": copy, "s": moved / cast * 1e-9 if cast else math.nan}  # no sample in time
 
                 def probe(src=src, dst=dst, size=size, threads=threads):
                     return limits.run_probe(machine.probe, src, dst, size, threads, seconds, best)["copy"][0]
