@@ -118,10 +118,9 @@ static void put_figures(struct dti_line *line, const struct bench_shown *done, s
     row_name(name, done, row);
     dti_line_print(line, DTI_STYLE_PLAIN, "%-*.40s", COLUMN_LEVEL, name);
     if (done->job->cx->width >= COLUMNS_STORES)
-        dti_line_put(line, DTI_STYLE_PLAIN,
-                     row->where != DTI_BENCH_ON_CPU ? "          "
-                     : row->stream                  ? "  streamed"
-                                                    : "  cached  ");
+        dti_line_text(line, row->where != DTI_BENCH_ON_CPU ? "          "
+                            : row->stream                  ? "  streamed"
+                                                           : "  cached  ");
     dti_line_print(line, DTI_STYLE_PLAIN, "  %10s  %7s  %7s",
                    dti_bench_three(element, time.median * 1e9 / (double)table->elements),
                    dti_bench_fixed(rate, bytes / time.median * 1e-9, 1),

@@ -508,15 +508,14 @@ static enum dti_status show(const struct calc_job *job, const struct calc_row *r
         : shared ? "995738"
                  : "9975738");
     for (size_t i = 0; i < count; i++) {
-        dti_table_cell(table, DTI_STYLE_PLAIN, job->cast.targets[i].dtype.name);
+        dti_text_cell(table, job->cast.targets[i].dtype.name);
         dti_table_cell(table, rows[i].style, rows[i].result.data);
         if (!shared)
-            dti_table_cell(table, DTI_STYLE_PLAIN,
-                           rows[i].truth.length > 0 ? rows[i].truth.data : "-");
-        dti_table_cell(table, DTI_STYLE_PLAIN, rows[i].error);
-        dti_table_cell(table, DTI_STYLE_PLAIN, rows[i].relative);
+            dti_text_cell(table, rows[i].truth.length > 0 ? rows[i].truth.data : "-");
+        dti_text_cell(table, rows[i].error);
+        dti_text_cell(table, rows[i].relative);
         if (!list)
-            dti_table_cell(table, DTI_STYLE_PLAIN, rows[i].bits);
+            dti_text_cell(table, rows[i].bits);
         dti_table_cell(table, DTI_STYLE_WARN, rows[i].wrong.data);
     }
     return dti_table_finish(table, table != NULL, job->cx, reterr);
@@ -601,23 +600,23 @@ static void put_result(struct dti_table *table, const struct dti_calc_step *step
                                                                                  : DTI_STYLE_BOLD,
             text);
         dti_spell_code(text, step->code, step->format.width);
-        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        dti_text_cell(table, text);
     } else {
-        dti_table_cell(table, DTI_STYLE_PLAIN, "-");
-        dti_table_cell(table, DTI_STYLE_PLAIN, "-");
+        dti_text_cell(table, "-");
+        dti_text_cell(table, "-");
     }
     if (!step->has_worst) {
-        dti_table_cell(table, DTI_STYLE_PLAIN, "-");
-        dti_table_cell(table, DTI_STYLE_PLAIN, "-");
+        dti_text_cell(table, "-");
+        dti_text_cell(table, "-");
         return;
     }
-    dti_table_cell(table, DTI_STYLE_PLAIN, exact_text(text, &step->exact));
+    dti_text_cell(table, exact_text(text, &step->exact));
     if (!dti_calc_step_error(step, &absolute, &relative))
-        dti_table_cell(table, DTI_STYLE_PLAIN, "-");
+        dti_text_cell(table, "-");
     else if (relative.class == DTI_CLASS_FINITE)
         dti_text_cell(table, dti_human_signed_percent(text, &relative, 3));
     else
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_human_signed(text, &absolute, NULL, 3));
+        dti_text_cell(table, dti_human_signed(text, &absolute, NULL, 3));
 }
 
 static bool put_step(struct dti_table *table, const struct step_columns *columns, size_t number,
@@ -625,7 +624,7 @@ static bool put_step(struct dti_table *table, const struct step_columns *columns
 {
     struct dti_buffer events;
     dti_number_cell(table, number);
-    dti_table_cell(table, DTI_STYLE_PLAIN, "");
+    dti_text_cell(table, "");
     if (step->length > TEXT_WHOLE) {
         dti_table_safe(table, step->text, TEXT_HEAD);
         dti_table_more(table, "...");
@@ -634,16 +633,16 @@ static bool put_step(struct dti_table *table, const struct step_columns *columns
         dti_table_safe(table, step->text, step->length);
     }
     if (columns->within)
-        dti_table_cell(table, DTI_STYLE_PLAIN, step->within ? step->within : "");
+        dti_text_cell(table, step->within ? step->within : "");
     if (columns->dtype)
-        dti_table_cell(table, DTI_STYLE_PLAIN, step->format.name);
+        dti_text_cell(table, step->format.name);
     if (columns->lists) {
         dti_number_cell(table, step->count);
         dti_number_cell(table, step->inexact);
         if (step->rank > 0 && step->has_worst)
             dti_number_cell(table, step->worst);
         else
-            dti_table_cell(table, DTI_STYLE_PLAIN, "-");
+            dti_text_cell(table, "-");
     }
     put_result(table, step);
     dti_buffer_init(&events);

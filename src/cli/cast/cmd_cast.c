@@ -190,7 +190,7 @@ static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
         dti_rewrite_machine(job, line);
         for (size_t i = 0; i < rewrite->plan_count; i++) {
             char kernels[DTI_PLAN_TEXT_SIZE];
-            dti_line_put(line, DTI_STYLE_PLAIN, "   ");
+            dti_line_text(line, "   ");
             dti_line_put(line, DTI_STYLE_DIM, dti_plan_describe_device(rewrite->plans[i], kernels));
         }
         dti_line_end(line);

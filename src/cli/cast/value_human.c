@@ -416,7 +416,7 @@ static enum dti_status show_full(const struct cast_values *values,
 {
     static const char *const components[] = {"real", "imaginary"};
     const struct dti_format *f = &result->target->cast.dst;
-    struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
+    struct dti_line line = dti_context_line(values->cx);
     struct cast_neighbour neighbours[2] = {{.there = false}, {.there = false}};
     char text[DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
     bool done = true;
@@ -480,8 +480,8 @@ static void put_lost(struct dti_table *table, const struct dti_cast_result *resu
     char limit[CAST_LIMIT_SIZE];
     bool overflow = (scalar->flags & DTI_FLAG_OVERFLOW) != 0;
     dti_table_cell(table, DTI_STYLE_BAD, overflow ? "overflow" : "invalid");
-    dti_table_cell(table, DTI_STYLE_PLAIN, limit_words(result, scalar, limit));
-    dti_table_cell(table, DTI_STYLE_PLAIN, "");
+    dti_text_cell(table, limit_words(result, scalar, limit));
+    dti_text_cell(table, "");
 }
 
 static bool put_error_cells(struct dti_table *table, const struct dti_cast_operand *operand,
@@ -494,7 +494,7 @@ static bool put_error_cells(struct dti_table *table, const struct dti_cast_opera
     bool has_exact;
     if (!scalar->has_step || scalar->input.class > DTI_CLASS_FINITE) {
         for (int i = 0; i < 3; i++)
-            dti_table_cell(table, DTI_STYLE_PLAIN, "-");
+            dti_text_cell(table, "-");
         return true;
     }
     dti_buffer_init(&exact);
@@ -504,16 +504,15 @@ static bool put_error_cells(struct dti_table *table, const struct dti_cast_opera
         return false;
     }
     struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
-    dti_table_cell(
-        table, DTI_STYLE_PLAIN,
-        dti_human_signed(text, &difference.absolute, exact.length <= 12 ? &exact : NULL, 6));
+    dti_text_cell(
+        table, dti_human_signed(text, &difference.absolute, exact.length <= 12 ? &exact : NULL, 6));
     if (difference.relative.class == DTI_CLASS_FINITE)
         dti_table_print(table, DTI_STYLE_PLAIN, "%s %%",
                         dti_human_percent(text, &difference.relative, 3));
     else
-        dti_table_cell(table, DTI_STYLE_PLAIN, "-");
+        dti_text_cell(table, "-");
     bool off = ulp.class == DTI_CLASS_FINITE;
-    dti_table_cell(table, DTI_STYLE_PLAIN, off ? dti_human_magnitude(text, &ulp, NULL, 3) : "-");
+    dti_text_cell(table, off ? dti_human_magnitude(text, &ulp, NULL, 3) : "-");
     dti_buffer_free(&exact);
     return true;
 }
@@ -523,13 +522,13 @@ static bool put_row(struct dti_table *table, const struct dti_cast_operand *oper
 {
     char text[DTI_CAST_TEXT_SIZE], other[DTI_TEXT_SIZE];
     bool done = true;
-    dti_table_cell(table, DTI_STYLE_PLAIN, result->target->dtype.name);
+    dti_text_cell(table, result->target->dtype.name);
     (void)dti_cast_text(text, result);
     dti_table_cell(table, style_of(result), text);
     if (!result->known) {
         dti_table_cell(table, DTI_STYLE_WARN, "unknown");
         for (int i = 0; i < 2; i++)
-            dti_table_cell(table, DTI_STYLE_PLAIN, "");
+            dti_text_cell(table, "");
     } else if (result->components == 1 &&
                (result->component[0].flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))) {
         put_lost(table, result);
@@ -537,10 +536,10 @@ static bool put_row(struct dti_table *table, const struct dti_cast_operand *oper
         done = put_error_cells(table, operand, result);
     } else {
         for (int i = 0; i < 3; i++)
-            dti_table_cell(table, DTI_STYLE_PLAIN, "");
+            dti_text_cell(table, "");
     }
     (void)dti_cast_bits(text, result);
-    dti_table_cell(table, DTI_STYLE_PLAIN, text);
+    dti_text_cell(table, text);
     if (dti_cast_saturated(result, operand, other))
         dti_table_print(table, DTI_STYLE_DIM, "--overflow saturate gives %s", other);
     else
@@ -579,7 +578,7 @@ static enum dti_status show_ladder(const struct cast_values *values,
     for (size_t i = 0; i < values->job.target_count && done; i++)
         done = put_row(table, operand, &results[i]);
     const enum dti_status status = dti_table_finish(table, done, values->cx, reterr);
-    struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
+    struct dti_line line = dti_context_line(values->cx);
     if (status == DTI_OK)
         put_devices(values, &line);
     return status;
@@ -597,7 +596,7 @@ static enum dti_status show_digits(const struct cast_values *values,
     }
     dti_buffer_init(&digits);
     for (size_t i = 0; i < values->job.target_count && done; i++) {
-        struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
+        struct dti_line line = dti_context_line(values->cx);
         dti_buffer_clear(&digits);
         done = dti_cast_digits(&digits, &results[i], (size_t)values->args->digits);
         if (!values->cx->quiet) {
@@ -629,10 +628,10 @@ static enum dti_status show_stacks(const struct cast_values *values,
             (void)dti_cast_bits(bits, &other);
             style = style_of(&other);
         }
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_name((enum dti_stack)i));
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_version((enum dti_stack)i));
+        dti_text_cell(table, dti_stack_name((enum dti_stack)i));
+        dti_text_cell(table, dti_stack_version((enum dti_stack)i));
         dti_table_cell(table, style, text);
-        dti_table_cell(table, DTI_STYLE_PLAIN, bits);
+        dti_text_cell(table, bits);
         if (!there)
             dti_table_cell(table, DTI_STYLE_DIM, "no such dtype");
         else

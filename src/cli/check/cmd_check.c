@@ -169,7 +169,7 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
 static void put_notes(const struct dti_context *cx, const struct dti_check_report *report)
 {
     const struct dti_container *const container = report->container;
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    struct dti_line line = dti_context_line(cx);
     const bool asked = report->request->assertions[0].kind == DTI_CHECK_VALID;
     size_t logical = 0;
     if (container)
@@ -190,7 +190,7 @@ static void put_notes(const struct dti_context *cx, const struct dti_check_repor
 static enum dti_status show(const struct dti_context *cx, const struct dti_check_report *report,
                             bool named, struct dti_error *reterr)
 {
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    struct dti_line line = dti_context_line(cx);
     if (named && !dti_line_safe(&line, DTI_STYLE_BOLD, report->path, strlen(report->path)))
         return dti_no_memory(reterr);
     if (named)

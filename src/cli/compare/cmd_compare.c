@@ -45,11 +45,6 @@ struct compare_view {
     uint64_t limit;
 };
 
-static void put(struct compare_view *view, enum dti_style style, const char *text)
-{
-    dti_line_put(&view->line, style, text);
-}
-
 static void put_safe(struct compare_view *view, const char *text, size_t length)
 {
     if (!dti_line_safe(&view->line, DTI_STYLE_PLAIN, text, length))
@@ -76,7 +71,7 @@ static void put_name(struct compare_view *view, const struct dti_compare_result 
     const struct dti_tensor *const other = other_of(view, result);
     put_safe(view, tensor->name, tensor->name_length);
     if (other) {
-        put(view, DTI_STYLE_PLAIN, ", ");
+        dti_line_text(&view->line, ", ");
         put_safe(view, other->name, other->name_length);
     }
 }
@@ -236,12 +231,6 @@ static void put_row(struct compare_view *view, struct dti_table *table,
         dti_table_more(table, ", first at %s", dti_place_words(place, a, figures->first_unmatched));
 }
 
-static enum dti_status write_table(const struct compare_view *view, struct dti_table *table,
-                                   struct dti_error *reterr)
-{
-    return dti_put_table(view->job->cx, table, 2, reterr);
-}
-
 static void put_rest(struct compare_view *view, size_t count, const char *what)
 {
     dti_line_print(&view->line, DTI_STYLE_DIM, "  ... and %zu more%s; -v shows all\n", count, what);
@@ -257,7 +246,7 @@ static enum dti_status put_rows(struct compare_view *view, struct dti_error *ret
     struct dti_table *const table = begin_table(&columns);
     for (size_t i = 0; i < count; i++)
         put_row(view, table, &columns, view->rows[i]);
-    const enum dti_status status = write_table(view, table, reterr);
+    const enum dti_status status = dti_put_table(view->job->cx, table, 2, reterr);
     if (status == DTI_OK && count < view->count)
         put_rest(view, view->count - count, " that differ");
     return status;
@@ -268,13 +257,13 @@ static void put_title(struct compare_view *view, enum dti_compare_way way)
     const struct dti_compare *const compare = view->compare;
     const char *const path = way == DTI_COMPARE_ONLY_A ? compare->a->path : compare->b->path;
     if (way == DTI_COMPARE_BYTES) {
-        put(view, DTI_STYLE_PLAIN, "  compared by their bytes:");
+        dti_line_text(&view->line, "  compared by their bytes:");
     } else if (way == DTI_COMPARE_NEVER) {
-        put(view, DTI_STYLE_PLAIN, "  not comparable:");
+        dti_line_text(&view->line, "  not comparable:");
     } else {
-        put(view, DTI_STYLE_PLAIN, "  only in ");
+        dti_line_text(&view->line, "  only in ");
         put_safe(view, path, strlen(path));
-        put(view, DTI_STYLE_PLAIN, ":");
+        dti_line_text(&view->line, ":");
     }
     dti_line_end(&view->line);
 }
@@ -304,7 +293,7 @@ static enum dti_status put_list(struct compare_view *view, enum dti_compare_way 
         dti_text_cell(table, dti_compare_reason(reason, compare, result));
     }
     const bool begun = shown > 0 && view->limit > 0;
-    const enum dti_status status = begun ? write_table(view, table, reterr) : DTI_OK;
+    const enum dti_status status = begun ? dti_put_table(view->job->cx, table, 2, reterr) : DTI_OK;
     if (status == DTI_OK && begun && more > 0)
         put_rest(view, more, "");
     return status;
@@ -334,7 +323,7 @@ static void put_totals(struct compare_view *view)
         return;
     const struct dti_compare_result *const worst = &compare->results[compare->max_result];
     put_total(view, "max abs", dti_figure_words(number, total->max_absolute, 4));
-    put(view, DTI_STYLE_PLAIN, " (");
+    dti_line_text(&view->line, " (");
     put_name(view, worst);
     dti_line_print(&view->line, DTI_STYLE_PLAIN, " at %s)",
                    dti_place_words(place, &compare->a->tensors[worst->a], total->max_index));
@@ -345,7 +334,7 @@ static void put_totals(struct compare_view *view)
         put_total(view, "max ulp", dti_figure_words(number, total->max_ulp, 3));
     if (!isnan(total->sqnr_db)) {
         put_total(view, "SQNR", dti_figure_words(number, total->sqnr_db, 4));
-        put(view, DTI_STYLE_PLAIN, " dB");
+        dti_line_text(&view->line, " dB");
     }
     if (!isnan(total->cosine))
         put_total(view, "cosine", dti_figure_words(number, total->cosine, 9));
@@ -355,9 +344,8 @@ static void put_totals(struct compare_view *view)
 static enum dti_status show(const struct compare_job *job, struct dti_error *reterr)
 {
     const struct compare_args *const args = job->args;
-    struct compare_view view = {.job = job,
-                                .compare = &job->compare,
-                                .line = {.out = job->cx->out, .colour = job->cx->colour}};
+    struct compare_view view = {
+        .job = job, .compare = &job->compare, .line = dti_context_line(job->cx)};
     view.limit = args->top_given ? args->top : job->cx->verbose ? UINT64_MAX : SHOWN;
     view.rows = malloc((job->compare.result_count + 1) * sizeof(const struct dti_compare_result *));
     if (!view.rows)

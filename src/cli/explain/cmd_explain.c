@@ -153,7 +153,7 @@ static void put_groups(struct explain_view *view)
     }
     for (size_t i = 0; i < view->group_count; i++) {
         const struct explain_group *const group = &view->groups[i];
-        dti_line_put(&view->line, DTI_STYLE_PLAIN, "  ");
+        dti_line_text(&view->line, "  ");
         dti_line_put(&view->line, DTI_STYLE_BOLD, group->words);
         dti_line_to(&view->line, 2 + widest + 2);
         dti_line_print(&view->line, DTI_STYLE_PLAIN, "%zu tensor%s", group->count,
@@ -182,14 +182,14 @@ static void put_difference(struct explain_view *view, const struct dti_explain_r
             &view->line, DTI_STYLE_PLAIN, "%s of the elements are equal; ",
             dti_human_share(share, verdict->elements - verdict->differing, verdict->elements));
     else
-        dti_line_put(&view->line, DTI_STYLE_PLAIN, "no element is equal; ");
-    dti_line_put(&view->line, DTI_STYLE_PLAIN, "the first that differs is ");
+        dti_line_text(&view->line, "no element is equal; ");
+    dti_line_text(&view->line, "the first that differs is ");
     if (tensor->name_length != dti_explain_tensor(view->explain, result)->name_length) {
         put_safe(view, tensor->name, tensor->name_length);
-        dti_line_put(&view->line, DTI_STYLE_PLAIN, " at ");
+        dti_line_text(&view->line, " at ");
     }
     if (verdict->format)
-        dti_line_put(&view->line, DTI_STYLE_PLAIN, dti_place_words(place, tensor, verdict->first));
+        dti_line_text(&view->line, dti_place_words(place, tensor, verdict->first));
     else
         dti_line_print(&view->line, DTI_STYLE_PLAIN, "byte %llu",
                        (unsigned long long)verdict->first);
@@ -220,7 +220,7 @@ static void put_rest(struct explain_view *view, enum dti_explain_outcome outcome
         if (result->outcome != outcome)
             continue;
         shown++;
-        dti_line_put(&view->line, DTI_STYLE_PLAIN, "    ");
+        dti_line_text(&view->line, "    ");
         put_name(view, result);
         if (outcome == DTI_EXPLAIN_DIFFERS)
             put_difference(view, result);
@@ -238,12 +238,12 @@ static void put_rest(struct explain_view *view, enum dti_explain_outcome outcome
 static void put_all(struct explain_view *view)
 {
     char words[DTI_MADE_WORDS];
-    dti_line_put(&view->line, DTI_STYLE_PLAIN, "  tensors:\n");
+    dti_line_text(&view->line, "  tensors:\n");
     for (size_t i = 0; i < view->explain->result_count; i++) {
         const struct dti_explain_result *const result = &view->explain->results[i];
         if (result->outcome != DTI_EXPLAIN_FOUND)
             continue;
-        dti_line_put(&view->line, DTI_STYLE_PLAIN, "    ");
+        dti_line_text(&view->line, "    ");
         put_name(view, result);
         dti_line_print(&view->line, DTI_STYLE_PLAIN, "%s%s", gap,
                        view->explain->words(words, result->made));
@@ -253,9 +253,8 @@ static void put_all(struct explain_view *view)
 
 static enum dti_status show(const struct explain_job *job, struct dti_error *reterr)
 {
-    struct explain_view view = {.job = job,
-                                .explain = &job->explain,
-                                .line = {.out = job->cx->out, .colour = job->cx->colour}};
+    struct explain_view view = {
+        .job = job, .explain = &job->explain, .line = dti_context_line(job->cx)};
     if (!make_groups(&view))
         return dti_no_memory(reterr);
     put_verdict(&view);

@@ -11,7 +11,7 @@
 /* A line below a table. */
 static void put_note(const struct dti_context *cx, const char *text)
 {
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    struct dti_line line = dti_context_line(cx);
     dti_line_text(&line, "  ");
     dti_line_print(&line, DTI_STYLE_DIM, "%s\n", text);
 }
@@ -56,7 +56,7 @@ static bool counts_devices(const struct dti_mem *mem)
 static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem)
 {
     const struct dti_mem_capacity *const capacity = &mem->capacity;
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    struct dti_line line = dti_context_line(cx);
     char text[DTI_TEXT_SIZE], all[DTI_TEXT_SIZE];
     if (!capacity->asked)
         return;
@@ -168,7 +168,7 @@ static enum dti_status put_tensors(const struct dti_context *cx, const struct dt
 static enum dti_status put_operands(const struct dti_context *cx, const struct dti_mem *mem,
                                     struct dti_error *reterr)
 {
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    struct dti_line line = dti_context_line(cx);
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < mem->operand_count && status == DTI_OK; i++) {
         const struct dti_mem_operand *const operand = &mem->operands[i];

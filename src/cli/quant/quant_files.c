@@ -24,11 +24,6 @@ struct quant_file {
 
 enum { FEW = 12 };
 
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
 /* The granularity of scales, in words; nothing for blocks. */
 static void put_granularity(const struct dti_quant_target *target, struct dti_line *line)
 {
@@ -36,9 +31,9 @@ static void put_granularity(const struct dti_quant_target *target, struct dti_li
     if (scheme->block)
         return;
     if (scheme->per == DTI_PER_TENSOR)
-        put(line, "   one scale a tensor");
+        dti_line_text(line, "   one scale a tensor");
     else if (scheme->per == DTI_PER_CHANNEL)
-        put(line, "   a scale for each channel");
+        dti_line_text(line, "   a scale for each channel");
     else
         dti_line_print(line, DTI_STYLE_PLAIN, "   a scale for each %lu neighbours",
                        (unsigned long)scheme->group);
@@ -55,7 +50,7 @@ static bool encodes(const struct dti_rewrite_job *job)
 static void put_blocks(const struct dti_rewrite_job *job, struct dti_line *line)
 {
     const struct dti_gguf_type *const type = job->request.encode.type;
-    put(line, "  ");
+    dti_line_text(line, "  ");
     dti_line_put(line, DTI_STYLE_BOLD, type->word);
     dti_line_print(line, DTI_STYLE_PLAIN, "   blocks of %u elements, %u bytes each   layout gguf",
                    type->elements, type->bytes);
@@ -73,7 +68,7 @@ static void put_recipe(const struct dti_rewrite_job *job, struct dti_line *line)
     }
     const char *const like = dti_quant_like_word(file->rules.like);
     char words[QUANT_WORDS_SIZE];
-    put(line, "  ");
+    dti_line_text(line, "  ");
     dti_line_put(line, DTI_STYLE_BOLD, target->name);
     dti_line_print(line, DTI_STYLE_PLAIN, "   %s", dti_quant_kind_words(target, words));
     put_granularity(target, line);
@@ -93,7 +88,7 @@ static void put_machine(const struct dti_rewrite_job *job, struct dti_line *line
 {
     dti_rewrite_machine(job, line);
     if (job->answer.kernels) {
-        put(line, "   ");
+        dti_line_text(line, "   ");
         dti_line_put(line, DTI_STYLE_DIM, job->answer.kernels);
     }
     dti_line_end(line);

@@ -148,22 +148,18 @@ static void put_block(struct dti_line *line, const struct dti_quant_result *resu
                  "scale times tensor scale, in fp32");
 }
 
-static void cell(struct dti_table *table, const char *text)
-{
-    dti_table_cell(table, DTI_STYLE_PLAIN, text);
-}
-
 /* Error and relative error. */
 static void put_error(struct dti_table *table, const struct dti_quant_facts *facts)
 {
     char text[DTI_TEXT_SIZE];
-    cell(table,
-         facts->has_error ? dti_human_signed(text, &facts->difference.absolute, NULL, 6) : "-");
+    dti_text_cell(table, facts->has_error
+                             ? dti_human_signed(text, &facts->difference.absolute, NULL, 6)
+                             : "-");
     if (facts->has_relative)
         dti_table_print(table, DTI_STYLE_PLAIN, "%s %%",
                         dti_human_percent(text, &facts->difference.relative, 3));
     else
-        cell(table, "-");
+        dti_text_cell(table, "-");
 }
 
 /* A quotient in fp32 with all digits: some numbers are close to a rounding boundary. */
@@ -182,18 +178,18 @@ static void put_element(struct dti_table *table, const struct dti_quant_facts *f
 {
     const struct dti_quant_element *const stored = facts->stored;
     char operand[HUMAN_OPERAND_SIZE], text[DTI_TEXT_SIZE] = "-";
-    cell(table, dti_human_operand(operand, facts->input, strlen(facts->input)));
+    dti_text_cell(table, dti_human_operand(operand, facts->input, strlen(facts->input)));
     if (facts->has_scaled)
         spell_scaled(text, &facts->scaled);
-    cell(table, text);
+    dti_text_cell(table, text);
     if (nf)
         dti_human_fp32(text, dti_fp32_round(&facts->element));
     else
         dti_spell_text(text, &facts->element);
-    cell(table, text);
+    dti_text_cell(table, text);
     dti_spell_code(text, stored->code, facts->format->width);
-    cell(table, text);
-    cell(table, dti_human_fp32(text, stored->back));
+    dti_text_cell(table, text);
+    dti_text_cell(table, dti_human_fp32(text, stored->back));
     put_error(table, facts);
     dti_table_cell(table, DTI_STYLE_WARN,
                    stored->clipped   ? "clipped"
@@ -255,7 +251,7 @@ static bool put_group(const struct quant_args *args, const struct dti_context *c
 {
     const struct dti_quant_target *const target = result->target;
     const struct dti_quant_group *const group = &result->groups[at];
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    struct dti_line line = dti_context_line(cx);
     if (result->group_count > 1) {
         dti_line_print(&line, DTI_STYLE_PLAIN, "  block %zu, values %zu to %zu", at, group->first,
                        group->first + group->count - 1);
@@ -277,7 +273,7 @@ static void put_head(const struct quant_args *args, const struct dti_context *cx
 {
     const struct dti_quant_target *const target = result->target;
     const char *const like = dti_quant_like_word(args->recipe.rules.like);
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    struct dti_line line = dti_context_line(cx);
     char words[QUANT_WORDS_SIZE];
     dti_line_put(&line, DTI_STYLE_BOLD, target->name);
     dti_line_print(&line, DTI_STYLE_PLAIN, "   %s", dti_quant_kind_words(target, words));
@@ -299,7 +295,7 @@ static void put_total(const struct dti_context *cx, const struct dti_quant_resul
 {
     const struct dti_quant_inputs *const numbers = result->numbers;
     const char *const worst = dti_quant_text(numbers, result->loss.max_index);
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    struct dti_line line = dti_context_line(cx);
     char codes[DTI_TEXT_SIZE], scales[DTI_TEXT_SIZE], place[HUMAN_OPERAND_SIZE];
     dti_line_print(&line, DTI_STYLE_PLAIN, "  %zu value%s   codes %s, scales %s   ", numbers->count,
                    numbers->count == 1 ? "" : "s", dti_human_bytes(codes, result->code_bytes),

@@ -80,8 +80,7 @@ static enum dti_status put_tensors(const struct dti_rewrite_job *job, struct dti
                                   strcmp(from, verdict->dtype) == 0 ? NULL : verdict->dtype);
         dti_number_cell(table, verdict->blocks);
         dti_number_cell(table, verdict->lossless);
-        dti_table_cell(table, DTI_STYLE_PLAIN,
-                       one.lossless ? "" : dti_figure_words(text, verdict->worst, 3));
+        dti_text_cell(table, one.lossless ? "" : dti_figure_words(text, verdict->worst, 3));
         rows++;
     }
     if (rows == 0) {
