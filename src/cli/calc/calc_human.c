@@ -235,24 +235,28 @@ static void events_text(struct dti_buffer *buffer, const uint64_t events[DTI_CAL
     }
 }
 
-/* "+0.0977   +0.0977 %   0.4 ulp" */
-static void put_error(struct dti_line *line, const struct dti_calc_result *result, size_t element,
-                      const struct dti_calc_true *truth)
+/* "  error      +0.0977   +0.0977 %   0.4 ulp", where it is known. */
+static void put_error(struct dti_line *line, const struct dti_calc_result *result, size_t element)
 {
     const struct dti_format *const format = &result->value.format;
     char text[DTI_TEXT_SIZE];
+    struct dti_calc_true truth;
     struct dti_value stored;
-    dti_decode(format, dti_calc_code(&result->value, element), &stored);
-    dti_line_text(line, dti_human_signed(text, &truth->absolute, NULL, 8));
-    if (truth->absolute.class != DTI_CLASS_FINITE)
+    dti_calc_true_get(result, element, &truth);
+    if (!truth.has_error)
         return;
-    const struct dti_value ulps = dti_calc_ulps(format, &stored, &truth->absolute);
-    if (truth->relative.class == DTI_CLASS_FINITE)
-        dti_line_print(line, DTI_STYLE_PLAIN, "   %s",
-                       dti_human_signed_percent(text, &truth->relative, 4));
-    if (ulps.exponent < ULP_BITS)
-        dti_line_print(line, DTI_STYLE_PLAIN, "   %s ulp",
-                       dti_human_magnitude(text, &ulps, NULL, 6));
+    dti_decode(format, dti_calc_code(&result->value, element), &stored);
+    dti_human_label(line, "error", dti_human_signed(text, &truth.absolute, NULL, 8));
+    if (truth.absolute.class == DTI_CLASS_FINITE) {
+        const struct dti_value ulps = dti_calc_ulps(format, &stored, &truth.absolute);
+        if (truth.relative.class == DTI_CLASS_FINITE)
+            dti_line_print(line, DTI_STYLE_PLAIN, "   %s",
+                           dti_human_signed_percent(text, &truth.relative, 4));
+        if (ulps.exponent < ULP_BITS)
+            dti_line_print(line, DTI_STYLE_PLAIN, "   %s ulp",
+                           dti_human_magnitude(text, &ulps, NULL, 6));
+    }
+    dti_line_end(line);
 }
 
 /* Without true values: why, where they were wanted. */
@@ -278,29 +282,22 @@ static void reuse(struct dti_buffer *text)
 static void put_one_number(const struct calc_job *job, const struct dti_calc_result *result,
                            struct dti_buffer *text, struct dti_line *line)
 {
-    struct dti_calc_true truth;
     dti_human_bits(line, &result->value.format, dti_calc_code(&result->value, 0));
     put_reason(job, result, line);
     if (!result->truth)
         return;
-    dti_calc_true_get(result, 0, &truth);
     dti_human_label(line, "true value", "");
     if (true_words(text, result, 0))
         dti_line_text(line, text->data);
     else
         dti_line_put(line, DTI_STYLE_DIM, "not decided");
     dti_line_end(line);
-    if (!truth.has_error)
-        return;
-    dti_human_label(line, "error", "");
-    put_error(line, result, 0, &truth);
-    dti_line_end(line);
+    put_error(line, result, 0);
 }
 
 static void put_worst(const struct dti_calc_result *result, struct dti_buffer *text,
                       struct dti_line *line)
 {
-    struct dti_calc_true truth;
     char number[DTI_TEXT_SIZE];
     uint64_t different;
     size_t worst;
@@ -326,20 +323,7 @@ static void put_worst(const struct dti_calc_result *result, struct dti_buffer *t
         dti_line_text(line, text->data);
     }
     dti_line_end(line);
-    dti_calc_true_get(result, worst, &truth);
-    if (!truth.has_error)
-        return;
-    dti_human_label(line, "error", "");
-    put_error(line, result, worst, &truth);
-    dti_line_end(line);
-}
-
-static void put_list(const struct calc_job *job, const struct dti_calc_result *result,
-                     struct dti_buffer *text, struct dti_line *line)
-{
-    put_array(job->cx, result);
-    put_reason(job, result, line);
-    put_worst(result, text, line);
+    put_error(line, result, worst);
 }
 
 /* How many events, if there is more than the first one. */
@@ -394,7 +378,9 @@ enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc
     } else {
         count_text(&text, value);
         dti_line_print(&line, DTI_STYLE_PLAIN, "   %s\n", text.data);
-        put_list(job, result, &text, &line);
+        put_array(job->cx, result);
+        put_reason(job, result, &line);
+        put_worst(result, &text, &line);
     }
     put_events(result, &text, &line);
     if (job->written.path)
@@ -417,8 +403,6 @@ static void spell_error(struct calc_row *row, const struct dti_calc_result *resu
 {
     struct dti_calc_true truth;
     dti_calc_true_get(result, element, &truth);
-    memcpy(row->error, "-", 2);
-    memcpy(row->relative, "-", 2);
     if (!truth.has_error)
         return;
     (void)dti_human_signed(row->error, &truth.absolute, NULL, 6);
@@ -449,9 +433,9 @@ static void spell_row(struct calc_row *row, const struct dti_calc_result *result
         (void)true_words(&row->truth, result, 0);
         row->style = style_of(result, 0);
     }
-    if (row->list && (!dti_calc_worst(result, &element, &different) || value->count == 0))
-        memcpy(row->error, "-", 2), memcpy(row->relative, "-", 2);
-    else
+    memcpy(row->error, "-", 2);
+    memcpy(row->relative, "-", 2);
+    if (!row->list || (dti_calc_worst(result, &element, &different) && value->count > 0))
         spell_error(row, result, element);
     if (result->went_wrong)
         dti_calc_sentence(&row->wrong, result, &result->first_step, &result->first);

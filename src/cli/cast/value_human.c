@@ -474,6 +474,12 @@ void dti_cast_human_line(const struct cast_values *values, const struct dti_cast
     dti_line_end(&line);
 }
 
+static void same_cells(struct dti_table *table, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        dti_text_cell(table, text);
+}
+
 static void put_lost(struct dti_table *table, const struct dti_cast_result *result)
 {
     const struct dti_scalar *scalar = &result->component[0];
@@ -493,8 +499,7 @@ static bool put_error_cells(struct dti_table *table, const struct dti_cast_opera
     struct dti_buffer exact;
     bool has_exact;
     if (!scalar->has_step || scalar->input.class > DTI_CLASS_FINITE) {
-        for (int i = 0; i < 3; i++)
-            dti_text_cell(table, "-");
+        same_cells(table, 3, "-");
         return true;
     }
     dti_buffer_init(&exact);
@@ -527,16 +532,14 @@ static bool put_row(struct dti_table *table, const struct dti_cast_operand *oper
     dti_table_cell(table, style_of(result), text);
     if (!result->known) {
         dti_table_cell(table, DTI_STYLE_WARN, "unknown");
-        for (int i = 0; i < 2; i++)
-            dti_text_cell(table, "");
+        same_cells(table, 2, "");
     } else if (result->components == 1 &&
                (result->component[0].flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))) {
         put_lost(table, result);
     } else if (result->components == 1) {
         done = put_error_cells(table, operand, result);
     } else {
-        for (int i = 0; i < 3; i++)
-            dti_text_cell(table, "");
+        same_cells(table, 3, "");
     }
     (void)dti_cast_bits(text, result);
     dti_text_cell(table, text);

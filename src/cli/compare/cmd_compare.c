@@ -87,12 +87,10 @@ static void put_verdict(struct compare_view *view)
     const char *const plural = all == 1 ? "" : "s";
     const char *const names[] = {"atol", "rtol", "max ulp"};
     const char *const texts[] = {args->atol, args->rtol, args->max_ulp};
-    if (differ > 0)
-        dti_line_print(&view->line, DTI_STYLE_BAD, "differ: %zu of %zu tensor%s", differ, all,
+    if (differ > 0 || unreadable > 0)
+        dti_line_print(&view->line, DTI_STYLE_BAD, "%s: %zu of %zu tensor%s",
+                       differ > 0 ? "differ" : "unreadable", differ > 0 ? differ : unreadable, all,
                        plural);
-    else if (unreadable > 0)
-        dti_line_print(&view->line, DTI_STYLE_BAD, "unreadable: %zu of %zu tensor%s", unreadable,
-                       all, plural);
     else if (within > 0)
         dti_line_print(&view->line, DTI_STYLE_GOOD,
                        "within the tolerance: %zu of %zu tensor%s differ%s", within, all, plural,

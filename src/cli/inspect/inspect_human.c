@@ -222,12 +222,10 @@ static enum dti_status put_head(const struct inspect_view *view, struct dti_erro
                    version ? " " : "");
     if (version)
         whole = dti_name_put(&line, DTI_STYLE_PLAIN, version, strlen(version)) && whole;
-    if (dti_is_sharded(container->kind)) {
+    const bool sharded = dti_is_sharded(container->kind);
+    if (sharded || container->file_count > 1) {
         dti_line_text(&line, ", ");
-        put_count(&line, container->file_count, container->file_count, "shard");
-    } else if (container->file_count > 1) {
-        dti_line_text(&line, ", ");
-        put_count(&line, container->file_count, container->file_count, "file");
+        put_count(&line, container->file_count, container->file_count, sharded ? "shard" : "file");
     }
     dti_line_text(&line, ", ");
     put_count(&line, report->selected_count, container->tensor_count, "tensor");

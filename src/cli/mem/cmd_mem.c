@@ -406,13 +406,10 @@ static const struct dti_option options[] = {
 
 static enum dti_status check_options(const struct mem_args *args, struct dti_error *reterr)
 {
-    const char *const option = args->mem.gradients ? "--gradients"
-                               : args->mem.master  ? "--master"
-                               : args->mem.states  ? "--states"
-                                                   : NULL;
+    const char *const option = dti_option_given(options, args, "gradients master states");
     if (option && !args->train)
-        return dti_fail(reterr, DTI_USAGE, "%s is for training; add --train adam, or leave it out",
-                        option);
+        return dti_fail(reterr, DTI_USAGE,
+                        "--%s is for training; add --train adam, or leave it out", option);
     return DTI_OK;
 }
 
