@@ -8,6 +8,7 @@
 
 #include "cli/bench/bench_job.h"
 #include "cli/bench/bench_page.h"
+#include "cli/shared/tensor_cells.h"
 #include "cli/shell/command.h"
 #include "cli/shell/standard.h"
 #include "dtinfo/buffer.h"
@@ -194,16 +195,16 @@ static void put_row(struct dti_table *table, const struct dti_bench_comparison *
     struct dti_bench_figure ratio;
     const struct dti_bench_record *const then = dti_bench_partner(comparison, now);
     dti_bench_compare_times(&ratio, &then->time, &now->time);
-    dti_table_cell(table, DTI_STYLE_PLAIN, dti_bench_seconds(text, then->time.median));
-    dti_table_cell(table, DTI_STYLE_PLAIN, dti_bench_seconds(text, now->time.median));
-    dti_table_cell(table, DTI_STYLE_PLAIN, dti_bench_fixed(text, ratio.median, 3));
+    dti_text_cell(table, dti_bench_seconds(text, then->time.median));
+    dti_text_cell(table, dti_bench_seconds(text, now->time.median));
+    dti_text_cell(table, dti_bench_fixed(text, ratio.median, 3));
     if (ratio.has_interval)
         dti_table_print(table, DTI_STYLE_PLAIN, "%s to %s", dti_bench_fixed(low, ratio.low, 3),
                         dti_bench_fixed(text, ratio.high, 3));
     else
-        dti_table_cell(table, DTI_STYLE_PLAIN, "-");
+        dti_text_cell(table, "-");
     put_verdict(table, comparison, &ratio);
-    dti_table_cell(table, DTI_STYLE_PLAIN, now->label);
+    dti_text_cell(table, now->label);
 }
 
 enum { ALONE_MAX = 20 }; /* a document may have thousands */

@@ -10,6 +10,7 @@
 #include "cli/shared/cast_list.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/operand_kinds.h"
+#include "cli/shared/tensor_cells.h"
 #include "cli/shell/command.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/glob.h"
@@ -20,7 +21,7 @@
 static void pickles_cell(struct dti_table *table, const struct dti_pickle_scan *scan)
 {
     const char *const end = scan->pickle_count == 1 ? "" : "s";
-    dti_table_cell(table, DTI_STYLE_PLAIN, "");
+    dti_text_cell(table, "");
     if (dti_container_is_known(scan->kind))
         dti_table_more(table, "%s, ", dti_container_name(scan->kind));
     if (scan->file_count > 1)
@@ -55,11 +56,11 @@ static enum dti_status put_pickles(const struct dti_context *cx, const struct dt
         const struct dti_pickle_import *const import = &scan->imports[i];
         const char *const text = import->module ? import->module : import->name;
         const size_t module = import->module ? import->module_length + 1 : 0;
-        dti_table_cell(table, DTI_STYLE_PLAIN, text ? "" : "(computed)");
+        dti_text_cell(table, text ? "" : "(computed)");
         if (text)
             dti_table_safe(table, text, module + import->name_length);
-        dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)import->imports);
-        dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)import->calls);
+        dti_number_cell(table, import->imports);
+        dti_number_cell(table, import->calls);
         dti_table_cell(table, import->known ? DTI_STYLE_PLAIN : DTI_STYLE_BAD,
                        import->known ? "" : "unknown");
     }
@@ -82,9 +83,8 @@ static void put_label(struct dti_table *table, const struct dti_check_report *re
                     [DTI_CHECK_UNDECIDED] = {DTI_STYLE_BAD, "unreadable"}};
     const enum dti_check_outcome outcome = dti_check_outcome(tally->failures, tally->unreadable);
     dti_table_cell(table, outcomes[outcome].style, outcomes[outcome].word);
-    dti_table_cell(table, DTI_STYLE_PLAIN,
-                   assertion->kind == DTI_CHECK_FITS ? "no overflow in"
-                                                     : dti_check_name(assertion->kind));
+    dti_text_cell(table, assertion->kind == DTI_CHECK_FITS ? "no overflow in"
+                                                           : dti_check_name(assertion->kind));
     if (assertion->argument) {
         dti_table_more(table, " ");
         dti_table_safe(table, assertion->argument, strlen(assertion->argument));
@@ -103,7 +103,7 @@ static void put_held(struct dti_table *table, const struct dti_check_report *rep
     }
     const bool digest = kind == DTI_CHECK_DIGEST;
     const size_t held = digest ? dti_digest_count(container) : report->tally[at].tensors;
-    dti_table_cell(table, DTI_STYLE_PLAIN, "");
+    dti_text_cell(table, "");
     if (kind == DTI_CHECK_VALID)
         dti_table_more(table, "%s, ", dti_container_name(container->kind));
     if (kind == DTI_CHECK_VALID && container->file_count > 1)
@@ -117,7 +117,7 @@ static void put_failure(struct dti_table *table, const struct dti_check_report *
 {
     struct dti_check_words words;
     dti_check_words(&words, report, failure);
-    dti_table_cell(table, DTI_STYLE_PLAIN, "");
+    dti_text_cell(table, "");
     if (words.tensor) {
         dti_table_safe(table, words.tensor, words.tensor_length);
         dti_table_more(table, ": ");
@@ -155,7 +155,7 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
         for (size_t i = 0; i < failures; i++) {
             const size_t alike = count_alike(failure + i, failures - i);
             for (int empty = 0; i > 0 && empty < 2; empty++)
-                dti_table_cell(table, DTI_STYLE_PLAIN, "");
+                dti_text_cell(table, "");
             put_failure(table, report, failure + i, verbose ? 0 : alike - 1);
             i += verbose ? 0 : alike - 1;
         }

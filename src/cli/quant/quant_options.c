@@ -140,48 +140,49 @@ const char *dti_quant_given(const struct quant_args *args, const char *names)
 /* Options that exclude or need each other for every dtype. */
 static enum dti_status check_options(const struct quant_args *args, struct dti_error *reterr)
 {
+    const struct dti_recipe *const recipe = &args->recipe;
+    const struct dti_quant_rules *const rules = &recipe->rules;
     const char *const like = dti_quant_given(args, "division symmetry");
     const char *const range = dti_quant_given(args, "min max");
     const char *const one = dti_quant_given(args, "scale min max");
-    const bool grouped =
-        args->recipe.per_given ? args->recipe.rules.per == DTI_PER_GROUP : args->recipe.block_given;
-    const bool channels = args->recipe.per_given ? args->recipe.rules.per == DTI_PER_CHANNEL
-                                                 : args->recipe.axis && !args->recipe.block_given;
-    if (args->recipe.rules.like == DTI_QUANT_LIKE_VLLM)
+    const bool grouped = recipe->per_given ? rules->per == DTI_PER_GROUP : recipe->block_given;
+    const bool channels =
+        recipe->per_given ? rules->per == DTI_PER_CHANNEL : recipe->axis && !recipe->block_given;
+    if (rules->like == DTI_QUANT_LIKE_VLLM)
         return dti_fail(reterr, DTI_USAGE,
                         "--like vllm is for dequantizing; give --dequant, or leave it out");
-    if (args->recipe.quant_like_given && like)
+    if (recipe->quant_like_given && like)
         return dti_fail(reterr, DTI_USAGE, "--like sets all rules; leave out --%s", like);
-    if (args->recipe.rules.symmetric && args->recipe.rules.affine)
+    if (rules->symmetric && rules->affine)
         return dti_fail(reterr, DTI_USAGE,
                         "--symmetric and --affine exclude each other; give one of them");
-    if (args->recipe.symmetry_given && args->recipe.rules.affine)
+    if (recipe->symmetry_given && rules->affine)
         return dti_fail(reterr, DTI_USAGE,
                         "--symmetry is for symmetric quantization; leave out --affine");
-    if (args->recipe.scale && range)
+    if (recipe->scale && range)
         return dti_fail(reterr, DTI_USAGE, "--scale and a range exclude each other; leave out --%s",
                         range);
-    if (args->recipe.scale && args->recipe.rules.affine)
+    if (recipe->scale && rules->affine)
         return dti_fail(reterr, DTI_USAGE, "with --scale, use --zero-point instead of --affine");
-    if (args->recipe.zero_point && !args->recipe.scale)
+    if (recipe->zero_point && !recipe->scale)
         return dti_fail(reterr, DTI_USAGE,
                         "--zero-point needs --scale; without it both are computed from the range");
-    if (args->recipe.zero_point && (args->recipe.rules.symmetric || args->recipe.symmetry_given))
+    if (recipe->zero_point && (rules->symmetric || recipe->symmetry_given))
         return dti_fail(reterr, DTI_USAGE,
                         "the zero point of symmetric quantization is in the middle; leave out "
                         "--zero-point or --symmetric");
-    if (args->recipe.per_given && grouped && !args->recipe.block_given)
+    if (recipe->per_given && grouped && !recipe->block_given)
         return dti_fail(reterr, DTI_USAGE, "--per block needs --block N, as in --block 128");
-    if (args->recipe.block_given && !grouped)
+    if (recipe->block_given && !grouped)
         return dti_fail(reterr, DTI_USAGE, "--block makes scales per block; leave out --per %s",
                         channels ? "channel" : "tensor");
-    if (args->recipe.per_given && args->recipe.rules.per == DTI_PER_TENSOR && args->recipe.axis)
+    if (recipe->per_given && rules->per == DTI_PER_TENSOR && recipe->axis)
         return dti_fail(reterr, DTI_USAGE, "a single scale has no axis; leave out --axis or --per");
-    if (one && args->recipe.block_given)
+    if (one && recipe->block_given)
         return dti_fail(reterr, DTI_USAGE, "--%s is for the whole tensor; leave out --block", one);
     if (one && channels)
         return dti_fail(reterr, DTI_USAGE, "--%s is for the whole tensor; leave out %s", one,
-                        args->recipe.per_given ? "--per channel" : "--axis");
+                        recipe->per_given ? "--per channel" : "--axis");
     return DTI_OK;
 }
 

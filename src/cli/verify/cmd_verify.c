@@ -466,7 +466,7 @@ static void human(const struct verify_job *job)
 {
     const struct dti_verify *const verify = &job->verify;
     const struct dti_verify_problem *const problem = verify->problem;
-    struct dti_line line = {.out = job->cx->out, .colour = job->cx->colour};
+    struct dti_line line = dti_context_line(job->cx);
     if (!problem) {
         dti_line_print(&line, DTI_STYLE_GOOD, "verified: %zu tensor%s, %llu bytes", verify->tensors,
                        verify->tensors == 1 ? "" : "s", (unsigned long long)verify->bytes);
