@@ -25,8 +25,7 @@ struct bench_shown {
     struct bench_notes *notes;
 };
 
-/* bench_human.c, bench_table_human.c: the heading; the next measurement; a finished measurement.
- */
+/* bench_human.c: the heading; the next measurement; a finished measurement. */
 void dti_bench_human_begin(const struct bench_job *job);
 void dti_bench_human_pair(const struct bench_shown *first);
 void dti_bench_human_result(const struct bench_shown *done);
