@@ -40,19 +40,14 @@ void dti_bench_job_end(struct bench_job *job);
  * something became slower. */
 enum dti_status dti_bench_run_job(const struct bench_job *job, struct dti_error *reterr);
 
-enum { BENCH_CASTS_MAX = 64, BENCH_CAST_NAME = 48 };
-
 /* A cast that was measured beyond the caches; times are of an element. */
+enum { BENCH_CAST_NAME = 48 };
 struct bench_cast_seen {
     char src[BENCH_CAST_NAME], dst[BENCH_CAST_NAME];
     unsigned src_width, dst_width;
     size_t threads;
     enum dti_bench_place place;
     double seconds, low, high; /* the median and its interval */
-};
-struct bench_casts {
-    struct bench_cast_seen seen[BENCH_CASTS_MAX];
-    size_t count;
 };
 
 /* Whether the narrower of `now` and an earlier cast is clearly slower, with the same threads; if so

@@ -18,6 +18,12 @@
 /* Casts of one run compared by their bytes: beyond the caches, memory is the limit, so a cast that
  * reads and writes less should not take longer. */
 
+enum { CASTS_MAX = 64 };
+struct bench_casts {
+    struct bench_cast_seen seen[CASTS_MAX];
+    size_t count;
+};
+
 static const double clearly = 1.1;
 
 /* Whether a moves less than b and is slower all the same. */
@@ -71,7 +77,7 @@ static void see_cast(struct bench_casts *casts, const struct dti_bench_result *r
     bool now_is_slow;
     dti_bench_time(&time, &table->bench, 0, place);
     if (table->items[0].where != DTI_BENCH_ON_CPU || table->in_cache || table->bench.disturbed ||
-        !time.has_interval || elements == 0 || casts->count == BENCH_CASTS_MAX)
+        !time.has_interval || elements == 0 || casts->count == CASTS_MAX)
         return;
     struct bench_cast_seen *const now = &casts->seen[casts->count];
     *now = (struct bench_cast_seen){.src_width = cast->src.width,
