@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Casts that move fewer bytes and take longer, with made-up times. */
-#include "cli/bench/bench_narrow.h"
+#include "cli/bench/bench_job.h"
 
 #include "unit.h"
 

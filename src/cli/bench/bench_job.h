@@ -4,6 +4,7 @@
 #ifndef DTINFO_CLI_BENCH_JOB_H
 #define DTINFO_CLI_BENCH_JOB_H
 
+#include "answers/bench_answer.h"
 #include "answers/bench_operands.h"
 #include "cli/shell/command.h"
 
@@ -39,40 +40,21 @@ void dti_bench_job_end(struct bench_job *job);
  * something became slower. */
 enum dti_status dti_bench_run_job(const struct bench_job *job, struct dti_error *reterr);
 
-/* bench_earlier.c: reads the document that --baseline or --compare names, and warns if it is from
- * another machine. Fails with DTI_BAD_INPUT. */
-enum dti_status dti_bench_earlier_read(struct dti_bench_comparison *ret,
-                                       const struct bench_job *job, struct dti_error *reterr);
-/* After measuring. With --baseline, DTI_ANSWER_NO if something became slower; DTI_BAD_INPUT if the
- * document has none of the measurements. */
-enum dti_status dti_bench_earlier_judge(struct dti_bench_comparison *comparison,
-                                        const struct bench_job *job, struct dti_error *reterr);
-
-/* Read options, words between commas, into a job. */
-struct bench_word {
-    const char *text;
-    size_t length;
+/* A cast that was measured beyond the caches; times are of an element. */
+enum { BENCH_CAST_NAME = 48 };
+struct bench_cast_seen {
+    char src[BENCH_CAST_NAME], dst[BENCH_CAST_NAME];
+    unsigned src_width, dst_width;
+    size_t threads;
+    enum dti_bench_place place;
+    double seconds, low, high; /* the median and its interval */
 };
 
-/* "what; got 'word'", and "too many ... for one run". */
-enum dti_status dti_bench_refuse(enum dti_status code, const char *what,
-                                 const struct bench_word *word, struct dti_error *reterr);
-enum dti_status dti_bench_too_many(const char *what, struct dti_error *reterr);
+/* Whether the narrower of `now` and an earlier cast is clearly slower, with the same threads; if so
+ * which earlier one, of the largest difference, and whether `now` is the slow one. */
+bool dti_bench_cast_is_slow(const struct bench_cast_seen *seen, size_t count,
+                            const struct bench_cast_seen *now, size_t *ret_other, bool *ret_now);
 
-/* Takes each word of a list. */
-typedef enum dti_status bench_take_fn(struct bench_job *job, const struct bench_word *word,
-                                      struct dti_error *reterr);
-enum dti_status dti_bench_each_word(struct bench_job *job, const char *list, bench_take_fn *take,
-                                    struct dti_error *reterr);
-/* Some of the kind's dtypes; sizes in the kind's form. */
-bench_take_fn dti_bench_take_threads, dti_bench_take_size, dti_bench_take_dtype;
-/* A dtype by its name, with a warning if the name has two meanings. */
-enum dti_status dti_bench_look_up(const struct bench_job *job, const struct bench_word *word,
-                                  struct dti_format *ret, struct dti_error *reterr);
-enum dti_status dti_bench_parse_levels(struct bench_job *job, const char *list,
-                                       struct dti_error *reterr);
-enum dti_status dti_bench_parse_time(struct bench_job *job, const char *text,
-                                     struct dti_error *reterr);
 /* "10%", "2.5%": 0.1, 0.025. */
 enum dti_status dti_bench_parse_regression(const char *text, double *ret_share,
                                            struct dti_error *reterr);

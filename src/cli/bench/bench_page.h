@@ -8,7 +8,7 @@
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
-/* bench_notes.c: the footnotes of a table, without duplicates. dti_bench_note() returns the mark of
+/* bench_page.c: the footnotes of a table, without duplicates. dti_bench_note() returns the mark of
  * its row, a blank without a note; dti_bench_notes_put() writes them below the table and starts
  * over. */
 struct bench_notes {
@@ -25,18 +25,14 @@ struct bench_shown {
     struct bench_notes *notes;
 };
 
-/* bench_human.c, bench_table_human.c: the heading; the next measurement; a finished measurement.
- */
+/* bench_human.c: the heading; the next measurement; a finished measurement. */
 void dti_bench_human_begin(const struct bench_job *job);
 void dti_bench_human_pair(const struct bench_shown *first);
 void dti_bench_human_result(const struct bench_shown *done);
 void dti_bench_human_table_begin(const struct bench_job *job);
 void dti_bench_human_table(const struct bench_shown *done);
-/* bench_earlier.c */
-void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
-                                const struct dti_context *cx);
 
-/* bench_doubts.c: caveats on figures, joined by "; ": the placement of the threads, disturbances,
+/* Caveats on figures, joined by "; ": the placement of the threads, disturbances,
  * the accuracy of the median of candidate `at`; and at the end, what makes figures of this machine
  * doubtful. Returns the style. */
 enum { BENCH_NOTE_SIZE = 4096 };
@@ -46,7 +42,7 @@ enum dti_style dti_bench_doubts_of(char text[BENCH_NOTE_SIZE], const struct benc
 void dti_bench_note_add(char text[BENCH_NOTE_SIZE], const char *format, ...) DTI_PRINTF(2, 3);
 void dti_bench_put_doubts(const struct bench_job *job);
 
-/* bench_words.c: "1 MiB", "1000 bytes"; "0.0477" with so many decimals. */
+/* "1 MiB", "1000 bytes"; "0.0477" with so many decimals. */
 const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 const char *dti_bench_fixed(char buffer[DTI_TEXT_SIZE], double number, unsigned decimals);
 /* With three significant digits and no exponent: "0.0477", "12.3", "1230". */

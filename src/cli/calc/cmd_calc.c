@@ -106,6 +106,21 @@ static enum dti_status read_order(struct dti_calc_options *ret, const char *text
     return DTI_USAGE;
 }
 
+/* Sums of floats in integers would be truncated at every step. */
+static enum dti_status check_accumulator(const struct calc_job *job, struct dti_error *reterr)
+{
+    const char *const name = job->options.accumulate.name;
+    for (size_t i = 0; i < job->cast.target_count; i++) {
+        const struct dti_format *const dtype = &job->cast.targets[i].dtype;
+        if (dti_format_is_float(dtype) && !dti_format_is_float(&job->options.accumulate))
+            return dti_fail_word(reterr, DTI_WRONG_KIND, name, strlen(name),
+                                 "--accumulate %s drops the fractions of %s; use a float dtype "
+                                 "such as fp32",
+                                 name, dtype->name);
+    }
+    return DTI_OK;
+}
+
 static enum dti_status read_options(struct calc_job *job, struct dti_error *reterr)
 {
     const struct calc_args *const args = job->args;
@@ -141,10 +156,72 @@ static enum dti_status read_options(struct calc_job *job, struct dti_error *rete
         if (status == DTI_OK) {
             job->options.accumulates = true;
             job->options.accumulate = operand.format;
-            status = dti_calc_check_accumulator(job, reterr);
+            status = check_accumulator(job, reterr);
         }
     }
     return status;
+}
+
+static bool is_dtype(const char *text)
+{
+    struct dti_format format;
+    return dti_format_lookup(text, &format, NULL, NULL) == DTI_OK;
+}
+
+/* What stands between the expression and the dtype: "to", another dtype. */
+static enum dti_status check_beside(char **operands, int count, struct dti_error *reterr)
+{
+    const char *const beside = count > 2 ? operands[count - 2] : "";
+    if (strcmp(beside, "to") == 0 || strcmp(beside, "as") == 0 || strcmp(beside, "in") == 0)
+        return dti_fail_word(reterr, DTI_USAGE, beside, strlen(beside),
+                             "leave out '%s': the dtype follows the expression, as in 'dtinfo calc "
+                             "256+1 bf16'",
+                             beside);
+    if (count > 2 && is_dtype(beside))
+        return dti_fail_word(reterr, DTI_USAGE, beside, strlen(beside),
+                             "%s is one operand too many; several dtypes are joined by commas, as "
+                             "in 'dtinfo calc 256+1 bf16,fp16'",
+                             DTI_QUOTED(beside, strlen(beside)));
+    return DTI_OK;
+}
+
+/* An expression and a dtype are there, in this order, with nothing between them. */
+static enum dti_status check_operands(char **operands, int count, struct dti_error *reterr)
+{
+    const char *const last = count > 0 ? operands[count - 1] : NULL;
+    if (!last)
+        return dti_fail(reterr, DTI_USAGE,
+                        "nothing to compute; give an expression and a dtype, as in 'dtinfo calc "
+                        "256+1 bf16'");
+    if (count == 1 && is_dtype(last))
+        return dti_fail(reterr, DTI_USAGE,
+                        "the expression is missing before %s, as in 'dtinfo calc 256+1 bf16'",
+                        DTI_QUOTED(last, strlen(last)));
+    if (count == 1 || (!is_dtype(last) && dti_operand_is_number(last) && !is_dtype(operands[0])))
+        return dti_fail(reterr, DTI_USAGE,
+                        "the dtype is missing after %s, as in 'dtinfo calc 256+1 bf16'",
+                        DTI_QUOTED(last, strlen(last)));
+    if (is_dtype(operands[0]) && !is_dtype(last) && strcmp(last, "all") != 0 && !strchr(last, ','))
+        return dti_fail(reterr, DTI_USAGE,
+                        "expected an expression, got the dtype %s; the dtype comes last, as in "
+                        "'dtinfo calc 256+1 bf16'",
+                        DTI_QUOTED(operands[0], strlen(operands[0])));
+    return check_beside(operands, count, reterr);
+}
+
+/* An expression that is not understood: if the shell made names of files of its *, so says the
+ * error. */
+static void explain_files(char **operands, int count, struct dti_error *error)
+{
+    for (int i = 0; count > 1 && i < count; i++) {
+        if (dti_operand_is_file(operands[i])) {
+            dti_fail_word(error, DTI_BAD_VALUE, operands[i], strlen(operands[i]),
+                          "%s is a file; write '@' in front of it, or quote the '*' that it comes "
+                          "from, as in 'dtinfo calc \"2 * 3\" bf16'",
+                          DTI_QUOTED(operands[i], strlen(operands[i])));
+            return;
+        }
+    }
 }
 
 /* Operands before the dtype, with blanks between them: an expression need not be quoted where the
@@ -251,7 +328,7 @@ static enum dti_status parse(struct calc_job *job, struct dti_error *reterr)
 {
     const enum dti_status status = dti_calc_parse(&job->tree, job->text, job->length, reterr);
     if (status == DTI_BAD_VALUE)
-        dti_calc_explain_files(job->operands, job->operand_count, reterr);
+        explain_files(job->operands, job->operand_count, reterr);
     return status;
 }
 
@@ -282,7 +359,7 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
         .args = args, .cx = cx, .operands = operands, .operand_count = count - 1};
     struct dti_policy_args policy = args->policy;
     policy.recipe.seed_given = false; /* --seed is that of random numbers, too */
-    enum dti_status status = dti_calc_check_operands(operands, count, reterr);
+    enum dti_status status = check_operands(operands, count, reterr);
     if (status == DTI_OK)
         status = dti_cast_job_init(&job.cast, &policy, cx, operands[count - 1], reterr);
     if (status != DTI_OK)

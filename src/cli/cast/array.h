@@ -42,13 +42,7 @@ struct cast_array {
 enum dti_status dti_cast_array(const struct cast_array_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);
 
-/* array_options.c: fills everything except plan, input, output and the members after them. Free the
- * job on success only. */
-enum dti_status dti_cast_array_init(struct cast_array *ret, const struct cast_array_args *args,
-                                    const struct dti_context *cx, char **operands, int count,
-                                    struct dti_error *reterr);
-
-/* array_text_in.c, which also gives text out; array_text_out.c. */
+/* array_text.c: from text to codes or to text; from codes to text. */
 enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_error *reterr);
 enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_error *reterr);
 

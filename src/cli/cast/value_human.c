@@ -1,15 +1,137 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cast results for people: the full answer for one value, or one line per value. */
+ * Cast results for people: the full answer for one value, with a picture of the number between its
+ * neighbours; one line per value; tables of one value in several dtypes, and in one dtype by
+ * several number stacks. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cast/values.h"
 #include "cli/shared/human.h"
+#include "cli/shared/tensor_cells.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
 enum { VALUE_COLUMN = DTI_HUMAN_VALUE, NOTE_COLUMN = DTI_HUMAN_NOTE, EXACT_WHOLE = 1200 };
+
+/* A number of the dtype beside the given one. */
+struct cast_neighbour {
+    bool there, finite, chosen;
+    struct dti_value distance; /* if it and the given number are finite */
+    char text[DTI_TEXT_SIZE], code[DTI_TEXT_SIZE];
+    char off[DTI_TEXT_SIZE]; /* the distance, or "" */
+};
+
+enum {
+    CELLS = 65,       /* odd, so that one cell is the middle; fits an example in a manual page */
+    CELLS_LEAST = 41, /* room for a number of 17 digits and " (not to scale)" */
+    DIGITS = 17,
+};
+static const char not_to_scale[] = " (not to scale)";
+
+/* The number's position by its distance from both ends. It is drawn between the ends, however near
+ * one is. */
+static size_t place(const struct cast_neighbour ends[2], size_t cells)
+{
+    const int32_t shift = ends[1].distance.exponent - ends[0].distance.exponent;
+    const uint64_t below = ends[0].distance.hi >> 16, above = ends[1].distance.hi >> 16;
+    double down = (double)below, up = (double)above;
+    /* an end more than 2^12 times nearer is nearest */
+    for (int32_t i = 0; i < shift && i < 12; i++)
+        up *= 2;
+    for (int32_t i = 0; i > shift && i > -12; i--)
+        down *= 2;
+    const size_t cell = (size_t)(down / (down + up) * (double)(cells - 1) + 0.5);
+    return cell < 1 ? 1 : cell > cells - 2 ? cells - 2 : cell;
+}
+
+static void put_end_label(struct dti_line *line, const struct cast_neighbour *end, bool right)
+{
+    dti_line_put(line, DTI_STYLE_GOOD, right && end->chosen ? "chosen -> " : "");
+    dti_line_put(line, end->chosen ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN, end->text);
+    dti_line_put(line, DTI_STYLE_GOOD, !right && end->chosen ? " <- chosen" : "");
+}
+
+static size_t label_length(const struct cast_neighbour *end)
+{
+    return (end->there ? strlen(end->text) : 0) + (end->chosen ? strlen("chosen -> ") : 0);
+}
+
+static void put_labels(struct dti_line *line, const struct cast_neighbour ends[2], size_t cells)
+{
+    dti_line_to(line, VALUE_COLUMN);
+    if (ends[0].there)
+        put_end_label(line, &ends[0], false);
+    if (ends[1].there) {
+        dti_line_to(line, VALUE_COLUMN + cells - label_length(&ends[1]));
+        put_end_label(line, &ends[1], true);
+    }
+    dti_line_end(line);
+}
+
+static void put_line(struct dti_line *line, const struct cast_neighbour ends[2], size_t cells,
+                     size_t at, bool ascii)
+{
+    struct dti_picture row;
+    const bool to_scale = ends[0].finite && ends[1].finite;
+    dti_picture_init(&row, cells);
+    dti_picture_fill(&row, 0, cells, to_scale ? DTI_MARK_AXIS : DTI_MARK_DOTS);
+    if (to_scale)
+        dti_picture_fill(&row, cells / 2, cells / 2 + 1, DTI_MARK_TICK);
+    for (size_t i = 0; i < 2; i++) {
+        const size_t cell = i * (cells - 1);
+        const enum dti_mark mark = ends[i].chosen              ? DTI_MARK_CHOSEN
+                                   : !ends[i].finite && i == 0 ? DTI_MARK_LESS
+                                   : !ends[i].finite           ? DTI_MARK_MORE
+                                   : i == 0                    ? DTI_MARK_START
+                                                               : DTI_MARK_END;
+        dti_picture_fill(&row, cell, cell + 1, mark);
+    }
+    dti_picture_fill(&row, at, at + 1, DTI_MARK_POINT);
+    dti_line_to(line, VALUE_COLUMN);
+    dti_picture_draw(&row, line, ascii);
+    dti_line_end(line);
+}
+
+/* Below its mark, but within the line. */
+static void put_number(struct dti_line *line, const struct dti_cast_operand *operand, size_t cells,
+                       size_t at, bool to_scale)
+{
+    const char *const note = to_scale ? "" : not_to_scale;
+    char text[CELLS + 1];
+    if (operand->length + strlen(note) <= cells)
+        (void)snprintf(text, sizeof text, "%.*s", (int)operand->length, operand->text);
+    else
+        (void)dti_spell_digits(text, &operand->value[0], DIGITS);
+    const size_t length = strlen(text) + strlen(note);
+    const size_t start = at > length / 2 ? at - length / 2 : 0;
+    dti_line_to(line, VALUE_COLUMN + (start + length > cells ? cells - length : start));
+    dti_line_put(line, DTI_STYLE_BOLD, text);
+    dti_line_put(line, DTI_STYLE_DIM, note);
+    dti_line_end(line);
+}
+
+/* A number that was rounded between its neighbours, the one below first, on a line of up to 78
+ * columns; nothing for one that is exact, or without room. */
+static void draw(const struct dti_cast_operand *operand, const struct dti_scalar *scalar,
+                 const struct cast_neighbour ends[2], const struct dti_context *cx)
+{
+    struct dti_line line = dti_context_line(cx);
+    const size_t room = cx->width > VALUE_COLUMN ? (size_t)cx->width - VALUE_COLUMN : 0;
+    const size_t cells = room < CELLS ? room - (room % 2 == 0) : CELLS;
+    const bool some = ends[0].there || ends[1].there;
+    const bool to_scale = ends[0].finite && ends[1].finite;
+    /* a number lost on the route to a dtype that has it is its own neighbour */
+    const bool itself = to_scale && scalar->below == scalar->above;
+    if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.class > DTI_CLASS_FINITE || !some ||
+        itself || room < CELLS_LEAST || label_length(&ends[0]) + 2 + label_length(&ends[1]) > cells)
+        return;
+    const size_t at = to_scale ? place(ends, cells) : cells / 2;
+    dti_line_end(&line);
+    put_labels(&line, ends, cells);
+    put_line(&line, ends, cells, at, cx->ascii);
+    put_number(&line, operand, cells, at, to_scale);
+}
 
 static const char *const roundings[][2] = {
     /* up, down */
@@ -23,8 +145,11 @@ static const char *const roundings[][2] = {
     [DTI_ROUND_STOCHASTIC] = {"rounded up randomly", "rounded down randomly"},
 };
 
-const char *dti_cast_limit(const struct dti_cast_result *result, const struct dti_scalar *scalar,
-                           char buffer[CAST_LIMIT_SIZE])
+/* Why the input has no counterpart: "max 65504", "lowest 0", "no nan"; "fp16 max 65504" if it was
+ * lost in a dtype of --via. */
+enum { CAST_LIMIT_SIZE = DTI_TEXT_SIZE + DTI_NAME_SIZE + 12 };
+static const char *limit_words(const struct dti_cast_result *result,
+                               const struct dti_scalar *scalar, char buffer[CAST_LIMIT_SIZE])
 {
     const struct dti_cast *const route = dti_cast_route(result);
     const struct dti_format *f = dti_cast_stage(route, scalar->stage);
@@ -45,7 +170,8 @@ const char *dti_cast_limit(const struct dti_cast_result *result, const struct dt
     return buffer;
 }
 
-enum dti_style dti_cast_style(const struct dti_cast_result *result)
+/* The style of a stored number: one that became infinity, NaN or zero stands out. */
+static enum dti_style style_of(const struct dti_cast_result *result)
 {
     enum dti_style style = DTI_STYLE_BOLD;
     for (size_t i = 0; i < result->components && result->known; i++) {
@@ -79,7 +205,7 @@ static const char *describe(const struct dti_cast_result *result, const struct d
             what = "beyond the range";
         (void)snprintf(buffer, DESCRIPTION_SIZE, "%s, %s%s (%s)", what, overflow ? "overflow" : "",
                        scalar->flags & DTI_FLAG_INVALID ? overflow ? ", invalid" : "invalid" : "",
-                       dti_cast_limit(result, scalar, limit));
+                       limit_words(result, scalar, limit));
     } else if (!(scalar->flags & DTI_FLAG_INEXACT)) {
         return "exact";
     } else if (f->kind == DTI_KIND_BOOL) {
@@ -104,7 +230,7 @@ static void put_head(const struct dti_cast_operand *operand, const struct dti_ca
     dti_line_text(line, result->target->dtype.name);
     dti_line_text(line, " = ");
     (void)dti_cast_text(text, result);
-    dti_line_put(line, dti_cast_style(result), text);
+    dti_line_put(line, style_of(result), text);
     dti_line_to(line, NOTE_COLUMN);
 }
 
@@ -284,13 +410,13 @@ static bool put_component(const struct dti_cast_operand *operand, size_t compone
     return done && put_error(operand, component, scalar, line);
 }
 
-enum dti_status dti_cast_human_full(const struct cast_values *values,
-                                    const struct dti_cast_operand *operand,
-                                    const struct dti_cast_result *result, struct dti_error *reterr)
+static enum dti_status show_full(const struct cast_values *values,
+                                 const struct dti_cast_operand *operand,
+                                 const struct dti_cast_result *result, struct dti_error *reterr)
 {
     static const char *const components[] = {"real", "imaginary"};
     const struct dti_format *f = &result->target->cast.dst;
-    struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
+    struct dti_line line = dti_context_line(values->cx);
     struct cast_neighbour neighbours[2] = {{.there = false}, {.there = false}};
     char text[DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
     bool done = true;
@@ -325,7 +451,7 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
         dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
     }
     if (done && result->known && result->components == 1)
-        dti_cast_draw(operand, &result->component[0], neighbours, values->cx);
+        draw(operand, &result->component[0], neighbours, values->cx);
     return done ? DTI_OK : dti_no_memory(reterr);
 }
 
@@ -346,4 +472,212 @@ void dti_cast_human_line(const struct cast_values *values, const struct dti_cast
         dti_line_text(&line, describe(result, &result->component[0], text));
     }
     dti_line_end(&line);
+}
+
+static void same_cells(struct dti_table *table, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        dti_text_cell(table, text);
+}
+
+static void put_lost(struct dti_table *table, const struct dti_cast_result *result)
+{
+    const struct dti_scalar *scalar = &result->component[0];
+    char limit[CAST_LIMIT_SIZE];
+    bool overflow = (scalar->flags & DTI_FLAG_OVERFLOW) != 0;
+    dti_table_cell(table, DTI_STYLE_BAD, overflow ? "overflow" : "invalid");
+    dti_text_cell(table, limit_words(result, scalar, limit));
+    dti_text_cell(table, "");
+}
+
+static bool put_error_cells(struct dti_table *table, const struct dti_cast_operand *operand,
+                            const struct dti_cast_result *result)
+{
+    const struct dti_scalar *scalar = &result->component[0];
+    char text[DTI_TEXT_SIZE];
+    struct dti_difference difference;
+    struct dti_buffer exact;
+    bool has_exact;
+    if (!scalar->has_step || scalar->input.class > DTI_CLASS_FINITE) {
+        same_cells(table, 3, "-");
+        return true;
+    }
+    dti_buffer_init(&exact);
+    if (!dti_number_difference(&operand->number[0], &scalar->stored, &difference, &exact,
+                               &has_exact)) {
+        dti_buffer_free(&exact);
+        return false;
+    }
+    struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
+    dti_text_cell(
+        table, dti_human_signed(text, &difference.absolute, exact.length <= 12 ? &exact : NULL, 6));
+    if (difference.relative.class == DTI_CLASS_FINITE)
+        dti_table_print(table, DTI_STYLE_PLAIN, "%s %%",
+                        dti_human_percent(text, &difference.relative, 3));
+    else
+        dti_text_cell(table, "-");
+    bool off = ulp.class == DTI_CLASS_FINITE;
+    dti_text_cell(table, off ? dti_human_magnitude(text, &ulp, NULL, 3) : "-");
+    dti_buffer_free(&exact);
+    return true;
+}
+
+static bool put_row(struct dti_table *table, const struct dti_cast_operand *operand,
+                    const struct dti_cast_result *result)
+{
+    char text[DTI_CAST_TEXT_SIZE], other[DTI_TEXT_SIZE];
+    bool done = true;
+    dti_text_cell(table, result->target->dtype.name);
+    (void)dti_cast_text(text, result);
+    dti_table_cell(table, style_of(result), text);
+    if (!result->known) {
+        dti_table_cell(table, DTI_STYLE_WARN, "unknown");
+        same_cells(table, 2, "");
+    } else if (result->components == 1 &&
+               (result->component[0].flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))) {
+        put_lost(table, result);
+    } else if (result->components == 1) {
+        done = put_error_cells(table, operand, result);
+    } else {
+        same_cells(table, 3, "");
+    }
+    (void)dti_cast_bits(text, result);
+    dti_text_cell(table, text);
+    if (dti_cast_saturated(result, operand, other))
+        dti_table_print(table, DTI_STYLE_DIM, "--overflow saturate gives %s", other);
+    else
+        dti_table_cell(table, DTI_STYLE_DIM, !result->known && result->note ? "see --stacks" : "");
+    return done;
+}
+
+/* Which device stores the same, and for how many of the dtypes. */
+static void put_devices(const struct cast_values *values, struct dti_line *line)
+{
+    const struct dti_cast_device *const device = &values->job.device;
+    const char *const why = device->why_cpu   ? device->why_cpu
+                            : device->why_not ? device->why_not
+                                              : "nothing is stored";
+    if (device->wish.kind == DTI_DEVICE_CPU)
+        return;
+    const bool all = device->runner && device->asked == device->numbers;
+    dti_line_print(line, DTI_STYLE_PLAIN, "  device %s%s", device->runner ? device->begun : "cpu",
+                   device->runner ? " stores the same" : "");
+    if (device->runner && !all)
+        dti_line_print(line, DTI_STYLE_PLAIN, " in %llu of %llu", (unsigned long long)device->asked,
+                       (unsigned long long)device->numbers);
+    if (!all) {
+        dti_line_text(line, ": ");
+        dti_line_put(line, DTI_STYLE_DIM, why);
+    }
+    dti_line_end(line);
+}
+
+static enum dti_status show_ladder(const struct cast_values *values,
+                                   const struct dti_cast_operand *operand,
+                                   const struct dti_cast_result *results, struct dti_error *reterr)
+{
+    struct dti_table *const table = dti_table_titled("dtype|stored|error|rel|ulp|bits|", "9985367");
+    bool done = table != NULL;
+    for (size_t i = 0; i < values->job.target_count && done; i++)
+        done = put_row(table, operand, &results[i]);
+    const enum dti_status status = dti_table_finish(table, done, values->cx, reterr);
+    struct dti_line line = dti_context_line(values->cx);
+    if (status == DTI_OK)
+        put_devices(values, &line);
+    return status;
+}
+
+static enum dti_status show_digits(const struct cast_values *values,
+                                   const struct dti_cast_result *results, struct dti_error *reterr)
+{
+    struct dti_buffer digits;
+    size_t width = 0;
+    bool done = true;
+    for (size_t i = 0; i < values->job.target_count; i++) {
+        const size_t length = strlen(results[i].target->dtype.name);
+        width = length > width ? length : width;
+    }
+    dti_buffer_init(&digits);
+    for (size_t i = 0; i < values->job.target_count && done; i++) {
+        struct dti_line line = dti_context_line(values->cx);
+        dti_buffer_clear(&digits);
+        done = dti_cast_digits(&digits, &results[i], (size_t)values->args->digits);
+        if (!values->cx->quiet) {
+            dti_line_text(&line, results[i].target->dtype.name);
+            dti_line_to(&line, width + 2);
+        }
+        dti_line_text(&line, digits.data);
+        dti_line_end(&line);
+    }
+    dti_buffer_free(&digits);
+    return done ? DTI_OK : dti_no_memory(reterr);
+}
+
+static enum dti_status show_stacks(const struct cast_values *values,
+                                   const struct dti_cast_operand *operand,
+                                   const struct dti_cast_result *result, struct dti_error *reterr)
+{
+    struct dti_table *const table = dti_table_titled("stack|as of|stored|bits|", "93977");
+    for (int i = 0; i < DTI_STACK_COUNT; i++) {
+        struct dti_cast_target target;
+        struct dti_cast_result other;
+        char text[DTI_CAST_TEXT_SIZE] = "-", bits[DTI_CAST_TEXT_SIZE] = "-";
+        enum dti_style style = DTI_STYLE_BOLD;
+        const bool there = dti_cast_by_stack(result, operand, (enum dti_stack)i, &target, &other);
+        if (!there && dti_stack_is_hardware((enum dti_stack)i))
+            continue;
+        if (there && other.known) {
+            (void)dti_cast_text(text, &other);
+            (void)dti_cast_bits(bits, &other);
+            style = style_of(&other);
+        }
+        dti_text_cell(table, dti_stack_name((enum dti_stack)i));
+        dti_text_cell(table, dti_stack_version((enum dti_stack)i));
+        dti_table_cell(table, style, text);
+        dti_text_cell(table, bits);
+        if (!there)
+            dti_table_cell(table, DTI_STYLE_DIM, "no such dtype");
+        else
+            dti_table_cell(table, other.known ? DTI_STYLE_DIM : DTI_STYLE_WARN,
+                           other.note ? other.note : "");
+    }
+    return dti_put_table(values->cx, table, 2, reterr);
+}
+
+void dti_cast_put_text(const struct cast_values *values, char *text, size_t length)
+{
+    text[length] = '\n';
+    if (values->text)
+        dti_buffer_append(values->text, text, length + 1);
+    else
+        (void)fwrite(text, 1, length + 1, values->cx->out);
+}
+
+enum dti_status dti_cast_human(const struct cast_values *values,
+                               const struct dti_cast_operand *operand,
+                               const struct dti_cast_result *results, struct dti_error *reterr)
+{
+    const struct dti_context *const cx = values->cx;
+    const size_t count = values->job.target_count;
+    enum dti_status status = DTI_OK;
+    if (values->args->digits_given)
+        return show_digits(values, results, reterr);
+    if (values->args->stacks) {
+        for (size_t i = 0; i < count && status == DTI_OK; i++) {
+            dti_cast_human_line(values, operand, &results[i]);
+            status = show_stacks(values, operand, &results[i], reterr);
+        }
+        return status;
+    }
+    if (values->single && !cx->quiet)
+        return count == 1 ? show_full(values, operand, results, reterr)
+                          : show_ladder(values, operand, results, reterr);
+    for (size_t i = 0; i < count; i++) {
+        char text[DTI_CAST_TEXT_SIZE];
+        if (!cx->quiet)
+            dti_cast_human_line(values, operand, &results[i]);
+        else
+            dti_cast_put_text(values, text, dti_cast_text(text, &results[i]));
+    }
+    return DTI_OK;
 }

@@ -1,15 +1,294 @@
 /* SPDX-License-Identifier: MIT
  *
  * One value per line from standard input, in blocks of lines. While there is more input than one
- * thread can take, a team casts blocks at the same time; otherwise each line is answered as soon as
- * it is there. */
+ * thread can take, a team casts blocks at the same time, each thread with a member of its own, and
+ * their answers and errors go out in turn; otherwise each line is answered as soon as it is there.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cast/value_lines.h"
+#include "cli/cast/values.h"
 #include "dtinfo/block_queue.h"
+#include "dtinfo/lines.h"
 #include "dtinfo/parallel.h"
+
+/* Where an error stands among the answers: after so many bytes of them and of other errors. */
+struct cast_line_error {
+    size_t text, said;
+};
+
+/* The lines of a block, and what they lead to. */
+struct cast_lines {
+    struct cast_values *values; /* of the command, or its own copy */
+    struct cast_values copy;
+    struct dti_line_block block;
+    struct dti_cast_result *results; /* of a line */
+    struct dti_cast_operand operand; /* of a plain line: only its text */
+    bool plain;             /* the answer needs no exact form of the numbers, nor neighbours */
+    bool begun, bad;        /* a line was cast or was invalid; one was invalid */
+    struct dti_buffer text; /* answers, if values->text points here */
+    struct dti_buffer said; /* lines for standard error */
+    struct cast_line_error *errors;
+    size_t error_count, error_capacity;
+    enum dti_status status; /* the error that ended the stream */
+    struct dti_error error;
+};
+
+enum { TEXT_KEPT = 4 << 20 }; /* bytes of answers beyond which their memory is given back */
+
+/* Whether answers can be kept in memory until their turn comes, and threads take part. */
+static bool are_kept(const struct cast_values *values)
+{
+    const enum dti_output output = values->cx->output;
+    const bool one_line = !values->args->digits_given && !values->args->stacks;
+    return values->job.device.wish.kind == DTI_DEVICE_CPU && output != DTI_OUTPUT_JSON &&
+           (output == DTI_OUTPUT_JSONL || one_line);
+}
+
+/* -q and the answers of one line take a short path: text to value to code to text. */
+static bool is_plain(const struct cast_values *values)
+{
+    if (values->cx->output != DTI_OUTPUT_HUMAN || !are_kept(values))
+        return false;
+    for (size_t i = 0; i < values->job.target_count; i++) {
+        const struct dti_cast_target *target = &values->job.targets[i];
+        if (target->dtype.kind == DTI_KIND_COMPLEX || target->rule ||
+            target->cast.policy.overflow == DTI_OVERFLOW_WRAP)
+            return false;
+    }
+    return true;
+}
+
+/* first: works with `values`; others with a copy that has flags, warnings and a writer of its own.
+ */
+static enum dti_status lines_init(struct cast_lines *ret, struct cast_values *values, bool first,
+                                  struct dti_error *reterr)
+{
+    const bool kept = are_kept(values);
+    memset(ret, 0, sizeof *ret);
+    dti_buffer_init(&ret->text);
+    dti_buffer_init(&ret->said);
+    ret->values = values;
+    ret->plain = is_plain(values);
+    ret->results = calloc(values->job.target_count + 1, sizeof *ret->results);
+    if (!ret->results)
+        return dti_no_memory(reterr);
+    if (!first) {
+        ret->copy = *values;
+        ret->values = &ret->copy;
+        ret->copy.job.warnings = (struct dti_warnings){.list = NULL};
+        ret->copy.headed = false;
+        ret->copy.flags = 0;
+        ret->copy.json = dti_json_new();
+        dti_cast_values_settle(&ret->copy);
+        if (!ret->copy.json)
+            return dti_no_memory(reterr);
+    }
+    ret->values->text = kept ? &ret->text : NULL;
+    return DTI_OK;
+}
+
+/* first: works with `values`; others with a copy that has flags, warnings and a writer of its own.
+ * Fails with DTI_NO_MEMORY. Free it in any case. */
+static void lines_free(struct cast_lines *lines)
+{
+    lines->values->text = NULL;
+    if (lines->values == &lines->copy) {
+        dti_warnings_free(&lines->copy.job.warnings);
+        dti_json_free(lines->copy.json);
+    }
+    dti_line_block_free(&lines->block);
+    dti_buffer_free(&lines->text);
+    dti_buffer_free(&lines->said);
+    free(lines->errors);
+    free(lines->results);
+}
+
+static enum dti_status cast_full_line(struct cast_lines *lines, const char *text, size_t length,
+                                      struct dti_error *reterr)
+{
+    struct dti_cast_operand operand;
+    enum dti_status status =
+        dti_cast_operand_parse(&operand, text, length, lines->block.number - 1, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_cast_operand_cast(lines->values, &operand, lines->results, reterr);
+    if (status == DTI_OK) {
+        lines->begun = true;
+        status = dti_cast_operand_show(lines->values, &operand, lines->results, reterr);
+    }
+    dti_cast_operand_free(&operand);
+    return status;
+}
+
+/* -q: only the stored number. */
+static void put_stored(struct cast_lines *lines, const struct dti_cast *cast,
+                       const struct dti_scalar *scalar)
+{
+    struct dti_buffer *const text = &lines->text;
+    const size_t left = text->capacity - text->length; /* no call for the most frequent question */
+    if ((left <= DTI_TEXT_SIZE || text->failed) && !dti_buffer_reserve(text, DTI_TEXT_SIZE))
+        return;
+    char *const at = text->data + text->length;
+    const size_t length = dti_spell_stored(at, &cast->dst, scalar->code, &scalar->stored);
+    at[length] = '\n';
+    text->length += length + 1;
+}
+
+static enum dti_status cast_line(struct cast_lines *lines, const char *text, size_t length,
+                                 struct dti_error *reterr)
+{
+    struct cast_values *const values = lines->values;
+    struct dti_value value;
+    if (!lines->plain)
+        return cast_full_line(lines, text, length, reterr);
+    const enum dti_status status = dti_value_parse(&value, text, length, reterr);
+    if (status != DTI_OK && values->cx->quiet)
+        return status;
+    if (status != DTI_OK || value.class == DTI_CLASS_NAN) /* complex; without a code */
+        return cast_full_line(lines, text, length, reterr);
+    for (size_t i = 0; i < values->job.target_count; i++) {
+        const struct dti_cast_target *const target = &values->job.targets[i];
+        struct dti_cast_result *const result = &lines->results[i];
+        struct dti_scalar *const scalar = &result->component[0];
+        dti_scalar_store(&target->cast, &value, NULL, lines->block.number - 1, scalar);
+        values->flags |= scalar->flags;
+        if (values->cx->quiet) {
+            put_stored(lines, &target->cast, scalar);
+        } else {
+            result->target = target;
+            result->known = true;
+            result->no_code = false;
+            result->components = 1;
+            lines->operand.text = text;
+            lines->operand.length = length;
+            dti_cast_human_line(values, &lines->operand, result);
+        }
+    }
+    return DTI_OK;
+}
+
+/* Errors that end the stream. */
+static bool is_final(enum dti_status status)
+{
+    return status == DTI_NO_MEMORY || status == DTI_DEVICE_FAILED || status == DTI_UNAVAILABLE ||
+           status == DTI_BUG;
+}
+
+static bool note_error(struct cast_lines *lines, const struct dti_error *error)
+{
+    if (lines->error_count == lines->error_capacity) {
+        const size_t capacity = lines->error_capacity ? 2 * lines->error_capacity : 16;
+        struct cast_line_error *const more =
+            realloc(lines->errors, capacity * sizeof *lines->errors);
+        if (!more)
+            return false;
+        lines->errors = more;
+        lines->error_capacity = capacity;
+    }
+    dti_complain_later(lines->values->cx, error, &lines->said);
+    lines->errors[lines->error_count++] =
+        (struct cast_line_error){lines->text.length, lines->said.length};
+    return true;
+}
+
+/* An invalid line keeps its place: -q prints an empty line, --jsonl an error document, and --json a
+ * warning with the line number. */
+static enum dti_status report_bad_line(struct cast_lines *lines, const struct dti_error *error,
+                                       struct dti_error *reterr)
+{
+    struct cast_values *const values = lines->values;
+    const struct dti_context *const cx = values->cx;
+    const uint64_t number = lines->block.number;
+    struct dti_error line = *error;
+    char nothing[2] = "";
+    (void)dti_fail(&line, DTI_BAD_INPUT, "standard input, line %llu: %s",
+                   (unsigned long long)number, error->text);
+    memcpy(line.argument, error->argument, sizeof line.argument);
+    memcpy(line.suggestions, error->suggestions, sizeof line.suggestions);
+    if (!values->text)
+        dti_complain(cx, &line);
+    else if (!note_error(lines, &line))
+        return dti_no_memory(reterr);
+    lines->bad = lines->begun = true;
+    if (cx->output == DTI_OUTPUT_HUMAN && cx->quiet)
+        dti_cast_put_text(values, nothing, 0);
+    if (cx->output == DTI_OUTPUT_JSON)
+        dti_warnings_add(&values->job.warnings, dti_status_code(error->status), NULL, number,
+                         error->text);
+    if (cx->output != DTI_OUTPUT_JSONL)
+        return DTI_OK;
+    values->headed = false;
+    dti_error_document(values->json, &line, number);
+    return dti_cast_write(values, reterr);
+}
+
+/* Whether the stream goes on. */
+static bool do_line(struct cast_lines *lines, const char *text, size_t length)
+{
+    struct dti_error error;
+    const struct dti_context *const cx = lines->values->cx;
+    const enum dti_status status = cast_line(lines, text, length, &error);
+    if (is_final(status)) {
+        lines->error = error;
+        lines->status = status;
+    } else if (status != DTI_OK) {
+        lines->status = report_bad_line(lines, &error, &lines->error);
+    } else if (!lines->values->text) {
+        if (ferror(cx->raw))
+            return false;
+        lines->status = dti_context_turn(cx, &lines->error);
+    }
+    return lines->status == DTI_OK;
+}
+
+/* Casts the lines of the block; what it leads to stands in lines. */
+static void lines_run(struct cast_lines *lines)
+{
+    const char *text;
+    size_t length;
+    if (lines->text.capacity > TEXT_KEPT)
+        dti_buffer_free(&lines->text);
+    dti_buffer_clear(&lines->text);
+    dti_buffer_clear(&lines->said);
+    lines->error_count = 0;
+    while (dti_line_next(&lines->block, &text, &length) && do_line(lines, text, length))
+        continue;
+}
+
+/* Answers up to a place. */
+static enum dti_status put_text(const struct cast_lines *lines, size_t from, size_t to,
+                                struct dti_error *reterr)
+{
+    const struct dti_context *const cx = lines->values->cx;
+    if (from < to)
+        (void)fwrite(lines->text.data + from, 1, to - from, cx->out);
+    return from < to ? dti_context_turn(cx, reterr) : DTI_OK;
+}
+
+/* Writes the answers and errors; *ret_gone when nobody takes them any more. Fails as the lines
+ * did. */
+static enum dti_status lines_put(struct cast_lines *lines, bool *ret_gone, struct dti_error *reterr)
+{
+    const struct dti_context *const cx = lines->values->cx;
+    struct cast_line_error at = {0, 0};
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < lines->error_count && status == DTI_OK; i++) {
+        const struct cast_line_error *const error = &lines->errors[i];
+        status = put_text(lines, at.text, error->text, reterr);
+        (void)fwrite(lines->said.data + at.said, 1, error->said - at.said, cx->err);
+        at = *error;
+    }
+    if (status == DTI_OK)
+        status = put_text(lines, at.text, lines->text.length, reterr);
+    *ret_gone = ferror(cx->raw) != 0;
+    if (status == DTI_OK && (lines->text.failed || lines->said.failed))
+        return dti_no_memory(reterr);
+    if (status == DTI_OK && lines->status != DTI_OK)
+        *reterr = lines->error;
+    return status == DTI_OK ? lines->status : status;
+}
 
 enum {
     /* Bytes of input, so that the answers of a block stay well below 1 MiB. */
@@ -59,7 +338,7 @@ static enum dti_status work(void *context, size_t member, size_t part, uint64_t 
 {
     (void)part, (void)first, (void)n;
     (void)reterr; /* the answers before an error come first */
-    dti_cast_lines_run(&((struct stream *)context)->members[member]);
+    lines_run(&((struct stream *)context)->members[member]);
     return DTI_OK;
 }
 
@@ -68,15 +347,14 @@ static enum dti_status finish(void *context, size_t member, size_t part, uint64_
 {
     (void)part, (void)first, (void)n;
     struct stream *const stream = context;
-    const enum dti_status status =
-        dti_cast_lines_put(&stream->members[member], &stream->gone, reterr);
+    const enum dti_status status = lines_put(&stream->members[member], &stream->gone, reterr);
     return status == DTI_OK && stream->gone ? dti_fail(reterr, DTI_WRITE_FAILED, "%s", "") : status;
 }
 
 static enum dti_status add_member(struct stream *stream, struct dti_error *reterr)
 {
     struct cast_lines *const member = &stream->members[stream->member_count];
-    return dti_cast_lines_init(member, stream->values, stream->member_count++ == 0, reterr);
+    return lines_init(member, stream->values, stream->member_count++ == 0, reterr);
 }
 
 /* Without threads, or memory for them, one casts all blocks. */
@@ -177,7 +455,7 @@ enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *re
     struct stream stream = {.values = values, .threads = values->threads};
     if (stream.threads == 0)
         stream.threads = dti_cpu_count() < THREADS_USEFUL ? dti_cpu_count() : THREADS_USEFUL;
-    if (!dti_cast_lines_are_kept(values))
+    if (!are_kept(values))
         stream.threads = 1;
     stream.members = calloc(stream.threads, sizeof *stream.members);
     if (!stream.members)
@@ -189,7 +467,7 @@ enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *re
                                                        : cast_input(&stream, reterr);
     dti_team_free(stream.team);
     for (size_t i = 0; i < stream.member_count; i++)
-        dti_cast_lines_free(&stream.members[i]);
+        lines_free(&stream.members[i]);
     free(stream.members);
     dti_lines_free(&stream.input);
     return status;

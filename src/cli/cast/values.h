@@ -48,8 +48,8 @@ enum dti_status dti_cast_values(const struct dti_policy_args *policy,
                                 char **operands, int count, const struct cast_numbers *numbers,
                                 struct dti_error *reterr);
 
-/* Casts an operand to every target, one result each. Fails if it has no counterpart in a dtype
- * given by name (not by `all`). */
+/* value_cast.c: casts an operand to every target, with --device checked by it, one result each.
+ * Fails if it has no counterpart in a dtype given by name (not by `all`). */
 enum dti_status dti_cast_operand_cast(struct cast_values *values,
                                       const struct dti_cast_operand *operand,
                                       struct dti_cast_result *ret, struct dti_error *reterr);
@@ -61,57 +61,22 @@ enum dti_status dti_cast_operand_show(struct cast_values *values,
 
 /* Points the answer at these values, which are new or a copy. */
 void dti_cast_values_settle(struct cast_values *values);
-/* The document that was built, and a text with a newline in place of its NUL, to where answers go.
- */
+/* The document that was built, to where answers go. */
 enum dti_status dti_cast_write(const struct cast_values *values, struct dti_error *reterr);
-void dti_cast_put_text(const struct cast_values *values, char *text, size_t length);
+
+/* Reports on --device on stderr, unless the answer on stdout does. */
+void dti_cast_note_device(const struct cast_values *values);
 
 /* value_stream.c: one value per line from standard input. */
 enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *reterr);
 
-/* value_device.c: checks a result on --device and fills its device and device_reason; reports the
- * outcome on stderr, unless the answer on stdout does. */
-enum dti_status dti_cast_ask(struct cast_values *values, const struct dti_cast_operand *operand,
-                             struct dti_cast_result *result, struct dti_error *reterr);
-void dti_cast_note_device(const struct cast_values *values);
-
-/* A number of the dtype beside the given one. */
-struct cast_neighbour {
-    bool there, finite, chosen;
-    struct dti_value distance; /* if it and the given number are finite */
-    char text[DTI_TEXT_SIZE], code[DTI_TEXT_SIZE];
-    char off[DTI_TEXT_SIZE]; /* the distance, or "" */
-};
-/* value_line.c: a number that was rounded between its neighbours, the one below first, on a line of
- * up to 78 columns; nothing for one that is exact, or without room. */
-void dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_scalar *scalar,
-                   const struct cast_neighbour ends[2], const struct dti_context *cx);
-
-/* The style of a stored number: one that became infinity, NaN or zero stands out. */
-enum dti_style dti_cast_style(const struct dti_cast_result *result);
-
-/* value_human.c: the full answer, one line; and why the input has no counterpart: "max 65504",
- * "lowest 0", "no nan"; "fp16 max 65504" if it was lost in a dtype of --via. */
-enum dti_status dti_cast_human_full(const struct cast_values *values,
-                                    const struct dti_cast_operand *operand,
-                                    const struct dti_cast_result *result, struct dti_error *reterr);
+/* value_human.c: the results of an operand for people; one result on a line; a text with a newline
+ * in place of its NUL, to where answers go. */
+enum dti_status dti_cast_human(const struct cast_values *values,
+                               const struct dti_cast_operand *operand,
+                               const struct dti_cast_result *results, struct dti_error *reterr);
 void dti_cast_human_line(const struct cast_values *values, const struct dti_cast_operand *operand,
                          const struct dti_cast_result *result);
-enum { CAST_LIMIT_SIZE = DTI_TEXT_SIZE + DTI_NAME_SIZE + 12 };
-const char *dti_cast_limit(const struct dti_cast_result *result, const struct dti_scalar *scalar,
-                           char buffer[CAST_LIMIT_SIZE]);
-
-/* value_ladder.c: several dtypes; --digits; --stacks. */
-enum dti_status dti_cast_human_ladder(const struct cast_values *values,
-                                      const struct dti_cast_operand *operand,
-                                      const struct dti_cast_result *results,
-                                      struct dti_error *reterr);
-enum dti_status dti_cast_human_digits(const struct cast_values *values,
-                                      const struct dti_cast_result *results,
-                                      struct dti_error *reterr);
-enum dti_status dti_cast_human_stacks(const struct cast_values *values,
-                                      const struct dti_cast_operand *operand,
-                                      const struct dti_cast_result *result,
-                                      struct dti_error *reterr);
+void dti_cast_put_text(const struct cast_values *values, char *text, size_t length);
 
 #endif

@@ -1,21 +1,214 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo check: assertions on files, for scripts. */
+ * dtinfo check: assertions on files, for scripts. For people: a line for each assertion, and below
+ * it what did not fit on that line, such as what the pickles of a file would import and call. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/check/check_job.h"
+#include "answers/check_answer.h"
 #include "cli/shared/cast_list.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/operand_kinds.h"
+#include "cli/shared/tensor_cells.h"
+#include "cli/shell/command.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/glob.h"
 #include "dtinfo/number.h"
+#include "dtinfo/table.h"
+
+/* "pytorch, 1 pickle, 4 known globals" */
+static void pickles_cell(struct dti_table *table, const struct dti_pickle_scan *scan)
+{
+    const char *const end = scan->pickle_count == 1 ? "" : "s";
+    dti_text_cell(table, "");
+    if (dti_container_is_known(scan->kind))
+        dti_table_more(table, "%s, ", dti_container_name(scan->kind));
+    if (scan->file_count > 1)
+        dti_table_more(table, "%zu files, ", scan->file_count);
+    dti_table_more(table, "%zu pickle%s", scan->pickle_count, end);
+    if (scan->pickle_count > 0)
+        dti_table_more(table, ", %zu known global%s", scan->import_count,
+                       scan->import_count == 1 ? "" : "s");
+}
+
+/* "  opcodes  REDUCE 2, GLOBAL 3" */
+static void put_opcodes(const struct dti_context *cx, const struct dti_pickle_scan *scan)
+{
+    struct dti_line line = dti_context_line(cx);
+    if (scan->run_count == 0)
+        return;
+    dti_line_text(&line, "  opcodes that import or call: ");
+    for (size_t i = 0; i < scan->run_count; i++)
+        dti_line_print(&line, DTI_STYLE_PLAIN, "%s%s %llu", i > 0 ? ", " : "", scan->runs[i].name,
+                       (unsigned long long)scan->runs[i].count);
+    dti_line_end(&line);
+}
+
+/* The globals as a table. */
+static enum dti_status put_pickles(const struct dti_context *cx, const struct dti_pickle_scan *scan,
+                                   struct dti_error *reterr)
+{
+    if (scan->import_count == 0)
+        return DTI_OK;
+    struct dti_table *const table = dti_table_titled("global|imported>|called>|", "9788");
+    for (size_t i = 0; i < scan->import_count; i++) {
+        const struct dti_pickle_import *const import = &scan->imports[i];
+        const char *const text = import->module ? import->module : import->name;
+        const size_t module = import->module ? import->module_length + 1 : 0;
+        dti_text_cell(table, text ? "" : "(computed)");
+        if (text)
+            dti_table_safe(table, text, module + import->name_length);
+        dti_number_cell(table, import->imports);
+        dti_number_cell(table, import->calls);
+        dti_table_cell(table, import->known ? DTI_STYLE_PLAIN : DTI_STYLE_BAD,
+                       import->known ? "" : "unknown");
+    }
+    const enum dti_status status = dti_put_table(cx, table, 2, reterr);
+    if (status == DTI_OK)
+        put_opcodes(cx, scan);
+    return status;
+}
+
+/* "FAIL  fits fp16"; the argument is the user's own, but is escaped too. */
+static void put_label(struct dti_table *table, const struct dti_check_report *report, size_t at)
+{
+    const struct dti_check_assertion *const assertion = &report->request->assertions[at];
+    const struct dti_check_tally *const tally = &report->tally[at];
+    static const struct {
+        enum dti_style style;
+        const char *word;
+    } outcomes[] = {[DTI_CHECK_OK] = {DTI_STYLE_GOOD, "ok"},
+                    [DTI_CHECK_FAILED] = {DTI_STYLE_BAD, "FAIL"},
+                    [DTI_CHECK_UNDECIDED] = {DTI_STYLE_BAD, "unreadable"}};
+    const enum dti_check_outcome outcome = dti_check_outcome(tally->failures, tally->unreadable);
+    dti_table_cell(table, outcomes[outcome].style, outcomes[outcome].word);
+    dti_text_cell(table, assertion->kind == DTI_CHECK_FITS ? "no overflow in"
+                                                           : dti_check_name(assertion->kind));
+    if (assertion->argument) {
+        dti_table_more(table, " ");
+        dti_table_safe(table, assertion->argument, strlen(assertion->argument));
+    }
+    if (assertion->kind > DTI_CHECK_FITS)
+        dti_table_more(table, " as %s", assertion->format.name);
+}
+
+static void put_held(struct dti_table *table, const struct dti_check_report *report, size_t at)
+{
+    const struct dti_container *const container = report->container;
+    const enum dti_check_kind kind = report->request->assertions[at].kind;
+    if (kind == DTI_CHECK_PICKLE) {
+        pickles_cell(table, &report->pickles);
+        return;
+    }
+    const bool digest = kind == DTI_CHECK_DIGEST;
+    const size_t held = digest ? dti_digest_count(container) : report->tally[at].tensors;
+    dti_text_cell(table, "");
+    if (kind == DTI_CHECK_VALID)
+        dti_table_more(table, "%s, ", dti_container_name(container->kind));
+    if (kind == DTI_CHECK_VALID && container->file_count > 1)
+        dti_table_more(table, "%zu files, ", container->file_count);
+    dti_table_more(table, "%zu %s%s", held, digest ? "file" : "tensor", held == 1 ? "" : "s");
+}
+
+/* "model.norm.weight: max 70144 at [12]" */
+static void put_failure(struct dti_table *table, const struct dti_check_report *report,
+                        const struct dti_check_failure *failure, size_t more)
+{
+    struct dti_check_words words;
+    dti_check_words(&words, report, failure);
+    dti_text_cell(table, "");
+    if (words.tensor) {
+        dti_table_safe(table, words.tensor, words.tensor_length);
+        dti_table_more(table, ": ");
+    }
+    if (words.rule)
+        dti_table_more(table, "%s: ", words.rule->word);
+    dti_table_more(table, "%s", words.detail);
+    if (words.rule)
+        dti_table_more(table, "; %s", words.rule->remedy);
+    if (more > 0)
+        dti_table_more(table, "   (and %zu more; -v lists them)", more);
+}
+
+/* Failures that share a line: of one assertion, of lint those of one rule. */
+static size_t count_alike(const struct dti_check_failure *failure, size_t most)
+{
+    size_t count = 1;
+    while (count < most && failure->fault != DTI_CHECK_BESIDE &&
+           (failure->fault != DTI_CHECK_GLOBAL || failure[count].fault == DTI_CHECK_GLOBAL) &&
+           !failure->finding == !failure[count].finding &&
+           (!failure->finding || failure[count].finding->rule == failure->finding->rule))
+        count++;
+    return count;
+}
+
+static void put_assertions(struct dti_table *table, const struct dti_check_report *report,
+                           bool verbose)
+{
+    const struct dti_check_failure *failure = report->failures;
+    for (size_t at = 0; at < report->request->assertion_count; at++) {
+        const size_t failures = report->tally[at].failures;
+        put_label(table, report, at);
+        if (failures == 0)
+            put_held(table, report, at);
+        for (size_t i = 0; i < failures; i++) {
+            const size_t alike = count_alike(failure + i, failures - i);
+            for (int empty = 0; i > 0 && empty < 2; empty++)
+                dti_text_cell(table, "");
+            put_failure(table, report, failure + i, verbose ? 0 : alike - 1);
+            i += verbose ? 0 : alike - 1;
+        }
+        if (failures > 0) /* where there is none, failure may be NULL */
+            failure += failures;
+    }
+}
+
+/* Oddities of a valid file; and the quantized tensors that are checked as stored, unless that is
+ * what fails. */
+static void put_notes(const struct dti_context *cx, const struct dti_check_report *report)
+{
+    const struct dti_container *const container = report->container;
+    struct dti_line line = dti_context_line(cx);
+    const bool asked = report->request->assertions[0].kind == DTI_CHECK_VALID;
+    size_t logical = 0;
+    if (container)
+        (void)dti_logical_notes(container, &logical);
+    const size_t stored = container ? container->note_count - logical : 0;
+    const size_t end = report->lint ? stored : stored + logical;
+    for (size_t i = asked ? 0 : stored; i < end; i++) {
+        const struct dti_note *const note = &container->notes[i];
+        char words[DTI_REMEDY_WORDS];
+        if (asked && dti_check_is_beside(note))
+            continue;
+        dti_line_put(&line, DTI_STYLE_WARN, "note: ");
+        dti_line_print(&line, DTI_STYLE_WARN, "%s\n", dti_note_words(words, note));
+    }
+}
+
+/* One file. named: its name goes in front. */
+static enum dti_status show(const struct dti_context *cx, const struct dti_check_report *report,
+                            bool named, struct dti_error *reterr)
+{
+    struct dti_line line = dti_context_line(cx);
+    if (named && !dti_line_safe(&line, DTI_STYLE_BOLD, report->path, strlen(report->path)))
+        return dti_no_memory(reterr);
+    if (named)
+        dti_line_end(&line);
+    struct dti_table *const table = dti_table_new(3);
+    put_assertions(table, report, cx->verbose);
+    enum dti_status status = dti_put_table(cx, table, 0, reterr);
+    if (status == DTI_OK && report->scanned)
+        status = put_pickles(cx, &report->pickles, reterr);
+    put_notes(cx, report);
+    return status;
+}
 
 struct check_args {
     struct dti_file_args file;
-    struct check_loss_args loss;
     bool valid, pickle, quantized, no_nan, no_inf, ints;
     const char *digest, *fits, *dtype, *max_abs, *shape, *only;
+    const char *as, *max_to_zero, *max_error, *min_sqnr;
 };
 
 enum { CHECK_NOTES = DTI_CHECK_ASSERTIONS + 2 + DTI_CAST_LIST };
@@ -37,7 +230,8 @@ static enum dti_status add(struct check_job *job, enum dti_check_kind kind, cons
 {
     struct dti_check_request *const request = &job->request;
     if (request->assertion_count == DTI_CHECK_ASSERTIONS)
-        return dti_check_too_many(reterr);
+        return dti_fail(reterr, DTI_USAGE, "more than %d assertions; use two commands",
+                        (int)DTI_CHECK_ASSERTIONS);
     *ret = &request->assertions[request->assertion_count++];
     memset(*ret, 0, sizeof **ret);
     (*ret)->kind = kind;
@@ -178,19 +372,127 @@ static enum dti_status add_items(struct check_job *job, enum dti_check_kind kind
     }
 }
 
+static enum dti_status refuse_digest(const char *piece, size_t length, const char *problem,
+                                     struct dti_error *reterr)
+{
+    return dti_fail_word(reterr, DTI_USAGE, piece, length,
+                         "--digest takes sha256:HEX or a list made by sha256sum; %s %s",
+                         DTI_QUOTED(piece, length), problem);
+}
+
+/* Length of a prefix such as "sha512:" before hexadecimal digits; 0: the text is the name of a
+ * list. */
+static size_t algorithm(const char *text)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    const size_t length = strspn(text, letters);
+    if (length == 0 || text[length] != ':')
+        return 0;
+    const char *const rest = text + length + 1;
+    return rest[strspn(rest, "0123456789abcdefABCDEF")] == '\0' ? length + 1 : 0;
+}
+
+/* Fills the digest of the request, or the list of them. */
+static enum dti_status read_digest(struct dti_check_request *request, const char *text,
+                                   struct dti_error *reterr)
+{
+    const size_t name = algorithm(text), length = strlen(text + name);
+    const bool sha256 = name == DTI_DIGEST_NAME && dti_ascii_equal_start(text, "sha256", 6);
+    if (name > 0 && !sha256)
+        return refuse_digest(text, name + length, "uses another algorithm", reterr);
+    if (name == 0 && dti_digest_parse(text, length, &request->digest))
+        return refuse_digest(text, length, "lacks the prefix sha256:", reterr);
+    if (name == 0)
+        return dti_digest_list_read(&request->list, text, reterr);
+    if (length == DTI_DIGEST_DIGITS && dti_digest_parse(text + name, length, &request->digest))
+        return DTI_OK;
+    char problem[48];
+    (void)snprintf(problem, sizeof problem, "has %zu digits, not %d", length,
+                   (int)DTI_DIGEST_DIGITS);
+    return refuse_digest(text, name + length, problem, reterr);
+}
+
 static enum dti_status add_digest(struct check_job *job, enum dti_check_kind kind, const char *text,
                                   struct dti_error *reterr)
 {
     const enum dti_status status = add_plain(job, kind, text, reterr);
-    return status == DTI_OK ? dti_check_digest_read(&job->request, text, reterr) : status;
+    return status == DTI_OK ? read_digest(&job->request, text, reterr) : status;
+}
+
+/* The fp64 next to a number. */
+static enum dti_status read_bound(const char *option, const char *text, const char *takes,
+                                  double most, bool negative, double *ret, struct dti_error *reterr)
+{
+    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    struct dti_value value;
+    struct dti_outcome outcome;
+    double bound = 0;
+    const enum dti_status status = dti_value_parse(&value, text, strlen(text), reterr);
+    if (status == DTI_NO_MEMORY)
+        return status;
+    if (status == DTI_OK) {
+        dti_encode(dti_format_get(DTI_FP64), &value, &nearest, 0, &outcome);
+        memcpy(&bound, &outcome.code, sizeof bound);
+    }
+    if (status != DTI_OK || value.class == DTI_CLASS_NAN || bound > most ||
+        (bound < 0 && !negative))
+        return dti_fail_word(reterr, DTI_USAGE, text, strlen(text), "--%s takes %s; got %s", option,
+                             takes, DTI_QUOTED(text, strlen(text)));
+    *ret = bound;
+    return DTI_OK;
+}
+
+/* The assertions on what a cast would lose: one for each bound and each dtype of --as. */
+static enum dti_status add_losses(struct check_job *job, struct dti_error *reterr)
+{
+    const struct check_args *const args = job->args;
+    const struct {
+        enum dti_check_kind kind;
+        const char *text, *takes;
+        double most;
+        bool negative;
+    } bounds[] = {
+        {DTI_CHECK_MAX_TO_ZERO, args->max_to_zero, "a share from 0 to 1, as in 0.01", 1, false},
+        {DTI_CHECK_MAX_ERROR, args->max_error, "a nonnegative number", HUGE_VAL, false},
+        {DTI_CHECK_MIN_SQNR, args->min_sqnr, "a number of dB, as in 20", HUGE_VAL, true},
+    };
+    const struct dti_reading *const reading = &job->request.reading;
+    bool any = false;
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        const char *const name = dti_check_name(bounds[i].kind);
+        double bound = 0;
+        if (!bounds[i].text)
+            continue;
+        any = true;
+        if (!args->as)
+            return dti_fail(reterr, DTI_USAGE,
+                            "--%s is about a cast; give the target dtype with --as DTYPE", name);
+        enum dti_status status = read_bound(name, bounds[i].text, bounds[i].takes, bounds[i].most,
+                                            bounds[i].negative, &bound, reterr);
+        if (status != DTI_OK)
+            return status;
+        for (size_t as = 0; as < reading->as_count; as++) {
+            struct dti_check_assertion *assertion = NULL;
+            status = add(job, bounds[i].kind, bounds[i].text, &assertion, reterr);
+            if (status != DTI_OK)
+                return status;
+            assertion->format = reading->as[as];
+            assertion->as = as;
+            assertion->bound = bound;
+        }
+    }
+    if (args->as && !any)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--as is for --max-to-zero, --max-error and --min-sqnr; give one of them");
+    return DTI_OK;
 }
 
 static enum dti_status check_init(struct check_job *ret, const struct check_args *args,
                                   struct dti_context *cx, struct dti_error *reterr)
 {
     const bool others = args->no_nan || args->no_inf || args->fits || args->dtype ||
-                        args->max_abs || args->shape || args->digest || args->loss.as ||
-                        args->pickle;
+                        args->max_abs || args->shape || args->digest || args->as || args->pickle;
     /* in the order of their kinds */
     const struct {
         enum dti_check_kind kind;
@@ -213,7 +515,7 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
     memset(ret, 0, sizeof *ret);
     ret->args = args;
     ret->cx = cx;
-    if (args->ints && !args->fits && !args->loss.as)
+    if (args->ints && !args->fits && !args->as)
         return dti_fail(reterr, DTI_USAGE,
                         "--ints is for --fits and --as; give one of them, or leave it out");
     if (args->quantized && (args->file.raw || args->file.from))
@@ -238,10 +540,10 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
             status = asked[i].add(ret, asked[i].kind, asked[i].text, reterr);
     }
     if (status == DTI_OK)
-        status = dti_cast_list_read(&ret->as, args->loss.as, cx, &ret->request.reading, reterr);
+        status = dti_cast_list_read(&ret->as, args->as, cx, &ret->request.reading, reterr);
     for (size_t i = 0; i < ret->as.note_count; i++)
         ret->notes[ret->note_count++] = ret->as.notes[i];
-    return status == DTI_OK ? dti_check_losses_read(&ret->request, &args->loss, reterr) : status;
+    return status == DTI_OK ? add_losses(ret, reterr) : status;
 }
 
 static void check_free(struct check_job *job)
@@ -274,13 +576,13 @@ static const struct dti_option options[] = {
              .matters = true),
     OPT_DTYPE(0, "fits", struct check_args, fits, "DTYPE,...",
               "floats can be cast to each of these without overflow", .matters = true),
-    OPT_DTYPE(0, "as", struct check_args, loss.as, "DTYPE,...",
+    OPT_DTYPE(0, "as", struct check_args, as, "DTYPE,...",
               "target dtypes for the following options"),
-    OPT_TEXT(0, "max-to-zero", struct check_args, loss.max_to_zero, "SHARE",
+    OPT_TEXT(0, "max-to-zero", struct check_args, max_to_zero, "SHARE",
              "at most this share of a tensor's nonzero elements becomes 0"),
-    OPT_TEXT(0, "max-error", struct check_args, loss.max_error, "X",
+    OPT_TEXT(0, "max-error", struct check_args, max_error, "X",
              "no element changes by more than X, or becomes inf or nan"),
-    OPT_TEXT(0, "min-sqnr", struct check_args, loss.min_sqnr, "DB",
+    OPT_TEXT(0, "min-sqnr", struct check_args, min_sqnr, "DB",
              "the signal-to-quantization-noise ratio of a tensor is at least this"),
     OPT_FLAG(0, "ints", struct check_args, ints, "with --fits or --as: integer tensors too"),
     DTI_ROW_ONLY(struct check_args, only, "check only tensors whose names match"),
@@ -289,6 +591,22 @@ static const struct dti_option options[] = {
     DTI_SCAN_OPTIONS(struct check_args, file),
     OPT_END,
 };
+
+/* A request that does not fit the file: the report says how. */
+static enum dti_status refuse_report(const struct dti_check_report *report,
+                                     struct dti_error *reterr)
+{
+    const char *const only = report->request->only, *const path = report->path;
+    char file[DTI_QUOTE_SIZE];
+    (void)dti_quote(file, path, strlen(path));
+    if (report->refusal == DTI_CHECK_ONE_DIGEST)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s has %zu files; give a list of their digests, as 'dtinfo inspect "
+                        "--digest' prints it",
+                        file, dti_digest_count(report->container));
+    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only), "%s: --only %s matches no tensor",
+                         file, DTI_QUOTED(only, strlen(only)));
+}
 
 /* One run over all operands. */
 struct check_files {
@@ -312,7 +630,7 @@ static const struct dti_check_report *next_report(void *context)
     files->status =
         dti_check_run(&files->job.request, files->paths[files->next++], report, &files->error);
     if (report->refusal)
-        files->status = dti_check_refuse(report, &files->error);
+        files->status = refuse_report(report, &files->error);
     const enum dti_check_outcome outcome =
         dti_check_outcome(report->failure_count, report->unreadable_count);
     files->failed = files->failed || outcome == DTI_CHECK_FAILED;
@@ -339,7 +657,7 @@ static enum dti_status check_files(struct check_files *files, struct dti_error *
     }
     while (cx->output == DTI_OUTPUT_HUMAN && (report = next_report(files)) != NULL) {
         if (!cx->quiet)
-            files->status = dti_check_human(cx, report, files->count > 1, &files->error);
+            files->status = show(cx, report, files->count > 1, &files->error);
         if (files->status == DTI_OK)
             files->status = dti_context_turn(cx, &files->error);
     }

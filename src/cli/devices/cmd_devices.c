@@ -1,14 +1,268 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo devices: the processors and CUDA devices here, a line or two for each, the best of them,
- * and what each does with each dtype; and the table of architectures. */
+ * dtinfo devices: the processors and CUDA devices here, a line or two for each (with -v all known
+ * facts), the best of them, and what each does with each dtype; and the table of architectures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/devices/devices_page.h"
+#include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
+#include "dtinfo/escape.h"
 #include "dtinfo/table.h"
+
+/* Facts are appended to a text, separated by commas, without one after '('. Unknown facts add
+ * nothing. */
+
+/* Where the next fact begins. */
+static void begin(struct dti_buffer *text, const char *before)
+{
+    if (text->length > 0 && text->data[text->length - 1] != '(')
+        dti_buffer_puts(text, ", ");
+    dti_buffer_puts(text, before);
+}
+
+/* "family 6", "2 cores" */
+static void add_count(struct dti_buffer *text, const char *before, uint64_t number, const char *one,
+                      const char *many)
+{
+    char digits[DTI_TEXT_SIZE];
+    const char *const what = number == 1 ? one : many;
+    if (number == DTI_UNKNOWN)
+        return;
+    begin(text, before);
+    dti_buffer_append(text, digits, dti_spell_u64(digits, number));
+    dti_buffer_puts(text, what[0] != '\0' ? " " : "");
+    dti_buffer_puts(text, what);
+}
+
+/* "48 KiB" */
+static const char *size_words(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    for (size_t i = 4; i-- > 0;) {
+        const unsigned shift = 10 * (unsigned)(i + 1);
+        const uint64_t whole = bytes >> shift;
+        if (whole > 0 && whole < 1024 && whole << shift == bytes) {
+            (void)snprintf(buffer, DTI_TEXT_SIZE, "%u %s", (unsigned)whole, units[i]);
+            return buffer;
+        }
+    }
+    return dti_human_bytes(buffer, bytes);
+}
+
+/* "23.54 GiB free" */
+static void add_bytes(struct dti_buffer *text, const char *before, uint64_t bytes,
+                      const char *after)
+{
+    char words[DTI_TEXT_SIZE];
+    if (bytes == DTI_UNKNOWN)
+        return;
+    begin(text, before);
+    dti_buffer_puts(text, size_words(words, bytes));
+    dti_buffer_puts(text, after);
+}
+
+static void add_hertz(struct dti_buffer *text, const char *before, uint64_t hertz)
+{
+    const uint64_t giga = 1000000000, mega = 1000000;
+    char words[DTI_TEXT_SIZE];
+    if (hertz == DTI_UNKNOWN)
+        return;
+    if (hertz >= giga) {
+        const uint64_t hundredths = hertz / (giga / 100) + (hertz % (giga / 100) >= giga / 200);
+        (void)snprintf(words, sizeof words, "%llu.%02u GHz", (unsigned long long)(hundredths / 100),
+                       (unsigned)(hundredths % 100));
+    } else {
+        (void)snprintf(words, sizeof words, "%llu MHz",
+                       (unsigned long long)((hertz + mega / 2) / mega));
+    }
+    begin(text, before);
+    dti_buffer_puts(text, words);
+}
+
+static void add_words(struct dti_buffer *text, const char *before, const char *foreign)
+{
+    if (foreign[0] == '\0')
+        return;
+    begin(text, before);
+    dti_escape(text, foreign, strlen(foreign));
+}
+
+/* "L1d", "L2" */
+enum { CACHE_NAME = 16 };
+static const char *cache_name(char buffer[CACHE_NAME], const struct dti_cache_facts *cache)
+{
+    const char type[] = {cache->type == 'u' ? '\0' : cache->type, '\0'};
+    (void)snprintf(buffer, CACHE_NAME, "L%u%s", (unsigned)cache->level, type);
+    return buffer;
+}
+
+/* -v: rows of two columns, name and value, for all known facts about a device. */
+
+/* A row, unless the text is empty. */
+static void put_row(struct dti_table *table, const char *label, struct dti_buffer *text)
+{
+    if (text->length > 0) {
+        dti_table_cell(table, DTI_STYLE_DIM, label);
+        dti_table_cell(table, DTI_STYLE_PLAIN, text->data);
+    }
+    dti_buffer_clear(text);
+}
+
+static void processor(struct dti_table *table, struct dti_buffer *text,
+                      const struct dti_machine *machine)
+{
+    add_words(text, "", machine->architecture);
+    add_words(text, "", machine->vendor);
+    add_count(text, "family ", machine->family, "", "");
+    add_count(text, "model ", machine->model_number, "", "");
+    add_count(text, "stepping ", machine->stepping, "", "");
+    put_row(table, "architecture", text);
+    add_count(text, "", machine->sockets, "socket", "sockets");
+    add_count(text, "", machine->cores, "core", "cores");
+    add_count(text, "", machine->threads, "thread", "threads");
+    add_count(text, "", machine->performance_cpus, "on a performance core", "on performance cores");
+    add_count(text, "", machine->efficiency_cpus, "on an efficiency core", "on efficiency cores");
+    add_count(text, "", machine->allowed_cpus, "available to this program",
+              "available to this program");
+    put_row(table, "CPUs", text);
+    add_words(text, "", machine->hypervisor);
+    put_row(table, "hypervisor", text);
+    add_hertz(text, "base ", machine->base_hz);
+    add_hertz(text, "highest ", machine->max_hz);
+    add_words(text, "governor ", machine->governor);
+    put_row(table, "clock", text);
+    add_bytes(text, "", machine->memory_bytes, "");
+    add_bytes(text, "", machine->available_bytes, " available");
+    add_bytes(text, "", machine->memory_limit_bytes, " allowed by the control group");
+    put_row(table, "memory", text);
+}
+
+static void caches(struct dti_table *table, struct dti_buffer *text,
+                   const struct dti_machine *machine)
+{
+    for (size_t i = 0; i < machine->cache_count; i++) {
+        const struct dti_cache_facts *const cache = &machine->caches[i];
+        char name[CACHE_NAME], label[sizeof "cache " + CACHE_NAME];
+        (void)snprintf(label, sizeof label, "cache %s", cache_name(name, cache));
+        add_bytes(text, "", cache->bytes, "");
+        if (cache->count != 1)
+            add_count(text, "", cache->count, "of them", "of them");
+        if (cache->shared_cpus != 1)
+            add_count(text, "each shared by ", cache->shared_cpus, "CPU", "CPUs");
+        add_count(text, "lines of ", cache->line_bytes, "byte", "bytes");
+        put_row(table, label, text);
+    }
+}
+
+static void nodes(struct dti_table *table, struct dti_buffer *text,
+                  const struct dti_machine *machine)
+{
+    for (size_t i = 0; i < machine->node_count; i++) {
+        const struct dti_node_facts *const node = &machine->nodes[i];
+        char label[48];
+        (void)snprintf(label, sizeof label, "NUMA node %u", node->number);
+        add_words(text, "CPUs ", node->cpus);
+        add_bytes(text, "", node->memory_bytes, "");
+        add_bytes(text, "", node->free_bytes, " free");
+        put_row(table, label, text);
+    }
+}
+
+static void instructions(struct dti_table *table, const struct dti_machine *machine)
+{
+    const char *label = "instructions";
+    for (unsigned i = 0; i < DTI_INSTRUCTION_COUNT; i++) {
+        const enum dti_instruction instruction = (enum dti_instruction)i;
+        if (!machine->has[i])
+            continue;
+        dti_table_cell(table, DTI_STYLE_DIM, label);
+        dti_table_print(table, DTI_STYLE_PLAIN, "%-16s%s", dti_instruction_name(instruction),
+                        dti_instruction_meaning(instruction));
+        label = "";
+    }
+}
+
+static void level(struct dti_table *table, struct dti_buffer *text,
+                  const struct dti_devices_answer *answer)
+{
+    const char *const limit = answer->request->level_limit;
+    if (answer->request->sysroot)
+        return;
+    dti_buffer_puts(text, dti_level_name(answer->level));
+    dti_buffer_puts(text, " (");
+    dti_buffer_puts(text, dti_level_meaning(answer->level));
+    dti_buffer_puts(text, ")");
+    if (answer->level_trouble)
+        add_words(text, "", answer->level_trouble);
+    else
+        add_words(text, limit ? "DTINFO_CPU is " : "", limit ? limit : "the highest level here");
+    put_row(table, "kernels", text);
+}
+
+static void cpu_details(struct dti_table *table, const struct dti_devices_answer *answer)
+{
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    processor(table, &text, &answer->machine);
+    caches(table, &text, &answer->machine);
+    nodes(table, &text, &answer->machine);
+    instructions(table, &answer->machine);
+    level(table, &text, answer);
+    dti_buffer_free(&text);
+}
+
+/* "generation 4 x16 of at most 5 x16" */
+static void add_link(struct dti_buffer *text, const struct dti_gpu_facts *gpu)
+{
+    if (gpu->pci_generation == DTI_UNKNOWN || gpu->pci_width == DTI_UNKNOWN)
+        return;
+    char words[96];
+    (void)snprintf(words, sizeof words, "generation %llu x%llu",
+                   (unsigned long long)gpu->pci_generation, (unsigned long long)gpu->pci_width);
+    dti_buffer_puts(text, words);
+    if (gpu->pci_generation_max == DTI_UNKNOWN || gpu->pci_width_max == DTI_UNKNOWN)
+        return;
+    (void)snprintf(words, sizeof words, " of at most %llu x%llu",
+                   (unsigned long long)gpu->pci_generation_max,
+                   (unsigned long long)gpu->pci_width_max);
+    dti_buffer_puts(text, words);
+}
+
+/* Known quantities, in larger units. */
+static uint64_t in_units(uint64_t number, uint64_t unit)
+{
+    return number == DTI_UNKNOWN ? DTI_UNKNOWN : number / unit;
+}
+
+static void gpu_details(struct dti_table *table, const struct dti_gpu_facts *gpu)
+{
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    add_bytes(&text, "", gpu->memory_bytes, "");
+    add_bytes(&text, "", gpu->free_bytes, " free");
+    add_words(&text, "", gpu->ecc == DTI_UNKNOWN ? "" : gpu->ecc ? "ECC on" : "ECC off");
+    put_row(table, "memory", &text);
+    add_count(&text, "", gpu->memory_bus_bits, "bits", "bits");
+    add_hertz(&text, "", gpu->memory_clock_hz);
+    add_count(&text, "peak ", in_units(gpu->peak_bytes_per_second, 1000000000), "GB/s", "GB/s");
+    put_row(table, "memory bus", &text);
+    add_bytes(&text, "", gpu->l2_bytes, "");
+    put_row(table, "cache L2", &text);
+    add_hertz(&text, "highest ", gpu->clock_hz);
+    put_row(table, "clock", &text);
+    add_link(&text, gpu);
+    put_row(table, "PCI link", &text);
+    add_count(&text, "", gpu->numa_node, "", "");
+    put_row(table, "NUMA node", &text);
+    add_count(&text, "", gpu->copy_engines, "", "");
+    put_row(table, "copy engines", &text);
+    add_count(&text, "", in_units(gpu->power_limit_milliwatts, 1000), "W", "W");
+    put_row(table, "power limit", &text);
+    dti_buffer_free(&text);
+}
 
 enum { INDENT = 8, WIDTH_LEAST = 40 };
 
@@ -27,20 +281,20 @@ static void cpu_facts(struct dti_buffer *text, const struct dti_machine *machine
     const char *const name = machine->model[0] != '\0'    ? machine->model
                              : machine->vendor[0] != '\0' ? machine->vendor
                                                           : machine->architecture;
-    dti_devices_words(text, "", name[0] != '\0' ? name : "unknown processor");
+    add_words(text, "", name[0] != '\0' ? name : "unknown processor");
     if (machine->sockets > 1)
-        dti_devices_count(text, "", machine->sockets, "socket", "sockets");
-    dti_devices_count(text, "", machine->cores, "core", "cores");
-    dti_devices_count(text, "", machine->threads, "thread", "threads");
+        add_count(text, "", machine->sockets, "socket", "sockets");
+    add_count(text, "", machine->cores, "core", "cores");
+    add_count(text, "", machine->threads, "thread", "threads");
     if (machine->allowed_cpus < machine->threads && machine->threads != DTI_UNKNOWN) {
         dti_buffer_puts(text, " (");
-        dti_devices_count(text, "", machine->allowed_cpus, "to be used here)", "to be used here)");
+        add_count(text, "", machine->allowed_cpus, "to be used here)", "to be used here)");
     }
-    dti_devices_bytes(text, "", machine->memory_bytes, "");
+    add_bytes(text, "", machine->memory_bytes, "");
     if (machine->memory_limit_bytes < machine->memory_bytes &&
         machine->memory_bytes != DTI_UNKNOWN) {
         dti_buffer_puts(text, " (");
-        dti_devices_bytes(text, "", machine->memory_limit_bytes, " to be used here)");
+        add_bytes(text, "", machine->memory_limit_bytes, " to be used here)");
     }
 }
 
@@ -49,15 +303,15 @@ static void cache_facts(struct dti_buffer *text, const struct dti_machine *machi
 {
     for (size_t i = 0; i < machine->cache_count; i++) {
         const struct dti_cache_facts *const cache = &machine->caches[i];
-        char name[DEVICES_CACHE_SIZE], size[DTI_TEXT_SIZE];
+        char name[CACHE_NAME], size[DTI_TEXT_SIZE];
         const bool again = i > 0 && machine->caches[i - 1].level == cache->level &&
                            machine->caches[i - 1].type == cache->type;
         if (cache->type == 'i' || again || cache->bytes == DTI_UNKNOWN)
             continue;
         dti_buffer_puts(text, text->length > 0 ? "  " : "");
-        dti_buffer_puts(text, dti_devices_cache(name, cache));
+        dti_buffer_puts(text, cache_name(name, cache));
         dti_buffer_puts(text, " ");
-        dti_buffer_puts(text, dti_devices_size(size, cache->bytes));
+        dti_buffer_puts(text, size_words(size, cache->bytes));
     }
 }
 
@@ -112,7 +366,7 @@ static enum dti_status put_cpu(const struct dti_devices_answer *answer,
     }
     struct dti_table *const table = dti_table_new(2);
     if (table)
-        dti_devices_cpu_details(table, answer);
+        cpu_details(table, answer);
     return dti_put_table(cx, table, INDENT, reterr);
 }
 
@@ -122,13 +376,13 @@ static void gpu_facts(struct dti_buffer *text, const struct dti_devices_answer *
     char capability[DTI_TEXT_SIZE] = "";
     if (gpu->major != 0)
         (void)snprintf(capability, sizeof capability, "%u.%u", gpu->major, gpu->minor);
-    dti_devices_words(text, "", gpu->name[0] != '\0' ? gpu->name : "unnamed");
-    dti_devices_words(text, "compute ", capability);
-    dti_devices_count(text, "", gpu->multiprocessors, "SM", "SM");
-    dti_devices_bytes(text, "", gpu->memory_bytes, "");
-    dti_devices_words(text, "driver ", answer->list.driver_version);
-    dti_devices_words(text, "PCI ", gpu->pci_id);
-    dti_devices_words(text, "", answer->request->ids ? gpu->uuid : "");
+    add_words(text, "", gpu->name[0] != '\0' ? gpu->name : "unnamed");
+    add_words(text, "compute ", capability);
+    add_count(text, "", gpu->multiprocessors, "SM", "SM");
+    add_bytes(text, "", gpu->memory_bytes, "");
+    add_words(text, "driver ", answer->list.driver_version);
+    add_words(text, "PCI ", gpu->pci_id);
+    add_words(text, "", answer->request->ids ? gpu->uuid : "");
 }
 
 static enum dti_status put_gpus(const struct dti_devices_answer *answer,
@@ -151,7 +405,7 @@ static enum dti_status put_gpus(const struct dti_devices_answer *answer,
             continue;
         struct dti_table *const table = dti_table_new(2);
         if (table)
-            dti_devices_gpu_details(table, gpu);
+            gpu_details(table, gpu);
         status = dti_put_table(cx, table, INDENT, reterr);
     }
     dti_buffer_free(&text);

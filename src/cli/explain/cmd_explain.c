@@ -1,10 +1,273 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo explain: by which recipes a file was made from another. */
+ * dtinfo explain: by which recipes a file was made from another. For people: the verdict, tensors
+ * that share a recipe, tensors that have none. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/explain/explain_job.h"
+#include "answers/explain.h"
+#include "answers/tensors.h"
+#include "cli/shared/file_source.h"
+#include "cli/shared/human.h"
 #include "cli/shared/made_words.h"
+#include "cli/shell/command.h"
+
+struct explain_args {
+    struct dti_file_args file;
+};
+
+/* Points into itself: it must not be copied. */
+struct explain_job {
+    const struct explain_args *args;
+    const struct dti_context *cx;
+    struct dti_file_source source;
+    struct dti_file_bar bar;
+    struct dti_explain explain;
+};
+
+enum { SHOWN = 10 }; /* tensors without a recipe */
+
+static const char gap[] = "   ";
+
+/* Tensors with one recipe. */
+struct explain_group {
+    char words[DTI_MADE_WORDS];
+    size_t count, first; /* result */
+    size_t others;       /* of the first */
+};
+
+struct explain_view {
+    const struct explain_job *job;
+    const struct dti_explain *explain;
+    struct dti_line line;
+    bool lost; /* out of memory for a name */
+    struct explain_group *groups;
+    size_t group_count;
+};
+
+static void put_safe(struct explain_view *view, const char *text, size_t length)
+{
+    if (!dti_line_safe(&view->line, DTI_STYLE_PLAIN, text, length))
+        view->lost = true;
+}
+
+static void put_name(struct explain_view *view, const struct dti_explain_result *result)
+{
+    const struct dti_tensor *const tensor = dti_explain_tensor(view->explain, result);
+    put_safe(view, tensor->name, tensor->name_length);
+}
+
+static void put_verdict(struct explain_view *view)
+{
+    const struct dti_explain *const explain = view->explain;
+    const size_t found = explain->outcomes[DTI_EXPLAIN_FOUND], all = explain->tensors;
+    const char *const plural = all == 1 ? "" : "s";
+    if (found == all)
+        dti_line_print(&view->line, DTI_STYLE_GOOD, "explained: %zu tensor%s", all, plural);
+    else
+        dti_line_print(&view->line, DTI_STYLE_BAD, "not explained: %zu of %zu tensor%s",
+                       all - found, all, plural);
+    dti_line_end(&view->line);
+}
+
+/* Recipes are few: results point at one struct for each search that found one. */
+struct explain_use {
+    const struct dti_recipe *made;
+    size_t result;
+};
+
+static int by_made(const void *a, const void *b)
+{
+    const struct explain_use *const x = a, *const y = b;
+    if (x->made != y->made)
+        return x->made < y->made ? -1 : 1;
+    return (x->result > y->result) - (x->result < y->result);
+}
+
+static int by_words(const void *a, const void *b)
+{
+    const struct explain_group *const x = a, *const y = b;
+    const int order = strcmp(x->words, y->words);
+    return order != 0 ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct explain_group *const x = a, *const y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Groups of equal words become one. */
+static void join_groups(struct explain_view *view)
+{
+    size_t count = 0;
+    if (view->group_count > 0)
+        qsort(view->groups, view->group_count, sizeof *view->groups, by_words);
+    for (size_t i = 0; i < view->group_count; i++) {
+        if (count > 0 && strcmp(view->groups[count - 1].words, view->groups[i].words) == 0)
+            view->groups[count - 1].count += view->groups[i].count;
+        else
+            view->groups[count++] = view->groups[i];
+    }
+    view->group_count = count;
+    if (count > 0)
+        qsort(view->groups, count, sizeof *view->groups, by_first);
+}
+
+static bool make_groups(struct explain_view *view)
+{
+    const struct dti_explain *const explain = view->explain;
+    struct explain_use *const uses = calloc(explain->result_count + 1, sizeof *uses);
+    size_t count = 0, groups = 0;
+    for (size_t i = 0; i < explain->result_count && uses; i++) {
+        if (explain->results[i].outcome == DTI_EXPLAIN_FOUND)
+            uses[count++] = (struct explain_use){explain->results[i].made, i};
+    }
+    if (count > 0)
+        qsort(uses, count, sizeof *uses, by_made);
+    for (size_t i = 0; i < count; i++)
+        groups += i == 0 || uses[i].made != uses[i - 1].made;
+    view->groups = uses ? calloc(groups + 1, sizeof *view->groups) : NULL;
+    for (size_t i = 0; i < count && view->groups; i++) {
+        if (i == 0 || uses[i].made != uses[i - 1].made) {
+            struct explain_group *const group = &view->groups[view->group_count++];
+            group->first = uses[i].result;
+            group->others = explain->results[uses[i].result].others;
+            explain->words(group->words, uses[i].made);
+        }
+        view->groups[view->group_count - 1].count++;
+    }
+    free(uses);
+    if (view->groups)
+        join_groups(view);
+    return view->groups != NULL;
+}
+
+/* "  cast bf16   4 tensors   and 12 other recipes (head.weight)" */
+static void put_groups(struct explain_view *view)
+{
+    size_t widest = 0;
+    for (size_t i = 0; i < view->group_count; i++) {
+        const size_t length = strlen(view->groups[i].words);
+        widest = length > widest ? length : widest;
+    }
+    for (size_t i = 0; i < view->group_count; i++) {
+        const struct explain_group *const group = &view->groups[i];
+        dti_line_text(&view->line, "  ");
+        dti_line_put(&view->line, DTI_STYLE_BOLD, group->words);
+        dti_line_to(&view->line, 2 + widest + 2);
+        dti_line_print(&view->line, DTI_STYLE_PLAIN, "%zu tensor%s", group->count,
+                       group->count == 1 ? "" : "s");
+        if (group->others > 0) {
+            dti_line_print(&view->line, DTI_STYLE_DIM, "%s%zu other recipe%s give%s the bytes of ",
+                           gap, group->others, group->others == 1 ? "" : "s",
+                           group->others == 1 ? "s" : "");
+            put_name(view, &view->explain->results[group->first]);
+        }
+        dti_line_end(&view->line);
+    }
+}
+
+static void put_difference(struct explain_view *view, const struct dti_explain_result *result)
+{
+    const struct dti_verdict *const verdict = &result->verdict;
+    const struct dti_container *const stored = dti_stored_container(view->explain->b);
+    const struct dti_tensor *const tensor = &stored->tensors[verdict->tensor];
+    char share[DTI_TEXT_SIZE], expected[DTI_TEXT_SIZE], found[DTI_TEXT_SIZE], place[DTI_SHAPE_SIZE];
+    char words[DTI_MADE_WORDS];
+    dti_line_print(&view->line, DTI_STYLE_PLAIN, "%s%s: ", gap,
+                   view->explain->words(words, result->made));
+    if (verdict->elements > verdict->differing)
+        dti_line_print(
+            &view->line, DTI_STYLE_PLAIN, "%s of the elements are equal; ",
+            dti_human_share(share, verdict->elements - verdict->differing, verdict->elements));
+    else
+        dti_line_text(&view->line, "no element is equal; ");
+    dti_line_text(&view->line, "the first that differs is ");
+    if (tensor->name_length != dti_explain_tensor(view->explain, result)->name_length) {
+        put_safe(view, tensor->name, tensor->name_length);
+        dti_line_text(&view->line, " at ");
+    }
+    if (verdict->format)
+        dti_line_text(&view->line, dti_place_words(place, tensor, verdict->first));
+    else
+        dti_line_print(&view->line, DTI_STYLE_PLAIN, "byte %llu",
+                       (unsigned long long)verdict->first);
+    if (verdict->format) {
+        struct dti_value made, there;
+        dti_decode(verdict->format, verdict->expected, &made);
+        dti_decode(verdict->format, verdict->found, &there);
+        dti_spell_stored(expected, verdict->format, verdict->expected, &made);
+        dti_spell_stored(found, verdict->format, verdict->found, &there);
+        dti_line_print(&view->line, DTI_STYLE_PLAIN, ": %s (0x%llx), found %s (0x%llx)", expected,
+                       (unsigned long long)verdict->expected, found,
+                       (unsigned long long)verdict->found);
+    }
+}
+
+/* Those with an outcome, one a line. */
+static void put_rest(struct explain_view *view, enum dti_explain_outcome outcome, const char *title)
+{
+    const struct dti_explain *const explain = view->explain;
+    const size_t limit = view->job->cx->verbose ? SIZE_MAX : SHOWN;
+    char reason[DTI_EXPLAIN_REASON];
+    size_t shown = 0;
+    if (explain->outcomes[outcome] == 0)
+        return;
+    dti_line_print(&view->line, DTI_STYLE_PLAIN, "  %s:\n", title);
+    for (size_t i = 0; i < explain->result_count && shown < limit; i++) {
+        const struct dti_explain_result *const result = &explain->results[i];
+        if (result->outcome != outcome)
+            continue;
+        shown++;
+        dti_line_text(&view->line, "    ");
+        put_name(view, result);
+        if (outcome == DTI_EXPLAIN_DIFFERS)
+            put_difference(view, result);
+        else if (outcome == DTI_EXPLAIN_NONE)
+            dti_line_print(&view->line, DTI_STYLE_PLAIN, "%s%s", gap,
+                           dti_explain_reason(reason, explain, result));
+        dti_line_end(&view->line);
+    }
+    if (explain->outcomes[outcome] > shown)
+        dti_line_print(&view->line, DTI_STYLE_DIM, "    ... and %zu more; -v shows all\n",
+                       explain->outcomes[outcome] - shown);
+}
+
+/* Every tensor that has a recipe. */
+static void put_all(struct explain_view *view)
+{
+    char words[DTI_MADE_WORDS];
+    dti_line_text(&view->line, "  tensors:\n");
+    for (size_t i = 0; i < view->explain->result_count; i++) {
+        const struct dti_explain_result *const result = &view->explain->results[i];
+        if (result->outcome != DTI_EXPLAIN_FOUND)
+            continue;
+        dti_line_text(&view->line, "    ");
+        put_name(view, result);
+        dti_line_print(&view->line, DTI_STYLE_PLAIN, "%s%s", gap,
+                       view->explain->words(words, result->made));
+        dti_line_end(&view->line);
+    }
+}
+
+static enum dti_status show(const struct explain_job *job, struct dti_error *reterr)
+{
+    struct explain_view view = {
+        .job = job, .explain = &job->explain, .line = dti_context_line(job->cx)};
+    if (!make_groups(&view))
+        return dti_no_memory(reterr);
+    put_verdict(&view);
+    put_groups(&view);
+    put_rest(&view, DTI_EXPLAIN_DIFFERS, "differ from the best recipe");
+    put_rest(&view, DTI_EXPLAIN_NONE, "no recipe");
+    put_rest(&view, DTI_EXPLAIN_ONLY_B, "only in the second file");
+    put_rest(&view, DTI_EXPLAIN_ONLY_A, "only in the first file");
+    if (job->cx->verbose && job->explain.outcomes[DTI_EXPLAIN_FOUND] > 0)
+        put_all(&view);
+    free(view.groups);
+    return view.lost ? dti_no_memory(reterr) : DTI_OK;
+}
 
 static enum dti_status check_operands(char **operands, int count, struct dti_error *reterr)
 {
@@ -68,7 +331,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN)
         status = DTI_ANSWER(cx, explain, explain, reterr);
     else if (status == DTI_OK && !cx->quiet)
-        status = dti_explain_human(&job, reterr);
+        status = show(&job, reterr);
     const bool all = explain->outcomes[DTI_EXPLAIN_FOUND] == explain->tensors;
     dti_explain_free(&job.explain);
     return status == DTI_OK && !all ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;

@@ -85,42 +85,25 @@ struct inspect_job {
     enum dti_status first; /* status of the errors reported so far */
 };
 
-/* Lines of digests are a list for 'check' and sha256sum: nothing else is printed. */
-static const char *beside_digest(const struct inspect_args *args, const struct dti_context *cx)
-{
-    return args->request.stats       ? "--stats"
-           : args->as                ? "--as"
-           : args->request.histogram ? "--histogram"
-           : args->tree              ? "--tree"
-           : args->metadata          ? "--metadata"
-           : args->request.only      ? "--only"
-           : args->request.grep_text ? "--grep"
-           : args->sort_given        ? "--sort"
-           : args->request.reverse   ? "--reverse"
-           : args->request.limited   ? "--limit"
-           : cx->quiet               ? "-q"
-                                     : NULL;
-}
-
 static enum dti_status check_options(const struct inspect_args *args, const struct dti_context *cx,
                                      int operands, struct dti_error *reterr)
 {
     const bool json = cx->output != DTI_OUTPUT_HUMAN;
-    const char *const reading = args->request.stats       ? "--stats"
-                                : args->as                ? "--as"
-                                : args->request.histogram ? "--histogram"
-                                                          : NULL;
-    const char *const beside = args->request.digest && !json ? beside_digest(args, cx) : NULL;
+    const char *const reading = dti_option_given(options, args, "stats as histogram");
+    const char *const beside = dti_option_given(
+        options, args, "stats as histogram tree metadata only grep sort reverse limit");
     if (operands == 0)
         return dti_fail(
             reterr, DTI_USAGE,
             "nothing to inspect; give a file, as in 'dtinfo inspect model.safetensors'");
-    if (beside)
-        return dti_fail(reterr, DTI_USAGE, "--digest prints only digests; leave %s out", beside);
+    /* lines of digests are a list for 'check' and sha256sum */
+    if (args->request.digest && !json && (beside || cx->quiet))
+        return dti_fail(reterr, DTI_USAGE, "--digest prints only digests; leave %s%s out",
+                        beside ? "--" : "-q", beside ? beside : "");
     if (args->request.each && !args->request.histogram)
         return dti_fail(reterr, DTI_USAGE, "--each needs --histogram; give both");
     if (args->tree && (args->request.stats || args->as))
-        return dti_fail(reterr, DTI_USAGE, "--tree and %s exclude each other; give one of them",
+        return dti_fail(reterr, DTI_USAGE, "--tree and --%s exclude each other; give one of them",
                         reading);
     if (args->tree && args->request.limited)
         return dti_fail(reterr, DTI_USAGE,
@@ -130,7 +113,7 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
     if (cx->quiet && args->tree)
         return dti_fail(reterr, DTI_USAGE, "-q prints only names; leave --tree out");
     if (cx->quiet && reading && !json)
-        return dti_fail(reterr, DTI_USAGE, "-q prints only names; leave %s out", reading);
+        return dti_fail(reterr, DTI_USAGE, "-q prints only names; leave --%s out", reading);
     if (!reading && (args->file.threads || args->file.max_memory))
         return dti_fail(
             reterr, DTI_USAGE,

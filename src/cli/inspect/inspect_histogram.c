@@ -222,7 +222,7 @@ enum dti_status dti_inspect_draw(const struct inspect_view *view,
                                  const struct dti_tensor *tensor, struct dti_error *reterr)
 {
     struct picture picture = {.view = view, .histogram = figures->histogram};
-    struct dti_line line = {.out = view->cx->out, .colour = view->cx->colour};
+    struct dti_line line = dti_context_line(view->cx);
     (void)fputc('\n', view->cx->out);
     if (tensor && !dti_name_put(&line, DTI_STYLE_BOLD, tensor->name, tensor->name_length))
         return dti_no_memory(reterr);

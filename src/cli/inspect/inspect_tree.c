@@ -1,20 +1,59 @@
 /* SPDX-License-Identifier: MIT
  *
- * Building the tree of names. Nodes are found by a hash table with a secret seed, so that no choice
- * of names makes it slow. */
-#include "cli/inspect/inspect_tree.h"
-
+ * The names of a file's tensors as a tree: parts between dots are branches, all numeric parts are
+ * one branch "#", and tensors of one dtype and shape at the same place are one leaf. A line for
+ * each branch that forks, a line for each leaf. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "answers/amounts.h"
 #include "answers/tensors.h"
+#include "cli/inspect/inspect_view.h"
+#include "cli/shared/tensor_cells.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/clock.h"
+#include "dtinfo/escape.h"
+
+/* Deeper parts of a name stay together. */
+enum { INSPECT_TREE_DEPTH = 32 };
+
+enum inspect_branch { INSPECT_BRANCH, INSPECT_NUMBERS, INSPECT_LEAF };
+
+#define INSPECT_NOWHERE SIZE_MAX
+
+struct inspect_node {
+    enum inspect_branch kind;
+    size_t parent, first_child, last_child, next; /* or INSPECT_NOWHERE */
+    const char *text;                             /* a branch's part of the name */
+    size_t length;
+    const struct dti_tensor *tensor; /* a leaf's first */
+    size_t tensors;
+    uint64_t elements, bytes;
+    size_t seen; /* the first of its numbers, once the tree is complete */
+    uint64_t hash;
+};
+
+/* A number from a name: at a "#", or at the level-th "#" on the path to a leaf. */
+struct inspect_number {
+    size_t node;
+    unsigned level;
+    uint64_t number;
+};
+
+struct inspect_tree {
+    struct inspect_node *nodes; /* the first is the root */
+    size_t count, capacity;
+    size_t *slots; /* a hash table: a node's number, or INSPECT_NOWHERE */
+    size_t slot_count;
+    uint64_t seed;
+    struct inspect_number *numbers; /* sorted, each once */
+    size_t number_count, number_capacity;
+};
 
 enum { FIRST = 64, DIGITS = 18 };
 
-/* The key of a node below its parent. */
+/* Nodes are found by a hash table with a secret seed, so that no choice of names makes it slow.
+ * The key of a node below its parent. */
 struct key {
     size_t parent;
     enum inspect_branch kind;
@@ -238,9 +277,8 @@ static void sort_numbers(struct inspect_tree *tree)
         tree->nodes[tree->numbers[i].node].seen = i;
 }
 
-enum dti_status dti_inspect_tree_init(struct inspect_tree *ret,
-                                      const struct dti_inspect_report *report,
-                                      struct dti_error *reterr)
+static enum dti_status tree_init(struct inspect_tree *ret, const struct dti_inspect_report *report,
+                                 struct dti_error *reterr)
 {
     const struct key root = {.parent = INSPECT_NOWHERE, .kind = INSPECT_BRANCH, .text = ""};
     memset(ret, 0, sizeof *ret);
@@ -254,15 +292,17 @@ enum dti_status dti_inspect_tree_init(struct inspect_tree *ret,
     return DTI_OK;
 }
 
-void dti_inspect_tree_free(struct inspect_tree *tree)
+/* Free the tree in any case. */
+static void tree_free(struct inspect_tree *tree)
 {
     free(tree->nodes);
     free(tree->slots);
     free(tree->numbers);
 }
 
-size_t dti_inspect_tree_numbers(const struct inspect_tree *tree, size_t node, unsigned level,
-                                const struct inspect_number **ret_first)
+/* The numbers of a node at a level: how many, and the first. */
+static size_t numbers_of(const struct inspect_tree *tree, size_t node, unsigned level,
+                         const struct inspect_number **ret_first)
 {
     size_t at = tree->nodes[node].seen, count = 0;
     while (at < tree->number_count && tree->numbers[at].node == node &&
@@ -273,4 +313,230 @@ size_t dti_inspect_tree_numbers(const struct inspect_tree *tree, size_t node, un
         count++;
     *ret_first = tree->numbers + at;
     return count;
+}
+
+enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40, RANGES = 60 };
+
+struct printer {
+    const struct inspect_tree *tree;
+    struct dti_table *table;
+    struct dti_buffer name, remark;
+    bool failed;
+};
+
+/* "layers 0-3, 5": the name and the numbers of a node at a level; shortened if there are many
+ * ranges. */
+static void add_numbers(struct printer *p, size_t branch, size_t node, unsigned level)
+{
+    const struct inspect_node *const parent = &p->tree->nodes[p->tree->nodes[branch].parent];
+    const struct inspect_number *numbers;
+    const size_t count = numbers_of(p->tree, node, level, &numbers);
+    char text[2 * DTI_TEXT_SIZE];
+    if (parent->kind == INSPECT_BRANCH && parent->length > 0)
+        dti_escape(&p->remark, parent->text, parent->length);
+    else
+        dti_buffer_puts(&p->remark, "#");
+    const size_t before = p->remark.length;
+    for (size_t i = 0; i < count;) {
+        size_t end = i;
+        while (end + 1 < count && numbers[end + 1].number == numbers[end].number + 1)
+            end++;
+        if (p->remark.length - before > RANGES) {
+            dti_buffer_puts(&p->remark, ", ...");
+            return;
+        }
+        (void)snprintf(text, sizeof text, i > 0 ? ", %llu" : " %llu",
+                       (unsigned long long)numbers[i].number);
+        dti_buffer_puts(&p->remark, text);
+        if (end > i) {
+            (void)snprintf(text, sizeof text, end > i + 1 ? "-%llu" : ", %llu",
+                           (unsigned long long)numbers[end].number);
+            dti_buffer_puts(&p->remark, text);
+        }
+        i = end + 1;
+    }
+}
+
+static void add_separator(struct printer *p)
+{
+    if (p->remark.length > 0)
+        dti_buffer_puts(&p->remark, "; ");
+}
+
+/* The nodes "#" on the way to a node, the outermost first. */
+static unsigned numbers_above(const struct inspect_tree *tree, size_t node,
+                              size_t above[INSPECT_TREE_DEPTH])
+{
+    unsigned count = 0;
+    for (size_t at = node; at != INSPECT_NOWHERE; at = tree->nodes[at].parent) {
+        if (tree->nodes[at].kind == INSPECT_NUMBERS)
+            above[count++] = at;
+    }
+    for (unsigned i = 0; i < count / 2; i++) {
+        const size_t other = above[i];
+        above[i] = above[count - 1 - i];
+        above[count - 1 - i] = other;
+    }
+    return count;
+}
+
+/* If a leaf is not below every number: the numbers it is below. */
+static void add_gaps(struct printer *p, size_t leaf)
+{
+    const struct inspect_number *unused;
+    size_t above[INSPECT_TREE_DEPTH];
+    const unsigned levels = numbers_above(p->tree, leaf, above);
+    uint64_t expected = 1;
+    bool told = false;
+    for (unsigned i = 0; i < levels; i++)
+        expected *= numbers_of(p->tree, above[i], 0, &unused);
+    if (p->tree->nodes[leaf].tensors == expected)
+        return;
+    for (unsigned i = 0; i < levels; i++) {
+        const size_t own = numbers_of(p->tree, leaf, i, &unused);
+        if (own == numbers_of(p->tree, above[i], 0, &unused))
+            continue;
+        add_separator(p);
+        if (!told)
+            dti_buffer_puts(&p->remark, "only ");
+        add_numbers(p, above[i], leaf, i);
+        told = true;
+    }
+    if (told)
+        return;
+    add_separator(p);
+    dti_buffer_puts(&p->remark, "not everywhere");
+}
+
+static void add_part(struct printer *p, const struct inspect_node *node)
+{
+    if (node->kind == INSPECT_NUMBERS)
+        dti_buffer_puts(&p->name, "#");
+    else
+        dti_escape(&p->name, node->text, node->length);
+}
+
+static void put_row(struct printer *p, size_t at, enum dti_style style)
+{
+    const struct inspect_node *const node = &p->tree->nodes[at];
+    char shape[DTI_SHAPE_SIZE];
+    const bool leaf = node->kind == INSPECT_LEAF;
+    dti_table_cell(p->table, style, p->name.data);
+    dti_table_print(p->table, style, "%zu", node->tensors);
+    dti_table_cell(p->table, style, leaf ? dti_tensor_dtype(node->tensor) : "");
+    dti_table_cell(p->table, style, leaf ? dti_shape_words(shape, node->tensor) : "");
+    dti_table_print(p->table, style, "%llu", (unsigned long long)node->elements);
+    dti_table_print(p->table, style, "%llu", (unsigned long long)node->bytes);
+    dti_table_cell(p->table, DTI_STYLE_DIM, p->remark.data);
+    p->failed = p->failed || p->name.failed || p->remark.failed;
+}
+
+static bool has_one_child(const struct inspect_tree *tree, size_t at)
+{
+    const struct inspect_node *const node = &tree->nodes[at];
+    return node->first_child != INSPECT_NOWHERE && node->first_child == node->last_child;
+}
+
+/* A node with only leaves: one place in the tree with tensors that differ. */
+static bool has_leaves_only(const struct inspect_tree *tree, size_t at)
+{
+    size_t child = tree->nodes[at].first_child;
+    while (child != INSPECT_NOWHERE && tree->nodes[child].kind == INSPECT_LEAF)
+        child = tree->nodes[child].next;
+    return child == INSPECT_NOWHERE;
+}
+
+static void put_leaf(struct printer *p, size_t at)
+{
+    const size_t before = p->remark.length;
+    add_gaps(p, at);
+    put_row(p, at, DTI_STYLE_PLAIN);
+    if (p->remark.length > before) { /* the branch's text also holds for the next leaf */
+        p->remark.data[before] = '\0';
+        p->remark.length = before;
+    }
+}
+
+/* The line of a branch, its only child's parts included. Returns the node that forks, whose
+ * children are to be printed; INSPECT_NOWHERE when that was all. */
+static size_t put_branch(struct printer *p, size_t at, unsigned depth)
+{
+    const struct inspect_tree *const tree = p->tree;
+    dti_buffer_clear(&p->name);
+    dti_buffer_clear(&p->remark);
+    dti_buffer_fill(&p->name, ' ', 2 * (size_t)depth);
+    if (tree->nodes[at].kind == INSPECT_LEAF) { /* next to branches that continue its name */
+        dti_buffer_puts(&p->name, "(itself)");
+        put_leaf(p, at);
+        return INSPECT_NOWHERE;
+    }
+    for (;;) {
+        add_part(p, &tree->nodes[at]);
+        if (tree->nodes[at].kind == INSPECT_NUMBERS) {
+            add_separator(p);
+            add_numbers(p, at, at, 0);
+        }
+        if (!has_one_child(tree, at) ||
+            tree->nodes[tree->nodes[at].first_child].kind == INSPECT_LEAF)
+            break;
+        at = tree->nodes[at].first_child;
+        dti_buffer_puts(&p->name, ".");
+    }
+    if (!has_leaves_only(tree, at)) {
+        put_row(p, at, DTI_STYLE_BOLD);
+        return at;
+    }
+    for (size_t leaf = tree->nodes[at].first_child; leaf != INSPECT_NOWHERE;
+         leaf = tree->nodes[leaf].next)
+        put_leaf(p, leaf);
+    return INSPECT_NOWHERE;
+}
+
+/* All below the root, in the order in which names were first met. */
+static void put_branches(struct printer *p)
+{
+    const struct inspect_node *const nodes = p->tree->nodes;
+    size_t way[INSPECT_TREE_DEPTH + 2]; /* the next node to print, at each depth */
+    unsigned depth = 0;
+    way[0] = nodes[0].first_child;
+    for (;;) {
+        const size_t at = way[depth];
+        if (at == INSPECT_NOWHERE) {
+            if (depth == 0)
+                return;
+            depth--;
+            continue;
+        }
+        way[depth] = nodes[at].next;
+        const size_t fork = put_branch(p, at, depth);
+        if (fork != INSPECT_NOWHERE)
+            way[++depth] = nodes[fork].first_child;
+    }
+}
+
+static enum dti_status print(const struct dti_context *cx, const struct inspect_tree *tree,
+                             struct dti_error *reterr)
+{
+    struct printer p = {
+        .tree = tree,
+        .table = dti_table_titled("name|tensors>|dtype|shape|elements>|bytes>|", "9487364")};
+    dti_buffer_init(&p.name);
+    dti_buffer_init(&p.remark);
+    dti_table_limit(p.table, 0, NAME_WIDTH);
+    dti_table_limit(p.table, 3, SHAPE_WIDTH);
+    put_branches(&p);
+    const enum dti_status status = dti_table_finish(p.table, !p.failed, cx, reterr);
+    dti_buffer_free(&p.name);
+    dti_buffer_free(&p.remark);
+    return status;
+}
+
+enum dti_status dti_inspect_tree(const struct inspect_view *view, struct dti_error *reterr)
+{
+    struct inspect_tree tree;
+    enum dti_status status = tree_init(&tree, view->report, reterr);
+    if (status == DTI_OK && view->report->shown_count > 0)
+        status = print(view->cx, &tree, reterr);
+    tree_free(&tree);
+    return status;
 }

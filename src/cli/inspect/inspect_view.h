@@ -14,14 +14,12 @@ struct inspect_view {
     bool tree, all_metadata, packing_given;
 };
 
-/* inspect_human.c and the files it uses: inspect_tables.c, inspect_branches.c, inspect_histogram.c
- * */
+/* The whole page. */
 enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_error *reterr);
-enum dti_status dti_inspect_list(const struct inspect_view *view, struct dti_error *reterr);
-enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct dti_error *reterr);
-enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct dti_error *reterr);
+/* inspect_tree.c: names as a tree. */
 enum dti_status dti_inspect_tree(const struct inspect_view *view, struct dti_error *reterr);
-/* tensor: their tensor; NULL for those of the file. */
+/* inspect_histogram.c: figures with a histogram. tensor: their tensor; NULL for those of the file.
+ */
 enum dti_status dti_inspect_draw(const struct inspect_view *view,
                                  const struct dti_inspect_figures *figures,
                                  const struct dti_tensor *tensor, struct dti_error *reterr);

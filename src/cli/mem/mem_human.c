@@ -1,12 +1,85 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory sizes, for people: numbers in dtypes, and training. */
+ * Memory sizes, for people: numbers in dtypes, training, and what --fit says. */
 #include <string.h>
 
 #include "answers/tensors.h"
 #include "cli/mem/mem_job.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
+
+/* A line below a table. */
+static void put_note(const struct dti_context *cx, const char *text)
+{
+    struct dti_line line = dti_context_line(cx);
+    dti_line_text(&line, "  ");
+    dti_line_print(&line, DTI_STYLE_DIM, "%s\n", text);
+}
+
+/* "fits, 1.00 GiB left", "5 x 80 GB: 253.32 GiB too much for one"; empty unless it was asked for.
+ */
+static void cell_verdict(struct dti_table *table, const struct dti_mem *mem,
+                         const struct dti_mem_verdict *verdict)
+{
+    const struct dti_mem_capacity *const capacity = &mem->capacity;
+    const bool several = capacity->devices > 1;
+    char text[DTI_TEXT_SIZE];
+    (void)dti_human_bytes(text, several && verdict->fits ? verdict->bytes_each : verdict->bytes);
+    if (!verdict->asked) {
+        dti_text_cell(table, "");
+    } else if (verdict->fits) {
+        dti_table_print(table, DTI_STYLE_GOOD, "fits, %s left%s", text, several ? " on each" : "");
+    } else {
+        dti_table_print(table, DTI_STYLE_BAD, "no: %s too much", text);
+        if (capacity->amount && verdict->devices > 0) {
+            const size_t digits = strspn(capacity->amount, "0123456789.");
+            const char *const unit = capacity->amount + digits;
+            dti_table_more(table, ", takes %llu x %.*s%s%s", (unsigned long long)verdict->devices,
+                           (int)digits, capacity->amount, *unit == ' ' ? "" : " ",
+                           *unit != '\0' ? unit : "bytes");
+        }
+    }
+}
+
+/* Whether the answer counts devices, so that the rule must be stated. */
+static bool counts_devices(const struct dti_mem *mem)
+{
+    bool any = mem->capacity.devices > 1;
+    for (size_t i = 0; i < mem->size_count && mem->capacity.amount; i++)
+        any |= !mem->sizes[i].verdict.fits && !mem->train;
+    for (size_t i = 0; i < mem->training_count && mem->capacity.amount; i++)
+        any |= !mem->trainings[i].verdict.fits;
+    return any;
+}
+
+/* The limit of --fit and what does not count. */
+static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem)
+{
+    const struct dti_mem_capacity *const capacity = &mem->capacity;
+    struct dti_line line = dti_context_line(cx);
+    char text[DTI_TEXT_SIZE], all[DTI_TEXT_SIZE];
+    if (!capacity->asked)
+        return;
+    (void)dti_human_bytes(text, capacity->bytes);
+    dti_line_text(&line, "  ");
+    if (capacity->devices > 1)
+        dti_line_print(&line, DTI_STYLE_DIM, "into %llu devices of %llu bytes, %s each",
+                       (unsigned long long)capacity->devices, (unsigned long long)capacity->bytes,
+                       text);
+    else if (capacity->device[0] == '\0')
+        dti_line_print(&line, DTI_STYLE_DIM, "into %llu bytes, %s",
+                       (unsigned long long)capacity->bytes, text);
+    else if (capacity->all == DTI_UNKNOWN)
+        dti_line_print(&line, DTI_STYLE_DIM, "into %s: %s free", capacity->device, text);
+    else
+        dti_line_print(&line, DTI_STYLE_DIM, "into %s: %s free of %s", capacity->device, text,
+                       dti_human_bytes(all, capacity->all));
+    dti_line_end(&line);
+    if (counts_devices(mem))
+        put_note(cx, "several devices: the bytes are divided evenly, nothing is stored twice");
+    if (!mem->train)
+        put_note(cx, "not counted: activations, caches, framework overhead");
+}
 
 enum { NAME_COLUMNS = 60 };
 
@@ -95,7 +168,7 @@ static enum dti_status put_tensors(const struct dti_context *cx, const struct dt
 static enum dti_status put_operands(const struct dti_context *cx, const struct dti_mem *mem,
                                     struct dti_error *reterr)
 {
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    struct dti_line line = dti_context_line(cx);
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < mem->operand_count && status == DTI_OK; i++) {
         const struct dti_mem_operand *const operand = &mem->operands[i];
@@ -191,11 +264,11 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
             dti_number_cell(table, numbers->padding);
         else if (padding)
             dti_text_cell(table, "");
-        dti_mem_cell_verdict(table, mem, &size->verdict);
+        cell_verdict(table, mem, &size->verdict);
     }
     const enum dti_status status = dti_put_table(cx, table, 2, reterr);
     if (padding)
-        dti_mem_note(cx, "padding: numbers that complete the last block of each row");
+        put_note(cx, "padding: numbers that complete the last block of each row");
     return status;
 }
 
@@ -227,7 +300,7 @@ static struct dti_table *parts_of(const struct dti_mem *mem)
     dti_text_cell(table, "");
     dti_text_cell(table, dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
     cell_bytes(table, training->bytes);
-    dti_mem_cell_verdict(table, mem, &training->verdict);
+    cell_verdict(table, mem, &training->verdict);
     return table;
 }
 
@@ -253,7 +326,7 @@ static struct dti_table *trainings_of(const struct dti_mem *mem)
         dti_text_cell(table,
                       dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
         cell_bytes(table, training->bytes);
-        dti_mem_cell_verdict(table, mem, &training->verdict);
+        cell_verdict(table, mem, &training->verdict);
     }
     return table;
 }
@@ -266,7 +339,7 @@ static enum dti_status put_rule(const struct dti_context *cx, const struct dti_m
     dti_buffer_puts(&text, "rule: ");
     dti_mem_rule(&text, mem, &mem->trainings[0]);
     const bool failed = text.failed;
-    dti_mem_note(cx, text.data);
+    put_note(cx, text.data);
     dti_buffer_free(&text);
     return failed ? dti_no_memory(reterr) : DTI_OK;
 }
@@ -280,14 +353,12 @@ static void put_notes(const struct dti_context *cx, const struct dti_mem *mem)
         eight |= dti_training_get(mem->trainings[i].plan.training)->block > 0;
     }
     if (master && !mem->master)
-        dti_mem_note(cx,
-                     "mixed precision: weights of less than 32 bits are updated in an fp32 copy; "
+        put_note(cx, "mixed precision: weights of less than 32 bits are updated in an fp32 copy; "
                      "--master none omits it");
     if (eight)
-        dti_mem_note(cx,
-                     "8-bit states have an fp32 scale per 256 numbers; tensors of less than 4096 "
+        put_note(cx, "8-bit states have an fp32 scale per 256 numbers; tensors of less than 4096 "
                      "numbers have fp32 states");
-    dti_mem_note(cx, "not counted: activations, temporary buffers, framework overhead");
+    put_note(cx, "not counted: activations, temporary buffers, framework overhead");
 }
 
 static enum dti_status put_trainings(const struct dti_context *cx, const struct dti_mem *mem,
@@ -334,6 +405,6 @@ enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem
     if (status == DTI_OK)
         status = mem->train ? put_trainings(cx, mem, reterr) : put_sizes(cx, mem, reterr);
     if (status == DTI_OK)
-        dti_mem_put_capacity(cx, mem);
+        put_capacity(cx, mem);
     return status;
 }

@@ -22,19 +22,8 @@ struct mem_job {
     struct dti_mem mem;
 };
 
-/* mem_operands.c: adds the operands and the dtypes. */
-enum dti_status dti_mem_operands(struct mem_job *job, char **words, int count,
-                                 struct dti_error *reterr);
-
 /* mem_human.c */
 enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem *mem,
                               struct dti_error *reterr);
-
-/* mem_fit.c: a line below a table; the cell of a verdict, empty unless it was asked for; the limit
- * and what does not count. */
-void dti_mem_note(const struct dti_context *cx, const char *text);
-void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem *mem,
-                          const struct dti_mem_verdict *verdict);
-void dti_mem_put_capacity(const struct dti_context *cx, const struct dti_mem *mem);
 
 #endif

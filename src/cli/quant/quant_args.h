@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of the quant command: its options, their meaning for a dtype (a target), and the
- * commands for files. */
+ * commands for values and files. */
 #ifndef DTINFO_CLI_QUANT_ARGS_H
 #define DTINFO_CLI_QUANT_ARGS_H
 
@@ -21,16 +21,27 @@ struct quant_args {
 };
 
 enum { QUANT_TARGETS_MAX = 64 };
-/* quant_targets.c: "int8" or "int8,mxfp4,...": looks them up and applies the options to each.
+/* quant_options.c: "int8" or "int8,mxfp4,...": looks them up and applies the options to each.
  * Options that none of them takes are errors. Notes about names go to stderr. Free the list. The
  * targets point into themselves: do not copy them. */
 enum dti_status dti_quant_targets_read(const struct quant_args *args, const struct dti_context *cx,
                                        const char *names, struct dti_quant_target **ret_list,
                                        size_t *ret_count, struct dti_error *reterr);
 
-/* quant_options.c; and the first given one of a list, as dti_option_given() finds it. */
+/* The options; and the first given one of a list, as dti_option_given() finds it. */
 extern const struct dti_option dti_quant_options[];
 const char *dti_quant_given(const struct quant_args *args, const char *names);
+
+/* Recipes in words. */
+enum { QUANT_WORDS_SIZE = 160 };
+/* "symmetric, largest magnitude / 127". */
+const char *dti_quant_kind_words(const struct dti_quant_target *target,
+                                 char buffer[QUANT_WORDS_SIZE]);
+/* "x / scale in fp32, to nearest even". */
+const char *dti_quant_division_words(const struct dti_quant_target *target);
+/* The rule of a block's scale: "floor(log2 amax) - 2". */
+const char *dti_quant_scale_words(const struct dti_quant_target *target,
+                                  char buffer[QUANT_WORDS_SIZE]);
 
 /* quant_values.c: `quant VALUES... DTYPE`. */
 enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
@@ -38,12 +49,12 @@ enum dti_status dti_quant_values(const struct quant_args *args, const struct dti
 /* quant_files.c: `quant FILE DTYPE -o OUT`, where it is none of the next. */
 enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);
-/* quant_gguf.c: `quant FILE TYPE -o OUT.gguf`. Whether it is that: by the name of the output, or
+/* `quant FILE TYPE -o OUT.gguf`. Whether it is that: by the name of the output, or
  * without one by a type that no other file holds. */
 bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count);
 enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);
-/* quant_dequant.c: `quant FILE DTYPE --dequant -o OUT`. */
+/* `quant FILE DTYPE --dequant -o OUT`. */
 enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,
                                   char **operands, int count, struct dti_error *reterr);
 

@@ -1,10 +1,182 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo quant FILE DTYPE: the request and the answer. */
-#include "cli/quant/quant_files.h"
-
+ * dtinfo quant FILE DTYPE: files of tensors, quantized or dequantized. The report: a summary line,
+ * two lines on the recipe, one per input dtype, the losses, and the tensors: all if there are few,
+ * else those that lost most (with -v all of them). */
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/quant/quant_args.h"
+#include "cli/shared/dequant_report.h"
+#include "cli/shared/loss_human.h"
+#include "dtinfo/ascii.h"
+#include "dtinfo/gguf_kernel.h"
+#include "dtinfo/glob.h"
+
+struct quant_file {
+    struct dti_rewrite_job job;
+    const struct quant_args *args;
+    struct dti_quant_target *target;
+    struct dti_quant_rules rules; /* as the layout settles them; gguf: zeros */
+};
+
+enum { FEW = 12 };
+
+/* The granularity of scales, in words; nothing for blocks. */
+static void put_granularity(const struct dti_quant_target *target, struct dti_line *line)
+{
+    const struct dti_quant_scheme *const scheme = &target->scheme;
+    if (scheme->block)
+        return;
+    if (scheme->per == DTI_PER_TENSOR)
+        dti_line_text(line, "   one scale a tensor");
+    else if (scheme->per == DTI_PER_CHANNEL)
+        dti_line_text(line, "   a scale for each channel");
+    else
+        dti_line_print(line, DTI_STYLE_PLAIN, "   a scale for each %lu neighbours",
+                       (unsigned long)scheme->group);
+    if (target->has_axis || scheme->per == DTI_PER_CHANNEL)
+        dti_line_print(line, DTI_STYLE_PLAIN, " of axis %lld", (long long)target->axis);
+}
+
+static bool encodes(const struct dti_rewrite_job *job)
+{
+    return job->request.recipe == DTI_RECIPE_ENCODE;
+}
+
+/* "  q4_k   blocks of 256 elements, 144 bytes each   layout gguf" */
+static void put_blocks(const struct dti_rewrite_job *job, struct dti_line *line)
+{
+    const struct dti_gguf_type *const type = job->request.encode.type;
+    dti_line_text(line, "  ");
+    dti_line_put(line, DTI_STYLE_BOLD, type->word);
+    dti_line_print(line, DTI_STYLE_PLAIN, "   blocks of %u elements, %u bytes each   layout gguf",
+                   type->elements, type->bytes);
+    dti_line_end(line);
+}
+
+/* The recipe, as for values. */
+static void put_recipe(const struct dti_rewrite_job *job, struct dti_line *line)
+{
+    const struct quant_file *const file = job->args;
+    const struct dti_quant_target *const target = file->target;
+    if (encodes(job)) {
+        put_blocks(job, line);
+        return;
+    }
+    const char *const like = dti_quant_like_word(file->rules.like);
+    char words[QUANT_WORDS_SIZE];
+    dti_line_text(line, "  ");
+    dti_line_put(line, DTI_STYLE_BOLD, target->name);
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s", dti_quant_kind_words(target, words));
+    put_granularity(target, line);
+    if (target->scheme.block)
+        dti_line_print(line, DTI_STYLE_PLAIN, "   scale %s", dti_quant_scale_words(target, words));
+    dti_line_end(line);
+    const size_t fused = job->answer.fused;
+    dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s%s",
+                   dti_quant_division_words(target), like ? ", like " : "", like ? like : "",
+                   job->answer.layout, file->args->recipe.nested ? ", nested absmax" : "");
+    if (fused > 0)
+        dti_line_print(line, DTI_STYLE_PLAIN, "   fused tensors that share scales: %zu", fused);
+    dti_line_end(line);
+}
+
+static void put_machine(const struct dti_rewrite_job *job, struct dti_line *line)
+{
+    dti_rewrite_machine(job, line);
+    if (job->answer.kernels) {
+        dti_line_text(line, "   ");
+        dti_line_put(line, DTI_STYLE_DIM, job->answer.kernels);
+    }
+    dti_line_end(line);
+}
+
+static bool ran(const struct dti_rewrite_job *job)
+{
+    return job->rewrite->changed_count > 0 && !job->tensors->dry_run;
+}
+
+static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
+{
+    const struct dti_rewrite *const rewrite = job->rewrite;
+    const struct dti_loss_summary *const loss = job->answer.loss;
+    if (!ran(job))
+        return;
+    if (!encodes(job))
+        dti_loss_human_count(line, "clipped", rewrite->count.clipped);
+    if (encodes(job)) {
+        dti_loss_human_count(line, "inexact", loss->inexact);
+    } else if (job->answer.target->scheme.block) {
+        dti_loss_human_count(line, "in blocks", rewrite->count.blocks);
+        dti_loss_human_count(line, "special blocks", rewrite->count.special);
+    } else {
+        dti_loss_human_count(line, "nan and inf", rewrite->count.special);
+    }
+    dti_loss_human_count(line, "to zero", loss->to_zero);
+    dti_line_end(line);
+    dti_rewrite_errors(job, line);
+    if (job->cx->verbose)
+        put_machine(job, line);
+}
+
+static enum dti_status put_table(const struct dti_rewrite_job *job, const size_t *list,
+                                 size_t count, struct dti_error *reterr)
+{
+    const struct dti_quant_scheme *const scheme = &job->answer.target->scheme;
+    const struct dti_block_format *const block = scheme->block;
+    const bool dry = job->tensors->dry_run;
+    const bool scale = block ? block->family == DTI_BLOCKS_NV : scheme->per == DTI_PER_TENSOR;
+    const bool gguf = encodes(job);
+    const struct dti_rewrite_column columns[] = {
+        {"bytes", DTI_COLUMN_BYTES, 0, false},
+        {"bits", DTI_COLUMN_BITS, 0, !gguf},
+        {block ? "tensor scale" : "scale", DTI_COLUMN_FLOAT, DTI_COLUMN_OF(quantized.scale),
+         dry || !scale},
+        {"zero point", DTI_COLUMN_INT, DTI_COLUMN_OF(quantized.zero_point),
+         dry || !scale || !job->rewrite->zero_points},
+        {"clipped", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.clipped), dry || gguf},
+        {"in blocks", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.blocks), dry || !block},
+        {block ? "special blocks" : "special", DTI_COLUMN_COUNT,
+         DTI_COLUMN_OF(quantized.count.special), dry || gguf},
+        {"max abs error", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.max_absolute), dry},
+        {"mean abs error", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.mean_absolute), dry},
+        {"SQNR dB", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.sqnr_db), dry},
+    };
+    return dti_rewrite_table(job, columns, sizeof columns / sizeof *columns, list, count, reterr);
+}
+
+static bool is_changed(const struct dti_rewrite_tensor *tensor)
+{
+    return tensor->fate == DTI_FATE_CHANGED;
+}
+
+/* Whether a lost more than b: the lower SQNR comes first. */
+static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_summary *b)
+{
+    const double one = isnan(a->sqnr_db) ? INFINITY : a->sqnr_db;
+    const double other = isnan(b->sqnr_db) ? INFINITY : b->sqnr_db;
+    return one < other;
+}
+
+static enum dti_status put_tables(const struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const size_t count = job->rewrite->tensor_count;
+    if (count > 0 && (job->cx->verbose || count <= FEW))
+        return put_table(job, NULL, count, reterr);
+    if (count == 0 || !ran(job))
+        return DTI_OK;
+    return dti_rewrite_worst(job, is_changed, is_worse, put_table, "  the worst of ",
+                             "quantized tensors", reterr);
+}
+
+static const struct dti_rewrite_page page = {
+    .recipe = put_recipe,
+    .loss = put_loss,
+    .tables = put_tables,
+};
 
 /* Options that a flattening layout leaves no choice about, or that only such a layout has. */
 static enum dti_status check_layout(const struct quant_args *args, struct dti_error *reterr)
@@ -53,14 +225,15 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
     return DTI_OK;
 }
 
-void dti_quant_file_describe(struct dti_rewrite_job *job)
+/* Of commands whose args are a struct quant_file. */
+static void describe(struct dti_rewrite_job *job)
 {
     const struct quant_file *const file = job->args;
     job->answer.target = file->target;
     job->answer.rules = &file->rules;
 }
 
-bool dti_quant_file_fails(const struct dti_rewrite_job *job)
+static bool fails(const struct dti_rewrite_job *job)
 {
     const struct dti_rewrite *const rewrite = job->rewrite;
     const unsigned seen = (rewrite->count.clipped > 0 ? DTI_QUANT_CLIPPED : 0U) |
@@ -86,10 +259,10 @@ static const struct dti_rewrite_command command = {
     .no_file = "no file to quantize",
     .regular = true,
     .kept = kept,
-    .describe = dti_quant_file_describe,
+    .describe = describe,
     .document = dti_document_quant_file,
-    .page = &dti_quant_page,
-    .fails = dti_quant_file_fails,
+    .page = &page,
+    .fails = fails,
 };
 
 enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
@@ -117,5 +290,339 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
     if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
         reterr->remedy = DTI_REMEDY_CAST_FIRST; /* there is no --from */
     free(file.target);
+    return status;
+}
+
+/* Blocks of GGUF, in a file that holds nothing else quantized: a view of the input dequantizes what
+ * is quantized; its tensors are then encoded. */
+
+enum { RULES_MAX = 1024, WORD_MAX = 32 };
+
+struct gguf_job {
+    struct quant_file file; /* first: the report finds it */
+    struct dti_quant_target target;
+    struct dti_encode_rule rules[RULES_MAX];
+};
+
+static bool is_encoded(const struct dti_gguf_type *type)
+{
+    size_t i = 0;
+    while (dti_gguf_encoded(i) && dti_gguf_encoded(i) != type)
+        i++;
+    return dti_gguf_encoded(i) != NULL;
+}
+
+bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count)
+{
+    const int files = args->transfer.input ? 0 : 1;
+    if (args->transfer.output)
+        return dti_is_gguf(dti_container_named(args->transfer.output)) && !args->transfer.as_given;
+    return args->tensors.model || args->types ||
+           (count > files && dti_gguf_type_named(operands[files]) &&
+            !dti_block_lookup(operands[files]));
+}
+
+/* "q4_k_m": what llama-quantize calls a mixture of which most is q4_k. */
+static const struct dti_gguf_type *mixture_of(const char *word, size_t length)
+{
+    char name[WORD_MAX];
+    if (length < 3 || length >= sizeof name || word[length - 2] != '_' ||
+        !strchr("smlSML", word[length - 1]))
+        return NULL;
+    memcpy(name, word, length - 2);
+    name[length - 2] = '\0';
+    return dti_gguf_type_named(name);
+}
+
+/* A type of GGUF: blocks, or where `numbers` says so those of a dtype. */
+static enum dti_status read_type(const char *word, size_t length, bool numbers,
+                                 const struct dti_gguf_type **ret, struct dti_error *reterr)
+{
+    char name[WORD_MAX], words[DTI_GGUF_ENCODED_WORDS];
+    struct dti_format format;
+    const struct dti_gguf_type *type = NULL;
+    if (length < sizeof name) {
+        memcpy(name, word, length);
+        name[length] = '\0';
+        type = dti_gguf_type_named(name);
+        if (!type && numbers && dti_format_lookup(name, &format, NULL, NULL) == DTI_OK &&
+            dti_format_is_float(&format))
+            type = dti_gguf_type_storing(format.id);
+    }
+    if (type && (type->dtype != DTI_NONE || is_encoded(type))) {
+        *ret = type;
+        return DTI_OK;
+    }
+    const struct dti_gguf_type *const most = mixture_of(word, length);
+    if (most)
+        return dti_fail_word(reterr, DTI_WRONG_KIND, word, length,
+                             "%s is a mixture of types that llama-quantize chooses; use %s, and "
+                             "--type 'GLOB=TYPE' for tensors that get another",
+                             DTI_QUOTED(word, length), most->word);
+    return dti_fail_word(reterr, type ? DTI_WRONG_KIND : DTI_UNKNOWN_DTYPE, word, length,
+                         "%s is no type that is encoded in gguf files; use %s%s",
+                         DTI_QUOTED(word, length), dti_gguf_encoded_words(words),
+                         numbers ? ", fp32, fp16 or bf16" : "");
+}
+
+/* "GLOB=TYPE,..." */
+static enum dti_status read_rules(const char *list, struct dti_encode_rule *rules,
+                                  size_t *ret_count, struct dti_error *reterr)
+{
+    size_t count = 0;
+    for (const char *at = list; at;) {
+        const size_t length = dti_glob_list_item(at);
+        size_t sign = length;
+        while (sign > 0 && at[sign - 1] != '=')
+            sign--;
+        if (sign < 2)
+            return dti_fail_word(reterr, DTI_USAGE, at, length,
+                                 "--type takes GLOB=TYPE, as in '*.attn_v.weight=q6_k'; got %s",
+                                 DTI_QUOTED(at, length));
+        if (count == RULES_MAX)
+            return dti_fail(reterr, DTI_USAGE, "--type takes at most %d patterns", (int)RULES_MAX);
+        const enum dti_status status =
+            read_type(at + sign, length - sign, true, &rules[count].type, reterr);
+        if (status != DTI_OK)
+            return status;
+        rules[count].pattern = at;
+        rules[count++].length = sign - 1;
+        at = at[length] == '\0' ? NULL : at + length + 1;
+    }
+    *ret_count = count;
+    return DTI_OK;
+}
+
+static bool stays(const void *context, const struct dti_tensor *tensor)
+{
+    const struct dti_rewrite_job *const job = context;
+    return dti_encode_keeps(&job->request.encode, job->tensors->keep, job->tensors->only, tensor);
+}
+
+/* --bits and --block are about codes of the input; blocks of GGUF say themselves what they are. */
+static enum dti_status check_hints(const struct quant_args *args, struct dti_file_dequant *dequant,
+                                   struct dti_error *reterr)
+{
+    const char *const option = dti_quant_given(args, "bits block");
+    const size_t count = dti_file_dequant_container(dequant)->tensor_count;
+    bool open = !option;
+    for (size_t i = 0; i < count && !open; i++) {
+        const struct dti_dequant_form *const form = dti_file_dequant_form(dequant, i);
+        open = form->dtype && strcmp(form->layout, "gguf") != 0;
+    }
+    if (open)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE,
+                    "--%s tells what the codes of the input are, which has none; types of gguf "
+                    "files have no such choice",
+                    option);
+}
+
+/* Where nothing is quantized, the view is the file. */
+static enum dti_status open_view(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct dti_tensor_args *const tensors = job->tensors;
+    const struct quant_args *const args = ((const struct quant_file *)job->args)->args;
+    const struct dti_file_dequant_request request = {
+        .bits = (unsigned)args->bits,
+        .block = args->recipe.rules.block,
+        .said_by = "--bits or --block",
+        .only = tensors->only,
+        .keep = tensors->keep,
+        .select = tensors->select,
+        .level = job->request.level,
+        .open = job->source.options,
+        .stays = stays,
+        .stays_context = job,
+    };
+    const enum dti_status status =
+        dti_file_dequant_new(&job->request.dequant, job->container, &request, reterr);
+    return status == DTI_OK ? check_hints(args, job->request.dequant, reterr) : status;
+}
+
+static const char *const gguf_kept[DTI_FATE_COUNT] = {
+    [DTI_FATE_CHANGED] = "",
+    [DTI_FATE_SAME] = "as it is",
+    [DTI_FATE_KEEP] = "kept: --keep",
+    [DTI_FATE_ONLY] = "kept: not in --quant-only",
+    [DTI_FATE_INTEGER] = "kept: integers",
+    [DTI_FATE_COMPLEX] = "kept: complex",
+    [DTI_FATE_NARROW] = "kept: less than 8 bits",
+    [DTI_FATE_SCALAR] = "kept: a single number",
+    [DTI_FATE_BLOCKS] = "as it is",
+    [DTI_FATE_CONVENTION] = "kept: as llama-quantize does",
+};
+
+static const struct dti_rewrite_command gguf_command = {
+    .verb = "quantized",
+    .example = "as in 'dtinfo quant model.gguf q8_0 -o model.q8_0.gguf'",
+    .no_file = "no file to quantize",
+    .regular = true,
+    .kept = gguf_kept,
+    .open = open_view,
+    .describe = describe,
+    .document = dti_document_quant_file,
+    .page = &page,
+    .fails = fails,
+};
+
+static enum dti_status check_gguf_options(const struct quant_args *args, struct dti_error *reterr)
+{
+    const char *const option = dti_quant_given(
+        args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division like "
+              "mx-scale nv-scale per pad packing layout nested-absmax");
+    if (!option)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE,
+                    "--%s is not for gguf files, whose types say how numbers are quantized; leave "
+                    "it out",
+                    option);
+}
+
+static enum dti_status read_recipe(struct gguf_job *gguf, const char *word,
+                                   struct dti_error *reterr)
+{
+    struct dti_rewrite_job *const job = &gguf->file.job;
+    struct dti_encode_recipe *const recipe = &job->request.encode;
+    job->request.recipe = DTI_RECIPE_ENCODE;
+    job->request.cast.cast.dst = *dti_format_get(DTI_FP32); /* of --type; each has its own */
+    enum dti_status status = read_type(word, strlen(word), false, &recipe->type, reterr);
+    if (status == DTI_OK)
+        status = read_rules(gguf->file.args->types, gguf->rules, &recipe->count, reterr);
+    if (status != DTI_OK)
+        return status;
+    recipe->rules = gguf->rules;
+    gguf->target = (struct dti_quant_target){
+        .name = recipe->type->word,
+        .scheme = {.per = DTI_PER_GROUP, .group = recipe->type->group},
+        .gguf = true,
+    };
+    gguf->file.target = &gguf->target;
+    return DTI_OK;
+}
+
+enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_context *cx,
+                               char **operands, int count, struct dti_error *reterr)
+{
+    struct gguf_job *const gguf = calloc(1, sizeof *gguf);
+    const char *word = NULL;
+    if (!gguf)
+        return dti_no_memory(reterr);
+    struct dti_rewrite_job *const job = &gguf->file.job;
+    dti_rewrite_job_init(job, &gguf_command, &args->transfer, &args->tensors, cx);
+    gguf->file.args = args;
+    job->args = &gguf->file;
+    job->fail_on = (unsigned)args->fail_on;
+    enum dti_status status = dti_rewrite_operands(job, operands, count, &word, reterr);
+    if (status == DTI_OK)
+        status = check_gguf_options(args, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_options(job, NULL, reterr);
+    if (status == DTI_OK)
+        status = read_recipe(gguf, word, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_source_options(job, reterr);
+    status = dti_rewrite_job_run(job, status, reterr);
+    if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
+        reterr->remedy = DTI_REMEDY_CAST_FIRST; /* there is no --from */
+    free(gguf);
+    return status;
+}
+
+/* --dequant: a view of the file dequantizes the codes; the rest is a cast of that view. */
+
+static bool dequant_fails(const struct dti_rewrite_job *job)
+{
+    const struct quant_args *const args = job->args;
+    const struct dti_loss *const loss = &job->rewrite->loss;
+    const struct dti_dequant_totals *const totals = &job->answer.dequant;
+    const unsigned seen = (loss->overflowed > 0 ? DTI_QUANT_CLIPPED : 0U) |
+                          (totals->nan > 0 || totals->inf > 0 ? DTI_QUANT_SPECIAL : 0U) |
+                          (loss->inexact > 0 ? DTI_QUANT_INEXACT : 0U);
+    return ((unsigned)args->fail_on & seen) != 0;
+}
+
+static const char *const dequant_kept[DTI_FATE_COUNT] = {
+    [DTI_FATE_CHANGED] = "",
+    [DTI_FATE_SAME] = "as it is",
+    [DTI_FATE_KEEP] = "kept",
+    [DTI_FATE_ONLY] = "kept: not in --quant-only",
+    [DTI_FATE_INTEGER] = "kept: no scales",
+    [DTI_FATE_COMPLEX] = "kept: complex",
+};
+
+static const struct dti_rewrite_command dequant_command = {
+    .verb = "dequantized",
+    .example = "as in 'dtinfo quant model.gguf bf16 --dequant -o model.safetensors'",
+    .no_file = "no file to read",
+    .kept = dequant_kept,
+    .open = dti_dequant_view,
+    .document = dti_document_dequant,
+    .page = &dti_dequant_page,
+    .fails = dequant_fails,
+};
+
+static enum dti_status check_dequant_options(const struct quant_args *args, char **operands,
+                                             int count, struct dti_error *reterr)
+{
+    const char *const option = dti_quant_given(
+        args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division "
+              "mx-scale nv-scale per pad nested-absmax");
+    const int files = args->transfer.input ? 0 : 1;
+    const bool like =
+        args->recipe.quant_like_given && args->recipe.rules.like != DTI_QUANT_LIKE_VLLM;
+    if (option || like)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--%s is for quantizing; --dequant reads it from the file: leave it out",
+                        option ? option : "like");
+    if (count != files)
+        return DTI_OK;
+    return dti_rewrite_no_dtype(&dequant_command,
+                                args->transfer.input ? args->transfer.input : operands[0], reterr);
+}
+
+static enum dti_status check_target(const struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct dti_format *const format = &job->job.targets[0].dtype;
+    if (dti_format_is_float(format))
+        return DTI_OK;
+    return dti_fail(reterr, DTI_WRONG_KIND,
+                    "--dequant makes floats, and %s is not one; use fp32, fp16 or bf16",
+                    format->name);
+}
+
+enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,
+                                  char **operands, int count, struct dti_error *reterr)
+{
+    /* losses are counted */
+    const struct dti_policy_args policy = {.fail_on = args->fail_on ? DTI_FLAG_INEXACT : 0};
+    struct dti_rewrite_job job;
+    const char *dtype = NULL;
+    dti_rewrite_job_init(&job, &dequant_command, &args->transfer, &args->tensors, cx);
+    job.args = args;
+    job.request.recipe = DTI_RECIPE_DEQUANTIZE;
+    job.view = (struct dti_file_dequant_request){
+        .layout_given = args->recipe.layout_given,
+        .layout = (enum dti_quant_layout)args->recipe.layout,
+        .high = args->recipe.rules.order == DTI_BLOCK_HIGH,
+        .bits = (unsigned)args->bits,
+        .block = args->recipe.rules.block,
+        .reciprocal = args->recipe.quant_like_given,
+        .said_by = "--bits or --block",
+    };
+    enum dti_status status = check_dequant_options(args, operands, count, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_operands(&job, operands, count, &dtype, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_options(&job, NULL, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_cast(&job, &policy, dtype, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_source_options(&job, reterr);
+    if (status == DTI_OK)
+        status = check_target(&job, reterr);
+    status = dti_rewrite_job_run(&job, status, reterr);
+    if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
+        reterr->remedy = DTI_REMEDY_CAST_RAW; /* there is no --from */
     return status;
 }

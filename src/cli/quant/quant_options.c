@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options of quant. */
+ * The options of quant, and the requested dtypes with the options applied to each: every given
+ * option has an effect or is an error. Recipes of quantization in words. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/quant/quant_args.h"
 #include "cli/shared/option_rows.h"
+#include "core/quant_parts.h"
 
 #define CHOICE(value_, name_, help_) {.name = name_, .value = value_, .help = help_},
 
@@ -130,4 +135,270 @@ const struct dti_option dti_quant_options[] = {
 const char *dti_quant_given(const struct quant_args *args, const char *names)
 {
     return dti_option_given(dti_quant_options, args, names);
+}
+
+/* Options that exclude or need each other for every dtype. */
+static enum dti_status check_options(const struct quant_args *args, struct dti_error *reterr)
+{
+    const struct dti_recipe *const recipe = &args->recipe;
+    const struct dti_quant_rules *const rules = &recipe->rules;
+    const char *const like = dti_quant_given(args, "division symmetry");
+    const char *const range = dti_quant_given(args, "min max");
+    const char *const one = dti_quant_given(args, "scale min max");
+    const bool grouped = recipe->per_given ? rules->per == DTI_PER_GROUP : recipe->block_given;
+    const bool channels =
+        recipe->per_given ? rules->per == DTI_PER_CHANNEL : recipe->axis && !recipe->block_given;
+    if (rules->like == DTI_QUANT_LIKE_VLLM)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--like vllm is for dequantizing; give --dequant, or leave it out");
+    if (recipe->quant_like_given && like)
+        return dti_fail(reterr, DTI_USAGE, "--like sets all rules; leave out --%s", like);
+    if (rules->symmetric && rules->affine)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--symmetric and --affine exclude each other; give one of them");
+    if (recipe->symmetry_given && rules->affine)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--symmetry is for symmetric quantization; leave out --affine");
+    if (recipe->scale && range)
+        return dti_fail(reterr, DTI_USAGE, "--scale and a range exclude each other; leave out --%s",
+                        range);
+    if (recipe->scale && rules->affine)
+        return dti_fail(reterr, DTI_USAGE, "with --scale, use --zero-point instead of --affine");
+    if (recipe->zero_point && !recipe->scale)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--zero-point needs --scale; without it both are computed from the range");
+    if (recipe->zero_point && (rules->symmetric || recipe->symmetry_given))
+        return dti_fail(reterr, DTI_USAGE,
+                        "the zero point of symmetric quantization is in the middle; leave out "
+                        "--zero-point or --symmetric");
+    if (recipe->per_given && grouped && !recipe->block_given)
+        return dti_fail(reterr, DTI_USAGE, "--per block needs --block N, as in --block 128");
+    if (recipe->block_given && !grouped)
+        return dti_fail(reterr, DTI_USAGE, "--block makes scales per block; leave out --per %s",
+                        channels ? "channel" : "tensor");
+    if (recipe->per_given && rules->per == DTI_PER_TENSOR && recipe->axis)
+        return dti_fail(reterr, DTI_USAGE, "a single scale has no axis; leave out --axis or --per");
+    if (one && recipe->block_given)
+        return dti_fail(reterr, DTI_USAGE, "--%s is for the whole tensor; leave out --block", one);
+    if (one && channels)
+        return dti_fail(reterr, DTI_USAGE, "--%s is for the whole tensor; leave out %s", one,
+                        recipe->per_given ? "--per channel" : "--axis");
+    return DTI_OK;
+}
+
+/* An option that none of the targets takes. */
+static enum dti_status fit_options(const struct quant_args *args,
+                                   const struct dti_quant_target *targets, size_t count,
+                                   struct dti_error *reterr)
+{
+    static const struct {
+        const char *options;
+        unsigned families; /* kinds of dtypes that the options are for */
+        const char *takers, *remedy;
+    } fits[] = {
+        {"min max scale block per", DTI_FAMILY_AFFINE, "integers and scaled floats",
+         "its blocks have their own scales"},
+        {"zero-point", DTI_FAMILY_INTEGER, "integers", "its zero point is always 0"},
+        {"symmetric symmetry affine", DTI_FAMILY_INTEGER, "integers", "leave it out"},
+        {"division", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
+         "integers, scaled floats, nvfp4, nf4 and bnb_fp4", "the format defines the division"},
+        {"like", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
+         "integers, scaled floats, nvfp4, nf4 and bnb_fp4", "leave it out"},
+        {"mx-scale", DTI_FAMILY_MX, "the MX formats", "leave it out"},
+        {"nv-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
+        {"tensor-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
+    };
+    unsigned families = 0;
+    bool narrow = false, blocks = args->recipe.block_given;
+    for (size_t i = 0; i < count; i++) {
+        families |= dti_quant_family(&targets[i]);
+        narrow = narrow || targets[i].code.width < 8;
+        blocks = blocks || targets[i].scheme.block;
+    }
+    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
+        const char *const option = dti_quant_given(args, fits[i].options);
+        if (option && !(families & fits[i].families))
+            return dti_fail(reterr, DTI_USAGE, "--%s is for %s, not for %s; %s", option,
+                            fits[i].takers, targets[0].name, fits[i].remedy);
+    }
+    if (args->recipe.order_given && !narrow)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--packing is for codes of less than 8 bits; %s has %u: leave it out",
+                        targets[0].name, (unsigned)targets[0].code.width);
+    if (args->recipe.pad && !blocks)
+        return dti_fail(reterr, DTI_USAGE, "--pad is for blocks; give --block N, or leave it out");
+    return DTI_OK;
+}
+
+/* Ends of a range in the wrong order; those that are no numbers are found where they are read. */
+static enum dti_status check_range(const struct dti_recipe *recipe, struct dti_error *reterr)
+{
+    const char *const texts[] = {recipe->min, recipe->max};
+    struct dti_value ends[2];
+    struct dti_error ignored;
+    for (size_t i = 0; i < 2; i++) {
+        if (!texts[i] || dti_value_parse(&ends[i], texts[i], strlen(texts[i]), &ignored) != DTI_OK)
+            return DTI_OK;
+        dti_fp32_value(dti_fp32_round(&ends[i]), &ends[i]);
+        if (ends[i].class > DTI_CLASS_FINITE)
+            return DTI_OK;
+    }
+    if (dti_value_compare(&ends[0], &ends[1]) <= 0)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE, "--min %s is greater than --max %s; swap them",
+                    DTI_QUOTED(texts[0], strlen(texts[0])), DTI_QUOTED(texts[1], strlen(texts[1])));
+}
+
+struct targets {
+    const struct dti_context *cx;
+    struct dti_quant_target *list;
+    size_t count;
+};
+
+static enum dti_status add(void *context, const char *name, struct dti_error *reterr)
+{
+    struct targets *const targets = context;
+    struct dti_quant_target *const target = &targets->list[targets->count];
+    if (targets->count == QUANT_TARGETS_MAX)
+        return dti_fail(reterr, DTI_USAGE, "at most %d dtypes at once", QUANT_TARGETS_MAX);
+    const enum dti_status status = dti_quant_target_find(target, name, reterr);
+    targets->count += status == DTI_OK;
+    if (status == DTI_OK && target->note)
+        dti_warn(targets->cx, "%s", target->note);
+    return status;
+}
+
+enum dti_status dti_quant_targets_read(const struct quant_args *args, const struct dti_context *cx,
+                                       const char *names, struct dti_quant_target **ret_list,
+                                       size_t *ret_count, struct dti_error *reterr)
+{
+    enum dti_status status = check_options(args, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct dti_quant_target *const list = calloc(QUANT_TARGETS_MAX, sizeof *list);
+    struct targets targets = {.cx = cx, .list = list};
+    if (!list)
+        return dti_no_memory(reterr);
+    status = dti_each_dtype(names, add, &targets, reterr);
+    if (status == DTI_OK)
+        status = fit_options(args, list, targets.count, reterr);
+    if (status == DTI_OK)
+        status = check_range(&args->recipe, reterr);
+    for (size_t i = 0; i < targets.count && status == DTI_OK; i++)
+        status = dti_recipe_settle(&list[i], &args->recipe, reterr);
+    if (status != DTI_OK) {
+        free(list);
+        return status;
+    }
+    *ret_list = list;
+    *ret_count = targets.count;
+    return DTI_OK;
+}
+
+/* The codes that the largest magnitude is spread over: "127", "127.5". */
+static void spell_steps(char buffer[DTI_TEXT_SIZE], const struct dti_quant_target *target)
+{
+    const struct dti_affine *const affine = &target->scheme.affine.affine;
+    const unsigned width = target->code.width;
+    struct dti_value steps;
+    uint64_t code = 0;
+    if (!dti_format_is_integer(&target->code)) {
+        (void)dti_code_max(&affine->code, &code);
+        dti_decode(&affine->code, code, &steps);
+    } else if (target->scheme.affine.symmetry == DTI_SYMMETRY_HALF) {
+        dti_value_set(&steps, false, (UINT64_C(1) << width) - 1, -1);
+    } else {
+        dti_value_set(&steps, false, (UINT64_C(1) << (width - 1)) - 1, 0);
+    }
+    dti_spell_text(buffer, &steps);
+}
+
+const char *dti_quant_kind_words(const struct dti_quant_target *target,
+                                 char buffer[QUANT_WORDS_SIZE])
+{
+    const struct dti_block_format *const block = target->scheme.block;
+    const struct dti_quant_scheme *const scheme = &target->scheme;
+    char steps[DTI_TEXT_SIZE];
+    if (block) {
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "blocks of %u, %s with %s scales",
+                       (unsigned)block->length, block->element, dti_format_get(block->scale)->name);
+        return buffer;
+    }
+    const bool integer = dti_format_is_integer(&target->code);
+    const bool affine = integer && scheme->affine.symmetry == DTI_SYMMETRY_NONE;
+    spell_steps(steps, target);
+    if (dti_quant_scale_given(target))
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "with the given scale");
+    else if (affine)
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "affine, range / %u",
+                       (unsigned)(scheme->affine.affine.high - scheme->affine.affine.low));
+    else
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "%slargest magnitude / %s",
+                       integer ? "symmetric, " : "", steps);
+    return buffer;
+}
+
+const char *dti_quant_division_words(const struct dti_quant_target *target)
+{
+    const struct dti_block_format *const block = target->scheme.block;
+    if (block && block->family == DTI_BLOCKS_MX)
+        return "x / scale, to nearest even";
+    if (block && block->family == DTI_BLOCKS_Q8)
+        return "x times 1 / d in fp32, to nearest, halves away from zero";
+    if (block && block->family == DTI_BLOCKS_Q4)
+        return "x times 1 / d in fp32, plus 8.5, cut";
+    const enum dti_quant_division division =
+        block ? target->scheme.blocks.division : target->scheme.affine.affine.division;
+    if (block && block->family == DTI_BLOCKS_NF)
+        return division == DTI_DIVIDE_RECIPROCAL ? "x times 1 / scale in fp32, to the nearest entry"
+               : division == DTI_DIVIDE_EXACT    ? "x / scale exactly, to the nearest entry"
+                                                 : "x / scale in fp32, to the nearest entry";
+    return division == DTI_DIVIDE_RECIPROCAL ? "x times 1 / scale in fp32, to nearest even"
+           : division == DTI_DIVIDE_EXACT    ? "x / scale exactly, to nearest even"
+                                             : "x / scale in fp32, to nearest even";
+}
+
+/* The same for an MX block. */
+static const char *mx_words(const struct dti_quant_target *target, char buffer[QUANT_WORDS_SIZE])
+{
+    static const char *const logarithms[] = {
+        [DTI_MX_FLOOR] = "floor(log2 amax)",
+        [DTI_MX_CEIL] = "ceil(log2 amax)",
+        [DTI_MX_EVEN] = "floor(log2 of amax, rounded as an element)",
+    };
+    char max_text[DTI_TEXT_SIZE], less[16] = "";
+    struct dti_value max;
+    uint64_t code = 0;
+    (void)dti_code_max(&target->code, &code);
+    dti_quant_code_number(target, (uint32_t)code, &max);
+    dti_spell_text(max_text, &max);
+    if (max.exponent > 0)
+        (void)snprintf(less, sizeof less, " - %d", (int)max.exponent);
+    if (target->scheme.blocks.mx == DTI_MX_RCEIL)
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "ceil(log2(amax / %s))", max_text);
+    else
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "%s%s", logarithms[target->scheme.blocks.mx],
+                       less);
+    return buffer;
+}
+
+const char *dti_quant_scale_words(const struct dti_quant_target *target,
+                                  char buffer[QUANT_WORDS_SIZE])
+{
+    switch (target->scheme.block->family) {
+    case DTI_BLOCKS_MX:
+        return mx_words(target, buffer);
+    case DTI_BLOCKS_NV:
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "amax / %s%s",
+                       target->scheme.blocks.nv == DTI_NV_SIX ? "6" : "(6 or 4)",
+                       target->tensor_scale == DTI_TENSOR_SCALE_NONE ? "" : " / tensor scale");
+        return buffer;
+    case DTI_BLOCKS_NF:
+        return "amax";
+    case DTI_BLOCKS_Q8:
+        return "d = amax / 127, stored as fp16";
+    case DTI_BLOCKS_Q4:
+        break;
+    }
+    return "d = the number of largest magnitude / -8, stored as fp16";
 }

@@ -1,13 +1,338 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo verify: whether a file was made from another by given recipes. */
+ * dtinfo verify: whether a file was made from another by given recipes, which are in a document:
+ * {"recipe": "cast bf16", "tensors": [{"name": "w", "recipe": "kept"}]}. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "answers/attest.h"
 #include "answers/tensors.h"
+#include "answers/verify.h"
+#include "cli/shared/file_source.h"
 #include "cli/shared/made_words.h"
-#include "cli/verify/verify_job.h"
+#include "cli/shell/command.h"
+#include "containers/name_order.h"
+#include "dtinfo/input.h"
+#include "dtinfo/json_read.h"
 #include "dtinfo/output.h"
+
+struct verify_args {
+    struct dti_file_args file;
+    const char *recipe, *attest;
+};
+
+/* A file of recipes: a document of explain, or the part of one that says the recipes. */
+struct recipe_file {
+    struct dti_buffer texts;
+    struct dti_verify_row *rows;
+    struct dti_recipe *made; /* each recipe once, in the order of the file */
+    const struct dti_recipe *all;
+    size_t count;
+};
+
+enum { MOST = 1 << 30 }; /* bytes of such a file */
+
+/* Texts are places in the buffer while it grows. */
+struct recipe_row {
+    size_t name, name_length;
+    size_t recipe, recipe_length; /* length SIZE_MAX: null */
+};
+
+struct recipe_reader {
+    const char *label;
+    struct dti_json_reader json;
+    struct recipe_file *file;
+    struct recipe_row *rows, all;
+    size_t count, capacity;
+    bool has_tensors;
+};
+
+static enum dti_status bad(const struct recipe_reader *reader, const char *what,
+                           struct dti_error *reterr)
+{
+    if (reader->json.string.failed || reader->file->texts.failed)
+        return dti_no_memory(reterr);
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s: byte %zu: %s", reader->label,
+                    (size_t)(reader->json.at - reader->json.start), what);
+}
+
+static enum dti_status next(struct recipe_reader *reader, enum dti_json_token *ret,
+                            struct dti_error *reterr)
+{
+    return dti_json_next(&reader->json, ret) ? DTI_OK : bad(reader, reader->json.problem, reterr);
+}
+
+static enum dti_status skip(struct recipe_reader *reader, enum dti_json_token first,
+                            struct dti_error *reterr)
+{
+    return dti_json_skip(&reader->json, first) ? DTI_OK : bad(reader, reader->json.problem, reterr);
+}
+
+/* The string that was read, with a NUL after it. */
+static size_t take_text(struct recipe_reader *reader, size_t *ret_length)
+{
+    struct dti_buffer *const texts = &reader->file->texts;
+    const size_t place = texts->length;
+    const char *text;
+    dti_json_string_value(&reader->json, &text, ret_length);
+    dti_buffer_append(texts, text, *ret_length);
+    dti_buffer_append(texts, "", 1);
+    return place;
+}
+
+static int digit_of(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *const at = c != '\0' ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+/* The bytes of a name that is not UTF-8. */
+static enum dti_status take_hex(struct recipe_reader *reader, struct recipe_row *row,
+                                struct dti_error *reterr)
+{
+    struct dti_buffer *const texts = &reader->file->texts;
+    const char *text;
+    size_t length;
+    dti_json_string_value(&reader->json, &text, &length);
+    row->name = texts->length;
+    row->name_length = length / 2;
+    for (size_t i = 0; i + 1 < length; i += 2) {
+        const int high = digit_of(text[i]), low = digit_of(text[i + 1]);
+        if (high < 0 || low < 0)
+            return bad(reader, "name_hex is no hexadecimal", reterr);
+        const char byte = (char)(high << 4 | low);
+        dti_buffer_append(texts, &byte, 1);
+    }
+    dti_buffer_append(texts, "", 1);
+    return length % 2 == 0 ? DTI_OK : bad(reader, "name_hex is no hexadecimal", reterr);
+}
+
+/* A member's string; null where it may be. *ret_there: it is a string. */
+static enum dti_status next_string(struct recipe_reader *reader, const char *what, bool *ret_there,
+                                   struct dti_error *reterr)
+{
+    enum dti_json_token token;
+    const enum dti_status status = next(reader, &token, reterr);
+    *ret_there = status == DTI_OK && token == DTI_JSON_STRING;
+    return status != DTI_OK || *ret_there || token == DTI_JSON_NULL ? status
+                                                                    : bad(reader, what, reterr);
+}
+
+static enum dti_status read_tensor(struct recipe_reader *reader, struct recipe_row *ret,
+                                   struct dti_error *reterr)
+{
+    bool named = false, hex = false, there = false;
+    enum dti_json_token token;
+    enum dti_status status = next(reader, &token, reterr);
+    *ret = (struct recipe_row){.recipe_length = SIZE_MAX};
+    while (status == DTI_OK && token == DTI_JSON_KEY) {
+        if (dti_json_string_is(&reader->json, "name")) {
+            status = next_string(reader, "the name of a tensor is not a string", &named, reterr);
+            if (named && !hex)
+                ret->name = take_text(reader, &ret->name_length);
+        } else if (dti_json_string_is(&reader->json, "name_hex")) {
+            status = next_string(reader, "name_hex is not a string", &there, reterr);
+            hex = hex || there;
+            if (there && status == DTI_OK)
+                status = take_hex(reader, ret, reterr);
+        } else if (dti_json_string_is(&reader->json, "recipe")) {
+            status = next_string(reader, "a recipe is not a string", &there, reterr);
+            if (there)
+                ret->recipe = take_text(reader, &ret->recipe_length);
+        } else {
+            status = next(reader, &token, reterr);
+            if (status == DTI_OK)
+                status = skip(reader, token, reterr);
+        }
+        if (status == DTI_OK)
+            status = next(reader, &token, reterr);
+    }
+    return status != DTI_OK || named ? status : bad(reader, "a tensor without a name", reterr);
+}
+
+static enum dti_status read_tensors(struct recipe_reader *reader, struct dti_error *reterr)
+{
+    enum dti_json_token token;
+    enum dti_status status = next(reader, &token, reterr);
+    if (status == DTI_OK && (token != DTI_JSON_ARRAY || reader->has_tensors))
+        return bad(reader, "tensors is not one list", reterr);
+    reader->has_tensors = true;
+    if (status == DTI_OK)
+        status = next(reader, &token, reterr);
+    while (status == DTI_OK && token != DTI_JSON_ARRAY_END) {
+        if (token != DTI_JSON_OBJECT)
+            return bad(reader, "a tensor is not an object", reterr);
+        if (reader->count == reader->capacity) {
+            const size_t capacity = reader->capacity > 0 ? 2 * reader->capacity : 64;
+            struct recipe_row *const more = realloc(reader->rows, capacity * sizeof *more);
+            if (!more)
+                return dti_no_memory(reterr);
+            reader->rows = more;
+            reader->capacity = capacity;
+        }
+        status = read_tensor(reader, &reader->rows[reader->count++], reterr);
+        if (status == DTI_OK)
+            status = next(reader, &token, reterr);
+    }
+    return status;
+}
+
+static enum dti_status read_member(struct recipe_reader *reader, struct dti_error *reterr)
+{
+    enum dti_json_token token;
+    bool there = false;
+    enum dti_status status;
+    if (dti_json_string_is(&reader->json, "tensors"))
+        return read_tensors(reader, reterr);
+    if (dti_json_string_is(&reader->json, "recipe")) {
+        status = next_string(reader, "a recipe is not a string", &there, reterr);
+        if (there)
+            reader->all.recipe = take_text(reader, &reader->all.recipe_length);
+        return status;
+    }
+    if (dti_json_string_is(&reader->json, "schema")) {
+        status = next_string(reader, "schema is not a string", &there, reterr);
+        return status != DTI_OK || dti_json_string_is(&reader->json, "dtinfo.explain/1")
+                   ? status
+                   : bad(reader, "the schema is not dtinfo.explain/1", reterr);
+    }
+    status = next(reader, &token, reterr);
+    return status == DTI_OK ? skip(reader, token, reterr) : status;
+}
+
+static enum dti_status read_document(struct recipe_reader *reader, struct dti_error *reterr)
+{
+    enum dti_json_token token;
+    enum dti_status status = next(reader, &token, reterr);
+    if (status == DTI_OK && token != DTI_JSON_OBJECT)
+        return bad(reader, "there is no object", reterr);
+    if (status == DTI_OK)
+        status = next(reader, &token, reterr);
+    while (status == DTI_OK && token == DTI_JSON_KEY) {
+        status = read_member(reader, reterr);
+        if (status == DTI_OK)
+            status = next(reader, &token, reterr);
+    }
+    if (status == DTI_OK)
+        status = next(reader, &token, reterr); /* nothing follows */
+    if (status == DTI_OK && !reader->has_tensors && reader->all.recipe_length == SIZE_MAX)
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s has neither tensors nor a recipe",
+                        reader->label);
+    return status == DTI_OK && reader->file->texts.failed ? dti_no_memory(reterr) : status;
+}
+
+/* The words of one recipe. */
+static enum dti_status parse(const struct recipe_reader *reader, const struct recipe_row *row,
+                             const char *of, size_t length, struct dti_recipe *ret,
+                             struct dti_error *reterr)
+{
+    struct dti_error error;
+    char *const words = reader->file->texts.data + row->recipe;
+    enum dti_status status = memchr(words, '\0', row->recipe_length)
+                                 ? dti_fail(&error, DTI_USAGE, "it has a zero byte")
+                                 : dti_made_read(ret, words, &error);
+    if (status == DTI_OK)
+        return DTI_OK;
+    if (status == DTI_NO_MEMORY)
+        return dti_no_memory(reterr);
+    if (of)
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s: the recipe of %s: %s", reader->label,
+                        DTI_QUOTED(of, length), error.text);
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s: the recipe: %s", reader->label, error.text);
+}
+
+/* Equal words are one recipe. */
+struct recipe_words {
+    const char *words;
+    size_t words_length, first;
+};
+
+static enum dti_status parse_all(struct recipe_reader *reader, struct recipe_words *words,
+                                 struct dti_name_order *order, struct dti_error *reterr)
+{
+    struct recipe_file *const file = reader->file;
+    const size_t count = reader->count;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count; i++) {
+        const struct recipe_row *const row = &reader->rows[i];
+        const bool there = row->recipe_length != SIZE_MAX;
+        words[i] = (struct recipe_words){there ? file->texts.data + row->recipe : "",
+                                         there ? row->recipe_length : 0, i};
+    }
+    if (!dti_name_order_of(order, words, count, DTI_NAMED(struct recipe_words, words)))
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        (void)dti_name_order_find(order, words[i].words, words[i].words_length, &words[i].first);
+    file->count = count;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const struct recipe_row *const row = &reader->rows[i];
+        struct dti_verify_row *const given = &file->rows[i];
+        given->name = file->texts.data + row->name;
+        given->name_length = row->name_length;
+        if (row->recipe_length == SIZE_MAX)
+            continue;
+        given->made = &file->made[words[i].first];
+        if (words[i].first == i)
+            status = parse(reader, row, given->name, given->name_length, &file->made[i], reterr);
+    }
+    if (status != DTI_OK || reader->all.recipe_length == SIZE_MAX)
+        return status;
+    file->all = &file->made[count];
+    return parse(reader, &reader->all, NULL, 0, &file->made[count], reterr);
+}
+
+static enum dti_status make(struct recipe_reader *reader, struct dti_error *reterr)
+{
+    struct recipe_file *const file = reader->file;
+    struct dti_name_order order = {0};
+    struct recipe_words *const words = calloc(reader->count + 1, sizeof *words);
+    file->rows = calloc(reader->count + 1, sizeof *file->rows);
+    file->made = calloc(reader->count + 1, sizeof *file->made);
+    const enum dti_status status = words && file->rows && file->made
+                                       ? parse_all(reader, words, &order, reterr)
+                                       : dti_no_memory(reterr);
+    dti_name_order_free(&order);
+    free(words);
+    return status;
+}
+
+/* Free it in any case. Fails with DTI_BAD_INPUT and the place in the file. */
+static enum dti_status recipe_file_read(struct recipe_file *ret, const char *path,
+                                        struct dti_error *reterr)
+{
+    struct dti_input input;
+    struct dti_buffer text;
+    char label[DTI_QUOTE_SIZE];
+    struct recipe_reader reader = {.label = dti_quote(label, path, strlen(path)),
+                                   .file = ret,
+                                   .all = {.recipe_length = SIZE_MAX}};
+    memset(ret, 0, sizeof *ret);
+    dti_buffer_init(&ret->texts);
+    enum dti_status status = dti_input_open(&input, path, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_buffer_init(&text);
+    status = dti_input_read_all(&input, MOST, "recipes", &text, reterr);
+    dti_input_close(&input);
+    if (status == DTI_OK) {
+        dti_json_reader_init(&reader.json, text.data, text.length);
+        status = read_document(&reader, reterr);
+        dti_json_reader_free(&reader.json);
+    }
+    dti_buffer_free(&text);
+    if (status == DTI_OK)
+        status = make(&reader, reterr);
+    free(reader.rows);
+    return status;
+}
+
+static void recipe_file_free(struct recipe_file *file)
+{
+    dti_buffer_free(&file->texts);
+    free(file->rows);
+    free(file->made);
+}
 
 /* Points into itself: it must not be copied. */
 struct verify_job {
@@ -40,7 +365,7 @@ static enum dti_status check_operands(const struct verify_args *args, char **ope
 static enum dti_status open_files(struct verify_job *job, char **operands, struct dti_error *reterr)
 {
     struct dti_verify *const verify = &job->verify;
-    enum dti_status status = dti_recipe_file_read(&job->recipes, job->args->recipe, reterr);
+    enum dti_status status = recipe_file_read(&job->recipes, job->args->recipe, reterr);
     verify->rows = job->recipes.rows;
     verify->row_count = job->recipes.count;
     verify->all = job->recipes.all;
@@ -141,7 +466,7 @@ static void human(const struct verify_job *job)
 {
     const struct dti_verify *const verify = &job->verify;
     const struct dti_verify_problem *const problem = verify->problem;
-    struct dti_line line = {.out = job->cx->out, .colour = job->cx->colour};
+    struct dti_line line = dti_context_line(job->cx);
     if (!problem) {
         dti_line_print(&line, DTI_STYLE_GOOD, "verified: %zu tensor%s, %llu bytes", verify->tensors,
                        verify->tensors == 1 ? "" : "s", (unsigned long long)verify->bytes);
@@ -187,7 +512,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     const bool verified = !verify->problem;
     dti_output_discard(job.attestation);
     dti_verify_free(&job.verify);
-    dti_recipe_file_free(&job.recipes);
+    recipe_file_free(&job.recipes);
     return status == DTI_OK && !verified ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;
 }
 
