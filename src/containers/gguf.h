@@ -85,20 +85,8 @@ enum dti_status dti_gguf_layout(struct dti_new_tensor *tensors, size_t count,
                                 const struct dti_metadata *metadata, size_t metadata_count,
                                 struct dti_new_head *ret_head, uint64_t *ret_size,
                                 struct dti_error *reterr);
-/* gguf_blocks.c: dti_container_blocks() and dti_container_stores() for this kind. */
+/* dti_container_blocks() and dti_container_stores() for this kind. */
 const struct dti_format *dti_gguf_blocks(const struct dti_gguf_type *type);
-/* The type of a format that is stored; NULL: there is none. */
-const struct dti_gguf_type *dti_gguf_type_written(const struct dti_format *format);
-
-/* gguf_file_type.c: general.quantization_version after the key-values, where it is missing and some
- * tensors are encoded. */
-bool dti_gguf_adds_version(const struct dti_new_head *head);
-void dti_gguf_add_version(struct dti_new_head *head);
-/* general.file_type, which is `at` in the head's text, or 0: nowhere; once the tensors have their
- * bytes: stays what it is where the types do not ask for another one than those of the file that
- * the key-values come from. */
-void dti_gguf_set_file_type(struct dti_new_head *head, size_t at,
-                            const struct dti_new_tensor *tensors, size_t count);
 bool dti_gguf_stores(const struct dti_format *format, struct dti_layout *ret_layout);
 
 #endif

@@ -95,16 +95,12 @@ bool dti_torch_set_layout(struct dti_torch_making *making);
 /* torch_array.c: the array that a CALL makes. */
 bool dti_torch_make_array(struct dti_torch_making *making, uint32_t call);
 
-/* torch_zip.c, torch_legacy.c: read the pickle and find the storages. */
+/* torch_zip.c: reads the pickle and finds the storages. */
 bool dti_torch_open_zip(struct dti_torch_reading *reading);
 /* Finds the bytes of a member, which are those of the archive. */
 bool dti_torch_locate(struct dti_opening *opening, struct dti_zip *zip, size_t index);
 /* Whether members have sums: torch.serialization.set_crc32_options(False) writes zeros. */
 bool dti_torch_has_sums(const struct dti_zip *zip);
-bool dti_torch_open_legacy(struct dti_torch_reading *reading);
-
-/* torch_walk.c: finds the tensors in the values of the pickle. */
-bool dti_torch_walk(struct dti_torch_reading *reading);
 
 /* torch_tensor.c: adds the tensor that a CALL makes. The name is copied. */
 bool dti_torch_tensor(struct dti_torch_reading *reading, uint32_t call, const char *name,
