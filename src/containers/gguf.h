@@ -36,11 +36,8 @@ static inline uint64_t dti_gguf_left(const struct dti_gguf_stream *stream)
 }
 
 bool dti_gguf_bytes(struct dti_gguf_stream *stream, void *ret, size_t size);
-bool dti_gguf_skip(struct dti_gguf_stream *stream, uint64_t size);
 /* An unsigned number of 1, 2, 4 or 8 bytes. */
 bool dti_gguf_number(struct dti_gguf_stream *stream, size_t size, uint64_t *ret);
-/* The length of a string, which then is there. */
-bool dti_gguf_length(struct dti_gguf_stream *stream, uint64_t *ret);
 /* A whole string, copied to the pool. */
 bool dti_gguf_string(struct dti_gguf_stream *stream, const char **ret, size_t *ret_length);
 
@@ -71,7 +68,7 @@ bool dti_gguf_read_part(struct dti_opening *opening, unsigned file, struct dti_g
 /* Reads `count` key-values, which are added to the container. */
 bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, struct dti_gguf_part *part);
 
-/* gguf_part_name.c. Names of files, sorted: *ret_part is NULL, or the first part of the one model
+/* gguf_parts.c. Names of files, sorted: *ret_part is NULL, or the first part of the one model
  * that is in parts. False: there are other models, of which two are told. */
 bool dti_gguf_find_part(const char *const *names, size_t count, const char **ret_part,
                         const char *ret_two[2]);

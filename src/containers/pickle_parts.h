@@ -100,7 +100,7 @@ struct dti_pickle_opcode {
     bool (*run)(struct dti_pickle_machine *machine);
     enum dti_pickle_effect scan;
 };
-extern const struct dti_pickle_opcode dti_pickle_opcodes[256];
+extern const struct dti_pickle_opcode dti_pickle_opcodes[256]; /* pickle_read.c */
 
 /* pickle_operand.c: begins at `start` of the opening's file; the buffer is to be freed. Takes the
  * next opcode with its operand. */
@@ -123,15 +123,5 @@ bool dti_pickle_append(struct dti_pickle_machine *machine, uint32_t list, const 
 bool dti_pickle_new_global(struct dti_pickle_machine *machine, const char *text, size_t length,
                            uint32_t *ret);
 enum dti_pickle_makes dti_pickle_makes(const struct dti_pickle *pickle, uint32_t global);
-
-/* pickle_call.c: what a call makes. */
-bool dti_pickle_call(struct dti_pickle_machine *machine, uint32_t callee, uint32_t arguments,
-                     uint32_t *ret);
-
-/* pickle_operations.c: what opcodes do. */
-#define OPCODE(byte, name, operand, operation, scan) \
-    bool dti_pickle_do_##operation(struct dti_pickle_machine *machine);
-#include "containers/pickle_opcodes.def"
-#undef OPCODE
 
 #endif

@@ -10,6 +10,177 @@
 #include <string.h>
 
 #include "containers/pickle_scan_parts.h"
+#include "dtinfo/ascii.h"
+
+/* Texts and numbers as pickles of protocol 0 spell them, in place: 'os\x73', \u006f, digits. What
+ * Python reads and does not write is not read here: such a name is then one that is computed. */
+
+static bool read_number(const unsigned char *text, size_t length, uint64_t *ret)
+{
+    enum { DIGITS = 9 };
+    uint64_t number = 0;
+    if (length == 0 || length > DIGITS)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (!dti_ascii_digit((char)text[i]))
+            return false;
+        number = 10 * number + (uint64_t)(text[i] - '0');
+    }
+    *ret = number;
+    return true;
+}
+
+/* 'os\x73': names of ASCII alone; other escapes than these occur in no name that anyone writes. */
+static bool unescape(char *text, size_t *length)
+{
+    size_t to = 0;
+    uint32_t point;
+    if (*length < 2 || text[0] != text[*length - 1] || (text[0] != '\'' && text[0] != '"'))
+        return false;
+    for (size_t i = 1; i + 1 < *length; i++) {
+        if (text[i] == '\\') {
+            if (i + 4 >= *length || text[i + 1] != 'x' || !dti_ascii_hex(text + i + 2, 2, &point))
+                return false;
+            text[to++] = (char)point;
+            i += 3;
+        } else {
+            text[to++] = text[i];
+        }
+    }
+    *length = to;
+    return true;
+}
+
+/* Only \u0061 and \U00000061 mean something. */
+static bool unescape_unicode(char *text, size_t *length)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < *length; i++) {
+        uint32_t point = (unsigned char)text[i];
+        if (point == '\\') {
+            const char letter = i + 1 < *length ? text[i + 1] : '\0';
+            const size_t digits = letter == 'u' ? 4 : 8;
+            if ((letter != 'u' && letter != 'U') || *length - i < 2 + digits ||
+                !dti_ascii_hex(text + i + 2, digits, &point))
+                return false;
+            i += 1 + digits;
+        }
+        if (point >= 0x80)
+            return false;
+        text[to++] = (char)point;
+    }
+    *length = to;
+    return true;
+}
+
+/* What a scan of pickles has found: imports, each once, and sentences about what is broken. Their
+ * number is bounded, and so is the time to find one. */
+
+enum {
+    NAME_SIZE = 2 * DTI_PICKLE_NAME_MAX + 2,
+    IMPORTS_MAX = 10000,
+    FAULTS_MAX = 100,
+};
+
+bool dti_scan_fault(struct dti_scanning *scanning, const char *text)
+{
+    struct dti_pickle_scan *const scan = scanning->scan;
+    if (scan->fault_count == FAULTS_MAX)
+        return true;
+    if (!dti_opening_grow(scanning->opening, &scan->faults, scan->fault_count, 1,
+                          &scanning->fault_capacity, sizeof *scan->faults))
+        return false;
+    const char *const copy = dti_opening_text(scanning->opening, text, strlen(text));
+    if (copy)
+        scan->faults[scan->fault_count++] = copy;
+    return copy != NULL;
+}
+
+static bool add(struct dti_scanning *scanning, const char *text, size_t length,
+                size_t module_length, size_t *ret)
+{
+    struct dti_pickle_scan *const scan = scanning->scan;
+    struct dti_pickle_import made = {.module = NULL};
+    const char *const copy = text ? dti_opening_text(scanning->opening, text, length) : NULL;
+    if ((text && !copy) || !dti_opening_grow(scanning->opening, &scan->imports, scan->import_count,
+                                             1, &scanning->import_capacity, sizeof *scan->imports))
+        return false;
+    if (copy && module_length == SIZE_MAX) {
+        made.name = copy;
+        made.name_length = length;
+    } else if (copy) {
+        made.module = copy;
+        made.module_length = module_length;
+        made.name = copy + module_length + 1;
+        made.name_length = length - module_length - 1;
+        made.known = dti_pickle_is_known(text, length, module_length);
+    }
+    scan->unknown_count += !made.known;
+    *ret = scan->import_count;
+    scan->imports[scan->import_count++] = made;
+    return true;
+}
+
+static bool is_called(const struct dti_pickle_import *import, const char *text, size_t length,
+                      size_t module_length)
+{
+    if (!text || !import->name)
+        return !text && !import->name;
+    if (!import->module || module_length == SIZE_MAX)
+        return !import->module && module_length == SIZE_MAX && import->name_length == length &&
+               memcmp(import->name, text, length) == 0;
+    return import->module_length == module_length &&
+           module_length + 1 + import->name_length == length &&
+           memcmp(import->module, text, length) == 0;
+}
+
+/* FNV-1a. Names that are made to have one hash are reported as too many. */
+static uint32_t hash_of(const char *text, size_t length)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    return hash;
+}
+
+/* The import of "module.name"; without a text of a name that is computed; module_length: SIZE_MAX:
+ * it has none. *ret is SIZE_MAX when there are too many. False: memory ran out. */
+static bool find_import(struct dti_scanning *scanning, const char *text, size_t length,
+                        size_t module_length, size_t *ret)
+{
+    enum { PROBES = 64 };
+    struct dti_pickle_scan *const scan = scanning->scan;
+    const uint32_t hash = text ? hash_of(text, length) : 0;
+    for (uint32_t i = 0; i < PROBES && scan->import_count < IMPORTS_MAX; i++) {
+        uint32_t *const slot = &scanning->slots[(hash + i) % DTI_SCAN_SLOTS];
+        if (*slot == 0) {
+            if (!add(scanning, text, length, module_length, ret))
+                return false;
+            *slot = (uint32_t)scan->import_count;
+        }
+        if (is_called(&scan->imports[*slot - 1], text, length, module_length)) {
+            *ret = *slot - 1;
+            scan->imports[*ret].imports++;
+            return true;
+        }
+    }
+    *ret = SIZE_MAX;
+    return true;
+}
+
+bool dti_scan_finish(struct dti_scanning *scanning)
+{
+    struct dti_pickle_scan *const scan = scanning->scan;
+    scan->runs = dti_opening_array(scanning->opening, 256, sizeof *scan->runs);
+    for (unsigned code = 0; scan->runs && code < 256; code++) {
+        if (scanning->opcodes[code] > 0 && dti_pickle_opcodes[code].scan >= DTI_SCAN_GLOBAL)
+            scan->runs[scan->run_count++] = (struct dti_pickle_run){
+                .name = dti_pickle_opcodes[code].name, .count = scanning->opcodes[code]};
+    }
+    return scan->runs != NULL;
+}
+
+/* The walk. */
 
 enum {
     MEMO_MAX = 1 << 22,
@@ -157,7 +328,7 @@ static uint64_t line_number(struct scan_run *run)
 {
     const struct dti_pickle_machine *const machine = &run->machine;
     uint64_t number = UINT64_MAX;
-    if (!machine->bytes || !dti_scan_number(machine->bytes, (size_t)machine->number, &number))
+    if (!machine->bytes || !read_number(machine->bytes, (size_t)machine->number, &number))
         end(run, "a memo that is no number");
     return number;
 }
@@ -175,7 +346,7 @@ static void push_import(struct scan_run *run, unsigned kind, const char *text, s
                         size_t module_length)
 {
     size_t index = SIZE_MAX;
-    if (!dti_scan_import(run->scanning, text, length, module_length, &index))
+    if (!find_import(run->scanning, text, length, module_length, &index))
         run->no_memory = true;
     else if (index == SIZE_MAX)
         end(run, "more imports than are listed");
@@ -194,13 +365,13 @@ static bool read_text(struct scan_run *run, uint64_t value, char *buffer, size_t
         return false;
     }
     *ret_length = length;
-    return kind == TEXT || (kind == ESCAPED ? dti_scan_unescape(buffer, ret_length)
-                                            : dti_scan_unescape_unicode(buffer, ret_length));
+    return kind == TEXT ||
+           (kind == ESCAPED ? unescape(buffer, ret_length) : unescape_unicode(buffer, ret_length));
 }
 
 static void stack_global(struct scan_run *run)
 {
-    char text[DTI_SCAN_NAME_MAX];
+    char text[NAME_SIZE];
     size_t module = 0, length = 0;
     const uint64_t name = pop(run), from = pop(run);
     if (run->scanning->opcodes[run->machine.code] > NAMES_READ_MAX) {
