@@ -24,17 +24,18 @@ static bool add_pairs(struct dti_pickle_machine *machine, uint32_t dict, uint32_
     if (type != DTI_PICKLE_LIST && type != DTI_PICKLE_TUPLE)
         return true;
     struct dti_pickle_items items = dti_pickle_items(pickle, from);
-    uint32_t item, pair[2], more;
+    uint32_t item, key, value, more;
     while (dti_pickle_next(pickle, &items, &item)) {
         const enum dti_pickle_type kind = dti_pickle_type(pickle, item);
         if (kind != DTI_PICKLE_LIST && kind != DTI_PICKLE_TUPLE)
             return dti_pickle_refuse(machine, "a dict that is not made of pairs");
         struct dti_pickle_items parts = dti_pickle_items(pickle, item);
-        if (!dti_pickle_next(pickle, &parts, &pair[0]) ||
-            !dti_pickle_next(pickle, &parts, &pair[1]) || dti_pickle_next(pickle, &parts, &more))
+        if (!dti_pickle_next(pickle, &parts, &key) || !dti_pickle_next(pickle, &parts, &value) ||
+            dti_pickle_next(pickle, &parts, &more))
             return dti_pickle_refuse(machine, "a dict that is not made of pairs");
         if (pickle->item_count / ITEMS_PER_BYTE > machine->at - pickle->start)
             return dti_pickle_refuse(machine, "a list that is repeated too often");
+        const uint64_t pair[] = {key, value};
         if (!dti_pickle_append(machine, dict, pair, 2))
             return false;
     }
@@ -135,157 +136,36 @@ static bool make(struct dti_pickle_machine *machine, uint32_t callee, uint32_t a
     return dti_pickle_new(machine, made, ret);
 }
 
-/* What the opcodes do to the stack. Every function leaves the stack as it was, or the reading has
- * failed. */
-
-static bool push(struct dti_pickle_machine *machine, uint32_t value)
-{
-    if (machine->stack_count >= DTI_PICKLE_STACK_MAX)
-        return dti_pickle_refuse(machine, "a stack of too many values");
-    if (!dti_pickle_grow(machine, &machine->stack, machine->stack_count, 1,
-                         &machine->stack_capacity, sizeof value))
-        return false;
-    machine->stack[machine->stack_count++] = value;
-    return true;
-}
-
-/* How many values there are above the last mark. */
-static size_t above(const struct dti_pickle_machine *machine)
-{
-    const size_t marks = machine->mark_count;
-    return machine->stack_count - (marks > 0 ? machine->marks[marks - 1] : 0);
-}
-
-static bool need(struct dti_pickle_machine *machine, size_t count)
-{
-    return above(machine) >= count ||
-           dti_pickle_refuse(machine, "an opcode that finds too few values");
-}
-
-/* Takes the uppermost values; they stay where they are until the next push. */
-static const uint32_t *drop(struct dti_pickle_machine *machine, size_t count)
-{
-    machine->stack_count -= count;
-    return machine->stack + machine->stack_count;
-}
-
-/* The same for what is above the last mark, and the mark. */
-static bool drop_marked(struct dti_pickle_machine *machine, const uint32_t **ret, size_t *ret_count)
-{
-    if (machine->mark_count == 0)
-        return dti_pickle_refuse(machine, "an opcode that finds no mark");
-    *ret_count = above(machine);
-    *ret = drop(machine, *ret_count);
-    machine->mark_count--;
-    return true;
-}
-
-static uint32_t *top(const struct dti_pickle_machine *machine)
-{
-    return &machine->stack[machine->stack_count - 1];
-}
+/* What the opcodes do. Where the machine has refused one, the reading fails after it. */
 
 static bool push_new(struct dti_pickle_machine *machine, enum dti_pickle_type type)
 {
     uint32_t value;
     return dti_pickle_new(machine, (struct dti_pickle_node){.type = (uint8_t)type}, &value) &&
-           push(machine, value);
+           dti_pickle_push(machine, value);
 }
 
-static bool do_nothing(struct dti_pickle_machine *machine)
+/* What makes and uses no values. */
+static bool do_move(struct dti_pickle_machine *machine)
 {
-    (void)machine;
-    return true;
+    return dti_pickle_move(machine, dti_pickle_opcodes[machine->code].scan);
 }
 
 static bool do_stop(struct dti_pickle_machine *machine)
 {
     if (machine->mark_count > 0 || machine->stack_count != 1)
         return dti_pickle_refuse(machine, "an end with other than one value");
-    machine->pickle->root = *top(machine);
+    machine->pickle->root = (uint32_t)*machine->stack;
     machine->stopped = true;
     return true;
-}
-
-static bool do_mark(struct dti_pickle_machine *machine)
-{
-    if (machine->mark_count >= DTI_PICKLE_STACK_MAX)
-        return dti_pickle_refuse(machine, "a stack of too many marks");
-    if (!dti_pickle_grow(machine, &machine->marks, machine->mark_count, 1, &machine->mark_capacity,
-                         sizeof *machine->marks))
-        return false;
-    machine->marks[machine->mark_count++] = (uint32_t)machine->stack_count;
-    return true;
-}
-
-static bool do_pop(struct dti_pickle_machine *machine)
-{
-    if (above(machine) == 0 && machine->mark_count > 0) {
-        machine->mark_count--;
-        return true;
-    }
-    if (!need(machine, 1))
-        return false;
-    machine->stack_count--;
-    return true;
-}
-
-static bool do_pop_mark(struct dti_pickle_machine *machine)
-{
-    const uint32_t *values = NULL;
-    size_t count = 0;
-    return drop_marked(machine, &values, &count);
-}
-
-static bool do_duplicate(struct dti_pickle_machine *machine)
-{
-    return need(machine, 1) && push(machine, *top(machine));
-}
-
-/* Python counts what it memoizes, so an index is no higher than the number of opcodes: memory that
- * is taken for it is proportional to the file. */
-static bool put(struct dti_pickle_machine *machine, uint64_t index)
-{
-    if (!need(machine, 1))
-        return false;
-    if (index >= machine->opcodes)
-        return dti_pickle_refuse(machine, "a memo that is too large");
-    if (index >= machine->memo_count) {
-        const size_t more = (size_t)index + 1 - machine->memo_count;
-        if (!dti_pickle_grow(machine, &machine->memo, machine->memo_count, more,
-                             &machine->memo_capacity, sizeof *machine->memo))
-            return false;
-        memset(machine->memo + machine->memo_count, 0xFF, more * sizeof *machine->memo);
-        machine->memo_count += more;
-    }
-    machine->memo_used += machine->memo[index] == UINT32_MAX;
-    machine->memo[index] = *top(machine);
-    return true;
-}
-
-static bool do_put(struct dti_pickle_machine *machine)
-{
-    return put(machine, machine->number);
-}
-
-static bool do_memoize(struct dti_pickle_machine *machine)
-{
-    return put(machine, machine->memo_used);
-}
-
-static bool do_get(struct dti_pickle_machine *machine)
-{
-    if (machine->number >= machine->memo_count || machine->memo[machine->number] == UINT32_MAX)
-        return dti_pickle_refuse(machine, "a memo that is not there");
-    return push(machine, machine->memo[machine->number]);
 }
 
 static bool do_constant(struct dti_pickle_machine *machine)
 {
     enum { NEWTRUE = 0x88, NEWFALSE = 0x89 };
-    return push(machine, machine->code == NEWTRUE    ? DTI_PICKLE_TRUE
-                         : machine->code == NEWFALSE ? DTI_PICKLE_FALSE
-                                                     : DTI_PICKLE_NONE);
+    return dti_pickle_push(machine, machine->code == NEWTRUE    ? DTI_PICKLE_TRUE
+                                    : machine->code == NEWFALSE ? DTI_PICKLE_FALSE
+                                                                : DTI_PICKLE_NONE);
 }
 
 static bool push_int(struct dti_pickle_machine *machine, uint64_t bits)
@@ -293,7 +173,7 @@ static bool push_int(struct dti_pickle_machine *machine, uint64_t bits)
     int64_t number;
     uint32_t value;
     memcpy(&number, &bits, sizeof bits);
-    return dti_pickle_new_int(machine, number, &value) && push(machine, value);
+    return dti_pickle_new_int(machine, number, &value) && dti_pickle_push(machine, value);
 }
 
 static bool do_number(struct dti_pickle_machine *machine)
@@ -329,7 +209,7 @@ static bool push_place(struct dti_pickle_machine *machine, enum dti_pickle_type 
     uint32_t value;
     if (machine->number > UINT32_MAX)
         return push_new(machine, DTI_PICKLE_PLAIN);
-    return dti_pickle_new(machine, node, &value) && push(machine, value);
+    return dti_pickle_new(machine, node, &value) && dti_pickle_push(machine, value);
 }
 
 static bool do_bytes(struct dti_pickle_machine *machine)
@@ -347,13 +227,13 @@ static bool do_text(struct dti_pickle_machine *machine)
                              (size_t)machine->number, &value))
         return false;
     machine->pickle->nodes[value].last = at < UINT32_MAX ? (uint32_t)at : UINT32_MAX;
-    return push(machine, value);
+    return dti_pickle_push(machine, value);
 }
 
-static bool push_tuple(struct dti_pickle_machine *machine, const uint32_t *items, size_t count)
+static bool push_tuple(struct dti_pickle_machine *machine, const uint64_t *items, size_t count)
 {
     uint32_t value;
-    return dti_pickle_new_tuple(machine, items, count, &value) && push(machine, value);
+    return dti_pickle_new_tuple(machine, items, count, &value) && dti_pickle_push(machine, value);
 }
 
 static bool do_short_tuple(struct dti_pickle_machine *machine)
@@ -361,14 +241,15 @@ static bool do_short_tuple(struct dti_pickle_machine *machine)
     enum { TUPLE1 = 0x85, TUPLE3 = 0x87 };
     const size_t count =
         machine->code >= TUPLE1 && machine->code <= TUPLE3 ? machine->code - TUPLE1 + 1 : 0;
-    return need(machine, count) && push_tuple(machine, drop(machine, count), count);
+    const uint64_t *items;
+    return dti_pickle_drop(machine, count, &items) && push_tuple(machine, items, count);
 }
 
 static bool do_tuple(struct dti_pickle_machine *machine)
 {
-    const uint32_t *items = NULL;
+    const uint64_t *items = NULL;
     size_t count = 0;
-    return drop_marked(machine, &items, &count) && push_tuple(machine, items, count);
+    return dti_pickle_drop_marked(machine, &items, &count) && push_tuple(machine, items, count);
 }
 
 static bool do_list(struct dti_pickle_machine *machine)
@@ -383,29 +264,29 @@ static bool do_dict(struct dti_pickle_machine *machine)
 
 /* To what is now on top. What an unknown object takes is gone with it. */
 static bool add(struct dti_pickle_machine *machine, enum dti_pickle_type type,
-                const uint32_t *items, size_t count)
+                const uint64_t *items, size_t count)
 {
-    if (!need(machine, 1))
-        return false;
+    const uint32_t to = (uint32_t)dti_pickle_top(machine);
     if (type == DTI_PICKLE_DICT && count % 2 != 0)
         return dti_pickle_refuse(machine, "a key without a value");
-    const enum dti_pickle_type found = dti_pickle_type(machine->pickle, *top(machine));
+    const enum dti_pickle_type found = dti_pickle_type(machine->pickle, to);
     if (found == type)
-        return dti_pickle_append(machine, *top(machine), items, count);
+        return dti_pickle_append(machine, to, items, count);
     return found == DTI_PICKLE_OPAQUE || found == DTI_PICKLE_PLAIN ||
            dti_pickle_refuse(machine, "items for a value that takes none");
 }
 
 static bool add_marked(struct dti_pickle_machine *machine, enum dti_pickle_type type)
 {
-    const uint32_t *items = NULL;
+    const uint64_t *items = NULL;
     size_t count = 0;
-    return drop_marked(machine, &items, &count) && add(machine, type, items, count);
+    return dti_pickle_drop_marked(machine, &items, &count) && add(machine, type, items, count);
 }
 
 static bool do_append(struct dti_pickle_machine *machine)
 {
-    return need(machine, 2) && add(machine, DTI_PICKLE_LIST, drop(machine, 1), 1);
+    const uint64_t *items;
+    return dti_pickle_drop(machine, 1, &items) && add(machine, DTI_PICKLE_LIST, items, 1);
 }
 
 static bool do_appends(struct dti_pickle_machine *machine)
@@ -415,7 +296,8 @@ static bool do_appends(struct dti_pickle_machine *machine)
 
 static bool do_set_item(struct dti_pickle_machine *machine)
 {
-    return need(machine, 3) && add(machine, DTI_PICKLE_DICT, drop(machine, 2), 2);
+    const uint64_t *items;
+    return dti_pickle_drop(machine, 2, &items) && add(machine, DTI_PICKLE_DICT, items, 2);
 }
 
 static bool do_set_items(struct dti_pickle_machine *machine)
@@ -426,7 +308,7 @@ static bool do_set_items(struct dti_pickle_machine *machine)
 static bool push_global(struct dti_pickle_machine *machine, const char *text, size_t length)
 {
     uint32_t value;
-    return dti_pickle_new_global(machine, text, length, &value) && push(machine, value);
+    return dti_pickle_new_global(machine, text, length, &value) && dti_pickle_push(machine, value);
 }
 
 static bool do_global(struct dti_pickle_machine *machine)
@@ -438,13 +320,14 @@ static bool do_stack_global(struct dti_pickle_machine *machine)
 {
     char text[DTI_PICKLE_NAME_MAX];
     size_t module_length = 0, length = 0;
-    if (!need(machine, 2))
+    const uint64_t *names;
+    if (!dti_pickle_drop(machine, 2, &names))
         return false;
-    const uint32_t *const names = drop(machine, 2);
-    const char *const module = dti_pickle_text(machine->pickle, names[0], &module_length),
-                      *const name = dti_pickle_text(machine->pickle, names[1], &length);
-    if (!module || !name || dti_pickle_type(machine->pickle, names[0]) != DTI_PICKLE_TEXT ||
-        dti_pickle_type(machine->pickle, names[1]) != DTI_PICKLE_TEXT ||
+    const uint32_t from = (uint32_t)names[0], to = (uint32_t)names[1];
+    const char *const module = dti_pickle_text(machine->pickle, from, &module_length),
+                      *const name = dti_pickle_text(machine->pickle, to, &length);
+    if (!module || !name || dti_pickle_type(machine->pickle, from) != DTI_PICKLE_TEXT ||
+        dti_pickle_type(machine->pickle, to) != DTI_PICKLE_TEXT ||
         module_length + length + 1 > sizeof text)
         return dti_pickle_refuse(machine, "a global without a name, or too long,");
     memcpy(text, module, module_length);
@@ -455,43 +338,38 @@ static bool do_stack_global(struct dti_pickle_machine *machine)
 
 static bool do_persistent(struct dti_pickle_machine *machine)
 {
+    const struct dti_pickle_node node = {.type = DTI_PICKLE_PERSISTENT,
+                                         .count = (uint32_t)dti_pickle_pop(machine)};
     uint32_t value;
     machine->pickle->persistent_count++;
-    return need(machine, 1) &&
-           dti_pickle_new(
-               machine,
-               (struct dti_pickle_node){.type = DTI_PICKLE_PERSISTENT, .count = *drop(machine, 1)},
-               &value) &&
-           push(machine, value);
+    return dti_pickle_new(machine, node, &value) && dti_pickle_push(machine, value);
 }
 
-static bool call(struct dti_pickle_machine *machine, uint32_t callee, uint32_t arguments)
+static bool call(struct dti_pickle_machine *machine, uint64_t callee, uint64_t arguments)
 {
     uint32_t value;
-    return make(machine, callee, arguments, &value) && push(machine, value);
+    return make(machine, (uint32_t)callee, (uint32_t)arguments, &value) &&
+           dti_pickle_push(machine, value);
 }
 
 static bool do_reduce(struct dti_pickle_machine *machine)
 {
-    if (!need(machine, 2))
-        return false;
-    const uint32_t *const values = drop(machine, 2);
-    return call(machine, values[0], values[1]);
+    const uint64_t *values;
+    return dti_pickle_drop(machine, 2, &values) && call(machine, values[0], values[1]);
 }
 
 static bool do_reduce_named(struct dti_pickle_machine *machine)
 {
-    const uint32_t *const values = need(machine, 3) ? drop(machine, 3) : NULL;
-    return values && call(machine, values[0], values[1]);
+    const uint64_t *values;
+    return dti_pickle_drop(machine, 3, &values) && call(machine, values[0], values[1]);
 }
 
 /* Of what the reader looks at, the state is kept. That of other known objects says nothing about
  * tensors, and that of unknown ones is unknown. */
 static bool do_build(struct dti_pickle_machine *machine)
 {
-    if (!need(machine, 2))
-        return false;
-    const uint32_t state = *drop(machine, 1), value = *top(machine);
+    const uint32_t state = (uint32_t)dti_pickle_pop(machine),
+                   value = (uint32_t)dti_pickle_top(machine);
     if (dti_pickle_type(machine->pickle, value) == DTI_PICKLE_CALL)
         machine->pickle->nodes[value].last = state;
     return true;
@@ -499,10 +377,10 @@ static bool do_build(struct dti_pickle_machine *machine)
 
 static bool do_instance(struct dti_pickle_machine *machine)
 {
-    const uint32_t *items = NULL;
+    const uint64_t *items = NULL;
     size_t count = 0;
     uint32_t callee, arguments;
-    return drop_marked(machine, &items, &count) &&
+    return dti_pickle_drop_marked(machine, &items, &count) &&
            dti_pickle_new_tuple(machine, items, count, &arguments) &&
            dti_pickle_new_global(machine, (const char *)machine->bytes, (size_t)machine->number,
                                  &callee) &&
@@ -511,14 +389,14 @@ static bool do_instance(struct dti_pickle_machine *machine)
 
 static bool do_object(struct dti_pickle_machine *machine)
 {
-    const uint32_t *items = NULL;
+    const uint64_t *items = NULL;
     size_t count = 0;
     uint32_t arguments;
-    if (!drop_marked(machine, &items, &count))
+    if (!dti_pickle_drop_marked(machine, &items, &count))
         return false;
     if (count == 0)
         return dti_pickle_refuse(machine, "an object without a class");
-    const uint32_t callee = items[0];
+    const uint64_t callee = items[0];
     return dti_pickle_new_tuple(machine, items + 1, count - 1, &arguments) &&
            call(machine, callee, arguments);
 }
@@ -562,7 +440,8 @@ static bool step(struct dti_pickle_machine *machine)
     if (!dti_pickle_fetch(machine))
         return false;
     const struct dti_pickle_opcode *const opcode = &dti_pickle_opcodes[machine->code];
-    return opcode->run ? opcode->run(machine) : do_refused(machine);
+    return (opcode->run ? opcode->run(machine) : do_refused(machine)) && !machine->refused &&
+           !machine->over;
 }
 
 /* The values that have no parts of their own, in the order of their types, so that their type is
@@ -586,7 +465,7 @@ static bool begin(struct dti_pickle_machine *machine)
 bool dti_pickle_read(struct dti_opening *opening, uint64_t start, uint64_t limit,
                      struct dti_pickle *ret)
 {
-    struct dti_pickle_machine machine = {.opening = opening, .pickle = ret};
+    struct dti_pickle_machine machine = {.opening = opening, .pickle = ret, .pool = &ret->pool};
     *ret = (struct dti_pickle){.start = start};
     bool good = dti_pickle_start(&machine, start, limit) && begin(&machine);
     while (good && !machine.stopped)
