@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The names of the files that a split GGUF is, PREFIX-00001-of-00003.gguf, and of the keys in which
- * each says the same: both as llama.cpp has them. And which tensors go into which part of one that is
- * to be split. */
+ * each says the same: both as llama.cpp has them. And which tensors go into which part of one that
+ * is to be split. */
 #include <stdio.h>
 #include <string.h>
 
@@ -80,7 +80,8 @@ bool dti_gguf_find_part(const char *const *names, size_t count, const char **ret
     return true;
 }
 
-/* In their order, as many tensors as fit go into a part. Sizes are known to fit: those of the whole file do. */
+/* In their order, as many tensors as fit go into a part. Sizes are known to fit: those of the whole
+ * file do. */
 struct part_sizes {
     uint64_t alignment;
     uint64_t first, other; /* before descriptions of tensors: of the first part, of another */
