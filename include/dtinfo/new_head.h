@@ -13,7 +13,7 @@ struct dti_head_piece {
     size_t length;
 };
 
-struct dti_zip_sums; /* containers/zip_sums.h */
+struct dti_zip_sums; /* containers/zip_write.c */
 struct dti_container;
 
 /* A number of the metadata that is not what it was where they come from. */

@@ -11,7 +11,7 @@
 
 #include "dtinfo/dtype.h"
 
-/* The nodes, in the order of their table in onnx_nodes.c. The last two are of onnxruntime. */
+/* The nodes, in the order of their table in onnx_read.c. The last two are of onnxruntime. */
 enum dti_onnx_operator {
     DTI_ONNX_DEQUANTIZE_LINEAR,
     DTI_ONNX_MATMUL_NBITS,

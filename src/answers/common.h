@@ -22,7 +22,7 @@ extern const struct dti_object dti_object_number, dti_object_neighbour, dti_obje
     dti_object_loss, dti_object_run_part, dti_object_cast_options, dti_object_quantized,
     dti_object_logical_options, dti_object_metadata_change, dti_object_replaced_file;
 
-/* What gguf_file_type.c did to the metadata of a new file. */
+/* What gguf_write.c did to the metadata of a new file. */
 void dti_put_metadata_change(struct dti_json *json, const char *key,
                              const struct dti_head_change *change);
 

@@ -36,11 +36,8 @@ static inline uint64_t dti_gguf_left(const struct dti_gguf_stream *stream)
 }
 
 bool dti_gguf_bytes(struct dti_gguf_stream *stream, void *ret, size_t size);
-bool dti_gguf_skip(struct dti_gguf_stream *stream, uint64_t size);
 /* An unsigned number of 1, 2, 4 or 8 bytes. */
 bool dti_gguf_number(struct dti_gguf_stream *stream, size_t size, uint64_t *ret);
-/* The length of a string, which then is there. */
-bool dti_gguf_length(struct dti_gguf_stream *stream, uint64_t *ret);
 /* A whole string, copied to the pool. */
 bool dti_gguf_string(struct dti_gguf_stream *stream, const char **ret, size_t *ret_length);
 
@@ -71,7 +68,7 @@ bool dti_gguf_read_part(struct dti_opening *opening, unsigned file, struct dti_g
 /* Reads `count` key-values, which are added to the container. */
 bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, struct dti_gguf_part *part);
 
-/* gguf_part_name.c. Names of files, sorted: *ret_part is NULL, or the first part of the one model
+/* gguf_parts.c. Names of files, sorted: *ret_part is NULL, or the first part of the one model
  * that is in parts. False: there are other models, of which two are told. */
 bool dti_gguf_find_part(const char *const *names, size_t count, const char **ret_part,
                         const char *ret_two[2]);
@@ -85,20 +82,8 @@ enum dti_status dti_gguf_layout(struct dti_new_tensor *tensors, size_t count,
                                 const struct dti_metadata *metadata, size_t metadata_count,
                                 struct dti_new_head *ret_head, uint64_t *ret_size,
                                 struct dti_error *reterr);
-/* gguf_blocks.c: dti_container_blocks() and dti_container_stores() for this kind. */
+/* dti_container_blocks() and dti_container_stores() for this kind. */
 const struct dti_format *dti_gguf_blocks(const struct dti_gguf_type *type);
-/* The type of a format that is stored; NULL: there is none. */
-const struct dti_gguf_type *dti_gguf_type_written(const struct dti_format *format);
-
-/* gguf_file_type.c: general.quantization_version after the key-values, where it is missing and some
- * tensors are encoded. */
-bool dti_gguf_adds_version(const struct dti_new_head *head);
-void dti_gguf_add_version(struct dti_new_head *head);
-/* general.file_type, which is `at` in the head's text, or 0: nowhere; once the tensors have their
- * bytes: stays what it is where the types do not ask for another one than those of the file that
- * the key-values come from. */
-void dti_gguf_set_file_type(struct dti_new_head *head, size_t at,
-                            const struct dti_new_tensor *tensors, size_t count);
 bool dti_gguf_stores(const struct dti_format *format, struct dti_layout *ret_layout);
 
 #endif

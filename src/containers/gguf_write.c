@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing GGUF, version 3: a new file takes over the key-values of another as they are, byte for
- * byte, but for those that gguf_file_type.c sets and those of split files. Blocks are written under
- * the name of their type. */
+ * byte, but for those that say something about types and those of split files. Blocks are written
+ * under the name of their type. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +20,146 @@ static void put(struct dti_buffer *out, size_t size, uint64_t value)
     unsigned char bytes[8];
     dti_little_put(bytes, size, value);
     dti_buffer_append(out, (const char *)bytes, size);
+}
+
+static void put_key(struct dti_buffer *text, const char *key, unsigned type)
+{
+    put(text, 8, strlen(key));
+    dti_buffer_puts(text, key);
+    put(text, 4, type);
+}
+
+/* What stands for the bytes of ggml's blocks: a format that has only the name of their type. */
+static const struct dti_format blocks[DTI_GGUF_BLOCKS_COUNT] = {
+#define GGUF_DTYPE(...)
+#define GGUF_BLOCKS(number, spelling, word, ...) \
+    {.name = #word, .id = DTI_NONE, .kind = DTI_KIND_UINT, .width = 8},
+#include "dtinfo/gguf_types.def"
+#undef GGUF_BLOCKS
+#undef GGUF_DTYPE
+};
+
+const struct dti_format *dti_gguf_blocks(const struct dti_gguf_type *type)
+{
+    return type && type->dtype == DTI_NONE ? &blocks[type->blocks] : NULL;
+}
+
+/* The type of a format that is stored; NULL: there is none. */
+static const struct dti_gguf_type *type_written(const struct dti_format *format)
+{
+    for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
+        if (format == &blocks[i])
+            return dti_gguf_type_of((enum dti_gguf_blocks)i);
+    }
+    return dti_gguf_type_storing(format->id);
+}
+
+bool dti_gguf_stores(const struct dti_format *format, struct dti_layout *ret_layout)
+{
+    if (!type_written(format))
+        return false;
+    *ret_layout = dti_file_layout(format, DTI_PACKING_LOW, false);
+    return true;
+}
+
+/* What the key-values say of the types of all tensors together. They are taken over from a file
+ * with other types, and follow the new ones: general.file_type, where there is one, in place;
+ * general.quantization_version is added where tensors were encoded. */
+
+enum { QUANTIZATION_VERSION = 2 }; /* GGML_QNT_VERSION of ggml.h */
+static const char file_type_key[] = "general.file_type";
+static const char version_key[] = "general.quantization_version";
+
+/* enum llama_ftype of llama.h: by ggml's ids of types, one more than the number; 0: it has none.
+ * Where mixtures have numbers (S, M, L), the usual one, M: a file says what llama.cpp shows, and
+ * all are loaded alike. */
+static const unsigned char file_types[] = {
+    [0] = 1 + 0,   [1] = 1 + 1,   [2] = 1 + 2,   [3] = 1 + 3,   [6] = 1 + 8,   [7] = 1 + 9,
+    [8] = 1 + 7,   [10] = 1 + 10, [11] = 1 + 12, [12] = 1 + 15, [13] = 1 + 17, [14] = 1 + 18,
+    [16] = 1 + 19, [17] = 1 + 20, [18] = 1 + 23, [19] = 1 + 24, [20] = 1 + 25, [21] = 1 + 26,
+    [22] = 1 + 28, [23] = 1 + 30, [29] = 1 + 31, [30] = 1 + 32, [34] = 1 + 36, [35] = 1 + 37,
+    [39] = 1 + 38, [40] = 1 + 39, [41] = 1 + 40, [42] = 1 + 41,
+};
+enum { TYPES = sizeof file_types / sizeof *file_types };
+
+/* Bytes of tensors, by types. */
+struct census {
+    uint64_t bytes[TYPES];
+    bool blocks[TYPES];
+};
+
+static void count_tensor(struct census *census, const struct dti_gguf_type *type, uint64_t bytes)
+{
+    if (!type || type->id >= TYPES)
+        return;
+    census->blocks[type->id] = type->dtype == DTI_NONE;
+    if (census->bytes[type->id] <= UINT64_MAX - bytes) /* a file has less */
+        census->bytes[type->id] += bytes;
+}
+
+/* Of the blocks, or where there are none of the floats, those with most bytes; -1: no number. */
+static int find_file_type(const struct census *census)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < TYPES; i++) {
+        const bool more = census->bytes[i] > census->bytes[most];
+        if (census->bytes[i] > 0 && file_types[i] > 0 &&
+            (census->blocks[i] == census->blocks[most] ? more : census->blocks[i]))
+            most = i;
+    }
+    return census->bytes[most] > 0 ? file_types[most] - 1 : -1;
+}
+
+static int file_type_there(const struct dti_container *container)
+{
+    struct census census = {.bytes = {0}};
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        const struct dti_gguf_type *type = tensor->gguf;
+        if (!type && tensor->format)
+            type = dti_gguf_type_storing(tensor->format->id);
+        count_tensor(&census, type, tensor->bytes);
+    }
+    return find_file_type(&census);
+}
+
+static int file_type_written(const struct dti_new_tensor *tensors, size_t count)
+{
+    struct census census = {.bytes = {0}};
+    for (size_t i = 0; i < count; i++)
+        count_tensor(&census, type_written(tensors[i].format), tensors[i].bytes);
+    return find_file_type(&census);
+}
+
+/* Whether general.quantization_version is missing, and some tensors are encoded. */
+static bool adds_version(const struct dti_new_head *head)
+{
+    return head->encodes && !head->from->pairs.has_version && head->part.no == 0;
+}
+
+/* Sets general.file_type, which is `at` in the head's text, or 0: nowhere; once the tensors have
+ * their bytes: it stays what it is where the types do not ask for another one than those of the
+ * file that the key-values come from. */
+static void set_file_type(struct dti_new_head *head, size_t at,
+                          const struct dti_new_tensor *tensors, size_t count)
+{
+    const struct dti_pairs *const pairs = &head->from->pairs;
+    const int now = at > 0 ? file_type_written(tensors, count) : -1;
+    if (now < 0 || (uint32_t)now == pairs->file_type || now == file_type_there(head->from))
+        return;
+    dti_little_put((unsigned char *)head->text.data + at, sizeof pairs->file_type, (uint32_t)now);
+    head->changes[head->change_count++] = (struct dti_head_change){
+        .key = file_type_key, .from = pairs->file_type, .to = (uint32_t)now};
+}
+
+static void add_version(struct dti_new_head *head)
+{
+    if (!adds_version(head))
+        return;
+    put_key(&head->text, version_key, TYPE_UINT32);
+    put(&head->text, 4, QUANTIZATION_VERSION);
+    head->changes[head->change_count++] =
+        (struct dti_head_change){.key = version_key, .added = true, .to = QUANTIZATION_VERSION};
 }
 
 /* Fills bytes; false: they do not fit. */
@@ -47,7 +187,7 @@ static enum dti_status add_tensor(struct dti_buffer *text, struct dti_new_tensor
                                   uint64_t alignment, uint64_t *at, struct dti_error *reterr)
 {
     char name[DTI_QUOTE_SIZE];
-    const struct dti_gguf_type *const type = dti_gguf_type_written(tensor->format);
+    const struct dti_gguf_type *const type = type_written(tensor->format);
     dti_quote(name, tensor->name, tensor->name_length);
     if (!type)
         return dti_fail(reterr, DTI_WRONG_KIND, "tensor %s: gguf has no type for %s", name,
@@ -118,13 +258,6 @@ static enum dti_status add_pairs(struct dti_buffer *text, const struct dti_conta
     return DTI_OK;
 }
 
-static void put_key(struct dti_buffer *text, const char *key, unsigned type)
-{
-    put(text, 8, strlen(key));
-    dti_buffer_puts(text, key);
-    put(text, 4, type);
-}
-
 /* Of a part: which it is. Only the first has the others, but each has the alignment of its data. */
 static void add_split(struct dti_buffer *text, const struct dti_new_head *head)
 {
@@ -151,7 +284,7 @@ static uint64_t count_pairs(const struct dti_new_head *head)
         return count + (from->pairs.alignment != DTI_GGUF_ALIGNMENT);
     for (size_t i = 0; i < from->metadata_count; i++)
         count -= is_split_key(&from->metadata[i]);
-    return count + from->pairs.count + dti_gguf_adds_version(head);
+    return count + from->pairs.count + adds_version(head);
 }
 
 static enum dti_status check_source(const struct dti_container *from, struct dti_error *reterr)
@@ -222,15 +355,15 @@ enum dti_status dti_gguf_layout(struct dti_new_tensor *tensors, size_t count,
     if (ret_head->part.no == 0)
         status = add_pairs(text, from, &file_type_at, reterr);
     if (status == DTI_OK) {
-        dti_gguf_add_version(ret_head);
+        add_version(ret_head);
         add_split(text, ret_head);
     }
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         status = add_tensor(text, &tensors[i], from->pairs.alignment, &at, reterr);
     if (status == DTI_OK && !text->failed)
-        dti_gguf_set_file_type(ret_head, file_type_at,
-                               ret_head->part.count > 0 ? ret_head->part.tensors : tensors,
-                               ret_head->part.count > 0 ? ret_head->part.tensor_count : count);
+        set_file_type(ret_head, file_type_at,
+                      ret_head->part.count > 0 ? ret_head->part.tensors : tensors,
+                      ret_head->part.count > 0 ? ret_head->part.tensor_count : count);
     return status == DTI_OK
                ? finish(ret_head, tensors, count, from->pairs.alignment, at, ret_size, reterr)
                : status;

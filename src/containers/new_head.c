@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "containers/zip_sums.h"
+#include "containers/zip_write.h"
 
 void dti_new_head_init(struct dti_new_head *ret)
 {

@@ -101,7 +101,7 @@ bool dti_npy_describe(struct dti_npy_reading *reading, const char *text,
                       struct dti_tensor *ret);
 bool dti_npy_note_guess(const struct dti_npy_reading *reading); /* says so, if there is any */
 
-/* npy_fields.c: the tensors that an array is: *whole itself, or "whole.field" for each field that
+/* npy_read.c: the tensors that an array is: *whole itself, or "whole.field" for each field that
  * it has; as many as dti_npy_count() says. Their names are not compared. */
 static inline size_t dti_npy_count(const struct dti_npy_reading *reading)
 {

@@ -14,10 +14,155 @@
 #include <string.h>
 
 #include "containers/npy.h"
-#include "containers/npy_literal.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/utf8.h"
+
+/* Python's literals as far as headers need them. Nothing is evaluated. */
+
+struct npy_cursor {
+    const char *at, *end;
+    bool old; /* versions 1 and 2: Latin-1, and 10L is a number, as Python 2 wrote it */
+    const char *problem;
+};
+
+/* Keeps the first problem; always false. The others return false with a problem. */
+static bool fail(struct npy_cursor *cursor, const char *problem)
+{
+    if (!cursor->problem)
+        cursor->problem = problem;
+    return false;
+}
+
+static void skip_space(struct npy_cursor *cursor)
+{
+    while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\t' ||
+                                        *cursor->at == '\n' || *cursor->at == '\r'))
+        cursor->at++;
+}
+
+/* Takes c, and white space before it, if it is there. */
+static bool take(struct npy_cursor *cursor, char c)
+{
+    skip_space(cursor);
+    if (cursor->at == cursor->end || *cursor->at != c)
+        return false;
+    cursor->at++;
+    return true;
+}
+
+/* Whether any of these characters is next. */
+static bool next_is(struct npy_cursor *cursor, const char *any)
+{
+    skip_space(cursor);
+    return cursor->at < cursor->end && *cursor->at != '\0' && strchr(any, *cursor->at) != NULL;
+}
+
+/* The length of the escape at `at` (a backslash) and the character it stands for; 0 when it is
+ * none. */
+static size_t read_escape(const char *at, const char *end, uint32_t *ret_point)
+{
+    static const char named[] = "\\\\''\"\"a\ab\bf\fn\nr\rt\tv\v"; /* pairs: letter, character */
+    const size_t left = (size_t)(end - at);
+    const char letter = left >= 2 ? at[1] : '\0';
+    for (size_t i = 0; letter != '\0' && i + 1 < sizeof named; i += 2) {
+        if (named[i] == letter) {
+            *ret_point = (unsigned char)named[i + 1];
+            return 2;
+        }
+    }
+    const size_t digits = letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
+    if (digits == 0 || left < 2 + digits || !dti_ascii_hex(at + 2, digits, ret_point))
+        return 0;
+    return *ret_point <= 0x10FFFF ? 2 + digits : 0;
+}
+
+/* Such a text as UTF-8: its escapes decoded, and before version 3 from Latin-1. */
+static void put_text(const struct npy_cursor *cursor, struct dti_buffer *out, const char *text,
+                     size_t length)
+{
+    const char *at = text, *const end = text + length;
+    while (at < end) {
+        uint32_t point = (unsigned char)*at;
+        char piece[4];
+        if (*at == '\\') {
+            at += read_escape(at, end, &point);
+        } else {
+            at++;
+            if (point >= 0x80 && !cursor->old) {
+                dti_buffer_append(out, at - 1, 1);
+                continue;
+            }
+        }
+        dti_buffer_append(out, piece, dti_utf8_encode(point, piece));
+    }
+}
+
+/* A string in either kind of quotes; the text between them, unchanged. */
+static bool take_string(struct npy_cursor *cursor, const char **ret_text, size_t *ret_length)
+{
+    if (!next_is(cursor, "'\""))
+        return fail(cursor, "a string is missing");
+    const char quote = *cursor->at++;
+    const char *const text = cursor->at;
+    uint32_t point;
+    while (cursor->at < cursor->end && *cursor->at != quote) {
+        if ((unsigned char)*cursor->at < ' ')
+            return fail(cursor, "a string contains a control character");
+        const size_t size = *cursor->at == '\\' ? read_escape(cursor->at, cursor->end, &point) : 1;
+        if (size == 0)
+            return fail(cursor, "a string has an invalid escape");
+        cursor->at += size;
+    }
+    if (cursor->at == cursor->end)
+        return fail(cursor, "a string is not terminated");
+    *ret_text = text;
+    *ret_length = (size_t)(cursor->at - text);
+    cursor->at++;
+    return true;
+}
+
+/* A dimension: an index of numpy is a signed number of 64 bits. */
+static bool take_number(struct npy_cursor *cursor, uint64_t *ret)
+{
+    static const char bad[] = "a dimension is not a whole number from 0 to 9223372036854775807";
+    skip_space(cursor);
+    const char *const start = cursor->at;
+    uint64_t value = 0;
+    for (; cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9'; cursor->at++) {
+        if (!dti_mul_u64(value, 10, &value) ||
+            !dti_add_u64(value, (uint64_t)(*cursor->at - '0'), &value) || value > INT64_MAX)
+            return fail(cursor, bad);
+    }
+    if (cursor->at == start || (cursor->at - start > 1 && *start == '0'))
+        return fail(cursor, bad);
+    if (cursor->old && cursor->at < cursor->end && *cursor->at == 'L')
+        cursor->at++;
+    *ret = value;
+    return true;
+}
+
+/* A tuple of them; shape has room for DTI_NPY_RANK_MAX. */
+static bool take_tuple(struct npy_cursor *cursor, uint64_t *shape, unsigned *ret_rank)
+{
+    unsigned rank = 0;
+    if (!take(cursor, '('))
+        return fail(cursor, "'shape' is not a tuple");
+    while (!take(cursor, ')')) {
+        if (rank == DTI_NPY_RANK_MAX)
+            return fail(cursor, "there are more than 64 dimensions");
+        if (!take_number(cursor, &shape[rank]))
+            return false;
+        rank++;
+        const bool comma = take(cursor, ',');
+        if (!comma && (rank == 1 || !next_is(cursor, ")")))
+            return fail(cursor, "a comma is missing in a tuple");
+    }
+    *ret_rank = rank;
+    return true;
+}
+
+/* The grammar. */
 
 enum {
     DEPTH_MAX = 32,             /* of nested types */
@@ -25,23 +170,22 @@ enum {
 };
 
 /* The opening of a field and its name, with a title or without. */
-static bool take_field_name(struct dti_npy_cursor *cursor, const char **ret, size_t *ret_length)
+static bool take_field_name(struct npy_cursor *cursor, const char **ret, size_t *ret_length)
 {
     const char *text;
     size_t length;
-    if (!dti_npy_take(cursor, '('))
-        return dti_npy_fail(cursor, "a field is not a tuple");
-    if (dti_npy_take(cursor, '(')) {
-        if (!dti_npy_take_string(cursor, &text, &length) || !dti_npy_take(cursor, ',') ||
-            !dti_npy_take_string(cursor, &text, &length) || !dti_npy_take(cursor, ')'))
-            return dti_npy_fail(cursor,
-                                "the name of a field is neither a string nor a pair of strings");
-    } else if (!dti_npy_take_string(cursor, &text, &length)) {
+    if (!take(cursor, '('))
+        return fail(cursor, "a field is not a tuple");
+    if (take(cursor, '(')) {
+        if (!take_string(cursor, &text, &length) || !take(cursor, ',') ||
+            !take_string(cursor, &text, &length) || !take(cursor, ')'))
+            return fail(cursor, "the name of a field is neither a string nor a pair of strings");
+    } else if (!take_string(cursor, &text, &length)) {
         return false;
     }
     *ret = text;
     *ret_length = length;
-    return dti_npy_take(cursor, ',') || dti_npy_fail(cursor, "a field has no type");
+    return take(cursor, ',') || fail(cursor, "a field has no type");
 }
 
 /* A list of fields, or an array of another type, that has been begun. */
@@ -59,7 +203,7 @@ struct nested {
     struct dti_npy_fields *fields;
 };
 
-static bool begin_field(struct dti_npy_cursor *cursor, struct nested *nested)
+static bool begin_field(struct npy_cursor *cursor, struct nested *nested)
 {
     struct descr_level *const level = &nested->levels[nested->depth - 1];
     level->first = nested->fields->count;
@@ -67,7 +211,7 @@ static bool begin_field(struct dti_npy_cursor *cursor, struct nested *nested)
 }
 
 /* Appends "a.b", of the fields that have been begun; *ret_last: the innermost of them, or NULL. */
-static void put_path(const struct dti_npy_cursor *cursor, const struct nested *nested,
+static void put_path(const struct npy_cursor *cursor, const struct nested *nested,
                      struct dti_buffer *names, const struct descr_level **ret_last)
 {
     *ret_last = NULL;
@@ -76,7 +220,7 @@ static void put_path(const struct dti_npy_cursor *cursor, const struct nested *n
         if (!level->list)
             continue;
         dti_buffer_puts(names, *ret_last ? "." : "");
-        dti_npy_put_text(cursor, names, level->name, level->name_length);
+        put_text(cursor, names, level->name, level->name_length);
         *ret_last = level;
     }
 }
@@ -102,7 +246,7 @@ static bool is_void(const char *descr)
 }
 
 /* A field of a type that is not structured. Once there is a problem, no more are kept. */
-static void add_field(const struct dti_npy_cursor *cursor, const struct nested *nested,
+static void add_field(const struct npy_cursor *cursor, const struct nested *nested,
                       const char *descr, size_t length)
 {
     struct dti_npy_fields *const fields = nested->fields;
@@ -129,14 +273,13 @@ static void add_field(const struct dti_npy_cursor *cursor, const struct nested *
 }
 
 /* What has been begun is an array of that shape, of items of *bytes. */
-static bool take_extent(struct dti_npy_cursor *cursor, const struct nested *nested, uint64_t *bytes)
+static bool take_extent(struct npy_cursor *cursor, const struct nested *nested, uint64_t *bytes)
 {
     struct dti_npy_fields *const fields = nested->fields;
     const struct descr_level *const level = &nested->levels[nested->depth - 1];
     uint64_t shape[DTI_NPY_RANK_MAX];
     unsigned rank = 1;
-    if (!(dti_npy_next_is(cursor, "(") ? dti_npy_take_tuple(cursor, shape, &rank)
-                                       : dti_npy_take_number(cursor, shape)))
+    if (!(next_is(cursor, "(") ? take_tuple(cursor, shape, &rank) : take_number(cursor, shape)))
         return false;
     if (level->list && level->name_length == 0 && rank > 0)
         fields->count = level->first; /* padding, too */
@@ -151,20 +294,20 @@ static bool take_extent(struct dti_npy_cursor *cursor, const struct nested *nest
             field->strides[field->rank++] = *bytes;
         }
         if (!dti_mul_u64(*bytes, shape[i], bytes) || *bytes > ITEM_BYTES_MAX)
-            return dti_npy_fail(cursor, "an item takes more than 2147483647 bytes");
+            return fail(cursor, "an item takes more than 2147483647 bytes");
     }
     return true;
 }
 
-static bool take_simple(struct dti_npy_cursor *cursor, struct nested *nested, uint64_t *ret_bytes)
+static bool take_simple(struct npy_cursor *cursor, struct nested *nested, uint64_t *ret_bytes)
 {
     const char *text;
     size_t length;
     struct dti_npy_type type;
-    if (!dti_npy_take_string(cursor, &text, &length))
+    if (!take_string(cursor, &text, &length))
         return false;
     if (!dti_npy_type(text, length, &type))
-        return dti_npy_fail(cursor, "the type of a field is not a numpy type");
+        return fail(cursor, "the type of a field is not a numpy type");
     nested->objects |= type.sort == DTI_NPY_OBJECT;
     add_field(cursor, nested, text, length);
     *ret_bytes = type.item_bytes;
@@ -172,16 +315,16 @@ static bool take_simple(struct dti_npy_cursor *cursor, struct nested *nested, ui
 }
 
 /* Goes down to a type that is complete: a string, or a list without fields. */
-static bool descend(struct dti_npy_cursor *cursor, struct nested *nested, uint64_t *ret_bytes)
+static bool descend(struct npy_cursor *cursor, struct nested *nested, uint64_t *ret_bytes)
 {
     for (;;) {
-        const bool list = dti_npy_next_is(cursor, "[");
-        if (!list && !dti_npy_next_is(cursor, "("))
+        const bool list = next_is(cursor, "[");
+        if (!list && !next_is(cursor, "("))
             return take_simple(cursor, nested, ret_bytes);
         if (nested->depth == DEPTH_MAX)
-            return dti_npy_fail(cursor, "types are nested more than 32 deep");
+            return fail(cursor, "types are nested more than 32 deep");
         cursor->at++;
-        if (list && dti_npy_take(cursor, ']')) {
+        if (list && take(cursor, ']')) {
             *ret_bytes = 0;
             return true;
         }
@@ -194,39 +337,39 @@ static bool descend(struct dti_npy_cursor *cursor, struct nested *nested, uint64
 
 /* Ends the innermost level with a type of *bytes, which becomes that of the whole level; or begins
  * its next field, and *ret_more is true. */
-static bool ascend(struct dti_npy_cursor *cursor, struct nested *nested, uint64_t *bytes,
+static bool ascend(struct npy_cursor *cursor, struct nested *nested, uint64_t *bytes,
                    bool *ret_more)
 {
     struct dti_npy_fields *const fields = nested->fields;
     struct descr_level *const level = &nested->levels[nested->depth - 1];
     *ret_more = false;
-    if (dti_npy_take(cursor, ',')) {
+    if (take(cursor, ',')) {
         if (!take_extent(cursor, nested, bytes))
             return false;
     } else if (!level->list) {
-        return dti_npy_fail(cursor, "an array type has no dimensions");
+        return fail(cursor, "an array type has no dimensions");
     }
-    if (!dti_npy_take(cursor, ')'))
-        return dti_npy_fail(cursor, "a bracket is missing");
+    if (!take(cursor, ')'))
+        return fail(cursor, "a bracket is missing");
     if (level->list) {
         for (size_t at = level->first; at < fields->count; at++)
             fields->list[at].offset += level->bytes;
         level->bytes += *bytes; /* at most 2^31 each, of at most a million fields */
-        const bool comma = dti_npy_take(cursor, ',');
-        if (!dti_npy_take(cursor, ']')) {
+        const bool comma = take(cursor, ',');
+        if (!take(cursor, ']')) {
             *ret_more = true;
             return comma ? begin_field(cursor, nested)
-                         : dti_npy_fail(cursor, "a comma is missing in a list");
+                         : fail(cursor, "a comma is missing in a list");
         }
         *bytes = level->bytes;
     }
     if (*bytes > ITEM_BYTES_MAX)
-        return dti_npy_fail(cursor, "an item takes more than 2147483647 bytes");
+        return fail(cursor, "an item takes more than 2147483647 bytes");
     nested->depth--;
     return true;
 }
 
-static bool take_structured(struct dti_npy_cursor *cursor, struct dti_npy_dictionary *ret,
+static bool take_structured(struct npy_cursor *cursor, struct dti_npy_dictionary *ret,
                             struct dti_npy_fields *ret_fields)
 {
     struct nested nested = {.fields = ret_fields};
@@ -246,12 +389,12 @@ static bool take_structured(struct dti_npy_cursor *cursor, struct dti_npy_dictio
     return true;
 }
 
-static bool take_descr(struct dti_npy_cursor *cursor, struct dti_npy_dictionary *ret,
+static bool take_descr(struct npy_cursor *cursor, struct dti_npy_dictionary *ret,
                        struct dti_npy_fields *ret_fields)
 {
-    ret->structured = dti_npy_next_is(cursor, "[(");
+    ret->structured = next_is(cursor, "[(");
     if (!ret->structured)
-        return dti_npy_take_string(cursor, &ret->descr, &ret->descr_length);
+        return take_string(cursor, &ret->descr, &ret->descr_length);
     ret->descr = cursor->at;
     if (!take_structured(cursor, ret, ret_fields))
         return false;
@@ -259,13 +402,13 @@ static bool take_descr(struct dti_npy_cursor *cursor, struct dti_npy_dictionary 
     return true;
 }
 
-static bool take_bool(struct dti_npy_cursor *cursor, bool *ret)
+static bool take_bool(struct npy_cursor *cursor, bool *ret)
 {
-    dti_npy_skip_space(cursor);
+    skip_space(cursor);
     const size_t left = (size_t)(cursor->end - cursor->at);
     const bool is_true = left >= 4 && memcmp(cursor->at, "True", 4) == 0;
     if (!is_true && !(left >= 5 && memcmp(cursor->at, "False", 5) == 0))
-        return dti_npy_fail(cursor, "'fortran_order' is neither True nor False");
+        return fail(cursor, "'fortran_order' is neither True nor False");
     cursor->at += is_true ? 4 : 5;
     *ret = is_true;
     return true;
@@ -280,54 +423,53 @@ static const struct {
     [KEY_SHAPE] = {.name = "shape", .missing = "the key 'shape' is missing"},
 };
 
-static bool take_member(struct dti_npy_cursor *cursor, unsigned *seen,
-                        struct dti_npy_dictionary *ret, struct dti_npy_fields *ret_fields)
+static bool take_member(struct npy_cursor *cursor, unsigned *seen, struct dti_npy_dictionary *ret,
+                        struct dti_npy_fields *ret_fields)
 {
     const char *name;
     size_t length;
     unsigned key = 0;
-    if (!dti_npy_take_string(cursor, &name, &length))
+    if (!take_string(cursor, &name, &length))
         return false;
     while (key < KEYS && !dti_text_is(name, length, keys[key].name))
         key++;
     if (key == KEYS)
-        return dti_npy_fail(cursor, "a key is not descr, fortran_order or shape");
+        return fail(cursor, "a key is not descr, fortran_order or shape");
     if (*seen >> key & 1)
-        return dti_npy_fail(cursor, "a key occurs twice");
+        return fail(cursor, "a key occurs twice");
     *seen |= 1u << key;
-    if (!dti_npy_take(cursor, ':'))
-        return dti_npy_fail(cursor, "a colon is missing after a key");
+    if (!take(cursor, ':'))
+        return fail(cursor, "a colon is missing after a key");
     return key == KEY_DESCR     ? take_descr(cursor, ret, ret_fields)
            : key == KEY_FORTRAN ? take_bool(cursor, &ret->fortran)
-                                : dti_npy_take_tuple(cursor, ret->shape, &ret->rank);
+                                : take_tuple(cursor, ret->shape, &ret->rank);
 }
 
-static bool take_dictionary(struct dti_npy_cursor *cursor, struct dti_npy_dictionary *ret,
+static bool take_dictionary(struct npy_cursor *cursor, struct dti_npy_dictionary *ret,
                             struct dti_npy_fields *ret_fields)
 {
     unsigned seen = 0;
     if (cursor->at == cursor->end || *cursor->at != '{')
-        return dti_npy_fail(cursor, "it does not begin with '{'");
+        return fail(cursor, "it does not begin with '{'");
     cursor->at++;
-    while (!dti_npy_take(cursor, '}')) {
+    while (!take(cursor, '}')) {
         if (!take_member(cursor, &seen, ret, ret_fields))
             return false;
-        if (!dti_npy_take(cursor, ',') && !dti_npy_next_is(cursor, "}"))
-            return dti_npy_fail(cursor, "a comma is missing");
+        if (!take(cursor, ',') && !next_is(cursor, "}"))
+            return fail(cursor, "a comma is missing");
     }
     for (unsigned key = 0; key < KEYS; key++) {
         if (!(seen >> key & 1))
-            return dti_npy_fail(cursor, keys[key].missing);
+            return fail(cursor, keys[key].missing);
     }
-    dti_npy_skip_space(cursor);
-    return cursor->at == cursor->end ||
-           dti_npy_fail(cursor, "unexpected text after the dictionary");
+    skip_space(cursor);
+    return cursor->at == cursor->end || fail(cursor, "unexpected text after the dictionary");
 }
 
 const char *dti_npy_parse(const char *text, size_t length, unsigned major,
                           struct dti_npy_dictionary *ret, struct dti_npy_fields *ret_fields)
 {
-    struct dti_npy_cursor cursor = {.at = text, .end = text + length, .old = major < 3};
+    struct npy_cursor cursor = {.at = text, .end = text + length, .old = major < 3};
     struct dti_npy_dictionary dictionary = {.rank = 0};
     if (major >= 3 && !dti_utf8_valid(text, length))
         return "it is not UTF-8";

@@ -44,15 +44,6 @@ enum dti_status dti_npz_verify(struct dti_container *container,
                                struct dti_error *reterr);
 void dti_npz_free(struct dti_container *container);
 
-/* npz_watch.c: another view of the archive's file, whose reader gets DTI_BAD_INPUT when it has read
- * all data of a stored array and the CRC is not that of the directory: in whatever pieces and
- * threads, whatever is read twice. Where there are no data, it is reported here. */
-enum dti_status dti_npz_watch(struct dti_npz *npz, struct dti_npz_array *array,
-                              const struct dti_input *input, const struct dti_input **ret,
-                              struct dti_error *reterr);
-bool dti_npz_watch_is_whole(struct dti_npz_watch *watch); /* all was read, and was right */
-void dti_npz_watch_free(struct dti_npz_watch *watch);     /* NULL is fine */
-
 /* npz_write.c: dti_container_layout() for this kind. Fails, besides as that of npy does, for names
  * that no member can have, or that numpy could not tell apart. */
 enum dti_status dti_npz_layout(struct dti_new_tensor *tensors, size_t count,

@@ -13,7 +13,7 @@ enum {
     DTI_ONNX_TEXT_MAX = 4096,     /* bytes of a name that is read, and of a location */
     DTI_ONNX_VALUE_MAX = 1 << 20, /* bytes of a metadata value that are kept */
     DTI_ONNX_PATHS_MAX = 1 << 24, /* bytes of all names that are made of paths */
-    DTI_ONNX_NODES_MAX = 1 << 18, /* nodes of onnx_nodes.c that are looked at */
+    DTI_ONNX_NODES_MAX = 1 << 18, /* nodes of onnx_read.c that are looked at */
 };
 
 enum dti_onnx_message {
@@ -48,7 +48,7 @@ struct dti_onnx_scope {
     const char *texts[DTI_ONNX_TEXTS]; /* NULL: absent */
 };
 
-/* A node's inputs and integers, by places in the tables of onnx_nodes.c. */
+/* A node's inputs and integers, by places in the tables of onnx_read.c. */
 enum { DTI_ONNX_INPUTS = 5, DTI_ONNX_INTEGERS = 7 };
 struct dti_onnx_arguments {
     struct dti_onnx_text inputs[DTI_ONNX_INPUTS];
@@ -104,7 +104,7 @@ struct dti_onnx {
     struct dti_input scratch;        /* decoded values, one tensor behind the other */
 };
 
-/* A node that makes numbers of codes, and an input of a graph: onnx_nodes.c. */
+/* A node that makes numbers of codes, and an input of a graph: onnx_read.c. */
 struct dti_onnx_name {
     const char *text; /* NULL: absent, or longer than any tensor's */
     size_t length;
@@ -147,9 +147,6 @@ struct dti_onnx_reading {
     bool has_graph;
 };
 
-/* onnx_walk.c: reads the whole file. */
-bool dti_onnx_walk(struct dti_onnx_reading *reading);
-
 /* onnx_reading.c: a copy of a text, cut at `most` bytes: NULL: failed. */
 char *dti_onnx_text(struct dti_onnx_reading *reading, struct dti_onnx_text text, size_t most,
                     size_t *ret_length);
@@ -165,12 +162,6 @@ bool dti_onnx_refuse(struct dti_onnx_reading *reading, const struct dti_tensor *
 bool dti_onnx_tensor(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
 bool dti_onnx_sparse(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
 
-/* onnx_nodes.c: a message that has begun gets its graph; attributes, nodes and inputs of graphs
- * that have ended are kept if they may matter. */
-bool dti_onnx_graph(struct dti_onnx_reading *reading, struct dti_onnx_frame *frame, size_t outer);
-bool dti_onnx_attribute(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
-bool dti_onnx_node(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
-bool dti_onnx_input(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
 /* onnx_weights.c: the tensors that nodes make numbers of get their weights, once all tensors are in
  * their order. */
 bool dti_onnx_find_weights(struct dti_onnx_reading *reading);

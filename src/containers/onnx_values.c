@@ -14,29 +14,6 @@
 enum { FLOAT_DATA = 4, INT32_DATA = 5, INT64_DATA = 7, DOUBLE_DATA = 10, UINT64_DATA = 11 };
 enum { PIECE = 64 * 1024 };
 
-/* The rows of dtype_names.def that are of ONNX. */
-#define ROW_COMMON(id, spelling, number)
-#define ROW_TORCH(id, spelling, number)
-#define ROW_NUMPY(id, spelling, number)
-#define ROW_NPY(id, spelling, number)
-#define ROW_ML_DTYPES(id, spelling, number)
-#define ROW_XLA(id, spelling, number)
-#define ROW_MLIR(id, spelling, number)
-#define ROW_SAFETENSORS(id, spelling, number)
-#define ROW_GGUF(id, spelling, number)
-#define ROW_CUDA(id, spelling, number)
-#define ROW_TRITON(id, spelling, number)
-#define ROW_ONNX(id, spelling, number) {DTI_##id, number, spelling},
-static const struct {
-    enum dti_dtype dtype;
-    unsigned id;
-    const char *name;
-} names[] = {
-#define NAME(id, system, spelling, number) ROW_##system(id, spelling, number)
-#include "dtinfo/dtype_names.def"
-#undef NAME
-};
-
 static const struct dti_onnx_type types[DTI_DTYPE_COUNT] = {
 #define ONNX_TYPE(row, in, width, each, packed) \
     [DTI_##row] = {.field = in, .bits = width, .numbers = each, .elements = packed},
@@ -46,14 +23,15 @@ static const struct dti_onnx_type types[DTI_DTYPE_COUNT] = {
 
 bool dti_onnx_type(uint64_t id, struct dti_onnx_type *ret)
 {
-    size_t row = 0;
-    while (row < sizeof names / sizeof *names && names[row].id != id)
-        row++;
-    if (row == sizeof names / sizeof *names || types[names[row].dtype].field == 0)
+    size_t at = 0;
+    while (at < dti_dtype_name_count && (dti_dtype_names[at].system != DTI_SYSTEM_ONNX ||
+                                         (uint64_t)dti_dtype_names[at].number != id))
+        at++;
+    if (at == dti_dtype_name_count || types[dti_dtype_names[at].dtype].field == 0)
         return false;
-    *ret = types[names[row].dtype];
-    ret->name = names[row].name;
-    ret->format = dti_format_get(names[row].dtype);
+    *ret = types[dti_dtype_names[at].dtype];
+    ret->name = dti_dtype_names[at].name;
+    ret->format = dti_format_get(dti_dtype_names[at].dtype);
     return true;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machine that reads a pickle: a stack, marks in it, and a memo. An opcode is a row of
- * pickle_opcodes.def: how its operand is stored, and the function that works on the stack. */
+ * The machine that reads or follows a pickle: a stack, marks in it, and a memo. An opcode is a row
+ * of pickle_opcodes.def: how its operand is stored, what it does to the stack, and the function
+ * that reads it. */
 #ifndef DTINFO_PICKLE_PARTS_H
 #define DTINFO_PICKLE_PARTS_H
 
@@ -35,7 +36,7 @@ enum dti_pickle_operand {
     DTI_OPERAND_LINE,
     DTI_OPERAND_LINES, /* two lines */
 };
-/* What an opcode does to the stack of pickle_scan.c. */
+/* What an opcode does to the stack. */
 enum dti_pickle_effect {
     DTI_SCAN_UNKNOWN,
     DTI_SCAN_NOTHING,
@@ -74,7 +75,8 @@ enum dti_pickle_effect {
 
 struct dti_pickle_machine {
     struct dti_opening *opening;
-    struct dti_pickle *pickle;
+    struct dti_pickle *pickle; /* NULL: it is followed, and not read */
+    struct dti_pool *pool;     /* of the stack, the marks and the memo */
     unsigned char *buffer;
     size_t begin, used; /* of the buffer: what is still to be taken */
     uint64_t start, at; /* in the file: of the pickle, and of the next byte */
@@ -82,7 +84,8 @@ struct dti_pickle_machine {
     uint64_t end;
     uint64_t opcode_at, bytes_at; /* likewise, of the operand's bytes */
     uint32_t opcodes;
-    uint32_t *stack, *marks, *memo;
+    uint64_t *stack, *memo;
+    uint32_t *marks;
     size_t stack_count, mark_count, memo_count;
     size_t memo_used; /* of those: what MEMOIZE counts */
     size_t stack_capacity, mark_capacity, memo_capacity;
@@ -91,7 +94,9 @@ struct dti_pickle_machine {
     uint64_t number;            /* or how many bytes there are */
     const unsigned char *bytes; /* NULL: too many to be kept; of two lines "module.name" */
     size_t module_length;       /* of that */
-    bool stopped;
+    bool stopped;               /* by STOP */
+    bool refused;               /* Python would have failed */
+    bool over;                  /* it cannot go on: a bound was met, or memory ran out */
 };
 
 struct dti_pickle_opcode {
@@ -100,38 +105,47 @@ struct dti_pickle_opcode {
     bool (*run)(struct dti_pickle_machine *machine);
     enum dti_pickle_effect scan;
 };
-extern const struct dti_pickle_opcode dti_pickle_opcodes[256];
+extern const struct dti_pickle_opcode dti_pickle_opcodes[256]; /* pickle_read.c */
 
-/* pickle_operand.c: begins at `start` of the opening's file; the buffer is to be freed. Takes the
+/* pickle_machine.c: begins at `start` of the opening's file; the buffer is to be freed. Takes the
  * next opcode with its operand. */
 bool dti_pickle_start(struct dti_pickle_machine *machine, uint64_t start, uint64_t end);
 bool dti_pickle_fetch(struct dti_pickle_machine *machine);
 
+/* Refuses an opcode, if it is the first one; returns false. */
 bool dti_pickle_refuse(struct dti_pickle_machine *machine, const char *text);
-
-/* pickle_values.c: new values; false: memory ran out. */
+/* Grows a list in the machine's pool; false: memory ran out. */
 bool dti_pickle_grow(struct dti_pickle_machine *machine, void *list, size_t count, size_t more,
                      size_t *capacity, size_t size);
+
+/* The stack. False: refused, or over. */
+bool dti_pickle_push(struct dti_pickle_machine *machine, uint64_t value);
+/* Takes the uppermost values, which stay where they are until the next push: so many, or those
+ * above the last mark and the mark. */
+bool dti_pickle_drop(struct dti_pickle_machine *machine, size_t count, const uint64_t **ret);
+bool dti_pickle_drop_marked(struct dti_pickle_machine *machine, const uint64_t **ret,
+                            size_t *ret_count);
+/* 0, refused: there is none. */
+uint64_t dti_pickle_pop(struct dti_pickle_machine *machine);
+uint64_t dti_pickle_top(struct dti_pickle_machine *machine);
+/* Puts the uppermost value into the memo; pushes one from there, or 0, refused. */
+void dti_pickle_put(struct dti_pickle_machine *machine, uint64_t index);
+void dti_pickle_get(struct dti_pickle_machine *machine, uint64_t index);
+/* What an opcode of that effect does, if it moves values and neither makes nor uses any; false: it
+ * is another one. */
+bool dti_pickle_move(struct dti_pickle_machine *machine, enum dti_pickle_effect effect);
+
+/* pickle_values.c: new values; false: memory ran out. */
 bool dti_pickle_new(struct dti_pickle_machine *machine, struct dti_pickle_node node, uint32_t *ret);
 bool dti_pickle_new_text(struct dti_pickle_machine *machine, enum dti_pickle_type type,
                          const char *text, size_t length, uint32_t *ret);
 bool dti_pickle_new_int(struct dti_pickle_machine *machine, int64_t number, uint32_t *ret);
-bool dti_pickle_new_tuple(struct dti_pickle_machine *machine, const uint32_t *items, size_t count,
+bool dti_pickle_new_tuple(struct dti_pickle_machine *machine, const uint64_t *items, size_t count,
                           uint32_t *ret);
-bool dti_pickle_append(struct dti_pickle_machine *machine, uint32_t list, const uint32_t *items,
+bool dti_pickle_append(struct dti_pickle_machine *machine, uint32_t list, const uint64_t *items,
                        size_t count);
 bool dti_pickle_new_global(struct dti_pickle_machine *machine, const char *text, size_t length,
                            uint32_t *ret);
 enum dti_pickle_makes dti_pickle_makes(const struct dti_pickle *pickle, uint32_t global);
-
-/* pickle_call.c: what a call makes. */
-bool dti_pickle_call(struct dti_pickle_machine *machine, uint32_t callee, uint32_t arguments,
-                     uint32_t *ret);
-
-/* pickle_operations.c: what opcodes do. */
-#define OPCODE(byte, name, operand, operation, scan) \
-    bool dti_pickle_do_##operation(struct dti_pickle_machine *machine);
-#include "containers/pickle_opcodes.def"
-#undef OPCODE
 
 #endif

@@ -31,17 +31,6 @@ static const struct {
 enum { GLOBALS = sizeof globals / sizeof *globals };
 _Static_assert(GLOBALS <= UINT8_MAX, "a row does not fit in a node");
 
-bool dti_pickle_grow(struct dti_pickle_machine *machine, void *list, size_t count, size_t more,
-                     size_t *capacity, size_t size)
-{
-    struct dti_opening *const opening = machine->opening;
-    struct dti_pool *const pool = opening->pool;
-    opening->pool = &machine->pickle->pool;
-    const bool good = dti_opening_grow(opening, list, count, more, capacity, size);
-    opening->pool = pool;
-    return good;
-}
-
 bool dti_pickle_new(struct dti_pickle_machine *machine, struct dti_pickle_node node, uint32_t *ret)
 {
     struct dti_pickle *const pickle = machine->pickle;
@@ -87,19 +76,18 @@ bool dti_pickle_new_int(struct dti_pickle_machine *machine, int64_t number, uint
 }
 
 /* Appends to the array of items; items do not lie in it. */
-static bool add_items(struct dti_pickle_machine *machine, const uint32_t *items, size_t count)
+static bool add_items(struct dti_pickle_machine *machine, const uint64_t *items, size_t count)
 {
     struct dti_pickle *const pickle = machine->pickle;
     if (!dti_pickle_grow(machine, &pickle->items, pickle->item_count, count, &pickle->item_capacity,
-                         sizeof *items))
+                         sizeof *pickle->items))
         return false;
-    if (count > 0)
-        memcpy(pickle->items + pickle->item_count, items, count * sizeof *items);
-    pickle->item_count += count;
+    for (size_t i = 0; i < count; i++)
+        pickle->items[pickle->item_count++] = (uint32_t)items[i];
     return true;
 }
 
-bool dti_pickle_new_tuple(struct dti_pickle_machine *machine, const uint32_t *items, size_t count,
+bool dti_pickle_new_tuple(struct dti_pickle_machine *machine, const uint64_t *items, size_t count,
                           uint32_t *ret)
 {
     const size_t first = machine->pickle->item_count;
@@ -112,7 +100,7 @@ bool dti_pickle_new_tuple(struct dti_pickle_machine *machine, const uint32_t *it
 }
 
 /* The last segment grows when nothing follows it. */
-bool dti_pickle_append(struct dti_pickle_machine *machine, uint32_t list, const uint32_t *items,
+bool dti_pickle_append(struct dti_pickle_machine *machine, uint32_t list, const uint64_t *items,
                        size_t count)
 {
     struct dti_pickle *const pickle = machine->pickle;
@@ -125,7 +113,7 @@ bool dti_pickle_append(struct dti_pickle_machine *machine, uint32_t list, const 
             return false;
         pickle->items[last] += (uint32_t)count;
     } else {
-        const uint32_t head[SEGMENT_HEAD] = {(uint32_t)count, 0};
+        const uint64_t head[SEGMENT_HEAD] = {count, 0};
         const uint32_t segment = (uint32_t)pickle->item_count;
         if (!add_items(machine, head, SEGMENT_HEAD) || !add_items(machine, items, count))
             return false;

@@ -26,15 +26,6 @@ bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned c
 bool dti_safetensors_parse(struct dti_opening *opening, const char *header, size_t length,
                            uint64_t file_size, unsigned file_index);
 
-/* Reads the JSON into the container. The tensors are half done: offset and bytes are data_offsets,
- * elements is their place in the header; layout and file are missing. */
-bool dti_safetensors_header_read(struct dti_opening *opening, const char *text, size_t length);
-/* Refuses tensors and metadata, those of a header from these on, whose names or data_offsets
- * collide or whose shapes do not fit. Brings the tensors into the order of their data, and fills
- * elements. */
-bool dti_safetensors_header_check(struct dti_opening *opening, size_t first_tensor,
-                                  size_t first_metadata);
-
 /* The name of a dtype in a header and the dtype of a name (exact spelling); NULL when there is
  * none. */
 const char *dti_safetensors_name(const struct dti_format *format);

@@ -70,41 +70,12 @@ struct dti_torch_reading {
     const char *other_name, *shared_name; /* the first of them, quoted */
 };
 
-/* What is known about a tensor on the way. */
-struct dti_torch_making {
-    struct dti_torch_reading *reading;
-    struct dti_subject subject;
-    struct dti_torch_found found;
-    uint64_t strides[DTI_TORCH_RANK_MAX];
-    uint64_t item; /* bytes of an element; 0: not known */
-    bool big_endian;
-};
-
-/* torch_storage.c: false on failure; what is there but has no numbers is listed with a reason. */
-bool dti_torch_refuse(const struct dti_torch_making *making, const char *text);
-void dti_torch_cannot(struct dti_torch_making *making, const char *why);
-/* Numbers that are not negative, as many as there are; to ret, which has room for all. */
-bool dti_torch_read_sizes(const struct dti_torch_making *making, uint32_t value, uint64_t *ret,
-                          unsigned *ret_count);
-/* The shape and the number of elements, from a tuple. */
-bool dti_torch_set_shape(struct dti_torch_making *making, uint32_t value);
-/* Where the elements are: the last must be in the storage. Then their order. */
-bool dti_torch_check_place(struct dti_torch_making *making, const struct dti_torch_storage *storage,
-                           uint64_t offset);
-bool dti_torch_set_layout(struct dti_torch_making *making);
-/* torch_array.c: the array that a CALL makes. */
-bool dti_torch_make_array(struct dti_torch_making *making, uint32_t call);
-
-/* torch_zip.c, torch_legacy.c: read the pickle and find the storages. */
+/* torch_zip.c: reads the pickle and finds the storages. */
 bool dti_torch_open_zip(struct dti_torch_reading *reading);
 /* Finds the bytes of a member, which are those of the archive. */
 bool dti_torch_locate(struct dti_opening *opening, struct dti_zip *zip, size_t index);
 /* Whether members have sums: torch.serialization.set_crc32_options(False) writes zeros. */
 bool dti_torch_has_sums(const struct dti_zip *zip);
-bool dti_torch_open_legacy(struct dti_torch_reading *reading);
-
-/* torch_walk.c: finds the tensors in the values of the pickle. */
-bool dti_torch_walk(struct dti_torch_reading *reading);
 
 /* torch_tensor.c: adds the tensor that a CALL makes. The name is copied. */
 bool dti_torch_tensor(struct dti_torch_reading *reading, uint32_t call, const char *name,

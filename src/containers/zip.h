@@ -51,15 +51,9 @@ const char *dti_zip_label(char buffer[DTI_ZIP_LABEL_SIZE], const struct dti_inpu
 enum dti_status dti_zip_check_crc(const char *label, const struct dti_zip_member *member,
                                   uint32_t crc, struct dti_error *reterr);
 
-/* zip_end.c: what the end records say: where the directory begins, its bytes, its members, and
- * where those records begin. It is within the file, and has room for that many members. */
 enum {
     DTI_ZIP_ENTRY_SIZE = 46,           /* of a member in the directory, without its names */
     DTI_ZIP_DIRECTORY_MAX = 100000000, /* bytes; a million members of ordinary names */
 };
-struct dti_zip_end {
-    uint64_t directory, size, count, limit;
-};
-bool dti_zip_find_end(struct dti_opening *opening, struct dti_zip_end *ret);
 
 #endif

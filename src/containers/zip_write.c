@@ -5,12 +5,108 @@
  * numpy.savez(): the first day that the format can name. */
 #include "containers/zip_write.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "containers/crc32.h"
-#include "containers/zip_sums.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/little_endian.h"
+
+/* The CRCs of members: taken from what is written, in any order and from any thread. The sums of
+ * pieces can be combined in any order, so that nothing is read again. */
+
+/* A member: a head of its own, whose CRC is known, and data that follow it. */
+struct zip_sum {
+    uint64_t begin, end; /* of the data in the file */
+    uint32_t head;       /* the CRC of what precedes the data */
+    size_t local, entry; /* where its CRC goes in the text: in its header, in the directory */
+    uint32_t data;       /* what the data that were written add */
+    uint64_t bytes;      /* of them */
+};
+
+struct dti_zip_sums {
+    struct dti_output_watch watch; /* first: a pointer to it is one to the whole */
+    pthread_mutex_t lock;
+    size_t count;
+    struct zip_sum list[];
+};
+
+/* The first member whose data end after `offset`; the count: there is none. */
+static size_t find(const struct dti_zip_sums *sums, uint64_t offset)
+{
+    size_t low = 0, high = sums->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (sums->list[middle].end <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void take(struct dti_output_watch *watch, const void *bytes, size_t size, uint64_t offset)
+{
+    struct dti_zip_sums *const sums = (struct dti_zip_sums *)watch;
+    const uint64_t end = offset + size;
+    for (size_t i = find(sums, offset); i < sums->count && sums->list[i].begin < end; i++) {
+        struct zip_sum *const sum = &sums->list[i];
+        const uint64_t from = sum->begin > offset ? sum->begin : offset,
+                       to = sum->end < end ? sum->end : end;
+        const char *const part = (const char *)bytes + (from - offset);
+        const uint32_t adds =
+            dti_crc32_part(dti_crc32(0, part, (size_t)(to - from)), sum->end - to);
+        pthread_mutex_lock(&sums->lock);
+        sum->data ^= adds;
+        sum->bytes += to - from;
+        pthread_mutex_unlock(&sums->lock);
+    }
+}
+
+/* For `count` members, all zero, to be filled in the order of their places; NULL: memory ran out.
+ */
+static struct dti_zip_sums *new_sums(size_t count)
+{
+    struct dti_zip_sums *sums = NULL;
+    if (count < (SIZE_MAX - sizeof *sums) / sizeof *sums->list)
+        sums = calloc(1, sizeof *sums + count * sizeof *sums->list);
+    if (!sums)
+        return NULL;
+    sums->watch.take = take;
+    sums->count = count;
+    pthread_mutex_init(&sums->lock, NULL);
+    return sums;
+}
+
+void dti_zip_sums_free(struct dti_zip_sums *sums)
+{
+    if (sums)
+        pthread_mutex_destroy(&sums->lock);
+    free(sums);
+}
+
+struct dti_output_watch *dti_zip_sums_watch(struct dti_zip_sums *sums)
+{
+    return &sums->watch;
+}
+
+enum dti_status dti_zip_sums_put(const struct dti_zip_sums *sums, struct dti_buffer *text,
+                                 struct dti_error *reterr)
+{
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct zip_sum *const sum = &sums->list[i];
+        const uint64_t bytes = sum->end - sum->begin;
+        if (sum->bytes != bytes)
+            return dti_fail(reterr, DTI_BUG, "member %zu has %llu bytes, but %llu were written", i,
+                            (unsigned long long)bytes, (unsigned long long)sum->bytes);
+        const uint32_t crc = dti_crc32_part(sum->head, bytes) ^ sum->data;
+        dti_little_put((unsigned char *)text->data + sum->local, 4, crc);
+        dti_little_put((unsigned char *)text->data + sum->entry, 4, crc);
+    }
+    return DTI_OK;
+}
+
+/* The records. */
 
 enum {
     LOCAL_MARK = 0x04034b50,
@@ -154,7 +250,7 @@ enum dti_status dti_zip_begin(struct dti_zip_writing *ret, struct dti_new_head *
 {
     *ret = (struct dti_zip_writing){.head = head};
     head->pieces = calloc(count + 1, sizeof *head->pieces);
-    head->sums = dti_zip_sums_new(count);
+    head->sums = new_sums(count);
     head->count = count + 1;
     ret->members = calloc(count + 1, sizeof *ret->members);
     return head->pieces && head->sums && ret->members ? DTI_OK : dti_no_memory(reterr);
@@ -181,7 +277,7 @@ enum dti_status dti_zip_add(struct dti_zip_writing *file, const char *name, size
 {
     struct dti_buffer *const text = &file->head->text;
     struct dti_zip_member *const member = &file->members[file->count];
-    struct dti_zip_sum *const sum = dti_zip_sums_of(file->head->sums, file->count);
+    struct zip_sum *const sum = &file->head->sums->list[file->count];
     struct dti_head_piece *const piece = &file->head->pieces[file->count++];
     const size_t before = text->length;
     *member = (struct dti_zip_member){
@@ -210,7 +306,7 @@ enum dti_status dti_zip_finish(const struct dti_zip_writing *file, uint64_t *ret
     struct dti_buffer *const text = &file->head->text;
     const size_t before = text->length;
     for (size_t i = 0; i < file->count; i++)
-        dti_zip_sums_of(file->head->sums, i)->entry = put_entry(text, &file->members[i]);
+        file->head->sums->list[i].entry = put_entry(text, &file->members[i]);
     const size_t size = text->length - before;
     if (size > DTI_ZIP_DIRECTORY_MAX)
         return dti_fail(reterr, DTI_BAD_INPUT,

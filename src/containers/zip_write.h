@@ -8,6 +8,7 @@
 #include "containers/zip.h"
 #include "dtinfo/buffer.h"
 #include "dtinfo/new_head.h"
+#include "dtinfo/output.h"
 
 /* Of the data in the file, as torch.save() has it: numpy's own are where they happen to be. */
 enum { DTI_ZIP_ALIGNMENT = 64 };
@@ -32,5 +33,15 @@ enum dti_status dti_zip_add(struct dti_zip_writing *file, const char *name, size
 /* The directory. *ret_size: of the file. */
 enum dti_status dti_zip_finish(const struct dti_zip_writing *file, uint64_t *ret_size,
                                struct dti_error *reterr);
+
+/* The CRCs of the members of a head, which go into the text at the end. */
+void dti_zip_sums_free(struct dti_zip_sums *sums); /* NULL is fine */
+
+/* Adds what is written into the data of the members. */
+struct dti_output_watch *dti_zip_sums_watch(struct dti_zip_sums *sums);
+/* Puts the CRCs where they belong in the text. Fails with DTI_BUG unless all data were written, and
+ * once. */
+enum dti_status dti_zip_sums_put(const struct dti_zip_sums *sums, struct dti_buffer *text,
+                                 struct dti_error *reterr);
 
 #endif

@@ -33,7 +33,7 @@ struct dti_part_sum {
     char *path; /* of the record */
 };
 
-/* The sums of what is written in any order, as in zip_sums.c. */
+/* The sums of what is written in any order, as in zip_write.c. */
 static void take(struct dti_output_watch *watch, const void *bytes, size_t size, uint64_t offset)
 {
     struct dti_part_sum *const sum = (struct dti_part_sum *)watch;

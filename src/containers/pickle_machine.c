@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes the opcodes of a pickle and their operands from the file. Lengths are checked against what
- * is left of the file before anything is taken. */
+ * The machine of pickles. It takes opcodes and their operands from the file, where lengths are
+ * checked against what is left before anything is taken, and has the stack, the marks and the memo.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +10,13 @@
 #include "containers/pickle_parts.h"
 #include "dtinfo/little_endian.h"
 
-enum { BUFFER = 2 * DTI_PICKLE_TEXT_MAX };
+enum {
+    BUFFER = 2 * DTI_PICKLE_TEXT_MAX,
+    MEMO_MAX = 1 << 22, /* of a pickle that is followed */
+};
+static const uint64_t missing = UINT64_MAX; /* in the memo */
 
-bool dti_pickle_refuse(struct dti_pickle_machine *machine, const char *text)
+static bool refuse(const struct dti_pickle_machine *machine, const char *text)
 {
     return dti_opening_refuse(machine->opening, ": damaged: %s at byte %" PRIu64 " of its pickle",
                               text, machine->opcode_at - machine->start);
@@ -46,7 +51,7 @@ static void skip(struct dti_pickle_machine *machine, uint64_t size)
 
 static bool refuse_end(struct dti_pickle_machine *machine)
 {
-    return dti_pickle_refuse(machine, "it ends in the middle of an opcode");
+    return refuse(machine, "it ends in the middle of an opcode");
 }
 
 /* size <= BUFFER; valid until the next call. */
@@ -126,7 +131,7 @@ static bool take_lines(struct dti_pickle_machine *machine)
     unsigned char *const end =
         line ? memchr(line + 1, '\n', most - (size_t)(line + 1 - text)) : NULL;
     if (!end)
-        return dti_pickle_refuse(machine, "a global without an end, or too long,");
+        return refuse(machine, "a global without an end, or too long,");
     *line = '.';
     machine->module_length = (size_t)(line - text);
     machine->bytes = text;
@@ -182,7 +187,7 @@ bool dti_pickle_fetch(struct dti_pickle_machine *machine)
     const unsigned char *byte = NULL;
     machine->opcode_at = machine->at;
     if (left(machine) == 0)
-        return dti_pickle_refuse(machine, "it ends without STOP");
+        return refuse(machine, "it ends without STOP");
     if (++machine->opcodes > DTI_PICKLE_OPCODES_MAX)
         return dti_opening_refuse(machine->opening, ": its pickle has more than %d opcodes",
                                   (int)DTI_PICKLE_OPCODES_MAX);
@@ -190,4 +195,156 @@ bool dti_pickle_fetch(struct dti_pickle_machine *machine)
         return false;
     machine->code = *byte;
     return take_operand(machine, dti_pickle_opcodes[machine->code].operand);
+}
+
+bool dti_pickle_refuse(struct dti_pickle_machine *machine, const char *text)
+{
+    if (!machine->refused)
+        (void)refuse(machine, text);
+    machine->refused = true;
+    return false;
+}
+
+/* The same of a bound. */
+static bool end(struct dti_pickle_machine *machine, const char *text)
+{
+    machine->over = true;
+    return dti_pickle_refuse(machine, text);
+}
+
+bool dti_pickle_grow(struct dti_pickle_machine *machine, void *list, size_t count, size_t more,
+                     size_t *capacity, size_t size)
+{
+    struct dti_opening *const opening = machine->opening;
+    struct dti_pool *const pool = opening->pool;
+    opening->pool = machine->pool;
+    const bool good = dti_opening_grow(opening, list, count, more, capacity, size);
+    opening->pool = pool;
+    machine->over |= !good;
+    return good;
+}
+
+bool dti_pickle_push(struct dti_pickle_machine *machine, uint64_t value)
+{
+    if (machine->stack_count >= DTI_PICKLE_STACK_MAX)
+        return end(machine, "a stack of too many values");
+    if (!dti_pickle_grow(machine, &machine->stack, machine->stack_count, 1,
+                         &machine->stack_capacity, sizeof value))
+        return false;
+    machine->stack[machine->stack_count++] = value;
+    return true;
+}
+
+/* How many values there are above the last mark. */
+static size_t above(const struct dti_pickle_machine *machine)
+{
+    const size_t marks = machine->mark_count;
+    return machine->stack_count - (marks > 0 ? machine->marks[marks - 1] : 0);
+}
+
+bool dti_pickle_drop(struct dti_pickle_machine *machine, size_t count, const uint64_t **ret)
+{
+    const size_t there = above(machine);
+    machine->stack_count -= count < there ? count : there;
+    *ret = machine->stack + machine->stack_count;
+    return count <= there || dti_pickle_refuse(machine, "an opcode that finds too few values");
+}
+
+bool dti_pickle_drop_marked(struct dti_pickle_machine *machine, const uint64_t **ret,
+                            size_t *ret_count)
+{
+    if (machine->mark_count == 0)
+        return dti_pickle_refuse(machine, "an opcode that finds no mark");
+    *ret_count = above(machine);
+    (void)dti_pickle_drop(machine, *ret_count, ret);
+    machine->mark_count--;
+    return true;
+}
+
+uint64_t dti_pickle_pop(struct dti_pickle_machine *machine)
+{
+    const uint64_t *values;
+    return dti_pickle_drop(machine, 1, &values) ? *values : 0;
+}
+
+uint64_t dti_pickle_top(struct dti_pickle_machine *machine)
+{
+    const uint64_t value = dti_pickle_pop(machine);
+    (void)dti_pickle_push(machine, value);
+    return value;
+}
+
+static void mark(struct dti_pickle_machine *machine)
+{
+    if (machine->mark_count >= DTI_PICKLE_STACK_MAX)
+        (void)end(machine, "a stack of too many marks");
+    else if (dti_pickle_grow(machine, &machine->marks, machine->mark_count, 1,
+                             &machine->mark_capacity, sizeof *machine->marks))
+        machine->marks[machine->mark_count++] = (uint32_t)machine->stack_count;
+}
+
+/* Python counts what it memoizes, so an index is no higher than the number of opcodes: memory that
+ * is taken for it is proportional to the file. */
+void dti_pickle_put(struct dti_pickle_machine *machine, uint64_t index)
+{
+    const uint64_t value = dti_pickle_top(machine);
+    if (index >= (machine->pickle ? machine->opcodes : MEMO_MAX)) {
+        (void)end(machine, "a memo that is too large");
+        return;
+    }
+    if (index >= machine->memo_count) {
+        const size_t more = (size_t)index + 1 - machine->memo_count;
+        if (!dti_pickle_grow(machine, &machine->memo, machine->memo_count, more,
+                             &machine->memo_capacity, sizeof value))
+            return;
+        for (size_t i = machine->memo_count; i <= index; i++)
+            machine->memo[i] = missing;
+        machine->memo_count += more;
+    }
+    machine->memo_used += machine->memo[index] == missing;
+    machine->memo[index] = value;
+}
+
+void dti_pickle_get(struct dti_pickle_machine *machine, uint64_t index)
+{
+    const bool there = index < machine->memo_count && machine->memo[index] != missing;
+    if (!there)
+        (void)dti_pickle_refuse(machine, "a memo that is not there");
+    (void)dti_pickle_push(machine, there ? machine->memo[index] : 0);
+}
+
+bool dti_pickle_move(struct dti_pickle_machine *machine, enum dti_pickle_effect effect)
+{
+    const uint64_t *values;
+    size_t count;
+    switch (effect) {
+    case DTI_SCAN_NOTHING:
+        return true;
+    case DTI_SCAN_MARK:
+        mark(machine);
+        return true;
+    case DTI_SCAN_POP:
+        if (above(machine) == 0 && machine->mark_count > 0)
+            machine->mark_count--;
+        else
+            (void)dti_pickle_pop(machine);
+        return true;
+    case DTI_SCAN_POP_MARK:
+        (void)dti_pickle_drop_marked(machine, &values, &count);
+        return true;
+    case DTI_SCAN_DUP:
+        (void)dti_pickle_push(machine, dti_pickle_top(machine));
+        return true;
+    case DTI_SCAN_PUT:
+        dti_pickle_put(machine, machine->number);
+        return true;
+    case DTI_SCAN_MEMOIZE:
+        dti_pickle_put(machine, machine->memo_used);
+        return true;
+    case DTI_SCAN_GET:
+        dti_pickle_get(machine, machine->number);
+        return true;
+    default:
+        return false;
+    }
 }
