@@ -133,14 +133,11 @@ enum dti_status dti_check_run(const struct dti_check_request *request, const cha
                               struct dti_check_report *ret, struct dti_error *reterr);
 void dti_check_report_free(struct dti_check_report *report);
 /* Its parts. check_run.c: adds a failure; DTI_NO_MEMORY. check_names.c: an assertion on dtypes or
- * shapes of the tensors of the list. check_values.c: assertions that need the
- * data, over the tensors of the list. */
+ * shapes of the tensors of the list. */
 enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr);
 enum dti_status dti_check_names(struct dti_check_report *report, size_t at, const size_t *tensors,
                                 size_t count, struct dti_error *reterr);
-enum dti_status dti_check_values(struct dti_check_report *report, const size_t *tensors,
-                                 size_t count, struct dti_error *reterr);
 /* Whether a note of the reader is a failure of DTI_CHECK_VALID; adds those that are. */
 bool dti_check_is_beside(const struct dti_note *note);
 enum dti_status dti_check_beside(struct dti_check_report *report, size_t at,
@@ -149,9 +146,6 @@ enum dti_status dti_check_beside(struct dti_check_report *report, size_t at,
  * dti_pickle_scan() does. */
 enum dti_status dti_check_pickles(struct dti_check_report *report, size_t at,
                                   struct dti_error *reterr);
-/* check_lint.c: DTI_CHECK_QUANTIZED, before and after those. */
-enum dti_status dti_check_lint_begin(struct dti_check_report *report, struct dti_error *reterr);
-enum dti_status dti_check_lint_end(struct dti_check_report *report, struct dti_error *reterr);
 
 enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable);
 

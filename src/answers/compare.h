@@ -85,9 +85,6 @@ enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *
 enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *reterr);
 void dti_compare_free(struct dti_compare *compare);
 
-/* Sums up the results: how many of each outcome, of each way, and the outcome of all. */
-void dti_compare_count(struct dti_compare *compare);
-
 /* The tensor that names a result; the reason for a result. */
 const struct dti_tensor *dti_compare_tensor(const struct dti_compare *compare,
                                             const struct dti_compare_result *result);

@@ -13,8 +13,4 @@ typedef struct {
     unsigned long long total, free, used;
 } nvmlMemory_t;
 
-/* Fills in what is unknown in the facts of `count` devices, which are found by their PCI ids, and
- * the version of the driver. Without the library nothing changes. May hang, as the driver. */
-void dti_nvml_ask(struct dti_gpu_facts *gpus, size_t count, char driver_version[32]);
-
 #endif

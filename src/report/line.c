@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Text for people: styles, and lines with tab stops. Blanks are written only when something follows
- * them, so no line ends in blanks. */
+ * them, so no line ends in blanks.
+ *
+ * Continues lines that are too wide for the page. A line consists of pieces separated by two or
+ * more blanks, "max abs error 0.05   SQNR 47.71 dB": a piece moves to the next line as a whole, and
+ * wraps at single blanks only if it is wider than a line. A word that is wider is a name of tensors
+ * or files, which loses its middle as in tables; or a number, which stays whole. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "dtinfo/buffer.h"
 #include "dtinfo/escape.h"
+#include "dtinfo/table.h"
 #include "dtinfo/utf8.h"
 #include "report/table_parts.h"
 
@@ -146,4 +152,161 @@ void dti_line_end(struct dti_line *line)
 {
     write_bytes(line, "\n", 1);
     line->column = line->owed = 0;
+}
+
+enum {
+    GAP = 3,      /* blanks between independent pieces */
+    SHORTEST = 12 /* columns of what is left of a name */
+};
+
+/* Columns of a text that may hold styles. */
+static size_t columns_of(const char *text, size_t length)
+{
+    size_t columns = 0, from = 0, at = 0;
+    while (at < length) {
+        if (text[at] != '\x1b') {
+            at++;
+            continue;
+        }
+        columns += dti_utf8_columns(text + from, at - from);
+        const char *const end = memchr(text + at, 'm', length - at);
+        at = from = end ? (size_t)(end - text) + 1 : length;
+    }
+    return columns + dti_utf8_columns(text + from, at - from);
+}
+
+static size_t blanks_at(const char *text, size_t at, size_t length)
+{
+    size_t count = 0;
+    while (at + count < length && text[at + count] == ' ')
+        count++;
+    return count;
+}
+
+/* The end of a piece: the first gap of a given number of blanks, or the end of the line. */
+static size_t end_of(const char *text, size_t at, size_t length, size_t gap)
+{
+    while (at < length) {
+        const size_t blanks = blanks_at(text, at, length);
+        if (blanks >= gap)
+            break;
+        at += blanks > 0 ? blanks : 1;
+    }
+    return at;
+}
+
+/* Where lines go on: behind the label of this one, "  also called         float16, half", which
+ * fills up its column; else a bit further in. */
+static size_t hanging(const char *text, size_t indent, size_t length, size_t width)
+{
+    const size_t end = end_of(text, indent, length, 2);
+    const size_t gap = blanks_at(text, end, length);
+    const size_t column = columns_of(text, end) + gap;
+    if (end < length && gap != GAP && column <= width / 3)
+        return column;
+    return indent + 2 <= width / 2 ? indent + 2 : 0;
+}
+
+struct fitted {
+    FILE *out;
+    size_t width, hang, column;
+};
+
+/* Digits of any base, with the signs that are among them. Styles are no text. */
+static bool is_number(const char *text, size_t length)
+{
+    static const char digits[] = "0123456789abcdefABCDEFxXpP+-.,:;()[]%";
+    for (size_t at = 0; at < length; at++) {
+        const char *const end = text[at] == '\x1b' ? memchr(text + at, 'm', length - at) : NULL;
+        if (end)
+            at = (size_t)(end - text);
+        else if (!memchr(digits, text[at], sizeof digits - 1))
+            return false;
+    }
+    return true;
+}
+
+/* Both ends of a word, with dots between them, and all its styles. */
+static void put_shortened(FILE *out, const char *text, size_t length, size_t columns, size_t width)
+{
+    static const char dots[] = "...";
+    const size_t kept = width - (sizeof dots - 1), tail = kept / 2;
+    size_t seen = 0; /* columns before the character */
+    bool dotted = false;
+    for (size_t at = 0, next; at < length; at = next) {
+        next = at + 1;
+        if (text[at] == '\x1b') {
+            const char *const end = memchr(text + at, 'm', length - at);
+            next = end ? (size_t)(end - text) + 1 : length;
+            (void)fwrite(text + at, 1, next - at, out);
+            continue;
+        }
+        while (next < length && ((unsigned char)text[next] & 0xC0) == 0x80)
+            next++;
+        const size_t after = seen + dti_utf8_columns(text + at, next - at);
+        if (after <= kept - tail || seen >= columns - tail)
+            (void)fwrite(text + at, 1, next - at, out);
+        else if (!dotted)
+            (void)fputs(dots, out);
+        dotted = dotted || after > kept - tail;
+        seen = after;
+    }
+}
+
+/* Puts a piece after a number of blanks, or on the next line if it is too wide. */
+static void put(struct fitted *line, size_t blanks, const char *text, size_t length)
+{
+    const size_t columns = columns_of(text, length);
+    if (line->column > line->hang && line->column + blanks + columns > line->width) {
+        putc('\n', line->out);
+        line->column = 0;
+        blanks = line->hang;
+    }
+    dti_put_blanks(line->out, blanks);
+    line->column += blanks;
+    const size_t room = line->column < line->width ? line->width - line->column : 0;
+    const bool shorter = columns > room && room >= SHORTEST && !is_number(text, length);
+    if (shorter)
+        put_shortened(line->out, text, length, columns, room);
+    else
+        (void)fwrite(text, 1, length, line->out);
+    line->column += shorter ? room : columns;
+}
+
+static void put_line(FILE *out, const char *text, size_t length, size_t width)
+{
+    const size_t indent = blanks_at(text, 0, length);
+    struct fitted line = {out, width, hanging(text, indent, length, width), 0};
+    for (size_t at = 0; at < length;) {
+        size_t blanks = blanks_at(text, at, length);
+        at += blanks;
+        const size_t end = end_of(text, at, length, 2);
+        if (line.hang + columns_of(text + at, end - at) <= width) {
+            put(&line, blanks, text + at, end - at);
+            at = end;
+        }
+        while (at < end) {
+            const size_t word = end_of(text, at, end, 1);
+            put(&line, blanks, text + at, word - at);
+            at = word + 1 < end ? word + 1 : end;
+            blanks = 1;
+        }
+    }
+}
+
+bool dti_fit_lines(FILE *out, const char *text, size_t length, size_t width)
+{
+    while (length > 0) {
+        const char *const newline = memchr(text, '\n', length);
+        const size_t line = newline ? (size_t)(newline - text) : length;
+        if (width == 0 || columns_of(text, line) <= width)
+            (void)fwrite(text, 1, line, out);
+        else
+            put_line(out, text, line, width);
+        if (newline)
+            putc('\n', out);
+        text += line + (newline != NULL);
+        length -= line + (newline != NULL);
+    }
+    return !ferror(out);
 }

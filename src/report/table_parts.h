@@ -37,15 +37,11 @@ struct dti_table {
 };
 
 /* A cell that is there. */
-struct dti_table_cell dti_table_cell_at(const struct dti_table *table, size_t index);
 static inline const char *dti_table_text(const struct dti_table *table,
                                          const struct dti_table_cell *cell)
 {
     return table->text.data + cell->start;
 }
-
-/* Decides which columns are shown, their order and widths. */
-void dti_table_lay_out(struct dti_table *table, size_t indent);
 
 static inline enum dti_style dti_part_style(unsigned part)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Parts of the reports on rewritten files: where the report goes, its head, kinds of tensors,
- * tables of them. */
+ * tables of them.
+ *
+ * Kinds of tensors: see tensor_kinds.h. */
 #include <string.h>
 
 #include "answers/tensors.h"
@@ -9,6 +11,54 @@
 #include "cli/shared/loss_human.h"
 #include "cli/shared/rewrite_job.h"
 #include "cli/shared/tensor_cells.h"
+#include "cli/shared/tensor_kinds.h"
+
+static bool is_same(const struct dti_tensor_kind *a, const struct dti_tensor_kind *b)
+{
+    return a->first == b->first && a->axis == b->axis && !a->to == !b->to &&
+           (!a->to || strcmp(a->to, b->to) == 0) && strcmp(a->from, b->from) == 0 &&
+           strcmp(a->words, b->words) == 0;
+}
+
+static void kinds_add(struct dti_tensor_kinds *kinds, const struct dti_tensor_kind *kind)
+{
+    size_t at = 0;
+    while (at < kinds->count && !is_same(&kinds->list[at], kind))
+        at++;
+    at -= at == DTI_KINDS_MAX;
+    struct dti_tensor_kind *const sum = &kinds->list[at];
+    if (at < kinds->count) {
+        sum->count += kind->count;
+        sum->input += kind->input;
+        sum->output += kind->output;
+    } else {
+        *sum = *kind;
+        kinds->count++;
+    }
+}
+
+/* "fp32 -> bf16  12 tensors  8.00 MiB -> 4.00 MiB  as it is" */
+static enum dti_status kinds_write(const struct dti_tensor_kinds *kinds, FILE *out, bool colour,
+                                   struct dti_error *reterr)
+{
+    if (kinds->count == 0)
+        return DTI_OK;
+    struct dti_table *const table = dti_table_new(4);
+    for (size_t i = 0; i < 2 * kinds->count; i++) {
+        const struct dti_tensor_kind *const kind = &kinds->list[i % kinds->count];
+        char cell[DTI_PLURAL_SIZE], from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
+        if (kind->first != (i < kinds->count))
+            continue;
+        dti_table_print(table, DTI_STYLE_PLAIN, kind->to ? "%s -> %s" : "%s", kind->from, kind->to);
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_plural_words(cell, kind->count, "tensor"));
+        dti_table_print(table, DTI_STYLE_PLAIN, kind->same_bytes ? "%s" : "%s -> %s",
+                        dti_human_bytes(from, kind->input), dti_human_bytes(to, kind->output));
+        dti_table_cell(table, DTI_STYLE_DIM, kind->words);
+    }
+    const bool written = dti_table_write(table, out, colour, 2);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_no_memory(reterr);
+}
 
 bool dti_rewrite_aside(const struct dti_rewrite_job *job)
 {
@@ -158,9 +208,9 @@ static enum dti_status put_kinds(const struct dti_rewrite_job *job, const struct
                                        .output = tensor->bytes};
         (void)snprintf(kind.words, sizeof kind.words, "%s", job->command->kept[tensor->fate]);
         if (!page->kind || page->kind(job, i, &kind))
-            dti_kinds_add(&kinds, &kind);
+            kinds_add(&kinds, &kind);
     }
-    return dti_kinds_write(&kinds, line->out, line->colour, reterr);
+    return kinds_write(&kinds, line->out, line->colour, reterr);
 }
 
 enum dti_status dti_rewrite_human(struct dti_rewrite_job *job, struct dti_error *reterr)

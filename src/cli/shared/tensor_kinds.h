@@ -25,10 +25,5 @@ struct dti_tensor_kinds {
     size_t count;
     struct dti_tensor_kind list[DTI_KINDS_MAX];
 };
-void dti_kinds_add(struct dti_tensor_kinds *kinds, const struct dti_tensor_kind *kind);
-
-/* "fp32 -> bf16  12 tensors  8.00 MiB -> 4.00 MiB  as it is" */
-enum dti_status dti_kinds_write(const struct dti_tensor_kinds *kinds, FILE *out, bool colour,
-                                struct dti_error *reterr);
 
 #endif

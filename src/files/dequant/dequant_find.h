@@ -107,9 +107,6 @@ struct dti_stored_state {
     uint64_t shape[DTI_QUANT_RANK_MAX], elements;
     float offset;
 };
-/* dequant_state_text.c: fails with DTI_BAD_INPUT. */
-enum dti_status dti_dequant_read_state(const struct dti_dequant_group *group,
-                                       struct dti_stored_state *ret, struct dti_error *reterr);
 
 /* dequant_match.c: fills all of *ret. */
 enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
@@ -169,19 +166,6 @@ const char *dti_dequant_scheme_name(const struct dti_dequant_scheme *scheme);
 enum { DTI_DEQUANT_SHAPE_TEXT = 160 };
 const char *dti_dequant_shape_words(const struct dti_tensor *tensor,
                                     char buffer[DTI_DEQUANT_SHAPE_TEXT]);
-/* Why none is. */
-enum dti_status dti_dequant_refuse_doubt(const struct dti_dequant_group *group,
-                                         const struct dti_dequant_doubt *doubt,
-                                         struct dti_error *reterr);
-enum dti_status dti_dequant_refuse_two(const struct dti_dequant_group *group, const char *one,
-                                       const char *other, struct dti_error *reterr);
-/* What is said and what there is, where the one does not fit the other. */
-enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
-                                         const struct dti_dequant_knowledge *known,
-                                         struct dti_error *reterr);
-/* dtypes: whether some row has those of the parts; shape: whether there is a part that gives it. */
-enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group, bool dtypes,
-                                          bool shape, struct dti_error *reterr);
 
 /* dequant_shape.c: from the shapes of codes and scales to rows and maps. shape: of the numbers, of
  * the codes' rank; stored: the same with all padding. Looks at ret->how.bits, row_bytes and

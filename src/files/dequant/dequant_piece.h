@@ -89,10 +89,6 @@ static inline uint64_t dti_dequant_row(const struct dti_dequant_tensor *tensor, 
     return tensor->codes.offset + stored * tensor->row_bytes;
 }
 
-/* dequant_blocks.c: a segment of a row of blocks; *segment is used up. */
-enum dti_status dti_dequant_blocks(const struct dti_dequant_tensor *tensor,
-                                   struct dti_dequant_segment *segment,
-                                   struct dti_dequant_scratch *scratch, struct dti_error *reterr);
 /* dequant_gguf.c: of the one row of a tensor of GGUF. */
 enum dti_status dti_dequant_gguf_read(const struct dti_dequant_tensor *tensor,
                                       const struct dti_dequant_segment *segment,
@@ -130,8 +126,5 @@ void dti_lanes_pack(unsigned char *words, const unsigned char *codes, size_t n);
 enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                                   struct dti_dequant_scratch *scratch,
                                   const unsigned char **ret_codes, struct dti_error *reterr);
-/* Its kernel. */
-void dti_dequant_init_blocks(struct dti_dequant_method *ret,
-                             const struct dti_dequant_tensor *tensor);
 
 #endif

@@ -1,12 +1,232 @@
 /* SPDX-License-Identifier: MIT
  *
  * Flattened tensors, bitsandbytes': the state says what shape, dtype and blocks they had, and the
- * other parts must fit it. */
+ * other parts must fit it.
+ *
+ * Reads the JSON of a state: few members, each of which must be there and be what bitsandbytes
+ * writes. It is untrusted. */
+#include <math.h>
 #include <string.h>
 
 #include "dtinfo/checked.h"
+#include "dtinfo/json_read.h"
+#include "dtinfo/number.h"
 #include "files/dequant/dequant_find.h"
 #include "files/stored/quant_state.h"
+
+enum {
+    STATE_MAX = 4096, /* bytes; bitsandbytes writes fewer than 300 */
+    BLOCK_LEAST = 32,
+    BLOCK_MOST = 4096, /* those that bitsandbytes allows are powers of two */
+};
+
+enum member { TYPE, BLOCK, DTYPE, SHAPE, NESTED_BLOCK, NESTED_DTYPE, NESTED_OFFSET, MEMBERS };
+static const char *const member_names[MEMBERS] = {
+    [TYPE] = "quant_type",
+    [BLOCK] = "blocksize",
+    [DTYPE] = "dtype",
+    [SHAPE] = "shape",
+    [NESTED_BLOCK] = "nested_blocksize",
+    [NESTED_DTYPE] = "nested_dtype",
+    [NESTED_OFFSET] = "nested_offset",
+};
+
+/* A state on its way. */
+struct state_reading {
+    const struct dti_dequant_group *group;
+    struct dti_json_reader json;
+    struct dti_stored_state *state;
+};
+
+static enum dti_status fail_json(const struct state_reading *reading, struct dti_error *reterr)
+{
+    if (reading->json.string.failed)
+        return dti_no_memory(reterr);
+    return dti_dequant_refuse(&reading->group->part[DTI_PART_STATE], reterr, DTI_REMEDY_KEEP,
+                              "it is not JSON: %s at byte %zu", reading->json.problem,
+                              (size_t)(reading->json.at - reading->json.start));
+}
+
+static enum dti_status next(struct state_reading *reading, enum dti_json_token *ret,
+                            struct dti_error *reterr)
+{
+    return dti_json_next(&reading->json, ret) ? DTI_OK : fail_json(reading, reterr);
+}
+
+static enum dti_status fail_member(const struct state_reading *reading, enum member member,
+                                   const char *wanted, struct dti_error *reterr)
+{
+    return dti_dequant_refuse(&reading->group->part[DTI_PART_STATE], reterr, DTI_REMEDY_KEEP,
+                              "its \"%s\" is not %s", member_names[member], wanted);
+}
+
+/* The name of the row's dtype, and dtypes that bitsandbytes dequantizes to. */
+static bool is_word(const struct state_reading *reading, enum member member)
+{
+    static const enum dti_dtype dtypes[] = {DTI_FP32, DTI_FP16, DTI_BF16};
+    if (member == TYPE)
+        return dti_json_string_is(&reading->json,
+                                  dti_quant_state_name(reading->group->stated)->word);
+    for (size_t i = 0; i < (member == DTYPE ? sizeof dtypes / sizeof *dtypes : 1); i++) {
+        const struct dti_format *const format = dti_format_get(dtypes[i]);
+        if (!dti_json_string_is(&reading->json, dti_quant_state_dtype(format)))
+            continue;
+        reading->state->number = member == DTYPE ? format : reading->state->number;
+        return true;
+    }
+    return false;
+}
+
+/* Bounded, so that no product of dimensions overflows unseen. */
+static enum dti_status read_shape(struct state_reading *reading, struct dti_error *reterr)
+{
+    struct dti_stored_state *const state = reading->state;
+    enum dti_json_token token;
+    state->rank = 0;
+    state->elements = 1;
+    for (;;) {
+        const enum dti_status status = next(reading, &token, reterr);
+        if (status != DTI_OK || token == DTI_JSON_ARRAY_END)
+            return status;
+        uint64_t length;
+        if (token != DTI_JSON_NUMBER || state->rank == DTI_QUANT_RANK_MAX ||
+            !dti_json_u64(&reading->json, &length) || length > UINT64_C(1) << 60 ||
+            !dti_mul_u64(state->elements, length, &state->elements) ||
+            state->elements > UINT64_C(1) << 60)
+            return fail_member(reading, SHAPE, "a list of at most 16 lengths of a tensor", reterr);
+        state->shape[state->rank++] = length;
+    }
+}
+
+/* As Python: a double, which becomes fp32. */
+static bool read_offset(struct state_reading *reading)
+{
+    const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    struct dti_value value;
+    struct dti_outcome outcome;
+    if (dti_value_parse(&value, reading->json.token, reading->json.token_length, NULL) != DTI_OK)
+        return false;
+    dti_encode(dti_format_get(DTI_FP64), &value, &nearest, 0, &outcome);
+    dti_decode(dti_format_get(DTI_FP64), outcome.code, &value);
+    dti_encode(dti_format_get(DTI_FP32), &value, &nearest, 0, &outcome);
+    const uint32_t code = (uint32_t)outcome.code;
+    memcpy(&reading->state->offset, &code, sizeof code);
+    return isfinite(reading->state->offset);
+}
+
+static enum dti_status read_block(struct state_reading *reading, enum member member, bool number,
+                                  uint64_t *ret, struct dti_error *reterr)
+{
+    if (number && dti_json_u64(&reading->json, ret) && *ret >= BLOCK_LEAST && *ret <= BLOCK_MOST &&
+        (*ret & (*ret - 1)) == 0)
+        return DTI_OK;
+    return fail_member(reading, member, "a power of two from 32 to 4096", reterr);
+}
+
+static enum dti_status read_member(struct state_reading *reading, enum member member,
+                                   struct dti_error *reterr)
+{
+    struct dti_stored_state *const state = reading->state;
+    enum dti_json_token token;
+    const enum dti_status status = next(reading, &token, reterr);
+    const bool number = token == DTI_JSON_NUMBER;
+    if (status != DTI_OK)
+        return status;
+    switch (member) {
+    case BLOCK:
+        return read_block(reading, member, number, &state->block, reterr);
+    case NESTED_BLOCK:
+        return read_block(reading, member, number, &state->nested_block, reterr);
+    case SHAPE:
+        return token == DTI_JSON_ARRAY ? read_shape(reading, reterr)
+                                       : fail_member(reading, member, "a list", reterr);
+    case NESTED_OFFSET:
+        return number && read_offset(reading)
+                   ? DTI_OK
+                   : fail_member(reading, member, "a finite number of fp32", reterr);
+    default:
+        if (token == DTI_JSON_STRING && is_word(reading, member))
+            return DTI_OK;
+        return fail_member(reading, member,
+                           member == TYPE    ? "what the name of the tensor says"
+                           : member == DTYPE ? "float32, float16 or bfloat16"
+                                             : "float32",
+                           reterr);
+    }
+}
+
+/* Equal members differ between readers of JSON, and bitsandbytes refuses those that it does not
+ * know. */
+static enum dti_status find_member(struct state_reading *reading, enum member *ret,
+                                   struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    const char *text;
+    size_t length;
+    unsigned member = 0;
+    while (member < MEMBERS && !dti_json_string_is(&reading->json, member_names[member]))
+        member++;
+    if (member < MEMBERS && (reading->state->seen >> member & 1) == 0) {
+        reading->state->seen |= 1U << member;
+        *ret = (enum member)member;
+        return DTI_OK;
+    }
+    dti_json_string_value(&reading->json, &text, &length);
+    return dti_dequant_refuse(&reading->group->part[DTI_PART_STATE], reterr, DTI_REMEDY_KEEP,
+                              member < MEMBERS ? "its member %s is there twice"
+                                               : "its member %s is unknown",
+                              dti_quote(quoted, text, length));
+}
+
+static enum dti_status read_members(struct state_reading *reading, struct dti_error *reterr)
+{
+    enum dti_json_token token;
+    enum dti_status status = next(reading, &token, reterr);
+    if (status == DTI_OK && token != DTI_JSON_OBJECT)
+        return dti_dequant_refuse(&reading->group->part[DTI_PART_STATE], reterr, DTI_REMEDY_KEEP,
+                                  "it is not a JSON object");
+    while (status == DTI_OK && (status = next(reading, &token, reterr)) == DTI_OK &&
+           token == DTI_JSON_KEY) {
+        enum member member = TYPE;
+        status = find_member(reading, &member, reterr);
+        if (status == DTI_OK)
+            status = read_member(reading, member, reterr);
+    }
+    if (status == DTI_OK)
+        status = next(reading, &token, reterr); /* the end */
+    for (unsigned i = 0; i < MEMBERS && status == DTI_OK; i++) {
+        const bool nested = dti_dequant_has(reading->group, DTI_PART_NESTED_SCALE);
+        const bool there = (reading->state->seen >> i & 1) != 0;
+        if (there != (i < NESTED_BLOCK || nested))
+            status = dti_dequant_refuse(
+                &reading->group->part[DTI_PART_STATE], reterr, DTI_REMEDY_KEEP,
+                there ? "it has a member %s, but there is no tensor '...nested_absmax'"
+                      : "it has no member %s",
+                member_names[i]);
+    }
+    return status;
+}
+
+/* Fails with DTI_BAD_INPUT. */
+static enum dti_status dequant_read_state(const struct dti_dequant_group *group,
+                                          struct dti_stored_state *ret, struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_STATE];
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
+    struct state_reading reading = {.group = group, .state = ret};
+    char text[STATE_MAX];
+    memset(ret, 0, sizeof *ret);
+    if (tensor->format->id != DTI_UINT8 || tensor->rank != 1 || tensor->bytes > STATE_MAX)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                  "expected JSON of at most %d bytes, as U8", (int)STATE_MAX);
+    enum dti_status status = dti_dequant_read_all(part, text, (size_t)tensor->bytes, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_json_reader_init(&reading.json, text, (size_t)tensor->bytes);
+    status = read_members(&reading, reterr);
+    dti_json_reader_free(&reading.json);
+    return status;
+}
 
 /* A part of so many elements of the dtype. */
 static enum dti_status check_size(const struct dti_dequant_group *group, enum dti_quant_part which,
@@ -180,7 +400,7 @@ enum dti_status dti_dequant_stated(struct dti_file_dequant *dequant,
     struct dti_stored_state state;
     enum dti_status status = check_parts(dequant, group, reterr);
     if (status == DTI_OK)
-        status = dti_dequant_read_state(group, &state, reterr);
+        status = dequant_read_state(group, &state, reterr);
     if (status == DTI_OK)
         status = check_sizes(group, &state, reterr);
     if (status == DTI_OK)

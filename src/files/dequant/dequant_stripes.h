@@ -65,16 +65,7 @@ struct dti_stripe_use {
                  struct dti_dequant_scratch *scratch);
 };
 
-/* What is made of n codes of a tensor with how.matrix > 0, from `first` on, counted in the order in
- * which it is shown; n <= DTI_DEQUANT_CHUNK. By any thread, with its own scratch, which is followed
- * by DTI_STRIPE_SCRATCH bytes. */
-enum dti_status dti_stripes_walk(struct dti_stripes *stripes,
-                                 const struct dti_dequant_tensor *tensor,
-                                 const struct dti_stripe_use *use, uint64_t first, size_t n,
-                                 void *to, struct dti_dequant_scratch *scratch,
-                                 struct dti_error *reterr);
-
-/* dequant_stripe_numbers.c: numbers. */
+/* Numbers. */
 enum dti_status dti_stripes_read(struct dti_stripes *stripes,
                                  const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                                  float *numbers, struct dti_dequant_scratch *scratch,

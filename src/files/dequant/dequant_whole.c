@@ -12,13 +12,113 @@
  *
  * The latter three are about matrices, and not about embeddings and norms, nor about what the
  * configuration ignores or names no group for. All other codes are numbers of their dtype, with
- * nothing missing: fp8 weights of a file without scales, what `cast` writes. */
+ * nothing missing: fp8 weights of a file without scales, what `cast` writes.
+ *
+ * The names of parts, from the tables of layouts. */
 #include <stdio.h>
 #include <string.h>
 
 #include "dtinfo/glob.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/dequant/dequant_names.h"
+#include "files/stored/quant_state.h"
+
+/* A part is called like its codes, with one end instead of the other. */
+struct dti_part_name {
+    const char *codes, *part;
+    const char *scale, *state; /* what else such codes have; the latter may be NULL */
+    bool sure;                 /* nothing but codes is called like them */
+    bool activations;          /* it is no part of numbers, but there are none without codes */
+};
+
+enum { DTI_PART_NAMES = 160 };
+struct dti_part_names {
+    struct dti_part_name list[DTI_PART_NAMES];
+    size_t count;
+};
+
+static void add_name(struct dti_part_names *names, const char *codes, const char *part,
+                     const char *scale, const char *state, bool sure)
+{
+    size_t at = 0;
+    while (at < names->count &&
+           (strcmp(names->list[at].codes, codes) != 0 || strcmp(names->list[at].part, part) != 0))
+        at++;
+    if (at == names->count && at < DTI_PART_NAMES)
+        names->list[names->count++] = (struct dti_part_name){
+            .codes = codes, .part = part, .scale = scale, .state = state, .sure = sure};
+}
+
+static void part_names_init(struct dti_part_names *ret)
+{
+    ret->count = 0;
+    static const char *const activations[] = {".input_scale", ".pre_quant_scale"};
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
+        for (unsigned part = 0; part < DTI_PART_COUNT; part++) {
+            if (part != DTI_PART_CODES && (*row)->suffix[part])
+                add_name(ret, (*row)->codes, (*row)->suffix[part], (*row)->suffix[DTI_PART_SCALE],
+                         NULL, (*row)->sure);
+        }
+    }
+    for (size_t i = 0; i < dti_quant_row_count; i++) {
+        const struct dti_quant_row *const row = &dti_quant_rows[i];
+        const char *const codes = dti_quant_suffix(row, DTI_PART_CODES);
+        for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++) {
+            const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
+            if (suffix)
+                add_name(ret, codes, suffix, dti_quant_suffix(row, DTI_PART_SCALE),
+                         dti_quant_suffix(row, DTI_PART_STATE), codes[0] != '\0');
+        }
+    }
+    add_name(ret, "", "_scale_inv", "_scale_inv", NULL, false);
+    add_name(ret, dti_weight_end, ".scale", ".scale", NULL, false);
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++) {
+        add_name(ret, dti_weight_end, activations[i], ".weight_scale", NULL, false);
+        ret->list[ret->count - 1].activations = true;
+    }
+}
+
+/* Whether parameters of other modules may be called so. */
+static bool part_is_vague(const char *part)
+{
+    static const char *const vague[] = {".scale", ".scales", ".biases", ".global_scale"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof vague / sizeof *vague; i++)
+        is = is || strcmp(vague[i], part) == 0;
+    return is;
+}
+
+/* Whether it is called like a part of something: then it holds no codes. */
+static bool part_names_has(const struct dti_part_names *names, const struct dti_tensor *tensor)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (dti_quant_name_ends(tensor->name, tensor->name_length, names->list[i].part))
+            return true;
+    }
+    return false;
+}
+
+/* Of a dtype: an enum dti_codes_class; -1: it holds no codes. */
+static int codes_class(const struct dti_tensor *tensor)
+{
+    static const signed char classes[DTI_DTYPE_COUNT] = {
+        [DTI_FP8_E4M3FN] = DTI_CODES_FP8 + 1,   [DTI_FP8_E5M2] = DTI_CODES_FP8 + 1,
+        [DTI_FP8_E4M3FNUZ] = DTI_CODES_FP8 + 1, [DTI_FP8_E5M2FNUZ] = DTI_CODES_FP8 + 1,
+        [DTI_INT8] = DTI_CODES_INT8 + 1,        [DTI_UINT8] = DTI_CODES_UINT8 + 1,
+        [DTI_INT16] = DTI_CODES_INT16 + 1,      [DTI_UINT16] = DTI_CODES_INT16 + 1,
+        [DTI_INT32] = DTI_CODES_WORDS + 1,      [DTI_UINT32] = DTI_CODES_WORDS + 1,
+        [DTI_FP4_E2M1] = DTI_CODES_FP4 + 1,
+    };
+    return tensor->format && !tensor->refusal ? classes[tensor->format->id] - 1 : -1;
+}
+
+size_t dti_module_length(const struct dti_tensor *tensor)
+{
+    size_t length = tensor->name_length;
+    while (length > 0 && tensor->name[length - 1] != '.')
+        length--;
+    return length - (length > 0);
+}
 
 /* What codes of a class have elsewhere, by whether they are called Y.weight. */
 struct sibling {
@@ -120,7 +220,7 @@ static enum dti_status look_at_codes(struct whole *whole, const struct dti_part_
     struct dti_file_dequant *const dequant = whole->dequant;
     const struct dti_tensor *const tensor = &dequant->container->tensors[codes];
     struct dti_quant_module module;
-    if (dti_codes_class(tensor) >= 0) {
+    if (codes_class(tensor) >= 0) {
         if (!whole->own[codes].name || !name->activations)
             whole->own[codes] = (struct own_part){.at = at, .name = name};
         return DTI_OK;
@@ -131,7 +231,7 @@ static enum dti_status look_at_codes(struct whole *whole, const struct dti_part_
         is_left_out(whole, tensor) ||
         (!name->sure && (!dti_is_weight(tensor) ||
                          dti_dequant_said(whole->dequant, tensor, &module) == DTI_MODULE_PLAIN)) ||
-        (dti_part_is_vague(name->part) && !dti_dequant_is_quantized(dequant)))
+        (part_is_vague(name->part) && !dti_dequant_is_quantized(dequant)))
         return DTI_OK;
     return refuse_numbers(whole, codes, at, reterr);
 }
@@ -195,7 +295,7 @@ static void add_sibling(struct whole *whole, const struct dti_dequant_found *fou
 {
     const struct dti_tensor *const codes = found->form.parts[DTI_PART_CODES];
     const struct dti_tensor *const scale = found->form.parts[DTI_PART_SCALE];
-    const int class = dti_codes_class(codes);
+    const int class = codes_class(codes);
     const size_t stem = codes->name_length - (dti_is_weight(codes) ? sizeof dti_weight_end - 1 : 0);
     if (found->form.tensor_scale && !whole->scale && found->how.block &&
         found->how.block->family == DTI_BLOCKS_NV)
@@ -287,7 +387,7 @@ static const char *missing_of(const struct whole *whole, size_t at, char why[DTI
 {
     struct dti_file_dequant *const dequant = whole->dequant;
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
-    const int class = dti_codes_class(tensor);
+    const int class = codes_class(tensor);
     const bool named = dti_is_weight(tensor);
     const size_t length = dti_module_length(tensor);
     const struct sibling *const sibling = &whole->siblings[class][named];
@@ -353,8 +453,8 @@ static enum dti_status look_at_alone(struct whole *whole, size_t at, struct dti_
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
     char why[DTI_ERROR_TEXT] = "";
     if (whole->found[at] || dequant->refused[at] || dequant->states[at] != DTI_DEQUANT_PLAIN ||
-        dti_codes_class(tensor) < 0 || is_left_out(whole, tensor) ||
-        dti_part_names_has(&whole->names, tensor) ||
+        codes_class(tensor) < 0 || is_left_out(whole, tensor) ||
+        part_names_has(&whole->names, tensor) ||
         (whole->own[at].name && dequant->request.layout_given))
         return DTI_OK;
     if (whole->own[at].name)
@@ -373,7 +473,7 @@ enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant,
     if (!whole || !own)
         return dti_no_memory(reterr);
     *whole = (struct whole){.dequant = dequant, .found = found, .own = own};
-    dti_part_names_init(&whole->names);
+    part_names_init(&whole->names);
     for (size_t i = 0; i < count; i++) {
         own[i] = (struct own_part){.name = NULL};
         dequant->any_found |= found[i] != NULL;

@@ -1,14 +1,266 @@
 /* SPDX-License-Identifier: MIT
  *
  * The view of a quantized file: its tensors, some of them made of several, in the order of the
- * file. */
+ * file.
+ *
+ * Quantized npy files: each part is a separate file. OUT.npy has the codes, OUT_scale.npy and so on
+ * are next to it.
+ *
+ * What is said of tensors that cannot be dequantized, or may be something else: refusals, doubts
+ * and notes of a view. */
 #include "dtinfo/file_dequant.h"
 
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dtinfo/glob.h"
+#include "dtinfo/logical_tensors.h"
+#include "dtinfo/new_files.h"
+#include "dtinfo/unread.h"
+#include "files/dequant/dequant_find.h"
 #include "files/dequant/dequant_layouts.h"
+#include "files/dequant/dequant_parts.h"
+
+/* The file with a part, open; *ret stays NULL where there is none. */
+static enum dti_status open_beside(const struct dti_file_dequant *dequant, const char *suffix,
+                                   struct dti_container **ret, struct dti_error *reterr)
+{
+    bool named;
+    char *const name =
+        dti_path_beside(dequant->container->path, dequant->container->kind, suffix, &named);
+    if (!name)
+        return dti_no_memory(reterr);
+    enum dti_status status = DTI_OK;
+    const int there = dti_input_there(name);
+    if (named && there == 0)
+        status = dti_container_open(ret, name, &dequant->request.open, reterr);
+    else if (named &&
+             there != ENOENT) /* codes without what belongs to them would be other numbers */
+        status = dti_input_fail(&(struct dti_input){.name = name}, there, reterr);
+    free(name);
+    return status;
+}
+
+/* The same for the one tensor of an npy file, with the files next to it. */
+/* Suffixes are those of the requested layout, else of the first. */
+static enum dti_status dequant_npy(struct dti_file_dequant *dequant,
+                                   struct dti_dequant_found **found, struct dti_error *reterr)
+{
+    const enum dti_quant_layout layout =
+        dequant->request.layout_given ? dequant->request.layout : DTI_LAYOUT_COMPRESSED_TENSORS;
+    if (dti_quant_layout_is_flat(layout))
+        return DTI_OK; /* it needs names */
+    const struct dti_quant_row *const row = dti_quant_row_find(layout, "int8");
+    struct dti_container *const container = dequant->container;
+    const struct dti_tensor *const tensor = &container->tensors[0];
+    struct dti_dequant_group group = {.view = dequant,
+                                      .name = tensor->name,
+                                      .name_length = tensor->name_length,
+                                      .free_name = true,
+                                      .bound = true,
+                                      .layout = layout,
+                                      .part[DTI_PART_CODES] = {.container = container}};
+    for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++) {
+        const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
+        struct dti_container *beside = NULL;
+        if (!suffix)
+            continue;
+        const enum dti_status status = open_beside(dequant, suffix, &beside, reterr);
+        if (status != DTI_OK)
+            return status;
+        dequant->beside[part] = beside;
+        group.part[part].container = beside && beside->tensor_count == 1 ? beside : NULL;
+    }
+    if (!dti_dequant_has(&group, DTI_PART_SCALE))
+        return DTI_OK;
+    found[0] = dti_dequant_found_new(dequant);
+    if (!found[0])
+        return dti_no_memory(reterr);
+    dequant->states[0] = DTI_DEQUANT_PART;
+    const uint64_t length = dequant->request.block;
+    const struct dti_quant_hint hint = {.bits = dequant->request.bits, .group = {length, length}};
+    const struct dti_dequant_knowledge known = {
+        .hints = &hint, .count = 1, .source = dequant->request.said_by};
+    return dti_dequant_match(dequant, &known, &group, found[0], reterr);
+}
+
+/* What the caller can say. Elsewhere the parts are shown, and there is nothing to be done. */
+static enum dti_remedy remedy_of(enum dti_remedy remedy)
+{
+    switch (remedy) {
+    case DTI_REMEDY_SAY_BITS:
+    case DTI_REMEDY_CHOOSE_BITS:
+    case DTI_REMEDY_READ_8_BITS:
+    case DTI_REMEDY_SAY_BLOCK:
+    case DTI_REMEDY_SAY_BITS_OR_BLOCK:
+    case DTI_REMEDY_OVERRIDE_CONFIG:
+        return remedy;
+    case DTI_REMEDY_KEEP_OR_OVERRIDE:
+        return DTI_REMEDY_OVERRIDE_CONFIG;
+    default:
+        return DTI_REMEDY_NONE;
+    }
+}
+
+/* Reasons are distinguished by their remedies, of which there are few. */
+static enum dti_status add_doubt(struct dti_file_dequant *dequant, const struct dti_error *error,
+                                 struct dti_error *reterr)
+{
+    struct dti_dequant_doubts *const doubts = &dequant->doubts;
+    const enum dti_remedy remedy = remedy_of(error->remedy);
+    size_t at = 0;
+    while (at < doubts->count && doubts->list[at].remedy != remedy)
+        at++;
+    struct dti_dequant_reason *const reason = &doubts->list[at];
+    if (at == doubts->count) {
+        const char *const text = dti_pool_text(&dequant->pool, error->text, strlen(error->text));
+        if (!text)
+            return dti_no_memory(reterr);
+        *reason = (struct dti_dequant_reason){.remedy = remedy, .first = text};
+        doubts->count++;
+    }
+    reason->tensors++;
+    return DTI_OK;
+}
+
+/* What a refusal is about, unless it was said. */
+static enum dti_lint_rule rule_of(enum dti_remedy remedy)
+{
+    switch (remedy) {
+    case DTI_REMEDY_OVERRIDE_CONFIG:
+    case DTI_REMEDY_KEEP_OR_OVERRIDE:
+        return DTI_LINT_CONFIG_DIFFERS;
+    case DTI_REMEDY_SAY_BITS:
+    case DTI_REMEDY_CHOOSE_BITS:
+    case DTI_REMEDY_READ_8_BITS:
+    case DTI_REMEDY_SAY_BLOCK:
+    case DTI_REMEDY_SAY_BITS_OR_BLOCK:
+        return DTI_LINT_AMBIGUOUS;
+    default:
+        return DTI_LINT_PARTS;
+    }
+}
+
+/* False: memory ran out. */
+static bool keep_refusal(struct dti_file_dequant *dequant, size_t at, enum dti_lint_rule rule,
+                         enum dti_remedy remedy, const char *text)
+{
+    struct dti_dequant_refusal *const refusal = dti_pool_alloc(&dequant->pool, sizeof *refusal);
+    const char *const copy = dti_pool_text(&dequant->pool, text, strlen(text));
+    if (!refusal || !copy)
+        return false;
+    *refusal = (struct dti_dequant_refusal){
+        .next = dequant->refusals, .at = at, .rule = rule, .remedy = remedy, .text = copy};
+    dequant->refusals = refusal;
+    if (!dequant->refused[at])
+        dequant->refused[at] = refusal;
+    return true;
+}
+
+enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
+                                   enum dti_status status, const struct dti_error *error,
+                                   struct dti_dequant_found **found, struct dti_error *reterr)
+{
+    const enum dti_lint_rule blame = dequant->blame;
+    const bool unread = dti_input_was_unread(); /* no verdict about the tensor */
+    dequant->blame = DTI_LINT_RULES;
+    if (status == DTI_OK)
+        return DTI_OK;
+    if (dequant->request.logical && status == DTI_BAD_INPUT && !unread) {
+        const enum dti_lint_rule rule = blame < DTI_LINT_RULES ? blame : rule_of(error->remedy);
+        *found = NULL;
+        dequant->states[at] = DTI_DEQUANT_PLAIN;
+        if (!keep_refusal(dequant, at, rule, remedy_of(error->remedy), error->text))
+            return dti_no_memory(reterr);
+        return add_doubt(dequant, error, reterr);
+    }
+    if (reterr)
+        *reterr = *error;
+    return status;
+}
+
+enum dti_status dti_dequant_warn(struct dti_file_dequant *dequant, size_t tensor,
+                                 enum dti_lint_rule rule, const char *code,
+                                 struct dti_error *reterr, const char *format, ...)
+{
+    struct dti_dequant_warnings *const warnings = &dequant->warnings;
+    char text[DTI_ERROR_TEXT];
+    size_t at = 0;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (dequant->request.lint && !keep_refusal(dequant, tensor, rule, DTI_REMEDY_NONE, text))
+        return dti_no_memory(reterr);
+    while (at < warnings->count && strcmp(warnings->list[at].code, code) != 0)
+        at++;
+    struct dti_dequant_warning *const warning = &warnings->list[at];
+    if (at == warnings->count) {
+        const char *const first = dti_pool_text(&dequant->pool, text, strlen(text));
+        if (!first)
+            return dti_no_memory(reterr);
+        *warning = (struct dti_dequant_warning){.code = code, .first = first};
+        warnings->count++;
+    }
+    warning->tensors++;
+    return DTI_OK;
+}
+
+/* Each kind once. */
+static bool note_warnings(struct dti_file_dequant *dequant, struct dti_note *notes)
+{
+    for (size_t i = 0; i < dequant->warnings.count; i++) {
+        const struct dti_dequant_warning *const warning = &dequant->warnings.list[i];
+        char text[DTI_ERROR_TEXT + 64], more[64] = "";
+        if (warning->tensors > 1)
+            (void)snprintf(more, sizeof more, " (and %zu more tensors)", warning->tensors - 1);
+        (void)snprintf(text, sizeof text, "%s%s", warning->first, more);
+        notes[i] = (struct dti_note){.code = warning->code,
+                                     .text = dti_pool_text(&dequant->pool, text, strlen(text))};
+        if (!notes[i].text)
+            return false;
+    }
+    return true;
+}
+
+/* The notes of a view: those of the container, then its own. */
+static enum dti_status dequant_notes(struct dti_file_dequant *dequant, struct dti_error *reterr)
+{
+    const struct dti_dequant_doubts *const doubts = &dequant->doubts;
+    struct dti_container *const view = &dequant->view;
+    const size_t before = view->note_count, warnings = dequant->warnings.count;
+    struct dti_note *const notes =
+        dti_pool_array(&dequant->pool, before + doubts->count + warnings + 1, sizeof *notes);
+    if (!notes)
+        return dti_no_memory(reterr);
+    if (before > 0)
+        memcpy(notes, view->notes, before * sizeof *notes);
+    for (size_t i = 0; i < doubts->count; i++) {
+        const struct dti_dequant_reason *const reason = &doubts->list[i];
+        char text[DTI_ERROR_TEXT + 128];
+        if (reason->tensors == 1)
+            (void)snprintf(text, sizeof text, "a quantized tensor is read as stored: %s",
+                           reason->first);
+        else
+            (void)snprintf(text, sizeof text,
+                           "%zu quantized tensors are read as stored; the first: %s",
+                           reason->tensors, reason->first);
+        notes[before + i] =
+            (struct dti_note){.code = "read_as_stored",
+                              .text = dti_pool_text(&dequant->pool, text, strlen(text)),
+                              .remedy = reason->remedy};
+        if (!notes[before + i].text)
+            return dti_no_memory(reterr);
+    }
+    if (!note_warnings(dequant, notes + before + doubts->count))
+        return dti_no_memory(reterr);
+    view->notes = notes;
+    view->note_count += doubts->count + warnings;
+    return DTI_OK;
+}
 
 enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t tensor,
                                       const struct dti_batch_source **ret_source,
@@ -194,7 +446,7 @@ static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant
         return dti_dequant_find(dequant, found, reterr);
     for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
         struct dti_error error;
-        status = npy    ? dti_dequant_npy(dequant, found, &error)
+        status = npy    ? dequant_npy(dequant, found, &error)
                  : onnx ? dti_dequant_onnx(dequant, i, &found[i], &error)
                         : look_at_blocks(dequant, i, &found[i], &error);
         status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
@@ -227,7 +479,7 @@ static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *
     if (status == DTI_OK)
         status = fill_view(dequant, found, reterr);
     if (status == DTI_OK)
-        status = dti_dequant_notes(dequant, reterr);
+        status = dequant_notes(dequant, reterr);
     if (status == DTI_OK && dequant->request.logical)
         return DTI_OK;
     if (status == DTI_OK)

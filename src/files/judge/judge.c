@@ -1,12 +1,47 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compares what is written with what is there: ranges, pieces, elements. */
+ * Compares what is written with what is there: ranges, pieces, elements.
+ *
+ * A rewrite, or copies, held against another file: which bytes of what is made should be which
+ * there. */
+#include "dtinfo/judge.h"
+
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "containers/name_order.h"
+#include "dtinfo/batch.h"
 #include "dtinfo/transpose.h"
 #include "files/dequant/dequant_tensor.h"
-#include "files/judge/judge_parts.h"
+#include "files/rewrite/rewrite_parts.h"
+
+/* Bytes of the output that should be those of a tensor. */
+struct dti_judge_range {
+    uint64_t offset, bytes;
+    size_t made; /* the tensor that the verdict is about */
+    enum dti_quant_part part;
+    size_t other;
+    uint64_t input_offset; /* before it is added: bytes of the tensor that are left out */
+    /* filled when it is added */
+    const struct dti_input *input;
+    struct dti_input reordered;
+    bool is_reordered;
+    const struct dti_format *format; /* NULL: bytes */
+    struct dti_layout layout;
+    uint64_t differing, first, expected, found;
+};
+
+struct dti_judge {
+    const struct dti_judge_options *options;
+    struct dti_output_file *output; /* where what is judged is written to; or NULL */
+    size_t count, capacity;
+    struct dti_judge_range *ranges; /* sorted by offset before the first write */
+    pthread_mutex_t lock;           /* of what follows, and of the figures of ranges */
+    uint64_t sampled, unlike;       /* elements: of codes at their beginning */
+    uint64_t sample_bytes, sample_left;
+    bool differs;
+};
 
 enum {
     PIECE = 48 << 10,  /* bytes that are read at once: whole elements, of 6 bits too */
@@ -166,8 +201,9 @@ static enum dti_status take(void *context, const void *data, size_t size, uint64
     return enough ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : DTI_OK;
 }
 
-enum dti_status dti_judge_init(struct dti_judge *ret, size_t capacity,
-                               const struct dti_judge_options *options, struct dti_error *reterr)
+/* Room for so many ranges. To be freed, unless it fails. */
+static enum dti_status judge_init(struct dti_judge *ret, size_t capacity,
+                                  const struct dti_judge_options *options, struct dti_error *reterr)
 {
     memset(ret, 0, sizeof *ret);
     ret->options = options;
@@ -183,7 +219,8 @@ enum dti_status dti_judge_init(struct dti_judge *ret, size_t capacity,
     return dti_no_memory(reterr);
 }
 
-void dti_judge_free(struct dti_judge *judge)
+/* The output goes to whoever takes it; otherwise it is discarded. */
+static void judge_free(struct dti_judge *judge)
 {
     for (size_t i = 0; i < judge->count; i++) {
         if (judge->ranges[i].is_reordered)
@@ -194,8 +231,11 @@ void dti_judge_free(struct dti_judge *judge)
     free(judge->ranges);
 }
 
-enum dti_status dti_judge_add(struct dti_judge *judge, const struct dti_judge_range *range,
-                              struct dti_container *other, bool fortran, struct dti_error *reterr)
+/* Adds a range of a tensor of `other`, whose format is filled; fortran: as what is made
+ * is ordered. */
+static enum dti_status judge_add(struct dti_judge *judge, const struct dti_judge_range *range,
+                                 struct dti_container *other, bool fortran,
+                                 struct dti_error *reterr)
 {
     const struct dti_tensor *const tensor = &other->tensors[range->other];
     struct dti_judge_range *const added = &judge->ranges[judge->count];
@@ -216,13 +256,15 @@ enum dti_status dti_judge_add(struct dti_judge *judge, const struct dti_judge_ra
     judge->count++;
     added->input_offset += skipped;
     if (added->is_reordered)
-        added->input_offset = 0; /* of the input that dti_judge_start() sets */
+        added->input_offset = 0; /* of the input that judge_start() sets */
     judge->sample_left +=
         sampled_of(added, 0, (size_t)(added->bytes < SAMPLE ? added->bytes : SAMPLE));
     return DTI_OK;
 }
 
-void dti_judge_copied(struct dti_judge *judge)
+/* The range added last is written in pieces that begin with any byte: where codes cross bytes,
+ * bytes are compared. */
+static void judge_copied(struct dti_judge *judge)
 {
     struct dti_judge_range *const range = &judge->ranges[judge->count - 1];
     const unsigned bits = bits_of(range);
@@ -238,7 +280,8 @@ static int by_offset(const void *a, const void *b)
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-void dti_judge_start(struct dti_judge *judge)
+/* After the last was added. */
+static void judge_start(struct dti_judge *judge)
 {
     judge->sample_bytes = judge->sample_left;
     qsort(judge->ranges, judge->count, sizeof *judge->ranges, by_offset);
@@ -248,8 +291,10 @@ void dti_judge_start(struct dti_judge *judge)
     }
 }
 
-enum dti_status dti_judge_end(const struct dti_judge *judge, enum dti_status status,
-                              struct dti_verdict *verdicts)
+/* After a run, whose status is given: DTI_OK where it was a difference that ended it. Fills
+ * verdicts that are still DTI_VERDICT_SAME. */
+static enum dti_status judge_end(const struct dti_judge *judge, enum dti_status status,
+                                 struct dti_verdict *verdicts)
 {
     if (status != DTI_OK && !(status == DTI_ANSWER_NO && judge->differs))
         return status;
@@ -276,4 +321,243 @@ enum dti_status dti_judge_end(const struct dti_judge *judge, enum dti_status sta
         };
     }
     return DTI_OK;
+}
+
+/* A part of a tensor, as it is made. */
+struct judged_part {
+    enum dti_quant_part part;
+    const struct dti_format *format;
+    struct dti_layout layout;
+    unsigned rank;
+    const uint64_t *shape;
+    const struct dti_rewrite_part *place;
+    bool fortran;
+};
+
+struct judged_rewrite {
+    struct dti_rewrite *rewrite;
+    const struct dti_judge_other *other;
+    const size_t *part_count;
+    struct dti_judge judge;
+    struct dti_buffer name;
+};
+
+/* The tensor of the other file that should be the part. */
+static enum dti_status find_other(struct judged_rewrite *job, size_t at,
+                                  const struct judged_part *part, size_t *ret,
+                                  struct dti_error *reterr)
+{
+    const struct dti_tensor *const source = dti_rewrite_source(job->rewrite, at);
+    struct dti_buffer *const name = &job->name;
+    *ret = 0;
+    if (!job->other->names)
+        return DTI_OK;
+    dti_buffer_clear(name);
+    dti_buffer_append(name, source->name, source->name_length);
+    if (dti_is_quantized(&job->rewrite->tensors[at]))
+        dti_buffer_puts(name, dti_quant_suffix(job->rewrite->row, part->part));
+    if (name->failed)
+        return dti_no_memory(reterr);
+    if (!dti_name_order_find(job->other->names, name->data, name->length, ret))
+        *ret = SIZE_MAX;
+    return DTI_OK;
+}
+
+static uint64_t skipped_bytes(const struct judged_part *part, uint64_t elements)
+{
+    return elements / 8 * dti_format_stored_bits(dti_real_format(part->format), &part->layout);
+}
+
+static enum dti_verdict_kind check(const struct judged_part *part, const struct dti_tensor *tensor,
+                                   const struct dti_judge_options *options)
+{
+    const bool cut = options->elements > 0;
+    const size_t bytes = part->rank * sizeof *part->shape;
+    if (!tensor->format || tensor->refusal || strcmp(tensor->format->name, part->format->name) != 0)
+        return DTI_VERDICT_DTYPE;
+    const bool same = tensor->rank == part->rank && tensor->bytes == part->place->bytes &&
+                      (bytes == 0 || memcmp(tensor->shape, part->shape, bytes) == 0);
+    if (cut ? tensor->fortran ||
+                  tensor->bytes < part->place->bytes + skipped_bytes(part, options->skip)
+            : !same)
+        return DTI_VERDICT_SHAPE;
+    if (tensor->layout.swapped != part->layout.swapped &&
+        dti_format_container(dti_real_format(part->format)) > 1)
+        return DTI_VERDICT_ORDER;
+    return DTI_VERDICT_SAME;
+}
+
+static enum dti_status add_part(struct judged_rewrite *job, size_t at,
+                                const struct judged_part *part, struct dti_verdict *verdict,
+                                struct dti_error *reterr)
+{
+    size_t other;
+    enum dti_status status = find_other(job, at, part, &other, reterr);
+    if (status != DTI_OK || verdict->kind != DTI_VERDICT_SAME)
+        return status;
+    verdict->kind = other == SIZE_MAX
+                        ? DTI_VERDICT_MISSING
+                        : check(part, &job->other->container->tensors[other], job->judge.options);
+    if (verdict->kind != DTI_VERDICT_SAME) {
+        verdict->part = part->part;
+        verdict->tensor = other;
+        verdict->made_dtype = part->format->id;
+        return DTI_OK;
+    }
+    const struct dti_judge_range range = {
+        .offset = part->place->offset,
+        .bytes = part->place->bytes,
+        .made = job->rewrite->tensors[at].source,
+        .part = part->part,
+        .other = other,
+        .layout = part->layout,
+        .input_offset = skipped_bytes(part, job->judge.options->skip),
+    };
+    return judge_add(&job->judge, &range, job->other->container, part->fortran, reterr);
+}
+
+static enum dti_status add_tensor(struct judged_rewrite *job, size_t at,
+                                  struct dti_verdict *verdict, struct dti_error *reterr)
+{
+    const struct dti_rewrite *const rewrite = job->rewrite;
+    const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    const size_t parts = dti_parts_before(tensor->parts, DTI_PART_COUNT);
+    struct dti_quant_part_shape shapes[DTI_PART_COUNT];
+    struct dti_quant_stored stored;
+    enum dti_status status = DTI_OK;
+    *verdict = (struct dti_verdict){.kind = DTI_VERDICT_SAME};
+    if (!dti_is_quantized(tensor)) {
+        const struct judged_part part = {
+            .part = DTI_PART_CODES,
+            .format = tensor->format,
+            .layout = tensor->layout,
+            .rank = source->rank,
+            .shape = source->shape,
+            .place = tensor->part,
+            .fortran = dti_rewrite_is_fortran(rewrite, source),
+        };
+        status = add_part(job, at, &part, verdict, reterr);
+    } else {
+        dti_rewrite_stored(rewrite, at, &stored);
+        status = dti_quant_parts(&stored, shapes, reterr);
+        for (size_t i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++) {
+            if (!shapes[i].there)
+                continue;
+            const struct judged_part part = {
+                .part = (enum dti_quant_part)i,
+                .format = dti_format_get(shapes[i].dtype),
+                .rank = shapes[i].rank,
+                .shape = shapes[i].shape,
+                .place = dti_rewrite_part(tensor, (enum dti_quant_part)i),
+            };
+            status = add_part(job, at, &part, verdict, reterr);
+        }
+    }
+    if (status == DTI_OK && verdict->kind == DTI_VERDICT_SAME &&
+        parts != job->part_count[tensor->source]) {
+        verdict->kind = DTI_VERDICT_MORE;
+        verdict->tensor = SIZE_MAX;
+    }
+    return status;
+}
+
+static enum dti_status run(struct judged_rewrite *job, const struct dti_judge_options *options,
+                           struct dti_verdict *verdicts, struct dti_error *reterr)
+{
+    struct dti_rewrite *const rewrite = job->rewrite;
+    const struct dti_rewrite_options how = {.team = options->team,
+                                            .max_memory = options->max_memory};
+    enum dti_status status = DTI_OK;
+    bool some = false;
+    for (size_t i = 0; i < rewrite->tensor_count && status == DTI_OK; i++) {
+        struct dti_verdict *const verdict = &verdicts[rewrite->tensors[i].source];
+        status = add_tensor(job, i, verdict, reterr);
+        some = some || verdict->kind == DTI_VERDICT_SAME;
+    }
+    if (status != DTI_OK || !some)
+        return status;
+    judge_start(&job->judge);
+    rewrite->files.list[0].output = job->judge.output; /* freed with the rewrite */
+    job->judge.output = NULL;
+    status = dti_rewrite_run(rewrite, &how, reterr);
+    return judge_end(&job->judge, status, verdicts);
+}
+
+enum dti_status dti_judge_rewrite(struct dti_rewrite *rewrite, const struct dti_judge_other *other,
+                                  const size_t *part_count, const struct dti_judge_options *options,
+                                  struct dti_verdict *ret, struct dti_error *reterr)
+{
+    struct judged_rewrite job = {.rewrite = rewrite, .other = other, .part_count = part_count};
+    size_t parts = 0;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        parts += dti_parts_before(rewrite->tensors[i].parts, DTI_PART_COUNT);
+    if (rewrite->files.count != 1)
+        return dti_fail(reterr, DTI_BUG, "a rewrite that is compared has %zu files",
+                        rewrite->files.count);
+    enum dti_status status = judge_init(&job.judge, parts, options, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_buffer_init(&job.name);
+    status = run(&job, options, ret, reterr);
+    dti_buffer_free(&job.name);
+    judge_free(&job.judge);
+    return status;
+}
+
+enum { COPIES = 1024 }; /* at once */
+
+static enum dti_status judge_some(struct dti_container *from, struct dti_container *to,
+                                  const struct dti_judge_copy *copies, size_t count,
+                                  const struct dti_judge_options *options,
+                                  struct dti_batch_part *parts, struct dti_verdict *ret,
+                                  struct dti_error *reterr)
+{
+    const struct dti_batch_options how = {.max_memory = options->max_memory};
+    struct dti_judge judge;
+    uint64_t offset = 0;
+    enum dti_status status = judge_init(&judge, count, options, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &to->tensors[copies[i].to];
+        const struct dti_judge_range range = {
+            .offset = offset,
+            .bytes = tensor->bytes,
+            .made = i,
+            .other = copies[i].to,
+            .layout = tensor->layout,
+        };
+        ret[i] = (struct dti_verdict){.kind = DTI_VERDICT_SAME};
+        parts[i] = (struct dti_batch_part){
+            .elements = tensor->bytes, .output = judge.output, .output_offset = offset};
+        status = dti_container_data(from, copies[i].from, &parts[i].input, &parts[i].input_offset,
+                                    reterr);
+        if (status == DTI_OK)
+            status = judge_add(&judge, &range, to, tensor->fortran, reterr);
+        if (status == DTI_OK)
+            judge_copied(&judge);
+        offset += tensor->bytes; /* of files that are there: far below 2^63 */
+    }
+    judge_start(&judge);
+    if (status == DTI_OK)
+        status = dti_batch_run(parts, count, options->team, &how, reterr);
+    status = judge_end(&judge, status, ret);
+    judge_free(&judge);
+    return status;
+}
+
+enum dti_status dti_judge_copies(struct dti_container *from, struct dti_container *to,
+                                 const struct dti_judge_copy *copies, size_t count,
+                                 const struct dti_judge_options *options, struct dti_verdict *ret,
+                                 struct dti_error *reterr)
+{
+    struct dti_batch_part *const parts = calloc(COPIES, sizeof *parts);
+    enum dti_status status = parts ? DTI_OK : dti_no_memory(reterr);
+    for (size_t i = 0, n; i < count && status == DTI_OK; i += n) {
+        n = count - i < COPIES ? count - i : COPIES;
+        status = judge_some(from, to, copies + i, n, options, parts, ret + i, reterr);
+    }
+    free(parts);
+    return status;
 }

@@ -17,10 +17,4 @@ enum { DTI_SMALL_FILE = 64 << 20 }; /* bytes of the largest that is copied */
  * read or config.json is not JSON, DTI_NO_MEMORY. */
 enum dti_status dti_rewrite_add_companions(struct dti_rewrite *rewrite, struct dti_error *reterr);
 
-/* quant_config_write.c: the value of quantization_config by which loaders read the rewrite's
- * quantized tensors, with line feeds and two spaces a level. Where there is none *ret_why says so:
- * "no loader knows nf4 in the layout compressed-tensors". */
-enum dti_status dti_quant_config_write(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
-                                       const char **ret_why, struct dti_error *reterr);
-
 #endif

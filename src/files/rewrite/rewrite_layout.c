@@ -1,13 +1,266 @@
 /* SPDX-License-Identifier: MIT
  *
- * The new files: each tensor, or the parts that it becomes, with names and places. */
+ * The new files: each tensor, or the parts that it becomes, with names and places.
+ *
+ * The metadata of the new files: that of the input, and entries about tensors whose parts are
+ * ambiguous. Entries that are about one tensor go into the shard where that tensor goes, all others
+ * into every shard. Otherwise every shard would describe all tensors.
+ *
+ * A run divided among machines: which of the new files are this run's, and with them which
+ * tensors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dtinfo/checked.h"
+#include "dtinfo/part_records.h"
 #include "files/rewrite/model_folder.h"
 #include "files/rewrite/rewrite_parts.h"
+
+enum { KEY = sizeof DTI_QUANT_KEY - 1 };
+
+static void add_told(const struct dti_rewrite *rewrite, size_t at,
+                     struct dti_rewrite_metadata *metadata)
+{
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    char value[DTI_QUANT_TOLD_SIZE];
+    struct dti_quant_stored stored;
+    dti_rewrite_stored(rewrite, at, &stored);
+    if (!dti_quant_told(&stored, value))
+        return;
+    metadata->entries[metadata->count++] = (struct dti_metadata){
+        .key_length = KEY + source->name_length,
+        .value_length = strlen(value),
+        .kind = DTI_METADATA_STRING,
+        .type = "string",
+        .count = 1,
+    };
+    dti_buffer_puts(&metadata->texts, DTI_QUANT_KEY);
+    dti_buffer_append(&metadata->texts, source->name, source->name_length);
+    dti_buffer_append(&metadata->texts, "", 1);
+    dti_buffer_append(&metadata->texts, value, strlen(value) + 1);
+}
+
+/* Entries about no tensor come first; the others are found by its name. */
+static bool sort(struct dti_rewrite_metadata *metadata)
+{
+    struct dti_metadata *const entries = metadata->entries;
+    size_t told = 0;
+    metadata->chosen = calloc(metadata->count + 1, sizeof *metadata->chosen);
+    if (!metadata->chosen || !dti_name_order_init(&metadata->told, metadata->count))
+        return false;
+    for (size_t i = 0; i < metadata->count; i++) { /* chosen: room for those that come last */
+        if (dti_is_told(&entries[i]))
+            metadata->chosen[told++] = entries[i];
+        else
+            entries[metadata->common++] = entries[i];
+    }
+    memcpy(entries + metadata->common, metadata->chosen, told * sizeof *entries);
+    for (size_t i = metadata->common; i < metadata->count; i++)
+        dti_name_order_add(&metadata->told, entries[i].key + KEY, entries[i].key_length - KEY);
+    dti_name_order_sort(&metadata->told);
+    memcpy(metadata->chosen, entries, metadata->common * sizeof *entries);
+    return true;
+}
+
+/* What the input says of tensors that are quantized now. False: memory ran out. */
+static bool leave_out_stale(struct dti_rewrite_metadata *metadata,
+                            const struct dti_rewrite *rewrite, size_t quantized)
+{
+    struct dti_name_order order;
+    size_t first = 0, kept, at;
+    while (first < metadata->count && !dti_is_told(&metadata->entries[first]))
+        first++;
+    if (first == metadata->count)
+        return true;
+    if (!dti_name_order_init(&order, quantized))
+        return false;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        const struct dti_tensor *const source = dti_rewrite_source(rewrite, i);
+        if (dti_is_quantized(&rewrite->tensors[i]))
+            dti_name_order_add(&order, source->name, source->name_length);
+    }
+    dti_name_order_sort(&order);
+    kept = first;
+    for (size_t i = first; i < metadata->count; i++) {
+        const struct dti_metadata *const entry = &metadata->entries[i];
+        if (!dti_is_told(entry) ||
+            !dti_name_order_find(&order, entry->key + KEY, entry->key_length - KEY, &at))
+            metadata->entries[kept++] = *entry;
+    }
+    metadata->count = kept;
+    dti_name_order_free(&order);
+    return true;
+}
+
+static enum dti_status rewrite_metadata_init(struct dti_rewrite_metadata *ret,
+                                             const struct dti_rewrite *rewrite,
+                                             struct dti_error *reterr)
+{
+    size_t quantized = 0;
+    memset(ret, 0, sizeof *ret);
+    dti_buffer_init(&ret->texts);
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        quantized += dti_is_quantized(&rewrite->tensors[i]);
+    const enum dti_status status =
+        dti_new_files_metadata(&rewrite->files, quantized, rewrite->request.warn,
+                               rewrite->request.warn_context, &ret->entries, &ret->count, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (quantized > 0 && !leave_out_stale(ret, rewrite, quantized))
+        return dti_no_memory(reterr);
+    const size_t kept = ret->count;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        if (dti_is_quantized(&rewrite->tensors[i]))
+            add_told(rewrite, i, ret);
+    }
+    const char *text = ret->texts.data;
+    for (size_t i = kept; i < ret->count && !ret->texts.failed; i++) {
+        ret->entries[i].key = text;
+        ret->entries[i].value = text + ret->entries[i].key_length + 1;
+        text = ret->entries[i].value + ret->entries[i].value_length + 1;
+    }
+    if (ret->texts.failed || (dti_is_sharded(rewrite->request.kind) && !sort(ret)))
+        return dti_no_memory(reterr);
+    return DTI_OK;
+}
+
+static void rewrite_metadata_free(struct dti_rewrite_metadata *metadata)
+{
+    free(metadata->entries);
+    free(metadata->chosen);
+    dti_buffer_free(&metadata->texts);
+    dti_name_order_free(&metadata->told);
+}
+
+/* Y.qweight is about Y.weight. A longer name than any that is in use has none: such a tensor is
+ * refused by readers then, where no configuration tells. */
+static bool find_weight(const struct dti_rewrite_metadata *metadata, const char *name,
+                        size_t length, size_t *ret)
+{
+    static const char qweight[] = ".qweight";
+    const size_t stem = length - (sizeof qweight - 1);
+    char weight[1024];
+    if (!dti_quant_name_ends(name, length, qweight) || length >= sizeof weight)
+        return false;
+    memcpy(weight, name, stem);
+    memcpy(weight + stem, ".weight", sizeof ".weight");
+    return dti_name_order_find(&metadata->told, weight, length - 1, ret);
+}
+
+/* The entries for a shard with these tensors; they hold until the next call. */
+static const struct dti_metadata *rewrite_metadata_of(struct dti_rewrite_metadata *metadata,
+                                                      const struct dti_new_tensor *tensors,
+                                                      size_t count, size_t *ret_count)
+{
+    static const char packed[] = "_packed";
+    size_t chosen = metadata->common, at;
+    for (size_t i = 0; i < count; i++) {
+        const char *const name = tensors[i].name;
+        const size_t length = tensors[i].name_length;
+        if (dti_name_order_find(&metadata->told, name, length, &at) ||
+            find_weight(metadata, name, length, &at) ||
+            (dti_quant_name_ends(name, length, packed) &&
+             dti_name_order_find(&metadata->told, name, length - (sizeof packed - 1), &at)))
+            metadata->chosen[chosen++] = metadata->entries[metadata->common + at];
+    }
+    *ret_count = chosen;
+    return metadata->chosen;
+}
+
+struct sized_file {
+    size_t at;
+    uint64_t bytes;
+};
+
+/* The largest first; of one size in their order. */
+static int compare(const void *a, const void *b)
+{
+    const struct sized_file *const one = a, *const other = b;
+    if (one->bytes != other->bytes)
+        return one->bytes > other->bytes ? -1 : 1;
+    return one->at < other->at ? -1 : 1;
+}
+
+/* Shards are dealt out, the largest first: to the parts 1 to N, then N to 1, and so on. */
+static enum dti_status deal(const struct dti_rewrite *rewrite, size_t shards, bool *ret_own,
+                            struct dti_error *reterr)
+{
+    const struct dti_run_part *const part = &rewrite->request.part;
+    struct sized_file *const sorted = calloc(shards + 1, sizeof *sorted);
+    if (!sorted)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < shards; i++)
+        sorted[i] = (struct sized_file){i, rewrite->files.list[i].size};
+    qsort(sorted, shards, sizeof *sorted, compare);
+    for (size_t i = 0; i < shards; i++) {
+        const uint64_t place = i % part->count;
+        const bool back = i / part->count % 2 != 0;
+        ret_own[sorted[i].at] = (back ? part->count - 1 - place : place) == part->index - 1;
+    }
+    free(sorted);
+    return DTI_OK;
+}
+
+/* The tensors of these files come first; all keep the order that they have. */
+static void sort_tensors(struct dti_rewrite *rewrite, const size_t *place,
+                         struct dti_rewrite_tensor *old, size_t *ret_place)
+{
+    const size_t count = rewrite->tensor_count;
+    size_t to = 0;
+    for (size_t i = 0; i < count; i++)
+        old[i] = rewrite->tensors[i];
+    rewrite->changed_count = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        for (size_t i = 0; i < count; i++) {
+            if ((place[old[i].part->file] < rewrite->files.count) != (turn == 0))
+                continue;
+            rewrite->changed_count += turn == 0 && old[i].fate == DTI_FATE_CHANGED;
+            rewrite->tensors[to] = old[i];
+            ret_place[i] = to++;
+        }
+        if (turn == 0)
+            rewrite->tensor_count = to;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t parts = dti_parts_before(old[i].parts, DTI_PART_COUNT);
+        for (size_t part = 0; part < parts; part++)
+            old[i].part[part].file = place[old[i].part[part].file];
+    }
+    for (size_t i = 0; i < rewrite->quant_plan_count; i++)
+        rewrite->quant_firsts[i] = ret_place[rewrite->quant_firsts[i]];
+}
+
+/* Of a divided run keeps the files and tensors that are this run's. */
+static enum dti_status rewrite_share(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    struct dti_new_files *const files = &rewrite->files;
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    if (request->part.count == 0 && !request->finish)
+        return DTI_OK;
+    const size_t shards = files->count - files->companions - files->has_index;
+    bool *const own = calloc(files->count + 1, sizeof *own);
+    size_t *const place = calloc(files->count + 1, sizeof *place);
+    size_t *const places = calloc(rewrite->tensor_count + 1, sizeof *places);
+    struct dti_rewrite_tensor *const old = calloc(rewrite->tensor_count + 1, sizeof *old);
+    enum dti_status status = own && place && places && old ? DTI_OK : dti_no_memory(reterr);
+    for (size_t i = shards; i < files->count && status == DTI_OK; i++)
+        own[i] = request->finish;
+    if (status == DTI_OK && request->part.count > 0)
+        status = deal(rewrite, shards, own, reterr);
+    if (status == DTI_OK)
+        status = dti_new_files_share(files, own, place, reterr);
+    if (status == DTI_OK)
+        sort_tensors(rewrite, place, old, places);
+    if (status == DTI_OK)
+        status = dti_part_digests_of(rewrite->container, request->made_by ? request->made_by : "",
+                                     &files->digests, reterr);
+    free(own);
+    free(place);
+    free(places);
+    free(old);
+    return status;
+}
 
 /* Tensors to be written; `source` of each is tensor x DTI_PART_COUNT + part. */
 struct new_tensor_list {
@@ -195,7 +448,7 @@ static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor
                 break;
         }
         const struct dti_metadata *const own =
-            dti_rewrite_metadata_of(metadata, tensors, next - first, &count);
+            rewrite_metadata_of(metadata, tensors, next - first, &count);
         status = add_file(rewrite, dti_new_files_shard(&rewrite->files, shard, name), NULL, tensors,
                           next - first, own, count, reterr);
     }
@@ -239,7 +492,7 @@ static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_
                                  struct dti_error *reterr)
 {
     struct dti_rewrite_metadata metadata;
-    enum dti_status status = dti_rewrite_metadata_init(&metadata, rewrite, reterr);
+    enum dti_status status = rewrite_metadata_init(&metadata, rewrite, reterr);
     if (status == DTI_OK)
         status = dti_is_sharded(rewrite->request.kind)
                      ? add_shards(rewrite, list, &metadata, reterr)
@@ -247,7 +500,7 @@ static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_
                      ? add_parts_of(rewrite, list, reterr)
                      : add_file(rewrite, NULL, NULL, list->tensors, list->count, metadata.entries,
                                 metadata.count, reterr);
-    dti_rewrite_metadata_free(&metadata);
+    rewrite_metadata_free(&metadata);
     return status;
 }
 
@@ -353,7 +606,7 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
         reorder(rewrite, &list);
     free_list(&list);
     if (status == DTI_OK)
-        status = dti_rewrite_share(rewrite, reterr);
+        status = rewrite_share(rewrite, reterr);
     if (status == DTI_OK)
         status = make_outcomes(rewrite, reterr);
     return status == DTI_OK ? add_up(rewrite, reterr) : status;

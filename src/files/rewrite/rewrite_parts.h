@@ -88,10 +88,8 @@ static inline bool dti_rewrite_is_fortran(const struct dti_rewrite *rewrite,
     return source->fortran && !rewrite->request.row_major && dti_is_numpy(rewrite->request.kind) &&
            rewrite->ops->elementwise;
 }
-/* rewrite_share.c: of a divided run keeps the files and tensors that are this run's. */
-enum dti_status dti_rewrite_share(struct dti_rewrite *rewrite, struct dti_error *reterr);
 
-/* rewrite_metadata.c: the input's, except entries about the tensors of `quantized`, plus what the
+/* The input's, except entries about the tensors of `quantized`, plus what the
  * parts of new ones leave ambiguous. To be freed in any case. */
 struct dti_rewrite_metadata {
     struct dti_metadata *entries;
@@ -102,14 +100,6 @@ struct dti_rewrite_metadata {
     struct dti_name_order told;  /* the tensors of the others */
     struct dti_metadata *chosen; /* of one shard */
 };
-enum dti_status dti_rewrite_metadata_init(struct dti_rewrite_metadata *ret,
-                                          const struct dti_rewrite *rewrite,
-                                          struct dti_error *reterr);
-void dti_rewrite_metadata_free(struct dti_rewrite_metadata *metadata);
-/* The entries for a shard with these tensors; they hold until the next call. */
-const struct dti_metadata *dti_rewrite_metadata_of(struct dti_rewrite_metadata *metadata,
-                                                   const struct dti_new_tensor *tensors,
-                                                   size_t count, size_t *ret_count);
 
 /* rewrite_tensor.c: where the elements of a tensor are, in the order in which they are written: in
  * its file, or in a temporary one. To be closed; must not be copied. */
