@@ -25,6 +25,12 @@ static inline bool dti_is_weight(const struct dti_tensor *tensor)
 }
 
 /* The length of the name of the module that has the tensor. */
-size_t dti_module_length(const struct dti_tensor *tensor);
+static inline size_t dti_module_length(const struct dti_tensor *tensor)
+{
+    size_t length = tensor->name_length;
+    while (length > 0 && tensor->name[length - 1] != '.')
+        length--;
+    return length - (length > 0);
+}
 
 #endif

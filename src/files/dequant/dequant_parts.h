@@ -138,7 +138,7 @@ const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
 const struct dti_plan *dti_dequant_narrow_plan(struct dti_file_dequant *dequant,
                                                const struct dti_format *format);
 
-/* What becomes of tensor `at`, which was looked at with this result. In a view
+/* dequant_notes.c: what becomes of tensor `at`, which was looked at with this result. In a view
  * for looking at, one that is refused stays as it is stored; *found is NULL then. */
 enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
                                    enum dti_status status, const struct dti_error *error,
@@ -149,6 +149,8 @@ enum dti_status dti_dequant_warn(struct dti_file_dequant *dequant, size_t tensor
                                  enum dti_lint_rule rule, const char *code,
                                  struct dti_error *reterr, const char *format, ...)
     DTI_PRINTF(6, 7);
+/* The notes of a view: those of the container, then its own. */
+enum dti_status dti_dequant_notes(struct dti_file_dequant *dequant, struct dti_error *reterr);
 
 /* What a tensor of the view is. */
 enum dti_dequant_state dti_dequant_state_of(const struct dti_file_dequant *dequant, size_t tensor);

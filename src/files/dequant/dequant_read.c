@@ -87,8 +87,7 @@ static enum dti_status dequant_blocks(const struct dti_dequant_tensor *tensor,
     return read_whole_blocks(tensor, segment, segment->numbers, segment->n, scratch, reterr);
 }
 
-/* Its kernel. */
-/* Blocks along rows have kernels. */
+/* The kernel of blocks along rows. */
 static void dequant_init_blocks(struct dti_dequant_method *ret,
                                 const struct dti_dequant_tensor *tensor)
 {

@@ -112,14 +112,6 @@ static int codes_class(const struct dti_tensor *tensor)
     return tensor->format && !tensor->refusal ? classes[tensor->format->id] - 1 : -1;
 }
 
-size_t dti_module_length(const struct dti_tensor *tensor)
-{
-    size_t length = tensor->name_length;
-    while (length > 0 && tensor->name[length - 1] != '.')
-        length--;
-    return length - (length > 0);
-}
-
 /* What codes of a class have elsewhere, by whether they are called Y.weight. */
 struct sibling {
     const struct dti_tensor *codes; /* NULL: there are none */

@@ -4,22 +4,15 @@
  * file.
  *
  * Quantized npy files: each part is a separate file. OUT.npy has the codes, OUT_scale.npy and so on
- * are next to it.
- *
- * What is said of tensors that cannot be dequantized, or may be something else: refusals, doubts
- * and notes of a view. */
+ * are next to it. */
 #include "dtinfo/file_dequant.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dtinfo/glob.h"
-#include "dtinfo/logical_tensors.h"
 #include "dtinfo/new_files.h"
-#include "dtinfo/unread.h"
 #include "files/dequant/dequant_find.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/dequant/dequant_parts.h"
@@ -44,8 +37,8 @@ static enum dti_status open_beside(const struct dti_file_dequant *dequant, const
     return status;
 }
 
-/* The same for the one tensor of an npy file, with the files next to it. */
-/* Suffixes are those of the requested layout, else of the first. */
+/* Finds the parts of the one tensor of an npy file in the files next to it. Suffixes are those of
+ * the requested layout, else of the first. */
 static enum dti_status dequant_npy(struct dti_file_dequant *dequant,
                                    struct dti_dequant_found **found, struct dti_error *reterr)
 {
@@ -85,181 +78,6 @@ static enum dti_status dequant_npy(struct dti_file_dequant *dequant,
     const struct dti_dequant_knowledge known = {
         .hints = &hint, .count = 1, .source = dequant->request.said_by};
     return dti_dequant_match(dequant, &known, &group, found[0], reterr);
-}
-
-/* What the caller can say. Elsewhere the parts are shown, and there is nothing to be done. */
-static enum dti_remedy remedy_of(enum dti_remedy remedy)
-{
-    switch (remedy) {
-    case DTI_REMEDY_SAY_BITS:
-    case DTI_REMEDY_CHOOSE_BITS:
-    case DTI_REMEDY_READ_8_BITS:
-    case DTI_REMEDY_SAY_BLOCK:
-    case DTI_REMEDY_SAY_BITS_OR_BLOCK:
-    case DTI_REMEDY_OVERRIDE_CONFIG:
-        return remedy;
-    case DTI_REMEDY_KEEP_OR_OVERRIDE:
-        return DTI_REMEDY_OVERRIDE_CONFIG;
-    default:
-        return DTI_REMEDY_NONE;
-    }
-}
-
-/* Reasons are distinguished by their remedies, of which there are few. */
-static enum dti_status add_doubt(struct dti_file_dequant *dequant, const struct dti_error *error,
-                                 struct dti_error *reterr)
-{
-    struct dti_dequant_doubts *const doubts = &dequant->doubts;
-    const enum dti_remedy remedy = remedy_of(error->remedy);
-    size_t at = 0;
-    while (at < doubts->count && doubts->list[at].remedy != remedy)
-        at++;
-    struct dti_dequant_reason *const reason = &doubts->list[at];
-    if (at == doubts->count) {
-        const char *const text = dti_pool_text(&dequant->pool, error->text, strlen(error->text));
-        if (!text)
-            return dti_no_memory(reterr);
-        *reason = (struct dti_dequant_reason){.remedy = remedy, .first = text};
-        doubts->count++;
-    }
-    reason->tensors++;
-    return DTI_OK;
-}
-
-/* What a refusal is about, unless it was said. */
-static enum dti_lint_rule rule_of(enum dti_remedy remedy)
-{
-    switch (remedy) {
-    case DTI_REMEDY_OVERRIDE_CONFIG:
-    case DTI_REMEDY_KEEP_OR_OVERRIDE:
-        return DTI_LINT_CONFIG_DIFFERS;
-    case DTI_REMEDY_SAY_BITS:
-    case DTI_REMEDY_CHOOSE_BITS:
-    case DTI_REMEDY_READ_8_BITS:
-    case DTI_REMEDY_SAY_BLOCK:
-    case DTI_REMEDY_SAY_BITS_OR_BLOCK:
-        return DTI_LINT_AMBIGUOUS;
-    default:
-        return DTI_LINT_PARTS;
-    }
-}
-
-/* False: memory ran out. */
-static bool keep_refusal(struct dti_file_dequant *dequant, size_t at, enum dti_lint_rule rule,
-                         enum dti_remedy remedy, const char *text)
-{
-    struct dti_dequant_refusal *const refusal = dti_pool_alloc(&dequant->pool, sizeof *refusal);
-    const char *const copy = dti_pool_text(&dequant->pool, text, strlen(text));
-    if (!refusal || !copy)
-        return false;
-    *refusal = (struct dti_dequant_refusal){
-        .next = dequant->refusals, .at = at, .rule = rule, .remedy = remedy, .text = copy};
-    dequant->refusals = refusal;
-    if (!dequant->refused[at])
-        dequant->refused[at] = refusal;
-    return true;
-}
-
-enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
-                                   enum dti_status status, const struct dti_error *error,
-                                   struct dti_dequant_found **found, struct dti_error *reterr)
-{
-    const enum dti_lint_rule blame = dequant->blame;
-    const bool unread = dti_input_was_unread(); /* no verdict about the tensor */
-    dequant->blame = DTI_LINT_RULES;
-    if (status == DTI_OK)
-        return DTI_OK;
-    if (dequant->request.logical && status == DTI_BAD_INPUT && !unread) {
-        const enum dti_lint_rule rule = blame < DTI_LINT_RULES ? blame : rule_of(error->remedy);
-        *found = NULL;
-        dequant->states[at] = DTI_DEQUANT_PLAIN;
-        if (!keep_refusal(dequant, at, rule, remedy_of(error->remedy), error->text))
-            return dti_no_memory(reterr);
-        return add_doubt(dequant, error, reterr);
-    }
-    if (reterr)
-        *reterr = *error;
-    return status;
-}
-
-enum dti_status dti_dequant_warn(struct dti_file_dequant *dequant, size_t tensor,
-                                 enum dti_lint_rule rule, const char *code,
-                                 struct dti_error *reterr, const char *format, ...)
-{
-    struct dti_dequant_warnings *const warnings = &dequant->warnings;
-    char text[DTI_ERROR_TEXT];
-    size_t at = 0;
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (dequant->request.lint && !keep_refusal(dequant, tensor, rule, DTI_REMEDY_NONE, text))
-        return dti_no_memory(reterr);
-    while (at < warnings->count && strcmp(warnings->list[at].code, code) != 0)
-        at++;
-    struct dti_dequant_warning *const warning = &warnings->list[at];
-    if (at == warnings->count) {
-        const char *const first = dti_pool_text(&dequant->pool, text, strlen(text));
-        if (!first)
-            return dti_no_memory(reterr);
-        *warning = (struct dti_dequant_warning){.code = code, .first = first};
-        warnings->count++;
-    }
-    warning->tensors++;
-    return DTI_OK;
-}
-
-/* Each kind once. */
-static bool note_warnings(struct dti_file_dequant *dequant, struct dti_note *notes)
-{
-    for (size_t i = 0; i < dequant->warnings.count; i++) {
-        const struct dti_dequant_warning *const warning = &dequant->warnings.list[i];
-        char text[DTI_ERROR_TEXT + 64], more[64] = "";
-        if (warning->tensors > 1)
-            (void)snprintf(more, sizeof more, " (and %zu more tensors)", warning->tensors - 1);
-        (void)snprintf(text, sizeof text, "%s%s", warning->first, more);
-        notes[i] = (struct dti_note){.code = warning->code,
-                                     .text = dti_pool_text(&dequant->pool, text, strlen(text))};
-        if (!notes[i].text)
-            return false;
-    }
-    return true;
-}
-
-/* The notes of a view: those of the container, then its own. */
-static enum dti_status dequant_notes(struct dti_file_dequant *dequant, struct dti_error *reterr)
-{
-    const struct dti_dequant_doubts *const doubts = &dequant->doubts;
-    struct dti_container *const view = &dequant->view;
-    const size_t before = view->note_count, warnings = dequant->warnings.count;
-    struct dti_note *const notes =
-        dti_pool_array(&dequant->pool, before + doubts->count + warnings + 1, sizeof *notes);
-    if (!notes)
-        return dti_no_memory(reterr);
-    if (before > 0)
-        memcpy(notes, view->notes, before * sizeof *notes);
-    for (size_t i = 0; i < doubts->count; i++) {
-        const struct dti_dequant_reason *const reason = &doubts->list[i];
-        char text[DTI_ERROR_TEXT + 128];
-        if (reason->tensors == 1)
-            (void)snprintf(text, sizeof text, "a quantized tensor is read as stored: %s",
-                           reason->first);
-        else
-            (void)snprintf(text, sizeof text,
-                           "%zu quantized tensors are read as stored; the first: %s",
-                           reason->tensors, reason->first);
-        notes[before + i] =
-            (struct dti_note){.code = "read_as_stored",
-                              .text = dti_pool_text(&dequant->pool, text, strlen(text)),
-                              .remedy = reason->remedy};
-        if (!notes[before + i].text)
-            return dti_no_memory(reterr);
-    }
-    if (!note_warnings(dequant, notes + before + doubts->count))
-        return dti_no_memory(reterr);
-    view->notes = notes;
-    view->note_count += doubts->count + warnings;
-    return DTI_OK;
 }
 
 enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t tensor,
@@ -479,7 +297,7 @@ static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *
     if (status == DTI_OK)
         status = fill_view(dequant, found, reterr);
     if (status == DTI_OK)
-        status = dequant_notes(dequant, reterr);
+        status = dti_dequant_notes(dequant, reterr);
     if (status == DTI_OK && dequant->request.logical)
         return DTI_OK;
     if (status == DTI_OK)
