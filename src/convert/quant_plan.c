@@ -434,6 +434,14 @@ const struct dti_quant_request *dti_quant_plan_request(const struct dti_quant_pl
     return &plan->request;
 }
 
+bool dti_quant_plan_needs_range(const struct dti_quant_plan *plan)
+{
+    const struct dti_quant_scheme *const scheme = &plan->request.scheme;
+    return scheme->block
+               ? scheme->nested || (scheme->tensor_scale && scheme->block->family == DTI_BLOCKS_NV)
+               : !scheme->fixed && scheme->per != DTI_PER_GROUP;
+}
+
 void dti_quant_plan_sizes(const struct dti_quant_plan *plan, struct dti_quant_sizes *ret)
 {
     *ret = plan->sizes;

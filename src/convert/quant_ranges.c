@@ -22,14 +22,6 @@ static bool per_channel(const struct dti_quant_plan *plan)
     return plan->request.scheme.per == DTI_PER_CHANNEL;
 }
 
-bool dti_quant_plan_needs_range(const struct dti_quant_plan *plan)
-{
-    const struct dti_quant_scheme *const scheme = &plan->request.scheme;
-    return scheme->block
-               ? scheme->nested || (scheme->tensor_scale && scheme->block->family == DTI_BLOCKS_NV)
-               : !scheme->fixed && scheme->per != DTI_PER_GROUP;
-}
-
 enum dti_status dti_quant_ranges_new(struct dti_quant_ranges **ret,
                                      const struct dti_quant_plan *plan, struct dti_error *reterr)
 {
