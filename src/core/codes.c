@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The landmarks of a format as codes (largest, smallest, infinity, NaN) and the walk from one
- * number to the next. Everything follows from the row. */
+ * The codes of a format: its landmarks (largest, smallest, infinity, NaN), the step from one number
+ * to the next, and the exact value of each code. Everything follows from the row: what a special
+ * code means, from its `specials`. */
+#include <assert.h>
+#include <string.h>
+
+#include "core/wide.h"
 #include "dtinfo/value.h"
 
 static uint64_t all_ones(const struct dti_format *f)
@@ -157,4 +162,171 @@ int32_t dti_format_step_exponent(const struct dti_format *format, const struct d
     if (value->class == DTI_CLASS_FINITE && value->exponent > exponent)
         exponent = value->exponent;
     return exponent - format->man_bits;
+}
+
+static void set_class(struct dti_value *value, enum dti_class class, bool negative)
+{
+    memset(value, 0, sizeof *value);
+    value->class = class;
+    value->negative = negative;
+}
+
+void dti_value_set_wide(struct dti_value *ret_value, bool negative, uint64_t high, uint64_t low,
+                        bool sticky, int64_t exponent)
+{
+    if (high == 0) {
+        high = low;
+        low = 0;
+        exponent -= 64;
+    }
+    const unsigned shift = dti_leading_zeros(high);
+    if (shift > 0) {
+        high = high << shift | low >> (64 - shift);
+        low <<= shift;
+    }
+    int64_t top = exponent + 127 - (int64_t)shift;
+    if (top > DTI_EXPONENT_LIMIT || top < -DTI_EXPONENT_LIMIT) {
+        top = top > 0 ? DTI_EXPONENT_LIMIT : -DTI_EXPONENT_LIMIT;
+        sticky = true;
+    }
+    *ret_value = (struct dti_value){
+        .class = DTI_CLASS_FINITE,
+        .negative = negative,
+        .sticky = sticky,
+        .exponent = (int32_t)top,
+        .hi = high,
+        .lo = low,
+    };
+}
+
+void dti_value_set(struct dti_value *ret_value, bool negative, uint64_t significand,
+                   int64_t exponent)
+{
+    if (significand == 0)
+        set_class(ret_value, DTI_CLASS_ZERO, negative);
+    else
+        dti_value_set_wide(ret_value, negative, significand, 0, false, exponent - 64);
+}
+
+enum special { SPECIAL_NONE, SPECIAL_INF, SPECIAL_NAN };
+
+static enum special special_of(const struct dti_format *f, uint64_t code, uint64_t magnitude)
+{
+    uint64_t sign_bit = dti_format_sign_bit(f);
+    uint64_t all_ones = dti_low_bits(f->width) & ~sign_bit;
+    uint64_t top_exponent = dti_low_bits(f->exp_bits) << f->man_bits;
+    switch (f->specials) {
+    case DTI_SPECIALS_IEEE:
+        if (magnitude < top_exponent)
+            return SPECIAL_NONE;
+        return magnitude == top_exponent ? SPECIAL_INF : SPECIAL_NAN;
+    case DTI_SPECIALS_FN:
+    case DTI_SPECIALS_SCALE:
+        return magnitude == all_ones ? SPECIAL_NAN : SPECIAL_NONE;
+    case DTI_SPECIALS_FNUZ:
+        return code == sign_bit ? SPECIAL_NAN : SPECIAL_NONE;
+    case DTI_SPECIALS_P3109E:
+        if (magnitude == (sign_bit ? all_ones : all_ones - 1))
+            return SPECIAL_INF;
+        return code == (sign_bit ? sign_bit : all_ones) ? SPECIAL_NAN : SPECIAL_NONE;
+    case DTI_SPECIALS_P3109F:
+        return code == (sign_bit ? sign_bit : all_ones) ? SPECIAL_NAN : SPECIAL_NONE;
+    case DTI_SPECIALS_FINITE:
+    case DTI_SPECIALS_NONE:
+        break;
+    }
+    return SPECIAL_NONE;
+}
+
+/* Only IEEE-like NaNs carry a sign and a payload that mean something elsewhere; FN has the sign. */
+static void decode_nan(const struct dti_format *f, bool negative, uint64_t mantissa,
+                       struct dti_value *ret_value)
+{
+    bool ieee = f->specials == DTI_SPECIALS_IEEE;
+    set_class(ret_value, DTI_CLASS_NAN, negative && (ieee || f->specials == DTI_SPECIALS_FN));
+    ret_value->hi = ieee ? mantissa << (64 - f->man_bits) : UINT64_C(1) << 63;
+}
+
+static void decode_float(const struct dti_format *f, uint64_t code, struct dti_value *ret_value)
+{
+    uint64_t sign_bit = dti_format_sign_bit(f);
+    uint64_t magnitude = code & ~sign_bit;
+    bool negative = (code & sign_bit) != 0;
+    uint64_t mantissa = magnitude & dti_low_bits(f->man_bits);
+    int64_t exponent = (int64_t)(magnitude >> f->man_bits);
+
+    if (exponent - 1 < (int64_t)dti_low_bits(f->exp_bits) - 1 && exponent > 0 &&
+        f->kind == DTI_KIND_FLOAT) { /* normal, and no format has specials among those */
+        *ret_value = (struct dti_value){
+            .class = DTI_CLASS_FINITE,
+            .negative = negative,
+            .exponent = (int32_t)(exponent - f->bias),
+            .hi = (mantissa | UINT64_C(1) << f->man_bits) << (63 - f->man_bits),
+        };
+        return;
+    }
+    switch (special_of(f, code, magnitude)) {
+    case SPECIAL_INF:
+        set_class(ret_value, DTI_CLASS_INF, negative);
+        return;
+    case SPECIAL_NAN:
+        decode_nan(f, negative, mantissa, ret_value);
+        return;
+    case SPECIAL_NONE:
+        break;
+    }
+    if (f->specials == DTI_SPECIALS_SCALE || exponent > 0)
+        mantissa |= UINT64_C(1) << f->man_bits;
+    else
+        exponent = 1; /* subnormals share the exponent of the smallest normals */
+    dti_value_set(ret_value, negative, mantissa, exponent - f->bias - f->man_bits);
+}
+
+void dti_decode(const struct dti_format *format, uint64_t code, struct dti_value *ret_value)
+{
+    assert(format->kind != DTI_KIND_COMPLEX);
+    code &= dti_low_bits(format->width);
+    switch (format->kind) {
+    case DTI_KIND_FLOAT:
+    case DTI_KIND_UFLOAT:
+        decode_float(format, code, ret_value);
+        return;
+    case DTI_KIND_INT: {
+        bool negative = (code & dti_format_sign_bit(format)) != 0;
+        uint64_t magnitude = negative ? (UINT64_C(0) - code) & dti_low_bits(format->width) : code;
+        dti_value_set(ret_value, negative, magnitude, 0);
+        return;
+    }
+    case DTI_KIND_UINT:
+        dti_value_set(ret_value, false, code, 0);
+        return;
+    case DTI_KIND_BOOL:
+    case DTI_KIND_COMPLEX:
+        dti_value_set(ret_value, false, code != 0, 0);
+        return;
+    }
+}
+
+static int compare_magnitude(const struct dti_value *a, const struct dti_value *b)
+{
+    if (a->class != b->class)
+        return a->class < b->class ? -1 : 1; /* zero < finite < infinity */
+    if (a->class != DTI_CLASS_FINITE)
+        return 0;
+    if (a->exponent != b->exponent)
+        return a->exponent < b->exponent ? -1 : 1;
+    if (a->hi != b->hi)
+        return a->hi < b->hi ? -1 : 1;
+    if (a->lo != b->lo)
+        return a->lo < b->lo ? -1 : 1;
+    return (int)a->sticky - (int)b->sticky;
+}
+
+int dti_value_compare(const struct dti_value *a, const struct dti_value *b)
+{
+    bool a_negative = a->negative && a->class != DTI_CLASS_ZERO;
+    bool b_negative = b->negative && b->class != DTI_CLASS_ZERO;
+    if (a_negative != b_negative)
+        return a_negative ? -1 : 1;
+    return a_negative ? compare_magnitude(b, a) : compare_magnitude(a, b);
 }

@@ -553,8 +553,11 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
             break;
         }
     }
+    enum dti_dtype id = dti_dtype_find(spelled);
+    if (id == DTI_NONE)
+        id = dti_dtype_find(bare);
     const char *refusal = REMARK_ON(refusals, bare);
-    if (!refusal && dti_gguf_type_named(bare) && !dti_block_lookup(bare))
+    if (!refusal && id == DTI_NONE && dti_gguf_type_named(bare) && !dti_block_lookup(bare))
         refusal = GGUF_REFUSAL;
     if (status == DTI_OK && refusal)
         status = dti_fail(reterr, DTI_WRONG_KIND, "%s %s", quoted, refusal);
@@ -563,9 +566,6 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
         return status;
     }
 
-    enum dti_dtype id = dti_dtype_find(spelled);
-    if (id == DTI_NONE)
-        id = dti_dtype_find(bare);
     struct dti_format format;
     if (id != DTI_NONE) {
         format = *dti_format_get(id);
