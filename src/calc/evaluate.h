@@ -56,8 +56,6 @@ enum dti_status dti_calc_array_new(struct dti_calc_engine *engine, const struct 
 enum dti_status dti_calc_array_adopt(struct dti_calc_engine *engine,
                                      const struct dti_calc_array *array);
 void dti_calc_array_drop(struct dti_calc_engine *engine, struct dti_calc_array *array);
-/* "[2, 3]"; "one number" for rank 0. */
-void dti_calc_shape_text(struct dti_buffer *buffer, unsigned rank, const uint64_t *shape);
 
 /* One operation on one element, before it is rounded. */
 struct dti_calc_element {
@@ -120,7 +118,6 @@ void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_el
 
 /* The result of a single operation on values; enum dti_arith_flag. Where the operation on numbers
  * of the format needs libmpfr, that has been loaded. */
-bool dti_calc_needs_library(enum dti_calc_op op, int64_t power, const struct dti_format *format);
 unsigned dti_calc_operate(const struct dti_calc_recorder *recorder, enum dti_calc_op op,
                           int64_t power, const struct dti_value *operands, struct dti_value *ret);
 
@@ -132,7 +129,6 @@ enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const
 enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_generate(struct dti_calc_engine *engine, size_t node);
-enum dti_status dti_calc_list(struct dti_calc_engine *engine, size_t node); /* a literal, too */
 
 /* The true values of the answer, where they are wanted. */
 enum dti_status dti_calc_find_truth(struct dti_calc_engine *engine);

@@ -2,7 +2,7 @@
  *
  * Messages about expressions that are not understood: what is wrong, where, and what to write
  * instead. The parser knows the language; what people write out of habit stands here. */
-#include "calc/tree_build.h"
+#include "calc/tree_parse.h"
 
 #include "dtinfo/ascii.h"
 #include "dtinfo/nearest.h"
