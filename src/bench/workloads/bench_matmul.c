@@ -1,17 +1,180 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench matmul: products of matrices, compared with the peak of multiplying and adding in
- * registers, or with reading if that takes longer. For quantized matrices the cost of quantizing
- * both from fp32 is measured too. */
+ * bench matmul: products of matrices, our own and those of every installed engine, compared with
+ * the peak of multiplying and adding in registers, or with reading B if that takes longer. For
+ * quantized matrices the cost of quantizing both from fp32 is measured too. */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/engines/engine.h"
 #include "bench/measure/bench_warnings.h"
 #include "bench/measure/operands.h"
 #include "bench/workloads/matmul_parts.h"
 #include "dtinfo/checked.h"
 
-enum { POISON = 0xA5 };
+enum {
+    PEAK_COUNT = 168 * 1000, /* a multiple of the number of sums of every peak */
+    GRAIN = 16,              /* of rows or columns that go to one member */
+    MEMORY_BOUND = 64,
+    ENGINES = 2,
+    POISON = 0xA5,
+};
+
+struct matmuls;
+
+/* A dtype. */
+struct matmul_product {
+    struct matmuls *all;
+    struct dti_matrices matrices;
+    const struct dti_matmul_kernel *kernel; /* NULL: there is none */
+    struct dti_matmul *own;
+    struct dti_bench_memory memory;
+    struct dti_bench_memory numbers; /* fp32, that A and B are quantized from; or nothing */
+    struct dti_quantizing quantizing;
+    size_t peak;                   /* its item; SIZE_MAX */
+    size_t first_limit, end_limit; /* items that read B */
+};
+
+/* A candidate that multiplies. */
+struct matmul_pass {
+    struct matmul_product *product;
+    const struct dti_engine *engine; /* NULL: our own */
+};
+
+/* The state on the CPU. */
+struct matmuls {
+    struct dti_frame frame;
+    struct dti_engine engines[ENGINES];
+    size_t engine_count;
+    struct matmul_product products[DTI_MATMUL_DTYPES];
+    size_t product_count;
+    struct dti_matmul_truth *truth;
+    struct matmul_pass passes[DTI_BENCH_ITEMS_MAX]; /* another item, not a product */
+};
+
+bool dti_matmul_wants(const struct dti_bench_request *request, const char *engine)
+{
+    return !request->engine || strcmp(request->engine, engine) == 0;
+}
+
+struct dti_bench_entry dti_matmul_entry(const struct dti_matrices *matrices)
+{
+    return (struct dti_bench_entry){.role = "matmul",
+                                    .dtype = dti_format_get(matrices->dtype)->name,
+                                    .bytes_read = matrices->a_bytes + matrices->b_bytes,
+                                    .bytes_written = matrices->c_bytes,
+                                    .operations = 2 * (double)matrices->m * (double)matrices->n *
+                                                  (double)matrices->k};
+}
+
+bool dti_matmul_is_memory_bound(const struct dti_matrices *matrices)
+{
+    const double bytes = (double)matrices->a_bytes + (double)matrices->b_bytes;
+    return dti_matmul_entry(matrices).operations <= MEMORY_BOUND * bytes;
+}
+
+void dti_matmul_set_beside(struct dti_bench_table *table, size_t at, size_t memory, size_t peak)
+{
+    table->items[at].beside =
+        dti_bench_least_seconds(table, at, memory) > dti_bench_least_seconds(table, at, peak)
+            ? memory
+            : peak;
+}
+
+static void own_pass(void *context, size_t set, size_t member, size_t size)
+{
+    const struct matmul_product *const product = ((struct matmul_pass *)context)->product;
+    const struct dti_matrices *const matrices = &product->matrices;
+    unsigned char *const memory = dti_bench_memory_at(&product->memory, set, 0);
+    (void)size;
+    dti_matmul_run(product->own, memory + matrices->c_at, memory + matrices->a_at, memory, member);
+}
+
+/* A member has some rows of C, or columns if there are more columns. */
+static void engine_pass(void *context, size_t set, size_t member, size_t size)
+{
+    const struct matmul_pass *const pass = context;
+    const struct matmul_product *const product = pass->product;
+    const struct dti_matrices *const matrices = &product->matrices;
+    unsigned char *const memory = dti_bench_memory_at(&product->memory, set, 0);
+    const bool by_rows = matrices->m >= matrices->n;
+    const struct dti_share share =
+        dti_share_of((size_t)(by_rows ? matrices->m : matrices->n), GRAIN, member, size);
+    if (share.count == 0)
+        return;
+    const size_t row = by_rows ? share.first : 0, column = by_rows ? 0 : share.first;
+    const struct dti_engine_product part = {
+        .c = memory + matrices->c_at + (row * matrices->n + column) * matrices->result_element,
+        .a = memory + matrices->a_at + row * matrices->k * matrices->element,
+        .b = memory + column * matrices->element,
+        .m = by_rows ? (int)share.count : (int)matrices->m,
+        .n = by_rows ? (int)matrices->n : (int)share.count,
+        .k = (int)matrices->k,
+        .c_stride = (int)matrices->n,
+        .a_stride = (int)matrices->k,
+        .b_stride = (int)matrices->n,
+    };
+    if (!pass->engine->multiply(pass->engine, matrices->dtype, &part))
+        atomic_store(&product->all->frame.failed, true);
+}
+
+static void add_product(struct matmul_product *product, const struct dti_engine *engine)
+{
+    struct matmuls *const all = product->all;
+    const struct dti_matmul_kernel *const kernel = product->kernel;
+    const enum dti_dtype dtype = product->matrices.dtype;
+    const size_t at = all->frame.table->count;
+    struct dti_bench_entry entry = dti_matmul_entry(&product->matrices);
+    char title[DTI_BENCH_WORDS];
+    if (engine) {
+        (void)snprintf(title, sizeof title, "%s%s%s", dti_engine_function(engine, dtype),
+                       engine->processor[0] != '\0' ? " for " : "", engine->processor);
+    } else {
+        (void)snprintf(title, sizeof title, "%s, %ux%u, %s", kernel->name, kernel->rows,
+                       kernel->columns, kernel->instruction);
+        entry.arithmetic = dtype == DTI_INT8   ? "int32, exact"
+                           : dtype == DTI_BF16 ? "fp32 sums of exact products, subnormals as 0"
+                           : dtype == DTI_FP16 ? "fp32 sums of exact products"
+                           : dtype == DTI_FP64 ? "fp64, fused multiply-add"
+                                               : "fp32, fused multiply-add";
+    }
+    entry.engine = engine ? engine->title : "dtinfo";
+    entry.kernel = title;
+    entry.run = engine ? engine_pass : own_pass;
+    entry.context = &all->passes[at];
+    entry.sets = product->memory.sets;
+    if (dti_frame_add(&all->frame, &entry))
+        all->passes[at] = (struct matmul_pass){.product = product, .engine = engine};
+}
+
+static bool fits_engines(const struct dti_matrices *matrices)
+{
+    return matrices->m <= INT_MAX && matrices->n <= INT_MAX && matrices->k <= INT_MAX;
+}
+
+/* Adds the candidates of a product, whose memory is allocated. */
+static void add_passes(struct matmul_product *product)
+{
+    struct matmuls *const all = product->all;
+    const struct dti_matrices *const matrices = &product->matrices;
+    const char *const name = dti_format_get(matrices->dtype)->name;
+    if (product->own)
+        add_product(product, NULL);
+    for (size_t i = 0; i < all->engine_count && fits_engines(matrices); i++) {
+        if (dti_engine_function(&all->engines[i], matrices->dtype))
+            add_product(product, &all->engines[i]);
+    }
+    product->first_limit = all->frame.table->count;
+    if (product->kernel &&
+        dti_frame_add_peak(&all->frame, product->kernel, name, ", registers alone", PEAK_COUNT))
+        product->peak = product->first_limit++;
+    /* reading B, where it may take longer than multiplying */
+    if (dti_matmul_is_memory_bound(matrices))
+        dti_frame_add_limits(&all->frame, &product->memory, 1, matrices->b_bytes, false, name);
+    product->end_limit = all->frame.table->count;
+}
 
 /* The matrices as fp32, of which C is not used. */
 static enum dti_status numbers_of(struct dti_matrices *ret, const struct dti_matrices *matrices,
@@ -62,12 +225,12 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
 }
 
 /* The installed engines; a note for missing ones. */
-static void open_engines(struct dti_matmuls *all)
+static void open_engines(struct matmuls *all)
 {
-    static enum dti_status (*const openers[DTI_MATMUL_ENGINES])(
-        struct dti_engine *, struct dti_error *) = {dti_engine_onednn, dti_engine_openblas};
-    static const char *const names[DTI_MATMUL_ENGINES] = {"onednn", "openblas"};
-    for (size_t i = 0; i < DTI_MATMUL_ENGINES; i++) {
+    static enum dti_status (*const openers[ENGINES])(struct dti_engine *, struct dti_error *) = {
+        dti_engine_onednn, dti_engine_openblas};
+    static const char *const names[ENGINES] = {"onednn", "openblas"};
+    for (size_t i = 0; i < ENGINES; i++) {
         struct dti_error error = {.text = ""};
         if (!dti_matmul_wants(all->frame.request, names[i]))
             continue;
@@ -78,7 +241,7 @@ static void open_engines(struct dti_matmuls *all)
     }
 }
 
-static bool engine_has(const struct dti_matmuls *all, enum dti_dtype dtype)
+static bool engine_has(const struct matmuls *all, enum dti_dtype dtype)
 {
     for (size_t i = 0; i < all->engine_count; i++) {
         if (dti_engine_function(&all->engines[i], dtype))
@@ -103,7 +266,7 @@ static enum dti_status take(const struct dti_frame *frame, struct dti_bench_memo
     return status;
 }
 
-static enum dti_status add_quantizing(struct dti_matmul_product *product, struct dti_error *reterr)
+static enum dti_status add_quantizing(struct matmul_product *product, struct dti_error *reterr)
 {
     const struct dti_matrices *const matrices = &product->matrices;
     struct dti_quantizing *const quantizing = &product->quantizing;
@@ -124,7 +287,7 @@ static enum dti_status add_quantizing(struct dti_matmul_product *product, struct
     return dti_quantizing_add(quantizing, matrices->dtype, &product->all->frame, reterr);
 }
 
-static enum dti_status add_dtype(struct dti_matmuls *all, enum dti_dtype dtype,
+static enum dti_status add_dtype(struct matmuls *all, enum dti_dtype dtype,
                                  struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = all->frame.request;
@@ -142,8 +305,8 @@ static enum dti_status add_dtype(struct dti_matmuls *all, enum dti_dtype dtype,
         dti_bench_add_note(all->frame.table, "%s: %s; %s is used instead", name, why, kernel->name);
     else if (own)
         dti_bench_warn_unit(all->frame.table, request, dtype, kernel);
-    struct dti_matmul_product *const product = &all->products[all->product_count++];
-    *product = (struct dti_matmul_product){.all = all, .kernel = kernel, .peak = SIZE_MAX};
+    struct matmul_product *const product = &all->products[all->product_count++];
+    *product = (struct matmul_product){.all = all, .kernel = kernel, .peak = SIZE_MAX};
     enum dti_status status =
         dti_matrices_init(&product->matrices, dtype, request->m, request->n, request->k, reterr);
     if (status == DTI_OK)
@@ -157,13 +320,13 @@ static enum dti_status add_dtype(struct dti_matmuls *all, enum dti_dtype dtype,
     if (status != DTI_OK)
         return status;
     dti_bench_memory_describe(&product->memory, all->frame.table);
-    dti_matmul_add_passes(product);
+    add_passes(product);
     return add_quantizing(product, reterr);
 }
 
 static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr)
 {
-    struct dti_matmuls *const all = (struct dti_matmuls *)frame;
+    struct matmuls *const all = (struct matmuls *)frame;
     const struct dti_bench_request *const request = frame->request;
     enum dti_status status = DTI_OK;
     open_engines(all);
@@ -177,7 +340,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
 }
 
 /* Whether quantizing reproduced the codes. */
-static enum dti_status verify_quantizing(const struct dti_matmul_product *product,
+static enum dti_status verify_quantizing(const struct matmul_product *product,
                                          struct dti_error *reterr)
 {
     struct dti_matrices matrices = product->matrices;
@@ -198,10 +361,10 @@ static enum dti_status verify_quantizing(const struct dti_matmul_product *produc
 }
 
 /* Multiplies once more and verifies the result. */
-static enum dti_status verify_pass(struct dti_matmuls *all, size_t at, struct dti_error *reterr)
+static enum dti_status verify_pass(struct matmuls *all, size_t at, struct dti_error *reterr)
 {
-    const struct dti_matmul_pass *const pass = &all->passes[at];
-    const struct dti_matmul_product *const product = pass->product;
+    const struct matmul_pass *const pass = &all->passes[at];
+    const struct matmul_product *const product = pass->product;
     struct dti_bench_table *const table = all->frame.table;
     struct dti_bench_item *const item = &table->items[at];
     unsigned char *const memory = dti_bench_memory_at(&product->memory, 0, 0);
@@ -229,7 +392,7 @@ static enum dti_status verify_pass(struct dti_matmuls *all, size_t at, struct dt
 
 static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
 {
-    struct dti_matmuls *const all = (struct dti_matmuls *)frame;
+    struct matmuls *const all = (struct matmuls *)frame;
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < all->product_count && status == DTI_OK; i++)
         status = verify_quantizing(&all->products[i], reterr);
@@ -242,7 +405,7 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
 
 static void end(struct dti_frame *frame)
 {
-    struct dti_matmuls *const all = (struct dti_matmuls *)frame;
+    struct matmuls *const all = (struct matmuls *)frame;
     for (size_t i = 0; i < all->product_count; i++) {
         dti_matmul_free(all->products[i].own);
         dti_quantizing_end(&all->products[i].quantizing);
@@ -255,7 +418,7 @@ static void end(struct dti_frame *frame)
 }
 
 static const struct dti_bench_workload on_cpu =
-    DTI_WORKLOAD(NULL, struct dti_matmuls, check, prepare, verify, end);
+    DTI_WORKLOAD(NULL, struct matmuls, check, prepare, verify, end);
 
 const struct dti_bench_kind dti_bench_kind_matmul = {
     .name = "matmul",
