@@ -226,7 +226,6 @@ enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const
     struct dti_calc_slot *const slot = &engine->slots[node];
     struct dti_calc_recorder recorder;
     struct dti_calc_element e = {.op = DTI_CALC_OP_COUNT};
-    struct dti_calc_rounded rounded;
     const enum dti_status status = dti_calc_array_new(engine, dti_calc_node_format(engine, node),
                                                       from->rank, from->shape, &slot->array);
     if (status != DTI_OK)
@@ -235,9 +234,8 @@ enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const
     for (size_t i = 0; i < from->count; i++) {
         dti_decode(&from->format, dti_calc_code(from, i), &e.exact);
         e.index = i;
-        dti_calc_round(&recorder, &e, &rounded);
-        dti_calc_put(&slot->array, i, rounded.code);
-        if (rounded.inexact || (marks && dti_calc_is_marked(marks, i)))
+        dti_calc_round_into(&recorder, &e, slot);
+        if (marks && dti_calc_is_marked(marks, i))
             dti_calc_mark(slot, i);
     }
     return dti_calc_step_end(&recorder, &slot->array);

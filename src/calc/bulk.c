@@ -92,30 +92,29 @@ static uint64_t exact_code(const struct dti_bulk *bulk, const struct dti_arith_t
 {
     struct dti_value x, y, z;
     value_of(tile->x[i], &x);
+    if (tile->op != DTI_ARITH_SQRT)
+        value_of(tile->y[i], &y);
     switch (tile->op) {
+    case DTI_ARITH_ADD:
+        (void)dti_value_add(&x, &x, &y, DTI_ROUND_NEAREST_EVEN);
+        break;
+    case DTI_ARITH_SUBTRACT:
+        (void)dti_value_subtract(&x, &x, &y, DTI_ROUND_NEAREST_EVEN);
+        break;
+    case DTI_ARITH_MULTIPLY:
+        (void)dti_value_multiply(&x, &x, &y);
+        break;
+    case DTI_ARITH_DIVIDE:
+        (void)dti_value_divide(&x, &x, &y);
+        break;
     case DTI_ARITH_SQRT:
         (void)dti_value_sqrt(&x, &x);
-        return code_of(bulk, &x);
+        break;
     case DTI_ARITH_FMA:
-        value_of(tile->y[i], &y);
         value_of(tile->z[i], &z);
         (void)dti_value_fma(&x, &x, &y, &z, DTI_ROUND_NEAREST_EVEN);
-        return code_of(bulk, &x);
-    case DTI_ARITH_ADD:
-    case DTI_ARITH_SUBTRACT:
-    case DTI_ARITH_MULTIPLY:
-    case DTI_ARITH_DIVIDE:
         break;
     }
-    value_of(tile->y[i], &y);
-    if (tile->op == DTI_ARITH_ADD)
-        (void)dti_value_add(&x, &x, &y, DTI_ROUND_NEAREST_EVEN);
-    else if (tile->op == DTI_ARITH_SUBTRACT)
-        (void)dti_value_subtract(&x, &x, &y, DTI_ROUND_NEAREST_EVEN);
-    else if (tile->op == DTI_ARITH_MULTIPLY)
-        (void)dti_value_multiply(&x, &x, &y);
-    else
-        (void)dti_value_divide(&x, &x, &y);
     return code_of(bulk, &x);
 }
 

@@ -16,13 +16,9 @@ static enum dti_status round_literal(struct dti_calc_recorder *recorder,
 {
     struct dti_calc_element e = {
         .op = DTI_CALC_OP_COUNT, .index = index, .number = literal->number};
-    struct dti_calc_rounded rounded;
     if (!dti_number_value(literal->number, &e.exact))
         return dti_no_memory(recorder->engine->error);
-    dti_calc_round(recorder, &e, &rounded);
-    dti_calc_put(&slot->array, index, rounded.code);
-    if (rounded.inexact)
-        dti_calc_mark(slot, index);
+    dti_calc_round_into(recorder, &e, slot);
     return DTI_OK;
 }
 

@@ -116,6 +116,10 @@ enum dti_status dti_calc_step_end(struct dti_calc_recorder *recorder,
 void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_element *element,
                     struct dti_calc_rounded *ret);
 
+/* The same into element `index` of a slot. */
+void dti_calc_round_into(struct dti_calc_recorder *recorder, const struct dti_calc_element *element,
+                         struct dti_calc_slot *slot);
+
 /* The result of a single operation on values; enum dti_arith_flag. Where the operation on numbers
  * of the format needs libmpfr, that has been loaded. */
 unsigned dti_calc_operate(const struct dti_calc_recorder *recorder, enum dti_calc_op op,

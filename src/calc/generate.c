@@ -25,6 +25,20 @@ struct progression {
     struct dti_big r;
 };
 
+static void progression_init(struct progression *ret)
+{
+    dti_big_init(&ret->p.big);
+    dti_big_init(&ret->q.big);
+    dti_big_init(&ret->r);
+}
+
+static void progression_free(struct progression *s)
+{
+    dti_big_free(&s->p.big);
+    dti_big_free(&s->q.big);
+    dti_big_free(&s->r);
+}
+
 /* An argument as num / den. */
 struct ratio {
     struct signed_big num;
@@ -183,9 +197,7 @@ static enum dti_status set_arange(struct dti_calc_engine *engine, const struct r
 {
     struct progression span; /* b - a, and the step, over one denominator */
     struct dti_big rest;
-    dti_big_init(&span.p.big);
-    dti_big_init(&span.q.big);
-    dti_big_init(&span.r);
+    progression_init(&span);
     dti_big_init(&rest);
     common(ret, a, step);
     common(&span, b, a);
@@ -210,9 +222,7 @@ static enum dti_status set_arange(struct dti_calc_engine *engine, const struct r
         else
             *ret_count = span.p.big.limb[0];
     }
-    dti_big_free(&span.p.big);
-    dti_big_free(&span.q.big);
-    dti_big_free(&span.r);
+    progression_free(&span);
     dti_big_free(&rest);
     return status;
 }
@@ -286,14 +296,9 @@ static void round_short(struct dti_calc_recorder *recorder, struct short_progres
                         struct dti_calc_slot *slot)
 {
     struct dti_calc_element e = {.op = DTI_CALC_OP_COUNT};
-    struct dti_calc_rounded rounded;
-    for (size_t i = 0; i < slot->array.count; i++) {
+    for (; e.index < slot->array.count; e.index++) {
         short_value(s, &e.exact);
-        e.index = i;
-        dti_calc_round(recorder, &e, &rounded);
-        dti_calc_put(&slot->array, i, rounded.code);
-        if (rounded.inexact)
-            dti_calc_mark(slot, i);
+        dti_calc_round_into(recorder, &e, slot);
         const unsigned carry = dti_wide_add(&s->low, s->q_low, 0);
         (void)dti_wide_add(&s->high, s->q_high, carry);
     }
@@ -303,15 +308,10 @@ static bool round_long(struct dti_calc_recorder *recorder, struct progression *s
                        struct dti_calc_slot *slot)
 {
     struct dti_calc_element e = {.op = DTI_CALC_OP_COUNT};
-    struct dti_calc_rounded rounded;
-    for (size_t i = 0; i < slot->array.count; i++) {
+    for (; e.index < slot->array.count; e.index++) {
         if (!dti_big_ratio(&e.exact, s->p.negative && s->p.big.count > 0, &s->p.big, &s->r, 0))
             return false;
-        e.index = i;
-        dti_calc_round(recorder, &e, &rounded);
-        dti_calc_put(&slot->array, i, rounded.code);
-        if (rounded.inexact)
-            dti_calc_mark(slot, i);
+        dti_calc_round_into(recorder, &e, slot);
         add(&s->p, &s->q, false);
     }
     return !s->p.big.failed;
@@ -349,9 +349,7 @@ static enum dti_status progress(struct dti_calc_engine *engine, size_t node)
     struct ratio given[3];
     uint64_t count = 0;
     enum dti_status status = DTI_OK;
-    dti_big_init(&s.p.big);
-    dti_big_init(&s.q.big);
-    dti_big_init(&s.r);
+    progression_init(&s);
     for (size_t i = 0; i < 3; i++)
         ratio_init(&given[i]);
     if (arange && n->count == 2)
@@ -365,9 +363,7 @@ static enum dti_status progress(struct dti_calc_engine *engine, size_t node)
         status = fill(engine, node, &s, count);
     for (size_t i = 0; i < 3; i++)
         ratio_free(&given[i]);
-    dti_big_free(&s.p.big);
-    dti_big_free(&s.q.big);
-    dti_big_free(&s.r);
+    progression_free(&s);
     return status;
 }
 

@@ -37,42 +37,31 @@ static bool may_be_exact(enum dti_calc_op op, double x)
     }
 }
 
+static double (*const functions[DTI_CALC_OP_COUNT])(double x) = {
+    [DTI_CALC_EXP] = exp,   [DTI_CALC_EXP2] = exp2, [DTI_CALC_EXPM1] = expm1,
+    [DTI_CALC_LOG] = log,   [DTI_CALC_LOG2] = log2, [DTI_CALC_LOG1P] = log1p,
+    [DTI_CALC_SIN] = sin,   [DTI_CALC_COS] = cos,   [DTI_CALC_TAN] = tan,
+    [DTI_CALC_TANH] = tanh, [DTI_CALC_ERF] = erf,
+};
+
 /* NAN where the library is not asked. */
 static double approximate(enum dti_calc_op op, double x)
 {
     switch (op) {
     case DTI_CALC_RSQRT:
         return 1 / sqrt(x);
-    case DTI_CALC_EXP:
-        return exp(x);
-    case DTI_CALC_EXP2:
-        return exp2(x);
-    case DTI_CALC_EXPM1:
-        return expm1(x);
-    case DTI_CALC_LOG:
-        return log(x);
-    case DTI_CALC_LOG2:
-        return log2(x);
-    case DTI_CALC_LOG1P:
-        return log1p(x);
-    case DTI_CALC_SIN:
-        return fabs(x) < 0x1p20 ? sin(x) : NAN;
-    case DTI_CALC_COS:
-        return fabs(x) < 0x1p20 ? cos(x) : NAN;
-    case DTI_CALC_TAN:
-        return fabs(x) < 0x1p20 ? tan(x) : NAN;
-    case DTI_CALC_TANH:
-        return tanh(x);
-    case DTI_CALC_ERF:
-        return erf(x);
     case DTI_CALC_SIGMOID:
         return 1 / (1 + exp(-x));
     case DTI_CALC_SILU:
         return x / (1 + exp(-x));
     case DTI_CALC_GELU: /* left of that the rounding of erfc's argument weighs more */
         return x > -4 ? x * erfc(x * -0x1.6a09e667f3bcdp-1) / 2 : NAN;
+    case DTI_CALC_SIN:
+    case DTI_CALC_COS:
+    case DTI_CALC_TAN:
+        return fabs(x) < 0x1p20 ? functions[op](x) : NAN;
     default:
-        return NAN;
+        return functions[op] ? functions[op](x) : NAN;
     }
 }
 

@@ -376,22 +376,6 @@ void dti_truth_set_quotient(struct dti_calc_truth_list *ret, size_t i, int64_t n
     dti_real_store(ret, i, real);
 }
 
-void dti_truth_apply(struct dti_calc_truth_list *ret, size_t i, enum dti_calc_op op, int64_t power,
-                     const struct dti_truth_operand *operands)
-{
-    struct dti_truth_room *const room = &ret->room;
-    struct dti_real *const reals[] = {&room->operand[0], &room->operand[1], &room->operand[2]};
-    unsigned arity = dti_calc_op_get(op)->most;
-    if (ret->failed) /* no more work for libraries that cannot fail */
-        return;
-    if (op == DTI_CALC_POWER)
-        arity = 1; /* the other one is a literal */
-    for (unsigned k = 0; k < arity; k++)
-        dti_real_load(reals[k], operands[k].list, operands[k].index);
-    dti_real_apply(room, &room->result, op, power, reals);
-    dti_real_store(ret, i, &room->result);
-}
-
 enum {
     DIGITS_MAX = 16000,     /* of 4 bits at most: within DTI_RATIONAL_BITS, but for the power */
     SHORT_EXPONENT = 16000, /* of ten or two */

@@ -337,6 +337,7 @@ static void infinite_apply(struct dti_real *ret, enum dti_calc_op op, int64_t po
     }
 }
 
+/* The second operand of POWER is a literal. */
 static unsigned arity_of(enum dti_calc_op op)
 {
     return op == DTI_CALC_POWER ? 1 : dti_calc_op_get(op)->most;
@@ -413,6 +414,19 @@ void dti_real_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_
     struct dti_real *const sum[] = {&room->product, operands[2]};
     apply_one(room, &room->product, DTI_CALC_MULTIPLY, 0, operands);
     apply_one(room, ret, DTI_CALC_ADD, 0, sum);
+}
+
+void dti_truth_apply(struct dti_calc_truth_list *ret, size_t i, enum dti_calc_op op, int64_t power,
+                     const struct dti_truth_operand *operands)
+{
+    struct dti_truth_room *const room = &ret->room;
+    struct dti_real *const reals[] = {&room->operand[0], &room->operand[1], &room->operand[2]};
+    if (ret->failed) /* no more work for libraries that cannot fail */
+        return;
+    for (unsigned k = 0; k < arity_of(op); k++)
+        dti_real_load(reals[k], operands[k].list, operands[k].index);
+    dti_real_apply(room, &room->result, op, power, reals);
+    dti_real_store(ret, i, &room->result);
 }
 
 /* Sums. While all terms are dyadic, as the numbers of a dtype are, they are added as integers over

@@ -108,7 +108,11 @@ void dti_integer_set(mpz_ptr ret, int64_t from);
 void dti_real_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
                     int64_t power, struct dti_real *const *operands);
 
-/* truth_interval.c: of intervals and enclosed rationals. */
+/* truth_interval.c: the function of MPFR that an operation on one number is; NULL for others. */
+typedef int dti_mpfr_unary(mpfr_ptr ret, mpfr_srcptr x, mpfr_rnd_t round);
+dti_mpfr_unary *dti_mpfr_function(enum dti_calc_op op);
+
+/* Of intervals and enclosed rationals. */
 void dti_interval_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
                         int64_t power, struct dti_real *const *operands);
 /* false: b holds zero */
@@ -116,7 +120,7 @@ bool dti_interval_divide(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hig
                          mpfr_srcptr a_low, mpfr_srcptr a_high, mpfr_srcptr b_low,
                          mpfr_srcptr b_high);
 
-/* truth_interval.c: sigmoid, silu and gelu of x, from below and from above. */
+/* Sigmoid, silu and gelu of x, from below and from above. */
 void dti_enclose_composed(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
                           enum dti_calc_op op, mpfr_srcptr x_low, mpfr_srcptr x_high);
 

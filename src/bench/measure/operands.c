@@ -35,28 +35,32 @@ float dti_operand_scale(enum dti_dtype dtype, float amax)
     return number;
 }
 
+static uint64_t rounded(const struct dti_format *format, const struct dti_value *value)
+{
+    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    struct dti_outcome outcome;
+    dti_encode(format, value, &nearest, 0, &outcome);
+    return outcome.code;
+}
+
 void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const float *numbers,
                        size_t n)
 {
     static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
-    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
     const struct dti_format *const format = dti_format_get(dtype);
     const struct dti_affine_scale affine_scale = {.scale = dti_operand_bits(scale)};
     struct dti_affine_recipe recipe;
     const bool scaled = recipe_of(&recipe, dtype);
     for (size_t i = 0; i < n; i++) {
+        const uint32_t bits = dti_operand_bits(numbers[i]);
         struct dti_quantized quantized;
-        struct dti_outcome outcome;
         struct dti_value value;
-        if (scaled) {
-            dti_affine_quantize(&recipe.affine, &affine_scale, dti_operand_bits(numbers[i]),
-                                &quantized);
-            dti_storage_put(format, &layout, codes, i, quantized.code);
-        } else {
-            dti_decode(dti_format_get(DTI_FP32), dti_operand_bits(numbers[i]), &value);
-            dti_encode(format, &value, &nearest, 0, &outcome);
-            dti_storage_put(format, &layout, codes, i, outcome.code);
-        }
+        if (scaled)
+            dti_affine_quantize(&recipe.affine, &affine_scale, bits, &quantized);
+        else
+            dti_decode(dti_format_get(DTI_FP32), bits, &value);
+        dti_storage_put(format, &layout, codes, i,
+                        scaled ? quantized.code : rounded(format, &value));
     }
 }
 
@@ -68,14 +72,6 @@ static void value_at(const struct dti_bench_operand *from, uint64_t i, struct dt
                           : width <= 32 ? ((const uint32_t *)from->codes)[i]
                                         : ((const uint64_t *)from->codes)[i];
     dti_decode(&from->format, code, ret);
-}
-
-static uint64_t rounded(const struct dti_format *format, const struct dti_value *value)
-{
-    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
-    struct dti_outcome outcome;
-    dti_encode(format, value, &nearest, 0, &outcome);
-    return outcome.code;
 }
 
 static float single_at(const struct dti_bench_operand *from, uint64_t i)
