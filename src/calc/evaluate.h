@@ -134,12 +134,16 @@ enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_generate(struct dti_calc_engine *engine, size_t node);
 
-/* The true values of the answer, where they are wanted. */
-enum dti_status dti_calc_find_truth(struct dti_calc_engine *engine);
-/* Whether codes of so many elements are still wanted for it when the operations are done. */
-bool dti_calc_keeps_for_truth(const struct dti_calc_engine *engine, size_t count);
-/* truth_walk.c: finds them, for dti_calc_find_truth(), once dti_multi_load() has succeeded. */
+/* truth_walk.c: the true values of the answer, once dti_multi_load() has succeeded. */
 enum dti_status dti_calc_walk_truth(struct dti_calc_engine *engine);
+
+/* normal.c: random numbers of generator `generator`, element `index`: 64 bits, from streams that no
+ * rounding uses. */
+uint64_t dti_generate_bits(uint64_t seed, size_t generator, uint64_t index);
+
+/* Element `index` of a standard normal list: Box and Muller's transform of the generator's random
+ * bits, to more bits than any dtype has. */
+void dti_generate_normal(struct dti_value *ret, uint64_t seed, size_t generator, uint64_t index);
 
 /* A node's child, seen through casts that change nothing. */
 static inline size_t dti_calc_child(const struct dti_calc_engine *engine, size_t node, size_t i)

@@ -5,7 +5,7 @@
  * long integers. In lists of rand and randn each element follows from the seed, the generator's
  * place among those of the expression, and its index, so that every machine makes the same list.
  * Lengths are literals: a dtype may not hold them. */
-#include "calc/generate.h"
+#include "calc/evaluate.h"
 
 #include <string.h>
 

@@ -282,7 +282,7 @@ static void find_first(struct reducer *r, size_t count, size_t index)
     recorder->first = again.first;
 }
 
-/* All `count` elements, through dti_calc_bulk() where there are many. */
+/* All `count` elements, through dti_bulk_compute() where there are many. */
 static struct partial_result add_list(struct reducer *r, size_t count)
 {
     const enum dti_calc_order order = r->recorder->engine->options->order;

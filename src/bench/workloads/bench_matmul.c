@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "bench/engines/engine.h"
-#include "bench/measure/bench_warnings.h"
 #include "bench/measure/operands.h"
 #include "bench/workloads/matmul_parts.h"
 #include "dtinfo/checked.h"
