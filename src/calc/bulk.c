@@ -16,7 +16,7 @@
 #include "kernels/fp64.h"
 
 /* Elements of a tile, whose numbers, results and codes stay in the nearest cache; blocks of a sum
- * that are added elementwise; terms without a grid. */
+ * that are added elementwise; terms that are added without a grid where one did not last. */
 enum { TILE = 1024, SIDE_BY_SIDE = 256, SHORT_RUN = 16 };
 
 struct dti_bulk {
@@ -32,12 +32,6 @@ struct dti_bulk {
 /* What is added up: terms, or factors of terms that are not rounded (y, else NULL). */
 struct addends {
     const float *x, *y;
-};
-
-/* Kahan 1965: y = term - correction, t = sum + y, correction = (t - sum) - y, sum = t. Begins with
- * -0 and no correction. Counts the additions to the sum. False at an infinity or a NaN. */
-struct kahan_sum {
-    float sum, correction;
 };
 
 /* The events of the counts of kernels; DTI_CALC_EVENT_COUNT: none. */
@@ -58,7 +52,7 @@ static void put_code(const struct dti_bulk *bulk, void *codes, size_t i, uint64_
     dti_storage_put(bulk->format, &layout, codes, i, code);
 }
 
-/* Plans without a stack's rule never fail. */
+/* n codes as numbers. Plans without a stack's rule never fail. */
 static void load(const struct dti_bulk *bulk, float *ret, const void *codes, size_t n)
 {
     (void)dti_plan_run(bulk->to_fp32, ret, codes, n, 0, DTI_STORES_CACHED, NULL, NULL);
@@ -80,7 +74,7 @@ static uint64_t code_of(const struct dti_bulk *bulk, const struct dti_value *val
     return outcome.code;
 }
 
-/* n codes as numbers, and the other way. */
+/* A number as a code. */
 static void store(const struct dti_bulk *bulk, void *ret_code, float number)
 {
     struct dti_value value;
@@ -364,6 +358,12 @@ static float add_chain(const struct dti_bulk *bulk, const struct addends *terms,
     return exact_number(bulk, &tile, from);
 }
 
+/* Kahan 1965: y = term - correction, t = sum + y, correction = (t - sum) - y, sum = t. Begins with
+ * -0 and no correction. */
+struct kahan_sum {
+    float sum, correction;
+};
+
 struct kahan_tile {
     float before[TILE], corrected[TILE], after[TILE];
 };
@@ -412,6 +412,7 @@ static void kahan_16bit(const struct dtype_cut *cut, struct kahan_sum *k, const 
     k->correction = (float)c;
 }
 
+/* Counts the additions to the sum. False at an infinity or a NaN. */
 static bool add_kahan(const struct dti_bulk *bulk, struct kahan_sum *k, const float *terms,
                       size_t n, size_t first)
 {

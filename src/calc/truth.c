@@ -376,6 +376,9 @@ void dti_truth_set_quotient(struct dti_calc_truth_list *ret, size_t i, int64_t n
     dti_real_store(ret, i, real);
 }
 
+/* A number as it was written: a rational where that is short, else an interval around its leading
+ * digits and its power of ten. */
+
 enum {
     DIGITS_MAX = 16000,     /* of 4 bits at most: within DTI_RATIONAL_BITS, but for the power */
     SHORT_EXPONENT = 16000, /* of ten or two */

@@ -84,6 +84,9 @@ bool dti_between_to_value(struct dti_value *ret, mpfr_srcptr near, mpfr_srcptr f
     return dti_multi.mpfr_cmpabs(far, first) <= 0;
 }
 
+/* A true value as text: itself where it is a short decimal or quotient, else 30 digits, correctly
+ * rounded to nearest. */
+
 enum {
     DECIMAL_DIGITS = 60,  /* of an exact decimal, */
     QUOTIENT_DIGITS = 40, /* of numerator and denominator together, */
@@ -324,6 +327,8 @@ bool dti_truth_text_is_exact(const struct dti_calc_truth_list *list, size_t i)
     dti_truth_free(own);
     return exact;
 }
+
+/* How well it is known, and how far off another number is. */
 
 bool dti_truth_is_rational(const struct dti_calc_truth_list *list, size_t i)
 {

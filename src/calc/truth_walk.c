@@ -147,14 +147,12 @@ static void reduce(const struct walk *w, size_t node, struct dti_calc_truth_list
         case DTI_CALC_ROW_COUNT:
             dti_truth_set_quotient(ret, row, (int64_t)length, 1);
             break;
-        case DTI_CALC_PROD:
-            fold(ret, row, DTI_CALC_MULTIPLY, a, first, length);
-            break;
-        case DTI_CALC_MINIMUM:
-            fold(ret, row, DTI_CALC_MINIMUM, a, first, length);
-            break;
         default:
-            fold(ret, row, DTI_CALC_MAXIMUM, a, first, length);
+            fold(ret, row,
+                 op == DTI_CALC_PROD      ? DTI_CALC_MULTIPLY
+                 : op == DTI_CALC_MINIMUM ? DTI_CALC_MINIMUM
+                                          : DTI_CALC_MAXIMUM,
+                 a, first, length);
         }
     }
 }
