@@ -9,7 +9,7 @@
 
 #include "bench/measure/operands.h"
 #include "bench/measure/splitmix.h"
-#include "bench/workloads/matmul_parts.h"
+#include "bench/workloads/matmul_matrices.h"
 #include "bench/workloads/quantizing.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/kernel.h"
@@ -17,8 +17,6 @@
 enum { POISON = 0x5A, PARTS = 40, PART = 64, PAGE = 4096, ROW = 4096 };
 
 static const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
-
-struct quant_bench;
 
 /* A method of quantization, and the offsets of its results in each set of buffers. */
 struct quant_way {

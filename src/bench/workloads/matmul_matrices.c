@@ -8,7 +8,7 @@
 
 #include "bench/measure/operands.h"
 #include "bench/measure/splitmix.h"
-#include "bench/workloads/matmul_parts.h"
+#include "bench/workloads/matmul_matrices.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/exact_sum.h"
 

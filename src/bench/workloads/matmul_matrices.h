@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The measurement of matrix products: shared by its candidates. */
-#ifndef DTINFO_BENCH_MATMUL_PARTS_H
-#define DTINFO_BENCH_MATMUL_PARTS_H
+ * Matrices to multiply, and how far a product of theirs may be from the exact one. */
+#ifndef DTINFO_BENCH_MATMUL_MATRICES_H
+#define DTINFO_BENCH_MATMUL_MATRICES_H
 
 #include "bench/workloads/quantizing.h"
 
@@ -71,21 +71,5 @@ enum dti_status dti_matmul_judge(struct dti_bench_item *item, const struct dti_m
                                  const unsigned char *memory, const struct dti_matmul_truth *truth,
                                  const struct dti_bench_request *request, enum dti_status wrong,
                                  struct dti_error *reterr);
-
-enum { DTI_MATMUL_DTYPES = 8 };
-
-/* DTI_USAGE if one of them is 0. */
-enum dti_status dti_matmul_check_sizes(const struct dti_bench_request *request,
-                                       struct dti_error *reterr);
-/* Whether the user wants that engine. */
-bool dti_matmul_wants(const struct dti_bench_request *request, const char *engine);
-/* Operations per byte of A and B below which memory may be the limit. */
-bool dti_matmul_is_memory_bound(const struct dti_matrices *matrices);
-/* The work of a product in a pass; the caller sets the engine. */
-struct dti_bench_entry dti_matmul_entry(const struct dti_matrices *matrices);
-/* Compares with the limit that needs more time. */
-void dti_matmul_set_beside(struct dti_bench_table *table, size_t at, size_t memory, size_t peak);
-
-extern const struct dti_bench_workload dti_matmul_on_device;
 
 #endif
