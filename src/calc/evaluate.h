@@ -56,8 +56,6 @@ enum dti_status dti_calc_array_new(struct dti_calc_engine *engine, const struct 
 enum dti_status dti_calc_array_adopt(struct dti_calc_engine *engine,
                                      const struct dti_calc_array *array);
 void dti_calc_array_drop(struct dti_calc_engine *engine, struct dti_calc_array *array);
-/* "[2, 3]"; "one number" for rank 0. */
-void dti_calc_shape_text(struct dti_buffer *buffer, unsigned rank, const uint64_t *shape);
 
 /* One operation on one element, before it is rounded. */
 struct dti_calc_element {
@@ -118,9 +116,12 @@ enum dti_status dti_calc_step_end(struct dti_calc_recorder *recorder,
 void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_element *element,
                     struct dti_calc_rounded *ret);
 
+/* The same into element `index` of a slot. */
+void dti_calc_round_into(struct dti_calc_recorder *recorder, const struct dti_calc_element *element,
+                         struct dti_calc_slot *slot);
+
 /* The result of a single operation on values; enum dti_arith_flag. Where the operation on numbers
  * of the format needs libmpfr, that has been loaded. */
-bool dti_calc_needs_library(enum dti_calc_op op, int64_t power, const struct dti_format *format);
 unsigned dti_calc_operate(const struct dti_calc_recorder *recorder, enum dti_calc_op op,
                           int64_t power, const struct dti_value *operands, struct dti_value *ret);
 
@@ -132,14 +133,17 @@ enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const
 enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_generate(struct dti_calc_engine *engine, size_t node);
-enum dti_status dti_calc_list(struct dti_calc_engine *engine, size_t node); /* a literal, too */
 
-/* The true values of the answer, where they are wanted. */
-enum dti_status dti_calc_find_truth(struct dti_calc_engine *engine);
-/* Whether codes of so many elements are still wanted for it when the operations are done. */
-bool dti_calc_keeps_for_truth(const struct dti_calc_engine *engine, size_t count);
-/* truth_walk.c: finds them, for dti_calc_find_truth(), once dti_multi_load() has succeeded. */
+/* truth_walk.c: the true values of the answer, once dti_multi_load() has succeeded. */
 enum dti_status dti_calc_walk_truth(struct dti_calc_engine *engine);
+
+/* normal.c: random numbers of generator `generator`, element `index`: 64 bits, from streams that no
+ * rounding uses. */
+uint64_t dti_generate_bits(uint64_t seed, size_t generator, uint64_t index);
+
+/* Element `index` of a standard normal list: Box and Muller's transform of the generator's random
+ * bits, to more bits than any dtype has. */
+void dti_generate_normal(struct dti_value *ret, uint64_t seed, size_t generator, uint64_t index);
 
 /* A node's child, seen through casts that change nothing. */
 static inline size_t dti_calc_child(const struct dti_calc_engine *engine, size_t node, size_t i)

@@ -23,39 +23,13 @@ static void set_zero(struct dti_value *ret, bool negative)
 static int compute(mpfr_ptr ret, enum dti_calc_op op, int64_t power, mpfr_srcptr x)
 {
     mpz_t z;
-    int rounded;
-    switch (op) {
-    case DTI_CALC_RSQRT:
-        return dti_multi.mpfr_rec_sqrt(ret, x, MPFR_RNDZ);
-    case DTI_CALC_EXP:
-        return dti_multi.mpfr_exp(ret, x, MPFR_RNDZ);
-    case DTI_CALC_EXP2:
-        return dti_multi.mpfr_exp2(ret, x, MPFR_RNDZ);
-    case DTI_CALC_EXPM1:
-        return dti_multi.mpfr_expm1(ret, x, MPFR_RNDZ);
-    case DTI_CALC_LOG:
-        return dti_multi.mpfr_log(ret, x, MPFR_RNDZ);
-    case DTI_CALC_LOG2:
-        return dti_multi.mpfr_log2(ret, x, MPFR_RNDZ);
-    case DTI_CALC_LOG1P:
-        return dti_multi.mpfr_log1p(ret, x, MPFR_RNDZ);
-    case DTI_CALC_SIN:
-        return dti_multi.mpfr_sin(ret, x, MPFR_RNDZ);
-    case DTI_CALC_COS:
-        return dti_multi.mpfr_cos(ret, x, MPFR_RNDZ);
-    case DTI_CALC_TAN:
-        return dti_multi.mpfr_tan(ret, x, MPFR_RNDZ);
-    case DTI_CALC_TANH:
-        return dti_multi.mpfr_tanh(ret, x, MPFR_RNDZ);
-    case DTI_CALC_ERF:
-        return dti_multi.mpfr_erf(ret, x, MPFR_RNDZ);
-    default: /* POWER */
-        dti_multi.mpz_init(z);
-        dti_integer_set(z, power);
-        rounded = dti_multi.mpfr_pow_z(ret, x, z, MPFR_RNDZ);
-        dti_multi.mpz_clear(z);
-        return rounded;
-    }
+    if (op != DTI_CALC_POWER)
+        return dti_mpfr_function(op)(ret, x, MPFR_RNDZ);
+    dti_multi.mpz_init(z);
+    dti_integer_set(z, power);
+    const int rounded = dti_multi.mpfr_pow_z(ret, x, z, MPFR_RNDZ);
+    dti_multi.mpz_clear(z);
+    return rounded;
 }
 
 static unsigned directly(struct dti_value *ret, enum dti_calc_op op, int64_t power,

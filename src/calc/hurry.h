@@ -10,7 +10,7 @@
 /* Whether a list is long enough: no marks are kept of it, so that nothing is lost. */
 bool dti_calc_is_long(size_t count);
 
-/* Adds what dti_calc_bulk() counted to a step; and the first element with which something went
+/* Adds what dti_bulk_compute() counted to a step; and the first element with which something went
  * wrong, where nothing had yet. */
 void dti_calc_add_counts(struct dti_calc_recorder *recorder,
                          const struct dti_calc_bulk_counts *counts, uint64_t operations);

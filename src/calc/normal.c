@@ -3,7 +3,7 @@
  * Normal random numbers: sqrt(-2 ln u) cos(2 pi v) and sqrt(-2 ln u) sin(2 pi v) (Box and Muller,
  * 1958) of two uniform numbers of 60 bits each, in integers of 128 bits: the same on every machine,
  * and true to some 60 bits, so that rounding once to fp32 or less is nearly always correct. */
-#include "calc/generate.h"
+#include "calc/evaluate.h"
 #include "core/wide.h"
 
 enum { BITS = 60, OCTANT_BITS = BITS - 3 };

@@ -299,3 +299,13 @@ void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_el
     if (recorder->finds_worst)
         keep_worst(recorder, e, ret);
 }
+
+void dti_calc_round_into(struct dti_calc_recorder *recorder, const struct dti_calc_element *e,
+                         struct dti_calc_slot *slot)
+{
+    struct dti_calc_rounded rounded;
+    dti_calc_round(recorder, e, &rounded);
+    dti_calc_put(&slot->array, e->index, rounded.code);
+    if (rounded.inexact)
+        dti_calc_mark(slot, e->index);
+}

@@ -59,26 +59,4 @@ struct dti_calc_tree {
     size_t own_length; /* of source: the part that was given */
 };
 
-/* A token of the text: a kind, or the character that it is. */
-enum { DTI_TOKEN_END = 0, DTI_TOKEN_NUMBER = 256, DTI_TOKEN_NAME };
-struct dti_reader {
-    const char *source;
-    size_t at, end;       /* what is still to be read */
-    int token;            /* the one being looked at, */
-    size_t start, length; /* and where it is */
-    size_t last_end;      /* where the one before it ends */
-};
-/* Goes on to the next token. Fails with DTI_BAD_VALUE at what is none. */
-enum dti_status dti_reader_next(struct dti_reader *reader, struct dti_error *reterr);
-/* The NUMBER that is being looked at. */
-enum dti_status dti_reader_number(const struct dti_reader *reader, struct dti_number *ret,
-                                  struct dti_error *reterr);
-/* The PATH or TENSOR that begins where the token ends, as a string to free. Then goes on to the
- * next token. */
-enum dti_status dti_reader_path(struct dti_reader *reader, const char *what, char **ret,
-                                struct dti_error *reterr);
-/* What to do instead of writing the sign at `at`, which other languages have; NULL: nobody has it.
- */
-const char *dti_foreign_sign(const char *at, size_t left, size_t *ret_length);
-
 #endif

@@ -2,41 +2,28 @@
  *
  * Messages about expressions that are not understood: what is wrong, where, and what to write
  * instead. The parser knows the language; what people write out of habit stands here. */
-#include "calc/tree_build.h"
+#include "calc/tree_parse.h"
 
 #include "dtinfo/ascii.h"
 #include "dtinfo/nearest.h"
 
-struct foreign {
-    const char *text, *instead; /* of words: separated by blanks */
-};
+enum foreign_sort { SIGN, FUNCTION, NAME, KEYWORD };
 
-static const struct foreign signs[] = {
-#define FOREIGN_SIGN(text, instead) {text, instead},
+static const struct foreign {
+    enum foreign_sort sort;
+    const char *text, *instead; /* of words: separated by blanks */
+} foreign[] = {
+#define FOREIGN_SIGN(text, instead)      {SIGN, text, instead},
+#define FOREIGN_FUNCTION(names, instead) {FUNCTION, names, instead},
+#define FOREIGN_NAME(names, instead)     {NAME, names, instead},
+#define FOREIGN_KEYWORD(names, instead)  {KEYWORD, names, instead},
 #include "calc/foreign_words.def"
 #undef FOREIGN_SIGN
-};
-
-static const struct foreign functions[] = {
-#define FOREIGN_FUNCTION(names, instead) {names, instead},
-#include "calc/foreign_words.def"
 #undef FOREIGN_FUNCTION
-    {NULL, NULL},
-};
-
-static const struct foreign names[] = {
-#define FOREIGN_NAME(names, instead) {names, instead},
-#include "calc/foreign_words.def"
 #undef FOREIGN_NAME
-    {NULL, NULL},
-};
-
-static const struct foreign keywords[] = {
-#define FOREIGN_KEYWORD(names, instead) {names, instead},
-#include "calc/foreign_words.def"
 #undef FOREIGN_KEYWORD
-    {NULL, NULL},
 };
+enum { FOREIGN_COUNT = sizeof foreign / sizeof *foreign };
 
 static const char dtype_last[] = "the dtype follows the expression";
 
@@ -47,23 +34,23 @@ static bool is_name_part(char c)
 
 const char *dti_foreign_sign(const char *at, size_t left, size_t *ret_length)
 {
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        const size_t length = strlen(signs[i].text);
-        if (length <= left && memcmp(at, signs[i].text, length) == 0) {
+    for (size_t i = 0; i < FOREIGN_COUNT; i++) {
+        const size_t length = strlen(foreign[i].text);
+        if (foreign[i].sort == SIGN && length <= left && memcmp(at, foreign[i].text, length) == 0) {
             *ret_length = length;
-            return signs[i].instead;
+            return foreign[i].instead;
         }
     }
     return NULL;
 }
 
-static const char *foreign_word(const struct foreign *rows, const char *name, size_t length)
+static const char *foreign_word(enum foreign_sort sort, const char *name, size_t length)
 {
-    for (; rows->text; rows++) {
-        const char *list = rows->text;
+    for (size_t i = 0; i < FOREIGN_COUNT; i++) {
+        const char *list = foreign[i].sort == sort ? foreign[i].text : "";
         for (size_t word; (word = strcspn(list, " ")) > 0; list += word + (list[word] == ' ')) {
             if (word == length && dti_ascii_equal_start(list, name, length))
-                return rows->instead;
+                return foreign[i].instead;
         }
     }
     return NULL;
@@ -87,8 +74,8 @@ static const char *instead_of_operator(const struct dti_reader *r, bool at_end)
     const char *const found = r->source + r->start;
     switch (r->token) {
     case DTI_TOKEN_NAME:
-        if (foreign_word(keywords, found, r->length))
-            return foreign_word(keywords, found, r->length);
+        if (foreign_word(KEYWORD, found, r->length))
+            return foreign_word(KEYWORD, found, r->length);
         return is_dtype(found, r->length) ? dtype_last : "write '*' for a product";
     case '(':
         return "write '*' for a product";
@@ -178,7 +165,7 @@ static enum dti_status unknown_dotted(struct dti_builder *b, const char *name, s
     const size_t whole = (size_t)(at - name), rest = (size_t)(at - last);
     const char *const quoted = DTI_QUOTED(name, whole);
     const bool call = at < end && *at == '(';
-    const char *const instead = foreign_word(call ? functions : names, last, rest);
+    const char *const instead = foreign_word(call ? FUNCTION : NAME, last, rest);
     if (instead)
         return dti_fail_word(b->error, DTI_BAD_VALUE, name, whole, "%s is not defined; %s", quoted,
                              instead);
@@ -219,7 +206,7 @@ static void suggest_names(const struct dti_builder *b, const char *name, size_t 
 static enum dti_status unknown_function(struct dti_builder *b, const char *name, size_t length)
 {
     struct dti_nearest nearest;
-    const char *instead = foreign_word(functions, name, length);
+    const char *instead = foreign_word(FUNCTION, name, length);
     const char *const quoted = DTI_QUOTED(name, length);
     for (size_t i = b->name_base; i < b->name_count; i++) {
         if (b->names[i].length == length && memcmp(b->names[i].text, name, length) == 0)
@@ -244,13 +231,13 @@ enum dti_status dti_builder_unknown(struct dti_builder *b, bool function, const 
                                     size_t length)
 {
     const char *const after = name + length, *const end = b->reader.source + b->reader.end;
-    const char *instead = foreign_word(names, name, length);
+    const char *instead = foreign_word(NAME, name, length);
     if (function)
         return unknown_function(b, name, length);
     if (end - after > 1 && after[0] == '.' && is_name_part(after[1]))
         return unknown_dotted(b, name, length);
     if (!instead)
-        instead = foreign_word(keywords, name, length);
+        instead = foreign_word(KEYWORD, name, length);
     if (!instead && is_dtype(name, length))
         instead = dtype_last;
     dti_fail_word(b->error, DTI_BAD_VALUE, name, length, "%s is not defined; %s",

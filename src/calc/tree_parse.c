@@ -3,8 +3,155 @@
  * The grammar of tree.h, by recursive descent whose depth is counted. A composite is expanded where
  * it is called: its body is read with its arguments' nodes under the names a, b, c, so that
  * whatever evaluates the tree knows nothing about composites but the names of their steps. */
-#include "calc/tree_build.h"
+#include "calc/tree_parse.h"
 #include "dtinfo/ascii.h"
+
+/* Nodes and names while a tree is parsed: growing arrays, and their bounds. */
+
+/* `items` with room for `more` items behind the first `count`; NULL when memory ran out. */
+static void *grown(void *items, size_t *capacity, size_t count, size_t more, size_t size)
+{
+    size_t wanted = *capacity ? *capacity : 16;
+    if (items && count + more <= *capacity)
+        return items;
+    while (wanted < count + more)
+        wanted *= 2;
+    void *const moved = realloc(items, wanted * size);
+    if (moved)
+        *capacity = wanted;
+    return moved;
+}
+
+static enum dti_status init(struct dti_builder *b, const char *text, size_t length)
+{
+    if (length > DTI_CALC_TEXT_MAX)
+        return dti_fail(b->error, DTI_BAD_VALUE,
+                        "the expression has %zu characters; the limit is %d", length,
+                        DTI_CALC_TEXT_MAX);
+    size_t size = length + 1;
+    for (enum dti_calc_op op = 0; op < DTI_CALC_OP_COUNT; op++)
+        size += dti_calc_op_get(op)->body ? strlen(dti_calc_op_get(op)->body) : 0;
+    b->tree = calloc(1, sizeof *b->tree);
+    char *const source = b->tree ? malloc(size) : NULL;
+    if (!source)
+        return dti_no_memory(b->error);
+    b->tree->source = source;
+    b->tree->own_length = length;
+    if (length > 0)
+        memcpy(source, text, length);
+    size_t at = length;
+    for (enum dti_calc_op op = 0; op < DTI_CALC_OP_COUNT; op++) {
+        const char *const body = dti_calc_op_get(op)->body;
+        b->bodies[op] = at;
+        if (body) {
+            memcpy(source + at, body, strlen(body));
+            at += strlen(body);
+        }
+    }
+    source[at] = '\0';
+    b->reader = (struct dti_reader){.source = source, .end = length};
+    return DTI_OK;
+}
+
+/* A tree without nodes, and the reader at the start of its text. */
+static void free_builder(struct dti_builder *b)
+{
+    free(b->names);
+    free(b->pending);
+}
+
+void dti_calc_tree_free(struct dti_calc_tree *tree)
+{
+    if (!tree)
+        return;
+    for (size_t i = 0; i < tree->node_count; i++) {
+        if (tree->nodes[i].number)
+            dti_number_free(tree->nodes[i].number);
+        free(tree->nodes[i].number);
+        free(tree->nodes[i].path);
+        free(tree->nodes[i].tensor);
+    }
+    free(tree->nodes);
+    free(tree->children);
+    free(tree->source);
+    free(tree);
+}
+
+/* A node whose text is source[start, end). */
+static enum dti_status add_node(struct dti_builder *b, enum dti_calc_node_kind kind,
+                                enum dti_calc_op op, const size_t *children, size_t count,
+                                size_t start, size_t end, size_t *ret)
+{
+    struct dti_calc_tree *const tree = b->tree;
+    if (tree->node_count >= DTI_CALC_NODES_MAX)
+        return dti_fail(b->error, DTI_BAD_VALUE,
+                        "the expression has more than %d parts; read long lists from a file: "
+                        "@list.npy",
+                        DTI_CALC_NODES_MAX);
+    void *const nodes =
+        grown(tree->nodes, &b->node_capacity, tree->node_count, 1, sizeof *tree->nodes);
+    if (!nodes)
+        return dti_no_memory(b->error);
+    tree->nodes = nodes;
+    void *const slots =
+        grown(tree->children, &b->child_capacity, tree->child_count, count, sizeof *tree->children);
+    if (!slots)
+        return dti_no_memory(b->error);
+    tree->children = slots;
+    tree->nodes[tree->node_count] = (struct dti_calc_node){.kind = kind,
+                                                           .op = op,
+                                                           .first = tree->child_count,
+                                                           .count = count,
+                                                           .text = start,
+                                                           .length = end - start};
+    if (count > 0)
+        memcpy(tree->children + tree->child_count, children, count * sizeof *children);
+    tree->child_count += count;
+    *ret = tree->node_count++;
+    return DTI_OK;
+}
+
+static enum dti_status add_number(struct dti_builder *b, size_t *ret)
+{
+    struct dti_number *const number = calloc(1, sizeof *number);
+    enum dti_status status =
+        number ? dti_reader_number(&b->reader, number, b->error) : dti_no_memory(b->error);
+    if (status == DTI_OK) {
+        status = add_node(b, DTI_NODE_NUMBER, DTI_CALC_OP_COUNT, NULL, 0, b->reader.start,
+                          b->reader.start + b->reader.length, ret);
+        if (status == DTI_OK) {
+            b->tree->nodes[*ret].number = number;
+            return DTI_OK;
+        }
+        dti_number_free(number);
+    }
+    free(number);
+    return status;
+}
+
+static enum dti_status push(struct dti_builder *b, size_t node)
+{
+    void *const pending =
+        grown(b->pending, &b->pending_capacity, b->pending_count, 1, sizeof *b->pending);
+    if (!pending)
+        return dti_no_memory(b->error);
+    b->pending = pending;
+    b->pending[b->pending_count++] = node;
+    return DTI_OK;
+}
+
+static enum dti_status add_name(struct dti_builder *b, const char *text, size_t length, size_t node)
+{
+    if (b->name_count >= DTI_CALC_NODES_MAX)
+        return dti_fail(b->error, DTI_BAD_VALUE, "more than %d names", DTI_CALC_NODES_MAX);
+    void *const names = grown(b->names, &b->name_capacity, b->name_count, 1, sizeof *b->names);
+    if (!names)
+        return dti_no_memory(b->error);
+    b->names = names;
+    b->names[b->name_count++] =
+        (struct dti_builder_name){.text = text, .length = length, .node = node};
+    return DTI_OK;
+}
 
 static enum dti_status parse_expr(struct dti_builder *b, size_t *ret);
 
@@ -39,8 +186,7 @@ static enum dti_status parse_items(struct dti_builder *b, size_t *ret_count)
     enum dti_status status;
     size_t count = 0, node;
     for (;;) {
-        if ((status = parse_expr(b, &node)) != DTI_OK ||
-            (status = dti_builder_push(b, node)) != DTI_OK)
+        if ((status = parse_expr(b, &node)) != DTI_OK || (status = push(b, node)) != DTI_OK)
             return status;
         count++;
         if (b->reader.token != ',')
@@ -67,10 +213,10 @@ static enum dti_status expand(struct dti_builder *b, enum dti_calc_op op, size_t
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const size_t argument = b->pending[b->pending_count - count + i];
         const struct dti_calc_node *const given = &tree->nodes[argument];
-        status = dti_builder_add(b, DTI_NODE_CAST, op, &argument, 1, given->text,
-                                 given->text + given->length, &node);
+        status = add_node(b, DTI_NODE_CAST, op, &argument, 1, given->text,
+                          given->text + given->length, &node);
         if (status == DTI_OK)
-            status = dti_builder_name(b, names[i], 1, node);
+            status = add_name(b, names[i], 1, node);
     }
     b->pending_count -= count;
     if (status != DTI_OK)
@@ -81,7 +227,7 @@ static enum dti_status expand(struct dti_builder *b, enum dti_calc_op op, size_t
                                     .start = b->bodies[op],
                                     .end = b->bodies[op] + strlen(dti_calc_op_get(op)->body)};
     if ((status = parse_body(b, &node)) != DTI_OK ||
-        (status = dti_builder_add(b, DTI_NODE_CAST, op, &node, 1, start, end, &node)) != DTI_OK)
+        (status = add_node(b, DTI_NODE_CAST, op, &node, 1, start, end, &node)) != DTI_OK)
         return status;
     for (size_t i = first; i < node; i++)
         tree->nodes[i].within = tree->nodes[i].within ? tree->nodes[i].within : node + 1;
@@ -116,8 +262,8 @@ static enum dti_status parse_call(struct dti_builder *b, size_t start, size_t le
     if (row->body)
         return expand(b, op, count, start, b->reader.last_end, ret);
     b->pending_count -= count;
-    return dti_builder_add(b, DTI_NODE_CALL, op, b->pending + b->pending_count, count, start,
-                           b->reader.last_end, ret);
+    return add_node(b, DTI_NODE_CALL, op, b->pending + b->pending_count, count, start,
+                    b->reader.last_end, ret);
 }
 
 static enum dti_status parse_name(struct dti_builder *b, size_t *ret)
@@ -126,7 +272,7 @@ static enum dti_status parse_name(struct dti_builder *b, size_t *ret)
     const char *const name = b->reader.source + start;
     enum dti_calc_op op;
     const bool number = dti_builder_is_number(name, length);
-    enum dti_status status = number ? dti_builder_number(b, ret) : DTI_OK;
+    enum dti_status status = number ? add_number(b, ret) : DTI_OK;
     if (status == DTI_OK)
         status = next(b);
     if (status != DTI_OK || number)
@@ -156,8 +302,8 @@ static enum dti_status parse_file(struct dti_builder *b, size_t *ret)
     if (status == DTI_OK && b->reader.token == ':')
         status = dti_reader_path(&b->reader, "a tensor's name", &tensor, b->error);
     if (status == DTI_OK)
-        status = dti_builder_add(b, DTI_NODE_FILE, DTI_CALC_OP_COUNT, NULL, 0, start,
-                                 b->reader.last_end, &node);
+        status = add_node(b, DTI_NODE_FILE, DTI_CALC_OP_COUNT, NULL, 0, start, b->reader.last_end,
+                          &node);
     if (status != DTI_OK) {
         free(path);
         free(tensor);
@@ -180,8 +326,8 @@ static enum dti_status parse_list(struct dti_builder *b, size_t *ret)
         return status;
     b->depth--;
     b->pending_count -= count;
-    return dti_builder_add(b, DTI_NODE_LIST, DTI_CALC_OP_COUNT, b->pending + b->pending_count,
-                           count, start, b->reader.last_end, ret);
+    return add_node(b, DTI_NODE_LIST, DTI_CALC_OP_COUNT, b->pending + b->pending_count, count,
+                    start, b->reader.last_end, ret);
 }
 
 static enum dti_status parse_primary(struct dti_builder *b, size_t *ret)
@@ -190,7 +336,7 @@ static enum dti_status parse_primary(struct dti_builder *b, size_t *ret)
     enum dti_status status;
     switch (b->reader.token) {
     case DTI_TOKEN_NUMBER:
-        status = dti_builder_number(b, ret);
+        status = add_number(b, ret);
         return status == DTI_OK ? next(b) : status;
     case DTI_TOKEN_NAME:
         return parse_name(b, ret);
@@ -240,8 +386,7 @@ static enum dti_status parse_power(struct dti_builder *b, size_t *ret)
         return status;
     if (b->reader.token == '^')
         return dti_builder_unexpected(b, "an operator other than '^'");
-    status =
-        dti_builder_add(b, DTI_NODE_CALL, DTI_CALC_POWER, &node, 1, start, b->reader.last_end, ret);
+    status = add_node(b, DTI_NODE_CALL, DTI_CALC_POWER, &node, 1, start, b->reader.last_end, ret);
     if (status == DTI_OK)
         b->tree->nodes[*ret].power = negative ? -power : power;
     return status;
@@ -267,8 +412,8 @@ static enum dti_status parse_unary(struct dti_builder *b, size_t *ret)
         given->length += given->text - start;
         given->text = start;
     } else if (sign == '-') {
-        return dti_builder_add(b, DTI_NODE_CALL, DTI_CALC_NEGATE, &node, 1, start,
-                               b->reader.last_end, ret);
+        return add_node(b, DTI_NODE_CALL, DTI_CALC_NEGATE, &node, 1, start, b->reader.last_end,
+                        ret);
     }
     *ret = node;
     return DTI_OK;
@@ -287,8 +432,7 @@ static enum dti_status parse_chain(struct dti_builder *b, const char *signs,
         const enum dti_calc_op op = ops[b->reader.token == signs[1]];
         if ((status = next(b)) != DTI_OK || (status = level(b, &pair[1])) != DTI_OK)
             return status;
-        status =
-            dti_builder_add(b, DTI_NODE_CALL, op, pair, 2, start, b->reader.last_end, &pair[0]);
+        status = add_node(b, DTI_NODE_CALL, op, pair, 2, start, b->reader.last_end, &pair[0]);
     }
     *ret = pair[0];
     return status;
@@ -333,7 +477,7 @@ static enum dti_status parse_assignment(struct dti_builder *b)
                         DTI_QUOTED(b->reader.source + start, b->reader.last_end - start));
     if (b->reader.token != ';')
         return dti_builder_unexpected(b, "an operator or ';'");
-    status = dti_builder_name(b, name, length, node);
+    status = add_name(b, name, length, node);
     return status == DTI_OK ? next(b) : status;
 }
 
@@ -353,13 +497,13 @@ enum dti_status dti_calc_parse(struct dti_calc_tree **ret, const char *text, siz
                                struct dti_error *reterr)
 {
     struct dti_builder b = {.error = reterr};
-    enum dti_status status = dti_builder_init(&b, text, length);
+    enum dti_status status = init(&b, text, length);
     if (status == DTI_OK)
         status = parse_body(&b, &b.tree->answer);
     if (status == DTI_OK)
         *ret = b.tree;
     else
         dti_calc_tree_free(b.tree);
-    dti_builder_free(&b);
+    free_builder(&b);
     return status;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calc/tree.h"
+#include "calc/tree_parse.h"
 #include "dtinfo/ascii.h"
 
 static bool is_letter(char c)

@@ -1,12 +1,122 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of true values: what is stored, and how it gets in and out. truth_parts.h has the form and
- * says how memory is bounded. */
+ * Lists of true values: what is stored, how it gets in and out, and how one value becomes another.
+ * truth_parts.h has the form and says how memory is bounded. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "calc/truth_parts.h"
 #include "core/wide.h"
+
+enum {
+    FLOATS = sizeof((struct dti_truth_room *)0)->f / sizeof(mpfr_t),
+    INTEGERS = sizeof((struct dti_truth_room *)0)->z / sizeof(mpz_t)
+};
+
+static void real_init(struct dti_real *real, unsigned precision)
+{
+    dti_multi.mpq_init(real->own_q);
+    dti_multi.mpfr_init2(real->own_low, (mpfr_prec_t)precision);
+    dti_multi.mpfr_init2(real->own_high, (mpfr_prec_t)precision);
+    dti_real_own_rational(real);
+}
+
+static void real_free(struct dti_real *real)
+{
+    dti_multi.mpq_clear(real->own_q);
+    dti_multi.mpfr_clear(real->own_low);
+    dti_multi.mpfr_clear(real->own_high);
+}
+
+void dti_room_init(struct dti_truth_room *room, unsigned precision, size_t rational_bits)
+{
+    room->rational_bits = rational_bits;
+    for (size_t i = 0; i < 3; i++)
+        real_init(&room->operand[i], precision);
+    real_init(&room->result, precision);
+    real_init(&room->total, precision);
+    real_init(&room->product, precision);
+    for (size_t i = 0; i < INTEGERS; i++)
+        dti_multi.mpz_init(room->z[i]);
+    for (size_t i = 0; i < FLOATS; i++)
+        dti_multi.mpfr_init2(room->f[i], (mpfr_prec_t)precision);
+}
+
+void dti_room_free(struct dti_truth_room *room)
+{
+    for (size_t i = 0; i < 3; i++)
+        real_free(&room->operand[i]);
+    real_free(&room->result);
+    real_free(&room->total);
+    real_free(&room->product);
+    for (size_t i = 0; i < INTEGERS; i++)
+        dti_multi.mpz_clear(room->z[i]);
+    for (size_t i = 0; i < FLOATS; i++)
+        dti_multi.mpfr_clear(room->f[i]);
+}
+
+void dti_real_plain(struct dti_real *ret, enum dti_truth_class class, bool negative)
+{
+    ret->class = class;
+    ret->negative = negative;
+}
+
+void dti_real_own_rational(struct dti_real *ret)
+{
+    ret->class = DTI_TRUTH_RATIONAL;
+    ret->enclosed = false;
+    ret->q = ret->own_q;
+}
+
+void dti_real_own_interval(struct dti_real *ret)
+{
+    ret->class = DTI_TRUTH_INTERVAL;
+    ret->low = ret->own_low;
+    ret->high = ret->own_high;
+}
+
+void dti_real_integer(struct dti_real *ret, long num, unsigned long den)
+{
+    dti_multi.mpq_set_si(ret->own_q, num, den);
+    dti_real_own_rational(ret);
+}
+
+void dti_real_enclose(struct dti_real *real)
+{
+    if (real->class != DTI_TRUTH_RATIONAL || real->enclosed)
+        return;
+    dti_multi.mpfr_set_q(real->own_low, real->q, MPFR_RNDD);
+    dti_multi.mpfr_set_q(real->own_high, real->q, MPFR_RNDU);
+    real->low = real->own_low;
+    real->high = real->own_high;
+    real->enclosed = true;
+}
+
+size_t dti_rational_bits(size_t count)
+{
+    const size_t share = count == 0 ? DTI_RATIONAL_BITS : DTI_RATIONAL_BITS_ALL / count;
+    if (share > DTI_RATIONAL_BITS)
+        return DTI_RATIONAL_BITS;
+    return share < DTI_RATIONAL_BITS_LONG ? DTI_RATIONAL_BITS_LONG : share;
+}
+
+void dti_real_shorten(struct dti_real *real, size_t bits)
+{
+    if (real->class != DTI_TRUTH_RATIONAL ||
+        (dti_multi.mpz_sizeinbase(mpq_numref(real->q), 2) <= bits &&
+         dti_multi.mpz_sizeinbase(mpq_denref(real->q), 2) <= bits))
+        return;
+    dti_real_enclose(real);
+    real->class = DTI_TRUTH_INTERVAL;
+}
+
+void dti_integer_set(mpz_ptr ret, int64_t from)
+{
+    const uint64_t magnitude = from < 0 ? UINT64_C(0) - (uint64_t)from : (uint64_t)from;
+    dti_multi.mpz_import(ret, 1, -1, sizeof magnitude, 0, 0, &magnitude);
+    if (from < 0)
+        dti_multi.mpz_neg(ret, ret);
+}
 
 struct dti_calc_truth_list *dti_truth_new(size_t count, unsigned precision)
 {
@@ -266,18 +376,121 @@ void dti_truth_set_quotient(struct dti_calc_truth_list *ret, size_t i, int64_t n
     dti_real_store(ret, i, real);
 }
 
-void dti_truth_apply(struct dti_calc_truth_list *ret, size_t i, enum dti_calc_op op, int64_t power,
-                     const struct dti_truth_operand *operands)
+/* A number as it was written: a rational where that is short, else an interval around its leading
+ * digits and its power of ten. */
+
+enum {
+    DIGITS_MAX = 16000,     /* of 4 bits at most: within DTI_RATIONAL_BITS, but for the power */
+    SHORT_EXPONENT = 16000, /* of ten or two */
+    LONGEST_EXPONENT = 400000000, /* 10^this is more than MPFR has, by default */
+};
+
+/* The digits as an integer; *ret_more: there were others behind them, which *ret_exponent has. */
+static void term_digits(mpz_ptr ret, const struct dti_term *term, int64_t *ret_exponent,
+                        bool *ret_more)
+{
+    char digits[DIGITS_MAX + 1];
+    const size_t count = term->count < DIGITS_MAX ? term->count : DIGITS_MAX;
+    const size_t left_out = term->count - count;
+    memcpy(digits, term->digits, count);
+    digits[count] = '\0';
+    if (count == 0)
+        dti_multi.mpz_set_ui(ret, 0);
+    else
+        (void)dti_multi.mpz_set_str(ret, digits, term->hexadecimal ? 16 : 10);
+    *ret_more = left_out > 0;
+    *ret_exponent = term->exponent + (int64_t)left_out * (term->hexadecimal ? 4 : 1);
+}
+
+static bool short_rational(mpq_ptr ret, const struct dti_term *term)
+{
+    int64_t exponent;
+    bool more;
+    mpz_t power;
+    term_digits(mpq_numref(ret), term, &exponent, &more);
+    dti_multi.mpz_set_ui(mpq_denref(ret), 1);
+    if (more || exponent > SHORT_EXPONENT || exponent < -SHORT_EXPONENT)
+        return false;
+    const unsigned long size = (unsigned long)(exponent < 0 ? -exponent : exponent);
+    dti_multi.mpz_init(power);
+    dti_multi.mpz_ui_pow_ui(power, term->hexadecimal ? 2 : 10, size);
+    if (exponent < 0)
+        dti_multi.mpz_set(mpq_denref(ret), power);
+    else
+        dti_multi.mpz_mul(mpq_numref(ret), mpq_numref(ret), power);
+    dti_multi.mpz_clear(power);
+    dti_multi.mpq_canonicalize(ret);
+    return true;
+}
+
+static unsigned long clamp_exponent(int64_t exponent)
+{
+    const uint64_t size = exponent < 0 ? UINT64_C(0) - (uint64_t)exponent : (uint64_t)exponent;
+    return (unsigned long)(size < LONGEST_EXPONENT ? size : LONGEST_EXPONENT);
+}
+
+/* The term from below and from above. */
+static void term_interval(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
+                          const struct dti_term *term)
+{
+    int64_t exponent;
+    bool more;
+    mpz_ptr const digits = room->z[0];
+    mpfr_ptr const power_low = room->f[0], power_high = room->f[1];
+    term_digits(digits, term, &exponent, &more);
+    const unsigned long size = clamp_exponent(exponent);
+    const bool clamped = size == LONGEST_EXPONENT;
+    if (term->hexadecimal || clamped) { /* a clamped one is beyond MPFR */
+        const mpfr_exp_t two = (mpfr_exp_t)size + (clamped ? (mpfr_exp_t)1 << 30 : 0);
+        (void)dti_multi.mpfr_set_si_2exp(power_low, 1, two, MPFR_RNDD);
+        (void)dti_multi.mpfr_set_si_2exp(power_high, 1, two, MPFR_RNDU);
+    } else {
+        (void)dti_multi.mpfr_ui_pow_ui(power_low, 10, size, MPFR_RNDD);
+        (void)dti_multi.mpfr_ui_pow_ui(power_high, 10, size, MPFR_RNDU);
+    }
+    (void)dti_multi.mpfr_set_z(low, digits, MPFR_RNDD);
+    if (more)
+        dti_multi.mpz_add_ui(digits, digits, 1);
+    (void)dti_multi.mpfr_set_z(high, digits, MPFR_RNDU);
+    if (exponent < 0) {
+        (void)dti_multi.mpfr_div(low, low, power_high, MPFR_RNDD);
+        (void)dti_multi.mpfr_div(high, high, power_low, MPFR_RNDU);
+    } else {
+        (void)dti_multi.mpfr_mul(low, low, power_low, MPFR_RNDD);
+        (void)dti_multi.mpfr_mul(high, high, power_high, MPFR_RNDU);
+    }
+}
+
+static void set_term(struct dti_truth_room *room, struct dti_real *ret, const struct dti_term *term)
+{
+    if (short_rational(ret->own_q, term)) {
+        dti_real_own_rational(ret);
+        return;
+    }
+    term_interval(room, ret->own_low, ret->own_high, term);
+    dti_real_own_interval(ret);
+}
+
+void dti_truth_set_number(struct dti_calc_truth_list *ret, size_t i, const struct dti_number *from)
 {
     struct dti_truth_room *const room = &ret->room;
-    struct dti_real *const reals[] = {&room->operand[0], &room->operand[1], &room->operand[2]};
-    unsigned arity = dti_calc_op_get(op)->most;
-    if (ret->failed) /* no more work for libraries that cannot fail */
+    struct dti_real *const terms[] = {&room->operand[0], &room->operand[1]};
+    struct dti_real *result = terms[0];
+    if (from->class != DTI_CLASS_FINITE) {
+        const struct dti_value value = {.class = from->class, .negative = from->negative};
+        dti_truth_set_value(ret, i, &value);
         return;
-    if (op == DTI_CALC_POWER)
-        arity = 1; /* the other one is a literal */
-    for (unsigned k = 0; k < arity; k++)
-        dti_real_load(reals[k], operands[k].list, operands[k].index);
-    dti_real_apply(room, &room->result, op, power, reals);
-    dti_real_store(ret, i, &room->result);
+    }
+    set_term(room, terms[0], &from->num);
+    if (from->quotient) {
+        set_term(room, terms[1], &from->den);
+        dti_real_apply(room, &room->result, DTI_CALC_DIVIDE, 0, terms);
+        result = &room->result;
+    }
+    if (from->negative) {
+        struct dti_real *const whole[] = {result, result};
+        dti_real_apply(room, &room->product, DTI_CALC_NEGATE, 0, whole);
+        result = &room->product;
+    }
+    dti_real_store(ret, i, result);
 }

@@ -1,11 +1,334 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known of a true value: how narrow its interval is, its first 128 bits, and how far off
- * another number is. An interval that holds a number of 128 bits can never tell whether the truth
- * is that number: exp(log(2)). Where it is narrower than DTI_DECIDED_BITS, it is taken to be. */
+ * What is known of a true value: how narrow its interval is, its first 128 bits, how far off
+ * another number is, and its text. An interval that holds a number of 128 bits can never tell
+ * whether the truth is that number: exp(log(2)). Where it is narrower than DTI_DECIDED_BITS, it is
+ * taken to be. */
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "calc/truth_parts.h"
+#include "dtinfo/spell.h"
+
+static const mpfr_prec_t VALUE_BITS = 128;
+
+void dti_mpfr_room(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS])
+{
+    dti_multi.mpfr_custom_init_set(ret, MPFR_NAN_KIND, 0, VALUE_BITS, limbs);
+}
+
+void dti_mpfr_from_value(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS],
+                         const struct dti_value *value)
+{
+    static const int kinds[] = {
+        [DTI_CLASS_ZERO] = MPFR_ZERO_KIND,
+        [DTI_CLASS_FINITE] = MPFR_REGULAR_KIND,
+        [DTI_CLASS_INF] = MPFR_INF_KIND,
+        [DTI_CLASS_NAN] = MPFR_NAN_KIND,
+    };
+    const int kind = kinds[value->class];
+    for (unsigned i = 0; i < DTI_VALUE_LIMBS; i++) {
+        const uint64_t word = i < DTI_VALUE_LIMBS / 2 ? value->lo : value->hi;
+        limbs[i] = (mp_limb_t)(word >> (i * GMP_NUMB_BITS % 64));
+    }
+    dti_multi.mpfr_custom_init_set(ret, value->negative ? -kind : kind,
+                                   (mpfr_exp_t)value->exponent + 1, VALUE_BITS, limbs);
+}
+
+void dti_mpfr_to_value(struct dti_value *ret, mpfr_srcptr x, bool sticky)
+{
+    const bool negative = dti_multi.mpfr_signbit(x) != 0;
+    uint64_t words[2] = {0, 0};
+    if (dti_multi.mpfr_nan_p(x)) {
+        *ret = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
+    } else if (dti_multi.mpfr_inf_p(x)) {
+        *ret = (struct dti_value){.class = DTI_CLASS_INF, .negative = negative};
+    } else if (dti_multi.mpfr_zero_p(x) && sticky) { /* less than MPFR has */
+        dti_value_set_wide(ret, negative, 1, 0, true, -(INT64_C(1) << 40));
+    } else if (dti_multi.mpfr_zero_p(x)) {
+        *ret = (struct dti_value){.class = DTI_CLASS_ZERO, .negative = negative};
+    } else {
+        for (unsigned i = 0; i < DTI_VALUE_LIMBS; i++)
+            words[i * GMP_NUMB_BITS / 64] |= (uint64_t)x->_mpfr_d[i] << (i * GMP_NUMB_BITS % 64);
+        dti_value_set_wide(ret, negative, words[1], words[0], sticky,
+                           (int64_t)dti_multi.mpfr_get_exp(x) - VALUE_BITS);
+    }
+}
+
+bool dti_between_to_value(struct dti_value *ret, mpfr_srcptr near, mpfr_srcptr far)
+{
+    mp_limb_t limbs[DTI_VALUE_LIMBS];
+    mpfr_t first;
+    const bool negative = dti_multi.mpfr_signbit(far) != 0;
+    const int64_t beyond = (int64_t)DTI_EXPONENT_LIMIT + 1;
+    if (!dti_multi.mpfr_zero_p(near) && dti_multi.mpfr_get_exp(near) > beyond) {
+        dti_value_set_wide(ret, negative, 1, 0, true, 2 * beyond);
+        return true;
+    }
+    if (dti_multi.mpfr_inf_p(far))
+        return false;
+    if (dti_multi.mpfr_get_exp(far) < -beyond) {
+        dti_value_set_wide(ret, negative, 1, 0, true, -2 * beyond);
+        return true;
+    }
+    if (dti_multi.mpfr_zero_p(near))
+        return false;
+    dti_mpfr_room(first, limbs);
+    (void)dti_multi.mpfr_set(first, near, MPFR_RNDZ);
+    dti_mpfr_to_value(ret, first, true);
+    if (negative)
+        dti_multi.mpfr_nextbelow(first);
+    else
+        dti_multi.mpfr_nextabove(first);
+    return dti_multi.mpfr_cmpabs(far, first) <= 0;
+}
+
+/* A true value as text: itself where it is a short decimal or quotient, else 30 digits, correctly
+ * rounded to nearest. */
+
+enum {
+    DECIMAL_DIGITS = 60,  /* of an exact decimal, */
+    QUOTIENT_DIGITS = 40, /* of numerator and denominator together, */
+    ROUNDED_DIGITS = 30,  /* of all others */
+    LOWEST_PLAIN = -4,    /* 0.0001 is written so, less as 1e-05 */
+    DIGITS_SIZE = 160,
+};
+
+/* 0.DIGITS x 10^point */
+struct digits {
+    char text[DIGITS_SIZE];
+    size_t count;
+    long long point;
+    bool negative;
+};
+
+static void put_exponent(struct dti_buffer *ret, long long exponent)
+{
+    char text[DTI_TEXT_SIZE];
+    const uint64_t size = (uint64_t)(exponent < 0 ? -exponent : exponent);
+    const size_t length = dti_spell_u64(text, size);
+    dti_buffer_puts(ret, exponent < 0 ? "e-" : "e+");
+    if (length < 2)
+        dti_buffer_puts(ret, "0");
+    dti_buffer_append(ret, text, length);
+}
+
+/* As C's %g, with `most` digits before an exponent is used. */
+static void put_digits(struct dti_buffer *ret, const struct digits *digits, long long most)
+{
+    const size_t count = digits->count;
+    const long long point = digits->point;
+    if (digits->negative)
+        dti_buffer_puts(ret, "-");
+    if (point > most || point <= LOWEST_PLAIN) {
+        dti_buffer_append(ret, digits->text, 1);
+        if (count > 1)
+            dti_buffer_puts(ret, ".");
+        dti_buffer_append(ret, digits->text + 1, count - 1);
+        put_exponent(ret, point - 1);
+    } else if (point <= 0) {
+        dti_buffer_puts(ret, "0.");
+        dti_buffer_fill(ret, '0', (size_t)-point);
+        dti_buffer_append(ret, digits->text, count);
+    } else if ((size_t)point >= count) {
+        dti_buffer_append(ret, digits->text, count);
+        dti_buffer_fill(ret, '0', (size_t)point - count);
+    } else {
+        dti_buffer_append(ret, digits->text, (size_t)point);
+        dti_buffer_puts(ret, ".");
+        dti_buffer_append(ret, digits->text + point, count - (size_t)point);
+    }
+}
+
+/* |z| has at most `digits` digits; the library's own count may be one more than there are. */
+static bool is_short(mpz_srcptr z, size_t digits)
+{
+    return dti_multi.mpz_sizeinbase(z, 10) <= digits + 1;
+}
+
+/* q is a decimal of at most DECIMAL_DIGITS digits: |q| = m / 10^decimals. */
+static bool exact_decimal(struct digits *ret, mpq_srcptr q)
+{
+    mpz_t rest, scale;
+    bool done = false;
+    dti_multi.mpz_init(rest);
+    dti_multi.mpz_init(scale);
+    dti_multi.mpz_set_ui(scale, 5);
+    const size_t twos = dti_multi.mpz_scan1(mpq_denref(q), 0);
+    dti_multi.mpz_fdiv_q_2exp(rest, mpq_denref(q), twos);
+    const size_t fives = dti_multi.mpz_remove(rest, rest, scale);
+    const size_t decimals = twos > fives ? twos : fives;
+    if (dti_is_one(rest)) {
+        /* 2^a 5^b times what is missing of 10^decimals */
+        dti_multi.mpz_ui_pow_ui(scale, twos > fives ? 5 : 2,
+                                twos > fives ? twos - fives : fives - twos);
+        dti_multi.mpz_mul(rest, mpq_numref(q), scale);
+        rest->_mp_size = abs(rest->_mp_size);
+        dti_multi.mpz_set_ui(scale, 10);
+        /* how many zeros are at the end */
+        const size_t all = rest->_mp_size == 0 ? 0 : dti_multi.mpz_remove(rest, rest, scale);
+        if (is_short(rest, DECIMAL_DIGITS)) {
+            dti_multi.mpz_get_str(ret->text, 10, rest);
+            ret->count = strlen(ret->text);
+            ret->point = (long long)(ret->count + all) - (long long)decimals;
+            ret->negative = mpq_sgn(q) < 0;
+            done = ret->count <= DECIMAL_DIGITS;
+        }
+    }
+    dti_multi.mpz_clear(rest);
+    dti_multi.mpz_clear(scale);
+    return done;
+}
+
+static bool short_quotient(struct dti_buffer *ret, mpq_srcptr q)
+{
+    char num[QUOTIENT_DIGITS + 4], den[QUOTIENT_DIGITS + 4];
+    if (!is_short(mpq_numref(q), QUOTIENT_DIGITS) || !is_short(mpq_denref(q), QUOTIENT_DIGITS))
+        return false;
+    dti_multi.mpz_get_str(num, 10, mpq_numref(q));
+    dti_multi.mpz_get_str(den, 10, mpq_denref(q));
+    if (strlen(num) - (num[0] == '-') + strlen(den) > QUOTIENT_DIGITS)
+        return false;
+    if (ret) {
+        dti_buffer_puts(ret, num);
+        dti_buffer_puts(ret, "/");
+        dti_buffer_puts(ret, den);
+    }
+    return true;
+}
+
+/* |q| x 10^shift to an integer of 30 digits, by exact division. */
+static void round_rational(struct digits *ret, mpq_srcptr q)
+{
+    mpz_t num, den, power, quotient;
+    long long shift = (long long)dti_multi.mpz_sizeinbase(mpq_denref(q), 10) -
+                      (long long)dti_multi.mpz_sizeinbase(mpq_numref(q), 10) + ROUNDED_DIGITS;
+    dti_multi.mpz_init(num);
+    dti_multi.mpz_init(den);
+    dti_multi.mpz_init(power);
+    dti_multi.mpz_init(quotient);
+    do {
+        dti_multi.mpz_ui_pow_ui(power, 10, (unsigned long)(shift < 0 ? -shift : shift));
+        dti_multi.mpz_set(num, mpq_numref(q));
+        num->_mp_size = abs(num->_mp_size);
+        dti_multi.mpz_set(den, mpq_denref(q));
+        if (shift < 0)
+            dti_multi.mpz_mul(den, den, power);
+        else
+            dti_multi.mpz_mul(num, num, power);
+        dti_multi.mpz_fdiv_qr(quotient, num, num, den);
+        dti_multi.mpz_mul_2exp(num, num, 1); /* the remainder, doubled */
+        dti_multi.mpz_get_str(ret->text, 10, quotient);
+        ret->count = strlen(ret->text);
+        ret->point = (long long)ret->count - shift;
+        shift += ROUNDED_DIGITS - (long long)ret->count;
+    } while (ret->count != ROUNDED_DIGITS);
+    /* no tie: that would be a decimal of 31 digits, which is written as it is */
+    if (dti_multi.mpz_cmp(num, den) > 0) {
+        dti_multi.mpz_add_ui(quotient, quotient, 1);
+        dti_multi.mpz_get_str(ret->text, 10, quotient);
+        ret->point += strlen(ret->text) > ROUNDED_DIGITS; /* 99...9 became 100...0 */
+    }
+    ret->negative = mpq_sgn(q) < 0;
+    dti_multi.mpz_clear(num);
+    dti_multi.mpz_clear(den);
+    dti_multi.mpz_clear(power);
+    dti_multi.mpz_clear(quotient);
+}
+
+static void round_number(struct digits *ret, mpfr_srcptr x, size_t count)
+{
+    char text[ROUNDED_DIGITS + 8]; /* a sign, the digits, a NUL; MPFR asks for 7 at least */
+    mpfr_exp_t exponent;
+    dti_multi.mpfr_get_str(text, &exponent, 10, count, x, MPFR_RNDN);
+    ret->negative = text[0] == '-';
+    ret->count = count;
+    memcpy(ret->text, text + ret->negative, count + 1);
+    ret->point = exponent;
+}
+
+/* The digits on which both ends agree, at most 30 of them. */
+static bool round_interval(struct digits *ret, mpfr_srcptr low, mpfr_srcptr high)
+{
+    struct digits other;
+    if (dti_multi.mpfr_inf_p(low) || dti_multi.mpfr_inf_p(high) ||
+        dti_multi.mpfr_sgn(low) * dti_multi.mpfr_sgn(high) <= 0)
+        return false;
+    for (size_t count = ROUNDED_DIGITS; count > 1; count--) {
+        round_number(ret, low, count);
+        round_number(&other, high, count);
+        if (ret->point == other.point && strcmp(ret->text, other.text) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool rational_is_exact(mpq_srcptr q)
+{
+    struct digits digits;
+    return exact_decimal(&digits, q) || short_quotient(NULL, q);
+}
+
+static void rational_text(mpq_srcptr q, struct dti_buffer *ret)
+{
+    struct digits digits;
+    if (exact_decimal(&digits, q)) {
+        put_digits(ret, &digits, DECIMAL_DIGITS);
+    } else if (!short_quotient(ret, q)) {
+        round_rational(&digits, q);
+        put_digits(ret, &digits, ROUNDED_DIGITS);
+    }
+}
+
+/* A dyadic number needs room of its own as a fraction. */
+static struct dti_calc_truth_list *alone(const struct dti_calc_truth_list *list, size_t i)
+{
+    struct dti_calc_truth_list *const own = dti_truth_scratch(list->precision);
+    dti_real_load(&own->room.result, list, i);
+    return own;
+}
+
+bool dti_truth_text(const struct dti_calc_truth_list *list, size_t i, struct dti_buffer *ret)
+{
+    struct dti_calc_truth_list *own;
+    struct digits digits;
+    const struct dti_truth_element *const element = &list->elements[i];
+    switch ((enum dti_truth_class)element->class) {
+    case DTI_TRUTH_DYADIC:
+    case DTI_TRUTH_RATIONAL:
+        own = alone(list, i);
+        rational_text(own->room.result.q, ret);
+        dti_truth_free(own);
+        break;
+    case DTI_TRUTH_INTERVAL:
+        if (!round_interval(&digits, &element->as.interval->low, &element->as.interval->high))
+            return false;
+        put_digits(ret, &digits, ROUNDED_DIGITS);
+        break;
+    case DTI_TRUTH_INFINITE:
+        dti_buffer_puts(ret, element->negative ? "-inf" : "inf");
+        break;
+    case DTI_TRUTH_UNDEFINED:
+        dti_buffer_puts(ret, "nan");
+        break;
+    case DTI_TRUTH_UNDECIDED:
+        return false;
+    }
+    return !ret->failed;
+}
+
+bool dti_truth_text_is_exact(const struct dti_calc_truth_list *list, size_t i)
+{
+    if (list->elements[i].class > DTI_TRUTH_RATIONAL)
+        return list->elements[i].class == DTI_TRUTH_INFINITE;
+    struct dti_calc_truth_list *const own = alone(list, i);
+    const bool exact = rational_is_exact(own->room.result.q);
+    dti_truth_free(own);
+    return exact;
+}
+
+/* How well it is known, and how far off another number is. */
 
 bool dti_truth_is_rational(const struct dti_calc_truth_list *list, size_t i)
 {

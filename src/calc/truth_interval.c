@@ -5,8 +5,23 @@
  * width, since no slope of theirs is beyond 1; tan by its ends where cos has no zero in between. */
 #include "calc/truth_parts.h"
 
-typedef int unary(mpfr_ptr ret, mpfr_srcptr x, mpfr_rnd_t round);
 typedef int binary(mpfr_ptr ret, mpfr_srcptr x, mpfr_srcptr y, mpfr_rnd_t round);
+
+static dti_mpfr_unary *const *const functions[DTI_CALC_OP_COUNT] = {
+    [DTI_CALC_SQRT] = &dti_multi.mpfr_sqrt,      [DTI_CALC_RSQRT] = &dti_multi.mpfr_rec_sqrt,
+    [DTI_CALC_EXP] = &dti_multi.mpfr_exp,        [DTI_CALC_EXP2] = &dti_multi.mpfr_exp2,
+    [DTI_CALC_EXPM1] = &dti_multi.mpfr_expm1,    [DTI_CALC_LOG] = &dti_multi.mpfr_log,
+    [DTI_CALC_LOG2] = &dti_multi.mpfr_log2,      [DTI_CALC_LOG1P] = &dti_multi.mpfr_log1p,
+    [DTI_CALC_SIN] = &dti_multi.mpfr_sin,        [DTI_CALC_COS] = &dti_multi.mpfr_cos,
+    [DTI_CALC_TAN] = &dti_multi.mpfr_tan,        [DTI_CALC_TANH] = &dti_multi.mpfr_tanh,
+    [DTI_CALC_ERF] = &dti_multi.mpfr_erf,        [DTI_CALC_FLOOR] = &dti_multi.mpfr_rint_floor,
+    [DTI_CALC_CEIL] = &dti_multi.mpfr_rint_ceil, [DTI_CALC_ROUND] = &dti_multi.mpfr_rint_roundeven,
+};
+
+dti_mpfr_unary *dti_mpfr_function(enum dti_calc_op op)
+{
+    return functions[op] ? *functions[op] : NULL;
+}
 
 static bool holds_zero(mpfr_srcptr low, mpfr_srcptr high)
 {
@@ -103,38 +118,6 @@ void dti_enclose_composed(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hi
     }
 }
 
-static unary *rising(enum dti_calc_op op)
-{
-    switch (op) {
-    case DTI_CALC_SQRT:
-        return dti_multi.mpfr_sqrt;
-    case DTI_CALC_EXP:
-        return dti_multi.mpfr_exp;
-    case DTI_CALC_EXP2:
-        return dti_multi.mpfr_exp2;
-    case DTI_CALC_EXPM1:
-        return dti_multi.mpfr_expm1;
-    case DTI_CALC_LOG:
-        return dti_multi.mpfr_log;
-    case DTI_CALC_LOG2:
-        return dti_multi.mpfr_log2;
-    case DTI_CALC_LOG1P:
-        return dti_multi.mpfr_log1p;
-    case DTI_CALC_TANH:
-        return dti_multi.mpfr_tanh;
-    case DTI_CALC_ERF:
-        return dti_multi.mpfr_erf;
-    case DTI_CALC_FLOOR:
-        return dti_multi.mpfr_rint_floor;
-    case DTI_CALC_CEIL:
-        return dti_multi.mpfr_rint_ceil;
-    case DTI_CALC_ROUND:
-        return dti_multi.mpfr_rint_roundeven;
-    default:
-        return NULL;
-    }
-}
-
 /* Where a function has no value: DTI_TRUTH_UNDEFINED for the whole interval, DTI_TRUTH_UNDECIDED
  * for a part of it. */
 static enum dti_truth_class outside_domain(const struct dti_real *x, enum dti_calc_op op)
@@ -165,7 +148,8 @@ static bool is_far(mpfr_srcptr x)
 }
 
 /* An interval of one number needs the function once, which is correctly rounded; else false. */
-static bool take_at_point(mpfr_ptr low, mpfr_ptr high, unary *function, const struct dti_real *x)
+static bool take_at_point(mpfr_ptr low, mpfr_ptr high, dti_mpfr_unary *function,
+                          const struct dti_real *x)
 {
     if (dti_multi.mpfr_cmp3(x->low, x->high, 1) != 0)
         return false;
@@ -176,7 +160,7 @@ static bool take_at_point(mpfr_ptr low, mpfr_ptr high, unary *function, const st
     return true;
 }
 
-static void wave(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high, unary *function,
+static void wave(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high, dti_mpfr_unary *function,
                  const struct dti_real *x)
 {
     mpfr_ptr const middle = room->f[0], radius = room->f[1], other = room->f[2];
@@ -195,18 +179,11 @@ static void wave(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high, unary
         dti_multi.mpfr_set_si_2exp(high, 1, 0, MPFR_RNDN);
 }
 
-static unary *trigonometric(enum dti_calc_op op)
-{
-    return op == DTI_CALC_SIN   ? dti_multi.mpfr_sin
-           : op == DTI_CALC_COS ? dti_multi.mpfr_cos
-                                : dti_multi.mpfr_tan;
-}
-
 static bool apply_trigonometric(struct dti_truth_room *room, struct dti_real *ret,
                                 enum dti_calc_op op, const struct dti_real *x)
 {
     mpfr_ptr const low = ret->own_low, high = ret->own_high;
-    unary *const function = trigonometric(op);
+    dti_mpfr_unary *const function = dti_mpfr_function(op);
     if (is_far(x->low) || is_far(x->high))
         return false;
     if (take_at_point(low, high, function, x))
@@ -273,11 +250,11 @@ static bool apply_function(struct dti_truth_room *room, struct dti_real *ret, en
                            const struct dti_real *x)
 {
     mpfr_ptr const low = ret->own_low, high = ret->own_high;
-    unary *const function = rising(op);
+    dti_mpfr_unary *const function = dti_mpfr_function(op);
     switch (op) {
     case DTI_CALC_RSQRT:
-        (void)dti_multi.mpfr_rec_sqrt(low, x->high, MPFR_RNDD);
-        (void)dti_multi.mpfr_rec_sqrt(high, x->low, MPFR_RNDU);
+        (void)function(low, x->high, MPFR_RNDD);
+        (void)function(high, x->low, MPFR_RNDU);
         return true;
     case DTI_CALC_SIN:
     case DTI_CALC_COS:

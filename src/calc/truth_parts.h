@@ -108,15 +108,11 @@ void dti_integer_set(mpz_ptr ret, int64_t from);
 void dti_real_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
                     int64_t power, struct dti_real *const *operands);
 
-/* truth_rational.c: of rationals, where the result is one, an infinity or undefined; else false. */
-bool dti_rational_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
-                        int64_t power, struct dti_real *const *operands);
-/* What a function is at minus infinity, zero and infinity: 'u' undefined, '<' and '>' infinities,
- * '0', '1', 'm' for -1, 'h' for 1/2. NULL for operations that are none. */
-const char *dti_function_limits(enum dti_calc_op op);
-void dti_real_limit(struct dti_real *ret, char limit);
+/* truth_interval.c: the function of MPFR that an operation on one number is; NULL for others. */
+typedef int dti_mpfr_unary(mpfr_ptr ret, mpfr_srcptr x, mpfr_rnd_t round);
+dti_mpfr_unary *dti_mpfr_function(enum dti_calc_op op);
 
-/* truth_interval.c: of intervals and enclosed rationals. */
+/* Of intervals and enclosed rationals. */
 void dti_interval_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
                         int64_t power, struct dti_real *const *operands);
 /* false: b holds zero */
@@ -124,18 +120,18 @@ bool dti_interval_divide(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hig
                          mpfr_srcptr a_low, mpfr_srcptr a_high, mpfr_srcptr b_low,
                          mpfr_srcptr b_high);
 
-/* truth_interval.c: sigmoid, silu and gelu of x, from below and from above. */
+/* Sigmoid, silu and gelu of x, from below and from above. */
 void dti_enclose_composed(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
                           enum dti_calc_op op, mpfr_srcptr x_low, mpfr_srcptr x_high);
 
 /* truth.c: a list of one element, for work on it. Does not return when memory runs out. */
 struct dti_calc_truth_list *dti_truth_scratch(unsigned precision);
 
-/* truth_room.c */
+/* The scratch of a list. */
 void dti_room_init(struct dti_truth_room *room, unsigned precision, size_t rational_bits);
 void dti_room_free(struct dti_truth_room *room);
 
-/* truth_value.c: MPFR numbers as values and back. A number of 128 bits lies in limbs on the stack.
+/* truth_answer.c: MPFR numbers as values and back. A number of 128 bits lies in limbs on the stack.
  */
 enum { DTI_VALUE_LIMBS = 128 / GMP_NUMB_BITS };
 void dti_mpfr_from_value(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS],

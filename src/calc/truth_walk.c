@@ -86,9 +86,8 @@ static bool apply(const struct walk *w, size_t node, struct dti_calc_truth_list 
     if (fused && !product)
         return false;
     dti_calc_walk_begin(&walk, engine, from, count, shape->rank, shape->shape);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         operands[i].list = w->lists[through_casts(w, from[i])];
-    }
     const struct dti_truth_operand third = operands[2];
     for (size_t i = 0; i < shape->count; i++) {
         for (unsigned j = 0; j < count; j++)
@@ -148,14 +147,12 @@ static void reduce(const struct walk *w, size_t node, struct dti_calc_truth_list
         case DTI_CALC_ROW_COUNT:
             dti_truth_set_quotient(ret, row, (int64_t)length, 1);
             break;
-        case DTI_CALC_PROD:
-            fold(ret, row, DTI_CALC_MULTIPLY, a, first, length);
-            break;
-        case DTI_CALC_MINIMUM:
-            fold(ret, row, DTI_CALC_MINIMUM, a, first, length);
-            break;
         default:
-            fold(ret, row, DTI_CALC_MAXIMUM, a, first, length);
+            fold(ret, row,
+                 op == DTI_CALC_PROD      ? DTI_CALC_MULTIPLY
+                 : op == DTI_CALC_MINIMUM ? DTI_CALC_MINIMUM
+                                          : DTI_CALC_MAXIMUM,
+                 a, first, length);
         }
     }
 }
@@ -241,34 +238,29 @@ static bool compute(const struct walk *w, size_t node, struct dti_calc_truth_lis
     return true;
 }
 
-static unsigned children_of(const struct walk *w, size_t node, size_t *ret, size_t i)
+/* The children whose values are used: of a contracted sum three. */
+static size_t operand_count(const struct walk *w, size_t node)
 {
-    const struct dti_calc_node *const n = &w->engine->tree->nodes[node];
+    return w->engine->slots[node].fused ? 3 : w->engine->tree->nodes[node].count;
+}
+
+static size_t operand_of(const struct walk *w, size_t node, size_t i)
+{
     size_t three[3];
     enum dti_calc_op op;
     unsigned negated;
-    if (!w->engine->slots[node].fused) {
-        *ret = child_of(w, node, i);
-        return (unsigned)n->count;
-    }
-    const unsigned count = dti_calc_operands(w->engine, node, three, &op, &negated);
-    *ret = through_casts(w, three[i]);
-    return count;
+    if (!w->engine->slots[node].fused)
+        return child_of(w, node, i);
+    (void)dti_calc_operands(w->engine, node, three, &op, &negated);
+    return through_casts(w, three[i]);
 }
 
 static void count_uses(struct walk *w, size_t answer)
 {
-    const struct dti_calc_tree *const tree = w->engine->tree;
     w->uses[answer] = 1;
     for (size_t node = answer + 1; node-- > 0;) {
-        size_t child;
-        if (w->uses[node] == 0 || tree->nodes[node].count == 0)
-            continue;
-        const unsigned count = children_of(w, node, &child, 0);
-        for (unsigned i = 0; i < count; i++) {
-            (void)children_of(w, node, &child, i);
-            w->uses[child]++;
-        }
+        for (size_t i = 0; w->uses[node] > 0 && i < operand_count(w, node); i++)
+            w->uses[operand_of(w, node, i)]++;
     }
 }
 
@@ -285,10 +277,8 @@ static bool go_through(struct walk *w, size_t answer)
         if (!w->lists[node] || !compute(w, node, w->lists[node]) ||
             dti_truth_failed(w->lists[node]))
             return false;
-        size_t child;
-        const unsigned count = n->count > 0 ? children_of(w, node, &child, 0) : 0;
-        for (unsigned i = 0; i < count; i++) {
-            (void)children_of(w, node, &child, i);
+        for (size_t i = 0; i < operand_count(w, node); i++) {
+            const size_t child = operand_of(w, node, i);
             if (--w->uses[child] == 0) {
                 dti_truth_free(w->lists[child]);
                 w->lists[child] = NULL;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench/workloads/matmul_parts.h"
+#include "bench/workloads/matmul_matrices.h"
 #include "tile_system.h"
 
 static const enum dti_dtype all_dtypes[] = {DTI_FP32, DTI_BF16, DTI_INT8,      DTI_FP64,

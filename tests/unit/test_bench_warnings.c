@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Notes on figures that are worse than the CPU has to give, with made-up CPUs and times. */
-#include "bench/measure/bench_warnings.h"
+#include "bench/measure/frame.h"
 
 #include <stdlib.h>
 

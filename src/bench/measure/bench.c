@@ -1,13 +1,243 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calibration, rounds, and when to stop. */
+ * Measuring: samples, calibration, rounds, and when to stop. */
+#define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "dtinfo/bench.h"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#include "bench/measure/sample.h"
 #include "bench/measure/splitmix.h"
 #include "dtinfo/clock.h"
+
+/* The measurement of one member, on its own cache line. */
+struct member_sample {
+    _Alignas(64) uint64_t start, end;
+    long preemptions;
+};
+
+/* One sample: some passes of one candidate by all members of a team, timed from a common start, and
+ * whether anything took time from them. Members synchronize before the clock starts, so that
+ * wake-up times are not counted; the sample ends when the last one has finished its passes. */
+struct bench_sampler {
+    struct dti_team *team; /* NULL: this thread alone */
+    size_t size;
+    struct member_sample *members;
+    /* of the sample being taken */
+    const struct dti_bench_candidate *candidate;
+    size_t first_set;
+    uint64_t passes;
+    atomic_size_t arrived;
+    bool failed; /* a device, while it timed its passes */
+};
+
+/* How often the calling thread was preempted; 0 if the system does not report it. */
+static long preemptions_so_far(void)
+{
+#ifdef RUSAGE_THREAD
+    struct rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage) == 0)
+        return usage.ru_nivcsw;
+#endif
+    return 0;
+}
+
+/* The eighth number of the first line of /proc/stat: "cpu  user nice system idle iowait irq softirq
+ * steal ...". */
+static uint64_t steal_of(const char *line)
+{
+    enum { STEAL = 8 };
+    uint64_t value = 0;
+    if (strncmp(line, "cpu ", 4) != 0)
+        return 0;
+    line += 3;
+    for (int field = 0; field < STEAL; field++) {
+        line += strspn(line, " ");
+        value = 0;
+        for (; *line >= '0' && *line <= '9'; line++)
+            value = value * 10 + (uint64_t)(*line - '0');
+        if (*line != ' ')
+            return 0;
+    }
+    return value;
+}
+
+/* Time stolen by the hypervisor from all CPUs so far, in clock ticks; 0 if unknown. */
+static uint64_t stolen_ticks(void)
+{
+    char text[256];
+    const int file = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    const ssize_t length = read(file, text, sizeof text - 1);
+    (void)close(file);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    return steal_of(text);
+}
+
+static enum dti_status sampler_init(struct bench_sampler *ret, struct dti_team *team,
+                                    struct dti_error *reterr)
+{
+    const size_t size = team ? dti_team_size(team) : 1;
+    void *const members =
+        aligned_alloc(_Alignof(struct member_sample), size * sizeof(struct member_sample));
+    if (!members)
+        return dti_no_memory(reterr);
+    *ret = (struct bench_sampler){.team = team, .size = size, .members = members};
+    atomic_init(&ret->arrived, 0);
+    return DTI_OK;
+}
+
+static void sampler_free(struct bench_sampler *sampler)
+{
+    free(sampler->members);
+    sampler->members = NULL;
+}
+
+static void run_all(struct bench_sampler *sampler, void (*job)(void *, size_t, size_t))
+{
+    if (sampler->team)
+        dti_team_run(sampler->team, job, sampler);
+    else
+        job(sampler, 0, 1);
+}
+
+/* Spins, but yields now and then: there may be more members than CPUs. */
+static void wait_until(const atomic_size_t *counter, size_t value)
+{
+    enum { SPINS = 20000 };
+    for (unsigned spins = 1; atomic_load_explicit(counter, memory_order_acquire) < value; spins++) {
+        if (spins % SPINS == 0)
+            (void)sched_yield();
+    }
+}
+
+static void sample_job(void *context, size_t member, size_t size)
+{
+    struct bench_sampler *const sampler = context;
+    const struct dti_bench_candidate *const candidate = sampler->candidate;
+    struct member_sample *const mine = &sampler->members[member];
+    size_t set = sampler->first_set;
+    /* the caches now hold data of other measurements; with hot caches the buffers must be in them
+     * from the start */
+    if (candidate->sets == 1 && sampler->passes > 1)
+        candidate->run(candidate->context, set, member, size);
+    const long preemptions = preemptions_so_far();
+    (void)atomic_fetch_add_explicit(&sampler->arrived, 1, memory_order_acq_rel);
+    wait_until(&sampler->arrived, size);
+    mine->start = dti_clock_now();
+    for (uint64_t pass = 0; pass < sampler->passes; pass++) {
+        candidate->run(candidate->context, set, member, size);
+        if (++set == candidate->sets)
+            set = 0;
+    }
+    mine->end = dti_clock_now();
+    mine->preemptions = preemptions_so_far() - preemptions;
+}
+
+/* By the clock of a device, which other programs on this CPU disturb only if they keep this thread
+ * from queuing work. */
+static uint64_t take_timed(struct bench_sampler *sampler,
+                           const struct dti_bench_candidate *candidate, uint64_t passes,
+                           size_t first_set, bool *ret_disturbed)
+{
+    const long preemptions = preemptions_so_far();
+    const double nanoseconds = candidate->timed(candidate->context, first_set, passes) * 1e9;
+    *ret_disturbed = preemptions_so_far() != preemptions;
+    if (!(nanoseconds >= 0))
+        sampler->failed = true;
+    return nanoseconds >= 1 && nanoseconds < 1e18 ? (uint64_t)nanoseconds : 1;
+}
+
+/* Takes a sample; *first_set is the set of the first pass and advances. Returns the nanoseconds of
+ * all passes, at least 1. */
+static uint64_t take_sample(struct bench_sampler *sampler,
+                            const struct dti_bench_candidate *candidate, uint64_t passes,
+                            size_t *first_set, bool *ret_disturbed)
+{
+    const size_t first = *first_set;
+    *first_set = (size_t)((first + passes) % candidate->sets);
+    if (candidate->timed)
+        return take_timed(sampler, candidate, passes, first, ret_disturbed);
+    const uint64_t stolen = stolen_ticks();
+    sampler->candidate = candidate;
+    sampler->passes = passes;
+    sampler->first_set = first;
+    atomic_store(&sampler->arrived, 0);
+    run_all(sampler, sample_job);
+    uint64_t start = sampler->members[0].start, end = sampler->members[0].end;
+    bool disturbed = stolen_ticks() != stolen;
+    for (size_t i = 0; i < sampler->size; i++) {
+        const struct member_sample *const member = &sampler->members[i];
+        start = member->start < start ? member->start : start;
+        end = member->end > end ? member->end : end;
+        disturbed = disturbed || member->preemptions > 0;
+    }
+    *ret_disturbed = disturbed;
+    return end > start ? end - start : 1;
+}
+
+/* The ball is hit by member 0 at even counts, by the partner at odd ones. */
+struct rally {
+    _Alignas(64) atomic_size_t ball;
+    size_t partner;
+    uint64_t nanoseconds;
+};
+
+enum { RALLY_TRIPS = 300, RALLIES = 4 };
+
+static void rally_job(void *context, size_t member, size_t size)
+{
+    struct rally *const rally = context;
+    (void)size;
+    if (member != 0 && member != rally->partner)
+        return;
+    const size_t mine = member == 0 ? 0 : 1;
+    uint64_t start = 0;
+    /* the first trips wake the partner up */
+    for (size_t trip = 0; trip < 2 * RALLY_TRIPS; trip++) {
+        wait_until(&rally->ball, 2 * trip + mine);
+        if (trip == RALLY_TRIPS && mine == 0)
+            start = dti_clock_now();
+        atomic_store_explicit(&rally->ball, 2 * trip + mine + 1, memory_order_release);
+    }
+    if (mine == 0) {
+        wait_until(&rally->ball, 4 * RALLY_TRIPS);
+        rally->nanoseconds = dti_clock_now() - start;
+    }
+}
+
+/* The quickest of a few: a rally in which one of the two was preempted is meaningless. */
+static double round_trip_with(struct dti_team *team, size_t partner)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < RALLIES; i++) {
+        struct rally rally = {.partner = partner};
+        atomic_init(&rally.ball, 0);
+        dti_team_run(team, rally_job, &rally);
+        best = rally.nanoseconds < best ? rally.nanoseconds : best;
+    }
+    return (double)best / RALLY_TRIPS;
+}
+
+/* Nanoseconds of a round trip of a cache line between the first member and the second or the last,
+ * whichever is more; 0 with one thread. */
+static double longest_round_trip(struct bench_sampler *sampler)
+{
+    if (sampler->size < 2)
+        return 0;
+    const double next = round_trip_with(sampler->team, 1);
+    const double last =
+        sampler->size > 2 ? round_trip_with(sampler->team, sampler->size - 1) : next;
+    return next > last ? next : last;
+}
 
 enum {
     ROUNDS_MIN = 11,
@@ -24,7 +254,7 @@ static const double near_below = 200, wanted_half_width = 0.01, far_behind = 1.2
 struct bench_run {
     struct dti_bench *bench;
     const struct dti_bench_candidate *candidates;
-    struct dti_sampler sampler;
+    struct bench_sampler sampler;
     size_t *next_set, *order;
     uint64_t random;
     size_t cpus;
@@ -46,9 +276,8 @@ static void shuffle(struct bench_run *run)
 
 static uint64_t take(struct bench_run *run, size_t candidate, bool *ret_disturbed)
 {
-    return dti_sampler_take(&run->sampler, &run->candidates[candidate],
-                            run->bench->passes[candidate], &run->next_set[candidate],
-                            ret_disturbed);
+    return take_sample(&run->sampler, &run->candidates[candidate], run->bench->passes[candidate],
+                       &run->next_set[candidate], ret_disturbed);
 }
 
 /* One pass to warm up, then as many as make a sample of `least` nanoseconds. A disturbed try would
@@ -85,7 +314,7 @@ static bool is_crowded(const struct bench_run *run)
 /* Nanoseconds; not measured if a thread of the pair may have to wait for a CPU. */
 static double probe(struct bench_run *run)
 {
-    return is_crowded(run) ? 0 : dti_sampler_round_trip(&run->sampler);
+    return is_crowded(run) ? 0 : longest_round_trip(&run->sampler);
 }
 
 static enum dti_bench_place place_of(const struct bench_run *run, double round_trip)
@@ -251,7 +480,7 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
         !bench.discarded || !run.next_set || !run.order || !run.fewest)
         status = dti_no_memory(reterr);
     if (status == DTI_OK)
-        status = dti_sampler_init(&run.sampler, team, reterr);
+        status = sampler_init(&run.sampler, team, reterr);
     if (status == DTI_OK) {
         const uint64_t clock = RESOLUTIONS * dti_clock_resolution();
         const uint64_t wanted =
@@ -274,7 +503,7 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
         *ret = bench;
     else
         dti_bench_free(&bench);
-    dti_sampler_free(&run.sampler);
+    sampler_free(&run.sampler);
     free(run.next_set);
     free(run.order);
     free(run.fewest);

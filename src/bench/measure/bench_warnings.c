@@ -3,7 +3,7 @@
  * What the figures of a table cannot show by themselves: a share of a peak says nothing of a faster
  * unit that has no kernel, and a narrower dtype that is slower than a wider one uses the wrong one.
  */
-#include "bench/measure/bench_warnings.h"
+#include "bench/measure/frame.h"
 
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/measure/bench_warnings.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/clock.h"
 

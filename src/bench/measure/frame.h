@@ -9,6 +9,7 @@
 
 #include "dtinfo/bench_table.h"
 #include "dtinfo/copy.h"
+#include "dtinfo/machine.h"
 #include "dtinfo/matmul.h"
 
 /* The share of n things that falls to a member, in multiples of `grain`. */
@@ -165,6 +166,19 @@ void dti_frame_add_limits(struct dti_frame *frame, const struct dti_bench_memory
 /* Portable, or of the highest level in use that has a kernel of this sort. No way of storing is
  * left out, whatever fits in which cache. */
 bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed);
+
+/* bench_warnings.c: notes that a table gets where its figures are worse than this CPU has to give.
+ */
+
+/* The fastest unit among `has` for products of a dtype, if it is faster than the one of an
+ * instruction in use ("vdpbf16ps zmm"; NULL: none); else NULL. */
+const char *dti_unit_unused(const bool has[DTI_INSTRUCTION_COUNT], enum dti_dtype dtype,
+                            const char *instruction);
+/* A note if this CPU has such a unit; kernel: the one in use, or NULL. */
+void dti_bench_warn_unit(struct dti_bench_table *table, const struct dti_bench_request *request,
+                         enum dti_dtype dtype, const struct dti_matmul_kernel *kernel);
+/* Notes on our own computations that take clearly longer than the same with a wider dtype. */
+void dti_bench_warn_narrow(struct dti_bench_table *table);
 
 /* Opens streams and events; a stream that is there is only lent. The workload's run closes them. */
 enum dti_status dti_frame_open(struct dti_frame *frame, size_t streams, struct dti_error *reterr);

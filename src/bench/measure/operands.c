@@ -1,15 +1,141 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operands of all dtypes from the same fp32 numbers, and the total error of that. */
+ * What the arrays of a measurement hold. Random data, made by integer arithmetic and dti_encode():
+ * a seed gives the same codes everywhere. Operands of all dtypes from the same fp32 numbers, and
+ * the total error of that. */
 #include "bench/measure/operands.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "bench/measure/splitmix.h"
+#include "dtinfo/bench_table.h"
 #include "dtinfo/quant.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/storage.h"
 #include "kernels/fp64.h"
+
+static const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
+
+/* Random data. */
+
+struct source {
+    const struct dti_format *src;
+    enum dti_bench_data data;
+    int64_t scale; /* numbers are multiplied by 2^this */
+    uint64_t random;
+};
+
+static uint64_t encode(const struct source *source, bool negative, uint64_t significand,
+                       int64_t exponent)
+{
+    static const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN,
+                                             .overflow = DTI_OVERFLOW_SATURATE};
+    const bool can_be_negative = dti_format_is_signed(source->src);
+    struct dti_value value;
+    struct dti_outcome outcome;
+    dti_value_set(&value, negative && can_be_negative, significand, exponent + source->scale);
+    dti_encode(source->src, &value, &policy, 0, &outcome);
+    return outcome.code;
+}
+
+static uint64_t any_code(struct source *source)
+{
+    const uint64_t code = dti_splitmix(&source->random) & dti_low_bits(source->src->width);
+    return source->src->kind == DTI_KIND_BOOL ? code & 1 : code;
+}
+
+/* The sum of twelve uniforms in [0, 1) has variance 1; its mean of 6 is subtracted. */
+static uint64_t normal(struct source *source)
+{
+    int64_t sum = -6 * (INT64_C(1) << 32);
+    for (int i = 0; i < 6; i++) {
+        const uint64_t two = dti_splitmix(&source->random);
+        sum += (int64_t)(two >> 32) + (int64_t)(two & UINT32_MAX);
+    }
+    return encode(source, sum < 0, (uint64_t)(sum < 0 ? -sum : sum), -32);
+}
+
+static uint64_t uniform(struct source *source)
+{
+    if (dti_format_is_integer(source->src))
+        return any_code(source);
+    return encode(source, false, UINT64_C(1) << 63 | dti_splitmix(&source->random) >> 1, -63);
+}
+
+static uint64_t subnormal(struct source *source)
+{
+    const uint64_t bits = dti_splitmix(&source->random);
+    return encode(source, (bits & 1) != 0, bits >> 1, -63);
+}
+
+static uint64_t nan_or_infinity(struct source *source)
+{
+    const uint64_t bits = dti_splitmix(&source->random);
+    uint64_t code;
+    if ((bits & 1) != 0 && dti_code_inf(source->src, (bits & 2) != 0, &code))
+        return code;
+    return dti_code_nan(source->src, &code) ? code : normal(source);
+}
+
+static uint64_t next_code(struct source *source)
+{
+    switch (source->data) {
+    case DTI_BENCH_NORMAL:
+        return normal(source);
+    case DTI_BENCH_UNIFORM:
+        return uniform(source);
+    case DTI_BENCH_BITS:
+        return any_code(source);
+    case DTI_BENCH_SUBNORMAL:
+        return subnormal(source);
+    case DTI_BENCH_NAN1:
+        return dti_splitmix(&source->random) % 100 == 0 ? nan_or_infinity(source) : normal(source);
+    }
+    return 0;
+}
+
+/* A quarter of the range of an integer dtype, as a power of two: 2^5 for int8. */
+static int64_t quarter(const struct dti_format *format)
+{
+    const int64_t bits = format->width - (dti_format_is_signed(format) ? 1 : 0);
+    return bits > 2 ? bits - 2 : 0;
+}
+
+static int64_t normal_scale(const struct dti_format *src, const struct dti_format *dst)
+{
+    int64_t scale = 0;
+    if (dti_format_is_integer(src))
+        scale = quarter(src);
+    if (dti_format_is_integer(dst) && (!dti_format_is_integer(src) || quarter(dst) < scale))
+        scale = quarter(dst);
+    return scale;
+}
+
+/* The exponent of the smallest requested normal. */
+static int64_t subnormal_scale(const struct dti_format *src, const struct dti_format *dst)
+{
+    if (!dti_format_is_float(src))
+        return normal_scale(src, dst);
+    const int32_t own = dti_format_min_exponent(src);
+    if (!dti_format_is_float(dst) || dti_format_min_exponent(dst) < own)
+        return own;
+    return dti_format_min_exponent(dst);
+}
+
+void dti_bench_data_fill(void *array, size_t n, const struct dti_format *src,
+                         const struct dti_format *dst, enum dti_bench_data data, uint64_t seed)
+{
+    struct source source = {.src = src, .data = data, .random = seed};
+    if (data == DTI_BENCH_NORMAL || data == DTI_BENCH_NAN1)
+        source.scale = normal_scale(src, dst);
+    else if (data == DTI_BENCH_SUBNORMAL)
+        source.scale = subnormal_scale(src, dst);
+    for (size_t i = 0; i < n; i++)
+        dti_storage_put(src, &packed, array, i, next_code(&source));
+}
+
+/* Operands. */
 
 bool dti_operands_are_scaled(enum dti_dtype dtype)
 {
@@ -35,28 +161,31 @@ float dti_operand_scale(enum dti_dtype dtype, float amax)
     return number;
 }
 
+static uint64_t rounded(const struct dti_format *format, const struct dti_value *value)
+{
+    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    struct dti_outcome outcome;
+    dti_encode(format, value, &nearest, 0, &outcome);
+    return outcome.code;
+}
+
 void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const float *numbers,
                        size_t n)
 {
-    static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
-    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
     const struct dti_format *const format = dti_format_get(dtype);
     const struct dti_affine_scale affine_scale = {.scale = dti_operand_bits(scale)};
     struct dti_affine_recipe recipe;
     const bool scaled = recipe_of(&recipe, dtype);
     for (size_t i = 0; i < n; i++) {
+        const uint32_t bits = dti_operand_bits(numbers[i]);
         struct dti_quantized quantized;
-        struct dti_outcome outcome;
         struct dti_value value;
-        if (scaled) {
-            dti_affine_quantize(&recipe.affine, &affine_scale, dti_operand_bits(numbers[i]),
-                                &quantized);
-            dti_storage_put(format, &layout, codes, i, quantized.code);
-        } else {
-            dti_decode(dti_format_get(DTI_FP32), dti_operand_bits(numbers[i]), &value);
-            dti_encode(format, &value, &nearest, 0, &outcome);
-            dti_storage_put(format, &layout, codes, i, outcome.code);
-        }
+        if (scaled)
+            dti_affine_quantize(&recipe.affine, &affine_scale, bits, &quantized);
+        else
+            dti_decode(dti_format_get(DTI_FP32), bits, &value);
+        dti_storage_put(format, &packed, codes, i,
+                        scaled ? quantized.code : rounded(format, &value));
     }
 }
 
@@ -68,14 +197,6 @@ static void value_at(const struct dti_bench_operand *from, uint64_t i, struct dt
                           : width <= 32 ? ((const uint32_t *)from->codes)[i]
                                         : ((const uint64_t *)from->codes)[i];
     dti_decode(&from->format, code, ret);
-}
-
-static uint64_t rounded(const struct dti_format *format, const struct dti_value *value)
-{
-    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
-    struct dti_outcome outcome;
-    dti_encode(format, value, &nearest, 0, &outcome);
-    return outcome.code;
 }
 
 static float single_at(const struct dti_bench_operand *from, uint64_t i)
@@ -142,13 +263,12 @@ void dti_operand_load(void *codes, enum dti_dtype dtype, float scale,
                       const struct dti_bench_operand *from)
 {
     enum { AT_ONCE = 256 };
-    static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
     const struct dti_format *const format = dti_format_get(dtype);
     const uint64_t n = from->rows * from->columns;
     for (uint64_t i = 0; i < n && !dti_operands_are_scaled(dtype); i++) {
         struct dti_value value;
         value_at(from, i, &value);
-        dti_storage_put(format, &layout, codes, i, rounded(format, &value));
+        dti_storage_put(format, &packed, codes, i, rounded(format, &value));
     }
     for (uint64_t i = 0; i < n && dti_operands_are_scaled(dtype); i += AT_ONCE) {
         float numbers[AT_ONCE];
@@ -162,7 +282,6 @@ void dti_operand_load(void *codes, enum dti_dtype dtype, float scale,
 
 double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i)
 {
-    static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
     const struct dti_format *const format = dti_format_get(dtype);
     struct dti_value value;
     float single;
@@ -170,7 +289,7 @@ double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i)
         memcpy(&single, (const unsigned char *)array + i * sizeof single, sizeof single);
         return (double)single;
     }
-    dti_decode(format, dti_storage_get(format, &layout, array, i), &value);
+    dti_decode(format, dti_storage_get(format, &packed, array, i), &value);
     return dti_fp64_from_value(&value);
 }
 

@@ -1,20 +1,254 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench quant: quantizing and dequantizing arrays of fp32, compared with copies of the same number
- * of bytes. */
+ * of bytes. Verified are scales, from all numbers, and codes and dequantized numbers of a part, by
+ * the definition in quant.h. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/measure/operands.h"
-#include "bench/workloads/matmul_parts.h"
-#include "bench/workloads/quant_bench.h"
+#include "bench/measure/splitmix.h"
+#include "bench/workloads/matmul_matrices.h"
+#include "bench/workloads/quantizing.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/kernel.h"
 
-enum { PAGE = 4096, ROW = 4096 };
+enum { POISON = 0x5A, PARTS = 40, PART = 64, PAGE = 4096, ROW = 4096 };
+
+static const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
+
+/* A method of quantization, and the offsets of its results in each set of buffers. */
+struct quant_way {
+    struct quant_bench *bench;
+    struct dti_quant_plan *plan;
+    struct dti_quant_sizes sizes;
+    const char *name, *words; /* "" or "rows"; "fp32, per row: the ranges, then the codes" */
+    bool has_back;            /* dequantizing is measured too */
+    uint64_t codes_at, scales_at, zeros_at;
+    float tensor_scale; /* that of the last pass */
+};
+
+/* A candidate: one of the two directions. */
+struct quant_candidate {
+    struct quant_way *way;
+    bool back;
+    size_t item;
+};
+
+struct quant_bench {
+    struct dti_frame frame;
+    uint64_t rows, columns; /* of the array */
+    struct quant_way ways[DTI_BENCH_ITEMS_MAX];
+    size_t way_count;
+    struct quant_candidate measured[DTI_BENCH_ITEMS_MAX];
+    size_t measured_count;
+    struct dti_bench_memory memory; /* fp32 numbers, dequantized numbers, methods */
+    struct dti_bench_memory copied; /* copied by the limits: as many bytes as int8 moves */
+    uint64_t bytes, back_at, set_size, copy_bytes; /* of the fp32 numbers, from 0 on; ... */
+    enum dti_stores stores;
+};
+
+static unsigned char *set_at(const struct quant_bench *bench, size_t set)
+{
+    return dti_bench_memory_at(&bench->memory, set, 0);
+}
+
+/* One pass over the buffers number `set`. The team is the array's: waking it up is part of the
+ * time.
+ */
+static enum dti_status run_candidate(void *row_, size_t set, struct dti_error *reterr)
+{
+    const struct quant_candidate *const row = row_;
+    struct quant_way *const way = row->way;
+    const struct quant_bench *const bench = way->bench;
+    unsigned char *const at = set_at(bench, set);
+    struct dti_quantized_array array = {.codes = at + way->codes_at,
+                                        .scales = at + way->scales_at,
+                                        .tensor_scale = way->tensor_scale};
+    const struct dti_quant_request *const request = dti_quant_plan_request(way->plan);
+    void *const zeros = at + way->zeros_at;
+    if (!request->scheme.block)
+        array.zero_points = zeros;
+    if (row->back)
+        return dti_quant_array_back(way->plan, bench->frame.team, &array, at + bench->back_at,
+                                    bench->stores, reterr);
+    const enum dti_status status =
+        dti_quant_array(way->plan, bench->frame.team, at, &array, bench->stores, NULL, reterr);
+    way->tensor_scale = array.tensor_scale;
+    return status;
+}
+
+/* The arrays of the first set. */
+struct arrays {
+    const unsigned char *numbers, *codes, *scales, *zeros, *back;
+};
+
+static uint32_t word_at(const unsigned char *array, uint64_t i)
+{
+    uint32_t word;
+    memcpy(&word, array + i * sizeof word, sizeof word);
+    return word;
+}
+
+static float float_at(const unsigned char *array, uint64_t i)
+{
+    float number;
+    memcpy(&number, array + i * sizeof number, sizeof number);
+    return number;
+}
+
+/* Of n numbers, which are finite. */
+static void range_of(const unsigned char *numbers, uint64_t first, uint64_t n, float *ret_min,
+                     float *ret_max)
+{
+    float min = float_at(numbers, first), max = min;
+    for (uint64_t i = 1; i < n; i++) {
+        const float number = float_at(numbers, first + i);
+        min = number < min ? number : min;
+        max = number > max ? number : max;
+    }
+    *ret_min = min;
+    *ret_max = max;
+}
+
+/* Whether the code, or the dequantized number, of element i is right. */
+static bool element_is_right(const struct quant_candidate *row, const struct arrays *arrays,
+                             const struct dti_format *format, uint64_t i, uint64_t code,
+                             uint32_t number)
+{
+    return row->back ? word_at(arrays->back, i) == number
+                     : dti_storage_get(format, &packed, arrays->codes, i) == code;
+}
+
+static bool affine_part_is_right(const struct quant_candidate *row, const struct arrays *arrays,
+                                 uint64_t first, uint64_t n, const struct dti_affine_scale *scale)
+{
+    const struct dti_affine *const affine =
+        &dti_quant_plan_request(row->way->plan)->scheme.affine.affine;
+    for (uint64_t i = first; i < first + n; i++) {
+        struct dti_quantized want;
+        dti_affine_quantize(affine, scale, word_at(arrays->numbers, i), &want);
+        if (!element_is_right(row, arrays, &affine->code, i, want.code,
+                              dti_affine_dequantize(affine, scale, want.code)))
+            return false;
+    }
+    return true;
+}
+
+/* A tensor, or one of its rows. */
+static bool affine_is_right(const struct quant_candidate *row, const struct arrays *arrays,
+                            uint64_t at, uint64_t first, uint64_t n, uint64_t *random)
+{
+    const struct dti_quant_scheme *const scheme = &dti_quant_plan_request(row->way->plan)->scheme;
+    struct dti_affine_scale scale = scheme->scale;
+    if (!scheme->fixed) {
+        float min, max;
+        range_of(arrays->numbers, first, n, &min, &max);
+        dti_affine_choose(&scheme->affine, dti_operand_bits(min), dti_operand_bits(max), &scale);
+    }
+    if (word_at(arrays->scales, at) != scale.scale ||
+        word_at(arrays->zeros, at) != (uint32_t)scale.zero_point)
+        return false;
+    const uint64_t part = n < PART ? n : PART;
+    return affine_part_is_right(row, arrays, first, part, &scale) &&
+           affine_part_is_right(row, arrays, first + n - part, part, &scale) &&
+           affine_part_is_right(row, arrays, first + dti_splitmix(random) % (n - part + 1), part,
+                                &scale);
+}
+
+static bool affine_arrays_are_right(const struct quant_candidate *row, const struct arrays *arrays,
+                                    uint64_t *random)
+{
+    const struct quant_bench *const bench = row->way->bench;
+    bool right = true;
+    if (dti_quant_plan_request(row->way->plan)->scheme.per != DTI_PER_CHANNEL)
+        return affine_is_right(row, arrays, 0, 0, bench->frame.request->n, random);
+    for (uint64_t i = 0; i < PARTS && right; i++) {
+        const uint64_t at = i == 0 ? bench->rows - 1 : dti_splitmix(random) % bench->rows;
+        right = affine_is_right(row, arrays, at, at * bench->columns, bench->columns, random);
+    }
+    return right;
+}
+
+static uint32_t scale_at(const unsigned char *scales, const struct dti_block_format *format,
+                         uint64_t i)
+{
+    return (uint32_t)dti_storage_get(dti_format_get(format->scale), &packed, scales, i);
+}
+
+static bool block_is_right(const struct quant_candidate *row, const struct arrays *arrays,
+                           const struct dti_block_recipe *recipe, uint64_t block)
+{
+    const struct dti_block_format *const format = recipe->format;
+    const uint64_t first = block * format->length, left = row->way->bench->frame.request->n - first;
+    const size_t n = left < format->length ? (size_t)left : format->length;
+    uint32_t numbers[DTI_BLOCK_LENGTH_MAX];
+    struct dti_quantized_block want;
+    memcpy(numbers, arrays->numbers + first * sizeof *numbers, n * sizeof *numbers);
+    dti_block_quantize(recipe, numbers, n, &want);
+    bool right = scale_at(arrays->scales, format, block) == want.scale;
+    for (size_t i = 0; i < n && right; i++)
+        right = element_is_right(row, arrays, dti_format_get(format->code), first + i, want.code[i],
+                                 dti_block_dequantize(recipe, want.scale, want.code[i]));
+    return right;
+}
+
+static bool block_arrays_are_right(const struct quant_candidate *row, const struct arrays *arrays,
+                                   uint64_t *random)
+{
+    const struct quant_way *const way = row->way;
+    const struct dti_quant_scheme *const scheme = &dti_quant_plan_request(way->plan)->scheme;
+    struct dti_block_recipe recipe = scheme->blocks;
+    const uint64_t n = way->bench->frame.request->n;
+    const uint64_t blocks = (n + recipe.format->length - 1) / recipe.format->length;
+    bool right = true;
+    if (scheme->tensor_scale) {
+        float min, max;
+        range_of(arrays->numbers, 0, n, &min, &max);
+        recipe.tensor_scale =
+            dti_nv_tensor_scale(recipe.nv, dti_operand_bits(-min > max ? -min : max));
+        right = dti_operand_bits(way->tensor_scale) == recipe.tensor_scale;
+    }
+    for (uint64_t i = 0; i < PARTS && right; i++)
+        right = block_is_right(row, arrays, &recipe,
+                               i == 0 ? blocks - 1 : dti_splitmix(random) % blocks);
+    return right;
+}
+
+/* Quantizes once more and compares a part with the definition, element by element.
+ * DTI_BUG if they differ. */
+static enum dti_status verify_candidate(struct quant_candidate *row, struct dti_error *reterr)
+{
+    struct quant_way *const way = row->way;
+    const struct quant_bench *const bench = way->bench;
+    const struct dti_bench_item *const item = &bench->frame.table->items[row->item];
+    unsigned char *const set = set_at(bench, 0);
+    const struct arrays arrays = {.numbers = set,
+                                  .codes = set + way->codes_at,
+                                  .scales = set + way->scales_at,
+                                  .zeros = set + way->zeros_at,
+                                  .back = set + bench->back_at};
+    uint64_t random = bench->frame.request->seed;
+    if (row->back) {
+        memset(set + bench->back_at, POISON, (size_t)bench->bytes);
+    } else {
+        memset(set + way->codes_at, POISON, (size_t)way->sizes.code_bytes);
+        memset(set + way->scales_at, POISON, (size_t)way->sizes.scale_bytes);
+    }
+    const enum dti_status status = run_candidate(row, 0, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (dti_quant_plan_request(way->plan)->scheme.block
+            ? block_arrays_are_right(row, &arrays, &random)
+            : affine_arrays_are_right(row, &arrays, &random))
+        return DTI_OK;
+    return dti_fail(reterr, DTI_BUG, "the result of %s %s by %s is wrong; please report it",
+                    item->dtype, item->role, item->kernel);
+}
 
 /* Rows of 4096, unless the user gave their number. */
-static void find_shape(struct dti_quant_bench *bench)
+static void find_shape(struct quant_bench *bench)
 {
     const struct dti_bench_request *const request = bench->frame.request;
     bench->rows = request->m > 0 ? request->m : request->n % ROW == 0 ? request->n / ROW : 1;
@@ -28,13 +262,12 @@ static bool place(uint64_t *size, uint64_t bytes, uint64_t *ret_at)
            (*size = *size / PAGE * PAGE, *size <= SIZE_MAX / 8);
 }
 
-static enum dti_status add_way(struct dti_quant_bench *bench, const char *name, const char *words,
+static enum dti_status add_way(struct quant_bench *bench, const char *name, const char *words,
                                bool has_back, const struct dti_quant_request *request,
                                struct dti_error *reterr)
 {
-    struct dti_quant_way *const way = &bench->ways[bench->way_count++];
-    *way =
-        (struct dti_quant_way){.bench = bench, .name = name, .words = words, .has_back = has_back};
+    struct quant_way *const way = &bench->ways[bench->way_count++];
+    *way = (struct quant_way){.bench = bench, .name = name, .words = words, .has_back = has_back};
     const enum dti_status status =
         dti_quant_plan_new(&way->plan, request, bench->frame.request->level, reterr);
     if (status != DTI_OK)
@@ -57,7 +290,7 @@ static void fix_scale(struct dti_quant_scheme *scheme)
     scheme->fixed = true;
 }
 
-static enum dti_status add_affine(struct dti_quant_bench *bench, enum dti_dtype dtype,
+static enum dti_status add_affine(struct quant_bench *bench, enum dti_dtype dtype,
                                   struct dti_error *reterr)
 {
     const struct dti_format *const format = dti_format_get(dtype);
@@ -82,7 +315,7 @@ static enum dti_status add_affine(struct dti_quant_bench *bench, enum dti_dtype 
     return status;
 }
 
-static enum dti_status add_block(struct dti_quant_bench *bench, enum dti_block block,
+static enum dti_status add_block(struct quant_bench *bench, enum dti_block block,
                                  struct dti_error *reterr)
 {
     static const uint32_t one = UINT32_C(0x3f800000); /* 1 in fp32 */
@@ -114,8 +347,8 @@ static size_t rows_of(const struct dti_bench_request *request)
 }
 
 /* The requested methods and the layout; no memory for arrays yet. */
-static enum dti_status lay_out(struct dti_quant_bench *bench,
-                               const struct dti_bench_request *request, struct dti_error *reterr)
+static enum dti_status lay_out(struct quant_bench *bench, const struct dti_bench_request *request,
+                               struct dti_error *reterr)
 {
     uint64_t unused;
     enum dti_status status = DTI_OK;
@@ -138,7 +371,7 @@ static enum dti_status lay_out(struct dti_quant_bench *bench,
 }
 
 /* fp32 and 8-bit arrays count together. */
-static struct dti_bench_shape shape_of(const struct dti_quant_bench *bench)
+static struct dti_bench_shape shape_of(const struct quant_bench *bench)
 {
     return (struct dti_bench_shape){.operands = 1,
                                     .bytes = {bench->set_size},
@@ -148,7 +381,7 @@ static struct dti_bench_shape shape_of(const struct dti_quant_bench *bench)
 
 static void end(struct dti_frame *frame)
 {
-    struct dti_quant_bench *const bench = (struct dti_quant_bench *)frame;
+    struct quant_bench *const bench = (struct quant_bench *)frame;
     for (size_t i = 0; i < bench->way_count; i++)
         dti_quant_plan_free(bench->ways[i].plan);
     dti_bench_memory_free(&bench->copied);
@@ -156,7 +389,7 @@ static void end(struct dti_frame *frame)
 }
 
 /* Bytes of all allocations; UINT64_MAX on overflow. */
-static uint64_t bytes_of(const struct dti_quant_bench *bench)
+static uint64_t bytes_of(const struct quant_bench *bench)
 {
     const struct dti_bench_shape shape = shape_of(bench);
     uint64_t set, bytes;
@@ -166,7 +399,7 @@ static uint64_t bytes_of(const struct dti_quant_bench *bench)
     return bytes;
 }
 
-static enum dti_status fill(struct dti_quant_bench *bench, struct dti_error *reterr)
+static enum dti_status fill(struct quant_bench *bench, struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = bench->frame.request;
     struct dti_team *const team = bench->frame.team;
@@ -185,7 +418,7 @@ static enum dti_status fill(struct dti_quant_bench *bench, struct dti_error *ret
 
 static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
 {
-    struct dti_quant_bench *const bench = calloc(1, sizeof *bench);
+    struct quant_bench *const bench = calloc(1, sizeof *bench);
     if (!bench)
         return dti_no_memory(reterr);
     enum dti_status status = lay_out(bench, request, reterr);
@@ -197,7 +430,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
 }
 
 /* If the scale depends on the whole array, the numbers are read twice. */
-static void count_bytes(struct dti_bench_item *item, const struct dti_quant_way *way, bool back)
+static void count_bytes(struct dti_bench_item *item, const struct quant_way *way, bool back)
 {
     const uint64_t numbers = way->bench->bytes;
     uint64_t codes = way->sizes.code_bytes + way->sizes.scale_bytes;
@@ -207,19 +440,19 @@ static void count_bytes(struct dti_bench_item *item, const struct dti_quant_way 
     item->bytes_written = back ? numbers : codes;
 }
 
-static const char *name_of(const struct dti_quant_way *way)
+static const char *name_of(const struct quant_way *way)
 {
     const struct dti_quant_scheme *const scheme = &dti_quant_plan_request(way->plan)->scheme;
     return scheme->block ? scheme->block->name : scheme->affine.affine.code.name;
 }
 
-static void add_row(struct dti_quant_way *way, bool back)
+static void add_row(struct quant_way *way, bool back)
 {
-    struct dti_quant_bench *const bench = way->bench;
+    struct quant_bench *const bench = way->bench;
     struct dti_frame *const frame = &bench->frame;
     char role[sizeof frame->table->items[0].role], text[DTI_PLAN_TEXT_SIZE];
-    struct dti_quant_candidate *const row = &bench->measured[bench->measured_count];
-    *row = (struct dti_quant_candidate){.way = way, .back = back, .item = frame->table->count};
+    struct quant_candidate *const row = &bench->measured[bench->measured_count];
+    *row = (struct quant_candidate){.way = way, .back = back, .item = frame->table->count};
     (void)snprintf(role, sizeof role, "%s%s%s", back ? "dequantize" : "quantize",
                    way->name[0] != '\0' ? " " : "", way->name);
     (void)dti_quant_plan_describe(way->plan, back, text);
@@ -230,7 +463,7 @@ static void add_row(struct dti_quant_way *way, bool back)
                                                        .engine = "dtinfo",
                                                        .kernel = text,
                                                        .arithmetic = back ? NULL : way->words,
-                                                       .pass = dti_quant_candidate_run,
+                                                       .pass = run_candidate,
                                                        .context = row,
                                                        .sets = bench->memory.sets});
     if (!item)
@@ -241,7 +474,7 @@ static void add_row(struct dti_quant_way *way, bool back)
 
 static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr)
 {
-    struct dti_quant_bench *const bench = (struct dti_quant_bench *)frame;
+    struct quant_bench *const bench = (struct quant_bench *)frame;
     struct dti_bench_table *const table = frame->table;
     enum dti_status status = lay_out(bench, frame->request, reterr);
     if (status == DTI_OK)
@@ -265,18 +498,18 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
     /* dequantizing needs the codes */
     for (size_t set = 0; set < table->sets; set++) {
         for (size_t i = 0; i < bench->measured_count && status == DTI_OK; i++)
-            status = dti_quant_candidate_run(&bench->measured[i], set, reterr);
+            status = run_candidate(&bench->measured[i], set, reterr);
     }
     return status;
 }
 
 static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
 {
-    struct dti_quant_bench *const bench = (struct dti_quant_bench *)frame;
+    struct quant_bench *const bench = (struct quant_bench *)frame;
     enum dti_status status = DTI_OK;
     const size_t limit = dti_bench_best_limit(frame->table, "copy", "cpu");
     for (size_t i = 0; i < bench->measured_count && status == DTI_OK; i++) {
-        status = dti_quant_candidate_verify(&bench->measured[i], reterr);
+        status = verify_candidate(&bench->measured[i], reterr);
         frame->table->items[bench->measured[i].item].beside = limit;
     }
     return status;
@@ -289,7 +522,7 @@ static enum dti_status prepare_on_device(struct dti_frame *frame, struct dti_err
     return DTI_OK;
 }
 
-static const struct dti_bench_workload on_cpu = DTI_WORKLOAD(NULL, struct dti_quant_bench, check,
+static const struct dti_bench_workload on_cpu = DTI_WORKLOAD(NULL, struct quant_bench, check,
                                                              prepare, verify, end),
                                        on_device = DTI_WORKLOAD(NULL, struct dti_frame, NULL,
                                                                 prepare_on_device, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by measurements of casts on the CPU and on a device. */
+ * The measurement of casts on a device, which its test makes without one. */
 #ifndef DTINFO_BENCH_CAST_PARTS_H
 #define DTINFO_BENCH_CAST_PARTS_H
 
@@ -11,14 +11,6 @@
 struct dti_cast_sizes {
     size_t elements, src_bytes, dst_bytes;
 };
-enum dti_status dti_cast_sizes_find(struct dti_cast_sizes *ret,
-                                    const struct dti_bench_request *request,
-                                    const struct dti_plan *plan, struct dti_error *reterr);
-enum dti_status dti_cast_plan_new(struct dti_plan **ret, const struct dti_bench_cast *cast,
-                                  enum dti_level level, struct dti_error *reterr);
-/* Random elements, to be repeated; NULL when out of memory. free() it. */
-unsigned char *dti_cast_pool_new(const struct dti_bench_request *request,
-                                 const struct dti_plan *plan, size_t *ret_bytes);
 
 /* The state on a device. */
 struct dti_bench_cast_device {
@@ -34,7 +26,6 @@ struct dti_bench_cast_device {
         bool loss;
     } ways[2]; /* without its loss report and with it */
 };
-extern const struct dti_bench_workload dti_cast_on_device;
 /* Casts once more in both ways, and compares all of the results with the CPU's; DTI_BUG if they
  * differ. */
 enum dti_status dti_bench_cast_device_verify(struct dti_frame *frame, struct dti_error *reterr);

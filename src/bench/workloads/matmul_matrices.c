@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrices to multiply, their exact product, and the product of the numbers they were made from. */
+ * Matrices to multiply, random ones or those that the user gave, cast once to the dtype that is
+ * measured; their exact product, and the product of the numbers they were made from. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/measure/operands.h"
 #include "bench/measure/splitmix.h"
-#include "bench/workloads/matmul_parts.h"
+#include "bench/workloads/matmul_matrices.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/exact_sum.h"
 
@@ -226,7 +227,8 @@ void dti_matrices_judge(struct dti_matmul_errors *ret, const struct dti_matrices
 #define TERMS_MOST    (UINT64_C(1) << 27)
 #define ELEMENTS_MOST (UINT64_C(1) << 22)
 
-uint64_t dti_matmul_truth_row(const struct dti_matmul_truth *truth, uint64_t i)
+/* The row of the matrix that row i is. */
+static uint64_t truth_row(const struct dti_matmul_truth *truth, uint64_t i)
 {
     return truth->rows < truth->m ? i * (truth->m / truth->rows) : i;
 }
@@ -238,7 +240,7 @@ static void make_rows(const struct dti_matmul_truth *truth, float *a, float *ski
     for (uint64_t i = 0; i < truth->k; i++)
         (void)dti_splitmix(&random);
     for (uint64_t row = 0, i = 0; row < truth->m && i < truth->rows; row++) {
-        const bool wanted = row == dti_matmul_truth_row(truth, i);
+        const bool wanted = row == truth_row(truth, i);
         put_row(wanted ? a + i * truth->k : skipped, truth->k, pool, sizeof *a, &random);
         i += wanted;
     }
@@ -263,8 +265,9 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-enum dti_status dti_matmul_truth_alloc(struct dti_matmul_truth **ret, uint64_t m, uint64_t n,
-                                       uint64_t k, struct dti_error *reterr)
+/* Zeros in place of a product. */
+static enum dti_status truth_alloc(struct dti_matmul_truth **ret, uint64_t m, uint64_t n,
+                                   uint64_t k, struct dti_error *reterr)
 {
     struct dti_matmul_truth *const truth = calloc(1, sizeof *truth);
     if (!truth)
@@ -286,7 +289,7 @@ enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, 
 {
     float *pool = NULL, *a = NULL, *b = NULL;
     struct dti_matmul_truth *truth;
-    enum dti_status status = dti_matmul_truth_alloc(&truth, m, n, k, reterr);
+    enum dti_status status = truth_alloc(&truth, m, n, k, reterr);
     if (status != DTI_OK)
         return status;
     status = dti_matrix_pool_new(&pool, seed, reterr);
@@ -332,7 +335,7 @@ void dti_matmul_truth_compare(const struct dti_matmul_truth *truth, struct dti_b
     if (matrices->result == DTI_FP64)
         return;
     for (uint64_t i = 0; i < truth->rows; i++) {
-        const uint64_t row = dti_matmul_truth_row(truth, i) * truth->n;
+        const uint64_t row = truth_row(truth, i) * truth->n;
         for (uint64_t j = 0; j < truth->n; j++)
             dti_total_error_add(&error, result_at(matrices, memory + matrices->c_at, row + j),
                                 truth->product[i * truth->n + j]);
@@ -360,4 +363,64 @@ enum dti_status dti_matmul_judge(struct dti_bench_item *item, const struct dti_m
     item->relative_error = errors.relative;
     dti_matmul_truth_compare(truth, item, matrices, memory);
     return DTI_OK;
+}
+
+/* Products and sums below the normal numbers of the result lose up to one of its least normal
+ * numbers, and so do factors where subnormals are zeros. */
+static double lost(const struct dti_matrices *matrices, const struct dti_bench_operand *operands)
+{
+    const double least = matrices->result == DTI_FP64 ? 0x1p-1022 : 0x1p-126;
+    return matrices->result == DTI_INT32
+               ? 0
+               : (double)matrices->k * least * (1 + operands[0].amax + operands[1].amax);
+}
+
+enum dti_status dti_matrices_load(struct dti_matrices *matrices, unsigned char *memory,
+                                  const struct dti_bench_request *request, struct dti_error *reterr)
+{
+    const struct dti_bench_operand *const operands = request->operands;
+    const uint64_t at[] = {matrices->a_at, 0};
+    if (!operands)
+        return dti_matrices_fill(matrices, memory, request->seed, reterr);
+    for (size_t i = 0; i < 2; i++) {
+        if (dti_operands_are_scaled(matrices->dtype))
+            matrices->scales[i] =
+                dti_operand_scale(matrices->dtype, dti_operand_amax(&operands[i]));
+        dti_operand_load(memory + at[i], matrices->dtype, matrices->scales[i], &operands[i]);
+    }
+    matrices->lost = lost(matrices, operands);
+    return DTI_OK;
+}
+
+static void multiply_operands(const struct dti_matmul_truth *truth,
+                              const struct dti_bench_operand *operands, double *b)
+{
+    for (uint64_t at = 0; at < truth->k; at++) {
+        for (uint64_t j = 0; j < truth->n; j++)
+            b[j] = dti_operand_at(&operands[1], at * truth->n + j);
+        for (uint64_t i = 0; i < truth->rows; i++) {
+            double *const restrict sums = truth->product + i * truth->n;
+            const double factor = dti_operand_at(&operands[0], truth_row(truth, i) * truth->k + at);
+            for (uint64_t j = 0; j < truth->n; j++)
+                sums[j] += factor * b[j];
+        }
+    }
+}
+
+enum dti_status dti_matmul_truth_of(struct dti_matmul_truth **ret,
+                                    const struct dti_bench_request *request,
+                                    struct dti_error *reterr)
+{
+    if (!request->operands)
+        return dti_matmul_truth_new(ret, request->m, request->n, request->k, request->seed, reterr);
+    double *const b = malloc((size_t)request->n * sizeof *b);
+    struct dti_matmul_truth *truth;
+    const enum dti_status status =
+        b ? truth_alloc(&truth, request->m, request->n, request->k, reterr) : dti_no_memory(reterr);
+    if (status == DTI_OK) {
+        multiply_operands(truth, request->operands, b);
+        *ret = truth;
+    }
+    free(b);
+    return status;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The measurement of matrix products: shared by its candidates. */
-#ifndef DTINFO_BENCH_MATMUL_PARTS_H
-#define DTINFO_BENCH_MATMUL_PARTS_H
+ * Matrices to multiply, and how far a product of theirs may be from the exact one. */
+#ifndef DTINFO_BENCH_MATMUL_MATRICES_H
+#define DTINFO_BENCH_MATMUL_MATRICES_H
 
-#include "bench/engines/engine.h"
 #include "bench/workloads/quantizing.h"
 
 /* Offsets of the matrices of a product in an operand, B first. */
@@ -59,10 +58,6 @@ enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, 
 enum dti_status dti_matmul_truth_of(struct dti_matmul_truth **ret,
                                     const struct dti_bench_request *request,
                                     struct dti_error *reterr);
-/* Without a product, zeros; and the row of the matrix that row i is. */
-enum dti_status dti_matmul_truth_alloc(struct dti_matmul_truth **ret, uint64_t m, uint64_t n,
-                                       uint64_t k, struct dti_error *reterr);
-uint64_t dti_matmul_truth_row(const struct dti_matmul_truth *truth, uint64_t i);
 void dti_matmul_truth_free(struct dti_matmul_truth *truth); /* NULL is fine */
 /* Sets the item's total error and scales; nothing for fp64, whose reference is rounded itself.
  */
@@ -76,55 +71,5 @@ enum dti_status dti_matmul_judge(struct dti_bench_item *item, const struct dti_m
                                  const unsigned char *memory, const struct dti_matmul_truth *truth,
                                  const struct dti_bench_request *request, enum dti_status wrong,
                                  struct dti_error *reterr);
-
-enum { DTI_MATMUL_DTYPES = 8, DTI_MATMUL_ENGINES = 2 };
-
-struct dti_matmuls;
-
-/* A dtype. */
-struct dti_matmul_product {
-    struct dti_matmuls *all;
-    struct dti_matrices matrices;
-    const struct dti_matmul_kernel *kernel; /* NULL: there is none */
-    struct dti_matmul *own;
-    struct dti_bench_memory memory;
-    struct dti_bench_memory numbers; /* fp32, that A and B are quantized from; or nothing */
-    struct dti_quantizing quantizing;
-    size_t peak;                   /* its item; SIZE_MAX */
-    size_t first_limit, end_limit; /* items that read B */
-};
-
-/* A candidate that multiplies. */
-struct dti_matmul_pass {
-    struct dti_matmul_product *product;
-    const struct dti_engine *engine; /* NULL: our own */
-};
-
-/* The state on the CPU. */
-struct dti_matmuls {
-    struct dti_frame frame;
-    struct dti_engine engines[DTI_MATMUL_ENGINES];
-    size_t engine_count;
-    struct dti_matmul_product products[DTI_MATMUL_DTYPES];
-    size_t product_count;
-    struct dti_matmul_truth *truth;
-    struct dti_matmul_pass passes[DTI_BENCH_ITEMS_MAX]; /* another item, not a product */
-};
-
-/* DTI_USAGE if one of them is 0. */
-enum dti_status dti_matmul_check_sizes(const struct dti_bench_request *request,
-                                       struct dti_error *reterr);
-/* Whether the user wants that engine. */
-bool dti_matmul_wants(const struct dti_bench_request *request, const char *engine);
-/* Operations per byte of A and B below which memory may be the limit. */
-bool dti_matmul_is_memory_bound(const struct dti_matrices *matrices);
-/* The work of a product in a pass; the caller sets the engine. */
-struct dti_bench_entry dti_matmul_entry(const struct dti_matrices *matrices);
-/* Adds the candidates of a product, whose memory is allocated. */
-void dti_matmul_add_passes(struct dti_matmul_product *product);
-/* Compares with the limit that needs more time. */
-void dti_matmul_set_beside(struct dti_bench_table *table, size_t at, size_t memory, size_t peak);
-
-extern const struct dti_bench_workload dti_matmul_on_device;
 
 #endif

@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parser builds a tree with: nodes, names, and the words of the language. */
-#ifndef DTINFO_CALC_TREE_BUILD_H
-#define DTINFO_CALC_TREE_BUILD_H
+ * What the parts of the parser share: tokens, the tree that is being built, and messages. */
+#ifndef DTINFO_CALC_TREE_PARSE_H
+#define DTINFO_CALC_TREE_PARSE_H
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calc/tree.h"
+
+/* tree_read.c: a token of the text: a kind, or the character that it is. */
+enum { DTI_TOKEN_END = 0, DTI_TOKEN_NUMBER = 256, DTI_TOKEN_NAME };
+struct dti_reader {
+    const char *source;
+    size_t at, end;       /* what is still to be read */
+    int token;            /* the one being looked at, */
+    size_t start, length; /* and where it is */
+    size_t last_end;      /* where the one before it ends */
+};
+/* Goes on to the next token. Fails with DTI_BAD_VALUE at what is none. */
+enum dti_status dti_reader_next(struct dti_reader *reader, struct dti_error *reterr);
+/* The NUMBER that is being looked at. */
+enum dti_status dti_reader_number(const struct dti_reader *reader, struct dti_number *ret,
+                                  struct dti_error *reterr);
+/* The PATH or TENSOR that begins where the token ends, as a string to free. Then goes on to the
+ * next token. */
+enum dti_status dti_reader_path(struct dti_reader *reader, const char *what, char **ret,
+                                struct dti_error *reterr);
 
 struct dti_builder_name {
     const char *text; /* of tree->source, or a string that outlives it */
@@ -28,20 +47,6 @@ struct dti_builder {
     size_t bodies[DTI_CALC_OP_COUNT]; /* where a composite's body begins in tree->source */
 };
 
-/* A tree without nodes, and the reader at the start of its text. */
-enum dti_status dti_builder_init(struct dti_builder *b, const char *text, size_t length);
-void dti_builder_free(struct dti_builder *b); /* all but the tree */
-
-/* A node whose text is source[start, end). */
-enum dti_status dti_builder_add(struct dti_builder *b, enum dti_calc_node_kind kind,
-                                enum dti_calc_op op, const size_t *children, size_t count,
-                                size_t start, size_t end, size_t *ret);
-/* The number that the reader looks at: a NUMBER, or a NAME for which dti_builder_is_number(). */
-enum dti_status dti_builder_number(struct dti_builder *b, size_t *ret);
-enum dti_status dti_builder_push(struct dti_builder *b, size_t node);
-enum dti_status dti_builder_name(struct dti_builder *b, const char *text, size_t length,
-                                 size_t node);
-
 /* "inf", "nan" */
 static inline bool dti_builder_is_number(const char *name, size_t length)
 {
@@ -51,6 +56,9 @@ static inline bool dti_builder_is_number(const char *name, size_t length)
 
 /* tree_mistakes.c: failures, and what was perhaps meant. */
 
+/* What to do instead of writing the sign at `at`, which other languages have; NULL: nobody has it.
+ */
+const char *dti_foreign_sign(const char *at, size_t left, size_t *ret_length);
 /* No function or no name is called so. */
 enum dti_status dti_builder_unknown(struct dti_builder *b, bool function, const char *name,
                                     size_t length);
