@@ -15,6 +15,7 @@ import time
 PROGRAM, MEASURE = map(os.path.abspath, sys.argv[1:3])
 with open(PROGRAM, "rb") as program:  # the environment of a plain program may have their options as well
     SANITIZED = re.search(rb"__(asan|ubsan|msan|tsan)_", program.read()) is not None
+QUICK = "DTI_TEST_QUICK" in os.environ and "long" not in sys.argv  # a sample, on each push
 SECONDS = 60
 AT_ONCE = 30  # seconds in which even a busy machine ends what does not wait for something
 MEMORY_KIB = 128 * 1024

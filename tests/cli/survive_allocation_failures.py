@@ -14,7 +14,7 @@ import tempfile
 from make_checkpoint import write_others, write_sharded, write_single
 from make_gptq import main as make_gptq
 from make_mlx import main as make_mlx
-from survival import SANITIZED, check, environment, main, require, require_one_line, run
+from survival import QUICK, SANITIZED, check, environment, main, require, require_one_line, run
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 LIBRARY = os.path.abspath(sys.argv.pop(3))
@@ -204,18 +204,18 @@ def fail_each(step, **variables):
             reached = asked >= at
         require(same, "without a failure the answer differs:", words, done.code, done.stderr)
         total += at - 1
-    require(completed > 20, "hardly a report was met:", completed)
+    require(completed > (4 if QUICK else 20), "hardly a report was met:", completed)
     require(total > 2 * len(QUESTIONS), "hardly an allocation was made to fail:", total)
 
 
 @check
 def any_one_allocation_may_fail():
-    fail_each(1)
+    fail_each(5 if QUICK else 1)
 
 
 @check
 def memory_may_run_out_for_good():
-    fail_each(1 if LONG else 3, DTI_TEST_FAIL_ON="1")
+    fail_each(1 if LONG else 11 if QUICK else 3, DTI_TEST_FAIL_ON="1")
 
 
 if __name__ == "__main__":

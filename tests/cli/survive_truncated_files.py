@@ -8,7 +8,7 @@ import sys
 
 from file_casts import LARGE, MIB, folder, write
 from make_checkpoint import safetensors
-from survival import PROGRAM, check, environment, main, require, require_one_line, run
+from survival import PROGRAM, QUICK, check, environment, main, require, require_one_line, run
 
 LIBRARY = os.path.abspath(sys.argv.pop(3))
 ROWS = 1024
@@ -57,7 +57,7 @@ def require_truncated(words, whole, sizes):
             answers["map"][0], answers["copy"][0])
     before, failed = sorted(os.listdir(".")), 0
     for way in ("map", "copy"):
-        for at in (1, 3):
+        for at in (1,) if QUICK else (1, 3):
             for size in sizes:
                 write(NAME, whole)
                 done = truncated(words, way, at, size)

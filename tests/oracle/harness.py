@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 SHOWN = 12      # differences told per test before they are only counted
-QUICK = "DTI_TEST_QUICK" in os.environ   # another run has the part that takes no peer
+QUICK = "DTI_TEST_QUICK" in os.environ and "--long" not in sys.argv   # a sample, on each push
 
 
 def have(name):

@@ -37,9 +37,8 @@ TOKENS = key(b"tokens", 9, struct.pack("<IQ", 4, 50) + struct.pack("<50I", *rang
 
 
 def write_part(path, names, pairs, kind=0, pad=32):
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(names), len(pairs)) + b"".join(pairs)
-    for i, name in enumerate(names):
-        head += text(name) + struct.pack("<IQIQ", 1, 8, kind, 32 * i)
+    head = b"".join([b"GGUF", struct.pack("<IQQ", 3, len(names), len(pairs)), *pairs,
+                     *(text(name) + struct.pack("<IQIQ", 1, 8, kind, 32 * i) for i, name in enumerate(names))])
     with open(path, "wb") as file:
         file.write(head + bytes(-len(head) % pad) + bytes(range(1, 33)) * len(names))
 

@@ -12,7 +12,7 @@ import random
 import arithmetic
 import formats
 from formats import NAN, OVERFLOWS, ROUNDS
-from harness import Tally, arguments
+from harness import QUICK, Tally, arguments
 
 SEED = 0x5eed
 
@@ -50,7 +50,7 @@ def operands(fmt, count, long, rng):
     if count == 3 and fmt.inf:
         ends = [0, fmt.bias << fmt.man, fmt.inf[0], fmt.canonical_nan() or 0]
         triples += [(a, b, c) for a in ends for b in ends for c in ends]
-    for _ in range((20000 if small else 4000) if long else 60 if count == 3 else 100):
+    for _ in range((20000 if small else 4000) if long else 20 if QUICK else 60 if count == 3 else 100):
         a = one()
         b = near(a) if rng.random() < 0.3 else one()
         triples.append((a, b, near(rng.choice((a, b))) if rng.random() < 0.5 else one()))

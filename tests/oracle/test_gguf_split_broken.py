@@ -182,7 +182,7 @@ def judge_types():
     require({4, 5, 31, 32, 33, 36, 37, 38} <= set(undefined), "types that ggml removed")
     write_part("good.gguf", [b"a", b"b"], [ARCHITECTURE])
     known = []
-    for kind in undefined:
+    for kind in undefined[::5] if harness.QUICK else undefined:
         write_part("u.gguf", [b"a", b"b"], [ARCHITECTURE], kind)
         out = subprocess.run([DTINFO.path, "check", "u.gguf"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if b"which ggml does not define" not in out.stdout:

@@ -22,7 +22,7 @@ import tempfile
 import time
 import zipfile
 
-from harness import Tally, have
+from harness import QUICK, Tally, have
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from make_pickles import MAGIC, VERSION, archive, legacy, name, state, tensor, text  # noqa: E402
@@ -87,7 +87,7 @@ def called(target):
 
 def generated():
     """(what, pickle, globals that it imports, or None where Python fails before it imports all of them)."""
-    for number in range(220):
+    for number in range(60 if QUICK else 220):
         targets = RANDOM.sample(TARGETS, RANDOM.randint(1, 4))
         shape = RANDOM.randint(0, 5)
         bodies = [called(target) for target in targets]

@@ -2,7 +2,7 @@
 """Rounding and overflow against formats.py: every value, every midpoint and both sides of each,
 by 1e-45 of itself, in all rounding modes and overflow policies, from decimal text. Formats up to 9
 bits completely; 16-bit formats and the binary8 family completely with --long, else a sample; wider
-ones at random places.
+ones at random places. With DTI_TEST_QUICK in the environment samples of all.
 """
 
 import random
@@ -11,7 +11,7 @@ from fractions import Fraction
 import formats
 import philox
 from formats import FORMATS, INF, NAN, OVERFLOWS, ROUNDS, decimal_text, hex_text, power_of_two
-from harness import Tally, arguments, ask
+from harness import QUICK, Tally, arguments, ask
 
 TINY = Fraction(1, 10 ** 45)
 HEX_TINY = power_of_two(-150)       # for formats whose decimals would have thousands of digits
@@ -50,13 +50,13 @@ def cases_of(fmt, long, rng):
     """Magnitudes to try."""
     top = fmt.max_index
     if (fmt.width <= 9 and not fmt.name.startswith("binary8")) or (fmt.width <= 16 and long):
-        lows = range(top + 1)
+        lows = range(rng.randrange(4), top + 1, 4) if QUICK else range(top + 1)
     elif fmt.width <= 16:
-        lows = {0, 1, top - 1, top} | {rng.randrange(top) for _ in range(900 if fmt.width > 9 else 30)}
-        lows |= {max(b + d, 0) for b in range(0, top + 1, 1 << fmt.man) for d in (-1, 0, 1)}
+        lows = {0, 1, top - 1, top} | {rng.randrange(top) for _ in range((100 if QUICK else 900) if fmt.width > 9 else 3 if QUICK else 30)}
+        lows |= {max(b + d, 0) for b in range(0, top + 1, (4 if QUICK else 1) << fmt.man) for d in (-1, 0, 1)}
     else:
         lows = {0, 1, (1 << fmt.man) - 1, 1 << fmt.man, top - 1, top}
-        lows |= {rng.randrange(top) for _ in range(8000 if long else 400)}
+        lows |= {rng.randrange(top) for _ in range(8000 if long else 80 if QUICK else 400)}
     tiny = HEX_TINY if fmt.exp >= HEX_FROM else TINY
     found = []
     for low in sorted(lows):
@@ -89,7 +89,8 @@ def check_float(tally, probe, fmt, long, rng):
         add(sign + "nan", NAN, negative, None)
         add(sign + "1e99999", "finite", negative, power_of_two(300000))
         add(sign + "1e-99999", "finite", negative, power_of_two(-300000))
-    for value in cases_of(fmt, long, rng):
+    values = cases_of(fmt, long, rng)
+    for value in rng.sample(values, len(values) // 4) if QUICK else values:
         place = fmt.locate(value)
         text = hex_text(value) if fmt.exp >= HEX_FROM else decimal_text(value)
         if fmt.width > 9 and rng.random() < 0.5:
@@ -124,7 +125,8 @@ def check_integer(tally, probe, fmt, rng):
     values |= {x for e in ends for q in (0, Fraction(1, 2)) for x in around(e + q)}
     values |= {TINY, Fraction(10) ** 30, power_of_two(100) - 1}
     lines, wants = [], []
-    for value in sorted(v for v in values if v > 0):
+    values = sorted(v for v in values if v > 0)
+    for value in rng.sample(values, len(values) // 4) if QUICK else values:
         for negative in (False, True):
             seed, index = rng.choice(SEEDS), rng.randrange(9)
             text = "-" * negative + decimal_text(value)
@@ -168,7 +170,7 @@ def nan_codes(fmt, rng):
         return list(fmt.nan)
     top = (1 << fmt.exp) - 1 << fmt.man
     payloads = {1, 1 << fmt.man - 1, (1 << fmt.man) - 1, 1 << max(fmt.man - 2, 0)}
-    payloads |= {rng.randrange(1, 1 << fmt.man) for _ in range(20)}
+    payloads |= {rng.randrange(1, 1 << fmt.man) for _ in range(5 if QUICK else 20)}
     return [sign | top | payload for payload in payloads for sign in (0, fmt.sign_bit)]
 
 

@@ -375,16 +375,16 @@ def main():
     probe, long = harness.arguments()
     tally = harness.Tally()
     source = random.Random(754)
-    scale = 40 if long else 1
+    scale = 40 if long else 0.3 if harness.QUICK else 1
     check_fixed(tally, probe)
     tally.part("classes")
-    check_rationals(tally, probe, source, 4000 * scale)
+    check_rationals(tally, probe, source, int(4000 * scale))
     tally.part("rationals")
-    check_intervals(tally, probe, source, 1500 * scale)
+    check_intervals(tally, probe, source, int(1500 * scale))
     tally.part("intervals")
-    check_sums(tally, probe, source, 1000 * scale)
+    check_sums(tally, probe, source, int(1000 * scale))
     tally.part("sums")
-    check_errors(tally, probe, source, 1000 * scale)
+    check_errors(tally, probe, source, int(1000 * scale))
     tally.part("errors")
     tally.finish()
 
