@@ -336,6 +336,81 @@ void dti_truth_copy(struct dti_calc_truth_list *ret, size_t i,
     dti_real_store(ret, i, &ret->room.result);
 }
 
+/* Numbers of 128 bits and those of MPFR. */
+
+static const mpfr_prec_t VALUE_BITS = 128;
+
+void dti_mpfr_room(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS])
+{
+    dti_multi.mpfr_custom_init_set(ret, MPFR_NAN_KIND, 0, VALUE_BITS, limbs);
+}
+
+void dti_mpfr_from_value(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS],
+                         const struct dti_value *value)
+{
+    static const int kinds[] = {
+        [DTI_CLASS_ZERO] = MPFR_ZERO_KIND,
+        [DTI_CLASS_FINITE] = MPFR_REGULAR_KIND,
+        [DTI_CLASS_INF] = MPFR_INF_KIND,
+        [DTI_CLASS_NAN] = MPFR_NAN_KIND,
+    };
+    const int kind = kinds[value->class];
+    for (unsigned i = 0; i < DTI_VALUE_LIMBS; i++) {
+        const uint64_t word = i < DTI_VALUE_LIMBS / 2 ? value->lo : value->hi;
+        limbs[i] = (mp_limb_t)(word >> (i * GMP_NUMB_BITS % 64));
+    }
+    dti_multi.mpfr_custom_init_set(ret, value->negative ? -kind : kind,
+                                   (mpfr_exp_t)value->exponent + 1, VALUE_BITS, limbs);
+}
+
+void dti_mpfr_to_value(struct dti_value *ret, mpfr_srcptr x, bool sticky)
+{
+    const bool negative = dti_multi.mpfr_signbit(x) != 0;
+    uint64_t words[2] = {0, 0};
+    if (dti_multi.mpfr_nan_p(x)) {
+        *ret = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
+    } else if (dti_multi.mpfr_inf_p(x)) {
+        *ret = (struct dti_value){.class = DTI_CLASS_INF, .negative = negative};
+    } else if (dti_multi.mpfr_zero_p(x) && sticky) { /* less than MPFR has */
+        dti_value_set_wide(ret, negative, 1, 0, true, -(INT64_C(1) << 40));
+    } else if (dti_multi.mpfr_zero_p(x)) {
+        *ret = (struct dti_value){.class = DTI_CLASS_ZERO, .negative = negative};
+    } else {
+        for (unsigned i = 0; i < DTI_VALUE_LIMBS; i++)
+            words[i * GMP_NUMB_BITS / 64] |= (uint64_t)x->_mpfr_d[i] << (i * GMP_NUMB_BITS % 64);
+        dti_value_set_wide(ret, negative, words[1], words[0], sticky,
+                           (int64_t)dti_multi.mpfr_get_exp(x) - VALUE_BITS);
+    }
+}
+
+bool dti_between_to_value(struct dti_value *ret, mpfr_srcptr near, mpfr_srcptr far)
+{
+    mp_limb_t limbs[DTI_VALUE_LIMBS];
+    mpfr_t first;
+    const bool negative = dti_multi.mpfr_signbit(far) != 0;
+    const int64_t beyond = (int64_t)DTI_EXPONENT_LIMIT + 1;
+    if (!dti_multi.mpfr_zero_p(near) && dti_multi.mpfr_get_exp(near) > beyond) {
+        dti_value_set_wide(ret, negative, 1, 0, true, 2 * beyond);
+        return true;
+    }
+    if (dti_multi.mpfr_inf_p(far))
+        return false;
+    if (dti_multi.mpfr_get_exp(far) < -beyond) {
+        dti_value_set_wide(ret, negative, 1, 0, true, -2 * beyond);
+        return true;
+    }
+    if (dti_multi.mpfr_zero_p(near))
+        return false;
+    dti_mpfr_room(first, limbs);
+    (void)dti_multi.mpfr_set(first, near, MPFR_RNDZ);
+    dti_mpfr_to_value(ret, first, true);
+    if (negative)
+        dti_multi.mpfr_nextbelow(first);
+    else
+        dti_multi.mpfr_nextabove(first);
+    return dti_multi.mpfr_cmpabs(far, first) <= 0;
+}
+
 void dti_truth_set_value(struct dti_calc_truth_list *ret, size_t i, const struct dti_value *from)
 {
     struct dti_truth_element *const element = &ret->elements[i];
@@ -374,123 +449,4 @@ void dti_truth_set_quotient(struct dti_calc_truth_list *ret, size_t i, int64_t n
     dti_multi.mpq_canonicalize(real->own_q);
     dti_real_own_rational(real);
     dti_real_store(ret, i, real);
-}
-
-/* A number as it was written: a rational where that is short, else an interval around its leading
- * digits and its power of ten. */
-
-enum {
-    DIGITS_MAX = 16000,     /* of 4 bits at most: within DTI_RATIONAL_BITS, but for the power */
-    SHORT_EXPONENT = 16000, /* of ten or two */
-    LONGEST_EXPONENT = 400000000, /* 10^this is more than MPFR has, by default */
-};
-
-/* The digits as an integer; *ret_more: there were others behind them, which *ret_exponent has. */
-static void term_digits(mpz_ptr ret, const struct dti_term *term, int64_t *ret_exponent,
-                        bool *ret_more)
-{
-    char digits[DIGITS_MAX + 1];
-    const size_t count = term->count < DIGITS_MAX ? term->count : DIGITS_MAX;
-    const size_t left_out = term->count - count;
-    memcpy(digits, term->digits, count);
-    digits[count] = '\0';
-    if (count == 0)
-        dti_multi.mpz_set_ui(ret, 0);
-    else
-        (void)dti_multi.mpz_set_str(ret, digits, term->hexadecimal ? 16 : 10);
-    *ret_more = left_out > 0;
-    *ret_exponent = term->exponent + (int64_t)left_out * (term->hexadecimal ? 4 : 1);
-}
-
-static bool short_rational(mpq_ptr ret, const struct dti_term *term)
-{
-    int64_t exponent;
-    bool more;
-    mpz_t power;
-    term_digits(mpq_numref(ret), term, &exponent, &more);
-    dti_multi.mpz_set_ui(mpq_denref(ret), 1);
-    if (more || exponent > SHORT_EXPONENT || exponent < -SHORT_EXPONENT)
-        return false;
-    const unsigned long size = (unsigned long)(exponent < 0 ? -exponent : exponent);
-    dti_multi.mpz_init(power);
-    dti_multi.mpz_ui_pow_ui(power, term->hexadecimal ? 2 : 10, size);
-    if (exponent < 0)
-        dti_multi.mpz_set(mpq_denref(ret), power);
-    else
-        dti_multi.mpz_mul(mpq_numref(ret), mpq_numref(ret), power);
-    dti_multi.mpz_clear(power);
-    dti_multi.mpq_canonicalize(ret);
-    return true;
-}
-
-static unsigned long clamp_exponent(int64_t exponent)
-{
-    const uint64_t size = exponent < 0 ? UINT64_C(0) - (uint64_t)exponent : (uint64_t)exponent;
-    return (unsigned long)(size < LONGEST_EXPONENT ? size : LONGEST_EXPONENT);
-}
-
-/* The term from below and from above. */
-static void term_interval(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
-                          const struct dti_term *term)
-{
-    int64_t exponent;
-    bool more;
-    mpz_ptr const digits = room->z[0];
-    mpfr_ptr const power_low = room->f[0], power_high = room->f[1];
-    term_digits(digits, term, &exponent, &more);
-    const unsigned long size = clamp_exponent(exponent);
-    const bool clamped = size == LONGEST_EXPONENT;
-    if (term->hexadecimal || clamped) { /* a clamped one is beyond MPFR */
-        const mpfr_exp_t two = (mpfr_exp_t)size + (clamped ? (mpfr_exp_t)1 << 30 : 0);
-        (void)dti_multi.mpfr_set_si_2exp(power_low, 1, two, MPFR_RNDD);
-        (void)dti_multi.mpfr_set_si_2exp(power_high, 1, two, MPFR_RNDU);
-    } else {
-        (void)dti_multi.mpfr_ui_pow_ui(power_low, 10, size, MPFR_RNDD);
-        (void)dti_multi.mpfr_ui_pow_ui(power_high, 10, size, MPFR_RNDU);
-    }
-    (void)dti_multi.mpfr_set_z(low, digits, MPFR_RNDD);
-    if (more)
-        dti_multi.mpz_add_ui(digits, digits, 1);
-    (void)dti_multi.mpfr_set_z(high, digits, MPFR_RNDU);
-    if (exponent < 0) {
-        (void)dti_multi.mpfr_div(low, low, power_high, MPFR_RNDD);
-        (void)dti_multi.mpfr_div(high, high, power_low, MPFR_RNDU);
-    } else {
-        (void)dti_multi.mpfr_mul(low, low, power_low, MPFR_RNDD);
-        (void)dti_multi.mpfr_mul(high, high, power_high, MPFR_RNDU);
-    }
-}
-
-static void set_term(struct dti_truth_room *room, struct dti_real *ret, const struct dti_term *term)
-{
-    if (short_rational(ret->own_q, term)) {
-        dti_real_own_rational(ret);
-        return;
-    }
-    term_interval(room, ret->own_low, ret->own_high, term);
-    dti_real_own_interval(ret);
-}
-
-void dti_truth_set_number(struct dti_calc_truth_list *ret, size_t i, const struct dti_number *from)
-{
-    struct dti_truth_room *const room = &ret->room;
-    struct dti_real *const terms[] = {&room->operand[0], &room->operand[1]};
-    struct dti_real *result = terms[0];
-    if (from->class != DTI_CLASS_FINITE) {
-        const struct dti_value value = {.class = from->class, .negative = from->negative};
-        dti_truth_set_value(ret, i, &value);
-        return;
-    }
-    set_term(room, terms[0], &from->num);
-    if (from->quotient) {
-        set_term(room, terms[1], &from->den);
-        dti_real_apply(room, &room->result, DTI_CALC_DIVIDE, 0, terms);
-        result = &room->result;
-    }
-    if (from->negative) {
-        struct dti_real *const whole[] = {result, result};
-        dti_real_apply(room, &room->product, DTI_CALC_NEGATE, 0, whole);
-        result = &room->product;
-    }
-    dti_real_store(ret, i, result);
 }
