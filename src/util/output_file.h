@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of an output file, for output.c, output_group.c and output_publish.c. */
+ * The parts of an output file, for output.c and output_group.c. */
 #ifndef DTINFO_UTIL_OUTPUT_FILE_H
 #define DTINFO_UTIL_OUTPUT_FILE_H
 
@@ -37,7 +37,7 @@ enum dti_status dti_output_fail_exists(const char *label, struct dti_error *rete
 /* Whether PATH is standard output, or a pipe or a character device. */
 bool dti_output_is_stream(const char *path);
 
-/* output_publish.c: 0 or an errno value, all three. Syncs and closes. */
+/* 0 or an errno value, all three. Syncs and closes. */
 int dti_output_finish(struct dti_output_file *output);
 /* Gives what is complete its name, never replacing anything unless forced. */
 int dti_output_rename(const struct dti_output_temp *from, const struct dti_output_path *to,

@@ -33,7 +33,6 @@ void dti_regex_unsupported(struct dti_regex_parser *parser, const char *what);
 
 uint32_t dti_regex_add_node(struct dti_regex_parser *parser, enum dti_regex_node_kind kind,
                             uint32_t other);
-void dti_regex_link(struct dti_regex_parser *parser, uint32_t from, uint32_t to);
 
 /* One node, one of several characters, or none. */
 struct dti_regex_piece dti_regex_single(struct dti_regex_parser *parser,
@@ -50,10 +49,7 @@ struct dti_regex_piece dti_regex_either(struct dti_regex_parser *parser, struct 
 struct dti_regex_piece dti_regex_loop(struct dti_regex_parser *parser,
                                       struct dti_regex_piece piece);
 
-/* Memory for one more; also when that fails, there is one to write to. */
-bool dti_regex_grow(void **items, uint32_t count, uint32_t *capacity, size_t size);
-
-/* regex_share.c: the node where patterns begin that are read alike. */
+/* The node where patterns begin that are read alike. */
 uint32_t dti_regex_root(struct dti_regex_parser *parser, unsigned which);
 /* Lets a node that others may follow lead to one more. */
 void dti_regex_branch(struct dti_regex_parser *parser, uint32_t from, uint32_t to);

@@ -48,7 +48,7 @@ enum dti_status dti_cast_values(const struct dti_policy_args *policy,
                                 char **operands, int count, const struct cast_numbers *numbers,
                                 struct dti_error *reterr);
 
-/* Casts an operand to every target, with --device checked by it, one result each.
+/* value_cast.c: casts an operand to every target, with --device checked by it, one result each.
  * Fails if it has no counterpart in a dtype given by name (not by `all`). */
 enum dti_status dti_cast_operand_cast(struct cast_values *values,
                                       const struct dti_cast_operand *operand,
@@ -63,6 +63,9 @@ enum dti_status dti_cast_operand_show(struct cast_values *values,
 void dti_cast_values_settle(struct cast_values *values);
 /* The document that was built, to where answers go. */
 enum dti_status dti_cast_write(const struct cast_values *values, struct dti_error *reterr);
+
+/* Reports on --device on stderr, unless the answer on stdout does. */
+void dti_cast_note_device(const struct cast_values *values);
 
 /* value_stream.c: one value per line from standard input. */
 enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *reterr);

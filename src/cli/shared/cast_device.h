@@ -32,17 +32,12 @@ struct dti_cast_device {
 /* Candidates for completion. */
 extern const struct dti_choice dti_choice_device[];
 
-/* The option's text (NULL: the CPU); nothing is opened. Fails with DTI_USAGE, or DTI_UNAVAILABLE
- * for a device that this system cannot have. */
-enum dti_status dti_cast_device_read(struct dti_cast_device *ret, const char *text,
-                                     struct dti_error *reterr);
 /* For arrays and files. Fails with DTI_UNAVAILABLE if a device given by name is missing.
  */
 enum dti_status dti_cast_device_open(struct dti_cast_device *device, struct dti_error *reterr);
 /* For single numbers; with `auto` they are not worth loading a driver. */
 enum dti_status dti_cast_device_open_cross_check(struct dti_cast_device *device,
                                                  struct dti_error *reterr);
-void dti_cast_device_close(struct dti_cast_device *device);
 
 /* Gives an array's plan to the device; counts the plans of a file that were given to it. */
 enum dti_status dti_cast_device_take(struct dti_cast_device *device, struct dti_plan *plan,

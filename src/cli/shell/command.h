@@ -158,7 +158,7 @@ void dti_help_command(const struct dti_command *command, FILE *out, bool colour,
 /* A short form: usage, the first examples, the most used options. */
 void dti_help_short(const struct dti_command *command, FILE *out, bool colour, int width);
 
-/* help_topics.c: the topics of `dtinfo help` besides commands. A topic's value is its index. */
+/* The topics of `dtinfo help` besides commands. A topic's value is its index. */
 extern const struct dti_choice dti_help_topics[];
 enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_context *cx,
                                struct dti_error *reterr);

@@ -14,11 +14,6 @@ enum {
     DTI_REMOTE_HEADS = 8 << 20, /* first bytes that are kept, of all inputs together */
 };
 
-/* A connection that nobody else uses, after a wait for one; given back by the same thread. NULL:
- * out of memory. */
-struct dti_exchange *dti_remote_take(void);
-void dti_remote_give(struct dti_exchange *exchange);
-
 /* Forgets what was read ahead for an owner that ends. */
 void dti_remote_leave(const void *owner);
 
