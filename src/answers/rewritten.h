@@ -72,12 +72,6 @@ struct dti_rewrite_answer {
 /* Points into itself: must not be copied. */
 void dti_rewrite_answer_fill(struct dti_rewrite_answer *answer);
 
-/* Of all tensors, or one; loss: NULL if nothing was quantized. gguf's blocks have neither numbers
- * beyond the range of codes nor NaNs. */
-struct dti_quant_figures dti_quant_figures_of(const struct dti_rewrite_answer *answer,
-                                              const struct dti_quant_count *count,
-                                              const struct dti_loss_summary *loss);
-
 void dti_document_cast_file(struct dti_json *json, const struct dti_rewrite_answer *answer);
 void dti_document_quant_file(struct dti_json *json, const struct dti_rewrite_answer *answer);
 void dti_document_dequant(struct dti_json *json, const struct dti_rewrite_answer *answer);

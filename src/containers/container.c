@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The entry point of the containers: detects the format of a file, calls its reader, and owns what
- * the reader found. */
+ * The entry point of the containers: detects the format of a file from its first bytes, calls the
+ * reader of its row in the table of kinds, and owns what the reader found. */
 #include "dtinfo/container.h"
 
 #include <errno.h>
@@ -12,6 +12,229 @@
 #include <unistd.h>
 
 #include "containers/containers.h"
+#include "dtinfo/ascii.h"
+
+static const struct {
+    const char *name, *extension;
+    const struct dti_container_ops *ops;
+} kinds[DTI_CONTAINER_COUNT] = {
+#define CONTAINER(id, kind_name, kind_extension, kind_ops) \
+    [DTI_CONTAINER_##id] = {.name = kind_name, .extension = kind_extension, .ops = &kind_ops},
+#include "dtinfo/containers.def"
+#undef CONTAINER
+};
+
+const struct dti_container_ops *dti_container_ops(enum dti_container_kind kind)
+{
+    return kinds[kind].ops;
+}
+
+unsigned dti_container_traits(enum dti_container_kind kind)
+{
+    return dti_container_is_known(kind) ? kinds[kind].ops->traits : 0;
+}
+
+enum dti_container_kind dti_container_first(unsigned traits)
+{
+    enum dti_container_kind kind = 0;
+    while (kind < DTI_CONTAINER_COUNT && (kinds[kind].ops->traits & traits) != traits)
+        kind++;
+    return kind;
+}
+
+enum dti_container_kind dti_container_becomes(enum dti_container_kind kind, bool stream)
+{
+    const enum dti_container_kind ret = kinds[kind].ops->becomes;
+    return stream && dti_container_has(ret, DTI_TRAIT_FOLDER | DTI_TRAIT_PLACED)
+               ? DTI_CONTAINER_SAFETENSORS
+               : ret;
+}
+
+bool dti_container_remakes(enum dti_container_kind kind, enum dti_container_kind from)
+{
+    return dti_container_has(kind, DTI_TRAIT_REMADE) && kinds[from].ops->remade == kind;
+}
+
+const char *dti_container_packed(enum dti_container_kind kind)
+{
+    return kinds[kind].ops->packed ? kinds[kind].ops->packed : "compressed";
+}
+
+const char *dti_container_words(size_t index)
+{
+    return index < DTI_CONTAINER_COUNT ? kinds[index].name : NULL;
+}
+
+const char *dti_container_name(enum dti_container_kind kind)
+{
+    return kinds[kind].name;
+}
+
+const char *dti_container_extension(enum dti_container_kind kind)
+{
+    return kinds[kind].extension;
+}
+
+enum dti_container_kind dti_container_named(const char *path)
+{
+    enum dti_container_kind kind = 0;
+    while (kind < DTI_CONTAINER_COUNT && !dti_text_ends(path, strlen(path), kinds[kind].extension))
+        kind++;
+    return kind;
+}
+
+bool dti_container_is_written(enum dti_container_kind kind)
+{
+    return dti_container_is_known(kind) && kinds[kind].ops->layout;
+}
+
+const struct dti_format *dti_container_blocks(enum dti_container_kind kind,
+                                              const struct dti_gguf_type *type)
+{
+    return kinds[kind].ops->blocks ? kinds[kind].ops->blocks(type) : NULL;
+}
+
+bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,
+                          struct dti_layout *ret_layout)
+{
+    return dti_container_is_written(kind) && kinds[kind].ops->stores(format, ret_layout);
+}
+
+enum dti_status dti_container_layout(enum dti_container_kind kind, struct dti_new_tensor *tensors,
+                                     size_t count, const struct dti_metadata *metadata,
+                                     size_t metadata_count, struct dti_new_head *ret_head,
+                                     uint64_t *ret_size, struct dti_error *reterr)
+{
+    if (!dti_container_is_written(kind))
+        return dti_fail(reterr, DTI_USAGE, "%s files can be read but not written",
+                        kinds[kind].name);
+    return kinds[kind].ops->layout(tensors, count, metadata, metadata_count, ret_head, ret_size,
+                                   reterr);
+}
+
+enum dti_status dti_container_read(struct dti_container *container, struct dti_pool *pool,
+                                   const struct dti_container_options *options,
+                                   struct dti_error *reterr)
+{
+    struct dti_opening opening = {.container = container, .pool = pool, .error = reterr};
+    if (options)
+        opening.options = *options;
+    if (container->file_count > 0)
+        dti_opening_turn_to(&opening, &container->files[0]);
+    return kinds[container->kind].ops->open(&opening) ? DTI_OK : opening.status;
+}
+
+enum dti_status dti_container_data(struct dti_container *container, size_t tensor,
+                                   const struct dti_input **ret_input, uint64_t *ret_offset,
+                                   struct dti_error *reterr)
+{
+    const struct dti_container_ops *const ops = kinds[container->kind].ops;
+    if (container->stored)
+        return dti_container_data(container->stored, container->stored_at[tensor], ret_input,
+                                  ret_offset, reterr);
+    if (ops->data)
+        return ops->data(container, tensor, ret_input, ret_offset, reterr);
+    *ret_input = &container->files[container->tensors[tensor].file].input;
+    *ret_offset = container->tensors[tensor].offset;
+    return DTI_OK;
+}
+
+enum dti_status dti_container_verify(struct dti_container *container,
+                                     void (*progress)(void *context, uint64_t done_bytes),
+                                     void *context, struct dti_error *reterr)
+{
+    struct dti_container *const stored = container->stored ? container->stored : container;
+    const struct dti_container_ops *const ops = kinds[stored->kind].ops;
+    return ops->verify ? ops->verify(stored, progress, context, reterr) : DTI_OK;
+}
+
+/* The kind of a file. The name decides only where the bytes do not: a damaged model.safetensors
+ * gets the error of the safetensors reader. */
+
+static const struct {
+    const char *magic; /* no NUL in it */
+    struct dti_foreign foreign;
+} magics[] = {
+#define FOREIGN(bytes, what, advice) {bytes, {.is = what, .remedy = advice}},
+#include "containers/foreign.def"
+#undef FOREIGN
+};
+
+static const struct dti_foreign tar = {
+    .is = "is a tar archive, as PyTorch wrote before 0.1.10, which dtinfo does not read",
+    .remedy = "unpack it, or load it with that PyTorch and save it again",
+};
+
+bool dti_begins(const unsigned char *head, size_t head_size, const char *magic)
+{
+    const size_t length = strlen(magic);
+    return head_size >= length && memcmp(head, magic, length) == 0;
+}
+
+size_t dti_skip_space(const unsigned char *head, size_t size, size_t at)
+{
+    while (at < size &&
+           (head[at] == ' ' || head[at] == '\t' || head[at] == '\n' || head[at] == '\r'))
+        at++;
+    return at;
+}
+
+bool dti_is_zip(const unsigned char *head, size_t size, const char *first)
+{
+    enum { HEADER = 30, NAME_LENGTH = 26 };
+    if (!dti_begins(head, size, "PK\x03\x04") && !dti_begins(head, size, "PK\x05\x06") &&
+        !dti_begins(head, size, "PK\x06\x06"))
+        return false;
+    const size_t length =
+        size < HEADER ? 0 : (size_t)head[NAME_LENGTH] | (size_t)head[NAME_LENGTH + 1] << 8;
+    return length == 0 || length > size - HEADER
+               ? first[0] == '\0'
+               : dti_text_ends((const char *)head + HEADER, length, first);
+}
+
+/* Whether a name says so. Of what has no mark at all any name may be. */
+static bool is_named(const char *name, enum dti_container_kind kind)
+{
+    const struct dti_container_ops *const ops = dti_container_ops(kind);
+    const size_t length = strlen(name);
+    return (ops->detect || ops->resembles) &&
+           (dti_text_ends(name, length, dti_container_extension(kind)) ||
+            (ops->other_extension && dti_text_ends(name, length, ops->other_extension)));
+}
+
+/* What the bytes say for certain, then the name, then what the bytes may be. */
+enum dti_container_kind dti_content_of(const char *name, const unsigned char *head, size_t size,
+                                       uint64_t file_size, const struct dti_foreign **ret_foreign)
+{
+    enum { TAR_AT = 257 };
+    static const char tar_magic[] = "ustar";
+    enum dti_container_kind kind;
+    *ret_foreign = NULL;
+    for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
+        const struct dti_container_ops *const ops = dti_container_ops(kind);
+        if (ops->detect && ops->detect(head, size, file_size))
+            return kind;
+    }
+    if (size >= TAR_AT + strlen(tar_magic) &&
+        memcmp(head + TAR_AT, tar_magic, strlen(tar_magic)) == 0)
+        *ret_foreign = &tar;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+        if (dti_begins(head, size, magics[i].magic))
+            *ret_foreign = &magics[i].foreign;
+    }
+    if (*ret_foreign)
+        return DTI_CONTAINER_COUNT;
+    for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
+        if (is_named(name, kind))
+            return kind;
+    }
+    for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
+        const struct dti_container_ops *const ops = dti_container_ops(kind);
+        if (ops->resembles && ops->resembles(head, size))
+            return kind;
+    }
+    return DTI_CONTAINER_COUNT;
+}
 
 /* A container with the memory that belongs to it. */
 struct dti_container_whole {
@@ -46,7 +269,7 @@ static const char *detected_kinds(char *text, size_t size)
 static enum dti_status refuse(const struct dti_input *input, const struct dti_foreign *foreign,
                               struct dti_error *reterr)
 {
-    char label[DTI_QUOTE_SIZE], kinds[DTI_QUOTE_SIZE];
+    char label[DTI_QUOTE_SIZE], known[DTI_QUOTE_SIZE];
     dti_input_label(input, label);
     enum dti_status status;
     if (foreign)
@@ -56,7 +279,7 @@ static enum dti_status refuse(const struct dti_input *input, const struct dti_fo
     else
         status = dti_fail_remedy(reterr, DTI_UNRECOGNIZED, DTI_REMEDY_SAY_KIND,
                                  "%s has an unknown file format (known: %s, an index)", label,
-                                 detected_kinds(kinds, sizeof kinds));
+                                 detected_kinds(known, sizeof known));
     dti_error_argument(reterr, input->name, strlen(input->name));
     return status;
 }

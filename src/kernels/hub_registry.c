@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of the kernels that look at numbers of a hub, and the choice among them: statistics,
- * histograms, comparisons, losses. */
+ * The tables of kernels that are chosen by level alone or by level and hub: statistics, histograms,
+ * comparisons, losses; arithmetic, exp(sin x), dot products. */
+#include <float.h>
+
+#include "kernels/arith_kernels.h"
 #include "kernels/comparison_kernels.h"
+#include "kernels/dot_kernels.h"
+#include "kernels/expsin_kernels.h"
 #include "kernels/first_row.h"
 #include "kernels/kernels.h"
 #include "kernels/loss_kernels.h"
@@ -101,4 +106,65 @@ dti_loss_cast_fn *dti_loss_cast_find(const struct dti_kernel *kernel,
         if (casts[i].kernel == kernel->run && (casts[i].rounds & round) == round)
             return casts[i].run;
     return NULL;
+}
+
+static const struct dti_arith_kernel arith_rows[] = {
+#define ARITH(exact_, count_, level_) \
+    {.exact = (exact_), .count = (count_), .level = DTI_LEVEL_##level_},
+#include "kernels/arith_kernels.def"
+#undef ARITH
+};
+
+const struct dti_arith_kernel *dti_arith_kernel_find(enum dti_level allowed)
+{
+    size_t i;
+    if (FLT_EVAL_METHOD != 0)
+        return NULL;
+    DTI_FIRST_ROW(i, arith_rows, COUNT(arith_rows), allowed, true);
+    return &arith_rows[i];
+}
+
+const struct dti_expsin_kernel dti_expsin_kernels[] = {
+#define EXPSIN(function, dtype_id, words, count, ulp, level_id) \
+    {.name = #function,                                         \
+     .run = function,                                           \
+     .dtype = DTI_##dtype_id,                                   \
+     .arithmetic = (words),                                     \
+     .operations = (count),                                     \
+     .max_ulp = (ulp),                                          \
+     .level = DTI_LEVEL_##level_id},
+#include "kernels/expsin_kernels.def"
+#undef EXPSIN
+};
+const size_t dti_expsin_kernel_count = COUNT(dti_expsin_kernels);
+
+const struct dti_expsin_kernel *dti_expsin_find(enum dti_dtype dtype, enum dti_level allowed)
+{
+    const struct dti_expsin_kernel *const rows = dti_expsin_kernels;
+    size_t i;
+    DTI_FIRST_ROW(i, rows, dti_expsin_kernel_count, allowed, rows[i].dtype == dtype);
+    return &rows[i];
+}
+
+const struct dti_dot_kernel dti_dot_kernels[] = {
+#define DOT(function, dtype_id, words, level_id, unit_id) \
+    {.name = #function,                                   \
+     .run = function,                                     \
+     .dtype = DTI_##dtype_id,                             \
+     .accumulation = (words),                             \
+     .operations = 2,                                     \
+     .level = DTI_LEVEL_##level_id,                       \
+     .unit = DTI_UNIT_##unit_id},
+#include "kernels/dot_kernels.def"
+#undef DOT
+};
+const size_t dti_dot_kernel_count = COUNT(dti_dot_kernels);
+
+const struct dti_dot_kernel *dti_dot_find(enum dti_dtype dtype, enum dti_level allowed)
+{
+    const struct dti_dot_kernel *const rows = dti_dot_kernels;
+    size_t i;
+    DTI_FIRST_ROW(i, rows, dti_dot_kernel_count, allowed,
+                  rows[i].dtype == dtype && dti_unit_present(rows[i].unit));
+    return &rows[i];
 }
