@@ -39,6 +39,7 @@ CROSSINGS = {}
 HEADERS = {
     "transcode_layouts.def": "files",
     "status.def": "util",
+    "loss_summary.h": "files",
     "ascii.h": "util",
     "remedy.h": "util",
     "remedies.def": "util",
