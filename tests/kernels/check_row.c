@@ -8,6 +8,11 @@
 
 #include "check.h"
 
+/* A quick walk tries one policy in so many; with sanitizers, which take far longer, fewer. */
+#ifndef QUICK_POLICIES
+#define QUICK_POLICIES 10
+#endif
+
 enum { WORDS_MAX = TRIAL_BYTES_MAX / 8, TEXT_SIZE = 160 };
 
 /* The first index of an array decides its random bits; that of a slice need not be aligned. */
@@ -130,7 +135,7 @@ static bool is_sampled(struct check *check, const struct dti_policy *policy)
     if (check->effort == EFFORT_LONG)
         return true;
     if (check->effort == EFFORT_QUICK)
-        return check_below(check, 10) == 0;
+        return check_below(check, QUICK_POLICIES) == 0;
     /* NaNs have little to do with rounding */
     return policy->nan == DTI_NAN_QUIET || policy->round == DTI_ROUND_NEAREST_EVEN ||
            policy->round == DTI_ROUND_ZERO || check_below(check, 8) == 0;

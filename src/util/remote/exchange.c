@@ -170,9 +170,10 @@ bool dti_exchange_take_line(struct dti_exchange *exchange, const char *line, siz
         length--;
     if (length >= 5 && memcmp(line, "HTTP/", 5) == 0)
         return take_status(exchange, line, length);
-    const char *const colon = memchr(line, ':', length), *value = colon + 1;
+    const char *const colon = memchr(line, ':', length);
     if (!colon || exchange->judged) /* judged: after the body */
         return true;
+    const char *value = colon + 1;
     while (value < line + length && (*value == ' ' || *value == '\t'))
         value++;
     return take_field(exchange, line, (size_t)(colon - line), value,
