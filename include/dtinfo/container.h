@@ -134,6 +134,11 @@ struct dti_tensor {
     const struct dti_dequant_form *quantized;
 };
 
+/* Whether its numbers can be read. */
+bool dti_tensor_is_read(const struct dti_tensor *tensor);
+/* Whether both have the same dimensions, in whatever order their elements lie. */
+bool dti_tensor_same_shape(const struct dti_tensor *a, const struct dti_tensor *b);
+
 /* A key and its value, as the file spells them. */
 enum dti_metadata_kind {
     DTI_METADATA_STRING, /* value is the string itself */

@@ -108,11 +108,6 @@ static const struct dti_format *part_of(const struct dti_tensor *tensor)
     return dti_real_format(tensor->format);
 }
 
-static bool is_read(const struct dti_tensor *tensor)
-{
-    return tensor->format && !tensor->refusal;
-}
-
 /* Whether an assertion applies to such a tensor. */
 static bool concerns(const struct dti_check_request *request,
                      const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
@@ -126,7 +121,7 @@ static bool concerns(const struct dti_check_request *request,
 /* Whether the dtype alone makes it true. */
 static bool is_settled(const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
 {
-    if (!is_read(tensor))
+    if (!dti_tensor_is_read(tensor))
         return false;
     const struct dti_format *const format = part_of(tensor);
     switch (assertion->kind) {

@@ -152,26 +152,15 @@ static const struct dti_tensor *tensor_of(const struct side *side, size_t at)
     return &side->container->tensors[side->tensors[at]];
 }
 
-static bool same_shape(const struct dti_tensor *a, const struct dti_tensor *b)
-{
-    return a->rank == b->rank && a->fortran == b->fortran &&
-           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
-}
-
-static bool is_read(const struct dti_tensor *tensor)
-{
-    return tensor->format && !tensor->refusal;
-}
-
 static enum dti_compare_way way_of(const struct dti_tensor *a, const struct dti_tensor *b)
 {
     char why[DTI_SCAN_WHY_SIZE];
     enum dti_remedy remedy;
     if (dti_scan_comparable(a, b, why, &remedy))
         return DTI_COMPARE_NUMBERS;
-    const bool unread = !is_read(a) || !is_read(b);
-    const bool same =
-        strcmp(a->stored_as, b->stored_as) == 0 && a->bytes == b->bytes && same_shape(a, b);
+    const bool unread = !dti_tensor_is_read(a) || !dti_tensor_is_read(b);
+    const bool same = strcmp(a->stored_as, b->stored_as) == 0 && a->bytes == b->bytes &&
+                      a->fortran == b->fortran && dti_tensor_same_shape(a, b);
     return unread && same ? DTI_COMPARE_BYTES : DTI_COMPARE_NEVER;
 }
 
@@ -419,10 +408,9 @@ static enum dti_compare_outcome judge_never(const struct dti_compare *compare,
 {
     const struct dti_tensor *const a = &compare->a->tensors[result->a];
     const struct dti_tensor *const b = &compare->b->tensors[result->b];
-    const bool shaped =
-        a->rank == b->rank &&
-        (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
-    return shaped && (!is_read(a) || !is_read(b)) ? DTI_COMPARE_UNREADABLE : DTI_COMPARE_DIFFERS;
+    return dti_tensor_same_shape(a, b) && (!dti_tensor_is_read(a) || !dti_tensor_is_read(b))
+               ? DTI_COMPARE_UNREADABLE
+               : DTI_COMPARE_DIFFERS;
 }
 
 static enum dti_status scan(struct comparison_run *run, struct dti_error *reterr)

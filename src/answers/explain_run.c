@@ -1,22 +1,50 @@
 /* SPDX-License-Identifier: MIT
  *
  * The search: tensors of a kind have the same space of recipes. Each recipe ends at the first
- * difference; one that explains a tensor is tried on all others of the kind at once. */
+ * difference; one that explains a tensor is tried on all others of the kind at once.
+ *
+ * Many small tensors that no recipe has explained so far are searched together: each recipe is
+ * tried on all of them at once, since a rewrite for each would take much longer than the tensors
+ * do. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/explain_search.h"
+#include "answers/explain.h"
+
+/* What a space follows from. Without padding, compared as bytes. */
+struct explain_kind {
+    const struct dti_format *from, *to;
+    const struct dti_block_format *from_block, *to_block;
+    const char *dtype, *layout;
+    uint64_t group[2], rest; /* rest: of the axis by the group */
+    uint64_t per, axis, rank, flags;
+};
+
+struct explain_work {
+    struct explain_kind kind;
+    size_t result;
+};
+
+struct explain_search {
+    struct dti_explain *explain;
+    struct dti_made_files files;
+    struct dti_made_list space;
+    bool *explains; /* of the space: tensors of the kind */
+    struct dti_verdict *verdicts;
+    struct dti_made_pair *pairs;
+    size_t room; /* of both */
+};
+
+static inline struct dti_explain_result *explain_result_of(const struct explain_search *search,
+                                                           const struct explain_work *work)
+{
+    return &search->explain->results[work->result];
+}
 
 /* Teams are for tensors that take longer than waking them. */
 enum { ALONE = 1 << 20 };
 /* After so many tensors without a recipe the small ones that are left are searched together. */
 enum { MISSES = 8 };
-
-static bool same_shape(const struct dti_tensor *a, const struct dti_tensor *b)
-{
-    return a->rank == b->rank &&
-           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
-}
 
 static struct explain_kind kind_of(const struct dti_tensor *from, const struct dti_tensor *to)
 {
@@ -78,17 +106,19 @@ static enum dti_status make_one(struct explain_search *search, size_t recipe,
                           ret_refused, reterr);
 }
 
-enum dti_status dti_explain_try(struct explain_search *search, size_t recipe,
-                                const struct dti_made_pair *pair, bool stop,
-                                struct dti_verdict *ret, bool *ret_refused,
-                                struct dti_error *reterr)
+/* One recipe, one tensor. */
+static enum dti_status explain_try(struct explain_search *search, size_t recipe,
+                                   const struct dti_made_pair *pair, bool stop,
+                                   struct dti_verdict *ret, bool *ret_refused,
+                                   struct dti_error *reterr)
 {
     static const struct explain_piece whole = {0, 0};
     return make_one(search, recipe, pair, stop, &whole, ret, ret_refused, reterr);
 }
 
-enum dti_status dti_explain_keep(struct explain_search *search, size_t recipe,
-                                 const struct dti_recipe **ret, struct dti_error *reterr)
+/* Keeps a recipe for the results that it explains, or explains best. */
+static enum dti_status explain_keep(struct explain_search *search, size_t recipe,
+                                    const struct dti_recipe **ret, struct dti_error *reterr)
 {
     struct dti_explain *const explain = search->explain;
     struct dti_recipe *const made = malloc(sizeof *made);
@@ -154,7 +184,7 @@ static enum dti_status try_pieces(struct explain_search *search, size_t recipe,
                 return status;
         }
     }
-    status = dti_explain_try(search, recipe, pair, true, ret, ret_refused, reterr);
+    status = explain_try(search, recipe, pair, true, ret, ret_refused, reterr);
     if (status == DTI_OK && !*ret_refused && ret->kind == DTI_VERDICT_BYTES &&
         ret->part == DTI_PART_CODES)
         *doubt = ret->first;
@@ -199,10 +229,10 @@ static enum dti_status settle_best(struct explain_search *search, struct dti_exp
     if (best->recipe == SIZE_MAX)
         return DTI_OK;
     result->outcome = DTI_EXPLAIN_DIFFERS;
-    enum dti_status status = dti_explain_keep(search, best->recipe, &result->made, reterr);
+    enum dti_status status = explain_keep(search, best->recipe, &result->made, reterr);
     if (status == DTI_OK)
-        status = dti_explain_try(search, best->recipe, &result->pair, false, &result->verdict,
-                                 &refused, reterr);
+        status = explain_try(search, best->recipe, &result->pair, false, &result->verdict, &refused,
+                             reterr);
     return status;
 }
 
@@ -241,8 +271,8 @@ static enum dti_status try_all(struct explain_search *search, size_t recipe,
         size_t n = 0;
         bool refused = false;
         for (; next < count && n < search->room; next++) {
-            if (dti_explain_result_of(search, &work[next])->outcome == DTI_EXPLAIN_NONE)
-                search->pairs[n++] = dti_explain_result_of(search, &work[next])->pair;
+            if (explain_result_of(search, &work[next])->outcome == DTI_EXPLAIN_NONE)
+                search->pairs[n++] = explain_result_of(search, &work[next])->pair;
         }
         if (n == 0)
             continue;
@@ -250,7 +280,7 @@ static enum dti_status try_all(struct explain_search *search, size_t recipe,
                                 search->verdicts, &refused, reterr);
         n = 0;
         for (size_t i = first; i < next && status == DTI_OK && !refused; i++) {
-            struct dti_explain_result *const result = dti_explain_result_of(search, &work[i]);
+            struct dti_explain_result *const result = explain_result_of(search, &work[i]);
             if (result->outcome == DTI_EXPLAIN_NONE &&
                 search->verdicts[n++].kind == DTI_VERDICT_SAME) {
                 result->outcome = DTI_EXPLAIN_FOUND;
@@ -269,20 +299,168 @@ static void show(struct explain_search *search, const struct dti_explain_result 
         reading->show(reading->context, reading->done);
 }
 
+enum { SMALL = 64 << 10 }; /* bytes that are made whole for each recipe */
+
+struct together_one {
+    struct dti_explain_result *result;
+    size_t recipe; /* the best so far; SIZE_MAX: none */
+    double alike;
+    struct dti_verdict verdict;
+    bool found;
+};
+
+struct together {
+    struct explain_search *search;
+    struct together_one *list;
+    size_t count;
+    size_t *places;                 /* in the list, of those that are tried */
+    const struct dti_recipe **made; /* of the space, where it was kept */
+};
+
+static bool is_small(const struct explain_search *search, const struct dti_explain_result *result)
+{
+    return search->files.a->tensors[result->pair.a].elements <= SMALL / 8;
+}
+
+static void take(struct explain_search *search, size_t recipe, struct together_one *one,
+                 const struct dti_verdict *verdict)
+{
+    if (verdict->kind == DTI_VERDICT_SAME) {
+        one->found = true;
+        one->recipe = recipe;
+        search->explains[recipe] = true;
+    } else if (verdict->kind != DTI_VERDICT_BYTES) {
+        if (!one->result->tried)
+            one->result->verdict = *verdict;
+        one->result->tried = true;
+    } else {
+        const double alike = verdict->part != DTI_PART_CODES || verdict->elements == 0
+                                 ? 1
+                                 : 1 - (double)verdict->differing / (double)verdict->elements;
+        if (one->recipe != SIZE_MAX &&
+            !(alike > one->alike ||
+              (alike == one->alike && search->explains[recipe] && !search->explains[one->recipe])))
+            return;
+        one->recipe = recipe;
+        one->alike = alike;
+        one->verdict = *verdict;
+    }
+}
+
+/* A number that a recipe cannot make refuses all that are made with it. */
+static enum dti_status try_each(struct together *job, size_t recipe, size_t count,
+                                struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        struct together_one *const one = &job->list[job->places[i]];
+        struct dti_verdict verdict = {.kind = DTI_VERDICT_SAME};
+        bool refused = false;
+        status =
+            explain_try(job->search, recipe, &one->result->pair, false, &verdict, &refused, reterr);
+        if (status == DTI_OK && !refused)
+            take(job->search, recipe, one, &verdict);
+    }
+    return status;
+}
+
+static enum dti_status try_recipe(struct together *job, size_t recipe, struct dti_error *reterr)
+{
+    struct explain_search *const search = job->search;
+    const struct dti_scan_options *const options = &search->explain->reading.options;
+    const struct dti_judge_options how = {.team = options->team, .max_memory = options->max_memory};
+    struct dti_error error = {.status = DTI_OK};
+    bool refused = false;
+    size_t n = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        if (job->list[i].found)
+            continue;
+        search->pairs[n] = job->list[i].result->pair;
+        job->places[n++] = i;
+    }
+    if (n == 0)
+        return DTI_OK;
+    const enum dti_status status =
+        dti_made_judge(&search->files, &search->space.list[recipe], search->pairs, n, &how,
+                       search->verdicts, &refused, &error);
+    if (status != DTI_OK)
+        *reterr = error;
+    else if (refused)
+        return error.status == DTI_NOT_REPRESENTABLE ? try_each(job, recipe, n, reterr) : DTI_OK;
+    for (size_t i = 0; i < n && status == DTI_OK; i++)
+        take(search, recipe, &job->list[job->places[i]], &search->verdicts[i]);
+    return status;
+}
+
+static enum dti_status settle(struct together *job, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < job->count && status == DTI_OK; i++) {
+        const struct together_one *const one = &job->list[i];
+        if (one->recipe == SIZE_MAX)
+            continue;
+        if (!job->made[one->recipe])
+            status = explain_keep(job->search, one->recipe, &job->made[one->recipe], reterr);
+        one->result->outcome = one->found ? DTI_EXPLAIN_FOUND : DTI_EXPLAIN_DIFFERS;
+        one->result->made = job->made[one->recipe];
+        if (!one->found)
+            one->result->verdict = one->verdict;
+    }
+    return status;
+}
+
+static enum dti_status run(struct together *job, const struct explain_work *work, size_t count,
+                           struct dti_error *reterr)
+{
+    struct explain_search *const search = job->search;
+    enum dti_status status = DTI_OK;
+    for (size_t next = 0; next < count && status == DTI_OK;) {
+        for (job->count = 0; next < count && job->count < search->room; next++) {
+            struct dti_explain_result *const result = explain_result_of(search, &work[next]);
+            if (result->outcome == DTI_EXPLAIN_NONE && is_small(search, result))
+                job->list[job->count++] =
+                    (struct together_one){.result = result, .recipe = SIZE_MAX};
+        }
+        for (size_t i = 0; i < search->space.count && status == DTI_OK; i++)
+            status = try_recipe(job, i, reterr);
+        if (status == DTI_OK)
+            status = settle(job, reterr);
+    }
+    return status;
+}
+
+/* Settles all small tensors of a kind that are left: as a search for each would, but that each gets
+ * the first recipe of the space, and others are not counted. */
+static enum dti_status explain_together(struct explain_search *search,
+                                        const struct explain_work *work, size_t count,
+                                        struct dti_error *reterr)
+{
+    struct together job = {.search = search};
+    job.list = calloc(search->room + 1, sizeof *job.list);
+    job.places = calloc(search->room + 1, sizeof *job.places);
+    job.made = calloc(search->space.count + 1, sizeof(const struct dti_recipe *));
+    const enum dti_status status =
+        job.list && job.places && job.made ? run(&job, work, count, reterr) : dti_no_memory(reterr);
+    free(job.list);
+    free(job.places);
+    free((void *)job.made);
+    return status;
+}
+
 static enum dti_status explain_kind(struct explain_search *search, const struct explain_work *work,
                                     size_t count, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     size_t misses = 0;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        struct dti_explain_result *const result = dti_explain_result_of(search, &work[i]);
+        struct dti_explain_result *const result = explain_result_of(search, &work[i]);
         struct explain_best best;
         size_t found;
         show(search, result);
         if (result->outcome != DTI_EXPLAIN_NONE)
             continue;
         if (misses == MISSES)
-            status = dti_explain_together(search, work + i, count - i, reterr);
+            status = explain_together(search, work + i, count - i, reterr);
         misses += misses <= MISSES;
         if (status != DTI_OK || result->outcome != DTI_EXPLAIN_NONE)
             continue;
@@ -292,7 +470,7 @@ static enum dti_status explain_kind(struct explain_search *search, const struct 
         } else if (status == DTI_OK) {
             result->outcome = DTI_EXPLAIN_FOUND;
             search->explains[found] = true;
-            status = dti_explain_keep(search, found, &result->made, reterr);
+            status = explain_keep(search, found, &result->made, reterr);
             if (status == DTI_OK)
                 status = count_others(search, result, found, reterr);
             if (status == DTI_OK)
@@ -306,7 +484,7 @@ static enum dti_status explain_space(struct explain_search *search, const struct
                                      size_t count, struct dti_error *reterr)
 {
     const struct dti_explain *const explain = search->explain;
-    const struct dti_explain_result *const first = dti_explain_result_of(search, work);
+    const struct dti_explain_result *const first = explain_result_of(search, work);
     search->space.count = 0;
     if (!dti_made_space(&search->space, explain->a, &explain->a->tensors[first->pair.a], explain->b,
                         &explain->b->tensors[first->pair.b]))
@@ -346,7 +524,7 @@ static struct explain_work *list_work(const struct dti_explain *explain, size_t 
             continue;
         const struct dti_tensor *const from = &explain->a->tensors[result->pair.a];
         const struct dti_tensor *const to = &explain->b->tensors[result->pair.b];
-        if (!same_shape(from, to))
+        if (!dti_tensor_same_shape(from, to))
             continue;
         work[(*ret_count)++] = (struct explain_work){.kind = kind_of(from, to), .result = i};
         *ret_bytes += bytes_of(explain, result);

@@ -73,14 +73,9 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
 
 enum { AT_ONCE = 256 };
 
-static bool is_read(const struct dti_tensor *tensor)
-{
-    return tensor->format && !tensor->refusal;
-}
-
 uint64_t dti_reading_bytes(const struct dti_tensor *tensor)
 {
-    return is_read(tensor) ? dti_scan_bytes_of(tensor) : 0;
+    return dti_tensor_is_read(tensor) ? dti_scan_bytes_of(tensor) : 0;
 }
 
 /* Tensors read together. */
@@ -169,7 +164,7 @@ enum dti_status dti_reading_stats(const struct dti_reading *reading,
     enum dti_status status = group ? dti_reading_start(&own, bytes, reterr) : dti_no_memory(reterr);
     const bool begun = status == DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (is_read(tensors[i])) {
+        if (dti_tensor_is_read(tensors[i])) {
             struct dti_tensor_stats *const stats = &group->stats[group->size];
             memset(stats, 0, sizeof *stats);
             stats->tensor = (size_t)(tensors[i] - container->tensors);

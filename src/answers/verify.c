@@ -5,7 +5,6 @@
 #include "answers/verify.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "answers/rows.h"
 #include "answers/tensors.h"
@@ -75,12 +74,6 @@ static enum dti_status report_verdict(struct verify_run *job, size_t b,
     return DTI_OK;
 }
 
-static bool same_shape(const struct dti_tensor *a, const struct dti_tensor *b)
-{
-    return a->rank == b->rank &&
-           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
-}
-
 static enum dti_status add(struct verify_run *job, size_t b)
 {
     struct dti_verify *const verify = job->verify;
@@ -95,7 +88,7 @@ static enum dti_status add(struct verify_run *job, size_t b)
         return report_tensor(job, b, "there is no recipe for it");
     if (!alone && !dti_name_order_find(&job->names, tensor->name, tensor->name_length, &a))
         return report_tensor(job, b, "the first file lacks it");
-    if (!same_shape(&verify->a->tensors[a], tensor)) {
+    if (!dti_tensor_same_shape(&verify->a->tensors[a], tensor)) {
         (void)snprintf(why, sizeof why, "the shapes %s and %s differ",
                        dti_shape_words(one, &verify->a->tensors[a]), dti_shape_words(two, tensor));
         return report_tensor(job, b, why);

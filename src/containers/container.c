@@ -266,6 +266,17 @@ static const char *detected_kinds(char *text, size_t size)
     return text;
 }
 
+bool dti_tensor_is_read(const struct dti_tensor *tensor)
+{
+    return tensor->format && !tensor->refusal;
+}
+
+bool dti_tensor_same_shape(const struct dti_tensor *a, const struct dti_tensor *b)
+{
+    return a->rank == b->rank &&
+           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+}
+
 static enum dti_status refuse(const struct dti_input *input, const struct dti_foreign *foreign,
                               struct dti_error *reterr)
 {

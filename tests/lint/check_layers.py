@@ -119,7 +119,7 @@ FORBIDDEN_CALLS = {
 # every name through dti_json_quoted(). Texts in GGUF's metadata arrays are shown in quotes.
 JSON_PIECE = re.compile(r'\\"\s*[:,\]}]|[{\[,:]\s*\\"|^\\"$')
 JSON_WRITERS = ("src/report/", "src/answers/rows.h", "src/containers/json_quoted.c", "src/containers/safetensors_write.c",
-                "src/containers/sharded_write.c", "src/containers/gguf_metadata.c", "src/files/stored/quant_state.c", "src/files/config/quant_config_forms.c", "src/files/layouts/", "src/files/transcode/transcode_fp8.c", "src/files/transcode/transcode_gpt_oss.c",
+                "src/containers/sharded_write.c", "src/containers/gguf_metadata.c", "src/files/stored/quant_layout.c", "src/files/config/quant_config_forms.c", "src/files/layouts/", "src/files/transcode/transcode_fp8.c", "src/files/transcode/transcode_gpt_oss.c",
                 "src/util/json_edit.c")
 EXITS = r"exit|_exit|_Exit|quick_exit|abort"
 # Only the command line has options: the layers below it give the id of a remedy (remedies.def).

@@ -12,7 +12,7 @@ static size_t stem_of(const struct dti_layout_ops *layout, const struct dti_tens
 
 static bool is_called(const struct dti_layout_ops *layout, const struct dti_tensor *tensor)
 {
-    return layout->codes && tensor->format && !tensor->refusal &&
+    return layout->codes && dti_tensor_is_read(tensor) &&
            (layout->dtype == DTI_NONE ? dti_may_be_codes(tensor)
                                       : tensor->format->id == layout->dtype) &&
            dti_quant_name_ends(tensor->name, tensor->name_length, layout->codes);

@@ -109,7 +109,7 @@ static int codes_class(const struct dti_tensor *tensor)
         [DTI_INT32] = DTI_CODES_WORDS + 1,      [DTI_UINT32] = DTI_CODES_WORDS + 1,
         [DTI_FP4_E2M1] = DTI_CODES_FP4 + 1,
     };
-    return tensor->format && !tensor->refusal ? classes[tensor->format->id] - 1 : -1;
+    return dti_tensor_is_read(tensor) ? classes[tensor->format->id] - 1 : -1;
 }
 
 /* What codes of a class have elsewhere, by whether they are called Y.weight. */

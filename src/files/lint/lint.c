@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
  * The findings of lint.h, and those that are known when a checkpoint is open: what the reader
- * refuses of its tensors, one by one. */
-#include "files/lint/lint_parts.h"
-
+ * refuses of its tensors, one by one.
+ *
+ * The configuration against the modules of the file: entries that match none, modules that are
+ * quantized and should not be, and the reverse. What the reader looks up of tensors that it refuses
+ * is reported with the refusal.
+ *
+ * Projections that loaders store as one matrix. An nvfp4 matrix has one tensor scale: of linear
+ * layers vLLM takes one of the parts' scales for all of them, and warns that accuracy is reduced;
+ * of experts the first one's. Block scales are not adapted. Scales of whole fp8 matrices are: they
+ * are requantized. A fused matrix has one scheme. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dtinfo/glob.h"
+#include "files/dequant/dequant_layouts.h"
+#include "files/lint/lint_parts.h"
+#include "files/stored/fused_modules.h"
+#include "files/stored/layouts.h"
 #include "files/stored/tensor_choice.h"
 
 const struct dti_lint_row dti_lint_rows[DTI_LINT_RULES] = {
@@ -132,6 +143,271 @@ static enum dti_status add_notes(struct dti_lint *lint, struct dti_error *reterr
     return status;
 }
 
+/* The last component of a module's name contains the word, or is it. */
+static const char *last_of(const char *name, size_t length, size_t *ret_length)
+{
+    size_t begin = length;
+    while (begin > 0 && name[begin - 1] != '.')
+        begin--;
+    *ret_length = length - begin;
+    return name + begin;
+}
+
+static bool is_last(const char *name, size_t length, const char *word)
+{
+    size_t found;
+    const char *const last = last_of(name, length, &found);
+    return found == strlen(word) && memcmp(last, word, found) == 0;
+}
+
+static enum dti_status add_unused(struct dti_lint *lint, const struct dti_quant_config *config,
+                                  struct dti_error *reterr)
+{
+    const struct dti_module_rule *rule;
+    enum dti_status status = DTI_OK;
+    for (size_t at = 0; status == DTI_OK && (rule = dti_quant_config_unused(config, &at)) != NULL;)
+        status = dti_lint_add(lint, DTI_LINT_ENTRY_UNMATCHED, NULL, reterr,
+                              rule->ignore ? "%s ignores modules by %s, which matches none"
+                                           : "%s has %s for modules, which matches none",
+                              config->file, DTI_QUOTED(rule->text, rule->length));
+    return status;
+}
+
+/* MLX names modules one by one; its other members that are false say nothing of any. */
+static enum dti_status check_own(struct dti_lint *lint, const struct dti_quant_config *config,
+                                 struct dti_error *reterr)
+{
+    struct dti_name_order order = {.count = 0};
+    enum dti_status status = DTI_OK;
+    size_t at;
+    if (config->own.count == 0)
+        return DTI_OK;
+    if (!dti_name_order_init(&order, lint->view->tensor_count))
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < lint->view->tensor_count; i++)
+        dti_name_order_add(&order, lint->view->tensors[i].name,
+                           dti_quant_module_length(&lint->view->tensors[i]));
+    dti_name_order_sort(&order);
+    for (size_t i = 0; i < config->own.count && status == DTI_OK; i++) {
+        const struct dti_config_module *const module = &config->own.list[i];
+        const bool named = !module->scheme.plain || memchr(module->path, '.', module->path_length);
+        if (named && !dti_name_order_find(&order, module->path, module->path_length, &at))
+            status = dti_lint_add(lint, DTI_LINT_ENTRY_UNMATCHED, NULL, reterr,
+                                  "%s has %s for modules, which matches none", config->file,
+                                  DTI_QUOTED(module->path, module->path_length));
+    }
+    dti_name_order_free(&order);
+    return status;
+}
+
+/* A matrix of floats that is the weight of a module. Embeddings, norms and routers are mostly
+ * modules of other classes than Linear. */
+static bool is_linear(const struct dti_tensor *tensor)
+{
+    static const char *const others[] = {"gate", "router"};
+    size_t length;
+    const char *const last = last_of(tensor->name, dti_quant_module_length(tensor), &length);
+    if (dti_quant_names_other(tensor->name, dti_quant_module_length(tensor)))
+        return false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (is_last(last, length, others[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_plain_weight(const struct dti_tensor *tensor)
+{
+    return tensor->format && dti_format_is_float(tensor->format) && tensor->format->width > 8 &&
+           tensor->rank == 2 && tensor->shape[0] > 1 && tensor->shape[1] > 1 &&
+           dti_quant_name_ends(tensor->name, tensor->name_length, ".weight");
+}
+
+/* A weight without codes, of which a group says that it has some. */
+static enum dti_status check_plain(struct dti_lint *lint, const struct dti_quant_config *config,
+                                   const struct dti_tensor *tensor,
+                                   const struct dti_quant_module *module, struct dti_error *reterr)
+{
+    const bool groups = config->count > 0 && !config->whole;
+    const bool named = module->rule && module->rule_length == dti_quant_module_length(tensor) &&
+                       memcmp(module->rule, tensor->name, module->rule_length) == 0;
+    if (!groups || module->said != DTI_SAID_QUANTIZED || !is_plain_weight(tensor) ||
+        !(named || ((module->rule || config->linear) && is_linear(tensor))))
+        return DTI_OK;
+    return dti_lint_add(lint, DTI_LINT_NOT_QUANTIZED, tensor, reterr,
+                        "it has no codes, and %s says by %s that it is quantized", config->file,
+                        module->rule ? DTI_QUOTED(module->rule, module->rule_length) : "'Linear'");
+}
+
+static enum dti_status check_found(struct dti_lint *lint, const struct dti_quant_config *config,
+                                   const struct dti_tensor *tensor,
+                                   const struct dti_quant_module *module, struct dti_error *reterr)
+{
+    if (module->said == DTI_SAID_IGNORED)
+        return dti_lint_add(lint, DTI_LINT_IGNORED, tensor, reterr,
+                            "it has codes, and %s says by %s that it is not quantized",
+                            config->file, DTI_QUOTED(module->rule, module->rule_length));
+    if (module->said == DTI_SAID_NOTHING)
+        return dti_lint_add(lint, DTI_LINT_NOT_COVERED, tensor, reterr,
+                            "it has codes, and no group of %s is for it", config->file);
+    return DTI_OK;
+}
+
+static enum dti_status check_modules(struct dti_lint *lint, const struct dti_quant_config *config,
+                                     struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < lint->view->tensor_count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &lint->view->tensors[i];
+        struct dti_quant_module module;
+        const bool found = dti_lint_found(lint, i) != NULL;
+        if (!found && !is_plain_weight(tensor))
+            continue;
+        status = dti_quant_config_module(config, tensor->name, dti_quant_module_length(tensor),
+                                         &module, reterr);
+        if (status == DTI_OK)
+            status = found ? check_found(lint, config, tensor, &module, reterr)
+                           : check_plain(lint, config, tensor, &module, reterr);
+    }
+    return status;
+}
+
+/* Loaders take the embedding, whatever there is besides. */
+static enum dti_status check_tied(struct dti_lint *lint, const struct dti_quant_config *config,
+                                  struct dti_error *reterr)
+{
+    const struct dti_tensor *output = NULL;
+    bool embedding = false;
+    for (size_t i = 0; i < lint->view->tensor_count && config->model.tied; i++) {
+        const struct dti_tensor *const tensor = &lint->view->tensors[i];
+        const size_t length = dti_quant_module_length(tensor);
+        if (dti_lint_found(lint, i) && is_last(tensor->name, length, "lm_head"))
+            output = tensor;
+        embedding = embedding || is_last(tensor->name, length, "embed_tokens") ||
+                    is_last(tensor->name, length, "wte");
+    }
+    if (!output || !embedding)
+        return DTI_OK;
+    return dti_lint_add(lint, DTI_LINT_TIED, output, reterr,
+                        "it is quantized, and config.json says tie_word_embeddings: loaders take "
+                        "the embedding instead");
+}
+
+/* What the configuration says of modules, and what there is. */
+static enum dti_status lint_config(struct dti_lint *lint, struct dti_error *reterr)
+{
+    if (!dti_container_has(lint->dequant->container->kind, DTI_TRAIT_CONFIG))
+        return DTI_OK;
+    const struct dti_quant_config *const config = dti_dequant_config(lint->dequant);
+    struct dti_error error;
+    enum dti_status status = lint->dequant->config_status;
+    if (!config)
+        return status == DTI_BAD_INPUT
+                   ? dti_lint_add(lint,
+                                  lint->dequant->config.conflict[0] != '\0'
+                                      ? DTI_LINT_CONFIG_CONFLICT
+                                      : DTI_LINT_CONFIG_UNREADABLE,
+                                  NULL, reterr, "%s", lint->dequant->config_error.text)
+                   : dti_no_memory(reterr);
+    status = dti_quant_config_use(config, lint->view, &error);
+    if (status == DTI_OK)
+        status = add_unused(lint, config, &error);
+    if (status == DTI_OK && config->mlx)
+        status = check_own(lint, config, &error);
+    if (status == DTI_OK && config->file)
+        status = check_modules(lint, config, &error);
+    if (status == DTI_OK)
+        status = check_tied(lint, config, &error);
+    if (status != DTI_OK)
+        *reterr = error;
+    return status;
+}
+
+/* Methods of which loaders need one scheme for all parts. */
+static bool is_strict(const struct dti_file_dequant *dequant)
+{
+    const char *const method = dequant->config.method;
+    const struct dti_layout_ops *const layout = dti_layout_of_method(method);
+    bool strict = false;
+    for (unsigned i = 0; layout && i < layout->one_scheme; i++)
+        strict |= strcmp(method, layout->methods[i]) == 0;
+    return strict && dequant->has_config && dequant->config.file;
+}
+
+/* The first part of the same matrix before that one. */
+static bool find_first(const struct dti_lint *lint, const struct dti_tensor *tensor,
+                       const struct dti_fused_name *name, size_t *ret)
+{
+    char *const other = lint->dequant->names.buffer; /* with room for that */
+    memcpy(other, tensor->name, name->prefix);
+    for (unsigned part = 0; part < name->part; part++) {
+        const size_t length = strlen(name->endings[part]);
+        memcpy(other + name->prefix, name->endings[part], length);
+        if (dti_name_order_find(&lint->names, other, name->prefix + length, ret))
+            return true;
+    }
+    return false;
+}
+
+static bool is_plain(const struct dti_lint *lint, size_t at)
+{
+    const struct dti_tensor *const tensor = &lint->view->tensors[at];
+    return !dti_lint_found(lint, at) && tensor->format && dti_format_is_float(tensor->format) &&
+           tensor->format->width > 8;
+}
+
+static bool is_same_scheme(const struct dti_dequant_form *a, const struct dti_dequant_form *b)
+{
+    return strcmp(a->dtype, b->dtype) == 0 && a->per == b->per && a->group[0] == b->group[0] &&
+           a->group[1] == b->group[1] && a->zero_points == b->zero_points &&
+           a->tensor_scale == b->tensor_scale;
+}
+
+static enum dti_status compare(struct dti_lint *lint, size_t first, size_t other, bool strict,
+                               struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = &lint->view->tensors[other];
+    const struct dti_tensor *const base = &lint->view->tensors[first];
+    const struct dti_dequant_found *const a = dti_lint_found(lint, first);
+    const struct dti_dequant_found *const b = dti_lint_found(lint, other);
+    char quoted[DTI_QUOTE_SIZE], one[DTI_LINT_NUMBER], two[DTI_LINT_NUMBER];
+    (void)dti_quote(quoted, base->name, base->name_length);
+    if (strict && ((a && is_plain(lint, other)) || (b && is_plain(lint, first))))
+        return dti_lint_add(lint, DTI_LINT_FUSED_SCHEME, tensor, reterr,
+                            b ? "it is quantized, and %s, with which it is fused, is not"
+                              : "it is not quantized, and %s, with which it is fused, is",
+                            quoted);
+    if (strict && a && b && !is_same_scheme(&a->form, &b->form))
+        return dti_lint_add(lint, DTI_LINT_FUSED_SCHEME, tensor, reterr,
+                            "it is %s, and %s, with which it is fused, is %s%s", b->form.dtype,
+                            quoted, a->form.dtype,
+                            strcmp(a->form.dtype, b->form.dtype) == 0 ? " with other scales" : "");
+    if (!a || !b || !a->how.block || !b->how.block || !a->form.tensor_scale ||
+        !b->form.tensor_scale || a->how.block->family != DTI_BLOCKS_NV ||
+        memcmp(&a->how.tensor_scale, &b->how.tensor_scale, sizeof a->how.tensor_scale) == 0)
+        return DTI_OK;
+    return dti_lint_add(lint, DTI_LINT_FUSED_SCALE, tensor, reterr,
+                        "its tensor scale is %s, and that of %s, with which it is fused, is %s",
+                        dti_lint_number(two, b->how.tensor_scale), quoted,
+                        dti_lint_number(one, a->how.tensor_scale));
+}
+
+/* Tensors that loaders take together. */
+static enum dti_status lint_fused(struct dti_lint *lint, struct dti_error *reterr)
+{
+    const bool strict = is_strict(lint->dequant);
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < lint->view->tensor_count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &lint->view->tensors[i];
+        struct dti_fused_name name;
+        size_t first;
+        if (dti_fused_name_read(&name, tensor->name, tensor->name_length) &&
+            find_first(lint, tensor, &name, &first))
+            status = compare(lint, first, i, strict, reterr);
+    }
+    return status;
+}
+
 static enum dti_status look(struct dti_lint *lint, struct dti_error *reterr)
 {
     lint->tensors = calloc(lint->view->tensor_count + 1, sizeof *lint->tensors);
@@ -143,8 +419,8 @@ static enum dti_status look(struct dti_lint *lint, struct dti_error *reterr)
     if (status == DTI_OK)
         status = add_notes(lint, reterr);
     if (status == DTI_OK)
-        status = dti_lint_config(lint, reterr);
-    return status == DTI_OK ? dti_lint_fused(lint, reterr) : status;
+        status = lint_config(lint, reterr);
+    return status == DTI_OK ? lint_fused(lint, reterr) : status;
 }
 
 enum dti_status dti_lint_new(struct dti_lint **ret, struct dti_container *container,

@@ -46,11 +46,6 @@ static inline struct dti_dequant_found *dti_lint_found(const struct dti_lint *li
     return lint->dequant->entries[at].found;
 }
 
-/* lint_config.c: what the configuration says of modules, and what there is. */
-enum dti_status dti_lint_config(struct dti_lint *lint, struct dti_error *reterr);
-/* lint_fused.c: tensors that loaders take together. */
-enum dti_status dti_lint_fused(struct dti_lint *lint, struct dti_error *reterr);
-
 /* "[1, 3]", the place of an element in the shape; "0.5", a number in a few digits. */
 enum { DTI_LINT_PLACE = 160, DTI_LINT_NUMBER = DTI_TEXT_SIZE };
 const char *dti_lint_place(char buffer[DTI_LINT_PLACE], const struct dti_tensor *tensor,

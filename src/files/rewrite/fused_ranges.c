@@ -13,7 +13,7 @@ _Static_assert((int)DTI_FUSED_MEMBERS == (int)DTI_FUSED_MOST, "as many as there 
 static bool is_member(const struct dti_quant_names *names, size_t at)
 {
     const struct dti_tensor *const tensor = &names->container->tensors[at];
-    return tensor->format && !tensor->refusal && tensor->format->kind != DTI_KIND_COMPLEX &&
+    return dti_tensor_is_read(tensor) && tensor->format->kind != DTI_KIND_COMPLEX &&
            dti_quantize_fate(names, tensor, at) == DTI_FATE_CHANGED;
 }
 

@@ -253,12 +253,6 @@ static void spell_shape(char *text, size_t size, const struct dti_tensor *tensor
     memcpy(text + used, "]", 2);
 }
 
-static bool same_shape(const struct dti_tensor *a, const struct dti_tensor *b)
-{
-    return a->rank == b->rank &&
-           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
-}
-
 static bool is_complex(const struct dti_tensor *tensor)
 {
     return tensor->format->kind == DTI_KIND_COMPLEX;
@@ -278,7 +272,7 @@ bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
     const struct dti_tensor *const unread = a->refusal || !a->format   ? a
                                             : b->refusal || !b->format ? b
                                                                        : NULL;
-    if (!same_shape(a, b)) {
+    if (!dti_tensor_same_shape(a, b)) {
         spell_shape(shape_a, sizeof shape_a, a);
         spell_shape(shape_b, sizeof shape_b, b);
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "shapes %s and %s differ", shape_a, shape_b);

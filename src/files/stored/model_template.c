@@ -25,12 +25,6 @@ static void add(struct misfits *misfits, const struct dti_tensor *tensor,
     }
 }
 
-static bool same_shape(const struct dti_tensor *a, const struct dti_tensor *b)
-{
-    return a->rank == b->rank &&
-           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
-}
-
 /* "[2, 3]" */
 static const char *shape_words(char text[96], const struct dti_tensor *tensor)
 {
@@ -89,7 +83,7 @@ static enum dti_status match(struct dti_model_template *ret, struct dti_containe
             continue;
         }
         const struct dti_tensor *const own = &container->tensors[at];
-        if (!same_shape(own, wanted))
+        if (!dti_tensor_same_shape(own, wanted))
             add(&shapes, own, wanted);
         used[at] = 1;
         ret->places[ret->view.tensor_count] = at;

@@ -23,9 +23,6 @@ enum {
     DTI_QUANT_STATE_SIZE_MAX = 640, /* of what is written, with a NUL */
 };
 
-/* The parts of such a tensor. */
-void dti_quant_flat_parts(const struct dti_quant_stored *stored,
-                          struct dti_quant_part_shape ret[DTI_PART_COUNT]);
 /* Its state; returns the length, which does not depend on the offset. */
 size_t dti_quant_state_text(const struct dti_quant_stored *stored, float offset,
                             char buffer[DTI_QUANT_STATE_SIZE_MAX]);

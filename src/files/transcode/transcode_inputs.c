@@ -24,7 +24,7 @@ void dti_transcode_find_input(struct dti_file_dequant *dequant, struct dti_dequa
         !dti_quant_names_find(&dequant->names, shown->name, stem, factor, &ret->tensor))
         return;
     const struct dti_tensor *const tensor = &dequant->container->tensors[ret->tensor];
-    ret->there = tensor->format && !tensor->refusal && tensor->format->id == DTI_FP32 &&
+    ret->there = dti_tensor_is_read(tensor) && tensor->format->id == DTI_FP32 &&
                  tensor->elements == 1 && !dti_tensor_fits(dequant->request.keep, tensor);
     found->form.input_scale = ret->there;
 }
