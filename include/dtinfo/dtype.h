@@ -73,6 +73,12 @@ const struct dti_format *dti_real_format(const struct dti_format *dtype);
 enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_format,
                                   const char **ret_note, struct dti_error *reterr);
 
+/* Calls add() for each name of dtypes between commas. Fails with DTI_UNKNOWN_DTYPE for one that is
+ * empty or too long, and as add() does. */
+typedef enum dti_status dti_add_dtype_fn(void *context, const char *name, struct dti_error *reterr);
+enum dti_status dti_each_dtype(const char *list, dti_add_dtype_fn *add, void *context,
+                               struct dti_error *reterr);
+
 /* Names of one dtype in other systems: rows of dtype_names.def. */
 enum dti_system {
     DTI_SYSTEM_COMMON, /* spellings that belong to no single system: "f32", "e4m3fn" */

@@ -40,12 +40,6 @@ struct dti_recipe {
     bool dequant; /* DTI_MADE_DEQUANT */
 };
 
-/* Calls add() for each name of dtypes between commas. Fails with DTI_UNKNOWN_DTYPE for one that is
- * empty or too long, and as add() does. */
-typedef enum dti_status dti_add_dtype_fn(void *context, const char *name, struct dti_error *reterr);
-enum dti_status dti_each_dtype(const char *list, dti_add_dtype_fn *add, void *context,
-                               struct dti_error *reterr);
-
 /* A recipe as a rewrite, and what its quantization is, at which that points. The container that is
  * written, and the view of DTI_MADE_DEQUANT, are the caller's to add. DTI_MADE_CAST, DTI_MADE_QUANT
  * and DTI_MADE_DEQUANT only. Fails as lookups do, with DTI_USAGE and DTI_BAD_VALUE. */

@@ -592,3 +592,25 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
         *ret_note = note;
     return DTI_OK;
 }
+
+enum dti_status dti_each_dtype(const char *list, dti_add_dtype_fn *add, void *context,
+                               struct dti_error *reterr)
+{
+    char name[128];
+    for (const char *at = list;; at++) {
+        const size_t length = strcspn(at, ",");
+        if (length == 0)
+            return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, list, strlen(list),
+                                 "%s has a comma without a dtype next to it",
+                                 DTI_QUOTED(list, strlen(list)));
+        if (length >= sizeof name)
+            return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, at, length, "unknown dtype %s",
+                                 DTI_QUOTED(at, length));
+        memcpy(name, at, length);
+        name[length] = '\0';
+        const enum dti_status status = add(context, name, reterr);
+        at += length;
+        if (status != DTI_OK || *at == '\0')
+            return status;
+    }
+}
