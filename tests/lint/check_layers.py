@@ -41,6 +41,7 @@ HEADERS = {
     "status.def": "util",
     "loss_summary.h": "files",
     "ascii.h": "util",
+    "utf8.h": "util",
     "remedy.h": "util",
     "remedies.def": "util",
     "value.h": "core",
