@@ -246,7 +246,7 @@ bool dti_pickle_drop(struct dti_pickle_machine *machine, size_t count, const uin
 {
     const size_t there = above(machine);
     machine->stack_count -= count < there ? count : there;
-    *ret = machine->stack + machine->stack_count;
+    *ret = machine->stack ? machine->stack + machine->stack_count : NULL;
     return count <= there || dti_pickle_refuse(machine, "an opcode that finds too few values");
 }
 
