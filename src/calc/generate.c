@@ -269,15 +269,7 @@ static void short_value(const struct short_progression *s, struct dti_value *ret
         complement(&high, &low);
     if (high == 0 && low == 0)
         return;
-    if (high == 0) {
-        high = low;
-        low = 0;
-        exponent -= 64;
-    }
-    const unsigned shift = dti_leading_zeros(high);
-    high = shift ? high << shift | low >> (64 - shift) : high;
-    low <<= shift;
-    exponent -= shift;
+    exponent -= dti_wide_normalise(&high, &low);
     const uint64_t whole = high >= s->r; /* both have their top bit set */
     high -= whole ? s->r : 0;
     uint64_t top = dti_wide_div(high, low, s->r, &rest);

@@ -211,14 +211,7 @@ static struct dti_calc_magnitude relative_error(const struct dti_value *stored,
     }
     if (high == 0 && low == 0) /* only the sticky bit is lost */
         low = 1;
-    if (high == 0) {
-        high = low;
-        low = 0;
-        exponent -= 64;
-    }
-    const unsigned shift = dti_leading_zeros(high);
-    high = shift ? high << shift | low >> (64 - shift) : high;
-    exponent -= shift;
+    exponent -= dti_wide_normalise(&high, &low);
     const bool halve = high >= exact->hi;
     uint64_t rest;
     ret.significand = dti_wide_div(halve ? high >> 1 : high, 0, exact->hi, &rest);

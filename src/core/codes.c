@@ -174,17 +174,7 @@ static void set_class(struct dti_value *value, enum dti_class class, bool negati
 void dti_value_set_wide(struct dti_value *ret_value, bool negative, uint64_t high, uint64_t low,
                         bool sticky, int64_t exponent)
 {
-    if (high == 0) {
-        high = low;
-        low = 0;
-        exponent -= 64;
-    }
-    const unsigned shift = dti_leading_zeros(high);
-    if (shift > 0) {
-        high = high << shift | low >> (64 - shift);
-        low <<= shift;
-    }
-    int64_t top = exponent + 127 - (int64_t)shift;
+    int64_t top = exponent + 127 - (int64_t)dti_wide_normalise(&high, &low);
     if (top > DTI_EXPONENT_LIMIT || top < -DTI_EXPONENT_LIMIT) {
         top = top > 0 ? DTI_EXPONENT_LIMIT : -DTI_EXPONENT_LIMIT;
         sticky = true;

@@ -61,22 +61,6 @@ static bool set_integers(const struct dti_term *term, const struct dti_value *st
            scale(ret_stored, common - binary, binary);
 }
 
-/* Shifts the leading one up to the top; returns how far. */
-static unsigned normalise(struct wide *x)
-{
-    const unsigned words = x->high == 0;
-    if (words) {
-        x->high = x->low;
-        x->low = 0;
-    }
-    const unsigned shift = dti_leading_zeros(x->high);
-    if (shift > 0) {
-        x->high = x->high << shift | x->low >> (64 - shift);
-        x->low <<= shift;
-    }
-    return 64 * words + shift;
-}
-
 /* rest:next / divisor for rest < divisor, whose top bit is set; leaves the new rest. The leading
  * words give a quotient that is at most two too large (Knuth, 4.3.1). */
 static uint64_t divide(struct wide *rest, uint64_t next, const struct wide *divisor)
@@ -103,7 +87,8 @@ static uint64_t divide(struct wide *rest, uint64_t next, const struct wide *divi
 /* num / den, neither of which is 0. */
 static void set_ratio(struct dti_value *ret, bool negative, struct wide num, struct wide den)
 {
-    const int64_t num_zeros = normalise(&num), den_zeros = normalise(&den);
+    const int64_t num_zeros = dti_wide_normalise(&num.high, &num.low);
+    const int64_t den_zeros = dti_wide_normalise(&den.high, &den.low);
     uint64_t next = 0;
     const bool half = num.high > den.high || (num.high == den.high && num.low >= den.low);
     if (half) { /* so that the quotient has 128 bits */

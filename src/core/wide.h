@@ -108,6 +108,22 @@ static inline unsigned dti_wide_sub(uint64_t *a, uint64_t b, unsigned borrow)
     return out;
 }
 
+/* Shifts high:low, which is not 0, until the top bit is set; returns by how many bits. */
+static inline unsigned dti_wide_normalise(uint64_t *high, uint64_t *low)
+{
+    const unsigned words = *high == 0;
+    if (words) {
+        *high = *low;
+        *low = 0;
+    }
+    const unsigned shift = dti_leading_zeros(*high);
+    if (shift > 0) {
+        *high = *high << shift | *low >> (64 - shift);
+        *low <<= shift;
+    }
+    return 64 * words + shift;
+}
+
 /* high:low *= factor. False where 128 bits do not hold the product. */
 static inline bool dti_wide_scale(uint64_t *high, uint64_t *low, uint64_t factor)
 {

@@ -104,9 +104,9 @@ bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length)
 static enum dti_status pack(const struct dti_quant_stored *stored, unsigned bits,
                             struct dti_quant_part_shape *codes, struct dti_error *reterr)
 {
-    uint64_t *const last = &codes->shape[codes->rank > 0 ? codes->rank - 1 : 0];
+    uint64_t *const last = codes->rank > 0 ? &codes->shape[codes->rank - 1] : NULL;
     uint64_t all;
-    if (codes->rank == 0 || !dti_mul_u64(*last, bits, &all))
+    if (!last || !dti_mul_u64(*last, bits, &all))
         return dti_fail(reterr, DTI_WRONG_KIND, "has no last dimension to pack");
     if (stored->row->packing == DTI_QUANT_WORDS) {
         *last = dti_divide_up(all, 32);
