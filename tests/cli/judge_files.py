@@ -20,6 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "oracle")]
 import formats  # noqa: E402
 import make_checkpoint  # noqa: E402
+from harness import QUICK  # noqa: E402
 
 try:
     import numpy
@@ -34,7 +35,7 @@ NAMES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "F8_E4M3":
 PAIRS = [("F32", "BF16"), ("BF16", "F32"), ("F32", "F32"), ("F32", "F16"), ("F16", "BF16"),
          ("BF16", "BF16"), ("F8_E4M3", "F8_E5M2"), ("F64", "F32"), ("F64", "F64"), ("I64", "I64"),
          ("I8", "F32"), ("U8", "I8"), ("I64", "F64"), ("U64", "I64"), ("I32", "F32"), ("BOOL", "I8")]
-COUNT = 2100 if "DTI_TEST_QUICK" in os.environ else 5000  # one or two tiles and a part of one
+COUNT = 2100 if QUICK else 5000  # one or two tiles and a part of one
 SUMS = Fraction(1, 10 ** 13)  # terms of sums are rounded, and so are quotients and roots
 checks = 0
 

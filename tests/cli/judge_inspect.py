@@ -22,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "oracle")]
 import formats  # noqa: E402
 from formats import INF, NAN, OVERFLOW  # noqa: E402
+from harness import QUICK  # noqa: E402
 from make_checkpoint import SIZES, model, npy, npz, pack, safetensors, write_sharded  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv[1])
@@ -31,7 +32,7 @@ NAMES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "F8_E4M3":
          "I16": "int16", "U16": "uint16", "I8": "int8", "U8": "uint8", "BOOL": "bool"}
 LADDER = ["fp4_e2m1", "fp6_e2m3", "fp6_e3m2", "fp8_e4m3fn", "fp8_e5m2", "fp16", "bf16", "fp32", "fp64"]
 RANGES = ["fp16", "bf16", "fp8_e4m3fn", "fp8_e5m2"]
-SHAPE = [7, 30, 10] if "DTI_TEST_QUICK" in os.environ else [10, 50, 10]
+SHAPE = [7, 30, 10] if QUICK else [10, 50, 10]
 COUNT = math.prod(SHAPE)  # one or two tiles and a part of one
 MEAN = Fraction(1, 10 ** 13)  # of the largest magnitude: sums within a tile are rounded
 checks = 0

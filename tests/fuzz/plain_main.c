@@ -6,9 +6,10 @@
  *     fuzz_parse 20000 tests/fuzz/seeds/parse      20000 made inputs, then every file of the
  * folder, each with 200 cuts and changes
  *
- * DTI_TEST_QUICK in the environment, unless it is 0, makes a fifth of the inputs.
+ * DTI_TEST_QUICK in the environment makes a fifth of the inputs, unless the first word is --long.
  */
 #include <dirent.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "fuzz.h"
@@ -107,14 +108,16 @@ static size_t run_folder(const char *folder, size_t places)
 
 int main(int argc, char **argv)
 {
+    const bool whole = argc > 1 && strcmp(argv[1], "--long") == 0;
+    argc -= whole;
+    argv += whole;
     if (argc < 2) {
-        (void)fprintf(stderr, "usage: %s COUNT [FOLDER...]\n", argv[0]);
+        (void)fprintf(stderr, "usage: fuzz_x [--long] COUNT [FOLDER...]\n");
         return 2;
     }
     const size_t count = (size_t)strtoul(argv[1], NULL, 10);
     const size_t places = count / 100 < 1 ? 1 : count / 100 < PLACES_MAX ? count / 100 : PLACES_MAX;
-    const char *const quick = getenv("DTI_TEST_QUICK");
-    size_t runs = run_made(quick && strcmp(quick, "0") != 0 ? count / 5 : count);
+    size_t runs = run_made(getenv("DTI_TEST_QUICK") && !whole ? count / 5 : count);
     for (int i = 2; i < argc; i++)
         runs += run_folder(argv[i], places);
     (void)fprintf(stderr, "%zu inputs, nothing broken\n", runs);
