@@ -144,6 +144,7 @@ def build(copy, compiler, kind):
     sources = [os.path.join(copy, "tests/oracle", name) for name in (kind + ".c", "request.c")]
     for layer in ("core", "util"):
         sources += sorted(glob.glob(os.path.join(copy, "src", layer, "*.c")))
+    sources += [os.path.join(copy, "src/util/remote", name) for name in ("absent.c", "names.c")]
     command = [compiler, "-std=c11", "-O1", "-w", "-D_POSIX_C_SOURCE=200809L", '-DDTI_VERSION="0"',
                "-I" + os.path.join(copy, "include"), "-I" + os.path.join(copy, "src"), "-o", probe]
     done = subprocess.run(command + sources + ["-lm"], check=False, stderr=subprocess.PIPE)
