@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * The pool: chunks that double in size up to a limit, each carved from front to back. */
-#define _DEFAULT_SOURCE /* madvise() */
-#include "dtinfo/memory_pool.h"
-
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "util/pages.h"
+#include "dtinfo/memory_pool.h"
 
 enum { FIRST_CHUNK = 4 * 1024, LAST_CHUNK = 1024 * 1024, ALIGNMENT = alignof(max_align_t) };
 
@@ -125,24 +121,4 @@ void dti_pool_free(struct dti_pool *pool)
         chunk = next;
     }
     *pool = (struct dti_pool){.chunks = NULL};
-}
-
-/* Pages from the C library, with a request for huge ones, which the system may ignore. */
-
-size_t dti_pages_round(size_t size)
-{
-    return (size + DTI_PAGE - 1) / DTI_PAGE * DTI_PAGE;
-}
-
-void *dti_pages_alloc(size_t size, bool may_be_huge)
-{
-    const bool huge = may_be_huge && size >= DTI_HUGE_PAGE;
-    void *memory;
-    if (posix_memalign(&memory, huge ? DTI_HUGE_PAGE : DTI_PAGE, size) != 0)
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    if (huge)
-        (void)madvise(memory, size, MADV_HUGEPAGE);
-#endif
-    return memory;
 }
