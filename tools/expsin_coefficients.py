@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes src/kernels/expsin_coefficients.h: what the kernels of exp(sin x) compute with.
+"""Makes src/kernels/math/expsin_coefficients.h: what the kernels of exp(sin x) compute with.
 
     tools/expsin_coefficients.py [--check FILE]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The grids of GGUF's IQ types, src/kernels/gguf_grids.c, from the tables of the Python package `gguf` of llama.cpp.
+"""The grids of GGUF's IQ types, src/kernels/gguf/gguf_grids.c, from the tables of the Python package `gguf` of llama.cpp.
 
-    tools/gguf-grids.py >src/kernels/gguf_grids.c
+    tools/gguf-grids.py >src/kernels/gguf/gguf_grids.c
 
 A point is one number: its element 0 is the lowest digit, in base 4 for 8 elements and in base 8 for 4.
 """
@@ -16,7 +16,7 @@ HEAD = """/* SPDX-License-Identifier: MIT
  * tools/gguf-grids.py from the tables of the Python package gguf %s.
  *
  * The lists: Copyright (c) 2023 Georgi Gerganov, under the MIT License, whose terms are in LICENSE. */
-#include "kernels/gguf_grids.h"
+#include "kernels/gguf/gguf_grids.h"
 
 /* clang-format off */"""
 WIDTH = 99

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/bench_table.h"
-#include "dtinfo/clock.h"
+#include "bench/measure/bench_table.h"
+#include "util/run/clock.h"
 
 struct dti_peer {
     struct dti_plan *plan;

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/bench_table.h"
-#include "dtinfo/clock.h"
-#include "dtinfo/dot.h"
-#include "dtinfo/expsin.h"
-#include "dtinfo/kernel.h"
+#include "bench/measure/bench_table.h"
+#include "kernels/kernel.h"
+#include "kernels/math/dot.h"
+#include "kernels/math/expsin.h"
+#include "util/run/clock.h"
 
 enum { STRIDE = 8, GRAIN = 64 };
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/bench_table.h"
-#include "dtinfo/clock.h"
-#include "dtinfo/quant_plan.h"
+#include "bench/measure/bench_table.h"
+#include "convert/quant_plan.h"
+#include "util/run/clock.h"
 
 struct dti_quant_peer {
     struct dti_team *team;

@@ -3,8 +3,8 @@
  * Reading amounts: see amounts.h. */
 #include "answers/amounts.h"
 
-#include "dtinfo/checked.h"
-#include "dtinfo/parallel.h"
+#include "util/checked.h"
+#include "util/run/parallel.h"
 
 /* The amount of input worth a thread. */
 enum { BYTES_PER_THREAD = 512 << 10 };

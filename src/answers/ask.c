@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "answers/rows.h"
-#include "dtinfo/nearest.h"
+#include "util/text/nearest.h"
 
 void dti_dtype_summarize(const struct dti_format *dtype, struct dti_dtype_summary *ret)
 {
@@ -307,5 +307,5 @@ static void put_warnings(struct dti_json *json, const struct dti_bits_answer *an
     }
 }
 
-#define DTI_ROWS "answers/bits.def"
+#define DTI_ROWS "answers/cast/bits.def"
 #include "answers/rows.h"

@@ -6,8 +6,8 @@
 #define DTINFO_ANSWERS_ASK_H
 
 #include "dtinfo/dtype.h"
-#include "dtinfo/json.h"
 #include "dtinfo/limits.h"
+#include "report/json.h"
 
 /* A dtype from the command line, and a note about its name, or NULL. */
 struct dti_dtype_operand {

@@ -9,9 +9,9 @@
 
 #include "answers/rows.h"
 #include "answers/tensors.h"
-#include "dtinfo/policies.def"
-#include "dtinfo/rewrite.h"
+#include "core/code/policies.def"
 #include "dtinfo/storage.h"
+#include "files/rewrite/rewrite.h"
 
 /* The two spellings that 64-bit readers share. */
 struct tokens {

@@ -7,14 +7,14 @@
 #define DTINFO_ANSWERS_COMMON_H
 
 #include "answers/document.h"
-#include "dtinfo/container.h"
+#include "containers/container.h"
+#include "core/code/scalar.h"
+#include "core/number/spell.h"
 #include "dtinfo/dtype.h"
-#include "dtinfo/json.h"
 #include "dtinfo/limits.h"
-#include "dtinfo/logical_tensors.h"
-#include "dtinfo/loss_summary.h"
-#include "dtinfo/scalar.h"
-#include "dtinfo/spell.h"
+#include "files/dequant/logical_tensors.h"
+#include "files/scan/loss_summary.h"
+#include "report/json.h"
 
 extern const struct dti_object dti_object_number, dti_object_neighbour, dti_object_fields,
     dti_object_name, dti_object_warning, dti_object_dtype_names, dti_object_layout,

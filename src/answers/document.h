@@ -6,7 +6,7 @@
 #ifndef DTINFO_ANSWERS_DOCUMENT_H
 #define DTINFO_ANSWERS_DOCUMENT_H
 
-#include "dtinfo/json.h"
+#include "report/json.h"
 
 enum dti_member_type {
     DTI_MEMBER_BOOL,

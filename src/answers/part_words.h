@@ -4,7 +4,7 @@
 #ifndef DTINFO_ANSWERS_PART_WORDS_H
 #define DTINFO_ANSWERS_PART_WORDS_H
 
-#include "dtinfo/quant_layout.h"
+#include "files/stored/quant_layout.h"
 
 #define DTI_PART_WORDS                                                                            \
     [DTI_PART_CODES] = "codes", [DTI_PART_SCALE] = "scale", [DTI_PART_ZERO_POINT] = "zero_point", \

@@ -4,9 +4,9 @@
 #ifndef DTINFO_ANSWERS_READING_H
 #define DTINFO_ANSWERS_READING_H
 
-#include "dtinfo/file_digest.h"
-#include "dtinfo/loss_summary.h"
-#include "dtinfo/scan.h"
+#include "files/scan/file_digest.h"
+#include "files/scan/loss_summary.h"
+#include "files/scan/scan.h"
 
 /* show is called between begin and end with the bytes read so far; all three may be NULL. */
 struct dti_reading {

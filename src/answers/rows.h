@@ -3,7 +3,7 @@
  * Rows of JSON: one row gives a member's name, type, value and meaning. The code that writes a
  * document, and the table for its JSON Schema and manual (document.h), both come from these rows.
  *
- *     #define DTI_ROWS "answers/mem.def"
+ *     #define DTI_ROWS "answers/mem/mem.def"
  *     #include "answers/rows.h"
  *
  * In the file of rows:

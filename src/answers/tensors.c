@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "answers/common.h"
-#include "dtinfo/file_dequant.h"
-#include "dtinfo/glob.h"
+#include "files/dequant/file_dequant.h"
+#include "util/text/glob.h"
 
 static bool is_complex(const struct dti_tensor *tensor)
 {

@@ -4,8 +4,8 @@
 #ifndef DTINFO_ANSWERS_TENSORS_H
 #define DTINFO_ANSWERS_TENSORS_H
 
-#include "dtinfo/container.h"
-#include "dtinfo/spell.h"
+#include "containers/container.h"
+#include "core/number/spell.h"
 
 /* "[2, 3]"; with very many dimensions "[2, 3, ...]". Returns buffer. */
 enum { DTI_SHAPE_SIZE = 160 };

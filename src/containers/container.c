@@ -2,7 +2,7 @@
  *
  * The entry point of the containers: detects the format of a file from its first bytes, calls the
  * reader of its row in the table of kinds, and owns what the reader found. */
-#include "dtinfo/container.h"
+#include "containers/container.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "containers/containers.h"
-#include "dtinfo/ascii.h"
+#include "util/text/ascii.h"
 
 static const struct {
     const char *name, *extension;
@@ -20,7 +20,7 @@ static const struct {
 } kinds[DTI_CONTAINER_COUNT] = {
 #define CONTAINER(id, kind_name, kind_extension, kind_ops) \
     [DTI_CONTAINER_##id] = {.name = kind_name, .extension = kind_extension, .ops = &kind_ops},
-#include "dtinfo/containers.def"
+#include "containers/containers.def"
 #undef CONTAINER
 };
 

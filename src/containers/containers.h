@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "containers/container.h"
 #include "containers/opening.h"
-#include "dtinfo/container.h"
 
 /* A member that is NULL is what the kind cannot do, or has no need of. */
 struct dti_container_ops {
@@ -46,7 +46,7 @@ struct dti_container_ops {
 };
 #define CONTAINER(id, kind_name, kind_extension, kind_ops) \
     extern const struct dti_container_ops kind_ops;
-#include "dtinfo/containers.def"
+#include "containers/containers.def"
 #undef CONTAINER
 const struct dti_container_ops *dti_container_ops(enum dti_container_kind kind);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/scratch.h"
+#include "io/scratch.h"
 
 enum { PIECE = DTI_GATHER_PIECE, SIDE = 256, ITEM_MAX = 16, RANK_MAX = 66 };
 

@@ -6,7 +6,7 @@
 #ifndef DTINFO_GATHER_H
 #define DTINFO_GATHER_H
 
-#include "dtinfo/container.h"
+#include "containers/container.h"
 
 enum { DTI_GATHER_PIECE = 1 << 20 };
 

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "dtinfo/utf8.h"
-#include "util/json_string.h"
+#include "util/json/json_string.h"
+#include "util/text/utf8.h"
 
 static void append_escape(struct dti_buffer *buffer, unsigned char c)
 {

@@ -4,7 +4,7 @@
 #ifndef DTINFO_JSON_QUOTED_H
 #define DTINFO_JSON_QUOTED_H
 
-#include "dtinfo/buffer.h"
+#include "util/buffer.h"
 
 /* Appends text as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD; returns
  * whether there were none. */

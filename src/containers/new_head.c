@@ -2,11 +2,11 @@
  *
  * What a new file holds besides its data: written before them, or, where it has sums of them, once
  * they are known. */
-#include "dtinfo/new_head.h"
+#include "containers/new_head.h"
 
 #include <stdlib.h>
 
-#include "containers/zip_write.h"
+#include "containers/zip/zip_write.h"
 
 void dti_new_head_init(struct dti_new_head *ret)
 {

@@ -5,10 +5,10 @@
 #ifndef DTINFO_OPENING_H
 #define DTINFO_OPENING_H
 
+#include "containers/container.h"
 #include "containers/name_order.h"
-#include "dtinfo/container.h"
-#include "dtinfo/json_read.h"
-#include "dtinfo/memory_pool.h"
+#include "util/json/json_read.h"
+#include "util/run/memory_pool.h"
 
 struct dti_opening {
     struct dti_container *container; /* filled on the way; of no use after a failure */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "containers/containers.h"
-#include "dtinfo/checked.h"
+#include "util/checked.h"
 
 /* Bytes and elements of a tensor, complex or not; false when they do not fit in 64 bits. */
 static bool measure(const struct dti_format *format, const struct dti_layout *layout, unsigned rank,

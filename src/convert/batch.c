@@ -2,7 +2,7 @@
  *
  * A batch: everything that can be checked in advance is checked, parts are grouped and cut into
  * blocks, each thread has memory of its own; then block by block is read, cast and written. */
-#include "dtinfo/batch.h"
+#include "convert/batch.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/block_queue.h"
 #include "convert/chunk_order.h"
 #include "convert/plan_parts.h"
 #include "convert/runner_parts.h"
-#include "dtinfo/block_queue.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/window.h"
-#include "util/pages.h"
+#include "io/window.h"
+#include "util/checked.h"
+#include "util/run/pages.h"
 
 enum { CACHE_LINE = 64 };
 

@@ -2,7 +2,7 @@
  *
  * Blocks of many arrays or of a stream, handed out one after another; the order of those who write
  * them, the first error, progress. */
-#include "dtinfo/block_queue.h"
+#include "convert/block_queue.h"
 
 #include <signal.h>
 

@@ -2,7 +2,7 @@
  *
  * How an exact number becomes an element of an array that a device can take, without a second
  * rounding that could change the result; and the comparison of the results. */
-#include "dtinfo/cross_check.h"
+#include "convert/cross_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

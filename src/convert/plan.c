@@ -5,7 +5,7 @@
  * number is rounded once; a rounding to odd on the way does not count, since the later rounding
  * cannot tell (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved
  * algorithms using rounding to odd", IEEE TC 57(4), 2008). */
-#include "dtinfo/plan.h"
+#include "convert/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef DTINFO_CONVERT_PLAN_PARTS_H
 #define DTINFO_CONVERT_PLAN_PARTS_H
 
-#include "dtinfo/plan.h"
+#include "convert/plan.h"
 
 struct dti_chain {
     struct dti_step step[DTI_STEPS_MAX];

@@ -12,8 +12,8 @@
 
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/nested_scales.h"
+#include "kernels/quant/nested_scales.h"
+#include "util/checked.h"
 
 /* Whether expressions of fp32 are rounded to fp32. */
 enum { PLAIN_FLOATS = FLT_EVAL_METHOD == 0 };

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "dtinfo/quant_plan.h"
+#include "convert/quant_plan.h"
 
 /* How scales follow from ranges. */
 struct dti_quant_choice {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "convert/quant_plan_parts.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/exact_sum.h"
+#include "kernels/exact_sum.h"
+#include "util/checked.h"
 
 struct dti_quant_ranges {
     struct dti_range all; /* per channel: its specials alone */

@@ -6,8 +6,8 @@
 
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
-#include "dtinfo/little_endian.h"
-#include "dtinfo/nested_scales.h"
+#include "kernels/quant/nested_scales.h"
+#include "util/little_endian.h"
 
 /* Elements that are quantized before they are compared, and bytes that are fetched at most while a
  * grain is. */

@@ -2,12 +2,12 @@
  *
  * Arrays of a plan in the memory of its device, one block for each set: the areas of a slot, then
  * the two halves of a copy. */
-#include "dtinfo/resident.h"
+#include "convert/resident.h"
 
 #include <stdlib.h>
 
 #include "convert/device_parts.h"
-#include "dtinfo/checked.h"
+#include "util/checked.h"
 
 enum { LINE = 256 };
 

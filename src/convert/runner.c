@@ -5,7 +5,7 @@
  * for blocks that go to a device, pinned so that the device reads it directly while other work
  * continues. What a driver that hangs may still use is never given back: a copy that resumes later
  * must not write into memory that has been reused. */
-#include "dtinfo/runner.h"
+#include "convert/runner.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "convert/runner_parts.h"
-#include "dtinfo/library.h"
-#include "util/pages.h"
+#include "util/run/library.h"
+#include "util/run/pages.h"
 
 /* What a driver that hangs may still use: reachable, and never freed. */
 static pthread_mutex_t abandoning = PTHREAD_MUTEX_INITIALIZER;

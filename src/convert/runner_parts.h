@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "dtinfo/gpu.h"
-#include "dtinfo/runner.h"
+#include "convert/runner.h"
+#include "devices/gpu/gpu.h"
 
 enum {
     DTI_RUNNER_LANES = 8, /* at most */

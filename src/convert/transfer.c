@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "convert/chunk_order.h"
+#include "convert/convert.h"
 #include "convert/plan_parts.h"
 #include "convert/runner_parts.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/convert.h"
-#include "dtinfo/window.h"
-#include "util/pages.h"
+#include "io/window.h"
+#include "util/checked.h"
+#include "util/run/pages.h"
 
 /* One thread's own things. */
 struct dti_transfer_member {

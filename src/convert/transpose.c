@@ -3,13 +3,13 @@
  * Fortran order to row-major order in bounded memory: the array is cut into tiles, each of which is
  * read, transposed and written. A tile is long in the dimensions that vary fastest in the file and
  * in those that vary fastest in the result, so that both are accessed in long runs. */
-#include "dtinfo/transpose.h"
+#include "convert/transpose.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/scratch.h"
+#include "io/scratch.h"
+#include "util/checked.h"
 
 enum {
     MEMORY = 16 << 20,

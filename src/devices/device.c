@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The names of devices. */
-#include "dtinfo/device.h"
+#include "devices/device.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * cache is. A level is available when the CPU has all its instructions and the operating system
  * saves the registers they use. */
 #define _DEFAULT_SOURCE /* syscall() */
-#include "dtinfo/cpu.h"
+#include "kernels/cpu.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -13,15 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dtinfo/nearest.h"
 #include "kernels/cpuid.h"
+#include "util/text/nearest.h"
 
 static const struct {
     const char *name, *architecture, *meaning;
 } levels[DTI_LEVEL_COUNT] = {
 #define LEVEL(id, nm, arch, what) \
     [DTI_LEVEL_##id] = {.name = nm, .architecture = arch, .meaning = what},
-#include "dtinfo/levels.def"
+#include "kernels/levels.def"
 #undef LEVEL
 };
 

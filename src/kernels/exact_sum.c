@@ -2,7 +2,7 @@
  *
  * The long accumulator. Bit 0 of word 0 weighs 2^-1074, the smallest double; the largest ends at
  * bit 2097, 2^64 of them at bit 2161, and the sign bit above that, so 34 words hold every sum. */
-#include "dtinfo/exact_sum.h"
+#include "kernels/exact_sum.h"
 
 #include <float.h>
 #include <math.h>

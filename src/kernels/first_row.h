@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "dtinfo/cpu.h"
+#include "kernels/cpu.h"
 
 /* Sets i, a size_t variable; fits: of rows[i]. Every table ends with portable rows, so one is
  * there. */

@@ -4,14 +4,14 @@
  * comparisons, losses; arithmetic, exp(sin x), dot products. */
 #include <float.h>
 
-#include "kernels/arith_kernels.h"
-#include "kernels/comparison_kernels.h"
-#include "kernels/dot_kernels.h"
-#include "kernels/expsin_kernels.h"
+#include "kernels/arith/arith_kernels.h"
 #include "kernels/first_row.h"
 #include "kernels/kernels.h"
-#include "kernels/loss_kernels.h"
-#include "kernels/stats_kernels.h"
+#include "kernels/math/dot_kernels.h"
+#include "kernels/math/expsin_kernels.h"
+#include "kernels/scan/comparison_kernels.h"
+#include "kernels/scan/loss_kernels.h"
+#include "kernels/scan/stats_kernels.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 #define ROWS_OF(type, hub_type) \
@@ -34,7 +34,7 @@ dti_comparison_fn *dti_comparison_kernel(enum dti_comparison_hub hub, enum dti_l
 {
     ROWS_OF(dti_comparison_fn, dti_comparison_hub){
 #define COMPARISON_KERNEL(function, hub, level) ROW(function, DTI_COMPARISON_##hub, level)
-#include "kernels/comparison_kernels.def"
+#include "kernels/scan/comparison_kernels.def"
     };
     RETURN_FIRST;
 }
@@ -44,7 +44,7 @@ dti_stats_fn *dti_stats_kernel(enum dti_stats_hub hub, enum dti_level allowed)
     ROWS_OF(dti_stats_fn, dti_stats_hub){
 #undef STATS_KERNEL
 #define STATS_KERNEL(function, hub, level) ROW(function, DTI_STATS_##hub, level)
-#include "kernels/stats_kernels.def"
+#include "kernels/scan/stats_kernels.def"
     };
     RETURN_FIRST;
 }
@@ -56,7 +56,7 @@ dti_histogram_fn *dti_histogram_kernel(enum dti_stats_hub hub, enum dti_level al
 #undef HISTOGRAM_KERNEL
 #define STATS_KERNEL(...)
 #define HISTOGRAM_KERNEL(function, hub, level) ROW(function, DTI_STATS_##hub, level)
-#include "kernels/stats_kernels.def"
+#include "kernels/scan/stats_kernels.def"
     };
     RETURN_FIRST;
 }
@@ -65,7 +65,7 @@ dti_histogram_fn *dti_histogram_kernel(enum dti_stats_hub hub, enum dti_level al
 const struct dti_loss_kernel dti_loss_kernels[] = {
 #define LOSS_KERNEL(function, hub_id, level_id) \
     {.name = #function, .run = function, .hub = DTI_LOSS_##hub_id, .level = DTI_LEVEL_##level_id},
-#include "kernels/loss_kernels.def"
+#include "kernels/scan/loss_kernels.def"
 };
 const size_t dti_loss_kernel_count = COUNT(dti_loss_kernels);
 
@@ -88,7 +88,7 @@ static const struct {
 #undef LOSS_CAST
 #define LOSS_KERNEL(...)
 #define LOSS_CAST(function, of, rounds) {function, of, rounds},
-#include "kernels/loss_kernels.def"
+#include "kernels/scan/loss_kernels.def"
     {NULL, NULL, NONE},
 };
 
@@ -111,7 +111,7 @@ dti_loss_cast_fn *dti_loss_cast_find(const struct dti_kernel *kernel,
 static const struct dti_arith_kernel arith_rows[] = {
 #define ARITH(exact_, count_, level_) \
     {.exact = (exact_), .count = (count_), .level = DTI_LEVEL_##level_},
-#include "kernels/arith_kernels.def"
+#include "kernels/arith/arith_kernels.def"
 #undef ARITH
 };
 
@@ -133,7 +133,7 @@ const struct dti_expsin_kernel dti_expsin_kernels[] = {
      .operations = (count),                                     \
      .max_ulp = (ulp),                                          \
      .level = DTI_LEVEL_##level_id},
-#include "kernels/expsin_kernels.def"
+#include "kernels/math/expsin_kernels.def"
 #undef EXPSIN
 };
 const size_t dti_expsin_kernel_count = COUNT(dti_expsin_kernels);
@@ -155,7 +155,7 @@ const struct dti_dot_kernel dti_dot_kernels[] = {
      .operations = 2,                                     \
      .level = DTI_LEVEL_##level_id,                       \
      .unit = DTI_UNIT_##unit_id},
-#include "kernels/dot_kernels.def"
+#include "kernels/math/dot_kernels.def"
 #undef DOT
 };
 const size_t dti_dot_kernel_count = COUNT(dti_dot_kernels);

@@ -4,7 +4,7 @@
 #ifndef DTINFO_KERNELS_KERNELS_H
 #define DTINFO_KERNELS_KERNELS_H
 
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
 
 #define KERNEL(function, op, domain, rounds, overflows, level) dti_kernel_fn function;
 #include "kernels/kernels.def"

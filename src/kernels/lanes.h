@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
 
 #define DTI_LANE static inline __attribute__((always_inline))
 

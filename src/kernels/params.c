@@ -2,7 +2,7 @@
  *
  * What kernels need to know of a format and a policy. dti_encode() gives every special code, so
  * that the definition is in one place. */
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
 
 #include <string.h>
 

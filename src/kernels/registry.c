@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The rows of kernels.def as a table, and the choice of a row: the first that matches. */
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
 
 #include <string.h>
 

@@ -2,12 +2,12 @@
  *
  * Which stores and which way of streaming a call gets: what was measured is judged here and kept
  * for the life of the process. */
-#include "dtinfo/streaming.h"
+#include "kernels/streaming.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "dtinfo/cpu.h"
+#include "kernels/cpu.h"
 #include "kernels/streaming_measure.h"
 
 enum {
@@ -19,7 +19,7 @@ static const double clearly = 0.95; /* of the default's time */
 const struct dti_streaming dti_streamings[DTI_STREAMING_COUNT] = {
 #define STREAMING(id, name_, words_, ahead_, pages_) \
     [DTI_STREAMING_##id] = {.name = name_, .words = words_, .ahead = ahead_, .pages = pages_},
-#include "dtinfo/streamings.def"
+#include "kernels/streamings.def"
 #undef STREAMING
 };
 

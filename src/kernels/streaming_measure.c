@@ -9,8 +9,8 @@
 
 #include <sys/mman.h>
 
-#include "dtinfo/clock.h"
-#include "dtinfo/copy.h"
+#include "kernels/cast/copy.h"
+#include "util/run/clock.h"
 
 enum { BELIEVED = 4 };            /* times what was confirmed before the time was over */
 static const double cached = 0.8; /* of memory's time, at most, if a cache answers */

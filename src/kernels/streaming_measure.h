@@ -4,7 +4,7 @@
 #ifndef DTINFO_KERNELS_STREAMING_MEASURE_H
 #define DTINFO_KERNELS_STREAMING_MEASURE_H
 
-#include "dtinfo/streaming.h"
+#include "kernels/streaming.h"
 
 /* Steps that double from twice `least` to `most` bytes, as many as the time allows and until one
  * does not stay in a cache; 0 where lines cannot be flushed or memory is missing. */

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/buffer.h"
-#include "dtinfo/json.h"
-#include "dtinfo/utf8.h"
+#include "report/json.h"
 #include "report/json_writer.h"
-#include "util/json_string.h"
+#include "util/buffer.h"
+#include "util/json/json_string.h"
+#include "util/text/utf8.h"
 
 /* Characters that are visible only by their effect. */
 static bool is_hidden(uint32_t point)

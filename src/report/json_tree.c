@@ -6,8 +6,8 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
-#include "dtinfo/json.h"
-#include "dtinfo/json_read.h"
+#include "report/json.h"
+#include "util/json/json_read.h"
 
 const char *dti_json_library_version(void)
 {

@@ -13,9 +13,9 @@
 /* A value: cJSON's. */
 struct cJSON;
 
-/* Reads a document that is strict JSON (dtinfo/json_read.h), has at most DTI_TREE_VALUES values and
- * no number of more than DTI_TREE_DIGITS characters. DTI_BAD_INPUT: *ret_problem (static, no full
- * stop) and *ret_at, the byte, describe the error. Else fails with DTI_NO_MEMORY. */
+/* Reads a document that is strict JSON (util/json/json_read.h), has at most DTI_TREE_VALUES values
+ * and no number of more than DTI_TREE_DIGITS characters. DTI_BAD_INPUT: *ret_problem (static, no
+ * full stop) and *ret_at, the byte, describe the error. Else fails with DTI_NO_MEMORY. */
 enum { DTI_TREE_VALUES = 1 << 22, DTI_TREE_DIGITS = 60 };
 enum dti_status dti_tree_read(struct cJSON **ret, const char *text, size_t length,
                               const char **ret_problem, size_t *ret_at);

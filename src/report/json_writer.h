@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * The internals of the JSON writer, for code generated from rows: text known at compile time is
- * copied as is. Other code uses only dtinfo/json.h. */
+ * copied as is. Other code uses only report/json.h. */
 #ifndef DTINFO_REPORT_JSON_WRITER_H
 #define DTINFO_REPORT_JSON_WRITER_H
 
 #include <assert.h>
 #include <string.h>
 
-#include "dtinfo/buffer.h"
-#include "dtinfo/json.h"
+#include "report/json.h"
+#include "util/buffer.h"
 
 /* Where the next value goes. */
 enum dti_json_place { DTI_JSON_IN_ARRAY, DTI_JSON_IN_OBJECT, DTI_JSON_BEHIND_KEY };

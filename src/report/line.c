@@ -10,11 +10,11 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "dtinfo/buffer.h"
-#include "dtinfo/escape.h"
-#include "dtinfo/table.h"
-#include "dtinfo/utf8.h"
+#include "report/table.h"
 #include "report/table_parts.h"
+#include "util/buffer.h"
+#include "util/text/escape.h"
+#include "util/text/utf8.h"
 
 enum { PRINTED_MAX = 4096 }; /* bytes of a printed cell: what is longer is cut */
 

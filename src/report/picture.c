@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/picture.h"
+#include "report/picture.h"
 #include "report/table_parts.h"
 
 enum { TICK_NAME = 24 };

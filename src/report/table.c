@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/escape.h"
-#include "dtinfo/utf8.h"
 #include "report/table_parts.h"
+#include "util/text/escape.h"
+#include "util/text/utf8.h"
 
 enum { PRINTED_MAX = 4096 }; /* bytes of a printed cell: what is longer is cut */
 

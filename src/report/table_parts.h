@@ -5,8 +5,8 @@
 #ifndef DTINFO_REPORT_TABLE_PARTS_H
 #define DTINFO_REPORT_TABLE_PARTS_H
 
-#include "dtinfo/buffer.h"
-#include "dtinfo/table.h"
+#include "report/table.h"
+#include "util/buffer.h"
 
 struct dti_table_cell {
     size_t start, length; /* in text */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/buffer.h"
+#include "util/buffer.h"
 
 /* What an empty buffer's data points at; never written to, because its capacity counts as 0. */
 static char nothing[1] = "";

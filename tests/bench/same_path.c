@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dtinfo/bench_table.h"
+#include "bench/measure/bench_table.h"
 
 static bool same_path(uint64_t bytes, size_t threads)
 {

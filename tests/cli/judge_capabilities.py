@@ -100,7 +100,7 @@ def program_of(dtype, source):
 
 def main():
     rows = re.findall(r'^GPU_CAPABLE\((\d+), +(\d+), +(\w+), +(\w+), +"([^"]+)"\)',
-                      pathlib.Path(sys.argv[1], "src/devices/capabilities.def").read_text(encoding="utf-8"),
+                      pathlib.Path(sys.argv[1], "src/devices/machine/capabilities.def").read_text(encoding="utf-8"),
                       flags=re.MULTILINE)
     ptxas = shutil.which("ptxas", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"]))
     if not ptxas:

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * In place of src/containers/inflate.c and crc32.c where there are no zlib and no libdeflate:
+ * In place of src/containers/zip/inflate.c and crc32.c where there are no zlib and no libdeflate:
  * nothing can be unpacked, and sums are made bit by bit. And of file_digest.c where there is no
  * nettle: digests are zeros, which no test there looks at. */
 #include <string.h>
 
-#include "containers/crc32.h"
-#include "containers/inflate.h"
-#include "dtinfo/file_digest.h"
+#include "containers/zip/crc32.h"
+#include "containers/zip/inflate.h"
+#include "files/scan/file_digest.h"
 
 void dti_digest_bytes(const void *bytes, size_t size, struct dti_digest *ret)
 {

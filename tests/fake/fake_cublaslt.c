@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "bench/engines/cublaslt_types.h"
-#include "devices/cuda_types.h"
+#include "devices/gpu/cuda_types.h"
 
 #define CUBLASLT(name, result, parameters) result name parameters;
 CUBLASLT_FUNCTIONS

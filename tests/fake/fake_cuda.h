@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "devices/cuda_types.h"
+#include "devices/gpu/cuda_types.h"
 
 #define CUDA_SYMBOL(need, name, parameters) CUresult name parameters;
-#include "devices/cuda_symbols.def"
+#include "devices/gpu/cuda_symbols.def"
 #undef CUDA_SYMBOL
 
 enum { FAKE_DEVICES_MAX = 8 };

@@ -115,7 +115,7 @@ CUresult cuGetErrorName(CUresult error, const char **text)
         const char *name;
     } names[] = {
 #define CUDA_VALUE(name, value) {name, #name},
-#include "devices/cuda_values.def"
+#include "devices/gpu/cuda_values.def"
 #undef CUDA_VALUE
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

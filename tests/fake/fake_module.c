@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/gpu_kernels.h"
+#include "devices/gpu/gpu_kernels.h"
 #include "fake_cuda.h"
 
 enum { ENTRY_SIZE = 96, BLOCK_MAX = 1024 };
@@ -27,7 +27,7 @@ static const struct fake_kernel kernels[DTI_GPU_KERNEL_COUNT] = {
         "dti_gpu_" #entry, sizeof(struct dti_gpu_cast_args), {ADDRESSES_dti_gpu_cast_args}},
 #define GPU_OTHER(id, entry, parameters) \
     [DTI_GPU_##id] = {"dti_gpu_" #entry, sizeof(struct parameters), {ADDRESSES_##parameters}},
-#include "dtinfo/gpu_kernels.def"
+#include "devices/gpu/gpu_kernels.def"
 #undef GPU_CAST
 #undef GPU_OTHER
 };

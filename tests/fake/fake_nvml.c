@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devices/nvml.h"
+#include "devices/gpu/nvml.h"
 
 #define NVML_SYMBOL(need, name, parameters) int name parameters;
-#include "devices/nvml_symbols.def"
+#include "devices/gpu/nvml_symbols.def"
 #undef NVML_SYMBOL
 
 enum { SUCCESS = 0, NOT_SUPPORTED = 3, NOT_FOUND = 6, DRIVER_NOT_LOADED = 9 };

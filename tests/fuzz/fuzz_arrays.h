@@ -5,9 +5,9 @@
 #ifndef DTINFO_FUZZ_ARRAYS_H
 #define DTINFO_FUZZ_ARRAYS_H
 
-#include "dtinfo/checked.h"
-#include "dtinfo/container.h"
+#include "containers/container.h"
 #include "fuzz_file.h"
+#include "util/checked.h"
 
 static inline void check_text_is_safe(const char *text)
 {

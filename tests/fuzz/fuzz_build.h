@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#include "dtinfo/buffer.h"
 #include "fuzz.h"
+#include "util/buffer.h"
 
 static inline void build_uint(struct dti_buffer *out, uint64_t value, unsigned bytes)
 {

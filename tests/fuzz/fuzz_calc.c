@@ -4,8 +4,8 @@
  * enough runs in a dtype, with its truth: codes fit, whatever is said about them can be printed. */
 #include <string.h>
 
-#include "calc/evaluate.h"
-#include "dtinfo/calc.h"
+#include "calc/calc.h"
+#include "calc/evaluate/evaluate.h"
 #include "fuzz.h"
 
 const char *const dti_fuzz_words[] = {

@@ -6,9 +6,9 @@
 #define DTINFO_FUZZ_COMMAND_H
 
 #include "cli/shell/command.h"
-#include "dtinfo/utf8.h"
 #include "fuzz_folder.h"
 #include "kernels/cpuid.h"
+#include "util/text/utf8.h"
 
 enum { FUZZ_WORDS = 40, FUZZ_ALL = '*' };
 

@@ -7,9 +7,9 @@
  * After '%' it is a tensor of blocks of GGUF: type, rows, blocks in each, byte order, scales. */
 #include <string.h>
 
-#include "dtinfo/file_transcode.h"
-#include "dtinfo/lint.h"
-#include "dtinfo/logical_tensors.h"
+#include "files/dequant/logical_tensors.h"
+#include "files/lint/lint.h"
+#include "files/transcode/file_transcode.h"
 #include "fuzz_file.h"
 #include "fuzz_gguf_blocks.h"
 

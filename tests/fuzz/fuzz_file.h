@@ -6,8 +6,8 @@
 
 #include <unistd.h>
 
-#include "dtinfo/scratch.h"
 #include "fuzz.h"
+#include "io/scratch.h"
 
 static struct dti_input fuzz_file_input;
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "containers/containers.h"
-#include "dtinfo/json_read.h"
 #include "fuzz_gguf_written.h"
+#include "util/json/json_read.h"
 
 const char *const dti_fuzz_words[] = {
     "{AA",   "{BA",   "{AB",    "{BB",     "{CB",   "{AC",      "{BC",   "}BB",   "}AB",   "q40",

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "dtinfo/gguf_type.h"
+#include "core/dtype/gguf_type.h"
 
 static inline void fuzz_gguf_put(char *head, size_t *at, uint64_t value, unsigned bytes,
                                  bool big_endian)

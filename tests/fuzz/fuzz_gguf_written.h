@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "containers/containers.h"
-#include "dtinfo/ascii.h"
 #include "fuzz_arrays.h"
+#include "util/text/ascii.h"
 
 /* A file: the text, then zeros. */
 static inline enum dti_status read_in_memory(const struct dti_input *input, void *buffer,

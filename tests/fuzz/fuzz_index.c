@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/sharded.h"
+#include "containers/sharded/sharded.h"
 #include "fuzz.h"
 
 const char *const dti_fuzz_words[] = {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "containers/containers.h"
-#include "containers/npy.h"
+#include "containers/npy/npy.h"
 #include "fuzz_arrays.h"
 
 /* clang-format off */

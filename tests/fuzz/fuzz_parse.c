@@ -5,8 +5,8 @@
  * reads back as the same. Plain decimals and hexfloats: fp64 holds what strtod() makes of them. */
 #include <string.h>
 
-#include "dtinfo/number.h"
-#include "dtinfo/spell.h"
+#include "core/number/number.h"
+#include "core/number/spell.h"
 #include "fuzz.h"
 
 const char *const dti_fuzz_words[] = {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "dtinfo/regexes.h"
 #include "fuzz.h"
+#include "util/text/regexes.h"
 
 enum { PATTERNS = 8 };
 

@@ -6,9 +6,9 @@
  * then written as the same bytes. */
 #include <string.h>
 
-#include "containers/safetensors.h"
-#include "dtinfo/json_read.h"
+#include "containers/safetensors/safetensors.h"
 #include "fuzz.h"
+#include "util/json/json_read.h"
 
 const char *const dti_fuzz_words[] = {
     "{",

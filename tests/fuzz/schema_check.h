@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "dtinfo/json_read.h"
 #include "fuzz.h"
+#include "util/json/json_read.h"
 
 enum schema_type {
     SCHEMA_OBJECT = 1,

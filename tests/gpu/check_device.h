@@ -5,9 +5,9 @@
 #define DTINFO_TESTS_GPU_CHECK_DEVICE_H
 
 #include "../kernels/check.h"
-#include "dtinfo/gpu.h"
-#include "dtinfo/resident.h"
-#include "dtinfo/runner.h"
+#include "convert/resident.h"
+#include "convert/runner.h"
+#include "devices/gpu/gpu.h"
 
 struct device_check {
     struct check check; /* its level is the highest that is present */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/gpu.h"
-#include "dtinfo/gpu_kernels.h"
+#include "devices/gpu/gpu.h"
+#include "devices/gpu/gpu_kernels.h"
 
 enum { EXIT_SKIPPED = 77, GUARD = 256, GUARD_BYTE = 0xc3, LINE = 64, LANES = 16 };
 

@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/gguf_kernel.h"
-#include "dtinfo/kernel.h"
-#include "dtinfo/loss.h"
-#include "dtinfo/quant_kernel.h"
+#include "kernels/gguf/gguf_kernel.h"
+#include "kernels/kernel.h"
+#include "kernels/quant/quant_kernel.h"
+#include "kernels/scan/loss.h"
 
 enum { ROUND_COUNT = DTI_ROUND_STOCHASTIC + 1, OVERFLOW_COUNT = DTI_OVERFLOW_WRAP + 1 };
 

@@ -6,7 +6,7 @@
 #define DTINFO_TESTS_KERNELS_CHECK_GPU_H
 
 #include "check.h"
-#include "dtinfo/gpu_kernels.h"
+#include "devices/gpu/gpu_kernels.h"
 
 /* The row as one of the CPU's; its function launches the kernel on the host, in grids of various
  * sizes. Good until the next call. For pairs args has what both operations need. */

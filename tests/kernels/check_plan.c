@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "dtinfo/plan.h"
+#include "convert/plan.h"
 
 enum {
     COUNT_MAX = 4 * DTI_TILE + 77,

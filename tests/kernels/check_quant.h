@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "dtinfo/quant_kernel.h"
+#include "kernels/quant/quant_kernel.h"
 
 /* Memory with bytes around it that must stay as they are, and pages around those that must not be
  * touched. Each place holds one array at a time. */

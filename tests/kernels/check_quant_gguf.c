@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "check_quant.h"
-#include "dtinfo/gguf_kernel.h"
+#include "kernels/gguf/gguf_kernel.h"
 
 struct gguf_call {
     dti_gguf_decode_fn *decode;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/arith.h"
+#include "core/code/arith.h"
 #include "request.h"
 
 enum { CHUNK = 4096 };

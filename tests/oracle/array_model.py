@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the tests of statistics and of comparisons share: arrays of codes, their exact values, sums in the order
-that is laid down in src/kernels/tile_sum.h, and requests to stats_probe at every level.
+that is laid down in src/kernels/scan/tile_sum.h, and requests to stats_probe at every level.
 """
 
 import functools

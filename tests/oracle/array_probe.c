@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/plan.h"
+#include "convert/plan.h"
 #include "request.h"
 
 enum { BLOCK = 1 << 16 }; /* elements of a sweep at once */

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/calc.h"
-#include "dtinfo/spell.h"
+#include "calc/calc.h"
+#include "core/number/spell.h"
 
 static int find(const char *const *names, const char *name)
 {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/safetensors.h"
+#include "containers/safetensors/safetensors.h"
 
 static void put_hex(const char *text, size_t length)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/gguf_kernel.h"
+#include "kernels/gguf/gguf_kernel.h"
 
 enum { BATCH = 997, SKEW = 1 }; /* blocks; no multiple of any number of lanes */
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "containers/containers.h"
-#include "dtinfo/scratch.h"
+#include "io/scratch.h"
 
 static void put_hex(const char *text, size_t length)
 {

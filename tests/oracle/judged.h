@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/number.h"
+#include "core/number/number.h"
 #include "dtinfo/value.h"
 
 /* SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/loss.h"
 #include "kernels/fp64.h"
+#include "kernels/scan/loss.h"
 #include "request.h"
 
 static struct dti_value source_value[DTI_TILE];

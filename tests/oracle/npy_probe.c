@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "containers/containers.h"
-#include "containers/npy.h"
-#include "dtinfo/scratch.h"
+#include "containers/npy/npy.h"
+#include "io/scratch.h"
 
 enum { DATA_MAX = 1 << 20 };
 

@@ -17,7 +17,7 @@ TARGETS = ("tests/oracle/calc_probe", "tests/unit/test_calc")
 
 # name, file, text there, text instead, the test that must fail: "judge" is test_calc.py, "run" the unit tests
 FAULTS = [
-    ("double rounding", CALC + "round.c",
+    ("double rounding", CALC + "evaluate/round.c",
      "        dti_encode(format, &e->exact, &recorder->policy, recorder->random, &outcome);",
      """        struct dti_format wide = *format;
         struct dti_value first = e->exact;
@@ -28,35 +28,35 @@ FAULTS = [
             dti_decode(&wide, outcome.code, &first);
         }
         dti_encode(format, &first, &recorder->policy, recorder->random, &outcome);""", "judge"),
-    ("ties go away", CALC + "round.c",
+    ("ties go away", CALC + "evaluate/round.c",
      "recorder->policy.stream += (uint32_t)engine->steps;",
      "recorder->policy.round += recorder->policy.round == DTI_ROUND_NEAREST_EVEN;", "judge"),
-    ("fused where not asked", CALC + "evaluate.c", "if (engine->options->fma)", "if (tree)", "judge"),
-    ("dot products fused where not asked", CALC + "reduce.c", "r->fma = options->fma &&", "r->fma =", "judge"),
-    ("not fused where asked", CALC + "evaluate.c", "if (engine->options->fma)", "if (!tree)", "judge"),
-    ("flushed where not asked", CALC + "round.c", ".flush = engine->options->flush,", ".flush = true,", "judge"),
-    ("every step has the same random bits", CALC + "round.c",
+    ("fused where not asked", CALC + "evaluate/evaluate.c", "if (engine->options->fma)", "if (tree)", "judge"),
+    ("dot products fused where not asked", CALC + "evaluate/reduce.c", "r->fma = options->fma &&", "r->fma =", "judge"),
+    ("not fused where asked", CALC + "evaluate/evaluate.c", "if (engine->options->fma)", "if (!tree)", "judge"),
+    ("flushed where not asked", CALC + "evaluate/round.c", ".flush = engine->options->flush,", ".flush = true,", "judge"),
+    ("every step has the same random bits", CALC + "evaluate/round.c",
      "recorder->policy.stream += (uint32_t)engine->steps;", "", "judge"),
-    ("pairwise halves of any length", CALC + "reduce.c", "half *= 2;", "half += 1;", "judge"),
-    ("Kahan adds what is not corrected", CALC + "reduce.c",
+    ("pairwise halves of any length", CALC + "evaluate/reduce.c", "half *= 2;", "half += 1;", "judge"),
+    ("Kahan adds what is not corrected", CALC + "evaluate/reduce.c",
      "DTI_CALC_ADD, &sum, &corrected, i", "DTI_CALC_ADD, &sum, &next, i", "judge"),
-    ("composites do not accumulate", CALC + "evaluate.h",
+    ("composites do not accumulate", CALC + "evaluate/evaluate.h",
      "engine->options->accumulates && engine->tree->nodes[node].within", "engine->options->accumulates && !node",
      "judge"),
-    ("what is absorbed by a subtrahend is missed", CALC + "round.c",
+    ("what is absorbed by a subtrahend is missed", CALC + "evaluate/round.c",
      "same_number(stored, b, e->op == DTI_CALC_SUBTRACT)", "same_number(stored, b, false)", "judge"),
-    ("linspace ends early", CALC + "generate.c",
+    ("linspace ends early", CALC + "evaluate/generate.c",
      "dti_big_mul_add(&ret->r, *ret_count - 1, 0);", "dti_big_mul_add(&ret->r, *ret_count, 0);", "judge"),
-    ("linspace forgets the rest", CALC + "generate.c", "bool sticky = rest != 0;", "bool sticky = false;\n"
+    ("linspace forgets the rest", CALC + "evaluate/generate.c", "bool sticky = rest != 0;", "bool sticky = false;\n"
      "    top = bottom = bottom & 0;\n    top = high | UINT64_C(1) << 63;", "judge"),
-    ("randn's cosine has the wrong sign", CALC + "normal.c", "octant >= 2 && octant <= 5", "octant >= 3", "judge"),
-    ("generators share their random numbers", CALC + "normal.c",
+    ("randn's cosine has the wrong sign", CALC + "evaluate/normal.c", "octant >= 2 && octant <= 5", "octant >= 3", "judge"),
+    ("generators share their random numbers", CALC + "evaluate/normal.c",
      "first_stream + (uint32_t)generator", "first_stream + 0 * (uint32_t)generator", "run"),
-    ("integers round to nearest", CALC + "round.c",
+    ("integers round to nearest", CALC + "evaluate/round.c",
      "policy.round = dti_cast_round(&cast, format);", "policy.round = options->policy.round;", "run"),
-    ("a - max(a) is a cancellation", CALC + "apply.c", "if (a == b)\n        return true;",
+    ("a - max(a) is a cancellation", CALC + "evaluate/apply.c", "if (a == b)\n        return true;",
      "if (a == b)\n        return false;", "run"),
-    ("any event of a long list is the first", CALC + "hurry.c",
+    ("any event of a long list is the first", CALC + "evaluate/hurry.c",
      "counts->first[kind] >= *ret", "counts->first[kind] < *ret", "run"),
 ]
 

@@ -29,11 +29,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/buffer.h"
-#include "dtinfo/number.h"
-#include "dtinfo/spell.h"
+#include "core/number/number.h"
+#include "core/number/spell.h"
 #include "dtinfo/value.h"
 #include "request.h"
+#include "util/buffer.h"
 
 static const char *const classes[] = {"zero", "finite", "inf", "nan"};
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/quant.h"
+#include "core/block/quant.h"
 #include "request.h"
 
 enum { LINE = 256 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/regexes.h"
+#include "util/text/regexes.h"
 
 static char *read_text(size_t *ret_length)
 {

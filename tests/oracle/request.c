@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/number.h"
+#include "core/number/number.h"
 
 static const char *const rounds[] = {"nearest-even", "nearest-away", "zero",      "up",
                                      "down",         "odd",          "stochastic"};

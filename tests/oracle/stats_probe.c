@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/comparison.h"
-#include "dtinfo/stats.h"
 #include "kernels/fp64.h"
+#include "kernels/scan/comparison.h"
+#include "kernels/scan/stats.h"
 #include "request.h"
 
 enum { MOST = 1 << 17, SKEW = 64 };

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dtinfo/expsin.h"
 #include "kernels/fp64.h"
+#include "kernels/math/expsin.h"
 
 enum { PRECISION = 200, BLOCK = 1000 };
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/expsin.h"
-#include "dtinfo/parallel.h"
+#include "kernels/math/expsin.h"
+#include "util/run/parallel.h"
 
 enum { BLOCK = 4096, ROWS_MAX = 16, MEMBERS_MAX = 64 };
 

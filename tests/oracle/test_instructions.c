@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "dtinfo/stack.h"
+#include "core/code/stack.h"
 #include "judged.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The loss of arrays against exact rationals: the definition of src/kernels/loss.c carried out with Fractions
+"""The loss of arrays against exact rationals: the definition of src/kernels/scan/loss.c carried out with Fractions
 and the reference formats, and every kernel level against that, bit for bit; and the sums of a tile against
 the exact sums, within what rounding in fp32 (8.4e-7) and fp64 may do.
 

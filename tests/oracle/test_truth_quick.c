@@ -12,7 +12,7 @@
 
 #include <mpfr.h>
 
-#include "calc/truth.h"
+#include "calc/truth/truth.h"
 
 enum { PRECISION = 400, ANSWERED = 4 }; /* of as many arguments one is answered, at least */
 

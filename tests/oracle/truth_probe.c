@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calc/truth_parts.h"
+#include "calc/truth/truth_parts.h"
 
 enum { STACK = 4096 };
 

@@ -5,9 +5,9 @@
 #ifndef DTINFO_TESTS_BULK_JUDGE_H
 #define DTINFO_TESTS_BULK_JUDGE_H
 
-#include "calc/bulk.h"
-#include "dtinfo/arith.h"
-#include "dtinfo/arith_kernel.h"
+#include "calc/evaluate/bulk.h"
+#include "core/code/arith.h"
+#include "kernels/arith/arith_kernel.h"
 #include "unit.h"
 
 enum { SAMPLE = 256, PAIRS = SAMPLE * SAMPLE };

@@ -29,12 +29,12 @@ SAME(CURL_ERROR_SIZE, DTI_CURL_ERROR_SIZE);
 
 
 def program(source):
-    with open(os.path.join(source, "src/util/remote/curl_options.def"), encoding="utf-8") as file:
+    with open(os.path.join(source, "src/io/net/curl_options.def"), encoding="utf-8") as file:
         options = re.findall(r"CURL_OPTION\((\w+)", file.read())
-    with open(os.path.join(source, "src/util/remote/curl.h"), encoding="utf-8") as file:
+    with open(os.path.join(source, "src/io/net/curl.h"), encoding="utf-8") as file:
         results = re.findall(r"DTI_(CURLE_\w+)", file.read())
     assert len(options) > 10 and len(results) > 10
-    lines = ["#include <stddef.h>", "#include <curl/curl.h>", '#include "util/remote/curl.h"', TYPES]
+    lines = ["#include <stddef.h>", "#include <curl/curl.h>", '#include "io/net/curl.h"', TYPES]
     lines += ["SAME(CURLOPT_%s, DTI_CURLOPT_%s);" % (name, name) for name in options]
     lines += ["SAME(%s, DTI_%s);" % (name, name) for name in results]
     for name, kind in FUNCTIONS.items():

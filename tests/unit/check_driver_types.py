@@ -17,10 +17,10 @@ PROGRAM = """
 #undef cuDevicePrimaryCtxRelease
 #undef cuEventElapsedTime
 #define CUDA_SYMBOL(need, name, parameters) CUresult (*const check_##name) parameters = name;
-#include "devices/cuda_symbols.def"
+#include "devices/gpu/cuda_symbols.def"
 #undef CUDA_SYMBOL
 #define CUDA_VALUE(name, value) _Static_assert((int)name == (value), #name);
-#include "devices/cuda_values.def"
+#include "devices/gpu/cuda_values.def"
 #undef CUDA_VALUE
 _Static_assert(sizeof(CUresult) == sizeof(int) && sizeof(CUdevice) == sizeof(int), "int");
 _Static_assert(sizeof(CUdevice_attribute) == sizeof(int) && sizeof(CUjit_option) == sizeof(int), "int");

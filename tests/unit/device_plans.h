@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "dtinfo/runner.h"
+#include "convert/runner.h"
 #include "unit.h"
 
 static struct dti_error error;

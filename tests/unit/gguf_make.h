@@ -4,7 +4,7 @@
 #ifndef DTINFO_TESTS_GGUF_MAKE_H
 #define DTINFO_TESTS_GGUF_MAKE_H
 
-#include "dtinfo/container.h"
+#include "containers/container.h"
 
 #include "folder.h"
 #include "unit.h"

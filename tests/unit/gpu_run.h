@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "child.h"
-#include "dtinfo/gpu.h"
+#include "devices/gpu/gpu.h"
 #include "unit.h"
 
 enum { SIZE = 3000 };

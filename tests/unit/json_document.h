@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "dtinfo/json.h"
+#include "report/json.h"
 #include "unit.h"
 
 #define HEAD "{\"schema\":\"dtinfo.test/1\",\"dtinfo\":\"" DTI_VERSION "\""

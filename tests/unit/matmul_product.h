@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "dtinfo/matmul.h"
+#include "kernels/math/matmul.h"
 #include "unit.h"
 
 enum { GUARD = 64, GUARD_BYTE = 0xC3 };

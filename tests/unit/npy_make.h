@@ -4,8 +4,8 @@
 #ifndef DTINFO_TESTS_NPY_MAKE_H
 #define DTINFO_TESTS_NPY_MAKE_H
 
-#include "containers/crc32.h"
-#include "dtinfo/container.h"
+#include "containers/container.h"
+#include "containers/zip/crc32.h"
 #include "folder.h"
 
 struct bytes {

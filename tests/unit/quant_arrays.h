@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "dtinfo/quant_plan.h"
+#include "convert/quant_plan.h"
 #include "unit.h"
 
 enum { GUARD = 0xa5, GUARD_BYTES = 32 };

@@ -4,7 +4,7 @@
 #ifndef DTINFO_TESTS_QUANT_BLOCK_H
 #define DTINFO_TESTS_QUANT_BLOCK_H
 
-#include "dtinfo/quant.h"
+#include "core/block/quant.h"
 #include "quant_numbers.h"
 #include "unit.h"
 

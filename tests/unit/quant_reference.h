@@ -4,7 +4,7 @@
 #ifndef DTINFO_TESTS_QUANT_REFERENCE_H
 #define DTINFO_TESTS_QUANT_REFERENCE_H
 
-#include "dtinfo/quant_plan.h"
+#include "convert/quant_plan.h"
 
 /* The judge of all plans: every element through quant.h, with the same places and, in the report,
  * the same tiles. Zero points are needed. report: added to. */

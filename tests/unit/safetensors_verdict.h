@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/safetensors.h"
+#include "containers/safetensors/safetensors.h"
 #include "unit.h"
 
 /* Judges a header with data_bytes behind it. "" when it is accepted, else the error without the

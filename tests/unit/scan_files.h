@@ -5,7 +5,7 @@
 #ifndef DTINFO_TESTS_SCAN_FILES_H
 #define DTINFO_TESTS_SCAN_FILES_H
 
-#include "dtinfo/scan.h"
+#include "files/scan/scan.h"
 #include "folder.h"
 
 enum { MANY = 40 * DTI_TILE + 77, TEAMS = 3, MEMORIES = 3 };

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli/shell/addresses.h"
-#include "dtinfo/remote.h"
+#include "io/net/names.h"
+#include "io/net/remote.h"
 #include "unit.h"
-#include "util/remote/names.h"
 
 static void queries_are_kept_apart(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Operations on values, by results worked out by hand; the oracle tests compare all codes. */
-#include "dtinfo/arith.h"
+#include "core/code/arith.h"
 #include "unit.h"
 
 enum { ADD, SUBTRACT, MULTIPLY, DIVIDE, SQRT, FMA };

@@ -2,7 +2,7 @@
  *
  * Batches of casts and copies, judged by dti_reference_run(): the same bytes and losses whatever
  * the team, the memory and the kind of output. */
-#include "dtinfo/batch.h"
+#include "convert/batch.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Batches that cannot be done, and what they say. */
-#include "dtinfo/batch.h"
+#include "convert/batch.h"
 #include "folder.h"
 
 enum { TEAMS = 3 };

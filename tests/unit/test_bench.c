@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "dtinfo/bench.h"
-#include "dtinfo/clock.h"
+#include "bench/measure/bench.h"
 #include "unit.h"
+#include "util/run/clock.h"
 
 static bool near(double got, double want)
 {

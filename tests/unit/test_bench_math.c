@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "dtinfo/bench_table.h"
+#include "bench/measure/bench_table.h"
 #include "unit.h"
 
 static const enum dti_dtype all[] = {DTI_FP32, DTI_FP64, DTI_FP16, DTI_BF16, DTI_INT8};

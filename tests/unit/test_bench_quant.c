@@ -4,7 +4,7 @@
  * are not looked at. */
 #include <stdlib.h>
 
-#include "dtinfo/bench_table.h"
+#include "bench/measure/bench_table.h"
 #include "unit.h"
 
 static const enum dti_dtype dtypes[] = {DTI_INT8, DTI_UINT8, DTI_INT4, DTI_INT16, DTI_FP8_E4M3FN};

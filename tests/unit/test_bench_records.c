@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "answers/bench_answer.h"
+#include "answers/bench/bench_answer.h"
 #include "cli/bench/bench_job.h"
 #include "unit.h"
 

@@ -5,8 +5,8 @@
  * of long division. */
 #include <stdlib.h>
 
-#include "core/bignum.h"
-#include "core/number_terms.h"
+#include "core/number/bignum.h"
+#include "core/number/number_terms.h"
 #include "unit.h"
 
 static void set_hex(struct dti_big *b, const char *hex)

@@ -2,7 +2,7 @@
  *
  * Blocks of many arrays: each element once, in order where order is asked for, and the first of
  * several errors, whatever the team. */
-#include "dtinfo/block_queue.h"
+#include "convert/block_queue.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The growing byte buffer. */
-#include "dtinfo/buffer.h"
 #include "unit.h"
+#include "util/buffer.h"
 
 static void is_an_empty_string_at_first_and_after_free(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Expressions to trees, and what is said about texts that are none. */
-#include "calc/tree.h"
-#include "dtinfo/buffer.h"
+#include "calc/parse/tree.h"
 #include "unit.h"
+#include "util/buffer.h"
 
 static void put(struct dti_buffer *buffer, const struct dti_calc_tree *tree, size_t node)
 {
@@ -228,12 +228,12 @@ static void words_of_other_languages_are_known(void)
 #define FOREIGN_FUNCTION(names, instead) are_foreign(names, "(1, 2)", instead);
 #define FOREIGN_NAME(names, instead)     are_foreign(names, " + 1", instead);
 #define FOREIGN_KEYWORD(names, instead)  are_foreign(names, " 1", instead);
-#include "calc/foreign_words.def"
+#include "calc/parse/foreign_words.def"
 #undef FOREIGN_FUNCTION
 #undef FOREIGN_NAME
 #undef FOREIGN_KEYWORD
 #define FOREIGN_SIGN(text, instead) is_read_as("1 " text " 2", "'" text "' is not known; " instead);
-#include "calc/foreign_words.def"
+#include "calc/parse/foreign_words.def"
 #undef FOREIGN_SIGN
 }
 

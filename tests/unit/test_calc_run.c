@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Expressions in a dtype: results, steps and what went wrong, worked out by hand. */
-#include "calc/truth.h"
-#include "dtinfo/calc.h"
-#include "dtinfo/number.h"
-#include "dtinfo/spell.h"
+#include "calc/calc.h"
+#include "calc/truth/truth.h"
+#include "core/number/number.h"
+#include "core/number/spell.h"
 #include "unit.h"
 
 static const struct dti_calc_options plain = {.block = 1, .truth = DTI_CALC_TRUTH_NO};

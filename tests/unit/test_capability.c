@@ -2,7 +2,7 @@
  *
  * The matrix device x dtype: rows of known devices as their makers describe them, and that the
  * table's rows agree with one another. */
-#include "dtinfo/capability.h"
+#include "devices/machine/capability.h"
 
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sums and products at the border of 64 bits. */
-#include "dtinfo/checked.h"
+#include "util/checked.h"
 
 #include "unit.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Comparisons: worked examples, and every kernel by the definition, bit for bit. */
-#include "dtinfo/comparison.h"
+#include "kernels/scan/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/comparison_tile.h"
+#include "kernels/scan/comparison_tile.h"
 #include "unit.h"
 
 enum { TILES = 2, SIZE = TILES * DTI_TILE };

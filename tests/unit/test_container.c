@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The front of the containers: what a file is taken for, raw files, what new files look like. */
-#include "dtinfo/container.h"
+#include "containers/container.h"
 
 #include "folder.h"
 #include "unit.h"

@@ -3,7 +3,7 @@
  * CPU levels on machines that are not here: what CPUID and XGETBV say is replaced. Zen 5 is a
  * record of the leaves that the levels look at; the others have the feature bits that the vendors'
  * manuals list for such processors, and variations. */
-#include "dtinfo/cpu.h"
+#include "kernels/cpu.h"
 
 #include "kernels/cpuid.h"
 #include "unit.h"

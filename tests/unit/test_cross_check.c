@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/cross_check.h"
+#include "convert/cross_check.h"
 #include "unit.h"
 
 static struct dti_runner *runner;

@@ -4,8 +4,8 @@
  * definition. */
 #include <math.h>
 
-#include "dtinfo/nested_scales.h"
 #include "files/dequant/dequant_parts.h"
+#include "kernels/quant/nested_scales.h"
 
 #include "folder.h"
 #include "unit.h"

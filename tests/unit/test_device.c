@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The names of devices. */
-#include "dtinfo/device.h"
+#include "devices/device.h"
 #include "unit.h"
 
 static void names_are_understood(void)

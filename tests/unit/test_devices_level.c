@@ -3,7 +3,7 @@
  * The CPU level in the answer of `devices` where the system has a word in it. */
 #include <errno.h>
 
-#include "answers/devices.h"
+#include "answers/devices/devices.h"
 #include "tile_system.h"
 
 static void check(const char *limit, enum dti_level level, const char *trouble)

@@ -3,7 +3,7 @@
  * Every row of dot products: exact where sums are, near to the exact sum elsewhere, at any length
  * and alignment. The tests name no kernel. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include "dtinfo/dot.h"
+#include "kernels/math/dot.h"
 
 #include <math.h>
 #include <stdlib.h>

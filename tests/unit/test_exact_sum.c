@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sums without rounding, by sums that are known. */
-#include "dtinfo/exact_sum.h"
+#include "kernels/exact_sum.h"
 
 #include <math.h>
 

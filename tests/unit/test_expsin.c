@@ -3,7 +3,7 @@
  * Every row of exp(sin x): the error it promises, by the C library in more precision; lengths,
  * alignments and results in place of the arguments. The tests name no kernel. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include "dtinfo/expsin.h"
+#include "kernels/math/expsin.h"
 
 #include <float.h>
 #include <math.h>

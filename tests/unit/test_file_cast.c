@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is decided about a file's tensors before anything is written, and what is written then. */
-#include "dtinfo/rewrite.h"
+#include "files/rewrite/rewrite.h"
 
 #include "folder.h"
 #include "unit.h"

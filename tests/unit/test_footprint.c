@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Bytes of arrays and of training, against numbers worked out by hand. */
-#include "dtinfo/training.h"
+#include "core/dtype/training.h"
 
 #include "unit.h"
 

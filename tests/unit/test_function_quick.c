@@ -4,7 +4,7 @@
  * elsewhere (tests/oracle/test_truth_quick.c). */
 #include <math.h>
 
-#include "calc/truth.h"
+#include "calc/truth/truth.h"
 #include "unit.h"
 
 static bool bounded(enum dti_calc_op op, double x)

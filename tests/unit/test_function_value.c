@@ -2,8 +2,8 @@
  *
  * Functions at the arguments that IEEE 754-2019 9.2.1 names, and where an exact result is close.
  * All other arguments are compared with mpmath (tests/oracle/test_functions.py). */
-#include "calc/truth.h"
-#include "dtinfo/arith.h"
+#include "calc/truth/truth.h"
+#include "core/code/arith.h"
 #include "unit.h"
 
 static const struct dti_value infinity = {.class = DTI_CLASS_INF},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Blocks of GGUF: their grids, and some numbers of each type. */
-#include "dtinfo/gguf_kernel.h"
-#include "kernels/gguf_grids.h"
+#include "kernels/gguf/gguf_grids.h"
+#include "kernels/gguf/gguf_kernel.h"
 #include "unit.h"
 
 /* As lists they are in order, and each element has a digit for which there is a value. */

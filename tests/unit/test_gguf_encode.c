@@ -2,7 +2,7 @@
  *
  * Encoders of GGUF's blocks: the bytes of ggml for made numbers, at every CPU level and in parts of
  * every size. */
-#include "dtinfo/gguf_kernel.h"
+#include "kernels/gguf/gguf_kernel.h"
 #include "unit.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Patterns against names, and lists of patterns. */
-#include "dtinfo/glob.h"
+#include "util/text/glob.h"
 
 #include <string.h>
 

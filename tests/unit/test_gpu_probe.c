@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "child.h"
-#include "dtinfo/gpu.h"
+#include "devices/gpu/gpu.h"
 #include "unit.h"
 
 struct probe_case {

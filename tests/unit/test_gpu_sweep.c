@@ -4,8 +4,8 @@
  * ends in a status and a reason, what was confirmed before is right, nothing is left that could be
  * given back, and nothing takes longer than it may. */
 #define _POSIX_C_SOURCE 200809L
-#include "dtinfo/clock.h"
 #include "gpu_run.h"
+#include "util/run/clock.h"
 
 /* The number behind a name in a report of the pretend driver. */
 static unsigned report_value(const char *path, const char *name)

@@ -3,8 +3,8 @@
  * Work that grows as the files do, and not as its square: comparisons of bytes and texts are
  * counted, and files of twice as many tensors and metadata entries take little more than twice as
  * many. A time would depend on the machine. */
-#include "dtinfo/logical_tensors.h"
-#include "dtinfo/rewrite.h"
+#include "files/dequant/logical_tensors.h"
+#include "files/rewrite/rewrite.h"
 
 #include "folder.h"
 #include "unit.h"

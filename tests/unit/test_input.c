@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Opening and reading files, pipes and standard input. */
-#include "dtinfo/input.h"
+#include "io/input.h"
 
 #include <errno.h>
 #include <sys/wait.h>

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/json_edit.h"
 #include "unit.h"
+#include "util/json/json_edit.h"
 
 /* value NULL: removed. after NULL: refused, and the problem is `problem`. */
 static void check(const char *before, const char *value, const char *after, const char *problem)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/json_read.h"
 #include "unit.h"
+#include "util/json/json_read.h"
 
 /* Reads to the end. NULL: it is JSON; else the problem. */
 static const char *judge(const char *text, size_t length, size_t *ret_at)

@@ -2,7 +2,7 @@
  *
  * Copies that are held against another file: which element differs, whatever its width and place,
  * the threads and the memory. */
-#include "dtinfo/judge.h"
+#include "files/judge/judge.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 #include <fenv.h>
 #include <stdlib.h>
 
-#include "dtinfo/library.h"
 #include "unit.h"
+#include "util/run/library.h"
 
 static const char *const none[] = {"libdtinfo-nowhere.so.1", "libdtinfo-nowhere.so.2", NULL};
 

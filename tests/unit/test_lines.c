@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lines from a descriptor, whatever the sizes in which the bytes arrive. */
-#include "dtinfo/lines.h"
+#include "io/lines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The loss of arrays: the definition by worked examples, and every kernel by the definition. */
-#include "dtinfo/loss.h"
+#include "kernels/scan/loss.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "dtinfo/plan.h"
+#include "convert/plan.h"
 #include "kernels/fp64.h"
 #include "unit.h"
 

@@ -2,8 +2,8 @@
  *
  * The error of a number that was merely rounded, which takes a short way, is the one that the long
  * way gives: around halves of the last bit of the result, and with more than 128 bits. */
-#include "dtinfo/loss.h"
-#include "kernels/loss_tile.h"
+#include "kernels/scan/loss.h"
+#include "kernels/scan/loss_tile.h"
 #include "unit.h"
 
 static uint64_t random_state = 7;

@@ -5,8 +5,8 @@
  * way, against the portable kernels. */
 #include <math.h>
 
-#include "dtinfo/loss.h"
 #include "kernels/fp64.h"
+#include "kernels/scan/loss.h"
 #include "unit.h"
 
 enum { GROUP = 128, COUNT = 3 * DTI_TILE + GROUP + 77 };

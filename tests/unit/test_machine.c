@@ -2,12 +2,12 @@
  *
  * Machines from folders that are written here: what is told is understood, what makes no sense is
  * unknown, and nothing but regular files is opened. */
-#include "dtinfo/machine.h"
+#include "devices/machine/machine.h"
 
 #include <stdlib.h>
 
-#include "dtinfo/parallel.h"
 #include "folder.h"
+#include "util/run/parallel.h"
 
 enum { MADE_MAX = 256 };
 static char *made[MADE_MAX]; /* paths in the order of their making */

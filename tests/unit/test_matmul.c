@@ -2,8 +2,8 @@
  *
  * Every matrix product against plain loops over integers: with small integers as elements each of
  * them is exact in every dtype. */
-#include "dtinfo/dot.h"
 #include "kernels/cpuid.h"
+#include "kernels/math/dot.h"
 #include "matmul_product.h"
 
 static void products_of_all_small_shapes_are_exact(void)

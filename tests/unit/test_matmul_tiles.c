@@ -13,14 +13,14 @@
 #define dti_peak_i8_amx          dti_peak_i8_modelled
 #define dti_tile_bf16_avx512bf16 dti_tile_bf16_single
 #define dti_tile_i8_avx512vbmi   dti_tile_i8_single
-#include "kernels/matmul_tile.h"
+#include "kernels/math/matmul_tile.h"
 
 extern const struct dti_matmul_tile dti_tile_bf16_modelled, dti_tile_i8_modelled,
     dti_tile_bf16_single, dti_tile_i8_single;
 double dti_peak_bf16_modelled(uint64_t count);
 double dti_peak_i8_modelled(uint64_t count);
 
-#include "../../src/kernels/x86/matmul_amx.c"
+#include "../../src/kernels/x86/math/matmul_amx.c"
 
 #include <errno.h>
 #include <math.h>

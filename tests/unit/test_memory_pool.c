@@ -4,8 +4,8 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include "dtinfo/memory_pool.h"
 #include "unit.h"
+#include "util/run/memory_pool.h"
 
 static void gives_aligned_pieces_that_do_not_overlap(void)
 {

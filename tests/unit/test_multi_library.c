@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * GMP and MPFR where they are missing or others: what is said, and that it is said again. */
-#include "calc/truth.h"
+#include "calc/truth/truth.h"
 #include "child.h"
 #include "unit.h"
 

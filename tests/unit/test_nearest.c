@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Edit distances and suggestions. */
-#include "dtinfo/nearest.h"
 #include "unit.h"
+#include "util/text/nearest.h"
 
 static size_t distance(const char *a, const char *b)
 {

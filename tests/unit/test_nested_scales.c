@@ -2,7 +2,7 @@
  *
  * Scales that are quantized again: the map, limits between codes, and what has no reciprocal. The
  * map is compared with bitsandbytes' in tests/oracle. */
-#include "dtinfo/nested_scales.h"
+#include "kernels/quant/nested_scales.h"
 
 #include <math.h>
 

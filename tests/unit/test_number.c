@@ -6,7 +6,7 @@
  * with the C library's strtod. */
 #include <stdlib.h>
 
-#include "dtinfo/number.h"
+#include "core/number/number.h"
 #include "unit.h"
 
 static bool same_value(const struct dti_value *a, const struct dti_value *b)

@@ -5,7 +5,7 @@
  * ten. */
 #include <stdlib.h>
 
-#include "dtinfo/number.h"
+#include "core/number/number.h"
 #include "unit.h"
 
 static const char digits[] = "0123456789abcdef";

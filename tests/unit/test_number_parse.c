@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Texts that are not numbers: every one is refused whole, with a message that says why. */
-#include "dtinfo/number.h"
+#include "core/number/number.h"
 #include "unit.h"
 
 static void says_what_is_wrong(void)

@@ -5,8 +5,8 @@
  * time, against the C library. The texts end where memory does. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
-#include "dtinfo/number.h"
-#include "dtinfo/spell.h"
+#include "core/number/number.h"
+#include "core/number/spell.h"
 #include "guarded.h"
 #include "unit.h"
 

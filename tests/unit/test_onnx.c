@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dtinfo/container.h"
+#include "containers/container.h"
 
 #include "folder.h"
 #include "unit.h"

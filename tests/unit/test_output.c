@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Files that appear whole or not at all. */
-#include "dtinfo/output.h"
+#include "io/output.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,14 +2,14 @@
  *
  * Files that appear together, new folders, and what can be known of an output before it is opened.
  */
-#include "dtinfo/output_group.h"
+#include "io/output_group.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "dtinfo/output_leftovers.h"
 #include "folder.h"
+#include "io/output_leftovers.h"
 #include "unit.h"
 
 static struct dti_output_group *group;

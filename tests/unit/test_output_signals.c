@@ -3,7 +3,7 @@
  * Signals beside output files, in a process that has uses of its own for them. */
 #include <signal.h>
 
-#include "dtinfo/output.h"
+#include "io/output.h"
 #include "unit.h"
 
 static volatile sig_atomic_t handled;

@@ -2,7 +2,7 @@
  *
  * Thread teams: every member works once per job, none is left behind, and threads that cannot be
  * had are an answer. */
-#include "dtinfo/parallel.h"
+#include "util/run/parallel.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
  *
  * What kernels are told of a format: codes copied from the formats' specifications, and which
  * formats which way of casting takes. */
-#include "dtinfo/kernel.h"
-#include "kernels/lanes_odd.h"
+#include "kernels/cast/lanes_odd.h"
+#include "kernels/kernel.h"
 
 #include "unit.h"
 

@@ -3,7 +3,7 @@
  * Bars, marks and axes, in box characters and in ASCII, as they stand on the page. */
 #include <string.h>
 
-#include "dtinfo/picture.h"
+#include "report/picture.h"
 #include "written_page.h"
 
 static void bars_show_every_share_above_nothing(void)

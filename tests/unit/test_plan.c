@@ -2,7 +2,7 @@
  *
  * Plans against dti_reference_run(): same bytes, same losses, for every pair of dtypes, policy,
  * layout, route and team. */
-#include "dtinfo/plan.h"
+#include "convert/plan.h"
 
 #include <stdlib.h>
 

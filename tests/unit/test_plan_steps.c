@@ -2,7 +2,7 @@
  *
  * What steps a plan is made of, since a slow one would be right too; and what is a copy, refused or
  * unknown. */
-#include "dtinfo/plan.h"
+#include "convert/plan.h"
 
 #include "unit.h"
 

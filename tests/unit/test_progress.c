@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/shared/progress.h"
-#include "dtinfo/utf8.h"
 #include "unit.h"
+#include "util/text/utf8.h"
 
 static const char *name(void *context, uint64_t done, size_t *ret_length)
 {

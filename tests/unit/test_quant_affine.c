@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Affine quantization against published facts: torch's and ONNX's answers, worked examples. */
-#include "dtinfo/quant.h"
+#include "core/block/quant.h"
 #include "quant_numbers.h"
 #include "unit.h"
 

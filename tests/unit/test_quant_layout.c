@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The table of layouts, and the shapes of parts that no small file would show. */
-#include "dtinfo/quant_layout.h"
+#include "files/stored/quant_layout.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Quantization plans against dti_quant_reference(): same codes, scales, numbers and reports, for
  * every scheme, shape, axis, tail, order, dtype of the numbers and team. */
-#include "dtinfo/quant_plan.h"
+#include "convert/quant_plan.h"
 
 #include "quant_arrays.h"
 #include "quant_reference.h"

@@ -2,8 +2,8 @@
  *
  * Quoting untrusted text, and the UTF-8 decoder underneath. */
 #include "dtinfo/error.h"
-#include "dtinfo/utf8.h"
 #include "unit.h"
+#include "util/text/utf8.h"
 
 static const char *quoted(const char *text)
 {

@@ -2,7 +2,7 @@
  *
  * The array reference, and the plans beside it, by worked examples whose answers come from
  * elsewhere: the NaN rules of F16C, published double roundings, the layouts of ONNX. */
-#include "dtinfo/plan.h"
+#include "convert/plan.h"
 
 #include "unit.h"
 

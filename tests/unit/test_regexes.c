@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Patterns for names of modules: what they match, what is refused, and that hostile ones end. */
-#include "dtinfo/regexes.h"
+#include "util/text/regexes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The table of kernels and the choice of a row. What the kernels compute is not looked at here. */
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
 
 #include "unit.h"
 

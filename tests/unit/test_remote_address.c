@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Addresses as they are written, and as they should not be. */
-#include "util/remote/address.h"
+#include "io/net/address.h"
 
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Heads of answers, good and hostile. */
-#include "util/remote/exchange.h"
+#include "io/net/exchange.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -2,10 +2,10 @@
  *
  * Runners: which device, blocks of any size from any number of threads, memory, transfers and
  * batches through a device. */
+#include "convert/batch.h"
+#include "convert/convert.h"
 #include "device_plans.h"
-#include "dtinfo/batch.h"
-#include "dtinfo/convert.h"
-#include "dtinfo/gpu.h"
+#include "devices/gpu/gpu.h"
 #include "folder.h"
 
 static void the_cpu_is_no_runner(void)

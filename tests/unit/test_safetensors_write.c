@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/safetensors.h"
+#include "containers/safetensors/safetensors.h"
 #include "unit.h"
 
 static struct dti_new_tensor tensor(const char *name, enum dti_dtype dtype, unsigned rank,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One number through one cast: routes, neighbours, steps. Expectations are hand-worked examples. */
-#include "dtinfo/scalar.h"
+#include "core/code/scalar.h"
 #include "unit.h"
 
 static struct dti_scalar cast_text(const char *text, enum dti_dtype dtype, enum dti_dtype via,

@@ -3,7 +3,7 @@
  * Temporary files without a name: what is written is read back, and nothing is left in any folder.
  */
 #define _GNU_SOURCE /* unsetenv() */
-#include "dtinfo/scratch.h"
+#include "io/scratch.h"
 
 #include "folder.h"
 

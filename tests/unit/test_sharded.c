@@ -2,7 +2,7 @@
  *
  * Sharded checkpoints: an index or a folder, and every way in which the index and the shards can
  * disagree. */
-#include "dtinfo/container.h"
+#include "containers/container.h"
 
 #include "folder.h"
 #include "unit.h"

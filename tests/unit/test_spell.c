@@ -2,7 +2,7 @@
  *
  * Numbers as fp64 readers want them, hexfloats, codes. The fp64 texts are Python 3.11's repr()
  * without a trailing ".0", with one or two random numbers for every row of the table of powers. */
-#include "dtinfo/spell.h"
+#include "core/number/spell.h"
 #include "unit.h"
 
 static struct dti_value decode(enum dti_dtype dtype, uint64_t code)

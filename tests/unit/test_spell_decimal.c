@@ -2,8 +2,8 @@
  *
  * Spellings with a given number of digits, or all of them. Wanted texts: Python 3.11's "%.*g",
  * "%.*e", "%.*f" and '{:f}'.format(Decimal(x)), and its integers of any length. */
-#include "dtinfo/number.h"
-#include "dtinfo/spell.h"
+#include "core/number/number.h"
+#include "core/number/spell.h"
 #include "unit.h"
 
 struct rounded_case {

@@ -2,9 +2,9 @@
  *
  * The shortest decimals of every format. Wanted texts come from a search through all decimals of 1,
  * 2, 3... digits between the midpoints to the neighbours, with Python's fractions. */
-#include "core/bignum.h"
-#include "dtinfo/number.h"
-#include "dtinfo/spell.h"
+#include "core/number/bignum.h"
+#include "core/number/number.h"
+#include "core/number/spell.h"
 #include "unit.h"
 
 static struct dti_format parsed(const char *name)
@@ -245,7 +245,7 @@ static void the_table_of_powers_is_rounded_down(void)
         int exponent;
     } rows[] = {
 #define POWER_OF_FIVE(power, h, l, e) {.n = (power), .high = (h), .low = (l), .exponent = (e)},
-#include "core/spell_powers.def"
+#include "core/number/spell_powers.def"
 #undef POWER_OF_FIVE
     };
     struct dti_big bits;

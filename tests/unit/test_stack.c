@@ -3,8 +3,8 @@
  * What other stacks store. Expectations were measured with the stacks themselves (torch 2.15,
  * ml_dtypes 0.6, numpy 2.4 on x86-64, instructions of x86) or are quoted from their documents,
  * never computed here. */
-#include "dtinfo/number.h"
-#include "dtinfo/stack.h"
+#include "core/code/stack.h"
+#include "core/number/number.h"
 #include "unit.h"
 
 enum { UNKNOWN = 1 << 20, MISSING = 1 << 21 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Statistics: worked examples, and every kernel by the definition, bit for bit. */
-#include "dtinfo/stats.h"
+#include "kernels/scan/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/stats_tile.h"
+#include "kernels/scan/stats_tile.h"
 #include "unit.h"
 
 enum { TILES = 3, SIZE = TILES * DTI_TILE };

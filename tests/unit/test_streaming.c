@@ -2,12 +2,12 @@
  *
  * What is decided from measurements of memory, with made-up figures; and that every way of
  * streaming moves the same bytes. */
-#include "dtinfo/streaming.h"
+#include "kernels/streaming.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/copy.h"
+#include "kernels/cast/copy.h"
 #include "unit.h"
 
 #define MIB ((size_t)1 << 20)

@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dtinfo/little_endian.h"
 #include "files/dequant/dequant_parts.h"
+#include "util/little_endian.h"
 
 #include "folder.h"
 #include "unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lines and tables, as they stand on the page. */
-#include "dtinfo/table.h"
+#include "report/table.h"
 #include "written_page.h"
 
 static void lines_have_tab_stops_and_no_trailing_blanks(void)

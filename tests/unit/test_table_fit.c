@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/table.h"
-#include "dtinfo/utf8.h"
+#include "report/table.h"
 #include "unit.h"
+#include "util/text/utf8.h"
 
 static void columns_of_a_terminal_are_counted(void)
 {

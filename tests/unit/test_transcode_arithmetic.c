@@ -3,8 +3,8 @@
  * Zero points as biases, and back: rounding, codes, and errors that are remembered. */
 #include <math.h>
 
-#include "dtinfo/little_endian.h"
 #include "files/transcode/transcode_grouped.h"
+#include "util/little_endian.h"
 
 #include "unit.h"
 

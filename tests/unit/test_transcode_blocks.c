@@ -5,9 +5,9 @@
  * from a file with parts of every kind. */
 #include <math.h>
 
-#include "dtinfo/file_transcode.h"
-#include "dtinfo/little_endian.h"
+#include "files/transcode/file_transcode.h"
 #include "files/transcode/transcode_bytes.h"
+#include "util/little_endian.h"
 
 #include "folder.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
  *
  * Arrays in Fortran order against the definition: item (i, j, ...) stands at i + d0 (j + d1 (...)).
  */
-#include "dtinfo/transpose.h"
+#include "convert/transpose.h"
 
 #include "folder.h"
 

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <sys/resource.h>
 
-#include "calc/truth.h"
+#include "calc/truth/truth.h"
 #include "child.h"
 #include "sanitized.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
  *
  * Windows and copies of files show the same bytes, and files that become shorter in the meantime
  * end in the same errors. */
-#include "dtinfo/window.h"
+#include "io/window.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "dtinfo/convert.h"
+#include "convert/convert.h"
 #include "folder.h"
 
 enum { MANY = 11 * DTI_TILE + 77, TEAMS = 3 };

@@ -5,7 +5,7 @@
 #ifndef DTINFO_TESTS_WORD_LAYOUTS_H
 #define DTINFO_TESTS_WORD_LAYOUTS_H
 
-#include "dtinfo/little_endian.h"
+#include "util/little_endian.h"
 
 #include "folder.h"
 #include "unit.h"

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dtinfo/bench_table.h"
-#include "dtinfo/library.h"
+#include "bench/measure/bench_table.h"
+#include "util/run/library.h"
 
 /* C = A B, row-major; strides in elements. All numbers fit in an int. */
 struct dti_engine_product {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "bench/engines/cublaslt_types.h"
-#include "dtinfo/library.h"
+#include "util/run/library.h"
 
 struct functions {
 #define CUBLASLT(name, result, parameters) result(*name) parameters;

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "devices/gpu/gpu.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/error.h"
-#include "dtinfo/gpu.h"
 
 struct dti_cublaslt;
 

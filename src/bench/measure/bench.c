@@ -2,7 +2,7 @@
  *
  * Measuring: samples, calibration, rounds, and when to stop. */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
-#include "dtinfo/bench.h"
+#include "bench/measure/bench.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bench/measure/splitmix.h"
-#include "dtinfo/clock.h"
+#include "util/run/clock.h"
 
 /* The measurement of one member, on its own cache line. */
 struct member_sample {

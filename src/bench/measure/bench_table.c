@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The table that a measurement fills, and the list of the kinds of measurements. */
-#include "dtinfo/bench_table.h"
+#include "bench/measure/bench_table.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 const struct dti_bench_kind *const dti_bench_kinds[] = {
 #define BENCH(name) &dti_bench_kind_##name,
-#include "dtinfo/benches.def"
+#include "bench/measure/benches.def"
 #undef BENCH
 };
 const size_t dti_bench_kind_count = sizeof dti_bench_kinds / sizeof *dti_bench_kinds;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/clock.h"
+#include "util/checked.h"
+#include "util/run/clock.h"
 
 enum { ALIGNMENT = 256, SETS_MAX = 64, MEMORY_NANOSECONDS = 200000000 };
 #define CACHE_BYTES_IF_UNKNOWN (UINT64_C(64) << 20)

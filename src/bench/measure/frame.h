@@ -7,10 +7,10 @@
 
 #include <stdatomic.h>
 
-#include "dtinfo/bench_table.h"
-#include "dtinfo/copy.h"
-#include "dtinfo/machine.h"
-#include "dtinfo/matmul.h"
+#include "bench/measure/bench_table.h"
+#include "devices/machine/machine.h"
+#include "kernels/cast/copy.h"
+#include "kernels/math/matmul.h"
 
 /* The share of n things that falls to a member, in multiples of `grain`. */
 struct dti_share {

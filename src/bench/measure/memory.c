@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dtinfo/checked.h"
+#include "util/checked.h"
 
 #define HUGE_PAGE ((uint64_t)2 << 20)
 

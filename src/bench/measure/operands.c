@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/measure/bench_table.h"
 #include "bench/measure/splitmix.h"
-#include "dtinfo/bench_table.h"
-#include "dtinfo/quant.h"
-#include "dtinfo/scalar.h"
+#include "core/block/quant.h"
+#include "core/code/scalar.h"
 #include "dtinfo/storage.h"
 #include "kernels/fp64.h"
 

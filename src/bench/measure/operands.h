@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "dtinfo/bench_table.h"
+#include "bench/measure/bench_table.h"
 #include "dtinfo/dtype.h"
 
 /* Whether operands of that dtype have a scale: integers, and floats of 8 bits. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/bench.h"
+#include "bench/measure/bench.h"
 
 enum { MAD_SAMPLES = 3, PARTS = 6 };
 

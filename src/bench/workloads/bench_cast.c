@@ -9,8 +9,8 @@
 
 #include "bench/measure/splitmix.h"
 #include "bench/workloads/cast_parts.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
+#include "util/checked.h"
 
 /* A copy of the same number of bytes has its own operands. */
 enum { SRC, DST, COPY_SRC, COPY_DST, OPERANDS };

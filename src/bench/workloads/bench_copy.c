@@ -10,8 +10,8 @@
 
 #include "bench/measure/frame.h"
 #include "bench/measure/splitmix.h"
-#include "dtinfo/clock.h"
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
+#include "util/run/clock.h"
 
 enum { OPERANDS = 2, WORD = 8, PAGE = 4096, POISON = 0x5A, FILLED = 0x3C };
 

@@ -9,7 +9,7 @@
 #include "bench/measure/operands.h"
 #include "bench/measure/splitmix.h"
 #include "bench/workloads/math.h"
-#include "dtinfo/spell.h"
+#include "core/number/spell.h"
 #include "kernels/fp64.h"
 
 /* One after the other, sums in a dtype of 11 bits or less no longer change long before that. */

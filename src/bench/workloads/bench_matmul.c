@@ -12,7 +12,7 @@
 #include "bench/engines/engine_cublaslt.h"
 #include "bench/measure/operands.h"
 #include "bench/workloads/matmul_matrices.h"
-#include "dtinfo/checked.h"
+#include "util/checked.h"
 
 enum {
     PEAK_COUNT = 168 * 1000, /* a multiple of the number of sums of every peak */

@@ -11,8 +11,8 @@
 #include "bench/measure/splitmix.h"
 #include "bench/workloads/matmul_matrices.h"
 #include "bench/workloads/quantizing.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
+#include "util/checked.h"
 
 enum { POISON = 0x5A, PARTS = 40, PART = 64, PAGE = 4096, ROW = 4096 };
 

@@ -5,7 +5,7 @@
 #define DTINFO_BENCH_CAST_PARTS_H
 
 #include "bench/measure/frame.h"
-#include "dtinfo/resident.h"
+#include "convert/resident.h"
 
 /* The number of elements in the requested bytes. */
 struct dti_cast_sizes {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "bench/measure/operands.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
+#include "util/checked.h"
 
 enum { OPERANDS = 2, PEAK_INSTRUCTIONS = 20000 };
 

@@ -7,8 +7,8 @@
 
 #include "bench/measure/frame.h"
 #include "bench/workloads/quantizing.h"
-#include "dtinfo/dot.h"
-#include "dtinfo/expsin.h"
+#include "kernels/math/dot.h"
+#include "kernels/math/expsin.h"
 
 /* POOL elements are generated and repeated. */
 enum { DTI_MATH_DTYPES_MAX = 5, DTI_MATH_ROWS_MAX = 8, DTI_MATH_POOL = 1 << 17 };

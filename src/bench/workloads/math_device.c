@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "bench/workloads/math.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/kernel.h"
 #include "kernels/fp64.h"
+#include "kernels/kernel.h"
+#include "util/checked.h"
 
 enum { OPERANDS = 2, CHUNK = 16 }; /* device code takes chunks of 16 bytes */
 #define THREADS_EACH          2048 /* of a multiprocessor, at the same time */

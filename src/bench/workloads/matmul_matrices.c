@@ -9,8 +9,8 @@
 #include "bench/measure/operands.h"
 #include "bench/measure/splitmix.h"
 #include "bench/workloads/matmul_matrices.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/exact_sum.h"
+#include "kernels/exact_sum.h"
+#include "util/checked.h"
 
 enum {
     PAGE = 4096,

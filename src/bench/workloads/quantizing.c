@@ -3,7 +3,7 @@
  * Quantizing the operands of a product, as a candidate of its measurement. */
 #include "bench/workloads/quantizing.h"
 
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
 
 struct dti_quant_request dti_quantizing_request(uint64_t outer, uint64_t length, uint64_t inner)
 {

@@ -6,7 +6,7 @@
 #define DTINFO_BENCH_QUANTIZING_H
 
 #include "bench/measure/frame.h"
-#include "dtinfo/quant_plan.h"
+#include "convert/quant_plan.h"
 
 /* The place of an operand, as numbers and as codes. */
 struct dti_quantizing_place {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dtinfo/dtype.h"
-#include "dtinfo/json_read.h"
+#include "util/json/json_read.h"
 
 /* JSON text, not owned. */
 struct json_span {

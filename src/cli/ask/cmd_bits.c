@@ -10,10 +10,10 @@
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
-#include "dtinfo/nearest.h"
-#include "dtinfo/scalar.h"
-#include "dtinfo/spell.h"
-#include "dtinfo/table.h"
+#include "core/code/scalar.h"
+#include "core/number/spell.h"
+#include "report/table.h"
+#include "util/text/nearest.h"
 
 enum { VALUE_COLUMN = 12, FORMULA_COLUMN = 37 };
 

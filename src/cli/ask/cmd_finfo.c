@@ -6,9 +6,9 @@
 
 #include "cli/ask/info_forms.h"
 #include "cli/shared/human.h"
+#include "core/number/spell.h"
 #include "dtinfo/limits.h"
-#include "dtinfo/spell.h"
-#include "dtinfo/table.h"
+#include "report/table.h"
 
 enum {
     LABEL_COLUMN = 2,

@@ -2,9 +2,9 @@
  *
  * dtinfo iinfo: the range of integer dtypes. */
 #include "cli/ask/info_forms.h"
+#include "core/number/spell.h"
 #include "dtinfo/limits.h"
-#include "dtinfo/spell.h"
-#include "dtinfo/table.h"
+#include "report/table.h"
 
 static enum dti_status takes(const struct dti_format *format, struct dti_error *reterr)
 {

@@ -11,11 +11,11 @@
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "cli/shell/command.h"
-#include "dtinfo/gguf_type.h"
+#include "core/dtype/gguf_type.h"
+#include "core/number/spell.h"
 #include "dtinfo/limits.h"
-#include "dtinfo/nearest.h"
-#include "dtinfo/spell.h"
-#include "dtinfo/table.h"
+#include "report/table.h"
+#include "util/text/nearest.h"
 
 struct list_args {
     bool names, aliases, ranges, all;

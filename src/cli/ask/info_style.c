@@ -11,8 +11,8 @@
 
 #include "cli/ask/answer_fields.h"
 #include "cli/shared/option_rows.h"
+#include "core/number/spell.h"
 #include "dtinfo/limits.h"
-#include "dtinfo/spell.h"
 
 /* By the value of a style. */
 static const enum dti_system systems[] = {DTI_SYSTEM_TORCH, DTI_SYSTEM_NUMPY};

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "cli/ask/info_forms.h"
+#include "core/number/spell.h"
 #include "dtinfo/limits.h"
-#include "dtinfo/picture.h"
-#include "dtinfo/spell.h"
+#include "report/picture.h"
 
 enum { INDENT = 2, GAP = 2, COLUMNS = 78, BAR_LEAST = 10, EPS = 8, EPS_DIGITS = 3 };
 

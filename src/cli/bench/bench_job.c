@@ -12,11 +12,11 @@
 #include "cli/bench/bench_page.h"
 #include "cli/shared/amount.h"
 #include "cli/shared/option_rows.h"
-#include "dtinfo/ascii.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/library.h"
-#include "dtinfo/nearest.h"
-#include "dtinfo/resident.h"
+#include "convert/resident.h"
+#include "util/checked.h"
+#include "util/run/library.h"
+#include "util/text/ascii.h"
+#include "util/text/nearest.h"
 
 enum { FACTORS_MAX = 3, NAME_SIZE = 64 };
 

@@ -4,8 +4,8 @@
 #ifndef DTINFO_CLI_BENCH_JOB_H
 #define DTINFO_CLI_BENCH_JOB_H
 
-#include "answers/bench_answer.h"
-#include "answers/bench_operands.h"
+#include "answers/bench/bench_answer.h"
+#include "answers/bench/bench_operands.h"
 #include "cli/shell/command.h"
 
 struct bench_args {

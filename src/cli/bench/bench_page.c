@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/clock.h"
-#include "dtinfo/cpu.h"
-#include "dtinfo/picture.h"
-#include "dtinfo/streaming.h"
+#include "kernels/cpu.h"
+#include "kernels/streaming.h"
+#include "report/picture.h"
+#include "util/run/clock.h"
 
 enum { CELL = 256 };
 

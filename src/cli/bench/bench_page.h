@@ -5,8 +5,8 @@
 #define DTINFO_CLI_BENCH_PAGE_H
 
 #include "cli/bench/bench_job.h"
-#include "dtinfo/spell.h"
-#include "dtinfo/table.h"
+#include "core/number/spell.h"
+#include "report/table.h"
 
 /* bench_page.c: the footnotes of a table, without duplicates. dti_bench_note() returns the mark of
  * its row, a blank without a note; dti_bench_notes_put() writes them below the table and starts

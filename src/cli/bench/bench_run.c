@@ -11,9 +11,9 @@
 #include "cli/shared/tensor_cells.h"
 #include "cli/shell/command.h"
 #include "cli/shell/standard.h"
-#include "dtinfo/buffer.h"
-#include "dtinfo/escape.h"
-#include "dtinfo/input.h"
+#include "io/input.h"
+#include "util/buffer.h"
+#include "util/text/escape.h"
 
 /* Casts of one run compared by their bytes: beyond the caches, memory is the limit, so a cast that
  * reads and writes less should not take longer. */

@@ -7,8 +7,8 @@
 
 #include "cli/bench/bench_job.h"
 #include "cli/shared/option_rows.h"
-#include "dtinfo/nearest.h"
-#include "dtinfo/table.h"
+#include "report/table.h"
+#include "util/text/nearest.h"
 
 const struct dti_choice dti_choice_bench_data[] = {
     {.name = "normal",
@@ -41,7 +41,7 @@ static const struct dti_choice threads_choices[] = {
 static const struct dti_choice level_choices[] = {
     {.name = "all", .help = "all levels of this CPU"},
 #define LEVEL(id, level_name, architecture, what) {.name = level_name, .help = what},
-#include "dtinfo/levels.def"
+#include "kernels/levels.def"
 #undef LEVEL
     {.name = NULL},
 };

@@ -4,7 +4,7 @@
 #ifndef DTINFO_CLI_CALC_JOB_H
 #define DTINFO_CLI_CALC_JOB_H
 
-#include "answers/calc_answer.h"
+#include "answers/calc/calc_answer.h"
 #include "cli/shared/cast_job.h"
 
 struct calc_args {

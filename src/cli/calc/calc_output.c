@@ -7,7 +7,7 @@
 
 #include "cli/calc/calc_job.h"
 #include "cli/shared/file_target.h"
-#include "dtinfo/output.h"
+#include "io/output.h"
 
 enum { PIECE = 1 << 20 }; /* codes that are written at once; their bits are whole bytes */
 

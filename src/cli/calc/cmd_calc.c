@@ -7,8 +7,8 @@
 #include "cli/calc/calc_job.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
-#include "dtinfo/ascii.h"
-#include "dtinfo/output.h"
+#include "io/output.h"
+#include "util/text/ascii.h"
 
 enum { SUBNORMALS_KEEP, SUBNORMALS_FLUSH };
 

@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/cast.h"
+#include "answers/cast/cast.h"
 #include "cli/shared/amount.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "containers/containers.h"
-#include "dtinfo/ascii.h"
-#include "dtinfo/loss_summary.h"
-#include "dtinfo/parallel.h"
-#include "dtinfo/table.h"
+#include "files/scan/loss_summary.h"
+#include "report/table.h"
+#include "util/run/parallel.h"
+#include "util/text/ascii.h"
 
 #define EXAMPLE "as in 'dtinfo cast in.bin bf16 --from fp32 -o out.bin'"
 

@@ -6,7 +6,7 @@
 #define DTINFO_CLI_CAST_ARRAY_H
 
 #include "cli/shared/rewrite_job.h"
-#include "dtinfo/convert.h"
+#include "convert/convert.h"
 
 struct cast_array_args {
     const struct dti_policy_args *policy;

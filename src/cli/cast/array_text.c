@@ -8,7 +8,7 @@
 #include "cli/cast/array.h"
 #include "cli/shared/text_numbers.h"
 #include "cli/shell/standard.h"
-#include "dtinfo/block_queue.h"
+#include "convert/block_queue.h"
 
 enum { BLOCK = 4 * DTI_TILE };
 

@@ -11,7 +11,7 @@
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "cli/shared/rewrite_job.h"
-#include "dtinfo/ascii.h"
+#include "util/text/ascii.h"
 
 struct cast_args {
     struct dti_policy_args policy; /* first, where recipes in words look for it */

@@ -9,8 +9,8 @@
 #include "cli/cast/values.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
-#include "dtinfo/spell.h"
-#include "dtinfo/table.h"
+#include "core/number/spell.h"
+#include "report/table.h"
 
 enum { VALUE_COLUMN = DTI_HUMAN_VALUE, NOTE_COLUMN = DTI_HUMAN_NOTE, EXACT_WHOLE = 1200 };
 

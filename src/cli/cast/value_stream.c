@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "cli/cast/values.h"
-#include "dtinfo/block_queue.h"
-#include "dtinfo/lines.h"
-#include "dtinfo/parallel.h"
+#include "convert/block_queue.h"
+#include "io/lines.h"
+#include "util/run/parallel.h"
 
 /* Where an error stands among the answers: after so many bytes of them and of other errors. */
 struct cast_line_error {

@@ -5,9 +5,9 @@
 #ifndef DTINFO_CLI_CAST_VALUE_H
 #define DTINFO_CLI_CAST_VALUE_H
 
-#include "answers/cast.h"
+#include "answers/cast/cast.h"
 #include "cli/shared/cast_job.h"
-#include "dtinfo/spell.h"
+#include "core/number/spell.h"
 
 /* Options only for values. */
 struct cast_value_args {

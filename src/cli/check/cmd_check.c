@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/check_answer.h"
+#include "answers/check/check_answer.h"
 #include "cli/shared/cast_list.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shell/command.h"
-#include "dtinfo/ascii.h"
-#include "dtinfo/glob.h"
-#include "dtinfo/number.h"
-#include "dtinfo/table.h"
+#include "core/number/number.h"
+#include "report/table.h"
+#include "util/text/ascii.h"
+#include "util/text/glob.h"
 
 /* "pytorch, 1 pickle, 4 known globals" */
 static void pickles_cell(struct dti_table *table, const struct dti_pickle_scan *scan)

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/compare.h"
+#include "answers/compare/compare.h"
 #include "answers/tensors.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shell/command.h"
-#include "dtinfo/number.h"
-#include "dtinfo/table.h"
+#include "core/number/number.h"
+#include "report/table.h"
 
 struct compare_args {
     struct dti_file_args file;

@@ -7,18 +7,18 @@
 
 #include "answers/document.h"
 #include "answers/tensors.h"
+#include "bench/measure/bench_table.h"
 #include "cli/completion/shells.h"
-#include "dtinfo/architecture.h"
-#include "dtinfo/ascii.h"
-#include "dtinfo/bench_table.h"
-#include "dtinfo/container.h"
+#include "containers/container.h"
+#include "devices/machine/architecture.h"
 #include "dtinfo/dtype.h"
-#include "dtinfo/escape.h"
-#include "dtinfo/gguf_kernel.h"
-#include "dtinfo/glob.h"
-#include "dtinfo/logical_tensors.h"
-#include "dtinfo/nearest.h"
-#include "dtinfo/remote.h"
+#include "files/dequant/logical_tensors.h"
+#include "io/net/remote.h"
+#include "kernels/gguf/gguf_kernel.h"
+#include "util/text/ascii.h"
+#include "util/text/escape.h"
+#include "util/text/glob.h"
+#include "util/text/nearest.h"
 
 /* The word so far: `kept` is put before every candidate, and candidates must begin with `typed`. In
  * "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "answers/rows.h"
+#include "calc/calc.h"
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
-#include "dtinfo/calc.h"
-#include "dtinfo/lint.h"
+#include "files/lint/lint.h"
 
 static const char *option_kind(enum dti_option_kind kind)
 {
@@ -82,7 +82,7 @@ struct instruction_set {
 };
 static const struct instruction_set instruction_sets[] = {
 #define INSTRUCTION_SET(name, note, source) {name, note, source},
-#include "dtinfo/conversions.def"
+#include "cli/shared/conversions.def"
 #undef INSTRUCTION_SET
 };
 
@@ -91,7 +91,7 @@ struct conversion {
 };
 static const struct conversion conversions[] = {
 #define CONVERSION(...) {__VA_ARGS__},
-#include "dtinfo/conversions.def"
+#include "cli/shared/conversions.def"
 #undef CONVERSION
 };
 

@@ -7,7 +7,7 @@
 
 #include "cli/devices/devices_page.h"
 #include "cli/shared/tensor_cells.h"
-#include "dtinfo/table.h"
+#include "report/table.h"
 
 enum { CELL_SIZE = 8, DETAILED = 2 /* architectures that are shown in detail */ };
 

@@ -9,8 +9,8 @@
 #include "cli/devices/devices_page.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
-#include "dtinfo/escape.h"
-#include "dtinfo/table.h"
+#include "report/table.h"
+#include "util/text/escape.h"
 
 /* Facts are appended to a text, separated by commas, without one after '('. Unknown facts add
  * nothing. */

@@ -4,8 +4,8 @@
 #ifndef DTINFO_CLI_DEVICES_PAGE_H
 #define DTINFO_CLI_DEVICES_PAGE_H
 
-#include "answers/arch.h"
-#include "answers/devices.h"
+#include "answers/devices/arch.h"
+#include "answers/devices/devices.h"
 #include "cli/shell/command.h"
 
 /* arch_human.c: --arch and --supports. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/explain.h"
+#include "answers/explain/explain.h"
 #include "answers/tensors.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/human.h"

@@ -7,7 +7,7 @@
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/cast_list.h"
 #include "cli/shared/file_source.h"
-#include "dtinfo/ascii.h"
+#include "util/text/ascii.h"
 
 struct inspect_args {
     struct dti_file_args file;

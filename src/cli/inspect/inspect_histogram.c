@@ -9,7 +9,7 @@
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
 #include "dtinfo/limits.h"
-#include "dtinfo/picture.h"
+#include "report/picture.h"
 
 enum { ROWS = 30, BAR_LEAST = 10, BAR_MOST = 60 };
 

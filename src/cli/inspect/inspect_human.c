@@ -8,7 +8,7 @@
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
-#include "dtinfo/scalar.h"
+#include "core/code/scalar.h"
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40 };
 

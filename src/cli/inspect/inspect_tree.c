@@ -10,9 +10,9 @@
 #include "answers/tensors.h"
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/tensor_cells.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/clock.h"
-#include "dtinfo/escape.h"
+#include "util/checked.h"
+#include "util/run/clock.h"
+#include "util/text/escape.h"
 
 /* Deeper parts of a name stay together. */
 enum { INSPECT_TREE_DEPTH = 32 };

@@ -4,9 +4,9 @@
 #ifndef DTINFO_CLI_INSPECT_VIEW_H
 #define DTINFO_CLI_INSPECT_VIEW_H
 
-#include "answers/inspect.h"
+#include "answers/inspect/inspect.h"
 #include "cli/shell/command.h"
-#include "dtinfo/table.h"
+#include "report/table.h"
 
 struct inspect_view {
     const struct dti_context *cx;

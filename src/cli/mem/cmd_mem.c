@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "cli/mem/mem_job.h"
-#include "dtinfo/ascii.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/nearest.h"
+#include "util/checked.h"
+#include "util/text/ascii.h"
+#include "util/text/nearest.h"
 
 /* A dtype, a block format or a type of GGUF. */
 static enum dti_status look_up(const char *name, struct dti_mem_size *ret, struct dti_error *reterr)
@@ -361,7 +361,7 @@ static enum dti_status read_capacity(struct mem_job *job, struct dti_error *rete
 static const struct dti_choice optimizers[] = {
 #define TRAINING(id, name_, states, first, second, state, block, least, source) \
     {.name = (name_), .value = 1 << DTI_TRAINING_##id, .help = (source)},
-#include "dtinfo/trainings.def"
+#include "core/dtype/trainings.def"
 #undef TRAINING
     {.name = "all", .value = (1 << DTI_TRAINING_COUNT) - 1, .help = "all of these"},
     {.name = NULL},

@@ -4,9 +4,9 @@
 #ifndef DTINFO_CLI_MEM_H
 #define DTINFO_CLI_MEM_H
 
-#include "answers/mem.h"
+#include "answers/mem/mem.h"
 #include "cli/shared/file_source.h"
-#include "dtinfo/table.h"
+#include "report/table.h"
 
 struct mem_args {
     struct dti_file_args file;

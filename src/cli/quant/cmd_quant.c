@@ -6,8 +6,8 @@
 
 #include "cli/quant/quant_args.h"
 #include "cli/shared/operand_kinds.h"
-#include "dtinfo/input.h"
-#include "dtinfo/remote.h"
+#include "io/input.h"
+#include "io/net/remote.h"
 
 /* Whether the operands name a file (or --input, --output, ... imply one), not values. */
 static bool is_files(const struct quant_args *args, char **operands, int count)

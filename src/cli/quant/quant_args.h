@@ -5,7 +5,7 @@
 #ifndef DTINFO_CLI_QUANT_ARGS_H
 #define DTINFO_CLI_QUANT_ARGS_H
 
-#include "answers/recipe.h"
+#include "answers/rewrite/recipe.h"
 #include "cli/shared/rewrite_job.h"
 #include "cli/shell/option.h"
 

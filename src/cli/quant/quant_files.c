@@ -11,9 +11,9 @@
 #include "cli/quant/quant_args.h"
 #include "cli/shared/dequant_report.h"
 #include "cli/shared/loss_human.h"
-#include "dtinfo/ascii.h"
-#include "dtinfo/gguf_kernel.h"
-#include "dtinfo/glob.h"
+#include "kernels/gguf/gguf_kernel.h"
+#include "util/text/ascii.h"
+#include "util/text/glob.h"
 
 struct quant_file {
     struct dti_rewrite_job job;

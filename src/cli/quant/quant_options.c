@@ -7,7 +7,7 @@
 
 #include "cli/quant/quant_args.h"
 #include "cli/shared/option_rows.h"
-#include "core/quant_parts.h"
+#include "core/block/quant_parts.h"
 
 #define CHOICE(value_, name_, help_) {.name = name_, .value = value_, .help = help_},
 
@@ -40,7 +40,7 @@ static const struct dti_choice event_choices[] = {
 static const struct dti_choice layout_choices[] = {
 #define QUANT_LAYOUT(id, name_, help_, ...) \
     {.name = name_, .value = DTI_LAYOUT_##id, .help = help_},
-#include "dtinfo/quant_layouts.def"
+#include "files/stored/quant_layouts.def"
 #undef QUANT_LAYOUT
     {.name = NULL},
 };

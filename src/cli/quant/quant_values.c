@@ -13,7 +13,7 @@
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shared/text_numbers.h"
-#include "core/quant_parts.h"
+#include "core/block/quant_parts.h"
 
 enum { VALUE_COLUMN = 15, BITS_COLUMN = 33, NOTE_COLUMN = 45 };
 

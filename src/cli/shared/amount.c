@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/ascii.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/parallel.h"
+#include "util/checked.h"
+#include "util/run/parallel.h"
+#include "util/text/ascii.h"
 
 static bool parse_bytes(const char *text, size_t length, uint64_t *ret_bytes)
 {

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 #include "cli/shell/option.h"
-#include "dtinfo/cross_check.h"
-#include "dtinfo/rewrite.h"
-#include "dtinfo/runner.h"
-#include "dtinfo/table.h"
+#include "convert/cross_check.h"
+#include "convert/runner.h"
+#include "files/rewrite/rewrite.h"
+#include "report/table.h"
 
 struct dti_cast_device {
     struct dti_device_wish wish;

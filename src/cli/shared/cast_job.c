@@ -10,7 +10,7 @@
 #include "cli/shared/cast_device.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/operand_kinds.h"
-#include "dtinfo/resident.h"
+#include "convert/resident.h"
 
 const struct dti_choice dti_choice_device[] = {
     {.name = "cpu", .help = "the CPU; no driver is opened (the default)"},

@@ -5,9 +5,9 @@
 #ifndef DTINFO_CLI_CAST_JOB_H
 #define DTINFO_CLI_CAST_JOB_H
 
-#include "answers/cast.h"
+#include "answers/cast/cast.h"
 #include "answers/common.h"
-#include "answers/recipe.h"
+#include "answers/rewrite/recipe.h"
 #include "cli/shared/cast_device.h"
 #include "cli/shell/command.h"
 

@@ -7,8 +7,8 @@
 
 #include "cli/shared/file_source.h"
 #include "cli/shared/progress.h"
-#include "dtinfo/policies.def"
-#include "dtinfo/stack.h"
+#include "core/code/policies.def"
+#include "core/code/stack.h"
 #include "dtinfo/storage.h"
 
 #define ROW(value_, name_, help_)    {.name = name_, .value = value_, .help = help_},
@@ -25,7 +25,7 @@ const struct dti_choice dti_choice_packing[] = {DTI_PACKINGS(ROW){.name = NULL}}
 const struct dti_choice dti_choice_stack[] = {
 #define STACK(id, kind, nm, title, version) \
     {.name = nm, .value = DTI_STACK_##id, .help = title " (as of " version ")"},
-#include "dtinfo/stacks.def"
+#include "core/code/stacks.def"
 #undef STACK
     WORD(DTI_STACK_TORCH, "pytorch") WORD(DTI_STACK_ML_DTYPES, "jax")
         WORD(DTI_STACK_NUMPY, "np"){.name = NULL},

@@ -10,8 +10,8 @@
 #include "cli/shared/option_rows.h"
 #include "cli/shared/progress.h"
 #include "cli/shell/command.h"
-#include "dtinfo/container.h"
-#include "dtinfo/logical_tensors.h"
+#include "containers/container.h"
+#include "files/dequant/logical_tensors.h"
 
 struct dti_file_args {
     const char *from, *shape, *assume, *threads, *max_memory;

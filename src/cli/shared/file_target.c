@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dtinfo/ascii.h"
-#include "dtinfo/output.h"
+#include "io/output.h"
+#include "util/text/ascii.h"
 
 static bool is_file(enum dti_container_kind kind)
 {

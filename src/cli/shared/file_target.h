@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "dtinfo/container.h"
+#include "containers/container.h"
 
 /* --as */
 enum dti_as {

@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 #include "answers/common.h"
-#include "dtinfo/buffer.h"
+#include "core/number/spell.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/error.h"
-#include "dtinfo/picture.h"
-#include "dtinfo/spell.h"
-#include "dtinfo/table.h"
 #include "dtinfo/value.h"
+#include "report/picture.h"
+#include "report/table.h"
+#include "util/buffer.h"
 
 /* An operand as typed, shortened in the middle if it has more than 48 characters. The text holds
  * number characters only (it was parsed). */

@@ -6,9 +6,9 @@
 #define DTINFO_CLI_LOSS_HUMAN_H
 
 #include "answers/common.h"
-#include "dtinfo/loss_summary.h"
-#include "dtinfo/stack.h"
-#include "dtinfo/table.h"
+#include "core/code/stack.h"
+#include "files/scan/loss_summary.h"
+#include "report/table.h"
 
 /* "   to zero 1", highlighted unless it is 0; the first of a line is indented less. */
 void dti_loss_human_count(struct dti_line *line, const char *name, uint64_t count);

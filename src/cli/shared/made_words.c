@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "answers/explain.h"
+#include "answers/explain/explain.h"
 #include "cli/shared/amount.h"
 #include "cli/shared/option_rows.h"
 #include "cli/shell/command.h"

@@ -4,7 +4,7 @@
 #ifndef DTINFO_CLI_MADE_WORDS_H
 #define DTINFO_CLI_MADE_WORDS_H
 
-#include "answers/made.h"
+#include "answers/rewrite/made.h"
 
 /* A dti_made_words_fn. */
 const char *dti_made_words(char *buffer, const struct dti_recipe *made);

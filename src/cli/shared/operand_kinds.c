@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/cast.h"
+#include "answers/cast/cast.h"
 #include "cli/shell/hints.h"
-#include "dtinfo/input.h"
-#include "dtinfo/nearest.h"
+#include "io/input.h"
+#include "util/text/nearest.h"
 
 char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count)
 {

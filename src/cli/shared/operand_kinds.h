@@ -11,7 +11,7 @@
 #include "answers/ask.h"
 #include "cli/shell/command.h"
 #include "dtinfo/dtype.h"
-#include "dtinfo/json.h"
+#include "report/json.h"
 
 /* Whether a command takes a dtype. Called without reterr for the dtypes of "none means all". */
 typedef enum dti_status dti_dtype_check(const struct dti_format *format, struct dti_error *reterr);

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "cli/shared/human.h"
-#include "dtinfo/clock.h"
-#include "dtinfo/output.h"
-#include "dtinfo/utf8.h"
+#include "io/output.h"
+#include "util/run/clock.h"
+#include "util/text/utf8.h"
 
 /* A terminal echoes Ctrl-C as "^C" behind the bar: there must be room for it, or it wraps and the
  * bar stays on the screen. */

@@ -11,7 +11,7 @@
 
 #include "answers/common.h"
 #include "cli/shared/amount.h"
-#include "dtinfo/ascii.h"
+#include "util/text/ascii.h"
 
 /* With an output that has no name, too. */
 static bool makes_gguf(const struct dti_rewrite_job *job)

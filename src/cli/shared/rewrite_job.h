@@ -5,13 +5,13 @@
 #ifndef DTINFO_CLI_REWRITE_JOB_H
 #define DTINFO_CLI_REWRITE_JOB_H
 
-#include "answers/rewritten.h"
+#include "answers/rewrite/rewritten.h"
 #include "cli/shared/cast_job.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/file_target.h"
 #include "cli/shared/tensor_kinds.h"
-#include "dtinfo/model_template.h"
-#include "dtinfo/rewrite.h"
+#include "files/rewrite/rewrite.h"
+#include "files/stored/model_template.h"
 
 /* Options for reading and writing arrays or tensors. */
 struct dti_transfer_args {

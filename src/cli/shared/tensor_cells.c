@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "answers/tensors.h"
-#include "dtinfo/escape.h"
-#include "dtinfo/spell.h"
+#include "core/number/spell.h"
+#include "util/text/escape.h"
 
 bool dti_tensor_cell(struct dti_table *table, const struct dti_tensor *tensor)
 {

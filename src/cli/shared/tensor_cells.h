@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "cli/shell/command.h"
-#include "dtinfo/container.h"
-#include "dtinfo/loss_summary.h"
-#include "dtinfo/table.h"
+#include "containers/container.h"
+#include "files/scan/loss_summary.h"
+#include "report/table.h"
 
 /* Its name: bytes, shown whole and safe for a terminal. False when out of memory. */
 bool dti_tensor_cell(struct dti_table *table, const struct dti_tensor *tensor);

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "dtinfo/table.h"
+#include "report/table.h"
 
 enum { DTI_KINDS_MAX = 256, DTI_KIND_WORDS = 160 };
 struct dti_tensor_kind {

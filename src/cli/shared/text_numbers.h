@@ -5,7 +5,7 @@
 #ifndef DTINFO_CLI_TEXT_NUMBERS_H
 #define DTINFO_CLI_TEXT_NUMBERS_H
 
-#include "dtinfo/input.h"
+#include "io/input.h"
 
 enum { DTI_TEXT_NUMBER_MAX = 16 << 20 }; /* characters of one number */
 

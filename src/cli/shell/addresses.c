@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/shell/addresses.h"
-#include "dtinfo/remote.h"
+#include "io/net/remote.h"
 
 /* "https://...", "--input=https://...", "-ihttps://..." */
 static char *find_address(char *word)

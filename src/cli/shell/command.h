@@ -10,12 +10,12 @@
 
 #include "cli/shell/option.h"
 #include "cli/shell/standard.h"
-#include "dtinfo/container.h"
+#include "containers/container.h"
 #include "dtinfo/error.h"
-#include "dtinfo/input.h"
-#include "dtinfo/json.h"
-#include "dtinfo/output_leftovers.h"
-#include "dtinfo/table.h"
+#include "io/input.h"
+#include "io/output_leftovers.h"
+#include "report/json.h"
+#include "report/table.h"
 
 enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
 

@@ -12,8 +12,8 @@
 #include "cli/shell/page.h"
 #include "cli/shell/standard.h"
 #include "dtinfo/dtype.h"
-#include "dtinfo/input.h"
-#include "dtinfo/nearest.h"
+#include "io/input.h"
+#include "util/text/nearest.h"
 
 /* POSIX leaves the declaration to the program. */
 extern char **environ;

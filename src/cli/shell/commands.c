@@ -5,10 +5,10 @@
 
 #include "cli/shell/command.h"
 #include "cli/shell/hints.h"
+#include "core/number/number.h"
 #include "dtinfo/dtype.h"
-#include "dtinfo/input.h"
-#include "dtinfo/nearest.h"
-#include "dtinfo/number.h"
+#include "io/input.h"
+#include "util/text/nearest.h"
 
 #define COMMAND(id) extern const struct dti_command dti_command_##id;
 #include "cli/shell/commands.def"

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "cli/shell/environment.h"
-#include "dtinfo/ascii.h"
-#include "dtinfo/gpu.h"
-#include "dtinfo/nearest.h"
+#include "devices/gpu/gpu.h"
+#include "util/text/ascii.h"
+#include "util/text/nearest.h"
 
 enum { WIDTH = 80, NARROWEST = 20, WIDEST = 10000 };
 
@@ -159,7 +159,7 @@ static const struct dti_choice cpu_levels[] = {
     {.name = "none", .help = "the same as scalar"},
 #define LEVEL(id, level_name, architecture, what) \
     {.name = level_name, .help = what " (" architecture ")"},
-#include "dtinfo/levels.def"
+#include "kernels/levels.def"
 #undef LEVEL
     {.name = NULL},
 };

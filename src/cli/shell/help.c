@@ -8,9 +8,9 @@
 
 #include "answers/common.h"
 #include "cli/shell/command.h"
-#include "dtinfo/container.h"
-#include "dtinfo/gguf_kernel.h"
-#include "dtinfo/table.h"
+#include "containers/container.h"
+#include "kernels/gguf/gguf_kernel.h"
+#include "report/table.h"
 
 enum { DTYPES, EXIT_CODES, JSON };
 

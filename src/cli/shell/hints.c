@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/ascii.h"
-#include "dtinfo/calc.h"
+#include "calc/calc.h"
+#include "util/text/ascii.h"
 
 static const struct {
     const char *words, *where, *use; /* where: an option the command must have, or "" */

@@ -8,7 +8,7 @@
 
 #include "cli/shell/command.h"
 #include "cli/shell/standard.h"
-#include "dtinfo/gpu.h"
+#include "devices/gpu/gpu.h"
 
 /* The header of a file may have megabytes, is freed, and would then be counted as what is common:
  * glibc would take lists of tensors from the heap from then on, which keeps the holes they leave.

@@ -9,7 +9,7 @@
 #include "answers/common.h"
 #include "cli/shell/command.h"
 #include "cli/shell/standard.h"
-#include "dtinfo/output.h"
+#include "io/output.h"
 
 static const char red[] = "\x1b[1;31m", yellow[] = "\x1b[1;33m", plain[] = "\x1b[0m";
 

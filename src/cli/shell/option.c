@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/shell/hints.h"
-#include "dtinfo/ascii.h"
-#include "dtinfo/nearest.h"
+#include "util/text/ascii.h"
+#include "util/text/nearest.h"
 
 struct parser {
     const struct dti_option *options, *globals;

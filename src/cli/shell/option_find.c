@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/shell/option.h"
-#include "dtinfo/ascii.h"
+#include "util/text/ascii.h"
 
 const struct dti_option *dti_option_find_long(const struct dti_option *options, const char *name,
                                               size_t length)

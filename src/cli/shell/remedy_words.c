@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "dtinfo/file_transcode.h"
+#include "files/transcode/file_transcode.h"
 
 /* %s is the text; a row without it replaces the text. */
 static const char *const words[DTI_REMEDY_COUNT] = {

@@ -118,7 +118,7 @@ static const char *const plain[] = {"bf16", "fp16", "fp32"};
 static const struct dti_choice to_choices[] = {
 #define TRANSCODE_LAYOUT(id, name_, help_) \
     {.name = name_, .value = DTI_TRANSCODE_##id, .help = help_},
-#include "dtinfo/transcode_layouts.def"
+#include "files/transcode/transcode_layouts.def"
 #undef TRANSCODE_LAYOUT
     {"bf16", DTI_TRANSCODE_COUNT, "plain floats, codes times scales"},
     {"fp16", DTI_TRANSCODE_COUNT + 1, "likewise"},
@@ -133,7 +133,7 @@ static const struct dti_choice dtype_choices[] = {
 
 static const struct dti_choice scale_choices[] = {
 #define TRANSCODE_SCALE(id, name_, help_) {.name = name_, .value = DTI_##id, .help = help_},
-#include "dtinfo/transcode_layouts.def"
+#include "files/transcode/transcode_layouts.def"
 #undef TRANSCODE_SCALE
     {.name = NULL},
 };

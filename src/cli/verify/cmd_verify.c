@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/attest.h"
 #include "answers/tensors.h"
-#include "answers/verify.h"
+#include "answers/verify/attest.h"
+#include "answers/verify/verify.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/made_words.h"
 #include "cli/shell/command.h"
 #include "containers/name_order.h"
-#include "dtinfo/input.h"
-#include "dtinfo/json_read.h"
-#include "dtinfo/output.h"
+#include "io/input.h"
+#include "io/output.h"
+#include "util/json/json_read.h"
 
 struct verify_args {
     struct dti_file_args file;

@@ -10,7 +10,7 @@
     {                                                                         \
         dti_body_##name((const struct type *)args, thread);                   \
     }
-#include "dtinfo/gpu_kernels.def"
+#include "devices/gpu/gpu_kernels.def"
 #undef GPU_CAST
 #undef GPU_OTHER
 
@@ -20,7 +20,7 @@ void dti_gpu_host_run(enum dti_gpu_kernel kernel, const void *args, uint64_t siz
     static run_fn *const runs[DTI_GPU_KERNEL_COUNT] = {
 #define GPU_CAST(id, name, ...)   [DTI_GPU_##id] = run_##name,
 #define GPU_OTHER(id, name, type) [DTI_GPU_##id] = run_##name,
-#include "dtinfo/gpu_kernels.def"
+#include "devices/gpu/gpu_kernels.def"
 #undef GPU_CAST
 #undef GPU_OTHER
     };

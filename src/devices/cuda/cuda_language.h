@@ -30,13 +30,13 @@
 #define DTI_ON_DEVICE 0
 #endif
 
-#include "dtinfo/gpu_kernels.h"
-#include "kernels/lanes_decode.h"
-#include "kernels/lanes_expsin.h"
-#include "kernels/lanes_float.h"
-#include "kernels/lanes_integer.h"
-#include "kernels/lanes_odd.h"
+#include "devices/gpu/gpu_kernels.h"
+#include "kernels/cast/lanes_decode.h"
+#include "kernels/cast/lanes_float.h"
+#include "kernels/cast/lanes_integer.h"
+#include "kernels/cast/lanes_odd.h"
 #include "kernels/lanes_random.h"
+#include "kernels/math/lanes_expsin.h"
 
 /* Host and device exchange data in exactly this layout. */
 #define DTI_LAID_OUT(what) _Static_assert(sizeof(void *) != 8 || (what), #what)

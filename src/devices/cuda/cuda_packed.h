@@ -6,7 +6,7 @@
 #define DTINFO_DEVICES_CUDA_PACKED_H
 
 #include "devices/cuda/cuda_chunk.h"
-#include "kernels/lanes_packed.h"
+#include "kernels/cast/lanes_packed.h"
 
 enum { DTI_TABLE_CODES = 256, DTI_GROUP = 8 };
 

@@ -11,4 +11,4 @@
         const struct dti_thread thread = dti_thread_here();                     \
         dti_body_##name(&args, &thread);                                        \
     }
-#include "dtinfo/gpu_kernels.def"
+#include "devices/gpu/gpu_kernels.def"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/remote.h"
 #include "files/config/quant_config_block.h"
 #include "files/stored/layouts.h"
+#include "io/net/remote.h"
 
 enum { CONFIG_MAX = 16 << 20 };
 

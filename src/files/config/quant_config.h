@@ -7,10 +7,10 @@
 #ifndef DTINFO_FILES_CONFIG_QUANT_CONFIG_H
 #define DTINFO_FILES_CONFIG_QUANT_CONFIG_H
 
-#include "dtinfo/container.h"
-#include "dtinfo/memory_pool.h"
+#include "containers/container.h"
 #include "files/config/quant_config_modules.h"
 #include "files/config/quant_modules.h"
+#include "util/run/memory_pool.h"
 
 enum dti_quant_strategy {
     DTI_STRATEGY_OPEN, /* not said */

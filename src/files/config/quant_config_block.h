@@ -8,10 +8,10 @@
 #ifndef DTINFO_FILES_CONFIG_QUANT_CONFIG_BLOCK_H
 #define DTINFO_FILES_CONFIG_QUANT_CONFIG_BLOCK_H
 
-#include "dtinfo/json_read.h"
 #include "files/config/quant_config.h"
 #include "files/config/quant_config_modules.h"
 #include "files/config/quant_modules.h"
+#include "util/json/json_read.h"
 
 enum { DTI_CONFIG_WORD = 32 };
 _Static_assert(DTI_QUANT_HINTS_MAX <= 32, "sets of hints have 32 bits");

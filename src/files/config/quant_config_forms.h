@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/buffer.h"
 #include "dtinfo/dtype.h"
-#include "dtinfo/quant_kernel.h"
+#include "kernels/quant/quant_kernel.h"
+#include "util/buffer.h"
 
 /* How matrices are quantized, in words of compressed-tensors. */
 struct dti_config_form {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "dtinfo/memory_pool.h"
 #include "files/config/quant_config_block.h"
+#include "util/run/memory_pool.h"
 
 enum { WORD = DTI_CONFIG_WORD };
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/memory_pool.h"
 #include "files/config/quant_config_block.h"
+#include "util/run/memory_pool.h"
 
 enum { WORD = DTI_CONFIG_WORD };
 

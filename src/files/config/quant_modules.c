@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "containers/name_order.h"
-#include "dtinfo/regexes.h"
+#include "util/text/regexes.h"
 
 struct rule_list {
     size_t *rules;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/json_read.h"
+#include "util/json/json_read.h"
 
 enum { JSON_MAX = 1 << 16, RECTANGLE = 128 /* rows and columns, where nothing is said */ };
 static const char entry[] = "_quantization_metadata";

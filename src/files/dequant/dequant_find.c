@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "dtinfo/glob.h"
 #include "files/dequant/dequant_layouts.h"
+#include "util/text/glob.h"
 
 static const char packed[] = "_packed", inverse[] = "_scale_inv", order[] = "_g_idx";
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/dequant/dequant_find.h"
 #include "files/stored/layouts.h"
+#include "util/checked.h"
 
 /* The shape of the numbers, from the part that holds it. */
 static enum dti_status read_shape(const struct dti_dequant_group *group,

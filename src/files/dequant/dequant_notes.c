@@ -3,14 +3,14 @@
  * What is said of tensors that cannot be dequantized, or may be something else: refusals, doubts
  * and notes of a view.
  */
-#include "dtinfo/logical_tensors.h"
+#include "files/dequant/logical_tensors.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/unread.h"
 #include "files/dequant/dequant_parts.h"
+#include "io/unread.h"
 
 /* What the caller can say. Elsewhere the parts are shown, and there is nothing to be done. */
 static enum dti_remedy remedy_of(enum dti_remedy remedy)

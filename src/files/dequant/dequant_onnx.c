@@ -14,8 +14,8 @@
  * scale, each rounded. */
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/dequant/dequant_layouts.h"
+#include "util/checked.h"
 
 /* What is being filled. */
 struct onnx_match {

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/dequant/dequant_find.h"
+#include "util/checked.h"
 
 const char *dti_dequant_shape_words(const struct dti_tensor *tensor,
                                     char buffer[DTI_DEQUANT_SHAPE_TEXT])

@@ -4,13 +4,13 @@
 #ifndef DTINFO_FILES_DEQUANT_DEQUANT_PARTS_H
 #define DTINFO_FILES_DEQUANT_DEQUANT_PARTS_H
 
-#include "dtinfo/file_dequant.h"
-#include "dtinfo/lint.h"
-#include "dtinfo/memory_pool.h"
 #include "files/config/quant_config.h"
 #include "files/dequant/dequant_stripes.h"
 #include "files/dequant/dequant_tensor.h"
+#include "files/dequant/file_dequant.h"
+#include "files/lint/lint.h"
 #include "files/stored/quant_names.h"
+#include "util/run/memory_pool.h"
 
 enum { DTI_DEQUANT_PARTS_MAX = 8, DTI_DEQUANT_PLANS_MAX = 16 };
 

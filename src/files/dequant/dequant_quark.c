@@ -13,8 +13,8 @@
  * torch/export/nn/modules/realquantizer.py). */
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/dequant/dequant_layouts.h"
+#include "util/checked.h"
 
 /* 8 bits per channel and per tensor, and floats, have the usual names and shapes. */
 static bool is_quark(const struct dti_dequant_group *group)

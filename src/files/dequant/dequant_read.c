@@ -5,9 +5,9 @@
  * do the rest.
  *
  * Reads numbers from blocks that run along rows, with their scales in an array of their own. */
-#include "dtinfo/little_endian.h"
 #include "files/dequant/dequant_piece.h"
 #include "files/dequant/dequant_stripes.h"
+#include "util/little_endian.h"
 
 /* Scales that are not stored as kernels take them, one for each block of the format. */
 static enum dti_status spread_scales(const struct dti_dequant_tensor *tensor,

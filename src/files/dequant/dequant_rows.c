@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/dequant/dequant_find.h"
+#include "util/checked.h"
 
 /* "3, 4 or 5" */
 static void list_widths(unsigned widths, char buffer[32])
@@ -119,7 +119,7 @@ static enum dti_status dequant_refuse_shapes(const struct dti_dequant_group *gro
 /* What is read besides. */
 static const struct dti_quant_row more_rows[] = {
 #define QUANT_READ DTI_QUANT_ROW
-#include "dtinfo/quant_layouts.def"
+#include "files/stored/quant_layouts.def"
 #undef QUANT_READ
 };
 enum { MORE = sizeof more_rows / sizeof more_rows[0] };

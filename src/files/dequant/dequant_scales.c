@@ -3,9 +3,9 @@
  * The scales and zero points of some elements, as numbers. */
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/little_endian.h"
 #include "files/dequant/dequant_tensor.h"
+#include "util/checked.h"
+#include "util/little_endian.h"
 
 /* Codes of scales, and the scales of those. */
 static enum dti_status load_nested(const struct dti_dequant_tensor *tensor,

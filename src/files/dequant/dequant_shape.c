@@ -2,9 +2,9 @@
  *
  * Finds the scale of each element from the shapes of codes and scales, and from other information.
  */
-#include "dtinfo/checked.h"
 #include "files/dequant/dequant_find.h"
 #include "files/stored/quant_reading.h"
+#include "util/checked.h"
 
 static uint64_t product(const uint64_t *shape, unsigned from, unsigned to)
 {

@@ -6,8 +6,8 @@
  * 5.23 (integrations/bitnet.py). */
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/dequant/dequant_layouts.h"
+#include "util/checked.h"
 
 enum dti_status dti_dequant_set_rows(struct dti_file_dequant *dequant,
                                      const struct dti_dequant_group *group, unsigned bits,

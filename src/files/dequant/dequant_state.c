@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/json_read.h"
-#include "dtinfo/number.h"
+#include "core/number/number.h"
 #include "files/dequant/dequant_find.h"
 #include "files/stored/quant_state.h"
+#include "util/checked.h"
+#include "util/json/json_read.h"
 
 enum {
     STATE_MAX = 4096, /* bytes; bitsandbytes writes fewer than 300 */

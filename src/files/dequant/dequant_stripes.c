@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
+#include "util/checked.h"
 
 void dti_stripes_init(struct dti_stripes *stripes)
 {

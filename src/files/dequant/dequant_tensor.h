@@ -20,13 +20,13 @@
 
 #include <stdatomic.h>
 
-#include "dtinfo/batch.h"
-#include "dtinfo/container.h"
-#include "dtinfo/gguf_kernel.h"
-#include "dtinfo/nested_scales.h"
-#include "dtinfo/plan.h"
-#include "dtinfo/quant_kernel.h"
+#include "containers/container.h"
+#include "convert/batch.h"
+#include "convert/plan.h"
 #include "files/stored/tensor_choice.h"
+#include "kernels/gguf/gguf_kernel.h"
+#include "kernels/quant/nested_scales.h"
+#include "kernels/quant/quant_kernel.h"
 
 enum {
     DTI_DEQUANT_CHUNK = 16384,                  /* elements that are read at once */

@@ -5,8 +5,8 @@
  * are those of scales in rows: only the layout tells. */
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/dequant/dequant_layouts.h"
+#include "util/checked.h"
 
 static uint64_t round_up(uint64_t length, uint64_t unit)
 {

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/json_read.h"
 #include "files/dequant/dequant_layouts.h"
+#include "util/checked.h"
+#include "util/json/json_read.h"
 
 /* What the entry says. */
 struct torchao_entry {

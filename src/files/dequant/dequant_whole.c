@@ -18,10 +18,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/glob.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/dequant/dequant_names.h"
 #include "files/stored/quant_state.h"
+#include "util/text/glob.h"
 
 /* A part is called like its codes, with one end instead of the other. */
 struct dti_part_name {

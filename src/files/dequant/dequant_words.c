@@ -2,8 +2,8 @@
  *
  * Codes in little-endian 32-bit words, or bytes, that do not simply follow each other along a row.
  */
-#include "dtinfo/little_endian.h"
 #include "files/dequant/dequant_piece.h"
+#include "util/little_endian.h"
 
 /* AutoAWQ's order, by which its kernels unpack two halves of a register at a time: field i of a
  * word has column 0, 2, 4, 6, 1, 3, 5, 7 of eight. */

@@ -5,17 +5,17 @@
  *
  * Quantized npy files: each part is a separate file. OUT.npy has the codes, OUT_scale.npy and so on
  * are next to it. */
-#include "dtinfo/file_dequant.h"
+#include "files/dequant/file_dequant.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/glob.h"
-#include "dtinfo/new_files.h"
 #include "files/dequant/dequant_find.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/dequant/dequant_parts.h"
+#include "files/rewrite/new_files.h"
+#include "util/text/glob.h"
 
 /* The file with a part, open; *ret stays NULL where there is none. */
 static enum dti_status open_beside(const struct dti_file_dequant *dequant, const char *suffix,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Containers with quantized tensors instead of their parts: see logical_tensors.h. */
-#include "dtinfo/logical_tensors.h"
+#include "files/dequant/logical_tensors.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/unread.h"
 #include "files/dequant/dequant_parts.h"
+#include "io/unread.h"
 
 /* What is open, not read, or another's, is shown as it is stored, with a note. */
 static bool is_broken(const struct dti_dequant_refusal *refusal)

@@ -4,15 +4,15 @@
  *
  * A rewrite, or copies, held against another file: which bytes of what is made should be which
  * there. */
-#include "dtinfo/judge.h"
+#include "files/judge/judge.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "containers/name_order.h"
-#include "dtinfo/batch.h"
-#include "dtinfo/transpose.h"
+#include "convert/batch.h"
+#include "convert/transpose.h"
 #include "files/dequant/dequant_tensor.h"
 #include "files/rewrite/rewrite_parts.h"
 

@@ -6,10 +6,10 @@
  * NaN, as MX defines it. */
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/transcode/transcode.h"
+#include "util/checked.h"
 
 enum { LENGTH = 32, BYTES = LENGTH / 2 };
 

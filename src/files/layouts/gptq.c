@@ -23,10 +23,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/little_endian.h"
 #include "files/config/quant_config_block.h"
 #include "files/transcode/transcode_grouped.h"
+#include "util/checked.h"
+#include "util/little_endian.h"
 
 struct shape {
     uint64_t rows, columns; /* K and N */

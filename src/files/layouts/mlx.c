@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "containers/json_quoted.h"
-#include "dtinfo/checked.h"
 #include "files/transcode/transcode_grouped.h"
+#include "util/checked.h"
 
 enum { BITS_MAX = 8 };
 static const uint64_t group_lengths[] = {32, 64, 128};

@@ -16,16 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/glob.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/lint/lint_parts.h"
 #include "files/stored/fused_modules.h"
 #include "files/stored/layouts.h"
 #include "files/stored/tensor_choice.h"
+#include "util/text/glob.h"
 
 const struct dti_lint_row dti_lint_rows[DTI_LINT_RULES] = {
 #define LINT_RULE(id, word, about, remedy) {word, about, remedy},
-#include "dtinfo/lint_rules.def"
+#include "files/lint/lint_rules.def"
 #undef LINT_RULE
 };
 

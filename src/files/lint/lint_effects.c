@@ -3,12 +3,12 @@
  * What programs do that load a checkpoint which breaks a rule: the rows of lint_effects.def. */
 #include <stdint.h>
 
-#include "dtinfo/lint.h"
+#include "files/lint/lint.h"
 
 const struct dti_lint_effect dti_lint_effects[] = {
 #define LINT_EFFECT(rule, loader, outcome, about, source) \
     {DTI_LINT_##rule, loader, DTI_LINT_##outcome, about, source},
-#include "dtinfo/lint_effects.def"
+#include "files/lint/lint_effects.def"
 #undef LINT_EFFECT
 };
 const size_t dti_lint_effect_count = sizeof dti_lint_effects / sizeof *dti_lint_effects;
@@ -19,7 +19,7 @@ const char *const dti_lint_outcomes[DTI_LINT_OUTCOMES] = {"unknown", "none", "sl
 #define LINT_EFFECT(rule, ...) | UINT64_C(1) << DTI_LINT_##rule
 _Static_assert(DTI_LINT_RULES < 64, "too many rules for a set of 64 bits");
 _Static_assert((UINT64_C(0)
-#include "dtinfo/lint_effects.def"
+#include "files/lint/lint_effects.def"
                     ) == (UINT64_C(1) << DTI_LINT_RULES) - 1,
                "a rule of lint_rules.def has no row in lint_effects.def");
 #undef LINT_EFFECT

@@ -6,9 +6,9 @@
 
 #include <pthread.h>
 
-#include "dtinfo/lint.h"
-#include "dtinfo/spell.h"
+#include "core/number/spell.h"
 #include "files/dequant/dequant_find.h"
+#include "files/lint/lint.h"
 
 /* What is known of a tensor of the view. */
 struct dti_lint_tensor {

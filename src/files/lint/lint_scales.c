@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/little_endian.h"
 #include "files/lint/lint_parts.h"
 #include "files/stored/tensor_choice.h"
+#include "util/checked.h"
+#include "util/little_endian.h"
 
 /* A thread's memory. */
 struct dti_lint_scratch {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which tensors of a container share a tensor scale. */
-#include "dtinfo/fused_ranges.h"
+#include "files/rewrite/fused_ranges.h"
 
 #include <stdlib.h>
 

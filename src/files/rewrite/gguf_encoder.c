@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/gguf_kernel.h"
-#include "dtinfo/memory_pool.h"
 #include "files/dequant/dequant_parts.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "kernels/gguf/gguf_kernel.h"
+#include "util/run/memory_pool.h"
 
 enum {
     CHUNK = 8 * DTI_TILE, /* elements */

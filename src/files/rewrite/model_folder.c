@@ -12,13 +12,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dtinfo/ascii.h"
-#include "dtinfo/file_transcode.h"
-#include "dtinfo/json_edit.h"
-#include "dtinfo/remote.h"
 #include "files/config/quant_config_forms.h"
 #include "files/stored/layouts.h"
 #include "files/stored/quant_names.h"
+#include "files/transcode/file_transcode.h"
+#include "io/net/remote.h"
+#include "util/json/json_edit.h"
+#include "util/text/ascii.h"
 
 static const char weight[] = ".weight";
 

@@ -5,7 +5,7 @@
 #ifndef DTINFO_FILES_REWRITE_MODEL_FOLDER_H
 #define DTINFO_FILES_REWRITE_MODEL_FOLDER_H
 
-#include "dtinfo/rewrite.h"
+#include "files/rewrite/rewrite.h"
 
 enum { DTI_SMALL_FILE = 64 << 20 }; /* bytes of the largest that is copied */
 

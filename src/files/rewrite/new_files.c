@@ -2,17 +2,17 @@
  *
  * The new files: their names, what precedes the data, and where each tensor goes; on disk opened
  * under temporary names and renamed at the end. */
-#include "dtinfo/new_files.h"
+#include "files/rewrite/new_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/ascii.h"
-#include "dtinfo/checked.h"
-#include "dtinfo/part_records.h"
-#include "dtinfo/utf8.h"
-#include "util/descriptor.h"
+#include "files/rewrite/part_records.h"
+#include "io/descriptor.h"
+#include "util/checked.h"
+#include "util/text/ascii.h"
+#include "util/text/utf8.h"
 
 enum { FEW_FILES = 16, SOME_OTHERS = 64, COPIED = 64 << 10 };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/new_files.h"
-#include "dtinfo/part_records.h"
+#include "files/rewrite/new_files.h"
+#include "files/rewrite/part_records.h"
 
 enum { PIECE = 16 << 10, NAMED = 8 };
 

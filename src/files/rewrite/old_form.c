@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dtinfo/ascii.h"
-#include "dtinfo/new_files.h"
-#include "dtinfo/sharded_index.h"
+#include "containers/sharded/sharded_index.h"
+#include "files/rewrite/new_files.h"
+#include "util/text/ascii.h"
 
 static const char usual[] = "model.safetensors", index_end[] = ".index.json",
                   tensors_end[] = ".safetensors";

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "containers/crc32.h"
-#include "dtinfo/ascii.h"
-#include "dtinfo/file_digest.h"
-#include "dtinfo/part_records.h"
+#include "containers/zip/crc32.h"
+#include "files/rewrite/part_records.h"
+#include "files/scan/file_digest.h"
+#include "util/text/ascii.h"
 
 static const char form[] =
     "dtinfo-part 1\ninput %s\nsample %s\nrecipe %s\nbytes %020llu\ncrc32 %08lx\n";

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "files/rewrite/quantize.h"
-#include "util/pages.h"
+#include "util/run/pages.h"
 
 enum { OTHERS = 64 }; /* members that are read at once */
 _Static_assert((int)OTHERS <= (int)DTI_QUANT_TASKS, "they are queued as tasks are");

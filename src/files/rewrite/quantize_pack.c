@@ -3,8 +3,8 @@
  * Packs codes for files: byte order, and codes in words of 32 bits. */
 #include <string.h>
 
-#include "dtinfo/little_endian.h"
 #include "files/rewrite/quantize.h"
+#include "util/little_endian.h"
 
 static bool is_big_endian(void)
 {

@@ -3,7 +3,7 @@
  * The pieces of tensors: read, scanned or quantized, and written, by any thread. */
 #include <string.h>
 
-#include "dtinfo/block_queue.h"
+#include "convert/block_queue.h"
 #include "files/rewrite/quantize.h"
 
 /* So many bytes of a task's tensor, from an element on. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "files/rewrite/quantize.h"
-#include "util/pages.h"
+#include "util/run/pages.h"
 
 enum {
     MEMORY = 16 << 20,    /* of all threads */

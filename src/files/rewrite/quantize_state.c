@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "dtinfo/nested_scales.h"
 #include "files/rewrite/quantize.h"
 #include "files/stored/quant_state.h"
+#include "kernels/quant/nested_scales.h"
 
 static enum dti_status write_floats(const struct dti_quant_task *task, enum dti_quant_part part,
                                     float *numbers, size_t n, struct dti_error *reterr)

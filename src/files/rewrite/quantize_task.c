@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/rewrite/quantize.h"
+#include "util/checked.h"
 
 enum { CHUNK = 1024 }; /* numbers that are put into the file's order at once */
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/scaled_codes.h"
 #include "files/dequant/dequant_parts.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "files/scan/scaled_codes.h"
 
 /* Whether a NaN may meet a dtype that has none: found by counting. */
 static bool may_refuse(const struct dti_cast *cast)

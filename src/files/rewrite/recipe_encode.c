@@ -4,9 +4,9 @@
  * done in gguf_encoder.c. */
 #include <string.h>
 
-#include "dtinfo/glob.h"
 #include "files/dequant/dequant_parts.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "util/text/glob.h"
 
 /* What llama-quantize leaves as it is, besides what has fewer than two dimensions and what is not
  * called "...weight": norms, routers of experts, small or sensitive ones. Source:

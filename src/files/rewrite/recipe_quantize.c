@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "util/checked.h"
 
 /* Signed codes around zero have no zero point, nor have floats. */
 static bool has_zero_points(const struct dti_quant_scheme *scheme)

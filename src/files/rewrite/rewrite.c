@@ -2,7 +2,7 @@
  *
  * A rewrite from its beginning to its end: choose, plan, lay out; open; and, in rewrite_run.c, the
  * work. */
-#include "dtinfo/rewrite.h"
+#include "files/rewrite/rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>

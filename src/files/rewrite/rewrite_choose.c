@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/glob.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "util/text/glob.h"
 
 static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
 {

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/part_records.h"
 #include "files/rewrite/model_folder.h"
+#include "files/rewrite/part_records.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "util/checked.h"
 
 enum { KEY = sizeof DTI_QUANT_KEY - 1 };
 

@@ -5,8 +5,8 @@
 #ifndef DTINFO_FILES_REWRITE_REWRITE_PARTS_H
 #define DTINFO_FILES_REWRITE_REWRITE_PARTS_H
 
-#include "dtinfo/batch.h"
-#include "dtinfo/rewrite.h"
+#include "convert/batch.h"
+#include "files/rewrite/rewrite.h"
 #include "files/stored/quant_names.h"
 #include "files/stored/tensor_choice.h"
 

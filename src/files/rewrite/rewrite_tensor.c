@@ -2,7 +2,7 @@
  *
  * A tensor of a rewrite: where its elements come from, and how those that are quantized are stored.
  */
-#include "dtinfo/transpose.h"
+#include "convert/transpose.h"
 #include "files/rewrite/rewrite_parts.h"
 
 enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, uint64_t max_memory,

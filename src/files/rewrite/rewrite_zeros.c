@@ -4,8 +4,8 @@
  * there before, and weights may have many: candidates are read once more. */
 #include <stdio.h>
 
-#include "dtinfo/rewrite.h"
-#include "dtinfo/scan.h"
+#include "files/rewrite/rewrite.h"
+#include "files/scan/scan.h"
 
 enum { TOLD = 3 };
 

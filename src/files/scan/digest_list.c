@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dtinfo/escape.h"
-#include "dtinfo/file_digest.h"
+#include "files/scan/file_digest.h"
+#include "util/text/escape.h"
 
 enum { LIST_MAX = 64 << 20 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hashes files; the only user of nettle. */
-#include "dtinfo/file_digest.h"
+#include "files/scan/file_digest.h"
 
 #include <fcntl.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>
 
-#include "dtinfo/window.h"
+#include "io/window.h"
 
 enum { PIECE = 1 << 20 };
 

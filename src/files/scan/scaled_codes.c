@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds tensors of codes that have scales, and reports them. */
-#include "dtinfo/scaled_codes.h"
+#include "files/scan/scaled_codes.h"
 
 #include <stdio.h>
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/file_dequant.h"
-#include "dtinfo/scan.h"
-#include "dtinfo/transpose.h"
+#include "convert/transpose.h"
+#include "files/dequant/file_dequant.h"
+#include "files/scan/scan.h"
 #include "files/scan/scan_side.h"
 
 enum { HUBS = DTI_COMPARISON_WIDE + 1, LINE = 64 };

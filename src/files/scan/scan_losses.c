@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/batch.h"
-#include "dtinfo/loss_summary.h"
+#include "convert/batch.h"
 #include "files/dequant/dequant_parts.h"
+#include "files/scan/loss_summary.h"
 #include "files/scan/scan_side.h"
 
 struct loss_scan {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/file_dequant.h"
 #include "files/dequant/dequant_tensor.h"
+#include "files/dequant/file_dequant.h"
+#include "util/checked.h"
 
 enum {
     MEMORY = 16 << 20,       /* all threads together */

@@ -8,10 +8,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "dtinfo/batch.h"
-#include "dtinfo/block_queue.h"
-#include "dtinfo/plan.h"
-#include "dtinfo/scan.h"
+#include "convert/batch.h"
+#include "convert/block_queue.h"
+#include "convert/plan.h"
+#include "files/scan/scan.h"
 
 enum { DTI_SCAN_NUMBERS = DTI_TILE * sizeof(uint64_t) }; /* bytes of a tile of numbers, at most */
 

@@ -5,7 +5,7 @@
 #ifndef DTINFO_FILES_STORED_LAYOUTS_H
 #define DTINFO_FILES_STORED_LAYOUTS_H
 
-#include "dtinfo/quant_layout.h"
+#include "files/stored/quant_layout.h"
 
 struct dti_buffer;
 struct dti_config_form;

@@ -2,7 +2,7 @@
  *
  * Which tensor of a container takes the place of which of a template: names and shapes must be the
  * same. Names of another architecture, and its tokenizer, are translated by other programs. */
-#include "dtinfo/model_template.h"
+#include "files/stored/model_template.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,21 +2,21 @@
  *
  * The table of layouts, and what the parts of a quantized tensor look like by it; what flattened
  * tensors become, and the text of their states. */
-#include "dtinfo/quant_layout.h"
+#include "files/stored/quant_layout.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/nested_scales.h"
-#include "dtinfo/spell.h"
+#include "core/number/spell.h"
 #include "files/stored/quant_reading.h"
 #include "files/stored/quant_state.h"
+#include "kernels/quant/nested_scales.h"
+#include "util/checked.h"
 
 const struct dti_quant_row dti_quant_rows[] = {
 #define QUANT_STORED DTI_QUANT_ROW
-#include "dtinfo/quant_layouts.def"
+#include "files/stored/quant_layouts.def"
 #undef QUANT_STORED
 };
 const size_t dti_quant_row_count = sizeof dti_quant_rows / sizeof dti_quant_rows[0];
@@ -32,7 +32,7 @@ static const struct {
      packed_text,                                                                      \
      bare,                                                                             \
      {codes, scale, zero_point, tensor_scale, shape, map, nested_scale, nested_map}},
-#include "dtinfo/quant_layouts.def"
+#include "files/stored/quant_layouts.def"
 #undef QUANT_LAYOUT
 };
 
@@ -355,7 +355,7 @@ bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dty
 const struct dti_quant_state_name dti_quant_state_names[] = {
 #define QUANT_STATE(id, dtype_name, state_word, state_suffix) \
     {.layout = DTI_LAYOUT_##id, .dtype = dtype_name, .word = state_word, .suffix = state_suffix},
-#include "dtinfo/quant_layouts.def"
+#include "files/stored/quant_layouts.def"
 #undef QUANT_STATE
 };
 const size_t dti_quant_state_name_count =

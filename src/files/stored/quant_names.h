@@ -6,9 +6,9 @@
 #ifndef DTINFO_FILES_STORED_QUANT_NAMES_H
 #define DTINFO_FILES_STORED_QUANT_NAMES_H
 
+#include "containers/container.h"
 #include "containers/name_order.h"
-#include "dtinfo/container.h"
-#include "dtinfo/quant_layout.h"
+#include "files/stored/quant_layout.h"
 
 struct dti_quant_names {
     const struct dti_container *container;

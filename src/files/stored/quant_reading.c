@@ -3,7 +3,7 @@
  * Bits and lengths that fit a shape. */
 #include "files/stored/quant_reading.h"
 
-#include "dtinfo/checked.h"
+#include "util/checked.h"
 
 bool dti_quant_fills_words(uint64_t columns, uint64_t words, unsigned bits)
 {

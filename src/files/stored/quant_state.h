@@ -7,7 +7,7 @@
 #ifndef DTINFO_FILES_STORED_QUANT_STATE_H
 #define DTINFO_FILES_STORED_QUANT_STATE_H
 
-#include "dtinfo/quant_layout.h"
+#include "files/stored/quant_layout.h"
 
 struct dti_quant_state_name {
     enum dti_quant_layout layout;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/glob.h"
+#include "util/text/glob.h"
 
 bool dti_tensor_fits(const char *list, const struct dti_tensor *tensor)
 {

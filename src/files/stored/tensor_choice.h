@@ -4,7 +4,7 @@
 #ifndef DTINFO_FILES_STORED_TENSOR_CHOICE_H
 #define DTINFO_FILES_STORED_TENSOR_CHOICE_H
 
-#include "dtinfo/container.h"
+#include "containers/container.h"
 
 /* Whether one of a list of patterns fits the tensor's name; not when list is NULL. */
 bool dti_tensor_fits(const char *list, const struct dti_tensor *tensor);

@@ -2,19 +2,19 @@
  *
  * The view of a translated file: the tensors of the dequantization's view, quantized ones in the
  * parts of the target layout. */
-#include "dtinfo/file_transcode.h"
+#include "files/transcode/file_transcode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/glob.h"
-#include "dtinfo/new_files.h"
+#include "files/rewrite/new_files.h"
 #include "files/transcode/transcode_view.h"
+#include "util/checked.h"
+#include "util/text/glob.h"
 
 static const char *const names[DTI_TRANSCODE_COUNT] = {
 #define TRANSCODE_LAYOUT(id, name, help) [DTI_TRANSCODE_##id] = name,
-#include "dtinfo/transcode_layouts.def"
+#include "files/transcode/transcode_layouts.def"
 #undef TRANSCODE_LAYOUT
 };
 

@@ -6,9 +6,9 @@
 #ifndef DTINFO_FILES_TRANSCODE_TRANSCODE_H
 #define DTINFO_FILES_TRANSCODE_TRANSCODE_H
 
-#include "dtinfo/buffer.h"
 #include "files/config/quant_config_forms.h"
 #include "files/dequant/dequant_layouts.h"
+#include "util/buffer.h"
 
 enum { DTI_TRANSCODE_PARTS = 6 };
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "dtinfo/little_endian.h"
 #include "files/transcode/transcode_grouped.h"
+#include "util/little_endian.h"
 
 /* Nearest even; the numbers of fp16 and bf16 are numbers of fp32. */
 static float round_to(enum dti_dtype dtype, float number)

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/little_endian.h"
-#include "dtinfo/loss.h"
 #include "files/stored/quant_names.h"
+#include "kernels/scan/loss.h"
+#include "util/little_endian.h"
 
 /* For the batch: whole units straight into the buffer, those that are cut through a room. */
 static enum dti_status read_units(void *context, void *buffer, size_t size, uint64_t offset,

@@ -3,10 +3,10 @@
  * The codes of a matrix of integers as another layout has them: packed along rows, down columns, or
  * in AWQ's order, in pieces of bytes that begin and end anywhere. Matrices that are stored in the
  * other order are read through stripes, or, where both are, in rows of words. */
-#include "dtinfo/checked.h"
-#include "dtinfo/kernel.h"
-#include "dtinfo/little_endian.h"
 #include "files/transcode/transcode_grouped.h"
+#include "kernels/kernel.h"
+#include "util/checked.h"
+#include "util/little_endian.h"
 
 enum { AT_ONCE = 16 }; /* of which compilers make vectors */
 

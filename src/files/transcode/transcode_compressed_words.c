@@ -12,10 +12,10 @@
  * (compressors/pack_quantized, compressors/naive_quantized). */
 #include <stdio.h>
 
-#include "dtinfo/checked.h"
-#include "dtinfo/little_endian.h"
 #include "files/stored/quant_reading.h"
 #include "files/transcode/transcode_grouped.h"
+#include "util/checked.h"
+#include "util/little_endian.h"
 
 static enum dti_status read_shape(void *context, void *buffer, size_t size, uint64_t offset,
                                   struct dti_window *window, void *scratch,

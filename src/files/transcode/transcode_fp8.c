@@ -8,10 +8,10 @@
  * Source: transformers 5.23 (Fp8Dequantize). */
 #include <string.h>
 
-#include "dtinfo/checked.h"
 #include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_find.h"
 #include "files/transcode/transcode_bytes.h"
+#include "util/checked.h"
 
 enum { SIDE = 128 }; /* of DeepSeek's rectangles */
 

@@ -7,8 +7,8 @@
  *
  * They come from that layout, or from blocks along the last but one axis, which 'quant' makes.
  * Source: transformers 5.23 (integrations/mxfp4.py, Mxfp4Config). */
-#include "dtinfo/checked.h"
 #include "files/transcode/transcode_grouped.h"
+#include "util/checked.h"
 
 enum { LENGTH = 32, BYTES = LENGTH / 2, SCALES = 32 << 10 };
 

@@ -4,13 +4,13 @@
  */
 #include "files/transcode/transcode_grouped.h"
 
-#include "dtinfo/little_endian.h"
+#include "util/little_endian.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dtinfo/checked.h"
+#include "util/checked.h"
 
 /* Integers, each by a scale that is one number. */
 static enum dti_status check_codes(const struct dti_grouped *grouped, struct dti_error *reterr)

@@ -3,9 +3,9 @@
  * Scales, zero points and biases of groups as another layout has them: in rows of the matrix or in
  * rows of groups, zero points maybe packed. They are computed in rectangles, so that those that are
  * stored in the other order are read in runs. */
-#include "dtinfo/checked.h"
-#include "dtinfo/little_endian.h"
 #include "files/transcode/transcode_grouped.h"
+#include "util/checked.h"
+#include "util/little_endian.h"
 
 enum {
     TILE = 16384,    /* elements of a rectangle */

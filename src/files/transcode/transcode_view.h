@@ -4,7 +4,7 @@
 #ifndef DTINFO_FILES_TRANSCODE_TRANSCODE_VIEW_H
 #define DTINFO_FILES_TRANSCODE_TRANSCODE_VIEW_H
 
-#include "dtinfo/file_transcode.h"
+#include "files/transcode/file_transcode.h"
 #include "files/transcode/transcode_bytes.h"
 
 /* Where the bytes of a tensor of the view come from. */

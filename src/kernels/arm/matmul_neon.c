@@ -3,7 +3,7 @@
  * Matrix products by Advanced SIMD: fp64 and fp32 by fused multiply-adds. */
 #include <arm_neon.h>
 
-#include "kernels/matmul_pack.h"
+#include "kernels/math/matmul_pack.h"
 
 /* Any alignment, as bytes. */
 static inline float32x4_t load_4(const unsigned char *p)
@@ -27,7 +27,7 @@ static inline float64x2_t load_8(const unsigned char *p)
 #define BROADCAST(p)      vdupq_n_f32(matmul_float_at(p))
 #define MULTIPLY(c, a, b) vfmaq_f32(c, a, b)
 #define FIRST(v)          (double)vgetq_lane_f32(v, 0)
-#include "kernels/matmul_rows.h"
+#include "kernels/math/matmul_rows.h"
 
 #define NAME              f64_neon
 #define HEIGHT            12
@@ -40,4 +40,4 @@ static inline float64x2_t load_8(const unsigned char *p)
 #define BROADCAST(p)      vdupq_n_f64(matmul_double_at(p))
 #define MULTIPLY(c, a, b) vfmaq_f64(c, a, b)
 #define FIRST(v)          vgetq_lane_f64(v, 0)
-#include "kernels/matmul_rows.h"
+#include "kernels/math/matmul_rows.h"

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "dtinfo/streaming.h"
+#include "kernels/streaming.h"
 
 #define DTI_INLINE   static inline __attribute__((always_inline))
 #define DTI_NOINLINE __attribute__((noinline)) /* so that it takes no registers from the loops */

@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "dtinfo/kernel.h"
+#include "kernels/kernel.h"
 
 /* Marks above every code. NaN: the upper payload is in the bits below. */
 enum { DTI_SMALL_INF = 0xa0, DTI_SMALL_NAN = 0xc0 };

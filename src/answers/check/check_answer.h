@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Assertions on files, and their results. */
+#ifndef DTINFO_ANSWERS_CHECK_ANSWER_H
+#define DTINFO_ANSWERS_CHECK_ANSWER_H
+
+#include "answers/reading.h"
+#include "containers/pickle/pickle_scan.h"
+#include "files/dequant/logical_tensors.h"
+#include "files/lint/lint.h"
+#include "files/scan/file_digest.h"
+#include "report/json.h"
+
+/* In the order of the report. Those from DTI_CHECK_NO_NAN on need the data. */
+enum dti_check_kind {
+    DTI_CHECK_VALID,
+    DTI_CHECK_DIGEST,
+    DTI_CHECK_PICKLE, /* needs no tensors */
+    DTI_CHECK_DTYPE,
+    DTI_CHECK_SHAPE,
+    DTI_CHECK_QUANTIZED, /* reads the data of quantized tensors */
+    DTI_CHECK_NO_NAN,
+    DTI_CHECK_NO_INF,
+    DTI_CHECK_MAX_ABS,
+    DTI_CHECK_FITS,
+    /* about a cast to the format */
+    DTI_CHECK_MAX_TO_ZERO,
+    DTI_CHECK_MAX_ERROR,
+    DTI_CHECK_MIN_SQNR,
+};
+
+/* A dtype or a shape that tensors of some names must have. */
+struct dti_check_item {
+    const char *glob; /* NULL: all names */
+    size_t glob_length;
+    struct dti_format format; /* DTI_CHECK_DTYPE, unless block */
+    const char *block;        /* DTI_CHECK_DTYPE: q8_0 and the like; or NULL */
+    const char *shape;        /* DTI_CHECK_SHAPE: "2,*" */
+    size_t shape_length;
+};
+
+struct dti_check_assertion {
+    enum dti_check_kind kind;
+    const char *argument;         /* as given, of DTI_CHECK_FITS the dtype's name; NULL for none */
+    struct dti_format format;     /* DTI_CHECK_FITS and later ones */
+    size_t as;                    /* later ones: index of the cast in the reading */
+    double bound;                 /* likewise */
+    struct dti_value limit;       /* DTI_CHECK_MAX_ABS */
+    struct dti_check_item *items; /* DTI_CHECK_DTYPE, DTI_CHECK_SHAPE */
+    size_t item_count;
+};
+
+enum { DTI_CHECK_ASSERTIONS = 64 };
+
+struct dti_check_request {
+    const struct dti_logical_options *container;
+    struct dti_reading reading;
+    dti_remedy_words_fn *words; /* adds remedies to messages of file readers */
+    const char *only;           /* names of tensors, or NULL */
+    bool ints;                  /* integer tensors must fit, too */
+    struct dti_check_assertion assertions[DTI_CHECK_ASSERTIONS];
+    size_t assertion_count;
+    struct dti_digest digest;    /* DTI_CHECK_DIGEST: of a file */
+    struct dti_digest_list list; /* unless its path is NULL: of several */
+};
+
+enum dti_check_fault {
+    DTI_CHECK_INVALID,      /* the reader's message is in the report */
+    DTI_CHECK_NOT_DONE,     /* because the file is invalid */
+    DTI_CHECK_BESIDE,       /* other weights beside it: notes[index] of the container */
+    DTI_CHECK_OTHER_DIGEST, /* files[index] of the report's digests */
+    DTI_CHECK_UNREADABLE,   /* the values of this type cannot be read */
+    DTI_CHECK_UNDEFINED,    /* its kind of file does not define the type */
+    DTI_CHECK_WRONG_DTYPE,
+    DTI_CHECK_WRONG_SHAPE,
+    DTI_CHECK_UNMATCHED, /* no tensor name matches items[index] */
+    DTI_CHECK_HAS_NAN,
+    DTI_CHECK_HAS_INF,
+    DTI_CHECK_TOO_HIGH, /* code, at index */
+    DTI_CHECK_TOO_LOW,
+    DTI_CHECK_TO_ZERO, /* figure: share of the nonzero elements */
+    DTI_CHECK_ERROR,   /* figure: the largest, at index */
+    DTI_CHECK_SQNR,    /* figure: dB */
+    DTI_CHECK_LOST,    /* count finite elements become infinity or NaN */
+    DTI_CHECK_LINT,    /* finding */
+    DTI_CHECK_GLOBAL,  /* imports[index] of the pickles is unknown */
+    DTI_CHECK_PICKLES, /* faults[index] of them, behind the imports */
+};
+
+struct dti_check_failure {
+    size_t assertion, tensor; /* tensor: SIZE_MAX for none */
+    enum dti_check_fault fault;
+    uint64_t count, index; /* of NaN and infinities; where, or UINT64_MAX */
+    uint64_t code;         /* of the hub's format */
+    enum dti_stats_hub hub;
+    double figure;
+    const struct dti_lint_finding *finding; /* of the report's lint */
+};
+
+/* The result of one assertion on one file. */
+struct dti_check_tally {
+    size_t tensors;              /* looked at */
+    size_t failures, unreadable; /* failures without a check, because of unreadable data */
+};
+
+/* The outcome of an assertion or of a file. */
+enum dti_check_outcome {
+    DTI_CHECK_OK,
+    DTI_CHECK_FAILED,
+    DTI_CHECK_UNDECIDED, /* no failure, but some data could not be read */
+};
+
+struct dti_check_report {
+    const struct dti_check_request *request;
+    const char *path;
+    struct dti_container *container; /* NULL for an invalid file */
+    char problem[DTI_ERROR_TEXT];    /* of an invalid file: the reader's message */
+    struct dti_digest *digests;      /* of its files, or NULL */
+    struct dti_lint *lint;           /* or NULL */
+    struct dti_pickle_scan pickles;  /* or zeros */
+    bool scanned;                    /* they are there */
+    struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
+    struct dti_check_failure *failures; /* assertion after assertion, in the order of the tensors */
+    size_t failure_count, failure_capacity, unreadable_count;
+    /* why there is no answer, if the error is DTI_USAGE */
+    enum { DTI_CHECK_NONE_LEFT = 1, DTI_CHECK_ONE_DIGEST } refusal;
+};
+
+/* Checks all assertions on one file. A damaged file is an answer if DTI_CHECK_VALID comes first.
+ * Free the report in any case. Fails with DTI_USAGE: `only` leaves no tensor, one digest is given
+ * for several files; else as containers and scans do. */
+enum dti_status dti_check_run(const struct dti_check_request *request, const char *path,
+                              struct dti_check_report *ret, struct dti_error *reterr);
+void dti_check_report_free(struct dti_check_report *report);
+/* Its parts. check_run.c: adds a failure; DTI_NO_MEMORY. check_names.c: an assertion on dtypes or
+ * shapes of the tensors of the list. */
+enum dti_status dti_check_fail(struct dti_check_report *report,
+                               const struct dti_check_failure *failure, struct dti_error *reterr);
+enum dti_status dti_check_names(struct dti_check_report *report, size_t at, const size_t *tensors,
+                                size_t count, struct dti_error *reterr);
+/* Whether a note of the reader is a failure of DTI_CHECK_VALID; adds those that are. */
+bool dti_check_is_beside(const struct dti_note *note);
+enum dti_status dti_check_beside(struct dti_check_report *report, size_t at,
+                                 struct dti_error *reterr);
+/* check_pickle.c: DTI_CHECK_PICKLE, the assertion `at`, of a file of whatever content. Fails as
+ * dti_pickle_scan() does. */
+enum dti_status dti_check_pickles(struct dti_check_report *report, size_t at,
+                                  struct dti_error *reterr);
+
+enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable);
+
+/* Whether a text is a valid argument of DTI_CHECK_SHAPE. */
+bool dti_check_shape_is_pattern(const char *text, size_t length);
+
+/* "no-nan", "fits", in the order of enum dti_check_kind, NULL behind the last one. */
+const char *dti_check_name(size_t kind);
+
+/* What is said about a failure. */
+enum { DTI_CHECK_DETAIL = 640 };
+struct dti_check_words {
+    const struct dti_check_failure *failure;
+    const char *tensor; /* the name; NULL: it is about none */
+    size_t tensor_length;
+    const struct dti_lint_row *rule; /* or NULL */
+    char detail[DTI_CHECK_DETAIL];   /* "max 70144 at [12]" */
+};
+void dti_check_words(struct dti_check_words *ret, const struct dti_check_report *report,
+                     const struct dti_check_failure *failure);
+
+/* The answer for all files. next returns the reports one by one, then NULL. */
+struct dti_check_answer {
+    const struct dti_check_report *(*next)(void *context);
+    void *context;
+    const char *const *notes; /* on names of dtypes */
+    size_t note_count;
+};
+void dti_document_check(struct dti_json *json, const struct dti_check_answer *check);
+
+#endif

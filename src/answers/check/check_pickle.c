@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The assertion that the pickles of a file import only what torch.save() writes; and that no other
+ * weights are beside it. */
+#include "answers/check/check_answer.h"
+
+#include <string.h>
+
+enum dti_status dti_check_pickles(struct dti_check_report *report, size_t at,
+                                  struct dti_error *reterr)
+{
+    struct dti_pickle_scan *const scan = &report->pickles;
+    enum dti_status status = dti_pickle_scan(scan, report->path, reterr);
+    struct dti_check_failure failure = {
+        .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_GLOBAL};
+    report->scanned = status == DTI_OK;
+    for (size_t i = 0; i < scan->import_count && status == DTI_OK; i++) {
+        failure.index = i;
+        if (!scan->imports[i].known)
+            status = dti_check_fail(report, &failure, reterr);
+    }
+    failure.fault = DTI_CHECK_PICKLES;
+    for (size_t i = 0; i < scan->fault_count && status == DTI_OK; i++) {
+        failure.index = scan->import_count + i;
+        status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}
+
+bool dti_check_is_beside(const struct dti_note *note)
+{
+    return strcmp(note->code, "two_models") == 0 || strcmp(note->code, "stray_shards") == 0;
+}
+
+/* Weights in the folder that are not the model's, but that a program could load. */
+enum dti_status dti_check_beside(struct dti_check_report *report, size_t at,
+                                 struct dti_error *reterr)
+{
+    const struct dti_container *const container = report->container;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < container->note_count && status == DTI_OK; i++) {
+        const struct dti_check_failure failure = {
+            .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_BESIDE, .index = i};
+        if (dti_check_is_beside(&container->notes[i]))
+            status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All assertions on one file: its digests; those on names, dtypes and shapes; then, in one reading,
+ * those on its numbers.
+ *
+ * The assertion that a quantized checkpoint has none of the faults of lint.h.
+ *
+ * Assertions on the numbers themselves. Data is not read if the dtype alone decides: integers have
+ * no NaN. The rest is read once, some tensors at a time. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "answers/check/check_answer.h"
+#include "answers/tensors.h"
+#include "io/net/remote.h"
+#include "util/text/glob.h"
+
+/* Where DTI_CHECK_QUANTIZED is among the assertions: behind the last, if it is none. */
+static size_t lint_assertion(const struct dti_check_request *request)
+{
+    size_t at = 0;
+    while (at < request->assertion_count && request->assertions[at].kind != DTI_CHECK_QUANTIZED)
+        at++;
+    return at;
+}
+
+/* Blocks that have no definition here. */
+static enum dti_status add_unreadable(struct dti_check_report *report, size_t at,
+                                      struct dti_error *reterr)
+{
+    const struct dti_container *const container = report->container;
+    const char *const only = report->request->only;
+    struct dti_check_failure failure = {
+        .assertion = at, .fault = DTI_CHECK_UNREADABLE, .index = UINT64_MAX};
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        failure.tensor = i;
+        if (tensor->format || tensor->quantized || tensor->pickled ||
+            (only && !dti_glob_list_match(only, tensor->name, tensor->name_length)))
+            continue;
+        report->tally[at].tensors++;
+        status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}
+
+/* All that does not need the numbers. */
+static enum dti_status check_lint_begin(struct dti_check_report *report, struct dti_error *reterr)
+{
+    const struct dti_check_request *const request = report->request;
+    const size_t at = lint_assertion(request);
+    struct dti_reading reading = request->reading;
+    if (at == request->assertion_count || !report->container->stored)
+        return DTI_OK;
+    enum dti_status status = dti_lint_new(&report->lint, report->container, request->only, reterr);
+    if (status != DTI_OK)
+        return status;
+    report->tally[at].tensors = dti_lint_tensors(report->lint);
+    status = add_unreadable(report, at, reterr);
+    if (status == DTI_OK)
+        status = dti_reading_start(&reading, dti_lint_scale_bytes(report->lint), reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_lint_scales(report->lint, &reading.options, reterr);
+    dti_reading_end(&reading);
+    return status;
+}
+
+static enum dti_status take(void *context, size_t at, const struct dti_tensor_stats *stats,
+                            const struct dti_loss_summary *losses, struct dti_error *reterr)
+{
+    (void)at, (void)losses;
+    return stats ? dti_lint_probed(context, stats, reterr) : DTI_OK;
+}
+
+/* DTI_CHECK_QUANTIZED, before and after those. */
+static enum dti_status check_lint_end(struct dti_check_report *report, struct dti_error *reterr)
+{
+    struct dti_reading reading = report->request->reading;
+    struct dti_check_failure failure = {.assertion = lint_assertion(report->request),
+                                        .tensor = SIZE_MAX,
+                                        .fault = DTI_CHECK_LINT,
+                                        .index = UINT64_MAX};
+    enum dti_status status = DTI_OK;
+    size_t tensor, count;
+    if (!report->lint)
+        return DTI_OK;
+    reading.as_count = 0;
+    while (status == DTI_OK && dti_lint_probe(report->lint, &tensor)) {
+        const struct dti_tensor *const one = &report->container->tensors[tensor];
+        status = dti_reading_stats(&reading, report->container, &one, 1, false, take, report->lint,
+                                   reterr);
+    }
+    const struct dti_lint_finding *const findings = dti_lint_findings(report->lint, &count);
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        failure.finding = &findings[i];
+        failure.index = i; /* the order in which they are reported */
+        status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}
+
+static const struct dti_format *part_of(const struct dti_tensor *tensor)
+{
+    return dti_real_format(tensor->format);
+}
+
+/* Whether an assertion applies to such a tensor. */
+static bool concerns(const struct dti_check_request *request,
+                     const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
+{
+    if (assertion->kind < DTI_CHECK_NO_NAN)
+        return assertion->kind == DTI_CHECK_QUANTIZED && tensor->quantized;
+    return assertion->kind < DTI_CHECK_FITS || request->ints || !tensor->format ||
+           !dti_format_is_integer(part_of(tensor));
+}
+
+/* Whether the dtype alone makes it true. */
+static bool is_settled(const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
+{
+    if (!dti_tensor_is_read(tensor))
+        return false;
+    const struct dti_format *const format = part_of(tensor);
+    switch (assertion->kind) {
+    case DTI_CHECK_NO_NAN:
+        return !dti_format_has_nan(format);
+    case DTI_CHECK_NO_INF:
+        return !dti_format_has_inf(format);
+    case DTI_CHECK_FITS:
+    case DTI_CHECK_MAX_TO_ZERO:
+    case DTI_CHECK_MAX_ERROR:
+    case DTI_CHECK_MIN_SQNR:
+        return strcmp(format->name, assertion->format.name) == 0;
+    case DTI_CHECK_VALID:
+    case DTI_CHECK_DIGEST:
+    case DTI_CHECK_PICKLE:
+    case DTI_CHECK_DTYPE:
+    case DTI_CHECK_SHAPE:
+    case DTI_CHECK_QUANTIZED:
+    case DTI_CHECK_MAX_ABS:
+        break;
+    }
+    return false;
+}
+
+/* Whether the numbers may show something. */
+static bool is_linted(const struct dti_check_report *report, const struct dti_tensor *tensor)
+{
+    return report->lint &&
+           dti_lint_wants(report->lint, (size_t)(tensor - report->container->tensors));
+}
+
+/* Counts the assertions that apply; returns whether its data decides any of them. */
+static bool needs_reading(struct dti_check_report *report, const struct dti_tensor *tensor)
+{
+    bool needed = false;
+    for (size_t i = 0; i < report->request->assertion_count; i++) {
+        const struct dti_check_assertion *const assertion = &report->request->assertions[i];
+        if (!concerns(report->request, assertion, tensor) ||
+            (assertion->kind == DTI_CHECK_QUANTIZED && !is_linted(report, tensor)))
+            continue;
+        report->tally[i].tensors += assertion->kind != DTI_CHECK_QUANTIZED;
+        needed = needed || !is_settled(assertion, tensor);
+    }
+    return needed;
+}
+
+static bool overflows(const struct dti_format *dst, const struct dti_value *value)
+{
+    const struct dti_policy policy = {.round = dti_format_is_float(dst) ? DTI_ROUND_NEAREST_EVEN
+                                                                        : DTI_ROUND_ZERO};
+    struct dti_outcome outcome;
+    dti_encode(dst, value, &policy, 0, &outcome);
+    return (outcome.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID)) != 0;
+}
+
+/* An extreme that exceeds a bound. */
+static void blame(struct dti_check_failure *failure, const struct dti_stats *stats, bool high)
+{
+    failure->fault = high ? DTI_CHECK_TOO_HIGH : DTI_CHECK_TOO_LOW;
+    failure->code = high ? stats->max : stats->min;
+    failure->index = high ? stats->max_index : stats->min_index;
+}
+
+static void blame_special(struct dti_check_failure *failure, const struct dti_stats *stats,
+                          bool nan)
+{
+    failure->fault = nan ? DTI_CHECK_HAS_NAN : DTI_CHECK_HAS_INF;
+    failure->count = nan ? stats->nan : stats->inf;
+    failure->index = nan ? stats->first_nan : stats->first_inf;
+}
+
+/* Errors are defined for numbers that stay finite; one that does not exceeds any bound. */
+static bool loss_holds(const struct dti_check_assertion *assertion, const struct dti_stats *stats,
+                       const struct dti_loss_summary *loss, struct dti_check_failure *failure)
+{
+    const uint64_t nonzero = stats->elements - stats->zeros;
+    const uint64_t lost = loss->elements - loss->nan_in - loss->inf_in - loss->compared;
+    if (assertion->kind == DTI_CHECK_MAX_TO_ZERO) {
+        failure->fault = DTI_CHECK_TO_ZERO;
+        failure->figure = nonzero > 0 ? (double)loss->to_zero / (double)nonzero : 0;
+        return failure->figure <= assertion->bound;
+    }
+    if (lost > 0) {
+        failure->fault = DTI_CHECK_LOST;
+        failure->count = lost;
+        return false;
+    }
+    if (assertion->kind == DTI_CHECK_MAX_ERROR) {
+        failure->fault = DTI_CHECK_ERROR;
+        failure->figure = loss->max_absolute;
+        failure->index = loss->max_index;
+        return loss->max_absolute <= assertion->bound;
+    }
+    failure->fault = DTI_CHECK_SQNR;
+    failure->figure = loss->sqnr_db;
+    return isnan(loss->sqnr_db) || loss->sqnr_db >= assertion->bound;
+}
+
+/* True when the assertion holds; otherwise the failure is filled. */
+static bool holds(const struct dti_check_assertion *assertion,
+                  const struct dti_tensor_stats *tensor, const struct dti_loss_summary *losses,
+                  struct dti_check_failure *failure)
+{
+    const struct dti_stats *const stats = &tensor->stats;
+    struct dti_value min, max, absmax;
+    failure->hub = tensor->rule.hub;
+    const bool some = dti_stats_extremes(stats, &tensor->rule, &min, &max, &absmax);
+    switch (assertion->kind) {
+    case DTI_CHECK_NO_NAN:
+        blame_special(failure, stats, true);
+        return stats->nan == 0;
+    case DTI_CHECK_NO_INF:
+        blame_special(failure, stats, false);
+        return stats->inf == 0;
+    case DTI_CHECK_MAX_ABS:
+        if (stats->inf > 0 && assertion->limit.class != DTI_CLASS_INF) {
+            blame_special(failure, stats, false);
+            return false;
+        }
+        if (some)
+            blame(failure, stats, dti_value_compare(&max, &absmax) == 0);
+        return !some || dti_value_compare(&absmax, &assertion->limit) <= 0;
+    case DTI_CHECK_FITS:
+        if (dti_stats_fit(stats, &tensor->rule, &assertion->format))
+            return true;
+        if (stats->nan > 0 && !dti_format_has_nan(&assertion->format))
+            blame_special(failure, stats, true);
+        else if (stats->inf > 0 && !dti_format_has_inf(&assertion->format))
+            blame_special(failure, stats, false);
+        else
+            blame(failure, stats, some && !max.negative && overflows(&assertion->format, &max));
+        return false;
+    case DTI_CHECK_MAX_TO_ZERO:
+    case DTI_CHECK_MAX_ERROR:
+    case DTI_CHECK_MIN_SQNR:
+        return loss_holds(assertion, stats, &losses[assertion->as], failure);
+    case DTI_CHECK_VALID:
+    case DTI_CHECK_DIGEST:
+    case DTI_CHECK_PICKLE:
+    case DTI_CHECK_DTYPE:
+    case DTI_CHECK_SHAPE:
+    case DTI_CHECK_QUANTIZED:
+        break;
+    }
+    return true;
+}
+
+/* The tensors to be read, in the order of the file. */
+struct check_scan {
+    struct dti_check_report *report;
+    const struct dti_tensor **tensors;
+};
+
+/* A tensor whose numbers cannot be read fails every assertion on them. */
+static enum dti_status judge(void *context, size_t at, const struct dti_tensor_stats *stats,
+                             const struct dti_loss_summary *losses, struct dti_error *reterr)
+{
+    const struct check_scan *const scan = context;
+    const struct dti_check_request *const request = scan->report->request;
+    const struct dti_tensor *const tensor = scan->tensors[at];
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < request->assertion_count && status == DTI_OK; i++) {
+        const struct dti_check_assertion *const assertion = &request->assertions[i];
+        struct dti_check_failure failure = {.assertion = i,
+                                            .tensor =
+                                                (size_t)(tensor - scan->report->container->tensors),
+                                            .fault = DTI_CHECK_UNREADABLE,
+                                            .index = UINT64_MAX};
+        if (assertion->kind == DTI_CHECK_QUANTIZED) {
+            if (is_linted(scan->report, tensor))
+                status = dti_lint_numbers(scan->report->lint, stats, reterr);
+            continue;
+        }
+        if (concerns(request, assertion, tensor) && !is_settled(assertion, tensor) &&
+            !(stats && holds(assertion, stats, losses, &failure)))
+            status = dti_check_fail(scan->report, &failure, reterr);
+    }
+    return status;
+}
+
+static enum dti_status check_values(struct dti_check_report *report, const size_t *tensors,
+                                    size_t count, struct dti_error *reterr)
+{
+    struct dti_container *const container = report->container;
+    struct check_scan scan = {.report = report,
+                              .tensors = malloc((count + 1) * sizeof *scan.tensors)};
+    size_t needed = 0;
+    if (!scan.tensors)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        if (needs_reading(report, &container->tensors[tensors[i]]))
+            scan.tensors[needed++] = &container->tensors[tensors[i]];
+    }
+    const enum dti_status status = dti_reading_stats(
+        &report->request->reading, container, scan.tensors, needed, false, judge, &scan, reterr);
+    free((void *)scan.tensors);
+    return status;
+}
+
+/* Checks the expected digests before any file is read. */
+static enum dti_status find(struct dti_check_report *report, const struct dti_digest **ret,
+                            struct dti_error *reterr)
+{
+    const struct dti_check_request *const request = report->request;
+    const struct dti_container *const container = report->container;
+    const size_t count = dti_digest_count(container);
+    const bool list = request->list.path != NULL;
+    char label[DTI_QUOTE_SIZE];
+    if (!list && count != 1) {
+        report->refusal = DTI_CHECK_ONE_DIGEST;
+        return dti_fail(reterr, DTI_USAGE, "one digest is given for several files");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_input *const input = &dti_digest_file(container, i)->input;
+        ret[i] = list ? dti_digest_list_find(&request->list, input) : &request->digest;
+        if (!ret[i])
+            return dti_fail(reterr, DTI_BAD_INPUT, "%s is not in the list %s",
+                            dti_input_label(input, label),
+                            DTI_QUOTED(request->list.path, strlen(request->list.path)));
+    }
+    return DTI_OK;
+}
+
+static enum dti_status compare(struct dti_check_report *report, size_t at,
+                               const struct dti_digest *const *wanted, struct dti_error *reterr)
+{
+    const struct dti_container *const container = report->container;
+    struct dti_check_failure failure = {
+        .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_OTHER_DIGEST};
+    enum dti_status status =
+        dti_reading_digests(&report->request->reading, container, &report->digests, reterr);
+    for (; failure.index < dti_digest_count(container) && status == DTI_OK; failure.index++) {
+        if (memcmp(&report->digests[failure.index], wanted[failure.index],
+                   sizeof *wanted[failure.index]) != 0)
+            status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}
+
+static enum dti_status check_digests(struct dti_check_report *report, size_t at,
+                                     struct dti_error *reterr)
+{
+    const size_t count = dti_digest_count(report->container);
+    const struct dti_digest **const wanted = calloc(count + 1, sizeof *wanted);
+    enum dti_status status = wanted ? find(report, wanted, reterr) : dti_no_memory(reterr);
+    if (status == DTI_OK)
+        status = compare(report, at, wanted, reterr);
+    free((void *)wanted);
+    return status;
+}
+
+void dti_check_report_free(struct dti_check_report *report)
+{
+    free(report->digests);
+    free(report->failures);
+    dti_pickle_scan_free(&report->pickles);
+    dti_lint_free(report->lint);
+    dti_logical_close(report->container);
+}
+
+/* A file that cannot be opened as the kind it seems to be. */
+static enum dti_status fail_all(struct dti_check_report *report, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < report->request->assertion_count && status == DTI_OK; i++) {
+        if (report->request->assertions[i].kind == DTI_CHECK_PICKLE)
+            continue;
+        const bool valid = report->request->assertions[i].kind == DTI_CHECK_VALID;
+        const struct dti_check_failure failure = {.assertion = i,
+                                                  .tensor = SIZE_MAX,
+                                                  .fault = valid ? DTI_CHECK_INVALID
+                                                                 : DTI_CHECK_NOT_DONE,
+                                                  .index = UINT64_MAX};
+        status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}
+
+static bool is_readable(const char *path)
+{
+    return (dti_is_address(path) ? dti_input_there(path) : access(path, R_OK)) == 0;
+}
+
+/* A damaged file is an answer if validity is asserted; a missing file is always an error. */
+static enum dti_status answer(struct dti_check_report *report, const struct dti_error *error,
+                              struct dti_error *reterr)
+{
+    if (error->status == DTI_BAD_INPUT && report->request->assertions[0].kind == DTI_CHECK_VALID &&
+        is_readable(report->path)) {
+        char words[DTI_REMEDY_WORDS];
+        (void)snprintf(report->problem, sizeof report->problem, "%s",
+                       report->request->words(words, error->remedy, error->text));
+        report->failure_count = report->unreadable_count = 0;
+        memset(report->tally, 0, sizeof report->tally);
+        return fail_all(report, reterr);
+    }
+    *reterr = *error;
+    return error->status;
+}
+
+/* In the order of the assertions, then of the tensors; failures without a tensor come last. */
+static int by_assertion(const void *a, const void *b)
+{
+    const struct dti_check_failure *const left = a, *const right = b;
+    if (left->assertion != right->assertion)
+        return left->assertion < right->assertion ? -1 : 1;
+    if (left->tensor != right->tensor)
+        return left->tensor < right->tensor ? -1 : 1;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+/* The checksums stored in the file. */
+static enum dti_status verify(const struct dti_check_report *report, struct dti_error *reterr)
+{
+    const struct dti_reading *const reading = &report->request->reading;
+    struct dti_container *const container = report->container;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < container->file_count; i++)
+        bytes += container->files[i].input.size;
+    dti_reading_start_alone(reading, bytes);
+    const enum dti_status status =
+        dti_container_verify(container, reading->show, reading->context, reterr);
+    dti_reading_end_alone(reading);
+    return status;
+}
+
+/* A pickle can only be validated by running it; a type that nobody knows makes the file unreadable
+ * for others, too. */
+static enum dti_status check_types(struct dti_check_report *report, size_t at,
+                                   struct dti_error *reterr)
+{
+    const struct dti_container *const container = report->container;
+    enum dti_status status = DTI_OK;
+    report->tally[at].tensors = container->tensor_count;
+    for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        const struct dti_check_failure failure = {.assertion = at,
+                                                  .tensor = i,
+                                                  .fault = tensor->pickled ? DTI_CHECK_UNREADABLE
+                                                                           : DTI_CHECK_UNDEFINED,
+                                                  .index = UINT64_MAX};
+        if (tensor->pickled || tensor->undefined)
+            status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}
+
+static enum dti_status check_all(struct dti_check_report *report, const size_t *tensors,
+                                 size_t count, struct dti_error *reterr)
+{
+    const struct dti_check_request *const request = report->request;
+    enum dti_status status = DTI_OK;
+    bool values = false;
+    for (size_t i = 0; i < request->assertion_count && status == DTI_OK; i++) {
+        const enum dti_check_kind kind = request->assertions[i].kind;
+        if (kind == DTI_CHECK_VALID)
+            status = check_types(report, i, reterr);
+        if (kind == DTI_CHECK_VALID && status == DTI_OK)
+            status = dti_check_beside(report, i, reterr);
+        values = values || kind >= DTI_CHECK_QUANTIZED;
+        if (status == DTI_OK && (kind == DTI_CHECK_DTYPE || kind == DTI_CHECK_SHAPE))
+            status = dti_check_names(report, i, tensors, count, reterr);
+    }
+    if (status == DTI_OK)
+        status = check_lint_begin(report, reterr);
+    if (status == DTI_OK && values)
+        status = check_values(report, tensors, count, reterr);
+    return status == DTI_OK ? check_lint_end(report, reterr) : status;
+}
+
+static enum dti_status run(struct dti_check_report *report, struct dti_error *reterr)
+{
+    const char *const only = report->request->only;
+    size_t count;
+    enum dti_status status =
+        dti_logical_open(&report->container, report->path, report->request->container, reterr);
+    if (status != DTI_OK) {
+        report->container = NULL;
+        return status;
+    }
+    size_t *const tensors = dti_tensors_named(report->container, only, &count);
+    if (!tensors)
+        return dti_no_memory(reterr);
+    if (only && count == 0) {
+        report->refusal = DTI_CHECK_NONE_LEFT;
+        status = dti_fail(reterr, DTI_USAGE, "no tensor has a matching name");
+    } else {
+        status = check_all(report, tensors, count, reterr);
+    }
+    free(tensors);
+    return status == DTI_OK ? verify(report, reterr) : status;
+}
+
+/* Whether anything is asserted about tensors. */
+static bool needs_tensors(const struct dti_check_request *request)
+{
+    return request->assertion_count != 1 || request->assertions[0].kind != DTI_CHECK_PICKLE;
+}
+
+/* What is about files as they are; without a container only about pickles. */
+static enum dti_status check_files(struct dti_check_report *report, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < report->request->assertion_count && status == DTI_OK; i++) {
+        const enum dti_check_kind kind = report->request->assertions[i].kind;
+        if (kind == DTI_CHECK_DIGEST && report->container)
+            status = check_digests(report, i, reterr);
+        else if (kind == DTI_CHECK_PICKLE)
+            status = dti_check_pickles(report, i, reterr);
+    }
+    return status;
+}
+
+enum dti_status dti_check_run(const struct dti_check_request *request, const char *path,
+                              struct dti_check_report *ret, struct dti_error *reterr)
+{
+    struct dti_error error;
+    *ret = (struct dti_check_report){.request = request, .path = path};
+    enum dti_status status = needs_tensors(request) ? run(ret, &error) : DTI_OK;
+    if (status != DTI_OK)
+        status = answer(ret, &error, reterr);
+    if (status == DTI_OK)
+        status = check_files(ret, reterr);
+    if (ret->failure_count > 0)
+        qsort(ret->failures, ret->failure_count, sizeof *ret->failures, by_assertion);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The differences between the numbers of two files: tensors paired by name, and the result of each
+ * pair. */
+#ifndef DTINFO_ANSWERS_COMPARE_H
+#define DTINFO_ANSWERS_COMPARE_H
+
+#include <stdio.h>
+
+#include "answers/reading.h"
+#include "files/dequant/logical_tensors.h"
+#include "report/json.h"
+
+enum dti_compare_way {
+    DTI_COMPARE_NUMBERS, /* figures are filled */
+    DTI_COMPARE_BYTES,   /* values cannot be read, types are the same: byte by byte */
+    DTI_COMPARE_NEVER,   /* incompatible shapes or types: dti_compare_reason() returns why */
+    DTI_COMPARE_ONLY_A,
+    DTI_COMPARE_ONLY_B,
+};
+
+/* Outcomes of pairs, in order of increasing difference. */
+enum dti_compare_outcome {
+    DTI_COMPARE_EQUAL,
+    DTI_COMPARE_WITHIN,     /* numbers differ, but not beyond the tolerance */
+    DTI_COMPARE_UNREADABLE, /* values cannot be read, so the outcome is unknown */
+    DTI_COMPARE_DIFFERS,
+    DTI_COMPARE_IGNORED, /* on one side only, with ignore_missing */
+    DTI_COMPARE_OUTCOMES
+};
+
+/* The members kept of a struct dti_comparison, which is large. */
+struct dti_compare_figures {
+    uint64_t elements, differing, unmatched, exceeding, compared;
+    double max_absolute, mean_absolute, root_mean_square, max_relative, sqnr_db, cosine;
+    double max_ulp;     /* NaN if ulps do not apply */
+    uint64_t max_index; /* UINT64_MAX when nothing differs */
+    uint64_t first_differing, first_unmatched;
+    bool identical;
+};
+
+struct dti_compare_result {
+    size_t a, b; /* tensors; not set for a side that lacks it */
+    enum dti_compare_way way;
+    enum dti_compare_outcome outcome;
+    uint64_t first_byte; /* DTI_COMPARE_BYTES: where they differ; UINT64_MAX if they do not */
+    struct dti_compare_figures figures; /* DTI_COMPARE_NUMBERS */
+};
+
+/* A tolerance; 0 if none is given. */
+struct dti_compare_bound {
+    bool given;
+    double most;
+};
+
+/* The request, then the results. Free it after use. */
+struct dti_compare {
+    struct dti_container *a, *b;
+    struct dti_compare_bound atol, rtol, max_ulp;
+    bool bitwise, ignore_missing;
+    struct dti_logical_options options; /* how the files are opened */
+    dti_remedy_words_fn *words;         /* adds remedies to messages of file readers */
+    const char *only;                   /* names of tensors, or NULL */
+    struct dti_reading reading;
+    const char *const *notes; /* on names of dtypes */
+    size_t note_count;
+    FILE *out; /* stream for finished tensors of the document */
+
+    bool unlisted; /* the document has no pairs: they are in others */
+
+    /* in the order of a, then those of b alone */
+    struct dti_compare_result *results;
+    size_t result_count;
+    size_t tensors[DTI_COMPARE_OUTCOMES]; /* results of each outcome */
+    size_t ways[DTI_COMPARE_ONLY_B + 1];  /* results of each way */
+    enum dti_compare_outcome outcome;     /* the most different that is not ignored */
+    /* of all pairs of numbers */
+    struct dti_compare_figures total;
+    size_t total_count, max_result, ulp_result; /* results with the largest; SIZE_MAX for none */
+};
+
+/* Pairs the tensors; no pairs if `only` matches none. Fails with DTI_NO_MEMORY. */
+enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *reterr);
+/* Reads and judges the pairs. */
+enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *reterr);
+void dti_compare_free(struct dti_compare *compare);
+
+/* The tensor that names a result; the reason for a result. */
+const struct dti_tensor *dti_compare_tensor(const struct dti_compare *compare,
+                                            const struct dti_compare_result *result);
+enum { DTI_COMPARE_REASON = DTI_SCAN_WHY_SIZE + 96 };
+const char *dti_compare_reason(char buffer[DTI_COMPARE_REASON], const struct dti_compare *compare,
+                               const struct dti_compare_result *result);
+
+/* A comparison of a single pair, for a document of its own; do not free it. */
+struct dti_compare dti_compare_of_one(const struct dti_compare *compare, size_t result);
+void dti_document_compare(struct dti_json *json, const struct dti_compare *compare);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The recipes by which the tensors of one file were made from those of another, found by making
+ * them again; and the same with given recipes. */
+#ifndef DTINFO_ANSWERS_EXPLAIN_H
+#define DTINFO_ANSWERS_EXPLAIN_H
+
+#include <stdio.h>
+
+#include "answers/reading.h"
+#include "answers/rewrite/made.h"
+#include "files/dequant/logical_tensors.h"
+#include "report/json.h"
+
+enum dti_explain_outcome {
+    DTI_EXPLAIN_FOUND,
+    DTI_EXPLAIN_DIFFERS, /* the best recipe gives other bytes */
+    DTI_EXPLAIN_NONE,    /* no recipe of the space could have made it: dti_explain_reason() */
+    DTI_EXPLAIN_ONLY_A,
+    DTI_EXPLAIN_ONLY_B,
+    DTI_EXPLAIN_OUTCOMES
+};
+
+enum { DTI_EXPLAIN_COUNTED = 1 << 20 }; /* elements that others are counted by */
+
+struct dti_explain_result {
+    struct dti_made_pair pair; /* not set for a side that lacks it */
+    enum dti_explain_outcome outcome;
+    const struct dti_recipe *made; /* FOUND, DIFFERS */
+    size_t others; /* FOUND, if counted: other recipes that give the same bytes, of casts at the
+                    * beginning of the tensor */
+    bool counted;
+    struct dti_verdict verdict; /* DIFFERS; NONE: why the first recipe could not */
+    bool tried;                 /* there was a recipe */
+};
+
+/* A recipe in the words of the command line. Returns buffer. */
+enum { DTI_MADE_WORDS = 512 };
+typedef const char *dti_made_words_fn(char buffer[DTI_MADE_WORDS], const struct dti_recipe *made);
+
+struct dti_explain {
+    struct dti_container *a, *b;
+    struct dti_logical_options options;
+    struct dti_reading reading;
+    dti_made_words_fn *words;
+    dti_remedy_words_fn *remedy_words;
+    FILE *out;
+    /* in the order of b, then those of a alone */
+    struct dti_explain_result *results;
+    size_t result_count;
+    size_t outcomes[DTI_EXPLAIN_OUTCOMES];
+    bool unexplained;         /* a tensor of b is */
+    size_t kept, tensors;     /* of b: those explained as kept, and all */
+    struct dti_recipe **made; /* what results point at */
+    size_t made_count;
+};
+
+/* Pairs tensors by name; a single one on each side is a pair whatever its name. */
+enum dti_status dti_explain_pair(struct dti_explain *explain, struct dti_error *reterr);
+enum dti_status dti_explain_run(struct dti_explain *explain, struct dti_error *reterr);
+void dti_explain_free(struct dti_explain *explain);
+
+/* The tensor that names a result. */
+const struct dti_tensor *dti_explain_tensor(const struct dti_explain *explain,
+                                            const struct dti_explain_result *result);
+/* Why there is no recipe. Returns buffer. */
+enum { DTI_EXPLAIN_REASON = DTI_REMEDY_WORDS };
+const char *dti_explain_reason(char buffer[DTI_EXPLAIN_REASON], const struct dti_explain *explain,
+                               const struct dti_explain_result *result);
+/* What a verdict that is not about bytes says of a tensor. */
+const char *dti_verdict_reason(char buffer[DTI_EXPLAIN_REASON], const struct dti_container *other,
+                               const struct dti_verdict *verdict);
+static inline const struct dti_container *dti_stored_container(const struct dti_container *view)
+{
+    return view->stored ? view->stored : view;
+}
+
+/* Where bytes differ, for documents; both have such a member. */
+struct dti_byte_difference {
+    const struct dti_container *other; /* as stored */
+    const struct dti_verdict *verdict;
+};
+extern const struct dti_object dti_object_byte_difference, dti_object_explained_file;
+void dti_put_byte_difference(struct dti_json *json, const char *key,
+                             const struct dti_byte_difference *difference);
+void dti_put_explained_file(struct dti_json *json, const char *key,
+                            const struct dti_container *container);
+
+void dti_document_explain(struct dti_json *json, const struct dti_explain *explain);
+
+#endif

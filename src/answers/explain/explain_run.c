@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The search: tensors of a kind have the same space of recipes. Each recipe ends at the first
+ * difference; one that explains a tensor is tried on all others of the kind at once.
+ *
+ * Many small tensors that no recipe has explained so far are searched together: each recipe is
+ * tried on all of them at once, since a rewrite for each would take much longer than the tensors
+ * do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/explain/explain.h"
+
+/* What a space follows from. Without padding, compared as bytes. */
+struct explain_kind {
+    const struct dti_format *from, *to;
+    const struct dti_block_format *from_block, *to_block;
+    const char *dtype, *layout;
+    uint64_t group[2], rest; /* rest: of the axis by the group */
+    uint64_t per, axis, rank, flags;
+};
+
+struct explain_work {
+    struct explain_kind kind;
+    size_t result;
+};
+
+struct explain_search {
+    struct dti_explain *explain;
+    struct dti_made_files files;
+    struct dti_made_list space;
+    bool *explains; /* of the space: tensors of the kind */
+    struct dti_verdict *verdicts;
+    struct dti_made_pair *pairs;
+    size_t room; /* of both */
+};
+
+static inline struct dti_explain_result *explain_result_of(const struct explain_search *search,
+                                                           const struct explain_work *work)
+{
+    return &search->explain->results[work->result];
+}
+
+/* Teams are for tensors that take longer than waking them. */
+enum { ALONE = 1 << 20 };
+/* After so many tensors without a recipe the small ones that are left are searched together. */
+enum { MISSES = 8 };
+
+static struct explain_kind kind_of(const struct dti_tensor *from, const struct dti_tensor *to)
+{
+    const struct dti_dequant_form *const form = to->quantized;
+    struct explain_kind kind;
+    memset(&kind, 0, sizeof kind);
+    kind.from = from->format;
+    kind.to = to->format;
+    kind.from_block = from->block;
+    kind.to_block = to->block;
+    kind.flags = (from->quantized ? 1u : 0u) | (from->bytes == to->bytes ? 2u : 0u) |
+                 (from->refusal || to->refusal ? 4u : 0u);
+    if (!form)
+        return kind;
+    kind.dtype = form->dtype;
+    kind.layout = form->layout;
+    kind.group[0] = form->group[0];
+    kind.group[1] = form->group[1];
+    kind.rest = to->rank > 0 && form->group[1] > 0 ? to->shape[form->axis] % form->group[1] : 0;
+    kind.per = form->per;
+    kind.axis = form->axis;
+    kind.rank = to->rank;
+    kind.flags |= (form->zero_points ? 8u : 0u) | (form->tensor_scale ? 16u : 0u) |
+                  (form->nested ? 32u : 0u) | (form->flat ? 64u : 0u) |
+                  (form->tensor_scale && dti_made_may_be_fused(to) ? 128u : 0u);
+    return kind;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct explain_work *const x = a, *const y = b;
+    const int order = memcmp(&x->kind, &y->kind, sizeof x->kind);
+    return order != 0 ? order : (x->result > y->result) - (x->result < y->result);
+}
+
+static uint64_t bytes_of(const struct dti_explain *explain, const struct dti_explain_result *result)
+{
+    return explain->a->tensors[result->pair.a].bytes + explain->b->tensors[result->pair.b].bytes;
+}
+
+/* A piece of a tensor, or all of it: zeros. */
+struct explain_piece {
+    uint64_t elements, skip;
+};
+
+static enum dti_status make_one(struct explain_search *search, size_t recipe,
+                                const struct dti_made_pair *pair, bool stop,
+                                const struct explain_piece *piece, struct dti_verdict *ret,
+                                bool *ret_refused, struct dti_error *reterr)
+{
+    const struct dti_scan_options *const options = &search->explain->reading.options;
+    const bool large = search->files.a->tensors[pair->a].bytes > ALONE;
+    const struct dti_judge_options how = {.team = large ? options->team : NULL,
+                                          .max_memory = options->max_memory,
+                                          .elements = piece->elements,
+                                          .skip = piece->skip,
+                                          .stop = stop};
+    return dti_made_judge(&search->files, &search->space.list[recipe], pair, 1, &how, ret,
+                          ret_refused, reterr);
+}
+
+/* One recipe, one tensor. */
+static enum dti_status explain_try(struct explain_search *search, size_t recipe,
+                                   const struct dti_made_pair *pair, bool stop,
+                                   struct dti_verdict *ret, bool *ret_refused,
+                                   struct dti_error *reterr)
+{
+    static const struct explain_piece whole = {0, 0};
+    return make_one(search, recipe, pair, stop, &whole, ret, ret_refused, reterr);
+}
+
+/* Keeps a recipe for the results that it explains, or explains best. */
+static enum dti_status explain_keep(struct explain_search *search, size_t recipe,
+                                    const struct dti_recipe **ret, struct dti_error *reterr)
+{
+    struct dti_explain *const explain = search->explain;
+    struct dti_recipe *const made = malloc(sizeof *made);
+    struct dti_recipe **more = explain->made;
+    if (made && (explain->made_count & (explain->made_count - 1)) == 0)
+        more = realloc(explain->made, 2 * (explain->made_count + 1) * sizeof(struct dti_recipe *));
+    if (!made || !more) {
+        free(made);
+        return dti_no_memory(reterr);
+    }
+    *made = search->space.list[recipe];
+    explain->made = more;
+    explain->made[explain->made_count++] = made;
+    *ret = made;
+    return DTI_OK;
+}
+
+struct explain_best {
+    size_t recipe; /* SIZE_MAX: none */
+    double alike;
+};
+
+/* Of recipes that are as good, one that has explained another tensor, else the first. */
+static bool is_better(const struct explain_search *search, size_t recipe, double alike,
+                      const struct explain_best *best)
+{
+    return alike > best->alike ||
+           (alike == best->alike && search->explains[recipe] && !search->explains[best->recipe]);
+}
+
+/* How many elements of a large tensor are made before all of it; 0: all at once. */
+static uint64_t counted_of(const struct explain_search *search, const struct dti_made_pair *pair)
+{
+    const struct dti_tensor *const a = &search->files.a->tensors[pair->a];
+    const struct dti_tensor *const b = &search->files.b->tensors[pair->b];
+    return a->elements > DTI_EXPLAIN_COUNTED && !a->fortran && !b->fortran ? DTI_EXPLAIN_COUNTED
+                                                                           : 0;
+}
+
+/* A recipe on a large tensor: first its beginning, then the piece where a recipe before has failed,
+ * `doubt` being an element of it, or UINT64_MAX; last all of it. Most fail before. */
+static enum dti_status try_pieces(struct explain_search *search, size_t recipe,
+                                  const struct dti_made_pair *pair, uint64_t *doubt,
+                                  struct dti_verdict *ret, bool *ret_refused,
+                                  struct dti_error *reterr)
+{
+    const struct dti_recipe *const made = &search->space.list[recipe];
+    const uint64_t size = counted_of(search, pair);
+    const uint64_t all = search->files.b->tensors[pair->b].elements;
+    struct explain_piece piece = {.elements = size};
+    enum dti_status status = DTI_OK;
+    if (size > 0 && dti_made_is_elementwise(made)) {
+        status = make_one(search, recipe, pair, true, &piece, ret, ret_refused, reterr);
+        if (status != DTI_OK || *ret_refused || ret->kind != DTI_VERDICT_SAME)
+            return status;
+        piece.skip = *doubt < all ? *doubt / size * size : 0;
+        piece.elements = all - piece.skip < size ? all - piece.skip : size;
+        /* random numbers of an element depend on its place */
+        if (piece.skip > 0 && made->by == DTI_MADE_CAST && made->round != DTI_ROUND_STOCHASTIC) {
+            status = make_one(search, recipe, pair, true, &piece, ret, ret_refused, reterr);
+            ret->alike = 1;
+            if (status != DTI_OK || *ret_refused || ret->kind != DTI_VERDICT_SAME)
+                return status;
+        }
+    }
+    status = explain_try(search, recipe, pair, true, ret, ret_refused, reterr);
+    if (status == DTI_OK && !*ret_refused && ret->kind == DTI_VERDICT_BYTES &&
+        ret->part == DTI_PART_CODES)
+        *doubt = ret->first;
+    return status;
+}
+
+/* Tries all in order. *ret_found: the first that explains it, or SIZE_MAX. */
+static enum dti_status search_one(struct explain_search *search, struct dti_explain_result *result,
+                                  size_t *ret_found, struct explain_best *ret_best,
+                                  struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    uint64_t doubt = UINT64_MAX;
+    *ret_found = SIZE_MAX;
+    *ret_best = (struct explain_best){.recipe = SIZE_MAX, .alike = -1};
+    for (size_t i = 0; i < search->space.count && status == DTI_OK; i++) {
+        struct dti_verdict verdict = {.kind = DTI_VERDICT_SAME};
+        struct dti_error error;
+        bool refused = false;
+        status = try_pieces(search, i, &result->pair, &doubt, &verdict, &refused, &error);
+        if (status != DTI_OK) {
+            *reterr = error;
+        } else if (!refused && verdict.kind == DTI_VERDICT_SAME) {
+            *ret_found = i;
+            return DTI_OK;
+        } else if (!refused && verdict.kind == DTI_VERDICT_BYTES) {
+            if (is_better(search, i, verdict.alike, ret_best))
+                *ret_best = (struct explain_best){.recipe = i, .alike = verdict.alike};
+        } else if (!refused && !result->tried) {
+            result->verdict = verdict;
+            result->tried = true;
+        }
+    }
+    return status;
+}
+
+/* Where the best recipe differs, over the whole tensor. */
+static enum dti_status settle_best(struct explain_search *search, struct dti_explain_result *result,
+                                   const struct explain_best *best, struct dti_error *reterr)
+{
+    bool refused;
+    if (best->recipe == SIZE_MAX)
+        return DTI_OK;
+    result->outcome = DTI_EXPLAIN_DIFFERS;
+    enum dti_status status = explain_keep(search, best->recipe, &result->made, reterr);
+    if (status == DTI_OK)
+        status = explain_try(search, best->recipe, &result->pair, false, &result->verdict, &refused,
+                             reterr);
+    return status;
+}
+
+/* How many of the recipes after one give the same bytes. */
+static enum dti_status count_others(struct explain_search *search,
+                                    struct dti_explain_result *result, size_t found,
+                                    struct dti_error *reterr)
+{
+    const uint64_t elements = counted_of(search, &result->pair);
+    enum dti_status status = DTI_OK;
+    if (result->made->by == DTI_MADE_KEPT)
+        return DTI_OK; /* nothing has been done */
+    result->counted = true;
+    for (size_t i = found + 1; i < search->space.count && status == DTI_OK; i++) {
+        const bool cut = dti_made_is_elementwise(&search->space.list[i]);
+        struct dti_verdict verdict = {.kind = DTI_VERDICT_SAME};
+        bool refused = false;
+        const struct explain_piece piece = {.elements = cut ? elements : 0};
+        status = make_one(search, i, &result->pair, true, &piece, &verdict, &refused, reterr);
+        result->others += status == DTI_OK && !refused && verdict.kind == DTI_VERDICT_SAME;
+    }
+    return status;
+}
+
+/* One recipe on all that are left of a kind; those that it explains have it. */
+static enum dti_status try_all(struct explain_search *search, size_t recipe,
+                               const struct explain_work *work, size_t count,
+                               const struct dti_recipe *made, struct dti_error *reterr)
+{
+    const struct dti_scan_options *const options = &search->explain->reading.options;
+    const struct dti_judge_options how = {.team = options->team, .max_memory = options->max_memory};
+    size_t next = 0;
+    enum dti_status status = DTI_OK;
+    while (next < count && status == DTI_OK) {
+        const size_t first = next;
+        size_t n = 0;
+        bool refused = false;
+        for (; next < count && n < search->room; next++) {
+            if (explain_result_of(search, &work[next])->outcome == DTI_EXPLAIN_NONE)
+                search->pairs[n++] = explain_result_of(search, &work[next])->pair;
+        }
+        if (n == 0)
+            continue;
+        status = dti_made_judge(&search->files, &search->space.list[recipe], search->pairs, n, &how,
+                                search->verdicts, &refused, reterr);
+        n = 0;
+        for (size_t i = first; i < next && status == DTI_OK && !refused; i++) {
+            struct dti_explain_result *const result = explain_result_of(search, &work[i]);
+            if (result->outcome == DTI_EXPLAIN_NONE &&
+                search->verdicts[n++].kind == DTI_VERDICT_SAME) {
+                result->outcome = DTI_EXPLAIN_FOUND;
+                result->made = made;
+            }
+        }
+    }
+    return status;
+}
+
+static void show(struct explain_search *search, const struct dti_explain_result *result)
+{
+    struct dti_reading *const reading = &search->explain->reading;
+    reading->done += bytes_of(search->explain, result);
+    if (reading->show)
+        reading->show(reading->context, reading->done);
+}
+
+enum { SMALL = 64 << 10 }; /* bytes that are made whole for each recipe */
+
+struct together_one {
+    struct dti_explain_result *result;
+    size_t recipe; /* the best so far; SIZE_MAX: none */
+    double alike;
+    struct dti_verdict verdict;
+    bool found;
+};
+
+struct together {
+    struct explain_search *search;
+    struct together_one *list;
+    size_t count;
+    size_t *places;                 /* in the list, of those that are tried */
+    const struct dti_recipe **made; /* of the space, where it was kept */
+};
+
+static bool is_small(const struct explain_search *search, const struct dti_explain_result *result)
+{
+    return search->files.a->tensors[result->pair.a].elements <= SMALL / 8;
+}
+
+static void take(struct explain_search *search, size_t recipe, struct together_one *one,
+                 const struct dti_verdict *verdict)
+{
+    if (verdict->kind == DTI_VERDICT_SAME) {
+        one->found = true;
+        one->recipe = recipe;
+        search->explains[recipe] = true;
+    } else if (verdict->kind != DTI_VERDICT_BYTES) {
+        if (!one->result->tried)
+            one->result->verdict = *verdict;
+        one->result->tried = true;
+    } else {
+        const double alike = verdict->part != DTI_PART_CODES || verdict->elements == 0
+                                 ? 1
+                                 : 1 - (double)verdict->differing / (double)verdict->elements;
+        if (one->recipe != SIZE_MAX &&
+            !(alike > one->alike ||
+              (alike == one->alike && search->explains[recipe] && !search->explains[one->recipe])))
+            return;
+        one->recipe = recipe;
+        one->alike = alike;
+        one->verdict = *verdict;
+    }
+}
+
+/* A number that a recipe cannot make refuses all that are made with it. */
+static enum dti_status try_each(struct together *job, size_t recipe, size_t count,
+                                struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        struct together_one *const one = &job->list[job->places[i]];
+        struct dti_verdict verdict = {.kind = DTI_VERDICT_SAME};
+        bool refused = false;
+        status =
+            explain_try(job->search, recipe, &one->result->pair, false, &verdict, &refused, reterr);
+        if (status == DTI_OK && !refused)
+            take(job->search, recipe, one, &verdict);
+    }
+    return status;
+}
+
+static enum dti_status try_recipe(struct together *job, size_t recipe, struct dti_error *reterr)
+{
+    struct explain_search *const search = job->search;
+    const struct dti_scan_options *const options = &search->explain->reading.options;
+    const struct dti_judge_options how = {.team = options->team, .max_memory = options->max_memory};
+    struct dti_error error = {.status = DTI_OK};
+    bool refused = false;
+    size_t n = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        if (job->list[i].found)
+            continue;
+        search->pairs[n] = job->list[i].result->pair;
+        job->places[n++] = i;
+    }
+    if (n == 0)
+        return DTI_OK;
+    const enum dti_status status =
+        dti_made_judge(&search->files, &search->space.list[recipe], search->pairs, n, &how,
+                       search->verdicts, &refused, &error);
+    if (status != DTI_OK)
+        *reterr = error;
+    else if (refused)
+        return error.status == DTI_NOT_REPRESENTABLE ? try_each(job, recipe, n, reterr) : DTI_OK;
+    for (size_t i = 0; i < n && status == DTI_OK; i++)
+        take(search, recipe, &job->list[job->places[i]], &search->verdicts[i]);
+    return status;
+}
+
+static enum dti_status settle(struct together *job, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < job->count && status == DTI_OK; i++) {
+        const struct together_one *const one = &job->list[i];
+        if (one->recipe == SIZE_MAX)
+            continue;
+        if (!job->made[one->recipe])
+            status = explain_keep(job->search, one->recipe, &job->made[one->recipe], reterr);
+        one->result->outcome = one->found ? DTI_EXPLAIN_FOUND : DTI_EXPLAIN_DIFFERS;
+        one->result->made = job->made[one->recipe];
+        if (!one->found)
+            one->result->verdict = one->verdict;
+    }
+    return status;
+}
+
+static enum dti_status run(struct together *job, const struct explain_work *work, size_t count,
+                           struct dti_error *reterr)
+{
+    struct explain_search *const search = job->search;
+    enum dti_status status = DTI_OK;
+    for (size_t next = 0; next < count && status == DTI_OK;) {
+        for (job->count = 0; next < count && job->count < search->room; next++) {
+            struct dti_explain_result *const result = explain_result_of(search, &work[next]);
+            if (result->outcome == DTI_EXPLAIN_NONE && is_small(search, result))
+                job->list[job->count++] =
+                    (struct together_one){.result = result, .recipe = SIZE_MAX};
+        }
+        for (size_t i = 0; i < search->space.count && status == DTI_OK; i++)
+            status = try_recipe(job, i, reterr);
+        if (status == DTI_OK)
+            status = settle(job, reterr);
+    }
+    return status;
+}
+
+/* Settles all small tensors of a kind that are left: as a search for each would, but that each gets
+ * the first recipe of the space, and others are not counted. */
+static enum dti_status explain_together(struct explain_search *search,
+                                        const struct explain_work *work, size_t count,
+                                        struct dti_error *reterr)
+{
+    struct together job = {.search = search};
+    job.list = calloc(search->room + 1, sizeof *job.list);
+    job.places = calloc(search->room + 1, sizeof *job.places);
+    job.made = calloc(search->space.count + 1, sizeof(const struct dti_recipe *));
+    const enum dti_status status =
+        job.list && job.places && job.made ? run(&job, work, count, reterr) : dti_no_memory(reterr);
+    free(job.list);
+    free(job.places);
+    free((void *)job.made);
+    return status;
+}
+
+static enum dti_status explain_kind(struct explain_search *search, const struct explain_work *work,
+                                    size_t count, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    size_t misses = 0;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        struct dti_explain_result *const result = explain_result_of(search, &work[i]);
+        struct explain_best best;
+        size_t found;
+        show(search, result);
+        if (result->outcome != DTI_EXPLAIN_NONE)
+            continue;
+        if (misses == MISSES)
+            status = explain_together(search, work + i, count - i, reterr);
+        misses += misses <= MISSES;
+        if (status != DTI_OK || result->outcome != DTI_EXPLAIN_NONE)
+            continue;
+        status = search_one(search, result, &found, &best, reterr);
+        if (status == DTI_OK && found == SIZE_MAX) {
+            status = settle_best(search, result, &best, reterr);
+        } else if (status == DTI_OK) {
+            result->outcome = DTI_EXPLAIN_FOUND;
+            search->explains[found] = true;
+            status = explain_keep(search, found, &result->made, reterr);
+            if (status == DTI_OK)
+                status = count_others(search, result, found, reterr);
+            if (status == DTI_OK)
+                status = try_all(search, found, work + i + 1, count - i - 1, result->made, reterr);
+        }
+    }
+    return status;
+}
+
+static enum dti_status explain_space(struct explain_search *search, const struct explain_work *work,
+                                     size_t count, struct dti_error *reterr)
+{
+    const struct dti_explain *const explain = search->explain;
+    const struct dti_explain_result *const first = explain_result_of(search, work);
+    search->space.count = 0;
+    if (!dti_made_space(&search->space, explain->a, &explain->a->tensors[first->pair.a], explain->b,
+                        &explain->b->tensors[first->pair.b]))
+        return dti_no_memory(reterr);
+    free(search->explains);
+    search->explains = calloc(search->space.count + 1, sizeof *search->explains);
+    if (!search->explains)
+        return dti_no_memory(reterr);
+    return explain_kind(search, work, count, reterr);
+}
+
+static enum dti_status explain_all(struct explain_search *search, struct explain_work *work,
+                                   size_t count, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    if (count > 0)
+        qsort(work, count, sizeof *work, by_kind);
+    for (size_t i = 0, next; i < count && status == DTI_OK; i = next) {
+        for (next = i + 1;
+             next < count && memcmp(&work[next].kind, &work[i].kind, sizeof work[i].kind) == 0;)
+            next++;
+        status = explain_space(search, work + i, next - i, reterr);
+    }
+    return status;
+}
+
+/* Pairs whose shapes differ have no space. */
+static struct explain_work *list_work(const struct dti_explain *explain, size_t *ret_count,
+                                      uint64_t *ret_bytes)
+{
+    struct explain_work *const work = calloc(explain->result_count + 1, sizeof *work);
+    *ret_count = 0;
+    *ret_bytes = 0;
+    for (size_t i = 0; i < explain->result_count && work; i++) {
+        const struct dti_explain_result *const result = &explain->results[i];
+        if (result->outcome != DTI_EXPLAIN_NONE)
+            continue;
+        const struct dti_tensor *const from = &explain->a->tensors[result->pair.a];
+        const struct dti_tensor *const to = &explain->b->tensors[result->pair.b];
+        if (!dti_tensor_same_shape(from, to))
+            continue;
+        work[(*ret_count)++] = (struct explain_work){.kind = kind_of(from, to), .result = i};
+        *ret_bytes += bytes_of(explain, result);
+    }
+    return work;
+}
+
+static void add_up(struct dti_explain *explain)
+{
+    for (size_t i = 0; i < explain->result_count; i++) {
+        const struct dti_explain_result *const result = &explain->results[i];
+        explain->outcomes[result->outcome]++;
+        explain->kept += result->outcome == DTI_EXPLAIN_FOUND && result->made->by == DTI_MADE_KEPT;
+        explain->unexplained = explain->unexplained || (result->outcome != DTI_EXPLAIN_FOUND &&
+                                                        result->outcome != DTI_EXPLAIN_ONLY_A);
+    }
+}
+
+enum dti_status dti_explain_run(struct dti_explain *explain, struct dti_error *reterr)
+{
+    struct explain_search search = {.explain = explain};
+    size_t count;
+    uint64_t bytes;
+    struct explain_work *const work = list_work(explain, &count, &bytes);
+    enum dti_status status = work ? dti_made_files_init(&search.files, explain->a, explain->b,
+                                                        explain->reading.options.level, reterr)
+                                  : dti_no_memory(reterr);
+    if (status == DTI_OK) {
+        const size_t most = dti_made_most(&search.files);
+        search.room = count < most ? count : most;
+        search.pairs = calloc(search.room + 1, sizeof *search.pairs);
+        search.verdicts = calloc(search.room + 1, sizeof *search.verdicts);
+        status = search.pairs && search.verdicts
+                     ? dti_reading_start(&explain->reading, bytes, reterr)
+                     : dti_no_memory(reterr);
+    }
+    if (status == DTI_OK) {
+        status = explain_all(&search, work, count, reterr);
+        dti_reading_end(&explain->reading);
+    }
+    if (status == DTI_OK)
+        add_up(explain);
+    dti_made_files_free(&search.files);
+    free(search.space.list);
+    free(search.explains);
+    free(search.pairs);
+    free(search.verdicts);
+    free(work);
+    return status;
+}

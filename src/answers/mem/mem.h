@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The memory that numbers take: what is stored (a count, an array, the tensors of files), in which
+ * dtypes, the additional memory of training, and the limit to fit. */
+#ifndef DTINFO_ANSWERS_MEM_H
+#define DTINFO_ANSWERS_MEM_H
+
+#include "answers/amounts.h"
+#include "containers/container.h"
+#include "core/dtype/footprint.h"
+#include "core/dtype/training.h"
+#include "core/number/spell.h"
+#include "devices/device.h"
+#include "files/dequant/logical_tensors.h"
+#include "report/json.h"
+
+/* An array: a count is one of one dimension. */
+struct dti_mem_item {
+    struct dti_extent extent;
+    const struct dti_tensor *tensor;    /* NULL: not of a file */
+    bool takes_dtype;                   /* floats; else the item stays as stored */
+    uint64_t stored_bytes, scale_bytes; /* the latter of the former; 0 unless quantized */
+};
+
+struct dti_mem_operand {
+    const char *text;
+    enum dti_mem_kind { DTI_MEM_COUNT, DTI_MEM_SHAPE, DTI_MEM_FILE } kind;
+    unsigned rank;
+    uint64_t shape[DTI_RANK_MAX];
+    struct dti_container *container;
+    size_t first, count;        /* its items */
+    uint64_t elements, numbers; /* numbers: elements converted to the dtype */
+    uint64_t stored_bytes;      /* files */
+};
+
+/* Whether it fits: the bytes left or missing, the bytes left on each device, and how many devices
+ * hold it, divided evenly (0: unknown). */
+struct dti_mem_verdict {
+    bool asked, fits;
+    uint64_t bytes, bytes_each, devices;
+};
+
+/* The numbers as one dtype. */
+struct dti_mem_size {
+    struct dti_stored as;
+    bool as_stored;   /* as the files have them; `as` is nothing */
+    const char *note; /* a note about the dtype's name */
+    struct dti_footprint numbers;
+    uint64_t bytes; /* including tensors that stay as stored */
+    struct dti_mem_verdict verdict;
+};
+
+/* Training in one dtype with one optimizer. */
+struct dti_mem_training {
+    struct dti_training_plan plan;
+    struct dti_footprint parts[DTI_TRAINING_PARTS];
+    uint64_t bytes;
+    struct dti_mem_verdict verdict;
+};
+
+/* The limit to fit: one device or several equal ones. */
+struct dti_mem_capacity {
+    bool asked;
+    char device[DTI_QUOTE_SIZE]; /* "cpu", "cuda:0", empty for bytes */
+    const char *amount;          /* the bytes of one device as given, "80GB"; NULL for a device */
+    uint64_t devices;            /* at least 1 */
+    uint64_t bytes;              /* free, or given; DTI_UNKNOWN: the device does not report it */
+    uint64_t all;                /* of the device, or DTI_UNKNOWN */
+};
+
+/* The request and its results. All zero at the start; free it after use. */
+struct dti_mem {
+    const char *only,
+        *keep; /* files: patterns of tensors that count, and that stay as stored; NULL: all, none */
+    struct dti_logical_options options;            /* how files are opened */
+    unsigned train;                                /* set of 1 << enum dti_training */
+    const char *gradients, *master, *states, *fit; /* as given, for the answer */
+    bool list_tensors;
+    dti_remedy_words_fn *words; /* adds remedies to messages of file readers */
+    const char *const *notes;   /* on names of dtypes, beside those of sizes */
+    size_t note_count;
+
+    struct dti_mem_operand *operands;
+    size_t operand_count, operand_capacity;
+    struct dti_mem_item *items;
+    size_t item_count, item_capacity;
+    uint64_t elements, numbers, others, other_bytes, stored_bytes, scale_bytes;
+    bool amounts; /* some operand is not a file, so stored_bytes is meaningless */
+    struct dti_mem_size *sizes;
+    size_t size_count, size_capacity;
+    bool ladder; /* no dtype was given */
+    struct dti_mem_training *trainings;
+    size_t training_count;
+    struct dti_mem_capacity capacity;
+};
+void dti_mem_free(struct dti_mem *mem);
+
+/* Whether a word is meant as an amount of numbers, valid or not. */
+bool dti_mem_is_amount(const char *text);
+/* Add an operand: an amount, "7B", "1.5e9", "2^20", "32x1024x4096", "[32, 1024]"; a file, whose
+ * header is read. Fail with DTI_BAD_VALUE if the total exceeds 64 bits, or as the containers do. */
+enum dti_status dti_mem_add_amount(struct dti_mem *mem, const char *text, struct dti_error *reterr);
+enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path, struct dti_error *reterr);
+
+/* Add a dtype that they are stored as. Fail with DTI_NO_MEMORY. The ladder is the default; for
+ * training it is the common float dtype of all tensors, else fp32. */
+enum dti_status dti_mem_add_size(struct dti_mem *mem, const struct dti_mem_size *size,
+                                 struct dti_error *reterr);
+enum dti_status dti_mem_add_ladder(struct dti_mem *mem, struct dti_error *reterr);
+
+/* The bytes of all sizes; of one more training. Fail with DTI_BAD_VALUE beyond 64 bits. */
+enum dti_status dti_mem_sum(struct dti_mem *mem, struct dti_error *reterr);
+enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_training_plan *plan,
+                                     struct dti_error *reterr);
+
+/* The free memory of a device. text: its name as given. Fails with DTI_UNAVAILABLE. */
+enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
+                                        const struct dti_device_wish *wish, const char *text,
+                                        struct dti_error *reterr);
+/* Fills all verdicts; returns whether anything fits. The product of the capacity's devices and
+ * bytes fits into 64 bits. */
+bool dti_mem_judge(struct dti_mem *mem);
+
+/* bytes / numbers: "2", "1.015625"; for each of `per` numbers' bits: 8. "-" for no numbers. */
+const char *dti_mem_each(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t numbers,
+                         unsigned per);
+/* Against the first dtype; negative if that has no bytes. */
+double dti_mem_against_first(const struct dti_mem *mem, const struct dti_mem_size *size);
+const char *dti_mem_part_name(const struct dti_training_plan *plan, enum dti_training_part part);
+const char *dti_mem_part_dtype(const struct dti_training_plan *plan, enum dti_training_part part);
+/* "weights 2 + gradients 2 + master weights 4 = 8 bytes a parameter" */
+void dti_mem_rule(struct dti_buffer *text, const struct dti_mem *mem,
+                  const struct dti_mem_training *training);
+
+void dti_document_mem(struct dti_json *json, const struct dti_mem *mem);
+
+#endif

@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rewrite of a recipe is judged against another file.
+ *
+ * The recipes that are tried, in their order: what dtypes and forms leave open, the fewest options
+ * first. dtinfo-explain(1) describes the space. */
+#include "answers/rewrite/made.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "containers/name_order.h"
+#include "files/stored/fused_modules.h"
+
+static struct dti_container *stored_of(struct dti_container *container)
+{
+    return container->stored ? container->stored : container;
+}
+
+static size_t place_of(const struct dti_container *container, size_t tensor)
+{
+    return container->stored ? container->stored_at[tensor] : tensor;
+}
+
+enum dti_status dti_made_files_init(struct dti_made_files *ret, struct dti_container *a,
+                                    struct dti_container *b, enum dti_level level,
+                                    struct dti_error *reterr)
+{
+    *ret = (struct dti_made_files){.a = a, .b = b, .level = level};
+    struct dti_container *const stored = stored_of(b);
+    ret->other.container = stored;
+    ret->other.names = calloc(1, sizeof *ret->other.names);
+    if (ret->other.names &&
+        dti_name_order_of(ret->other.names, stored->tensors, stored->tensor_count,
+                          DTI_NAMED(struct dti_tensor, name)))
+        return DTI_OK;
+    free(ret->other.names);
+    ret->other.names = NULL;
+    return dti_no_memory(reterr);
+}
+
+void dti_made_files_free(struct dti_made_files *files)
+{
+    if (files->other.names)
+        dti_name_order_free(files->other.names);
+    free(files->other.names);
+    dti_fused_ranges_free(files->fused);
+    files->other.names = NULL;
+    files->fused = NULL;
+}
+
+enum { AT_ONCE = 4096 }; /* tensors whose rewrite is in memory */
+
+static enum dti_container_kind kind_of(const struct dti_made_files *files)
+{
+    return dti_container_first(dti_is_numpy(files->b->kind) ? DTI_TRAIT_NUMPY : DTI_TRAIT_TEXTS);
+}
+
+size_t dti_made_most(const struct dti_made_files *files)
+{
+    return dti_is_array(kind_of(files)) ? 1 : AT_ONCE;
+}
+
+/* A choice of tensors of a, as rewrites take it. */
+struct made_choice {
+    struct dti_container container;
+    struct dti_tensor *tensors;
+    size_t *places, *part_counts;
+};
+
+static void free_choice(struct made_choice *choice)
+{
+    free(choice->tensors);
+    free(choice->places);
+    free(choice->part_counts);
+}
+
+static bool choose(struct made_choice *ret, const struct dti_made_files *files, bool stored,
+                   const struct dti_made_pair *pairs, size_t count, const uint64_t *elements)
+{
+    const struct dti_container *const a = files->a;
+    const struct dti_container *const whole = stored && a->stored ? a->stored : a;
+    ret->tensors = calloc(count + 1, sizeof *ret->tensors);
+    ret->places = calloc(count + 1, sizeof *ret->places);
+    ret->part_counts = calloc(count + 1, sizeof *ret->part_counts);
+    if (!ret->tensors || !ret->places || !ret->part_counts)
+        return false;
+    ret->container = *whole;
+    ret->container.tensors = ret->tensors;
+    ret->container.tensor_count = count;
+    ret->container.metadata_count = ret->container.note_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_tensor *const to = &files->b->tensors[pairs[i].b];
+        ret->places[i] = stored ? place_of(a, pairs[i].a) : pairs[i].a;
+        ret->part_counts[i] = to->quantized ? to->quantized->part_count : 1;
+        struct dti_tensor *const tensor = &ret->tensors[i];
+        *tensor = whole->tensors[ret->places[i]];
+        if (tensor->quantized) { /* as numbers */
+            tensor->quantized = NULL;
+            tensor->block = NULL;
+            tensor->bytes = tensor->elements * 4;
+        }
+        if (*elements > 0) { /* fewer than there are */
+            tensor->rank = 1;
+            tensor->shape = elements;
+            tensor->elements = *elements;
+            (void)dti_format_bytes(tensor->format, &tensor->layout, *elements, &tensor->bytes);
+        }
+    }
+    return true;
+}
+
+/* The tensors of a that share scales are found once, and so are their ranges. */
+static enum dti_status find_fused(struct dti_made_files *files, struct dti_rewrite_request *request,
+                                  struct dti_error *reterr)
+{
+    const struct dti_quantize_recipe *const recipe = &request->quantize;
+    enum dti_status status = DTI_OK;
+    if (request->recipe != DTI_RECIPE_QUANTIZE || !recipe->fused || !recipe->scheme.tensor_scale)
+        return DTI_OK;
+    if (!files->fused)
+        status = dti_fused_ranges_new(&files->fused, stored_of(files->a), reterr);
+    request->fused = files->fused;
+    return status;
+}
+
+/* Not of the recipe: of this machine or of the file. */
+static bool is_grave(enum dti_status status)
+{
+    return status == DTI_NO_MEMORY || status == DTI_WRITE_FAILED || status == DTI_BUG ||
+           status == DTI_UNAVAILABLE;
+}
+
+static enum dti_status judge_rewrite(struct dti_made_files *files, const struct dti_recipe *made,
+                                     const struct dti_made_pair *pairs, size_t count,
+                                     const struct dti_judge_options *options,
+                                     struct dti_verdict *ret, bool *ret_refused,
+                                     struct dti_error *reterr)
+{
+    const bool stored = made->by != DTI_MADE_DEQUANT;
+    for (size_t i = 0; i < count; i++) {
+        if ((files->a->tensors[pairs[i].a].quantized != NULL) != stored)
+            continue;
+        *ret_refused = true;
+        (void)dti_fail(reterr, DTI_WRONG_KIND,
+                       stored ? "it is quantized in the first file" : "it is not quantized");
+        return DTI_OK;
+    }
+    const bool alone =
+        files->a->tensor_count == 1 && files->b->tensor_count == 1 && !files->b->stored;
+    const struct dti_judge_other first = {.container = files->other.container};
+    struct made_choice choice = {.tensors = NULL};
+    struct dti_rewrite_request request = {
+        .kind = kind_of(files), .level = files->level, .path = ""};
+    struct dti_quant_target target;
+    struct dti_rewrite *rewrite = NULL;
+    enum dti_status status = dti_recipe_prepare(&request, &target, made, reterr);
+    if (status == DTI_OK && !choose(&choice, files, stored, pairs, count, &options->elements))
+        status = dti_no_memory(reterr);
+    request.whole = stored ? stored_of(files->a) : files->a;
+    request.places = choice.places;
+    if (status == DTI_OK && options->skip > 0)
+        request.skip = options->skip / 8 *
+                       dti_format_stored_bits(choice.tensors[0].format, &choice.tensors[0].layout);
+    request.row_major = !files->b->tensors[pairs[0].b].fortran;
+    request.dequant = stored ? NULL : files->a->own;
+    if (status == DTI_OK)
+        status = find_fused(files, &request, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_new(&rewrite, &choice.container, &request, reterr);
+    bool refused = status != DTI_OK && !is_grave(status);
+    if (status == DTI_OK) {
+        status = dti_judge_rewrite(rewrite, alone ? &first : &files->other, choice.part_counts,
+                                   options, ret, reterr);
+        refused = status == DTI_NOT_REPRESENTABLE;
+    }
+    dti_rewrite_free(rewrite);
+    free_choice(&choice);
+    *ret_refused = refused;
+    return refused ? DTI_OK : status;
+}
+
+/* The parts of a tensor in the container as it is stored. */
+static size_t part_of(const struct dti_container *container, size_t tensor, size_t part)
+{
+    const struct dti_dequant_form *const form = container->tensors[tensor].quantized;
+    const struct dti_container *const stored = container->stored ? container->stored : container;
+    const struct dti_tensor *const stored_part = form ? form->parts[part]
+                                                 : part == DTI_PART_CODES
+                                                     ? &stored->tensors[place_of(container, tensor)]
+                                                     : NULL;
+    if (!stored_part || stored_part < stored->tensors ||
+        stored_part >= stored->tensors + stored->tensor_count)
+        return SIZE_MAX;
+    return (size_t)(stored_part - stored->tensors);
+}
+
+/* Whether a part is in a file of its own: of npy. */
+static bool is_elsewhere(const struct dti_container *container, size_t tensor, size_t part)
+{
+    const struct dti_dequant_form *const form = container->tensors[tensor].quantized;
+    return form && form->parts[part] && part_of(container, tensor, part) == SIZE_MAX;
+}
+
+static bool same_form(const struct dti_tensor *a, const struct dti_tensor *b, bool renamed)
+{
+    const bool same_dtype = a->format && b->format
+                                ? strcmp(a->format->name, b->format->name) == 0 &&
+                                      a->layout.swapped == b->layout.swapped
+                                : strcmp(a->stored_as, b->stored_as) == 0;
+    return a->bytes == b->bytes && a->fortran == b->fortran && a->rank == b->rank &&
+           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0) &&
+           !a->pickled && !b->pickled && same_dtype != renamed;
+}
+
+/* With the same name: of parts. */
+static bool same_name(const struct dti_tensor *a, const struct dti_tensor *b)
+{
+    return a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0;
+}
+
+/* Whether the two could be the same bytes: equal in form, in dtype unless renamed. */
+static bool may_be_kept(const struct dti_made_files *files, const struct dti_made_pair *pair,
+                        bool renamed)
+{
+    const bool quantized = files->a->tensors[pair->a].quantized != NULL;
+    const struct dti_container *const a = files->a->stored ? files->a->stored : files->a;
+    if (quantized != (files->b->tensors[pair->b].quantized != NULL) || (quantized && renamed))
+        return false;
+    for (size_t i = 0; i < DTI_PART_COUNT; i++) {
+        const size_t from = part_of(files->a, pair->a, i), to = part_of(files->b, pair->b, i);
+        if (from == SIZE_MAX && to == SIZE_MAX && !is_elsewhere(files->a, pair->a, i))
+            continue;
+        if (from == SIZE_MAX || to == SIZE_MAX ||
+            !same_form(&a->tensors[from], &files->other.container->tensors[to], renamed) ||
+            (quantized && !same_name(&a->tensors[from], &files->other.container->tensors[to])))
+            return false;
+    }
+    return part_of(files->a, pair->a, DTI_PART_CODES) != SIZE_MAX;
+}
+
+/* Parts become copies; the verdict of a pair is that of the first part that differs. */
+static enum dti_status judge_copies(struct dti_made_files *files, const struct dti_recipe *made,
+                                    const struct dti_made_pair *pairs, size_t count,
+                                    const struct dti_judge_options *options,
+                                    struct dti_verdict *ret, bool *ret_refused,
+                                    struct dti_error *reterr)
+{
+    struct dti_judge_copy *const copies = calloc(count + 1, DTI_PART_COUNT * sizeof *copies);
+    struct dti_verdict *const verdicts = calloc(count + 1, DTI_PART_COUNT * sizeof *verdicts);
+    size_t n = 0;
+    *ret_refused = false;
+    enum dti_status status = copies && verdicts ? DTI_OK : dti_no_memory(reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (!may_be_kept(files, &pairs[i], made->by == DTI_MADE_RENAMED)) {
+            *ret_refused = true;
+            status = dti_fail(reterr, DTI_WRONG_KIND, "dtypes or shapes differ");
+        }
+        for (size_t part = 0; part < DTI_PART_COUNT && status == DTI_OK; part++) {
+            copies[n].from = part_of(files->a, pairs[i].a, part);
+            copies[n].to = part_of(files->b, pairs[i].b, part);
+            n += copies[n].from != SIZE_MAX;
+        }
+    }
+    if (status == DTI_OK)
+        status = dti_judge_copies(stored_of(files->a), files->other.container, copies, n, options,
+                                  verdicts, reterr);
+    n = 0;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        ret[i] = (struct dti_verdict){.kind = DTI_VERDICT_SAME};
+        for (size_t part = 0; part < DTI_PART_COUNT; part++) {
+            if (part_of(files->a, pairs[i].a, part) == SIZE_MAX)
+                continue;
+            if (ret[i].kind == DTI_VERDICT_SAME)
+                ret[i] = verdicts[n];
+            n++;
+        }
+    }
+    free(copies);
+    free(verdicts);
+    return *ret_refused ? DTI_OK : status;
+}
+
+enum dti_status dti_made_judge(struct dti_made_files *files, const struct dti_recipe *made,
+                               const struct dti_made_pair *pairs, size_t count,
+                               const struct dti_judge_options *options, struct dti_verdict *ret,
+                               bool *ret_refused, struct dti_error *reterr)
+{
+    const bool copies = made->by == DTI_MADE_KEPT || made->by == DTI_MADE_RENAMED;
+    return (copies ? judge_copies : judge_rewrite)(files, made, pairs, count, options, ret,
+                                                   ret_refused, reterr);
+}
+
+static void add(struct dti_made_list *list, struct dti_recipe made)
+{
+    if (list->count == list->capacity && !list->failed) {
+        const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+        struct dti_recipe *const more = realloc(list->list, capacity * sizeof *more);
+        list->failed = !more;
+        if (more) {
+            list->list = more;
+            list->capacity = capacity;
+        }
+    }
+    if (!list->failed)
+        list->list[list->count++] = made;
+}
+
+/* Copies of a recipe with one more option. */
+static struct dti_recipe rounded(struct dti_recipe made, int round)
+{
+    made.round = round;
+    made.round_given = true;
+    made.then = true;
+    return made;
+}
+static struct dti_recipe clamped(struct dti_recipe made, int overflow)
+{
+    made.overflow = overflow;
+    made.overflow_given = true;
+    made.then = true;
+    return made;
+}
+static struct dti_recipe canonical(struct dti_recipe made)
+{
+    made.nan = DTI_NAN_CANONICAL;
+    made.nan_given = true;
+    made.then = true;
+    return made;
+}
+static struct dti_recipe routed(struct dti_recipe made, const char *via)
+{
+    made.via = via;
+    made.then = true;
+    return made;
+}
+static struct dti_recipe like(struct dti_recipe made, int stack)
+{
+    made.like = stack;
+    made.like_given = true;
+    made.then = true;
+    return made;
+}
+
+/* The dtypes of routes with one step. */
+static const enum dti_dtype steps[] = {DTI_FP32,     DTI_BF16,     DTI_FP16, DTI_FP8_E4M3FN,
+                                       DTI_FP8_E5M2, DTI_FP4_E2M1, DTI_TF32};
+enum { STEPS = sizeof steps / sizeof *steps };
+
+/* Whether a float dtype has all numbers of another dtype: a step through it changes nothing. */
+static bool holds(const struct dti_format *wide, const struct dti_format *narrow)
+{
+    if (dti_format_is_integer(narrow) || narrow->kind == DTI_KIND_BOOL)
+        return narrow->width <= wide->man_bits + 1;
+    return narrow->man_bits <= wide->man_bits && narrow->exp_bits <= wide->exp_bits &&
+           narrow->bias <= wide->bias;
+}
+
+/* A dtype that a route may lead through, or NULL. */
+static const char *step_of(size_t at, const struct dti_format *from, const struct dti_format *to)
+{
+    const struct dti_format *const step = dti_format_get(steps[at]);
+    return holds(step, from) || step->id == to->id ? NULL : step->name;
+}
+
+/* All casts of elements that differ in policies and route; made: packings and dtype. */
+static void add_casts(struct dti_made_list *list, const struct dti_recipe *made,
+                      const struct dti_format *from, const struct dti_format *to)
+{
+    const bool integer = dti_format_is_integer(to);
+    const int usual = integer ? DTI_ROUND_ZERO : DTI_ROUND_NEAREST_EVEN;
+    const int most = integer ? DTI_OVERFLOW_WRAP : DTI_OVERFLOW_SATURATE_FINITE;
+    add(list, *made);
+    for (int overflow = DTI_OVERFLOW_SATURATE; overflow <= most; overflow++)
+        add(list, clamped(*made, overflow));
+    add(list, canonical(*made));
+    for (size_t i = 0; i < STEPS; i++) {
+        if (step_of(i, from, to))
+            add(list, routed(*made, step_of(i, from, to)));
+    }
+    for (int stack = 0; stack < DTI_STACK_COUNT; stack++) {
+        if (dti_stack_find((enum dti_stack)stack, to))
+            add(list, like(*made, stack));
+    }
+    for (int round = 0; round <= DTI_ROUND_STOCHASTIC; round++) {
+        if (round != usual)
+            add(list, rounded(*made, round));
+    }
+    for (int overflow = DTI_OVERFLOW_SATURATE; overflow <= most; overflow++) {
+        add(list, canonical(clamped(*made, overflow)));
+        for (size_t i = 0; i < STEPS; i++) {
+            if (step_of(i, from, to))
+                add(list, clamped(routed(*made, step_of(i, from, to)), overflow));
+        }
+        for (int round = 0; round <= DTI_ROUND_STOCHASTIC; round++) {
+            if (round != usual)
+                add(list, clamped(rounded(*made, round), overflow));
+        }
+    }
+    for (int round = 0; round <= DTI_ROUND_STOCHASTIC; round++) {
+        if (round == usual)
+            continue;
+        add(list, canonical(rounded(*made, round)));
+        for (int overflow = DTI_OVERFLOW_SATURATE; overflow <= most; overflow++)
+            add(list, canonical(clamped(rounded(*made, round), overflow)));
+    }
+}
+
+static bool is_packed(const struct dti_container *container, const struct dti_format *format)
+{
+    return dti_format_packs(format) && dti_holds_texts(container->kind);
+}
+
+/* With both orders of codes that share bytes, where files leave them open. */
+static void add_packed_casts(struct dti_made_list *list, struct dti_recipe made,
+                             const struct dti_container *a, const struct dti_format *from,
+                             const struct dti_container *b, const struct dti_format *to)
+{
+    made.from_packing_given = made.by == DTI_MADE_CAST && is_packed(a, from);
+    made.packing_given = is_packed(b, to);
+    made.then = made.packing_given;
+    for (int source = 0; source <= made.from_packing_given; source++) {
+        for (int result = 0; result <= made.packing_given; result++) {
+            made.from_packing = source;
+            made.packing = result;
+            add_casts(list, &made, from, to);
+        }
+    }
+}
+
+static void add_divisions(struct dti_made_list *list, struct dti_recipe made, int usual)
+{
+    add(list, made);
+    made.division_given = true;
+    for (int division = DTI_DIVIDE_TRUE; division <= DTI_DIVIDE_EXACT; division++) {
+        made.rules.division = division;
+        if (division != usual)
+            add(list, made);
+    }
+}
+
+static struct dti_recipe as_torch(struct dti_recipe made)
+{
+    made.rules.like = DTI_QUANT_LIKE_TORCH;
+    made.quant_like_given = true;
+    return made;
+}
+
+static void add_symmetries(struct dti_made_list *list, struct dti_recipe made)
+{
+    add_divisions(list, made, DTI_DIVIDE_TRUE);
+    add(list, as_torch(made));
+    made.symmetry_given = true;
+    made.rules.symmetric = false;
+    made.rules.symmetry = DTI_SYMMETRY_HALF;
+    add_divisions(list, made, DTI_DIVIDE_TRUE);
+}
+
+static void add_affine(struct dti_made_list *list, struct dti_recipe made,
+                       const struct dti_format *code, bool zero_points)
+{
+    if (!dti_format_is_integer(code)) {
+        add_divisions(list, made, DTI_DIVIDE_TRUE);
+        add(list, as_torch(made));
+        return;
+    }
+    if (zero_points) {
+        made.rules.affine = code->kind == DTI_KIND_INT;
+        add_divisions(list, made, DTI_DIVIDE_TRUE);
+        add(list, as_torch(made));
+        made.rules.affine = false;
+    }
+    made.rules.symmetric = code->kind == DTI_KIND_UINT;
+    if (code->kind == DTI_KIND_UINT || !zero_points)
+        add_symmetries(list, made);
+}
+
+/* Without a scale of the tensor files have one all the same: 1. */
+static void add_nv(struct dti_made_list *list, struct dti_recipe made, const struct dti_tensor *to)
+{
+    const bool scaled = to->quantized->tensor_scale;
+    const char *const sources[] = {"auto", "own", "none"};
+    for (size_t i = scaled ? 0 : 2; i < sizeof sources / sizeof *sources; i++) {
+        if (i == 1 && !dti_made_may_be_fused(to))
+            continue;
+        made.tensor_scale = i > 0 ? sources[i] : NULL;
+        for (int scale = DTI_NV_SIX; scale <= DTI_NV_FOUR_SIX; scale++) {
+            made.rules.nv_scale = scale;
+            made.nv_scale_given = scale != DTI_NV_SIX;
+            add_divisions(list, made, DTI_DIVIDE_TRUE);
+        }
+    }
+}
+
+static void add_blocks(struct dti_made_list *list, struct dti_recipe made,
+                       const struct dti_block_format *block, const struct dti_tensor *to)
+{
+    const struct dti_dequant_form *const form = to->quantized;
+    const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)made.layout);
+    switch (block->family) {
+    case DTI_BLOCKS_MX:
+        for (int scale = DTI_MX_FLOOR; scale <= DTI_MX_EVEN; scale++) {
+            made.rules.mx_scale = scale;
+            made.mx_scale_given = scale != DTI_MX_FLOOR;
+            add(list, made);
+        }
+        break;
+    case DTI_BLOCKS_NV:
+        add_nv(list, made, to);
+        break;
+    case DTI_BLOCKS_NF:
+        made.nested = form->nested;
+        add_divisions(list, made, flat ? DTI_DIVIDE_RECIPROCAL : DTI_DIVIDE_TRUE);
+        break;
+    case DTI_BLOCKS_Q8:
+    case DTI_BLOCKS_Q4:
+        add(list, made);
+        break;
+    }
+}
+
+bool dti_made_may_be_fused(const struct dti_tensor *to)
+{
+    struct dti_fused_name name;
+    return dti_fused_name_read(&name, to->name, to->name_length);
+}
+
+/* What the form says. False: no recipe writes it. */
+static bool begin_quant(struct dti_recipe *made, const struct dti_tensor *to)
+{
+    static const char axes[DTI_QUANT_RANK_MAX][3] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
+                                                     "8", "9", "10", "11", "12", "13", "14", "15"};
+    const struct dti_dequant_form *const form = to->quantized;
+    size_t layout = 0;
+    while (layout < DTI_LAYOUT_COUNT &&
+           strcmp(dti_quant_layout_name((enum dti_quant_layout)layout), form->layout) != 0)
+        layout++;
+    if (layout == DTI_LAYOUT_COUNT || form->group[0] > 0 ||
+        !dti_quant_row_find((enum dti_quant_layout)layout, form->dtype))
+        return false;
+    made->layout = (int)layout;
+    const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)layout);
+    const unsigned usual = form->per == DTI_PER_CHANNEL || to->rank == 0 ? 0 : to->rank - 1;
+    made->axis =
+        form->per != DTI_PER_TENSOR && !flat && form->axis != usual ? axes[form->axis] : NULL;
+    return true;
+}
+
+/* Recipes for one row of the layout. */
+static void add_row(struct dti_made_list *list, struct dti_recipe made,
+                    const struct dti_quant_row *row, const struct dti_tensor *to)
+{
+    const struct dti_dequant_form *const form = to->quantized;
+    made.dtype = dti_quant_row_name(row);
+    made.layout = (int)row->layout;
+    made.layout_given = row->layout != DTI_LAYOUT_COMPRESSED_TENSORS;
+    if (!row->block) {
+        made.per_given = form->per == DTI_PER_CHANNEL;
+        made.block_given = form->per == DTI_PER_GROUP;
+        made.rules.per = made.per_given ? DTI_PER_CHANNEL : DTI_PER_TENSOR;
+        made.rules.block = made.block_given ? form->group[1] : 0;
+    }
+    const bool open = row->packing == DTI_QUANT_BITS && !dti_quant_is_flat(row);
+    const uint64_t length = to->rank > 0 ? to->shape[form->axis] : 1;
+    const uint64_t group = form->per == DTI_PER_GROUP ? form->group[1] : 1;
+    const bool pads = group > 0 && length % group != 0 && !dti_quant_is_flat(row);
+    for (int high = 0; high <= open; high++) {
+        for (int pad = 0; pad <= pads; pad++) {
+            made.order_given = high;
+            made.rules.order = high ? DTI_BLOCK_HIGH : DTI_BLOCK_LOW;
+            made.pad = pad;
+            if (row->block)
+                add_blocks(list, made, row->block, to);
+            else
+                add_affine(list, made, dti_format_get(row->number), form->zero_points);
+        }
+    }
+}
+
+/* Whether tensors of one row can be taken for those of the other. */
+static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_row *other,
+                       const struct dti_tensor *to)
+{
+    const struct dti_dequant_form *const form = to->quantized;
+    const uint64_t last = to->rank > 0 ? to->shape[to->rank - 1] : 1;
+    const uint64_t group = form->per == DTI_PER_GROUP ? form->group[1] : last;
+    return dti_quant_is_flat(row) == dti_quant_is_flat(other) && row->codes == other->codes &&
+           row->packing == other->packing && dti_quant_row_bits(row) == dti_quant_row_bits(other) &&
+           (!row->block || group == row->block->length);
+}
+
+static void add_quants(struct dti_made_list *list, struct dti_recipe made,
+                       const struct dti_tensor *to)
+{
+    const struct dti_dequant_form *const form = to->quantized;
+    if (!begin_quant(&made, to))
+        return;
+    const struct dti_quant_row *const read =
+        dti_quant_row_find((enum dti_quant_layout)made.layout, form->dtype);
+    add_row(list, made, read, to);
+    for (size_t i = 0; i < dti_quant_row_count; i++) {
+        const struct dti_quant_row *const row = &dti_quant_rows[i];
+        if (row != read && looks_like(row, read, to))
+            add_row(list, made, row, to);
+    }
+}
+
+bool dti_made_space(struct dti_made_list *ret, const struct dti_container *a,
+                    const struct dti_tensor *from, const struct dti_container *b,
+                    const struct dti_tensor *to)
+{
+    struct dti_recipe made = {.by = DTI_MADE_KEPT};
+    if (!from->quantized == !to->quantized)
+        add(ret, made);
+    if (from->refusal || to->refusal || !from->format || !to->format ||
+        from->format->kind == DTI_KIND_COMPLEX || to->format->kind == DTI_KIND_COMPLEX)
+        return !ret->failed;
+    if (!from->quantized && to->quantized && dti_holds_texts(b->kind)) {
+        made.by = DTI_MADE_QUANT;
+        add_quants(ret, made, to);
+    } else if (!to->quantized) {
+        const bool numbers = from->quantized != NULL;
+        const struct dti_format *const source = numbers ? dti_format_get(DTI_FP32) : from->format;
+        made.by = DTI_MADE_RENAMED;
+        if (!numbers && from->bytes == to->bytes && strcmp(source->name, to->format->name) != 0)
+            add(ret, made);
+        made.by = numbers ? DTI_MADE_DEQUANT : DTI_MADE_CAST;
+        made.dequant = numbers;
+        made.dtype = to->format->name;
+        made.ints = !numbers && (dti_format_is_integer(source) || source->kind == DTI_KIND_BOOL);
+        if (!numbers || dti_format_is_float(to->format))
+            add_packed_casts(ret, made, a, source, b, to->format);
+    }
+    return !ret->failed;
+}

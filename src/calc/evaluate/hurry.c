@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The same results sooner, for long lists: dti_bulk_compute() for plain operations,
+ * dti_function_quick() for functions, and what is already known of a code for dtypes that have few
+ * of them. What went wrong first is computed once more by the exact path, which alone can tell it.
+ */
+#include "calc/evaluate/hurry.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calc/truth/truth.h"
+
+/* Functions: the C library's fp64 result and a margin. Assumed is that a library is right to MARGIN
+ * units in the last place where it is asked: glibc, musl and those of the BSDs document or measure
+ * 1 to 4, and the compositions below add less than 40. The test truth_quick holds that against
+ * MPFR. Whoever rounds both ends to the same code has the correctly rounded result, on every
+ * machine alike; the others ask dti_function_value(). */
+enum { MARGIN = 64 };
+
+/* Zero is exact nearly everywhere, and so are powers of two where whole exponents come out. */
+static bool may_be_exact(enum dti_calc_op op, double x)
+{
+    int exponent;
+    switch (op) {
+    case DTI_CALC_EXP2:
+        return x == floor(x);
+    case DTI_CALC_LOG:
+        return x == 1;
+    case DTI_CALC_LOG2:
+    case DTI_CALC_RSQRT:
+        return fabs(frexp(x, &exponent)) == 0.5;
+    default:
+        return x == 0;
+    }
+}
+
+static double (*const functions[DTI_CALC_OP_COUNT])(double x) = {
+    [DTI_CALC_EXP] = exp,   [DTI_CALC_EXP2] = exp2, [DTI_CALC_EXPM1] = expm1,
+    [DTI_CALC_LOG] = log,   [DTI_CALC_LOG2] = log2, [DTI_CALC_LOG1P] = log1p,
+    [DTI_CALC_SIN] = sin,   [DTI_CALC_COS] = cos,   [DTI_CALC_TAN] = tan,
+    [DTI_CALC_TANH] = tanh, [DTI_CALC_ERF] = erf,
+};
+
+/* NAN where the library is not asked. */
+static double approximate(enum dti_calc_op op, double x)
+{
+    switch (op) {
+    case DTI_CALC_RSQRT:
+        return 1 / sqrt(x);
+    case DTI_CALC_SIGMOID:
+        return 1 / (1 + exp(-x));
+    case DTI_CALC_SILU:
+        return x / (1 + exp(-x));
+    case DTI_CALC_GELU: /* left of that the rounding of erfc's argument weighs more */
+        return x > -4 ? x * erfc(x * -0x1.6a09e667f3bcdp-1) / 2 : NAN;
+    case DTI_CALC_SIN:
+    case DTI_CALC_COS:
+    case DTI_CALC_TAN:
+        return fabs(x) < 0x1p20 ? functions[op](x) : NAN;
+    default:
+        return functions[op] ? functions[op](x) : NAN;
+    }
+}
+
+/* Moves a normal number by `units` in the last place; magnitudes have the order of their codes. */
+static double move(double x, int64_t units)
+{
+    uint64_t code;
+    memcpy(&code, &x, sizeof code);
+    code += (uint64_t)units;
+    memcpy(&x, &code, sizeof x);
+    return x;
+}
+
+bool dti_function_quick(enum dti_calc_op op, double x, double *ret_low, double *ret_high)
+{
+    if (!isfinite(x) || may_be_exact(op, x))
+        return false;
+    const double y = approximate(op, x);
+    /* well inside the normal numbers; a NaN fails too */
+    if (!(fabs(y) > 0x1p-1020 && fabs(y) < 0x1p1023))
+        return false;
+    *ret_low = move(y, y < 0 ? MARGIN : -MARGIN);
+    *ret_high = move(y, y < 0 ? -MARGIN : MARGIN);
+    return true;
+}
+
+enum {
+    FUNCTIONS_LEAST = 1024, /* shorter lists get all bits of each step's exact result */
+    KNOWN_LEAST = 4096,
+    ROW_LEAST = 16,
+    KNOWN_BITS = 16, /* codes of up to so many bits */
+    KNOWN = 1 << 30,
+    KNOWN_INEXACT = 1 << 29,
+    KNOWN_KINDS = 16, /* where the kinds of events begin, above the code */
+};
+
+bool dti_calc_is_long(size_t count)
+{
+    return count > DTI_CALC_TRUTH_MAX;
+}
+
+void dti_calc_add_counts(struct dti_calc_recorder *recorder,
+                         const struct dti_calc_bulk_counts *counts, uint64_t operations)
+{
+    for (size_t kind = 0; kind < DTI_CALC_EVENT_COUNT; kind++)
+        recorder->step.events[kind] += counts->events[kind];
+    recorder->step.inexact += counts->inexact;
+    recorder->operations += operations;
+    recorder->flags |= counts->inexact ? DTI_FLAG_INEXACT : 0;
+    recorder->flags |= counts->events[DTI_CALC_OVERFLOW] ? DTI_FLAG_OVERFLOW : 0;
+    recorder->flags |= counts->events[DTI_CALC_TO_ZERO] || counts->events[DTI_CALC_SUBNORMAL]
+                           ? DTI_FLAG_UNDERFLOW
+                           : 0;
+}
+
+bool dti_calc_first_wrong(const struct dti_calc_recorder *recorder,
+                          const struct dti_calc_bulk_counts *counts, size_t *ret)
+{
+    bool found = false;
+    if (recorder->has_first || recorder->engine->result->went_wrong)
+        return false;
+    for (size_t kind = 0; kind < DTI_CALC_EVENT_COUNT; kind++) {
+        if (counts->events[kind] == 0 || kind == DTI_CALC_SUBNORMAL ||
+            (found && counts->first[kind] >= *ret))
+            continue;
+        *ret = counts->first[kind];
+        found = true;
+    }
+    return found;
+}
+
+struct dti_bulk *dti_calc_bulk_of(struct dti_calc_engine *engine, const struct dti_format *format)
+{
+    const bool own = dti_calc_same_format(format, engine->dtype);
+    const size_t i = own ? 0 : 1;
+    if (!engine->bulk_tried[i])
+        engine->bulk[i] =
+            dti_bulk_open(own ? engine->dtype : &engine->options->accumulate, engine->options);
+    engine->bulk_tried[i] = true;
+    return engine->bulk[i];
+}
+
+/* Adds the counts of a part that begins at `offset`. */
+static void add_part(struct dti_calc_bulk_counts *counts, const struct dti_calc_bulk_counts *part,
+                     size_t offset)
+{
+    for (size_t kind = 0; kind < DTI_CALC_EVENT_COUNT; kind++) {
+        if (counts->events[kind] == 0)
+            counts->first[kind] = offset + part->first[kind];
+        counts->events[kind] += part->events[kind];
+    }
+    counts->inexact += part->inexact;
+}
+
+bool dti_calc_hurry(struct dti_calc_recorder *recorder, enum dti_calc_op op, const size_t *operands,
+                    unsigned count, struct dti_calc_slot *slot, struct dti_calc_bulk_counts *counts)
+{
+    struct dti_calc_engine *const engine = recorder->engine;
+    const size_t width = dti_calc_code_bytes(&recorder->format);
+    size_t length = slot->array.count; /* of what is computed at once: all of it, or a row */
+    struct dti_calc_walk walk;
+    bool scalar[3];
+    if (!dti_calc_is_long(slot->array.count))
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        const struct dti_calc_array *const array = &engine->slots[operands[i]].array;
+        if (!dti_calc_same_format(&array->format, &recorder->format))
+            return false;
+        if (array->count != 1 && array->count != slot->array.count)
+            length = (size_t)slot->array.shape[slot->array.rank - 1];
+    }
+    struct dti_bulk *const bulk = dti_calc_bulk_of(engine, &recorder->format);
+    if (!bulk || length < ROW_LEAST)
+        return false;
+    dti_calc_walk_begin(&walk, engine, operands, count, slot->array.rank, slot->array.shape);
+    *counts = (struct dti_calc_bulk_counts){.inexact = 0};
+    slot->rounded = false;
+    for (unsigned i = 0; i < count; i++) {
+        const struct dti_calc_slot *const from = &engine->slots[operands[i]];
+        scalar[i] = length == slot->array.count ? from->array.count == 1
+                                                : walk.stride[i][walk.rank - 1] == 0;
+        slot->rounded |= from->rounded;
+    }
+    for (size_t done = 0; done < slot->array.count; done += length) {
+        struct dti_calc_bulk_counts part;
+        const void *codes[3];
+        dti_calc_walk_to(&walk, done);
+        for (unsigned i = 0; i < count; i++)
+            codes[i] =
+                (const char *)engine->slots[operands[i]].array.codes + walk.offset[i] * width;
+        if (!dti_bulk_compute(bulk, op, (char *)slot->array.codes + done * width, codes, scalar,
+                              length, &part)) /* an operation that it does not have */
+            return false;
+        add_part(counts, &part, done);
+    }
+    dti_calc_add_counts(recorder, counts, slot->array.count);
+    slot->rounded |= counts->inexact > 0;
+    return true;
+}
+
+bool dti_calc_function_soon(const struct dti_calc_recorder *recorder, size_t count,
+                            struct dti_calc_element *e)
+{
+    const struct dti_format *const fp64 = dti_format_get(DTI_FP64);
+    const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    struct dti_outcome outcome, other;
+    struct dti_value ends[2];
+    double x, low, high;
+    uint64_t bits;
+    if (count < FUNCTIONS_LEAST || recorder->format.man_bits > 24 ||
+        recorder->policy.round == DTI_ROUND_STOCHASTIC || e->operand[0].class != DTI_CLASS_FINITE ||
+        e->operand[0].exponent < -1022 || e->operand[0].exponent > 1023)
+        return false;
+    dti_encode(fp64, &e->operand[0], &nearest, 0, &outcome);
+    memcpy(&x, &outcome.code, sizeof x);
+    if (outcome.flags || !dti_function_quick(e->op, x, &low, &high))
+        return false;
+    memcpy(&bits, &low, sizeof bits);
+    dti_decode(fp64, bits, &ends[0]);
+    memcpy(&bits, &high, sizeof bits);
+    dti_decode(fp64, bits, &ends[1]);
+    dti_encode(&recorder->format, &ends[0], &recorder->policy, 0, &outcome);
+    dti_encode(&recorder->format, &ends[1], &recorder->policy, 0, &other);
+    if (outcome.code != other.code ||
+        ((outcome.flags ^ other.flags) & (unsigned)~DTI_FLAG_INEXACT) != 0)
+        return false;
+    e->exact = ends[ends[0].negative]; /* the smaller one, and a little more */
+    e->exact.sticky = true;
+    e->arith = 0;
+    return true;
+}
+
+uint32_t *dti_calc_known_new(const struct dti_calc_recorder *recorder,
+                             const struct dti_format *operand, size_t count)
+{
+    if (operand->width > KNOWN_BITS || recorder->format.width > KNOWN_BITS || count < KNOWN_LEAST ||
+        recorder->policy.round == DTI_ROUND_STOCHASTIC)
+        return NULL;
+    return calloc((size_t)1 << operand->width, sizeof(uint32_t));
+}
+
+void dti_calc_known_set(uint32_t *known, const struct dti_calc_rounded *rounded)
+{
+    *known = KNOWN | (rounded->inexact ? KNOWN_INEXACT : 0) | rounded->kinds << KNOWN_KINDS |
+             (uint32_t)rounded->code;
+}
+
+bool dti_calc_known_get(struct dti_calc_recorder *recorder, uint32_t known,
+                        struct dti_calc_rounded *ret)
+{
+    const unsigned kinds = known >> KNOWN_KINDS & ((1 << DTI_CALC_EVENT_COUNT) - 1);
+    if (!(known & KNOWN) || ((kinds & ~(1U << DTI_CALC_SUBNORMAL)) && !recorder->has_first))
+        return false;
+    ret->code = known & 0xFFFF;
+    ret->inexact = known & KNOWN_INEXACT;
+    ret->kinds = kinds;
+    recorder->step.inexact += ret->inexact;
+    recorder->operations++;
+    for (unsigned kind = 0; kind < DTI_CALC_EVENT_COUNT; kind++)
+        recorder->step.events[kind] += kinds >> kind & 1;
+    return true;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The dtypes of safetensors: the rows of dtype_names.def that are its own. */
+#include "containers/safetensors/safetensors.h"
+#include "util/checked.h"
+#include "util/text/ascii.h"
+
+/* A row of each system, of which those of one stay. */
+#define ROW_COMMON(id, spelling)
+#define ROW_TORCH(id, spelling)
+#define ROW_NUMPY(id, spelling)
+#define ROW_NPY(id, spelling)
+#define ROW_ML_DTYPES(id, spelling)
+#define ROW_XLA(id, spelling)
+#define ROW_MLIR(id, spelling)
+#define ROW_ONNX(id, spelling)
+#define ROW_GGUF(id, spelling)
+#define ROW_CUDA(id, spelling)
+#define ROW_TRITON(id, spelling)
+#define ROW_SAFETENSORS(id, spelling) {.dtype = DTI_##id, .name = spelling},
+static const struct {
+    enum dti_dtype dtype;
+    const char *name;
+} types[] = {
+#define NAME(id, system, spelling, number) ROW_##system(id, spelling)
+#include "dtinfo/dtype_names.def"
+#undef NAME
+};
+enum { TYPE_COUNT = sizeof types / sizeof types[0] };
+
+const char *dti_safetensors_name(const struct dti_format *format)
+{
+    for (size_t i = 0; format->id != DTI_NONE && i < TYPE_COUNT; i++) {
+        if (types[i].dtype == format->id)
+            return types[i].name;
+    }
+    return NULL;
+}
+
+const struct dti_format *dti_safetensors_format(const char *name, size_t length,
+                                                const char **ret_name)
+{
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
+        if (dti_text_is(name, length, types[i].name)) {
+            *ret_name = types[i].name;
+            return dti_format_get(types[i].dtype);
+        }
+    }
+    return NULL;
+}
+
+bool dti_safetensors_stores(const struct dti_format *format, struct dti_layout *ret_layout)
+{
+    if (!dti_safetensors_name(format))
+        return false;
+    *ret_layout = dti_file_layout(format, DTI_PACKING_LOW, false);
+    return true;
+}
+
+/* All that have a name are as wide as what they take. */
+unsigned dti_safetensors_bits(const struct dti_format *format)
+{
+    return format->width;
+}
+
+bool dti_safetensors_measure(const struct dti_format *format, const uint64_t *shape, unsigned rank,
+                             uint64_t *ret_elements, uint64_t *ret_bits)
+{
+    uint64_t elements = 1;
+    for (unsigned i = 0; i < rank; i++) {
+        if (!dti_mul_u64(elements, shape[i], &elements))
+            return false;
+    }
+    *ret_elements = elements;
+    return dti_mul_u64(elements, dti_safetensors_bits(format), ret_bits);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes the start of a safetensors file: the length of the header, the header, spaces up to a
+ * multiple of eight bytes. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "containers/json_quoted.h"
+#include "containers/name_order.h"
+#include "containers/safetensors/safetensors.h"
+#include "core/number/spell.h"
+#include "util/checked.h"
+#include "util/little_endian.h"
+#include "util/text/ascii.h"
+
+static const char metadata_name[] = "__metadata__";
+
+static enum dti_status fail_tensor(struct dti_error *reterr, enum dti_status status,
+                                   const struct dti_new_tensor *tensor, const char *what)
+{
+    char name[DTI_QUOTE_SIZE];
+    return dti_fail(reterr, status, "tensor %s %s",
+                    dti_quote(name, tensor->name, tensor->name_length), what);
+}
+
+static void append_uint(struct dti_buffer *out, uint64_t value)
+{
+    if (dti_buffer_reserve(out, DTI_TEXT_SIZE))
+        out->length += dti_spell_u64(out->data + out->length, value);
+}
+
+static enum dti_status check_names(const void *items, size_t count, struct dti_named named,
+                                   const char *what, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    size_t again;
+    if (!dti_names_repeated(items, count, named, &again))
+        return dti_no_memory(reterr);
+    if (again == SIZE_MAX)
+        return DTI_OK;
+    const struct dti_name_row twice = dti_name_of(items, again, named);
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s %s would be written twice", what,
+                    dti_quote(quoted, twice.name, twice.length));
+}
+
+/* Fills bytes. */
+static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *reterr)
+{
+    if (dti_text_is(tensor->name, tensor->name_length, metadata_name))
+        return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
+                           "has a name that safetensors reserves for metadata");
+    if (!dti_safetensors_name(tensor->format)) {
+        char name[DTI_QUOTE_SIZE];
+        return dti_fail(reterr, DTI_WRONG_KIND, "safetensors has no dtype %s (tensor %s)",
+                        tensor->format->name, dti_quote(name, tensor->name, tensor->name_length));
+    }
+    uint64_t elements, bits;
+    if (!dti_safetensors_measure(tensor->format, tensor->shape, tensor->rank, &elements, &bits))
+        return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
+                           "is too large: its size in bits exceeds 64 bits");
+    if (bits % 8 != 0)
+        return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
+                           "does not fill whole bytes, as safetensors requires");
+    tensor->bytes = bits / 8;
+    return DTI_OK;
+}
+
+/* Gives the tensors their offsets from the start of the data, in their order. *ret_aligned: whether
+ * each is at a multiple of its element's size. */
+static enum dti_status place(struct dti_new_tensor *tensors, size_t count, uint64_t *ret_size,
+                             bool *ret_aligned, struct dti_error *reterr)
+{
+    uint64_t offset = 0;
+    bool aligned = true;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned element = (dti_safetensors_bits(tensors[i].format) + 7) / 8;
+        tensors[i].offset = offset;
+        aligned = aligned && (tensors[i].bytes == 0 || offset % element == 0);
+        if (!dti_add_u64(offset, tensors[i].bytes, &offset))
+            return fail_tensor(reterr, DTI_BAD_INPUT, &tensors[i],
+                               "ends at an offset beyond 64 bits");
+    }
+    *ret_size = offset;
+    *ret_aligned = aligned;
+    return DTI_OK;
+}
+
+/* By falling element size, then in the order given, which offset records in the meantime. */
+static int compare(const void *a, const void *b)
+{
+    const struct dti_new_tensor *const left = a, *const right = b;
+    const unsigned left_bits = dti_safetensors_bits(left->format);
+    const unsigned right_bits = dti_safetensors_bits(right->format);
+    if (left_bits != right_bits)
+        return left_bits > right_bits ? -1 : 1;
+    return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+static enum dti_status append_metadata(struct dti_buffer *out, const struct dti_metadata *metadata,
+                                       size_t count, struct dti_error *reterr)
+{
+    (void)dti_json_quoted(out, metadata_name, sizeof metadata_name - 1);
+    dti_buffer_puts(out, ":{");
+    for (size_t i = 0; i < count; i++) {
+        char key[DTI_QUOTE_SIZE];
+        dti_quote(key, metadata[i].key, metadata[i].key_length);
+        if (metadata[i].kind != DTI_METADATA_STRING)
+            return dti_fail(reterr, DTI_WRONG_KIND,
+                            "metadata %s is not a string; safetensors holds only strings", key);
+        dti_buffer_append(out, ",", i > 0);
+        bool ok = dti_json_quoted(out, metadata[i].key, metadata[i].key_length);
+        dti_buffer_append(out, ":", 1);
+        ok = ok && dti_json_quoted(out, metadata[i].value, metadata[i].value_length);
+        if (!ok)
+            return dti_fail(reterr, DTI_BAD_INPUT,
+                            "metadata %s is not UTF-8, as safetensors requires", key);
+    }
+    dti_buffer_puts(out, "}");
+    return DTI_OK;
+}
+
+#define APPEND(out, literal) dti_buffer_append(out, literal, sizeof literal - 1)
+
+static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_new_tensor *tensor,
+                                     struct dti_error *reterr)
+{
+    if (!dti_json_quoted(out, tensor->name, tensor->name_length))
+        return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
+                           "has a name that is not UTF-8, as safetensors requires");
+    APPEND(out, ":{\"dtype\":\"");
+    dti_buffer_puts(out, dti_safetensors_name(tensor->format));
+    APPEND(out, "\",\"shape\":[");
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        dti_buffer_append(out, ",", i > 0);
+        append_uint(out, tensor->shape[i]);
+    }
+    APPEND(out, "],\"data_offsets\":[");
+    append_uint(out, tensor->offset);
+    dti_buffer_append(out, ",", 1);
+    append_uint(out, tensor->offset + tensor->bytes);
+    APPEND(out, "]}");
+    return DTI_OK;
+}
+
+/* Room for about as much as tensors take, so that a long header is not copied again and again. */
+static void reserve_header(struct dti_buffer *out, const struct dti_new_tensor *tensors,
+                           size_t count)
+{
+    enum { ENTRY = 96, DIMENSION = 8, MOST = DTI_SAFETENSORS_HEADER_MAX };
+    size_t bytes = 0;
+    for (size_t i = 0; i < count && bytes < MOST; i++)
+        bytes += tensors[i].name_length + ENTRY + tensors[i].rank * DIMENSION;
+    if (bytes < MOST)
+        dti_buffer_reserve(out, bytes);
+}
+
+/* Appends the header: prefix, JSON, blanks. */
+static enum dti_status append_header(struct dti_buffer *out, const struct dti_new_tensor *tensors,
+                                     size_t count, const struct dti_metadata *metadata,
+                                     size_t metadata_count, struct dti_error *reterr)
+{
+    const size_t start = out->length;
+    enum dti_status status = DTI_OK;
+    reserve_header(out, tensors, count);
+    dti_buffer_fill(out, '\0', DTI_SAFETENSORS_PREFIX);
+    dti_buffer_append(out, "{", 1);
+    if (metadata_count > 0)
+        status = append_metadata(out, metadata, metadata_count, reterr);
+    for (size_t i = 0; status == DTI_OK && i < count; i++) {
+        dti_buffer_append(out, ",", i > 0 || metadata_count > 0);
+        status = append_tensor(out, &tensors[i], reterr);
+    }
+    if (status != DTI_OK)
+        return status;
+    dti_buffer_append(out, "}", 1);
+    dti_buffer_fill(out, ' ', (8 - (out->length - start) % 8) % 8);
+    if (out->failed)
+        return dti_no_memory(reterr);
+    const uint64_t length = out->length - start - DTI_SAFETENSORS_PREFIX;
+    if (length > DTI_SAFETENSORS_HEADER_MAX)
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "the header would have %" PRIu64 " bytes; safetensors allows %d", length,
+                        (int)DTI_SAFETENSORS_HEADER_MAX);
+    dti_little_put((unsigned char *)out->data + start, DTI_SAFETENSORS_PREFIX, length);
+    return DTI_OK;
+}
+
+enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t count,
+                                       const struct dti_metadata *metadata, size_t metadata_count,
+                                       struct dti_new_head *ret_head, uint64_t *ret_size,
+                                       struct dti_error *reterr)
+{
+    enum dti_status status = check_names(metadata, metadata_count,
+                                         DTI_NAMED(struct dti_metadata, key), "metadata", reterr);
+    if (status == DTI_OK)
+        status =
+            check_names(tensors, count, DTI_NAMED(struct dti_new_tensor, name), "tensor", reterr);
+    for (size_t i = 0; status == DTI_OK && i < count; i++)
+        status = measure(&tensors[i], reterr);
+    uint64_t data_bytes = 0, size;
+    bool aligned = true;
+    if (status == DTI_OK)
+        status = place(tensors, count, &data_bytes, &aligned, reterr);
+    if (status == DTI_OK && !aligned) {
+        for (size_t i = 0; i < count; i++)
+            tensors[i].offset = i;
+        qsort(tensors, count, sizeof *tensors, compare);
+        status = place(tensors, count, &data_bytes, &aligned, reterr);
+        assert(status != DTI_OK || aligned); /* sizes are powers of two, larger ones come first */
+    }
+    const size_t start = ret_head->text.length;
+    if (status == DTI_OK)
+        status = append_header(&ret_head->text, tensors, count, metadata, metadata_count, reterr);
+    if (status != DTI_OK)
+        return status;
+    const uint64_t head_bytes = ret_head->text.length - start;
+    if (!dti_add_u64(head_bytes, data_bytes, &size))
+        return dti_fail(reterr, DTI_BAD_INPUT, "the size of the file would exceed 64 bits");
+    for (size_t i = 0; i < count; i++)
+        tensors[i].offset += head_bytes;
+    *ret_size = size;
+    return DTI_OK;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NVIDIA's management library, where it is there: what the CUDA driver does not report. */
+#ifndef DTINFO_DEVICES_NVML_H
+#define DTINFO_DEVICES_NVML_H
+
+#include <stddef.h>
+
+#include "devices/device.h"
+
+typedef struct nvmlDevice_st *nvmlDevice_t;
+typedef struct {
+    unsigned long long total, free, used;
+} nvmlMemory_t;
+
+#endif

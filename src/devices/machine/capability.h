@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a device supports natively for a dtype: a table by instruction set and compute capability
+ * (capabilities.def), each row with its source. */
+#ifndef DEVICES_MACHINE_CAPABILITY_H
+#define DEVICES_MACHINE_CAPABILITY_H
+
+#include "devices/machine/machine.h"
+#include "dtinfo/dtype.h"
+
+/* In order: what is more includes what is less. */
+enum dti_capability {
+    DTI_CAPABLE_SOFTWARE,   /* "-": nothing */
+    DTI_CAPABLE_CONVERSION, /* "c": instructions that convert */
+    DTI_CAPABLE_MATRIX,     /* "n": matrix or dot product units only */
+    DTI_CAPABLE_ARITHMETIC, /* "N": adds and multiplies elements */
+};
+const char *dti_capability_name(enum dti_capability capability); /* "arithmetic" */
+char dti_capability_letter(enum dti_capability capability);
+
+/* *ret_source: where that is from, "Intel SDM vol. 1, 18.5" (static), "" for software. */
+enum dti_capability dti_cpu_capability(const struct dti_machine *machine, enum dti_dtype dtype,
+                                       const char **ret_source);
+enum dti_capability dti_gpu_capability(unsigned major, unsigned minor, enum dti_dtype dtype,
+                                       const char **ret_source);
+
+/* The source of one fact, where a row of the table says it; else NULL: about a set of instruction
+ * sets (1 << enum dti_instruction), and about a compute capability (x 10). */
+const char *dti_instruction_fact(uint64_t instructions, enum dti_dtype dtype,
+                                 enum dti_capability capability);
+const char *dti_compute_fact(unsigned compute, enum dti_dtype dtype,
+                             enum dti_capability capability);
+
+/* The columns of the matrix, in order. */
+extern const enum dti_dtype dti_capability_dtypes[];
+extern const size_t dti_capability_dtype_count;
+
+#endif

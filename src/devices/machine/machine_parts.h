@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of machine.c: small files below a root, CPUID from the processor or a recording, and
+ * who fills what. Nothing here fails: what is not reported stays unknown. */
+#ifndef DTINFO_DEVICES_MACHINE_PARTS_H
+#define DTINFO_DEVICES_MACHINE_PARTS_H
+
+#include "devices/machine/machine.h"
+#include "kernels/cpuid.h"
+#include "util/buffer.h"
+
+/* machine_files.c: paths are relative to the root, "proc/cpuinfo". */
+struct dti_root {
+    int fd;        /* of the folder; -1: none */
+    bool recorded; /* not this machine: symbolic links are not followed */
+};
+
+/* The first `most` bytes of a regular file; false when there is none. */
+bool dti_root_read(const struct dti_root *root, const char *path, struct dti_buffer *buffer,
+                   size_t most);
+/* The first line without blanks around it, cut to fit; "" when there is none. */
+void dti_root_line(const struct dti_root *root, const char *path, char *buffer, size_t size);
+/* A number that is all of the first line. */
+uint64_t dti_root_number(const struct dti_root *root, const char *path);
+/* Text without blanks at its ends and without double ones. */
+void dti_text_copy(char *buffer, size_t size, const char *text, size_t length);
+/* Decimal digits at the start of text: their number, and what follows; false without any, or when
+ * it does not fit. */
+bool dti_text_digits(const char **text, uint64_t *ret);
+
+/* CPUs in a list as the kernel writes it, "0-3,8"; no larger number than CPUS_MAX - 1. */
+enum { DTI_CPUS_MAX = 16384 };
+struct dti_cpus {
+    uint64_t bits[DTI_CPUS_MAX / 64];
+};
+bool dti_cpus_read(struct dti_cpus *ret, const struct dti_root *root, const char *path);
+uint64_t dti_cpus_count(const struct dti_cpus *cpus);
+bool dti_cpus_has(const struct dti_cpus *cpus, unsigned cpu);
+/* The smallest that is in both; DTI_CPUS_MAX when there is none. */
+unsigned dti_cpus_first(const struct dti_cpus *cpus, const struct dti_cpus *within);
+
+/* machine_cpuid.c */
+struct dti_cpuid_row {
+    uint32_t leaf, subleaf;
+    struct dti_cpuid registers;
+};
+enum { DTI_CPUID_ROWS_MAX = 512 };
+struct dti_cpuid_reader {
+    const struct dti_cpuid_source *source; /* of this processor; NULL: recorded rows */
+    struct dti_cpuid_row rows[DTI_CPUID_ROWS_MAX];
+    size_t count;
+    uint64_t kept; /* XCR0: which registers the system keeps */
+    bool kept_known;
+};
+/* False when there is no CPUID. */
+bool dti_cpuid_open(struct dti_cpuid_reader *ret, const struct dti_root *root);
+/* Zeros for what the processor does not have. */
+struct dti_cpuid dti_cpuid_ask(const struct dti_cpuid_reader *reader, uint32_t leaf,
+                               uint32_t subleaf);
+void dti_machine_cpuid(struct dti_machine *machine, struct dti_cpuid_reader *reader);
+
+/* machine_proc.c: what /proc reports. flags: the CPU's, with blanks at both ends. */
+void dti_machine_proc(struct dti_machine *machine, const struct dti_root *root,
+                      struct dti_buffer *flags);
+void dti_machine_memory(struct dti_machine *machine, const struct dti_root *root);
+
+/* machine_topology.c: what /sys reports about CPUs, caches and NUMA nodes. */
+void dti_machine_topology(struct dti_machine *machine, const struct dti_root *root);
+
+/* instructions.c: fills has[]. */
+bool dti_flags_have(const struct dti_buffer *flags, const char *name);
+/* reader: NULL without CPUID. */
+void dti_instructions_x86(struct dti_machine *machine, const struct dti_cpuid_reader *reader,
+                          const struct dti_buffer *flags);
+/* words: AT_HWCAP and AT_HWCAP2, NULL where only flags are known. */
+void dti_instructions_arm(struct dti_machine *machine, const uint64_t *words,
+                          const struct dti_buffer *flags);
+
+/* arm_parts.c: the names of an implementer's number and of its part; NULL when unknown. */
+const char *dti_arm_vendor(uint64_t implementer);
+const char *dti_arm_model(uint64_t implementer, uint64_t part);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The figures of a loss without the sums that they were computed from, so that many of them are
+ * cheap to keep. */
+#ifndef FILES_SCAN_LOSS_SUMMARY_H
+#define FILES_SCAN_LOSS_SUMMARY_H
+
+#include "kernels/scan/loss.h"
+
+/* Members as those of struct dti_loss, and what its functions say. */
+struct dti_loss_summary {
+    uint64_t elements, inexact, overflowed, to_zero, to_subnormal;
+    uint64_t nan_in, inf_in, no_code, stray, compared;
+    double max_absolute;
+    uint64_t max_index;
+    double max_relative;
+    double mean_absolute, root_mean_square, sqnr_db;
+};
+void dti_loss_summarize(const struct dti_loss *loss, struct dti_loss_summary *ret);
+
+/* The dtype on a cast's way or at its end in which a NaN of the array has no code although the
+ * policies ask for one; NULL when there was none. Such a cast is refused. */
+const struct dti_format *dti_loss_without_nan(const struct dti_loss *loss,
+                                              const struct dti_cast *cast,
+                                              const struct dti_stack_rule *rule);
+
+#endif

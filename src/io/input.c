@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads files: handles short counts and interruptions. What each regular file looked like when it
+ * was opened is kept by its descriptor, so that no reader has to remember it and none can miss
+ * that it changed. */
+#include "io/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/descriptor.h"
+#include "io/net/remote.h"
+#include "io/unread.h"
+
+struct opened {
+    char *name;   /* NULL: no input has this descriptor */
+    bool by_name; /* name leads to it; otherwise it is standard input */
+    struct stat st;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct opened *list; /* by descriptor */
+    size_t count;
+    bool changed; /* one of those that were closed: */
+    struct dti_error error;
+} inputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool differ(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec || a->tv_nsec != b->tv_nsec;
+}
+
+static bool leads_to(const char *name, const struct stat *st)
+{
+    struct stat now = {0};
+    return stat(name, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino;
+}
+
+/* What changed, or NULL. New links, owners, permissions and names change the time of the status
+ * alone and show otherwise; where nothing else shows, the time of modification may have been set
+ * back. */
+static const char *find_change(const struct opened *was, const struct stat *is)
+{
+    if (is->st_size != was->st.st_size)
+        return "its size";
+    if (differ(&is->st_mtim, &was->st.st_mtim))
+        return "its modification time";
+    const bool explained = is->st_nlink != was->st.st_nlink || is->st_mode != was->st.st_mode ||
+                           is->st_uid != was->st.st_uid || is->st_gid != was->st.st_gid;
+    if (!differ(&is->st_ctim, &was->st.st_ctim) || explained ||
+        (was->by_name && !leads_to(was->name, is)))
+        return NULL;
+    return "its status";
+}
+
+/* Compares; the first change is kept. */
+static void judge(int fd)
+{
+    const struct opened *const was = &inputs.list[fd];
+    struct stat is = {0};
+    char label[DTI_QUOTE_SIZE];
+    if (fstat(fd, &is) != 0 || is.st_dev != was->st.st_dev || is.st_ino != was->st.st_ino)
+        return; /* it is closed, and the descriptor another file's */
+    const char *const change = find_change(was, &is);
+    if (!change || inputs.changed)
+        return;
+    inputs.changed = true;
+    (void)dti_fail(&inputs.error, DTI_BAD_INPUT,
+                   "%s changed while it was read (%s); run it again when nothing writes to it",
+                   was->by_name ? dti_quote(label, was->name, strlen(was->name)) : was->name,
+                   change);
+    if (was->by_name)
+        dti_error_argument(&inputs.error, was->name, strlen(was->name));
+}
+
+static void forget(struct opened *opened)
+{
+    free(opened->name);
+    opened->name = NULL;
+}
+
+/* A regular file was opened, and looked like that. by_name: the name leads to it. False: memory ran
+ * out. */
+static bool input_changes_note(int fd, const char *name, bool by_name, const struct stat *st)
+{
+    char *const copy = strdup(name);
+    bool good = copy != NULL;
+    pthread_mutex_lock(&inputs.lock);
+    if (good && (size_t)fd >= inputs.count) {
+        const size_t count = 2 * (size_t)fd + 16;
+        struct opened *const more = realloc(inputs.list, count * sizeof *more);
+        good = more != NULL;
+        if (good) {
+            memset(more + inputs.count, 0, (count - inputs.count) * sizeof *more);
+            inputs.list = more;
+            inputs.count = count;
+        }
+    }
+    if (good) {
+        forget(&inputs.list[fd]);
+        inputs.list[fd] = (struct opened){.name = copy, .by_name = by_name, .st = *st};
+    }
+    pthread_mutex_unlock(&inputs.lock);
+    if (!good)
+        free(copy);
+    return good;
+}
+
+/* Before it is closed. */
+static void input_changes_end(int fd)
+{
+    pthread_mutex_lock(&inputs.lock);
+    if (fd >= 0 && (size_t)fd < inputs.count && inputs.list[fd].name) {
+        judge(fd);
+        forget(&inputs.list[fd]);
+    }
+    pthread_mutex_unlock(&inputs.lock);
+}
+
+enum dti_status dti_inputs_unchanged(struct dti_error *reterr)
+{
+    pthread_mutex_lock(&inputs.lock);
+    for (size_t fd = 0; fd < inputs.count && !inputs.changed; fd++) {
+        if (inputs.list[fd].name)
+            judge((int)fd);
+    }
+    const bool changed = inputs.changed;
+    if (changed && reterr)
+        *reterr = inputs.error;
+    pthread_mutex_unlock(&inputs.lock);
+    return changed ? DTI_BAD_INPUT : DTI_OK;
+}
+
+void dti_inputs_forget(void)
+{
+    pthread_mutex_lock(&inputs.lock);
+    for (size_t fd = 0; fd < inputs.count; fd++)
+        forget(&inputs.list[fd]);
+    free(inputs.list);
+    inputs.list = NULL;
+    inputs.count = 0;
+    inputs.changed = false;
+    pthread_mutex_unlock(&inputs.lock);
+}
+
+enum { STOP_CHECK_MS = 50, READ_PIECE = 64 << 10 };
+
+static const char standard_input[] = "standard input";
+
+const char *dti_input_label(const struct dti_input *input, char buffer[DTI_QUOTE_SIZE])
+{
+    if (input->name == standard_input)
+        return memcpy(buffer, standard_input, sizeof standard_input);
+    return dti_quote(buffer, input->name, strlen(input->name));
+}
+
+static int remote_there(const char *address)
+{
+    struct dti_input input;
+    struct dti_error ignored;
+    int absent = EIO;
+    if (dti_remote_open(&input, address, &absent, &ignored) != DTI_OK)
+        return absent;
+    dti_input_close(&input);
+    return 0;
+}
+
+int dti_input_find(const char *path, enum dti_input_kind *ret_kind)
+{
+    struct stat st = {.st_mode = S_IFREG};
+    if (!dti_is_address(path) && stat(path, &st) != 0)
+        return errno;
+    *ret_kind = S_ISREG(st.st_mode)   ? DTI_INPUT_REGULAR
+                : S_ISDIR(st.st_mode) ? DTI_INPUT_FOLDER
+                                      : DTI_INPUT_SPECIAL;
+    return 0;
+}
+
+int dti_input_there(const char *path)
+{
+    if (dti_is_address(path))
+        return remote_there(path);
+    if (access(path, F_OK) == 0)
+        return 0;
+    return errno == ENOTDIR || errno == ENAMETOOLONG ? ENOENT : errno;
+}
+
+enum dti_status dti_input_fail(const struct dti_input *input, int error, struct dti_error *reterr)
+{
+    const enum dti_status status = error == ENOMEM ? DTI_NO_MEMORY : DTI_BAD_INPUT;
+    char label[DTI_QUOTE_SIZE];
+    const bool remote = error == ENOENT && strstr(input->name, "://");
+    dti_fail(reterr, status, "cannot read %s: %s", dti_input_label(input, label),
+             remote ? "only https:// and hf:// addresses are read; download the file first"
+                    : strerror(error));
+    dti_error_argument(reterr, input->name, strlen(input->name));
+    return status;
+}
+
+static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
+{
+    struct stat st = {0};
+    if (fstat(input->fd, &st) != 0)
+        return dti_input_fail(input, errno, reterr);
+    if (S_ISDIR(st.st_mode))
+        return dti_input_fail(input, EISDIR, reterr);
+    if (S_ISCHR(st.st_mode) && input->name != standard_input && !isatty(input->fd)) {
+        char label[DTI_QUOTE_SIZE];
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s is a device; dtinfo reads files and pipes",
+                        dti_input_label(input, label));
+    }
+    if (!S_ISREG(st.st_mode))
+        return DTI_OK;
+    input->device = (uint64_t)st.st_dev;
+    input->inode = (uint64_t)st.st_ino;
+    const off_t start = lseek(input->fd, 0, SEEK_CUR);
+    if (start < 0)
+        return DTI_OK; /* not seekable after all */
+    input->seekable = true;
+    input->start = (uint64_t)start;
+    input->size = st.st_size > start ? (uint64_t)(st.st_size - start) : 0;
+    if (!input_changes_note(input->fd, input->name, input->name != standard_input, &st))
+        return dti_no_memory(reterr);
+    if (st.st_size > 0)
+        return DTI_OK;
+    char byte;
+    ssize_t got;
+    DTI_AGAIN(got = pread(input->fd, &byte, 1, start));
+    if (got < 0)
+        return dti_input_fail(input, errno, reterr);
+    input->seekable = got == 0; /* files of /proc have content and no size */
+    return DTI_OK;
+}
+
+static enum dti_status look_or_close(struct dti_input *ret, struct dti_input input,
+                                     struct dti_error *reterr)
+{
+    const enum dti_status status = look(&input, reterr);
+    if (status != DTI_OK)
+        dti_input_close(&input);
+    else
+        *ret = input;
+    return status;
+}
+
+enum dti_status dti_input_take(struct dti_input *ret, int fd, const char *path,
+                               struct dti_error *reterr)
+{
+    const struct dti_input input = {.name = path, .fd = dti_descriptor_above_standard(fd)};
+    return input.fd < 0 ? dti_input_fail(&input, errno, reterr) : look_or_close(ret, input, reterr);
+}
+
+static enum dti_status open_with(struct dti_input *ret, const char *path, int flags,
+                                 struct dti_error *reterr)
+{
+    const struct dti_input standard = {.name = standard_input, .fd = STDIN_FILENO};
+    int fd, absent;
+    if (dti_is_address(path))
+        return dti_remote_open(ret, path, &absent, reterr);
+    if (strcmp(path, "-") == 0)
+        return look_or_close(ret, standard, reterr);
+    DTI_AGAIN(fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags));
+    return dti_input_take(ret, fd, path, reterr);
+}
+
+enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct dti_error *reterr)
+{
+    return open_with(ret, path, 0, reterr);
+}
+
+enum dti_status dti_input_open_file(struct dti_input *ret, const char *path,
+                                    struct dti_error *reterr)
+{
+    return open_with(ret, path, O_NONBLOCK, reterr);
+}
+
+void dti_input_close(struct dti_input *input)
+{
+    if (input->source)
+        input->source->close(input);
+    input_changes_end(input->fd);
+    if (input->fd > STDERR_FILENO)
+        (void)close(input->fd);
+    input->fd = -1;
+}
+
+static bool stopped(const struct dti_input *input)
+{
+    return input->stop && atomic_load_explicit(input->stop, memory_order_relaxed);
+}
+
+/* Waits until there is something to read; false when asked to stop. */
+static bool wait_readable(const struct dti_input *input)
+{
+    struct pollfd wanted = {.fd = input->fd, .events = POLLIN};
+    while (!stopped(input)) {
+        const int ready = poll(&wanted, 1, input->stop ? STOP_CHECK_MS : -1);
+        if (ready > 0 || (ready < 0 && errno != EINTR && errno != EAGAIN))
+            return true; /* read() reports what is wrong */
+    }
+    return false;
+}
+
+/* The next bytes of what is no descriptor. */
+static enum dti_status read_on(struct dti_input *input, void *buffer, size_t size, size_t *ret_size,
+                               struct dti_error *reterr)
+{
+    const uint64_t left = input->size - input->position;
+    const size_t some = left < size ? (size_t)left : size;
+    const enum dti_status status =
+        input->source->read_at(input, buffer, some, input->position, reterr);
+    if (status != DTI_OK)
+        return status;
+    input->position += some;
+    *ret_size = some;
+    return DTI_OK;
+}
+
+enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t size, size_t *ret_size,
+                               struct dti_error *reterr)
+{
+    if (input->source)
+        return read_on(input, buffer, size, ret_size, reterr);
+    size_t done = 0;
+    while (done < size) {
+        if (input->stop && !input->seekable && !wait_readable(input))
+            break;
+        const ssize_t got = read(input->fd, (char *)buffer + done, size - done);
+        if (got == 0)
+            break;
+        if (got > 0) {
+            done += (size_t)got;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (!wait_readable(input))
+                break;
+        } else if (errno != EINTR) {
+            return dti_input_fail(input, errno, reterr);
+        }
+    }
+    *ret_size = done;
+    return DTI_OK;
+}
+
+enum dti_status dti_input_read_all(struct dti_input *input, size_t most, const char *purpose,
+                                   struct dti_buffer *ret, struct dti_error *reterr)
+{
+    const size_t start = ret->length;
+    for (size_t got = READ_PIECE; got == READ_PIECE;) {
+        if (!dti_buffer_reserve(ret, READ_PIECE))
+            return dti_no_memory(reterr);
+        const enum dti_status status =
+            dti_input_read(input, ret->data + ret->length, READ_PIECE, &got, reterr);
+        if (status != DTI_OK)
+            return status;
+        ret->length += got;
+        if (ret->length - start > most) {
+            char label[DTI_QUOTE_SIZE];
+            return dti_fail(reterr, DTI_BAD_INPUT, "%s is larger than %zu bytes, the limit for %s",
+                            dti_input_label(input, label), most, purpose);
+        }
+    }
+    return DTI_OK;
+}
+
+static enum dti_status pread_at(const struct dti_input *input, void *buffer, size_t size,
+                                uint64_t offset, struct dti_error *reterr)
+{
+    const uint64_t limit = (uint64_t)INT64_MAX - input->start;
+    if (offset > limit || size > limit - offset)
+        return dti_input_fail(input, EOVERFLOW, reterr);
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t got = pread(input->fd, (char *)buffer + done, size - done,
+                                  (off_t)(input->start + offset + done));
+        if (got > 0) {
+            done += (size_t)got;
+        } else if (got == 0) {
+            char label[DTI_QUOTE_SIZE];
+            return dti_fail(reterr, DTI_BAD_INPUT,
+                            "%s shrank while being read: it ends at byte %llu of %llu",
+                            dti_input_label(input, label), (unsigned long long)(offset + done),
+                            (unsigned long long)input->size);
+        } else if (errno != EINTR) {
+            return dti_input_fail(input, errno, reterr);
+        }
+    }
+    return DTI_OK;
+}
+
+static _Thread_local bool unread;
+
+bool dti_input_was_unread(void)
+{
+    const bool was = unread;
+    unread = false;
+    return was;
+}
+
+static enum dti_status read_at(const struct dti_input *input, void *buffer, size_t size,
+                               uint64_t offset, bool once, struct dti_error *reterr)
+{
+    const enum dti_status status =
+        (input->source ? input->source->read_at : pread_at)(input, buffer, size, offset, reterr);
+    struct dti_watch *const watch = input->watch;
+    unread = unread || status != DTI_OK;
+    if (status != DTI_OK)
+        return status;
+    return watch ? watch->take(watch, buffer, size, offset, once, reterr) : DTI_OK;
+}
+
+enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, size_t size,
+                                  uint64_t offset, struct dti_error *reterr)
+{
+    return read_at(input, buffer, size, offset, false, reterr);
+}
+
+enum dti_status dti_input_read_once_at(const struct dti_input *input, void *buffer, size_t size,
+                                       uint64_t offset, struct dti_error *reterr)
+{
+    return read_at(input, buffer, size, offset, true, reterr);
+}

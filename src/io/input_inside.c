@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening a file that another file names: only inside that one's folder. Each folder on the way is
+ * held open while the next is looked up in it, and no step follows a symbolic link, so that nobody
+ * can exchange one in the meantime. */
+#define _XOPEN_SOURCE 700 /* realpath() */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/descriptor.h"
+#include "io/input.h"
+#include "io/net/remote.h"
+
+/* Why a file was not opened. */
+enum stop { OPENED, FAILED, LINK, IRREGULAR };
+
+/* One step on the way: the last one is a file. */
+static enum stop enter(int folder, const char *name, bool is_last, int *ret)
+{
+    const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+    struct stat st = {0};
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return FAILED;
+    if (S_ISLNK(st.st_mode))
+        return LINK;
+    if (is_last && !S_ISREG(st.st_mode))
+        return IRREGULAR;
+    DTI_AGAIN(*ret = openat(folder, name, flags | (is_last ? 0 : O_DIRECTORY)));
+    if (*ret < 0)
+        return errno == ELOOP ? LINK : FAILED;
+    if (!is_last || (fstat(*ret, &st) == 0 && S_ISREG(st.st_mode)))
+        return OPENED;
+    (void)close(*ret);
+    return IRREGULAR;
+}
+
+/* Goes from a folder, which is closed, to a file below it. */
+static enum stop walk(int folder, const char *name, int *ret)
+{
+    enum stop stop = folder < 0 ? FAILED : OPENED;
+    char *const copy = strdup(name);
+    if (!copy) {
+        errno = ENOMEM;
+        stop = FAILED;
+    }
+    for (char *part = copy; stop == OPENED && part;) {
+        char *const slash = strchr(part, '/');
+        int next = -1;
+        if (slash)
+            *slash = '\0';
+        stop = enter(folder, part, !slash, &next);
+        const int error = errno;
+        (void)close(folder);
+        errno = error;
+        folder = stop == OPENED ? next : -1;
+        part = slash ? slash + 1 : NULL;
+    }
+    const int error = errno;
+    free(copy);
+    if (stop == OPENED)
+        *ret = folder;
+    else if (folder >= 0)
+        (void)close(folder);
+    errno = error;
+    return stop;
+}
+
+static int open_folder(const char *path)
+{
+    int fd;
+    DTI_AGAIN(fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return fd;
+}
+
+/* What is left of a real path below the folder of another one, or NULL. */
+static const char *below(const char *path, const char *beside)
+{
+    const size_t folder = (size_t)(strrchr(beside, '/') + 1 - beside);
+    return strncmp(path, beside, folder) == 0 ? path + folder : NULL;
+}
+
+/* A link is fine where it stays in the folder, or leads to where another link leads the file beside
+ * it: that is how download caches keep the files of one model. */
+static enum stop follow(const char *beside, const char *path, int *ret)
+{
+    char *const real = realpath(path, NULL), *const model = real ? realpath(beside, NULL) : NULL;
+    char *const folder = model ? strdup(beside) : NULL;
+    char *real_folder = NULL;
+    const char *rest = NULL;
+    enum stop stop = LINK;
+    if (!folder)
+        stop = FAILED;
+    if (folder) {
+        char *const slash = strrchr(folder, '/');
+        if (slash)
+            slash[1] = '\0';
+        real_folder = realpath(slash ? folder : ".", NULL);
+        const size_t length = real_folder ? strlen(real_folder) : 0;
+        if (real_folder && strncmp(real, real_folder, length) == 0 && real[length] == '/')
+            rest = real + length + 1;
+        else
+            rest = below(real, model);
+    }
+    if (rest && *rest != '\0') {
+        char *const root = strndup(real, (size_t)(rest - real));
+        stop = root ? walk(open_folder(root), rest, ret) : FAILED;
+        free(root);
+    }
+    const int error = errno;
+    free(real);
+    free(model);
+    free(folder);
+    free(real_folder);
+    errno = error;
+    return stop;
+}
+
+enum dti_status dti_input_open_inside(struct dti_input *ret, const char *beside, const char *name,
+                                      const char *path, struct dti_error *reterr)
+{
+    const struct dti_input named = {.name = path};
+    if (dti_is_address(beside))
+        return dti_remote_open_beside(ret, beside, name, reterr);
+    const char *const slash = strrchr(beside, '/');
+    char *const folder = slash ? strndup(beside, (size_t)(slash + 1 - beside)) : strdup(".");
+    char label[DTI_QUOTE_SIZE];
+    int fd = -1;
+    if (!folder)
+        return dti_no_memory(reterr);
+    enum stop stop = walk(open_folder(folder), name, &fd);
+    if (stop == LINK)
+        stop = follow(beside, path, &fd);
+    const int error = errno;
+    free(folder);
+    if (stop == OPENED)
+        return dti_input_take(ret, fd, path, reterr);
+    if (stop == FAILED)
+        return dti_input_fail(&named, error, reterr);
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s %s", dti_input_label(&named, label),
+                    stop == LINK ? "is a symbolic link that leads out of the folder"
+                                 : "is not a regular file");
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Addresses in a build that reads none. */
+#include <errno.h>
+#include <string.h>
+
+#include "io/net/names.h"
+#include "io/net/remote.h"
+
+enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
+                                struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
+    (void)ret;
+    *ret_absent = EIO;
+    return dti_fail(reterr, DTI_UNAVAILABLE,
+                    "cannot read %s: this build reads no addresses; download the file first",
+                    dti_quote(label, path, dti_remote_shown_length(path)));
+}
+
+enum dti_status dti_remote_open_beside(struct dti_input *ret, const char *beside, const char *name,
+                                       struct dti_error *reterr)
+{
+    int absent;
+    (void)name;
+    return dti_remote_open(ret, beside, &absent, reterr);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The hub of hf:// addresses: where it is, the token for it, and the commit of each model. A
+ * revision such as "main" may move at any time; files that are read together are of one commit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/net/remote_file.h"
+
+enum { TOKEN_MOST = 4096 };
+
+/* A model at a revision, as its addresses begin; never freed: there are few. */
+struct pin {
+    struct pin *next;
+    char commit[DTI_EXCHANGE_COMMIT];
+    size_t length;
+    char model[]; /* "hf://org/model@revision/" */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct pin *first;
+} pins = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const struct pin *find(const char *path)
+{
+    for (const struct pin *pin = pins.first; pin; pin = pin->next) {
+        if (strncmp(path, pin->model, pin->length) == 0)
+            return pin;
+    }
+    return NULL;
+}
+
+/* Up to the slash behind the model's name. */
+static size_t model_length(const char *path)
+{
+    size_t length = strlen("hf://");
+    for (int parts = 0; parts < 2; parts++)
+        length += strcspn(path + length, "/") + 1;
+    return length;
+}
+
+static struct pin *make(const char *path, const char *commit)
+{
+    const size_t length = model_length(path);
+    struct pin *const pin = calloc(1, sizeof *pin + length);
+    if (pin) {
+        memcpy(pin->commit, commit, strlen(commit));
+        memcpy(pin->model, path, length);
+        pin->length = length;
+    }
+    return pin;
+}
+
+bool dti_hub_pin(const struct dti_remote *remote, const char *commit)
+{
+    pthread_mutex_lock(&pins.lock);
+    const struct pin *const known = find(remote->shown);
+    const bool same = !known || strcmp(known->commit, commit) == 0;
+    struct pin *const pin = known ? NULL : make(remote->shown, commit);
+    if (pin) {
+        pin->next = pins.first;
+        pins.first = pin;
+    }
+    pthread_mutex_unlock(&pins.lock);
+    return same;
+}
+
+enum dti_status dti_hub_token(struct dti_remote *remote, struct dti_error *reterr)
+{
+    const char *const token = getenv("HF_TOKEN");
+    if (!remote->of_hub || !token || !*token)
+        return DTI_OK;
+    for (size_t i = 0; token[i] != '\0'; i++) {
+        if (token[i] <= ' ' || token[i] > '~' || i == TOKEN_MOST)
+            return dti_fail(reterr, DTI_BAD_ENVIRONMENT,
+                            "environment variable HF_TOKEN contains what no token does");
+    }
+    remote->token = strdup(token);
+    return remote->token ? DTI_OK : dti_no_memory(reterr);
+}
+
+enum dti_status dti_hub_address(struct dti_remote *remote, const char **ret_why,
+                                struct dti_error *reterr)
+{
+    const char *endpoint = getenv("HF_ENDPOINT");
+    struct dti_address address;
+    if (!endpoint || !*endpoint)
+        endpoint = "https://huggingface.co";
+    const char *const why =
+        strchr(endpoint, '?') ? "it has a query" : dti_address_parse(&address, endpoint);
+    if (why == dti_address_no_memory)
+        return dti_no_memory(reterr);
+    if (why)
+        return dti_fail(reterr, DTI_BAD_ENVIRONMENT,
+                        "environment variable HF_ENDPOINT is no address: %s", why);
+    dti_address_free(&address);
+    pthread_mutex_lock(&pins.lock);
+    const struct pin *const pin = find(remote->shown);
+    pthread_mutex_unlock(&pins.lock);
+    dti_address_free(&remote->start);
+    *ret_why =
+        dti_address_of_hub(&remote->start, remote->shown, endpoint, pin ? pin->commit : NULL);
+    return DTI_OK;
+}

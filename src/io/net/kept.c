@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files that were asked for: whoever opens one again, as a command does that first finds out what
+ * it is, gets what came with the first answer, or the same failure. */
+#include "io/net/remote_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { IDLE_MOST = 16 }; /* that nobody uses; each has at most DTI_REMOTE_HEAD bytes */
+
+static struct {
+    pthread_mutex_t lock;
+    struct dti_remote *newest;
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void dti_remote_free(struct dti_remote *remote)
+{
+    dti_remote_leave(remote);
+    if (remote->head)
+        dti_remote_release_head(remote->head_size);
+    free(remote->head);
+    free(remote->key);
+    free(remote->shown);
+    free(remote->token);
+    dti_address_free(&remote->start);
+    dti_address_free(&remote->current);
+    pthread_mutex_destroy(&remote->lock);
+    free(remote);
+}
+
+/* Takes it out of the list; NULL: it is not there. */
+static struct dti_remote *take_out(const char *key)
+{
+    for (struct dti_remote **at = &kept.newest; *at; at = &(*at)->older) {
+        struct dti_remote *const remote = *at;
+        if (strcmp(remote->key, key) == 0) {
+            *at = remote->older;
+            return remote;
+        }
+    }
+    return NULL;
+}
+
+static void put_first(struct dti_remote *remote)
+{
+    remote->users++;
+    remote->older = kept.newest;
+    kept.newest = remote;
+}
+
+struct dti_remote *dti_remote_find(const char *key)
+{
+    pthread_mutex_lock(&kept.lock);
+    struct dti_remote *const remote = take_out(key);
+    if (remote)
+        put_first(remote);
+    pthread_mutex_unlock(&kept.lock);
+    return remote;
+}
+
+void dti_remote_keep(struct dti_remote *remote)
+{
+    pthread_mutex_lock(&kept.lock);
+    put_first(remote);
+    pthread_mutex_unlock(&kept.lock);
+}
+
+void dti_remote_release(struct dti_remote *remote)
+{
+    struct dti_remote *last = NULL;
+    size_t idle = 0;
+    pthread_mutex_lock(&kept.lock);
+    remote->users--;
+    for (struct dti_remote **at = &kept.newest; *at; at = &(*at)->older) {
+        idle += (*at)->users == 0;
+        if (idle > IDLE_MOST) {
+            last = *at;
+            *at = last->older;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&kept.lock);
+    if (last)
+        dti_remote_free(last);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The names of addresses: without the query, which may be a signature. Whoever is given addresses
+ * hands their queries in, and opening an address finds them here. */
+#include "io/net/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/net/remote.h"
+
+enum { MOST = 64 };
+
+static struct {
+    size_t count;
+    char *shown[MOST], *whole[MOST]; /* never freed */
+} kept;
+
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+bool dti_is_address(const char *path)
+{
+    return starts(path, "https://") || starts(path, "http://") || starts(path, "hf://");
+}
+
+const char *dti_remote_whole(const char *shown)
+{
+    for (size_t i = 0; i < kept.count; i++) {
+        if (strcmp(kept.shown[i], shown) == 0)
+            return kept.whole[i];
+    }
+    return shown;
+}
+
+size_t dti_remote_shown_length(const char *address)
+{
+    return starts(address, "hf://") ? strlen(address) : strcspn(address, "?#");
+}
+
+enum dti_status dti_remote_keep_query(const char *address, char *whole, struct dti_error *reterr)
+{
+    const char *const known = dti_remote_whole(address);
+    const bool again = known != address;
+    enum dti_status status = DTI_OK;
+    if (again && strcmp(known, whole) != 0)
+        status = dti_fail_word(reterr, DTI_USAGE, address, strlen(address),
+                               "two addresses differ only in what follows the ? of %s; download "
+                               "one of the files first",
+                               DTI_QUOTED(address, strlen(address)));
+    else if (!again && kept.count == MOST)
+        status = dti_fail(reterr, DTI_USAGE, "more than %d addresses with a query", (int)MOST);
+    char *const shown = status == DTI_OK && !again ? strdup(address) : NULL;
+    if (!shown) {
+        free(whole);
+        return status != DTI_OK || again ? status : dti_no_memory(reterr);
+    }
+    kept.shown[kept.count] = shown;
+    kept.whole[kept.count++] = whole;
+    return DTI_OK;
+}

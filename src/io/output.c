@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes a new file under a temporary name until it is complete, then syncs and renames it; or a
+ * pipe directly. Removes old files beside new ones, in a folder that is held open, and never a new
+ * one. */
+#define _GNU_SOURCE /* renameat2() */
+#define _GNU_SOURCE /* sync_file_range() */
+#include "io/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/descriptor.h"
+#include "io/input.h"
+#include "io/output_file.h"
+#include "util/text/ascii.h"
+
+static int sync_descriptor(int fd)
+{
+    int result;
+    DTI_AGAIN(result = fsync(fd));
+    return result == 0 ? 0 : errno;
+}
+
+int dti_output_finish(struct dti_output_file *output)
+{
+    const int error = sync_descriptor(output->fd);
+    const int closed = close(output->fd);
+    output->fd = -1;
+    return error == 0 && closed != 0 && errno != EINTR ? errno : error;
+}
+
+int dti_output_rename(const struct dti_output_temp *from, const struct dti_output_path *to,
+                      bool force, bool is_folder)
+{
+    if (!force) {
+#ifdef RENAME_NOREPLACE
+        if (renameat2(from->folder, from->name, to->folder, to->name, RENAME_NOREPLACE) == 0)
+            return 0;
+        if (errno != ENOSYS && errno != EINVAL)
+            return errno;
+#endif
+        if (!is_folder) {
+            if (linkat(from->folder, from->name, to->folder, to->name, 0) == 0)
+                return unlinkat(from->folder, from->name, 0) == 0 ? 0 : errno;
+            if (errno == EEXIST)
+                return errno;
+        }
+        struct stat st = {0}; /* no links either: the best that is left */
+        if (fstatat(to->folder, to->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            return EEXIST;
+        if (errno != ENOENT)
+            return errno;
+    }
+    return renameat(from->folder, from->name, to->folder, to->name) == 0 ? 0 : errno;
+}
+
+/* Some file systems cannot sync a folder, and one that may not be listed is not open for it. */
+int dti_output_sync_folder(int fd)
+{
+    const int error = sync_descriptor(fd);
+    return error == EINVAL || error == EBADF || error == ENOTSUP ? 0 : error;
+}
+
+/* So many new bytes are sent on their way to the disk while the next are made: the sync at the end
+ * then has little left to wait for. */
+enum { WRITE_BEHIND = 32 << 20 };
+
+enum dti_status dti_output_fail_exists(const char *label, struct dti_error *reterr)
+{
+    return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE, "%s exists", label);
+}
+
+/* errno of a write that ended at byte `offset`. */
+static enum dti_status fail_at(const struct dti_output_file *output, uint64_t offset,
+                               struct dti_error *reterr)
+{
+    const int error = errno;
+    if (error == EPIPE)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
+    const unsigned long long at = offset, size = output->size;
+    if (size > 0)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s, at byte %llu of %llu",
+                        output->label, strerror(error), at, size);
+    return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s, at byte %llu", output->label,
+                    strerror(error), at);
+}
+
+/* A pipe, a device or standard output; output->fd is open. */
+static enum dti_status begin_in_place(struct dti_output_file *output, struct dti_error *reterr)
+{
+    struct stat st = {0};
+    output->in_place = true;
+    if (isatty(output->fd))
+        return dti_fail(reterr, DTI_USAGE, "%s is a terminal; binary data goes to a file or a pipe",
+                        output->label);
+    if (fstat(output->fd, &st) != 0)
+        return dti_output_fail(reterr, output->label, errno);
+    if (S_ISREG(st.st_mode)) {
+        output->device = (uint64_t)st.st_dev;
+        output->inode = (uint64_t)st.st_ino;
+    }
+#ifdef F_SETPIPE_SZ
+    if (S_ISFIFO(st.st_mode))
+        (void)fcntl(output->fd, F_SETPIPE_SZ, 1 << 20); /* fewer turns; a wish */
+#endif
+    return DTI_OK;
+}
+
+/* Permissions and owner of the file that will be replaced; data does not run as somebody. Where the
+ * group cannot be kept, members of the other group are others. */
+static int keep_mode(int fd, const struct stat *old)
+{
+    mode_t mode = old->st_mode & 0777;
+    struct stat st = {0};
+    if (fstat(fd, &st) != 0)
+        return errno;
+    int given = 0, kept = 0, changed;
+    if (st.st_uid != old->st_uid)
+        DTI_AGAIN(given = fchown(fd, old->st_uid, (gid_t)-1));
+    (void)given; /* who may not give files away keeps them */
+    if (st.st_gid != old->st_gid)
+        DTI_AGAIN(kept = fchown(fd, (uid_t)-1, old->st_gid));
+    if (kept != 0)
+        mode = (mode & 0707) | ((mode & 07) << 3);
+    DTI_AGAIN(changed = fchmod(fd, mode));
+    return changed == 0 ? 0 : errno;
+}
+
+enum dti_status dti_output_find(struct dti_output_file *output, const char *path,
+                                struct dti_error *reterr)
+{
+    struct dti_output_path *const target = &output->target;
+    const enum dti_status status =
+        dti_output_path_resolve(target, path, false, output->label, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (target->exists && !S_ISREG(target->old.st_mode))
+        return dti_fail(reterr, DTI_USAGE, "%s is not a regular file, so it cannot be replaced",
+                        output->label);
+    return target->exists && !output->force ? dti_output_fail_exists(output->label, reterr)
+                                            : DTI_OK;
+}
+
+enum dti_status dti_output_prepare(struct dti_output_file *output, struct dti_error *reterr)
+{
+    const int error = output->target.exists ? keep_mode(output->fd, &output->target.old) : 0;
+    if (error != 0)
+        return dti_output_fail(reterr, output->label, error);
+    const int full = dti_descriptor_reserve(output->fd, output->size);
+    if (full != 0)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s (it needs %llu bytes)",
+                        output->label, strerror(full), (unsigned long long)output->size);
+    return DTI_OK;
+}
+
+static enum dti_status begin_replacement(struct dti_output_file *output, const char *path,
+                                         struct dti_error *reterr)
+{
+    struct dti_output_path *const target = &output->target;
+    const enum dti_status status = dti_output_find(output, path, reterr);
+    if (status != DTI_OK)
+        return status;
+    output->fd = dti_output_temp_make(&output->temp, target->folder, target->name,
+                                      target->exists ? 0600 : 0666, NULL);
+    if (output->fd < 0)
+        return dti_output_fail(reterr, output->label, errno);
+    return dti_output_prepare(output, reterr);
+}
+
+/* Descriptors under another name, which leads nowhere when it is read as a link. */
+static bool names_standard_output(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
+           strcmp(path, "/dev/fd/1") == 0 || strcmp(path, "/proc/self/fd/1") == 0;
+}
+
+bool dti_output_is_standard(const char *path)
+{
+    struct stat target = {0}, own = {0};
+    return names_standard_output(path) ||
+           (stat(path, &target) == 0 && S_ISFIFO(target.st_mode) &&
+            fstat(STDOUT_FILENO, &own) == 0 && target.st_dev == own.st_dev &&
+            target.st_ino == own.st_ino);
+}
+
+static bool is_stream(const struct stat *st)
+{
+    return S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode);
+}
+
+bool dti_output_is_stream(const char *path)
+{
+    struct stat st = {0};
+    return names_standard_output(path) || (stat(path, &st) == 0 && is_stream(&st));
+}
+
+static enum dti_status begin(struct dti_output_file *output, const char *path,
+                             struct dti_error *reterr)
+{
+    struct stat st = {0};
+    if (names_standard_output(path)) {
+        snprintf(output->label, sizeof output->label, "%s", "standard output");
+        output->fd = STDOUT_FILENO;
+        return begin_in_place(output, reterr);
+    }
+    if (stat(path, &st) != 0) {
+        /* a link that the system itself does not follow is reported by the rule for links */
+        if (errno != ENOENT && errno != EACCES)
+            return dti_output_fail(reterr, output->label, errno);
+        return begin_replacement(output, path, reterr);
+    }
+    if (!is_stream(&st))
+        return begin_replacement(output, path, reterr);
+    DTI_AGAIN(output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (output->fd < 0)
+        return dti_output_fail(reterr, output->label, errno);
+    struct stat opened = {0};
+    if (fstat(output->fd, &opened) != 0 || opened.st_dev != st.st_dev || opened.st_ino != st.st_ino)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "%s was replaced while being opened",
+                        output->label);
+    return begin_in_place(output, reterr);
+}
+
+struct dti_output_file *dti_output_new(const char *path, bool force, uint64_t size)
+{
+    struct dti_output_file *const output = calloc(1, sizeof *output);
+    if (!output)
+        return NULL;
+    output->fd = output->target.folder = -1;
+    output->force = force;
+    output->size = size;
+    dti_quote(output->label, path, strlen(path));
+    return output;
+}
+
+void dti_output_watch(struct dti_output_file *output, struct dti_output_watch *watch)
+{
+    output->watch = watch;
+}
+
+struct dti_output_file *dti_output_to(dti_output_take *take, void *context)
+{
+    struct dti_output_file *const output = dti_output_new("", false, 0);
+    if (output) {
+        output->take = take;
+        output->take_context = context;
+    }
+    return output;
+}
+
+enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, bool force,
+                                uint64_t size, struct dti_error *reterr)
+{
+    struct dti_output_file *const output = dti_output_new(path, force, size);
+    if (!output)
+        return dti_no_memory(reterr);
+    const enum dti_status status = begin(output, path, reterr);
+    if (status == DTI_OK)
+        *ret = output;
+    else
+        dti_output_discard(output);
+    if (status == DTI_USAGE || status == DTI_WRITE_FAILED)
+        dti_error_argument(reterr, path, strlen(path));
+    return status;
+}
+
+enum dti_status dti_output_check(const char *path, bool force, struct dti_error *reterr)
+{
+    struct dti_output_file output = {.fd = -1, .force = force, .target = {.folder = -1}};
+    if (dti_output_is_stream(path))
+        return DTI_OK;
+    dti_quote(output.label, path, strlen(path));
+    const enum dti_status status = dti_output_find(&output, path, reterr);
+    if (output.target.folder >= 0)
+        (void)close(output.target.folder);
+    if (status == DTI_USAGE || status == DTI_WRITE_FAILED)
+        dti_error_argument(reterr, path, strlen(path));
+    return status;
+}
+
+bool dti_output_seekable(const struct dti_output_file *output)
+{
+    return !output->in_place;
+}
+
+bool dti_output_is_file(const struct dti_output_file *output, uint64_t device, uint64_t inode)
+{
+    return output->inode != 0 && output->device == device && output->inode == inode;
+}
+
+static bool try_again(const struct dti_output_file *output)
+{
+    if (errno == EINTR)
+        return true;
+    if (errno != EAGAIN && errno != EWOULDBLOCK)
+        return false;
+    struct pollfd wanted = {.fd = output->fd, .events = POLLOUT};
+    (void)poll(&wanted, 1, -1);
+    return true;
+}
+
+enum dti_status dti_output_write(struct dti_output_file *output, const void *data, size_t size,
+                                 struct dti_error *reterr)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t written = write(output->fd, (const char *)data + done, size - done);
+        if (written > 0) {
+            done += (size_t)written;
+            output->position += (uint64_t)written;
+        } else if (written == 0) {
+            errno = EIO;
+            return fail_at(output, output->position, reterr);
+        } else if (!try_again(output)) {
+            return fail_at(output, output->position, reterr);
+        }
+    }
+    return DTI_OK;
+}
+
+/* Starts the writing of what is in the page cache; whether it works is seen at the sync. */
+static void write_behind(struct dti_output_file *output, size_t size)
+{
+    if (atomic_fetch_add(&output->behind, size) + size < WRITE_BEHIND)
+        return;
+    atomic_store(&output->behind, 0);
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+#endif
+}
+
+enum dti_status dti_output_write_at(struct dti_output_file *output, const void *data, size_t size,
+                                    uint64_t offset, struct dti_error *reterr)
+{
+    if (output->take)
+        return output->take(output->take_context, data, size, offset, reterr);
+    if (offset > INT64_MAX || size > (uint64_t)INT64_MAX - offset) {
+        errno = EFBIG;
+        return fail_at(output, offset, reterr);
+    }
+    for (size_t done = 0; done < size;) {
+        const ssize_t written =
+            pwrite(output->fd, (const char *)data + done, size - done, (off_t)(offset + done));
+        if (written > 0) {
+            done += (size_t)written;
+        } else if (written == 0) {
+            errno = EIO;
+            return fail_at(output, offset + done, reterr);
+        } else if (!try_again(output)) {
+            return fail_at(output, offset + done, reterr);
+        }
+    }
+    write_behind(output, size);
+    if (output->watch)
+        output->watch->take(output->watch, data, size, offset);
+    return DTI_OK;
+}
+
+static enum dti_status commit_in_place(struct dti_output_file *output, struct dti_error *reterr)
+{
+    const int fd = output->fd;
+    output->fd = -1;
+    if (fd == STDOUT_FILENO || close(fd) == 0 || errno == EINTR)
+        return DTI_OK;
+    return dti_output_fail(reterr, output->label, errno);
+}
+
+static enum dti_status commit_replacement(struct dti_output_file *output, struct dti_error *reterr)
+{
+    /* the lock stays until the new file has its name: no other run takes it for a leftover */
+    const int lock = fcntl(output->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int error = dti_output_finish(output);
+    const enum dti_status unchanged = error == 0 ? dti_inputs_unchanged(reterr) : DTI_OK;
+    if (error == 0 && unchanged == DTI_OK)
+        error = dti_output_rename(&output->temp, &output->target, output->force, false);
+    if (lock >= 0)
+        (void)close(lock);
+    if (unchanged != DTI_OK)
+        return unchanged;
+    if (error == EEXIST)
+        return dti_output_fail_exists(output->label, reterr);
+    if (error != 0)
+        return dti_output_fail(reterr, output->label, error);
+    dti_output_temp_forget(&output->temp);
+    dti_inputs_forget();
+    error = dti_output_sync_folder(output->target.folder);
+    if (error != 0)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "wrote %s, but cannot sync its folder: %s",
+                        output->label, strerror(error));
+    return DTI_OK;
+}
+
+enum dti_status dti_output_commit(struct dti_output_file *output, struct dti_error *reterr)
+{
+    const enum dti_status status =
+        output->in_place ? commit_in_place(output, reterr) : commit_replacement(output, reterr);
+    dti_output_discard(output);
+    return status;
+}
+
+void dti_output_discard(struct dti_output_file *output)
+{
+    if (!output)
+        return;
+    if (output->fd > STDERR_FILENO)
+        (void)close(output->fd);
+    if (output->temp.name[0] != '\0')
+        dti_output_temp_remove(&output->temp);
+    if (output->target.folder >= 0)
+        (void)close(output->target.folder);
+    free(output);
+}
+
+struct identity {
+    dev_t device;
+    ino_t inode;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct identity *const one = a, *const other = b;
+    if (one->device != other->device)
+        return one->device < other->device ? -1 : 1;
+    return one->inode < other->inode ? -1 : one->inode > other->inode;
+}
+
+/* Whether it is there, and no new file: one of them may have replaced what a link leads to. */
+static bool is_old(int folder, const char *name, const struct identity *kept, size_t count)
+{
+    struct stat st = {0};
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    const struct identity is = {st.st_dev, st.st_ino};
+    return S_ISLNK(st.st_mode) ||
+           (S_ISREG(st.st_mode) && !bsearch(&is, kept, count, sizeof *kept, compare));
+}
+
+static enum dti_status fail(const char *path, int error, struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
+    return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE_AGAIN,
+                           "the new files are written, but %s, which programs may load instead, "
+                           "cannot be removed: %s",
+                           dti_quote(label, path, strlen(path)), strerror(error));
+}
+
+static enum dti_status remove_all(int folder, const char *const *paths, size_t count, size_t lead,
+                                  const struct identity *kept, size_t kept_count,
+                                  struct dti_error *reterr)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *const name = dti_path_base(paths[i]);
+        int error = i == lead ? dti_output_sync_folder(folder) : 0;
+        if (error == 0 && is_old(folder, name, kept, kept_count) &&
+            unlinkat(folder, name, 0) != 0 && errno != ENOENT)
+            error = errno;
+        if (error == 0 && i + 1 == count)
+            error = dti_output_sync_folder(folder);
+        if (error != 0)
+            return fail(paths[i], error, reterr);
+    }
+    return DTI_OK;
+}
+
+enum dti_status dti_output_remove(const char *folder, const char *const *paths, size_t count,
+                                  size_t lead, const char *const *kept, size_t kept_count,
+                                  struct dti_error *reterr)
+{
+    struct dti_output_path at;
+    char label[DTI_QUOTE_SIZE];
+    if (count == 0)
+        return DTI_OK;
+    struct identity *const list = calloc(kept_count + 1, sizeof *list);
+    if (!list)
+        return dti_no_memory(reterr);
+    size_t known = 0;
+    for (size_t i = 0; i < kept_count; i++) {
+        struct stat st = {0};
+        if (stat(kept[i], &st) == 0)
+            list[known++] = (struct identity){st.st_dev, st.st_ino};
+    }
+    if (known > 0)
+        qsort(list, known, sizeof *list, compare);
+    dti_quote(label, folder, strlen(folder));
+    enum dti_status status = dti_output_path_resolve(&at, folder, true, label, reterr);
+    if (status == DTI_OK) {
+        const int fd = at.name[0] != '\0' ? dti_output_folder_open(at.folder, at.name) : at.folder;
+        status = fd < 0 ? fail(paths[0], errno, reterr)
+                        : remove_all(fd, paths, count, lead, list, known, reterr);
+        if (fd >= 0 && fd != at.folder)
+            (void)close(fd);
+        (void)close(at.folder);
+    }
+    free(list);
+    return status;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Windows of files, and what happens when a file becomes shorter under one: a read of a page that
+ * is gone raises SIGBUS in the reading thread. The handler puts zeros in the page's place, so that
+ * kernels, which may hold locks, run to their end, and dti_window_done() reports the error instead
+ * of their result. Jumping out of them would leave the locks held.
+ *
+ * Windows or copies: which costs less depends on the processor (how fast it handles page faults,
+ * and copies), on the kernel, and on the file system (how large the pieces are that it keeps files
+ * in). Either can be the faster one by half, so both are measured, with the first pieces of a large
+ * file. */
+#define _DEFAULT_SOURCE /* madvise(), MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* mincore(): Linux only */
+#include "io/window.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/run/clock.h"
+#include "util/run/pages.h"
+
+enum {
+    /* shorter ones cost system calls, longer ones memory; and a block of a power of two may begin
+     * anywhere in its first page */
+    WINDOW = (1 << 20) + (64 << 10),
+    PIECE = 16 << 10,
+    SMALL = 8 << 10, /* pieces that are copied ahead */
+    AHEAD = 64 << 10,
+};
+
+static size_t page = 4096;
+static struct sigaction before; /* of others, for signals that no window of ours raises */
+static _Thread_local struct dti_window *volatile looked_into;
+
+/* Where a page of one of the thread's windows is gone, and all after it with it. */
+static bool put_zeros(uintptr_t at)
+{
+    for (struct dti_window *window = looked_into; window; window = window->next) {
+        const uintptr_t place = at - (uintptr_t)window->bytes;
+        if (place >= window->size)
+            continue;
+        const size_t gone = place / page * page;
+        if (mmap(window->bytes + gone, window->size - gone, PROT_READ,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+            return false;
+        window->torn = 1;
+        return true;
+    }
+    return false;
+}
+
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    const int error = errno;
+    const bool is_fault = info->si_code > 0; /* not sent by a process */
+    (void)context;
+    if (is_fault && put_zeros((uintptr_t)info->si_addr)) {
+        errno = error;
+        return;
+    }
+    (void)sigaction(SIGBUS, &before, NULL);
+    if (!is_fault) /* else the instruction raises it again */
+        (void)raise(number);
+}
+
+static void prepare(void)
+{
+    const long size = sysconf(_SC_PAGESIZE);
+    if (size > 0)
+        page = (size_t)size;
+    struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGBUS, &action, &before);
+}
+
+static void unmap(struct dti_window *window)
+{
+    if (window->bytes)
+        (void)munmap(window->bytes, window->size);
+    window->bytes = NULL;
+}
+
+/* Makes the window begin at the page of `place` and reach `end` at least. */
+static bool map(struct dti_window *window, const struct dti_input *input, uint64_t place,
+                uint64_t end)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, prepare);
+    unmap(window);
+    const uint64_t begin = place / page * page, all = input->start + input->size;
+    uint64_t size = all - begin < WINDOW ? all - begin : WINDOW;
+    if (end - begin > size)
+        size = end - begin;
+    size = (size + page - 1) / page * page;
+    void *const bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, input->fd, (off_t)begin);
+    if (bytes == MAP_FAILED)
+        return false;
+    (void)madvise(bytes, (size_t)size, MADV_SEQUENTIAL);
+    window->fd = input->fd;
+    window->bytes = bytes;
+    window->size = (size_t)size;
+    window->begin = begin;
+    return true;
+}
+
+/* Whether the bytes are in the window now. */
+static bool reach(struct dti_window *window, const struct dti_input *input, void *buffer,
+                  size_t size, uint64_t offset)
+{
+    if (!input->seekable || input->source || offset > input->size || size > input->size - offset ||
+        size == 0 || size > SIZE_MAX / 2)
+        return false;
+    if (window->way == DTI_WINDOW_UNDECIDED)
+        window->way = dti_window_choose(input, buffer, size, offset);
+    if (window->way != DTI_WINDOW_MAP)
+        return false;
+    const uint64_t place = input->start + offset, end = place + size;
+    if (window->bytes && window->fd == input->fd && place >= window->begin &&
+        end - window->begin <= window->size)
+        return true;
+    if (map(window, input, place, end))
+        return true;
+    window->way = DTI_WINDOW_COPY; /* a file system that maps nothing, or there is no room */
+    return false;
+}
+
+/* Whether a small piece is among what was copied ahead, or now is: where such pieces come one after
+ * another. An error is left to those who ask for the piece alone. */
+static bool copy_ahead(struct dti_window *window, const struct dti_input *input, size_t size,
+                       uint64_t offset)
+{
+    if (size > SMALL || !input->seekable || input->watch || offset > input->size ||
+        size > input->size - offset)
+        return false;
+    const bool near =
+        window->last_end > 0 && offset >= window->last_end && offset - window->last_end <= SMALL;
+    window->last_end = offset + size;
+    if (window->ahead_of == input && offset >= window->ahead_offset &&
+        offset + size <= window->ahead_offset + window->ahead_size)
+        return true;
+    if (!near || (!window->ahead && !(window->ahead = malloc(AHEAD))))
+        return false;
+    const uint64_t left = input->size - offset;
+    window->ahead_of = NULL;
+    window->ahead_offset = offset;
+    window->ahead_size = left < AHEAD ? (size_t)left : AHEAD;
+    struct dti_error ignored;
+    if (dti_input_read_at(input, window->ahead, window->ahead_size, offset, &ignored) != DTI_OK)
+        return false;
+    window->ahead_of = input;
+    return true;
+}
+
+enum dti_status dti_window_look(struct dti_window *window, const struct dti_input *input,
+                                void *buffer, size_t size, uint64_t offset, const void **ret_bytes,
+                                struct dti_error *reterr)
+{
+    if (!reach(window, input, buffer, size, offset)) {
+        if (copy_ahead(window, input, size, offset)) {
+            *ret_bytes = window->ahead + (offset - window->ahead_offset);
+            return DTI_OK;
+        }
+        const enum dti_status status = dti_input_read_at(input, buffer, size, offset, reterr);
+        if (status == DTI_OK)
+            *ret_bytes = buffer;
+        return status;
+    }
+    window->input = input;
+    window->offset = offset;
+    window->end = input->start + offset + size;
+    window->torn = 0;
+    window->next = looked_into;
+    atomic_signal_fence(memory_order_seq_cst);
+    looked_into = window;
+    const void *const bytes = window->bytes + (window->end - size - window->begin);
+    struct dti_watch *const watch = input->watch;
+    if (watch) {
+        const enum dti_status status = watch->take(watch, bytes, size, offset, false, reterr);
+        if (status != DTI_OK)
+            return dti_window_done(window, status, reterr);
+    }
+    *ret_bytes = bytes;
+    return DTI_OK;
+}
+
+/* Reads the bytes again to learn what is wrong with them. */
+static enum dti_status find_error(const struct dti_input *input, uint64_t offset, uint64_t end,
+                                  struct dti_error *reterr)
+{
+    struct dti_input plain = *input;
+    unsigned char piece[PIECE];
+    plain.watch = NULL;
+    while (offset < end) {
+        const size_t size = end - offset < PIECE ? (size_t)(end - offset) : PIECE;
+        const enum dti_status status = dti_input_read_at(&plain, piece, size, offset, reterr);
+        if (status != DTI_OK)
+            return status;
+        offset += size;
+    }
+    return dti_input_fail(input, EIO, reterr); /* it is whole again, but was not */
+}
+
+enum dti_status dti_window_done(struct dti_window *window, enum dti_status status,
+                                struct dti_error *reterr)
+{
+    const struct dti_input *const input = window->input;
+    if (!input)
+        return status;
+    atomic_signal_fence(memory_order_seq_cst);
+    looked_into = window->next;
+    window->input = NULL;
+    struct stat st = {0};
+    if (!window->torn && fstat(input->fd, &st) == 0 && (uint64_t)st.st_size >= window->end)
+        return status;
+    unmap(window);
+    return find_error(input, window->offset, window->end - input->start, reterr);
+}
+
+void dti_window_free(struct dti_window *window)
+{
+    unmap(window);
+    free(window->ahead);
+    window->ahead = NULL;
+    window->ahead_of = NULL;
+}
+
+enum {
+    LARGE = 128 << 20, /* a smaller input is read before the choice has paid */
+    SAMPLE = 256 << 10,
+    ROUNDS = 4,
+    SPAN = 2 * ROUNDS * SAMPLE, /* what is read twice */
+    WHOLE = 64 << 10,           /* no pages are larger */
+    LINE = 64,
+    DEVICES = 8, /* more than these are not measured */
+};
+
+/* As a reader does: every line of the bytes comes into a cache. */
+static unsigned touch(const unsigned char *bytes)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < SAMPLE; i += LINE)
+        sum += bytes[i];
+    return sum;
+}
+
+/* The least nanoseconds that a piece takes, of some from offset on; UINT64_MAX where they could not
+ * be read that way. Other work on the machine makes a piece slower, never faster. One way after the
+ * other, not in turn: the buffer would not stay in the cache. */
+static uint64_t time_pieces(enum dti_window_way way, const struct dti_input *input, void *buffer,
+                            uint64_t offset)
+{
+    static atomic_uint result; /* so that the sum is needed */
+    uint64_t best = UINT64_MAX;
+    for (unsigned i = 0; i < ROUNDS; i++, offset += SAMPLE) {
+        struct dti_window window = {.way = way};
+        const void *bytes;
+        const uint64_t start = dti_clock_now();
+        if (dti_window_look(&window, input, buffer, SAMPLE, offset, &bytes, NULL) != DTI_OK)
+            return UINT64_MAX;
+        atomic_store_explicit(&result, touch(bytes), memory_order_relaxed);
+        const enum dti_status status = dti_window_done(&window, DTI_OK, NULL);
+        dti_window_free(&window);
+        const uint64_t taken = dti_clock_now() - start;
+        if (status != DTI_OK || window.way != way)
+            return UINT64_MAX;
+        best = taken < best ? taken : best;
+    }
+    return best;
+}
+
+/* Whether the pieces are in memory. What comes from a disk is copied: it is read ahead better. */
+static bool is_cached(const struct dti_input *input, uint64_t offset)
+{
+#ifdef __linux__
+    unsigned char there[SPAN / DTI_PAGE]; /* enough for larger pages too */
+    const uint64_t begin = (input->start + offset) / WHOLE * WHOLE;
+    void *const pieces = mmap(NULL, SPAN, PROT_READ, MAP_SHARED, input->fd, (off_t)begin);
+    if (pieces == MAP_FAILED)
+        return false;
+    memset(there, 1, sizeof there);
+    const bool known = mincore(pieces, SPAN, there) == 0;
+    (void)munmap(pieces, SPAN);
+    return known && !memchr(there, 0, sizeof there);
+#else
+    (void)input;
+    (void)offset;
+    return true;
+#endif
+}
+
+/* A window has to be clearly faster: what the pieces of a file cost varies with their place in
+ * memory, that of copies most. */
+static enum dti_window_way measure(const struct dti_input *input, void *buffer, uint64_t offset)
+{
+    struct dti_input plain = *input;
+    plain.watch = NULL;
+    if (!is_cached(input, offset))
+        return DTI_WINDOW_COPY;
+    const uint64_t copy = time_pieces(DTI_WINDOW_COPY, &plain, buffer, offset);
+    const uint64_t map = time_pieces(DTI_WINDOW_MAP, &plain, buffer, offset + SPAN / 2);
+    return map < copy - copy / 8 ? DTI_WINDOW_MAP : DTI_WINDOW_COPY;
+}
+
+/* What was measured, for each device: files of one are kept alike. */
+static struct {
+    pthread_mutex_t lock;
+    size_t count;
+    struct {
+        uint64_t device;
+        enum dti_window_way way;
+    } device[DEVICES];
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static enum dti_window_way measured(const struct dti_input *input, void *buffer, uint64_t offset)
+{
+    enum dti_window_way way = DTI_WINDOW_UNDECIDED;
+    pthread_mutex_lock(&known.lock);
+    for (size_t i = 0; i < known.count; i++) {
+        if (known.device[i].device == input->device)
+            way = known.device[i].way;
+    }
+    if (way == DTI_WINDOW_UNDECIDED && known.count == DEVICES)
+        way = DTI_WINDOW_COPY;
+    if (way == DTI_WINDOW_UNDECIDED) {
+        way = measure(input, buffer, offset);
+        known.device[known.count].device = input->device;
+        known.device[known.count++].way = way;
+    }
+    pthread_mutex_unlock(&known.lock);
+    return way;
+}
+
+static enum dti_window_way wanted;
+
+static void look_up_wanted(void)
+{
+    const char *const name = getenv("DTINFO_READ");
+    if (name && strcmp(name, "map") == 0)
+        wanted = DTI_WINDOW_MAP;
+    if (name && strcmp(name, "copy") == 0)
+        wanted = DTI_WINDOW_COPY;
+}
+
+enum dti_window_way dti_window_choose(const struct dti_input *input, void *buffer, size_t size,
+                                      uint64_t offset)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, look_up_wanted);
+    if (wanted != DTI_WINDOW_UNDECIDED || size < SAMPLE || input->size < LARGE ||
+        offset > input->size - SPAN)
+        return wanted;
+    return measured(input, buffer, offset);
+}

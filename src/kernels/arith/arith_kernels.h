@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Declares the functions of every row of arith_kernels.def. */
+#ifndef DTINFO_KERNELS_ARITH_KERNELS_H
+#define DTINFO_KERNELS_ARITH_KERNELS_H
+
+#include "kernels/arith/arith_kernel.h"
+
+#define ARITH(exact, count, level) \
+    dti_arith_exact_fn exact;      \
+    dti_arith_count_fn count;
+#include "kernels/arith/arith_kernels.def"
+#undef ARITH
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The types of GGUF's blocks that are written, and their encoders. Each gives the bytes of the
+ * function of ggml-quants.c that its comment names, compiled without contraction
+ * (-ffp-contract=off) and without assertions. Compiled once a level. */
+#include "kernels/gguf/gguf_encode_affine.h"
+#include "kernels/gguf/gguf_encode_scale.h"
+#include "kernels/gguf/gguf_encode_small.h"
+#include "kernels/gguf/gguf_encode_table.h"
+#include "kernels/gguf/gguf_kernels.h"
+#include "kernels/lanes_piece.h"
+
+/* ONE: an encoder of one block. MANY: of as many as have GGUF_LANES groups, or fewer. */
+#define ENCODERS(ONE, MANY) \
+    ONE(Q4_0, q4_0)         \
+    ONE(Q4_1, q4_1)         \
+    ONE(Q5_0, q5_0)         \
+    ONE(Q5_1, q5_1)         \
+    ONE(Q8_0, q8_0)         \
+    ONE(Q2_K, q2_k)         \
+    ONE(Q3_K, q3_k)         \
+    MANY(Q4_K, q4_k)        \
+    MANY(Q5_K, q5_k)        \
+    ONE(Q6_K, q6_k)         \
+    MANY(IQ4_NL, iq4_nl)    \
+    MANY(IQ4_XS, iq4_xs)    \
+    ONE(TQ1_0, tq1_0)       \
+    ONE(TQ2_0, tq2_0)       \
+    ONE(MXFP4, mxfp4)       \
+    MANY(Q1_0, q1_0)        \
+    ONE(Q2_0, q2_0)
+
+#define GGUF_DTYPE(...)
+#define GGUF_BLOCKS(id, name, word, elements, bytes, group, ...) \
+    name##_ELEMENTS = (elements), name##_BYTES = (bytes),        \
+    name##_MANY = (group)*GGUF_LANES / (elements),
+enum {
+#include "core/dtype/gguf_types.def"
+};
+#undef GGUF_DTYPE
+#undef GGUF_BLOCKS
+
+#define ONE(name, word)                                                            \
+    static void encode_##word(unsigned char *blocks, const float *x, size_t count) \
+    {                                                                              \
+        const unsigned char *from = (const unsigned char *)x;                      \
+        for (; count > 0; count--, blocks += name##_BYTES) {                       \
+            word##_encode(blocks, from);                                           \
+            from += name##_ELEMENTS * sizeof *x;                                   \
+        }                                                                          \
+    }
+#define MANY(name, word)                                                           \
+    static void encode_##word(unsigned char *blocks, const float *x, size_t count) \
+    {                                                                              \
+        enum { BLOCK = name##_ELEMENTS * sizeof *x };                              \
+        const unsigned char *from = (const unsigned char *)x;                      \
+        unsigned char rest[BLOCK * name##_MANY] = {0};                             \
+        while (count > 0) {                                                        \
+            const size_t n = count < name##_MANY ? count : name##_MANY;            \
+            if (n < name##_MANY)                                                   \
+                memcpy(rest, from, n *BLOCK);                                      \
+            word##_encode(blocks, n < name##_MANY ? rest : from, n);               \
+            from += n * BLOCK;                                                     \
+            blocks += n * name##_BYTES;                                            \
+            count -= n;                                                            \
+        }                                                                          \
+    }
+ENCODERS(ONE, MANY)
+#undef ONE
+#undef MANY
+
+#define ROW(name, word) [DTI_GGUF_##name] = encode_##word,
+dti_gguf_encode_fn *const DTI_LANES_NAME(dti_gguf_encode)[DTI_GGUF_BLOCKS_COUNT] = {
+    ENCODERS(ROW, ROW)};

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Encoders of GGUF's blocks of 256 codes with a scale, of either sign, for each 16 of them: a
+ * search for those of the least error. */
+#ifndef DTINFO_KERNELS_GGUF_ENCODE_SCALE_H
+#define DTINFO_KERNELS_GGUF_ENCODE_SCALE_H
+
+#include "kernels/gguf/gguf_encode.h"
+
+/* Groups whose numbers are smaller than that have no scale. */
+#define GGUF_LEAST_MAGNITUDE 1e-15F
+
+/* The scale of each group, and what numbers were multiplied with for codes; that is 0 where there
+ * is no scale. */
+struct gguf_scaled {
+    gguf_lanes scale, inverse, best, largest;
+};
+
+/* Codes of numbers times `inverse`, and the scale that fits them best by least squares, with
+ * squares as weights; taken if it is better than those before, or the first. */
+DTI_LANE void gguf_scale_try(struct gguf_scaled *restrict to, const gguf_lanes *restrict x,
+                             float steps, bool is_first)
+{
+    gguf_lanes inverse, sum_lx = {0}, sum_l2 = {0};
+    for (unsigned k = 0; k < GGUF_LANES; k++)
+        inverse[k] = steps / to->largest[k];
+    for (unsigned i = 0; i < 16; i++)
+        for (unsigned k = 0; k < GGUF_LANES; k++) {
+            const float l = (float)gguf_level(inverse[k] * x[i][k], -32, 31);
+            const float w = x[i][k] * x[i][k];
+            sum_lx[k] += gguf_mul3(w, x[i][k], l);
+            sum_l2[k] += gguf_mul3(w, l, l);
+        }
+    for (unsigned k = 0; k < GGUF_LANES; k++) {
+        const bool better =
+            is_first ||
+            ((sum_l2[k] > 0) & (gguf_mul(sum_lx[k], sum_lx[k]) > gguf_mul(to->best[k], sum_l2[k])));
+        const float fit = is_first && sum_l2[k] == 0 ? 0 : sum_lx[k] / sum_l2[k];
+        to->scale[k] = better ? fit : to->scale[k];
+        to->best[k] = better ? fit * sum_lx[k] : to->best[k];
+        to->inverse[k] = better ? inverse[k] : to->inverse[k];
+    }
+}
+
+/* make_qx_quants() with squares as weights */
+DTI_LANE void gguf_scale_search(struct gguf_scaled *restrict to, const gguf_lanes *restrict x)
+{
+    gguf_first_largest(to->largest, x, 16);
+    gguf_scale_try(to, x, -32, true);
+    for (int step = -9; step <= 9; step++)
+        if (step != 0)
+            gguf_scale_try(to, x, -gguf_add(32, gguf_mul(0.1F, (float)step)), false);
+    for (unsigned k = 0; k < GGUF_LANES; k++) {
+        const bool none = fabsf(to->largest[k]) < GGUF_LEAST_MAGNITUDE;
+        to->scale[k] = none ? 0 : to->scale[k];
+        to->inverse[k] = none ? 0 : to->inverse[k];
+    }
+}
+
+/* quantize_row_q6_K_ref(). A group whose stored scale is 0 keeps the codes of its search. */
+DTI_LANE void q6_k_encode(unsigned char *restrict to, const unsigned char *restrict x)
+{
+    struct gguf_scaled found;
+    gguf_lanes lanes[16];
+    unsigned char code[256];
+    gguf_transpose(lanes, x, 16);
+    gguf_scale_search(&found, (const gguf_lanes *)lanes);
+    float largest = 0;
+    for (unsigned g = 0; g < 16; g++)
+        largest = fabsf(found.scale[g]) > fabsf(largest) ? found.scale[g] : largest;
+    if (fabsf(largest) < GGUF_LEAST_MAGNITUDE) {
+        memset(to, 0, 210);
+        return;
+    }
+    const float inverse = -128 / largest;
+    gguf_put_half(to + 208, 1 / inverse);
+    const float d = gguf_half(to + 208);
+    for (unsigned g = 0; g < 16; g++) {
+        const int32_t nearest = gguf_nearest(inverse * found.scale[g]);
+        to[192 + g] = (unsigned char)(nearest < 127 ? nearest : 127);
+        const float scale = d * (float)(signed char)to[192 + g], searched = found.inverse[g];
+        const int32_t middle = scale != 0 || searched != 0 ? 32 : 0;
+        for (unsigned i = 16 * g; i < 16 * g + 16; i++)
+            code[i] = (unsigned char)(middle + gguf_level(scale != 0 ? gguf_at(x, i) / scale
+                                                                     : searched * gguf_at(x, i),
+                                                          -32, 31));
+    }
+    for (size_t n = 0; n < 2; n++) {
+        gguf_put_nibbles(to + 64 * n, code + 128 * n, 64);
+        gguf_put_pairs(to + 128 + 32 * n, code + 128 * n, 32, 4);
+    }
+}
+
+/* One round of make_q3_quants(): each code in turn becomes another if the fit is then better.
+ * Returns whether any did. */
+DTI_LANE bool gguf_codes_improve(gguf_lanes *restrict code, const gguf_lanes *restrict x,
+                                 float *restrict sum_lx, float *restrict sum_l2)
+{
+    int32_t changed[GGUF_LANES] = {0}, any = 0;
+    for (unsigned i = 0; i < 16; i++)
+        for (unsigned k = 0; k < GGUF_LANES; k++) {
+            const float w = x[i][k] * x[i][k], l = code[i][k];
+            const float less_lx = sum_lx[k] - gguf_mul3(w, x[i][k], l);
+            const float less_l2 = sum_l2[k] - gguf_mul3(w, l, l);
+            const float other = (float)gguf_level(gguf_mul(x[i][k], less_l2) / less_lx, -4, 3);
+            const float lx = less_lx + gguf_mul3(w, x[i][k], other);
+            const float l2 = less_l2 + gguf_mul3(w, other, other);
+            const bool better =
+                (less_lx > 0) & (other != l) & (l2 > 0) &
+                (gguf_mul3(lx, lx, sum_l2[k]) > gguf_mul3(sum_lx[k], sum_lx[k], l2));
+            code[i][k] = better ? other : l;
+            sum_lx[k] = better ? lx : sum_lx[k];
+            sum_l2[k] = better ? l2 : sum_l2[k];
+            changed[k] |= better;
+        }
+    for (unsigned k = 0; k < GGUF_LANES; k++)
+        any |= changed[k];
+    return any != 0;
+}
+
+/* make_q3_quants(). Codes from 0 on; all are 0 in a group without scale. */
+DTI_LANE void gguf_codes_search(float *restrict scale, gguf_lanes *restrict code,
+                                const gguf_lanes *restrict x)
+{
+    gguf_lanes largest, inverse, sum_lx = {0}, sum_l2 = {0};
+    gguf_first_largest(largest, x, 16);
+    for (unsigned k = 0; k < GGUF_LANES; k++)
+        inverse[k] = -4 / largest[k];
+    for (unsigned i = 0; i < 16; i++)
+        for (unsigned k = 0; k < GGUF_LANES; k++) {
+            const float l = (float)gguf_level(inverse[k] * x[i][k], -4, 3);
+            const float w = x[i][k] * x[i][k];
+            code[i][k] = l;
+            sum_lx[k] += gguf_mul3(w, x[i][k], l);
+            sum_l2[k] += gguf_mul3(w, l, l);
+        }
+    for (unsigned round = 0; round < 5; round++)
+        if (!gguf_codes_improve(code, x, sum_lx, sum_l2))
+            break;
+    for (unsigned k = 0; k < GGUF_LANES; k++) {
+        const bool none = fabsf(largest[k]) < GGUF_LEAST_MAGNITUDE;
+        scale[k] = !none && sum_l2[k] > 0 ? sum_lx[k] / sum_l2[k] : 0;
+        for (unsigned i = 0; i < 16; i++)
+            code[i][k] = none ? 0 : code[i][k] + 4;
+    }
+}
+
+/* quantize_row_q3_K_ref(). A group whose stored scale is 0 keeps the codes of its search. */
+DTI_LANE void q3_k_encode(unsigned char *restrict to, const unsigned char *restrict x)
+{
+    gguf_lanes lanes[16], found[16], scales;
+    unsigned char code[256], stored[16], high[32] = {0};
+    gguf_transpose(lanes, x, 16);
+    gguf_codes_search(scales, found, (const gguf_lanes *)lanes);
+    float largest = 0;
+    for (unsigned g = 0; g < 16; g++)
+        largest = fabsf(scales[g]) > fabsf(largest) ? scales[g] : largest;
+    const float inverse = largest != 0 ? -32 / largest : 0;
+    gguf_put_half(to + 108, largest != 0 ? 1 / inverse : 0);
+    const float d = gguf_half(to + 108);
+    for (unsigned g = 0; g < 16; g++) {
+        const int32_t level = (signed char)gguf_nearest(inverse * scales[g]);
+        const int32_t clamped = level < -32 ? -32 : level > 31 ? 31 : level;
+        const float scale = d * (float)(largest != 0 ? clamped : -32);
+        stored[g] = largest != 0 ? (unsigned char)(clamped + 32) : 0;
+        for (unsigned i = 0; i < 16; i++) {
+            const int32_t again = gguf_level(gguf_at(x, 16 * g + i) / scale, -4, 3) + 4;
+            code[16 * g + i] = (unsigned char)(scale != 0 ? again : (int32_t)found[i][g]);
+        }
+    }
+    for (unsigned g = 0; g < 8; g++)
+        to[96 + g] = (unsigned char)((stored[g] & 15) | stored[g + 8] << 4);
+    gguf_put_pairs(to + 104, stored, 4, 4);
+    for (unsigned k = 0; k < 8; k++)
+        for (unsigned i = 0; i < 32; i++)
+            high[i] = (unsigned char)(high[i] | code[32 * k + i] >> 2 << k);
+    memcpy(to, high, sizeof high);
+    gguf_put_pairs(to + 32, code, 32, 0);
+    gguf_put_pairs(to + 64, code + 128, 32, 0);
+}
+
+#endif

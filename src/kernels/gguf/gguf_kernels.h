@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Declares the decoders and encoders of every level. */
+#ifndef DTINFO_KERNELS_GGUF_KERNELS_H
+#define DTINFO_KERNELS_GGUF_KERNELS_H
+
+#include "kernels/gguf/gguf_kernel.h"
+
+extern dti_gguf_decode_fn *const dti_gguf_decode_scalar[DTI_GGUF_BLOCKS_COUNT];
+extern dti_gguf_encode_fn *const dti_gguf_encode_scalar[DTI_GGUF_BLOCKS_COUNT];
+#ifdef DTI_HAVE_X86
+extern dti_gguf_decode_fn *const dti_gguf_decode_avx2[DTI_GGUF_BLOCKS_COUNT];
+extern dti_gguf_decode_fn *const dti_gguf_decode_avx512[DTI_GGUF_BLOCKS_COUNT];
+extern dti_gguf_encode_fn *const dti_gguf_encode_avx2[DTI_GGUF_BLOCKS_COUNT];
+extern dti_gguf_encode_fn *const dti_gguf_encode_avx512[DTI_GGUF_BLOCKS_COUNT];
+#endif
+
+#endif

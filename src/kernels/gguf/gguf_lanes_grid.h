@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * GGUF's blocks whose codes are points of a grid: several numbers at once, whose signs are apart.
+ * A byte of signs has bit i for element i; where there are only 7 bits, the eighth makes their
+ * number even. */
+#ifndef DTINFO_KERNELS_GGUF_LANES_GRID_H
+#define DTINFO_KERNELS_GGUF_LANES_GRID_H
+
+#include "kernels/gguf/gguf_grids.h"
+#include "kernels/gguf/gguf_lanes.h"
+
+DTI_LANE uint32_t even_signs(uint32_t seven)
+{
+    uint32_t parity = seven ^ seven >> 4;
+    parity ^= parity >> 2;
+    parity ^= parity >> 1;
+    return seven | (parity & 1) << 7;
+}
+
+DTI_LANE signed char with_sign(int number, uint32_t signs, unsigned i)
+{
+    const int minus = -(int)(signs >> i & 1);
+    return (signed char)((number ^ minus) - minus);
+}
+
+/* 8, 25 and 43. */
+DTI_LANE void eight_of_iq2(signed char *to, uint32_t point, uint32_t signs)
+{
+    GGUF_VECTOR
+    for (unsigned i = 0; i < 8; i++) {
+        const int digit = (int)(point >> (2 * i) & 3);
+        to[i] = with_sign(8 + 17 * digit + digit / 2, signs, i);
+    }
+}
+
+/* 4, 12 ... 52, but 62 and not 60. */
+DTI_LANE void four_of_iq3_xxs(signed char *to, uint32_t point, uint32_t signs)
+{
+    GGUF_VECTOR
+    for (unsigned i = 0; i < 4; i++) {
+        const int digit = (int)(point >> (3 * i) & 7);
+        to[i] = with_sign(4 + 8 * digit + (-(digit > 6) & 2), signs, i);
+    }
+}
+
+/* 1, 3 ... 15. */
+DTI_LANE void four_of_iq3_s(signed char *to, uint32_t point, uint32_t signs)
+{
+    GGUF_VECTOR
+    for (unsigned i = 0; i < 4; i++)
+        to[i] = with_sign(1 + 2 * (int)(point >> (3 * i) & 7), signs, i);
+}
+
+/* -1, 0 and 1, and an eighth more or less: in eighths. */
+DTI_LANE void eight_of_iq1(signed char *to, uint32_t point, bool less)
+{
+    GGUF_VECTOR
+    for (unsigned i = 0; i < 8; i++)
+        to[i] = (signed char)(8 * ((int)(point >> (2 * i) & 3) - 1) + (less ? -1 : 1));
+}
+
+/* Of 4 bits, in steps of d / 4 times an odd half. */
+DTI_LANE float quarter_scale(float d, uint32_t scale)
+{
+    return d * (0.5F + (float)scale) * 0.25F;
+}
+
+DTI_LANE void iq2_xxs(struct gguf_block *to, const unsigned char *p)
+{
+    const float d = gguf_half(p);
+    for (size_t g = 0; g < 8; g++) {
+        const unsigned char *const indices = p + 2 + 8 * g;
+        const uint32_t word = gguf_u32(indices + 4);
+        to->scale[g] = quarter_scale(d, word >> 28);
+        for (unsigned k = 0; k < 4; k++)
+            eight_of_iq2(to->code + 32 * g + 8 * (size_t)k, dti_gguf_grid_iq2_xxs[indices[k]],
+                         even_signs(word >> (7 * k) & 127));
+    }
+}
+
+DTI_LANE void iq2_xs(struct gguf_block *to, const unsigned char *p)
+{
+    const float d = gguf_half(p);
+    for (unsigned g = 0; g < 16; g++)
+        to->scale[g] = quarter_scale(d, p[66 + g / 2] >> (g % 2 * 4) & 15u);
+    for (size_t k = 0; k < 32; k++) {
+        const uint32_t word = gguf_u16(p + 2 + 2 * k);
+        eight_of_iq2(to->code + 8 * k, dti_gguf_grid_iq2_xs[word & 511], even_signs(word >> 9));
+    }
+}
+
+DTI_LANE void iq2_s(struct gguf_block *to, const unsigned char *p)
+{
+    const float d = gguf_half(p);
+    for (unsigned g = 0; g < 16; g++)
+        to->scale[g] = quarter_scale(d, p[74 + g / 2] >> (g % 2 * 4) & 15u);
+    for (size_t k = 0; k < 32; k++) {
+        const uint32_t high = p[66 + k / 4] >> (k % 4 * 2) & 3u;
+        eight_of_iq2(to->code + 8 * k, dti_gguf_grid_iq2_s[p[2 + k] | high << 8], p[34 + k]);
+    }
+}
+
+DTI_LANE void iq3_xxs(struct gguf_block *to, const unsigned char *p)
+{
+    const float d = gguf_half(p);
+    for (size_t g = 0; g < 8; g++) {
+        const uint32_t word = gguf_u32(p + 66 + 4 * g);
+        to->scale[g] = d * (0.5F + (float)(word >> 28)) * 0.5F;
+        for (unsigned k = 0; k < 8; k++) {
+            const uint32_t signs = even_signs(word >> (k / 2 * 7) & 127);
+            four_of_iq3_xxs(to->code + 32 * g + 4 * (size_t)k,
+                            dti_gguf_grid_iq3_xxs[p[2 + 8 * g + k]], signs >> (k % 2 * 4));
+        }
+    }
+}
+
+DTI_LANE void iq3_s(struct gguf_block *to, const unsigned char *p)
+{
+    const float d = gguf_half(p);
+    for (unsigned g = 0; g < 8; g++)
+        to->scale[g] = d * (float)(1 + 2 * (p[106 + g / 2] >> (g % 2 * 4) & 15));
+    for (size_t k = 0; k < 64; k++) {
+        const uint32_t high = p[66 + k / 8] >> (k % 8) & 1u;
+        four_of_iq3_s(to->code + 4 * k, dti_gguf_grid_iq3_s[p[2 + k] | high << 8],
+                      (uint32_t)p[74 + k / 2] >> (k % 2 * 4));
+    }
+}
+
+DTI_LANE void iq1_s(struct gguf_block *to, const unsigned char *p)
+{
+    const float d = gguf_half(p);
+    for (size_t g = 0; g < 8; g++) {
+        const uint32_t word = gguf_u16(p + 34 + 2 * g);
+        to->scale[g] = d * (float)(2 * (word >> 12 & 7) + 1);
+        for (unsigned k = 0; k < 4; k++)
+            eight_of_iq1(to->code + 32 * g + 8 * (size_t)k,
+                         dti_gguf_grid_iq1_s[p[4 * g + k + 2] | (word >> (3 * k) & 7) << 8],
+                         word >> 15);
+    }
+}
+
+/* The fp16 of the block is in the top 4 bits of the words with the scales. */
+DTI_LANE float iq1_m_half(const unsigned char *p)
+{
+    uint32_t bits = 0;
+    GGUF_VECTOR
+    for (unsigned i = 0; i < 4; i++)
+        bits |= (uint32_t)p[48 + 2 * i + 1] >> 4 << (4 * i);
+    return gguf_half_of(bits);
+}
+
+DTI_LANE void iq1_m(struct gguf_block *to, const unsigned char *p)
+{
+    const float d = iq1_m_half(p);
+    for (unsigned g = 0; g < 16; g++) {
+        const uint32_t scale = gguf_u16(p + 48 + g / 4 * 2) >> (g % 4 * 3) & 7;
+        to->scale[g] = d * (float)(2 * scale + 1);
+    }
+    for (size_t k = 0; k < 32; k++) {
+        const uint32_t high = p[32 + k / 2] >> (k % 2 * 4) & 15u;
+        eight_of_iq1(to->code + 8 * k, dti_gguf_grid_iq1_s[p[k] | (high & 7) << 8], high >> 3);
+    }
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The decoders and encoders of GGUF's blocks by levels, and the choice of one. */
+#include <stdio.h>
+
+#include "kernels/first_row.h"
+#include "kernels/gguf/gguf_kernels.h"
+
+#define ROW(level_, LEVEL)               \
+    {.name = "dti_gguf_decode_" #level_, \
+     .level = DTI_LEVEL_##LEVEL,         \
+     .decode = dti_gguf_decode_##level_},
+
+const struct dti_gguf_kernels dti_gguf_kernels[] = {
+#ifdef DTI_HAVE_X86
+    ROW(avx512, AVX512) ROW(avx2, AVX2)
+#endif
+        ROW(scalar, SCALAR)};
+const size_t dti_gguf_kernels_count = sizeof dti_gguf_kernels / sizeof dti_gguf_kernels[0];
+
+dti_gguf_decode_fn *dti_gguf_find(enum dti_gguf_blocks blocks, enum dti_level allowed)
+{
+    size_t i;
+    DTI_FIRST_ROW(i, dti_gguf_kernels, dti_gguf_kernels_count, allowed, true);
+    return dti_gguf_kernels[i].decode[blocks];
+}
+
+dti_gguf_encode_fn *dti_gguf_find_encoder(enum dti_gguf_blocks blocks, enum dti_level allowed)
+{
+    static const struct {
+        enum dti_level level;
+        dti_gguf_encode_fn *const *encode;
+    } rows[] = {
+#ifdef DTI_HAVE_X86
+        {DTI_LEVEL_AVX512, dti_gguf_encode_avx512},
+        {DTI_LEVEL_AVX2, dti_gguf_encode_avx2},
+#endif
+        {DTI_LEVEL_SCALAR, dti_gguf_encode_scalar}};
+    size_t i;
+    DTI_FIRST_ROW(i, rows, sizeof rows / sizeof rows[0], allowed, true);
+    return rows[i].encode[blocks];
+}
+
+const struct dti_gguf_type *dti_gguf_encoded(size_t index)
+{
+    for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
+        const enum dti_gguf_blocks blocks = (enum dti_gguf_blocks)i;
+        if (dti_gguf_find_encoder(blocks, DTI_LEVEL_SCALAR) && index-- == 0)
+            return dti_gguf_type_of(blocks);
+    }
+    return NULL;
+}
+
+const char *dti_gguf_encoded_words(char text[DTI_GGUF_ENCODED_WORDS])
+{
+    size_t used = 0;
+    for (size_t i = 0; dti_gguf_encoded(i) && used < DTI_GGUF_ENCODED_WORDS; i++)
+        used += (size_t)snprintf(text + used, DTI_GGUF_ENCODED_WORDS - used, "%s%s",
+                                 i > 0 ? ", " : "", dti_gguf_encoded(i)->word);
+    return text;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Declares the function of every row of expsin_kernels.def. */
+#ifndef DTINFO_KERNELS_EXPSIN_KERNELS_H
+#define DTINFO_KERNELS_EXPSIN_KERNELS_H
+
+#include "kernels/math/expsin.h"
+#include "kernels/math/lanes_expsin.h"
+
+#define EXPSIN(function, dtype, arithmetic, operations, ulp, level) dti_expsin_fn function;
+#include "kernels/math/expsin_kernels.def"
+#undef EXPSIN
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels of quantization: rows of quant_kernels.def, fp32 arrays on one side. What they compute is
+ * defined by quant.h, bit for bit. Arrays may have any alignment and do not overlap; exactly the
+ * bytes of n elements are read and written, though kernels may prefetch beyond. */
+#ifndef KERNELS_QUANT_QUANT_KERNEL_H
+#define KERNELS_QUANT_QUANT_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/block/quant.h"
+#include "kernels/cpu.h"
+#include "kernels/kernel.h"
+
+/* The range of an array's finite numbers; zeros of both signs are equal (either may be the one
+ * that is kept). */
+struct dti_range {
+    float min, max; /* +inf and -inf while there is none */
+    uint64_t nan, inf;
+};
+void dti_range_init(struct dti_range *ret);
+void dti_range_merge(struct dti_range *range, const struct dti_range *part);
+typedef void dti_range_fn(const float *x, size_t n, struct dti_range *range); /* adds */
+/* The same place by place: n numbers, each for its own min[i], max[i] (aligned, as floats are); the
+ * specials in one. */
+typedef void dti_range_columns_fn(const float *x, size_t n, float *min, float *max,
+                                  struct dti_range *specials);
+
+struct dti_quant_count {
+    uint64_t clipped; /* affine: elements; blocks: elements in all blocks */
+    uint64_t blocks;  /* blocks: those with clipped elements */
+    uint64_t special; /* affine: NaNs and infinities; blocks: blocks that became NaN */
+};
+
+/* Affine. Codes in containers of 1 byte (2 for int16, uint16), not packed. */
+struct dti_affine_args {
+    const struct dti_affine *affine;
+    const struct dti_encoder *encoder; /* float codes, of dti_encoder_takes_hub32(): to nearest
+                                        * even, saturating, NaN canonical; else NULL */
+    const struct dti_decoder *decoder; /* the same for the way back */
+    float scale, inverse;              /* inverse: 1 / scale, rounded */
+    int32_t zero_point;
+    const float *scales, *inverses; /* not NULL: element i has its own; scale is not looked at */
+    const int32_t *zero_points;     /* with scales; NULL: all are zero_point */
+    const struct dti_streaming *stream; /* stores go past the caches (a hint); NULL: cached */
+};
+typedef void dti_affine_quantize_fn(const struct dti_affine_args *args, void *codes, const float *x,
+                                    size_t n, struct dti_quant_count *count);
+typedef void dti_affine_dequantize_fn(const struct dti_affine_args *args, float *x,
+                                      const void *codes, size_t n);
+
+/* Numbers with a bias, as MLX has them: code x scale + bias, each operation rounded to `number`.
+ * Codes are bytes. Scales and biases are numbers of that format, one for each `group` elements. */
+struct dti_biased_args {
+    enum dti_dtype number; /* fp32, fp16 or bf16 */
+    size_t group;
+    const float *scales, *biases;
+};
+typedef void dti_biased_dequantize_fn(const struct dti_biased_args *args, float *x,
+                                      const unsigned char *codes, size_t n);
+
+/* Blocks. The layout of a block's codes: */
+enum dti_block_order {
+    DTI_BLOCK_LOW,   /* packed, element 0 in the lowest bits (DTI_PACKING_LOW) */
+    DTI_BLOCK_HIGH,  /* packed, element 0 in the highest bits */
+    DTI_BLOCK_BYTES, /* a byte each; codes of 8 bits always */
+};
+/* What kernels need to know of a block format. */
+struct dti_block_parts {
+    struct dti_encoder encoder;       /* of the element, where it is a float: nearest even,
+                                       * saturating */
+    struct dti_encoder scale_encoder; /* of the scale, where it is no power of two and no fp32:
+                                       * nearest even; fp8: saturating */
+    struct dti_decoder scale_decoder;
+    float numbers[256]; /* what an element's code is, without the scale */
+    float scales[256];  /* what a scale's code is, where it has 8 bits */
+};
+void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_recipe *recipe);
+
+/* NVFP4: a block's scale, as fp32, is multiplied with the one and divided by the other; one of them
+ * is 1, so that there is one rounding. */
+struct dti_nv_tensor {
+    float factor, divisor;
+};
+static inline struct dti_nv_tensor dti_nv_tensor(const struct dti_block_recipe *recipe)
+{
+    struct dti_nv_tensor ret = {1, 1};
+    if (recipe->tensor_divisor)
+        memcpy(&ret.divisor, &recipe->tensor_divisor, sizeof ret.divisor);
+    else
+        memcpy(&ret.factor, &recipe->tensor_scale, sizeof ret.factor);
+    return ret;
+}
+
+struct dti_block_args {
+    const struct dti_block_recipe *recipe;
+    const struct dti_block_parts *parts; /* of recipe */
+    enum dti_block_order order;
+    size_t code_stride, scale_stride; /* bytes from one block to the next: the block's own size for
+                                       * arrays of codes and scales side by side */
+    const struct dti_streaming *stream;
+};
+/* What the elements of n blocks are multiplied with; scales are args->scale_stride apart. */
+void dti_block_scales_load(const struct dti_block_args *args, const void *scales, size_t n,
+                           float *ret);
+
+/* n elements in blocks one after the other, the last of which may be short; its last byte is padded
+ * with zero bits. Scales are little-endian. */
+typedef void dti_blocks_quantize_fn(const struct dti_block_args *args, void *codes, void *scales,
+                                    const float *x, size_t n, struct dti_quant_count *count);
+typedef void dti_blocks_dequantize_fn(const struct dti_block_args *args, float *x,
+                                      const void *codes, const void *scales, size_t n);
+
+/* Which codes a row of affine kernels is for. */
+enum dti_quant_codes {
+    DTI_QUANT_CODES_ANY,
+    DTI_QUANT_CODES_8,  /* integers of 8 bits or less in bytes */
+    DTI_QUANT_CODES_16, /* int16, uint16 */
+    DTI_QUANT_CODES_FLOAT,
+};
+struct dti_quant_kernel {
+    const char *name;
+    enum dti_level level;
+    enum dti_quant_work {
+        DTI_QUANT_RANGE,
+        DTI_QUANT_RANGE_COLUMNS,
+        DTI_QUANT_AFFINE,
+        DTI_QUANT_AFFINE_BACK,
+        DTI_QUANT_BIASED_BACK,
+        DTI_QUANT_BLOCKS,
+        DTI_QUANT_BLOCKS_BACK
+    } work;
+    enum dti_quant_codes codes; /* affine */
+    bool columns;               /* affine: takes args->scales (and not args->scale alone) */
+    uint32_t blocks;            /* blocks: set of 1 << enum dti_block */
+    uint32_t orders;            /* blocks: set of 1 << enum dti_block_order */
+    union {
+        dti_range_fn *range;
+        dti_range_columns_fn *range_columns;
+        dti_affine_quantize_fn *affine;
+        dti_affine_dequantize_fn *affine_back;
+        dti_biased_dequantize_fn *biased_back;
+        dti_blocks_quantize_fn *blocks;
+        dti_blocks_dequantize_fn *blocks_back;
+    } run;
+};
+extern const struct dti_quant_kernel dti_quant_kernels[];
+extern const size_t dti_quant_kernel_count;
+
+/* The first row at the allowed level that fits: args as the kernel will be given them (NULL for
+ * ranges). Never NULL: the portable rows take everything. */
+const struct dti_quant_kernel *dti_quant_find_range(bool columns, enum dti_level allowed);
+const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti_affine_args *args,
+                                                     enum dti_level allowed);
+const struct dti_quant_kernel *dti_quant_find_biased(enum dti_level allowed);
+const struct dti_quant_kernel *dti_quant_find_blocks(bool back, const struct dti_block_args *args,
+                                                     enum dti_level allowed);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kernels of comparisons by name: rows of comparison_kernels.def. */
+#ifndef DTINFO_KERNELS_COMPARISON_KERNELS_H
+#define DTINFO_KERNELS_COMPARISON_KERNELS_H
+
+#include "kernels/scan/comparison.h"
+
+#define COMPARISON_KERNEL(function, hub, level) dti_comparison_fn function;
+#include "kernels/scan/comparison_kernels.def"
+#undef COMPARISON_KERNEL
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loss kernels by name: rows of loss_kernels.def. */
+#ifndef DTINFO_KERNELS_LOSS_KERNELS_H
+#define DTINFO_KERNELS_LOSS_KERNELS_H
+
+#include "kernels/scan/loss.h"
+
+#define LOSS_KERNEL(function, hub, level)   dti_loss_fn function;
+#define LOSS_CAST(function, kernel, rounds) dti_loss_cast_fn function;
+#include "kernels/scan/loss_kernels.def"
+#undef LOSS_KERNEL
+#undef LOSS_CAST
+
+#endif

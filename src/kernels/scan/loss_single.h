@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sums of a group in fp32, as loss.c defines them: single operations that round once everywhere,
+ * and which numbers suit them. */
+#ifndef DTINFO_KERNELS_LOSS_SINGLE_H
+#define DTINFO_KERNELS_LOSS_SINGLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/fp64.h"
+#include "kernels/scan/loss_tile.h"
+
+/* Elements of a group, and groups of a tile. */
+enum { DTI_LOSS_GROUP = 128, DTI_LOSS_GROUPS = DTI_TILE / DTI_LOSS_GROUP };
+
+/* The sums in fp32 of a tile's whole groups, one after the other, a lane each; 0 where a lane was
+ * added in fp64. */
+struct dti_loss_groups {
+    _Alignas(64) float absolute[DTI_LOSS_GROUPS * DTI_LOSS_LANES];
+    float squared[DTI_LOSS_GROUPS * DTI_LOSS_LANES];
+    float source_squared[DTI_LOSS_GROUPS * DTI_LOSS_LANES];
+};
+
+/* Bits of the magnitudes whose squares are added in fp32: from the first, below the second. */
+enum { DTI_LOSS_SINGLE_FROM = (127 - 60) << 23, DTI_LOSS_SINGLE_TO = (127 + 60) << 23 };
+
+/* Whether a lane's largest magnitude suits it; 0 does. */
+static inline bool dti_loss_suits_single(float largest)
+{
+    return !(largest > 0) || (largest >= 0x1p-60F && largest < 0x1p60F);
+}
+
+/* Wider registers do not matter: 53 bits or more are enough that a second rounding changes nothing
+ * (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30(3), 1995). */
+static inline float dti_fp32_add(float a, float b)
+{
+    return (float)(a + b);
+}
+
+/* fma(number, number, sum) in fp32, sum >= 0. The square is exact in fp64; the sum there is rounded
+ * to odd, and then once to fp32. */
+static inline float dti_fp32_add_square(float sum, float number)
+{
+#if defined FP_FAST_FMAF || FLT_EVAL_METHOD != 0
+    return fmaf(number, number, sum);
+#else
+    const double square = (double)number * number, wide = sum;
+    const double total = square + wide, part = total - square;
+    const double lost = (square - (total - part)) + (wide - part);
+    uint64_t bits = dti_fp64_bits(total);
+    const uint64_t is_even = ~bits & 1;
+    bits -= lost < 0 ? is_even : 0;
+    bits += lost > 0 ? is_even : 0;
+    return (float)dti_fp64_from_bits(bits);
+#endif
+}
+
+/* Adds the first `count` groups up by the fixed tree, and to the lanes. */
+static inline void dti_loss_fold(float sum[DTI_LOSS_GROUPS * DTI_LOSS_LANES], size_t count,
+                                 double lanes[DTI_LOSS_LANES])
+{
+    for (size_t i = count * DTI_LOSS_LANES; i < DTI_LOSS_GROUPS * DTI_LOSS_LANES; i++)
+        sum[i] = 0;
+    for (unsigned step = DTI_LOSS_LANES; step < DTI_LOSS_GROUPS * DTI_LOSS_LANES; step *= 2)
+        for (unsigned at = 0; at < DTI_LOSS_GROUPS * DTI_LOSS_LANES; at += 2 * step)
+            for (unsigned i = at; i < at + DTI_LOSS_LANES; i++)
+                sum[i] = dti_fp32_add(sum[i], sum[i + step]);
+    for (unsigned i = 0; i < DTI_LOSS_LANES; i++)
+        lanes[i] = dti_fp64_add(lanes[i], sum[i]);
+}
+
+static inline void dti_loss_fold_groups(struct dti_loss_groups *groups, size_t count,
+                                        struct dti_loss_lanes *lanes)
+{
+    dti_loss_fold(groups->absolute, count, lanes->absolute);
+    dti_loss_fold(groups->squared, count, lanes->squared);
+    dti_loss_fold(groups->source_squared, count, lanes->source_squared);
+}
+
+#endif

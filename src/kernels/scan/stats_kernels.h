@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kernels of statistics by name: rows of stats_kernels.def. */
+#ifndef DTINFO_KERNELS_STATS_KERNELS_H
+#define DTINFO_KERNELS_STATS_KERNELS_H
+
+#include "kernels/scan/stats.h"
+
+#define STATS_KERNEL(function, hub, level)     dti_stats_fn function;
+#define HISTOGRAM_KERNEL(function, hub, level) dti_histogram_fn function;
+#include "kernels/scan/stats_kernels.def"
+#undef STATS_KERNEL
+#undef HISTOGRAM_KERNEL
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp32 <-> fp16 and fp64 <-> fp32 by the processor's own conversions, in AVX2 with F16C and in
+ * AVX-512 registers. They never take subnormals for zero, and NaNs keep their sign and upper
+ * payload. They round as the instruction says, but for fp64 to fp32 in AVX2, which goes by how the
+ * processor is set: to nearest even throughout the program. */
+#include <math.h>
+
+#include "kernels/kernels.h"
+#include "kernels/x86/modes.h"
+#include "kernels/x86/scan/loss_cast_avx512.h"
+#include "kernels/x86/vector.h"
+
+/* plain: NaNs as the processor leaves them; else every NaN becomes the positive one without payload
+ * beforehand. */
+#ifdef __AVX512BW__
+#define OR_NAN(type, x) \
+    _mm512_mask_mov_##type(x, _mm512_cmp_##type##_mask(x, x, _CMP_UNORD_Q), _mm512_set1_##type(NAN))
+#else
+#define OR_NAN(type, x) \
+    _mm256_blendv_##type(x, _mm256_set1_##type(NAN), _mm256_cmp_##type(x, x, _CMP_UNORD_Q))
+#endif
+
+DTI_INLINE vector_ps load_fp32(const unsigned char *src, bool plain)
+{
+    const vector_ps x = (vector_ps)load_vector(src);
+    return plain ? x : OR_NAN(ps, x);
+}
+
+DTI_INLINE vector_pd load_fp64(const unsigned char *src, bool plain)
+{
+    const vector_pd x = (vector_pd)load_vector(src);
+    return plain ? x : OR_NAN(pd, x);
+}
+
+DTI_INLINE half_vector fp16_of(vector_ps x, enum dti_round round){
+    DTI_RETURN_BY_ROUND(VECTOR_BITS(cvtps_ph), x, round)}
+
+DTI_INLINE half_vector fp32_of(vector_pd x, enum dti_round round)
+{
+#ifdef __AVX512BW__
+#define CONVERT(x, how) (half_vector) _mm512_cvt_roundpd_ps(x, how)
+    DTI_RETURN_BY_ROUND(CONVERT, x, round)
+#else
+    (void)round;
+    return (half_vector)_mm256_cvtpd_ps(x);
+#endif
+}
+
+#define NARROWING(name, load, narrow)                                                         \
+    DTI_INLINE void name##_block(const void *constants, unsigned char *dst,                   \
+                                 const unsigned char *src, bool stream, enum dti_round round, \
+                                 bool plain)                                                  \
+    {                                                                                         \
+        (void)constants;                                                                      \
+        for (size_t i = 0; i < 128; i += VECTOR)                                              \
+            store_vector(dst + i,                                                             \
+                         join_halves(narrow(load(src + 2 * i, plain), round),                 \
+                                     narrow(load(src + 2 * i + VECTOR, plain), round)),       \
+                         stream);                                                             \
+    }
+NARROWING(fp16, load_fp32, fp16_of)
+DTI_FOUR_MODES(fp16, 64, 4, 2)
+NARROWING(fp32, load_fp64, fp32_of)
+#ifdef __AVX512BW__
+DTI_FOUR_MODES(fp32, 32, 8, 4)
+#else
+DTI_ONE_MODE(fp32, 32, 8, 4)
+#endif
+
+void VECTOR_NAME(dti_fp32_to_fp16)(const struct dti_kernel_args *args, void *restrict dst,
+                                   const void *restrict src, size_t n)
+{
+    fp16_by_mode(NULL, args, dti_keeps_nan(args), dst, src, n);
+}
+
+void VECTOR_NAME(dti_fp64_to_fp32)(const struct dti_kernel_args *args, void *restrict dst,
+                                   const void *restrict src, size_t n)
+{
+    fp32_by_mode(NULL, args, dti_keeps_nan(args), dst, src, n);
+}
+
+DTI_INLINE vector fp32_of_fp16(const unsigned char *src)
+{
+    return (vector)VECTOR_BITS(cvtph_ps)(load_half(src));
+}
+VECTOR_KERNEL(dti_fp16_to_fp32, 64, 2, 4, fp32_of_fp16)
+
+#ifdef __AVX512BW__
+DTI_INLINE __m512 fp16_number(const void *constants, const struct loss_bars *bars, __m512 x,
+                              __m512i size, __m512i *ret_code, __m512i *ret_error)
+{
+    const __m256i code = fp16_of(x, DTI_ROUND_NEAREST_EVEN);
+    const __m512 y = _mm512_cvtph_ps(code);
+    (void)constants, (void)size;
+    *ret_code = _mm512_castsi256_si512(code);
+    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, x));
+    return y;
+}
+
+DTI_INLINE void fp16_put(const void *constants, unsigned char *dst, const __m512i code[4],
+                         const __m512i x[4], bool stream, bool count, struct loss_group *group)
+{
+    (void)constants, (void)x, (void)count, (void)group;
+    store512(dst, _mm512_inserti64x4(code[0], _mm512_castsi512_si256(code[1]), 1), stream);
+    store512(dst + 64, _mm512_inserti64x4(code[2], _mm512_castsi512_si256(code[3]), 1), stream);
+}
+DTI_INLINE bool fp16_number_beyond(const void *constants, const struct loss_bars *bars,
+                                   const struct loss_group *group)
+{
+    (void)constants, (void)bars, (void)group;
+    return false; /* sums of squares tell */
+}
+LOSS_CAST_ROUNDED(fp16_loss, struct loss_no_constants, LOSS_BY_SIZE, 2, fp16_number, fp16_put)
+LOSS_CAST_EXACT(fp32_loss, 2, fp32_of_fp16)
+
+void dti_fp32_to_fp16_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    const struct loss_no_constants none = {0};
+    LOSS_CAST_RUN(fp16_loss, &none, false, LOSS_BY_SIZE);
+}
+
+void dti_fp16_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    LOSS_CAST_RUN(fp32_loss, NULL, true, LOSS_BY_SIZE);
+}
+#endif
+
+DTI_INLINE vector fp64_of_fp32(const unsigned char *src)
+{
+    return (vector)VECTOR_BITS(cvtps_pd)((half_vector_ps)load_half(src));
+}
+VECTOR_KERNEL(dti_fp32_to_fp64, 32, 4, 8, fp64_of_fp32)

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp32 -> signed and unsigned integers in AVX2 (of 8 bits) and AVX-512 registers (of 8, 16 and 32):
+ * clamped, NaN is 0. */
+#include "kernels/kernels.h"
+#include "kernels/x86/modes.h"
+#include "kernels/x86/scan/loss_cast_avx512.h"
+#include "kernels/x86/vector.h"
+
+/* Rounds x, clamped, to 32 bits; what is below -2^31 comes out as -2^31. In AVX2 the conversion
+ * itself has nothing to round, whatever mode the processor is in. */
+DTI_INLINE vector rounded(vector_ps x, vector_ps clamped, enum dti_round round)
+{
+#ifdef __AVX512BW__
+    const __mmask16 number = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
+#define CONVERT(x, how) _mm512_maskz_cvt_roundps_epi32(number, x, how)
+#else
+    const __m256 number = _mm256_cmp_ps(x, x, _CMP_ORD_Q);
+#define CONVERT(x, how) _mm256_cvttps_epi32(_mm256_round_ps(_mm256_and_ps(x, number), how))
+#endif
+    DTI_RETURN_BY_ROUND(CONVERT, clamped, round)
+#undef CONVERT
+}
+
+/* What is above `limit` is clamped here; packing with saturation does the rest. */
+DTI_INLINE vector whole(const unsigned char *src, float limit, enum dti_round round)
+{
+    const vector_ps x = (vector_ps)load_vector(src), most = VECTOR_BITS(set1_ps)(limit);
+    return rounded(x, VECTOR_BITS(min_ps)(most, x), round);
+}
+
+DTI_INLINE void to8_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                          bool stream, enum dti_round round, bool is_signed)
+{
+    (void)constants;
+    for (size_t i = 0; i < 64; i += VECTOR, src += 4 * VECTOR) {
+        const vector low =
+            VECTOR_BITS(packs_epi32)(whole(src, 255, round), whole(src + VECTOR, 255, round));
+        const vector high = VECTOR_BITS(packs_epi32)(whole(src + 2 * VECTOR, 255, round),
+                                                     whole(src + 3 * VECTOR, 255, round));
+        store_vector(dst + i,
+                     order_packed(is_signed ? VECTOR_BITS(packs_epi16)(low, high)
+                                            : VECTOR_BITS(packus_epi16)(low, high)),
+                     stream);
+    }
+}
+DTI_FOUR_MODES(to8, 64, 4, 1)
+
+#ifdef __AVX512BW__
+/* Only small numbers come here. */
+DTI_INLINE __m512 near_number(const void *constants, const struct loss_bars *bars, __m512 x,
+                              __m512i size, __m512i *ret_code, __m512i *ret_error)
+{
+    (void)constants, (void)size;
+    *ret_code = _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m512 y = _mm512_cvtepi32_ps(*ret_code);
+    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, x));
+    return y;
+}
+
+DTI_INLINE __m512 cut_number(const void *constants, const struct loss_bars *bars, __m512 x,
+                             __m512i size, __m512i *ret_code, __m512i *ret_error)
+{
+    (void)constants, (void)size;
+    *ret_code = _mm512_cvttps_epi32(x);
+    const __m512 y = _mm512_cvtepi32_ps(*ret_code);
+    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, x));
+    return y;
+}
+
+DTI_INLINE void int8_put(const void *constants, unsigned char *dst, const __m512i code[4],
+                         const __m512i x[4], bool stream, bool count, struct loss_group *group)
+{
+    const __m512i low = _mm512_packs_epi32(code[0], code[1]);
+    const __m512i high = _mm512_packs_epi32(code[2], code[3]);
+    const __m512i packed = order_packed(_mm512_packs_epi16(low, high));
+    (void)constants;
+    if (count) {
+        for (unsigned i = 0; i < 4; i++)
+            group->high = _mm512_max_epu32(group->high, loss_size(_mm512_castsi512_ps(x[i])));
+    }
+    if (count)
+        group->small.to_zero += loss_popcount64(_mm512_testn_epi8_mask(packed, packed));
+    store512(dst, packed, stream);
+}
+DTI_INLINE bool near_number_beyond(const void *constants, const struct loss_bars *bars,
+                                   const struct loss_group *group)
+{
+    (void)constants;
+    return _mm512_cmpge_epu32_mask(group->high, bars->limit) != 0;
+}
+
+DTI_INLINE bool cut_number_beyond(const void *constants, const struct loss_bars *bars,
+                                  const struct loss_group *group)
+{
+    return near_number_beyond(constants, bars, group);
+}
+LOSS_CAST_ROUNDED(int8_near, struct loss_no_constants, LOSS_BY_CODE, 1, near_number, int8_put)
+LOSS_CAST_ROUNDED(int8_cut, struct loss_no_constants, LOSS_BY_CODE, 1, cut_number, int8_put)
+
+void dti_fp32_to_int8_loss_avx512(const struct dti_loss_rule *rule,
+                                  const struct dti_loss_cast *cast, void *codes, const void *source,
+                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    const bool near = cast->args->encoder->policy.round == DTI_ROUND_NEAREST_EVEN;
+    const struct loss_no_constants none = {0};
+    loss_cast_run(near ? int8_near_add : int8_cut_add, &none, false, LOSS_BY_CODE, rule, cast,
+                  codes, source, n, index, stream, loss);
+}
+
+/* Clamps to 32 bits as well. A negative number into unsigned ones is 0. */
+DTI_INLINE vector whole32(const unsigned char *src, enum dti_round round, bool is_signed)
+{
+    const __m512 x = load512_ps(src);
+    if (!is_signed) {
+        const __m512 positive = _mm512_max_ps(x, _mm512_setzero_ps());
+        DTI_RETURN_BY_ROUND(_mm512_cvt_roundps_epu32, positive, round)
+    }
+    const __mmask16 beyond = _mm512_cmp_ps_mask(x, _mm512_set1_ps(0x1p31f), _CMP_GE_OQ);
+    return _mm512_mask_mov_epi32(rounded(x, x, round), beyond, _mm512_set1_epi32(INT32_MAX));
+}
+
+DTI_INLINE void to16_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                           bool stream, enum dti_round round, bool is_signed)
+{
+    const vector order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    (void)constants;
+    for (size_t i = 0; i < 128; i += VECTOR) {
+        const vector a = whole(src + 2 * i, 65535, round);
+        const vector b = whole(src + 2 * i + VECTOR, 65535, round);
+        const vector packed = is_signed ? _mm512_packs_epi32(a, b) : _mm512_packus_epi32(a, b);
+        store_vector(dst + i, _mm512_permutexvar_epi64(order, packed), stream);
+    }
+}
+DTI_FOUR_MODES(to16, 64, 4, 2)
+
+DTI_INLINE void to32_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                           bool stream, enum dti_round round, bool is_signed)
+{
+    (void)constants;
+    for (size_t i = 0; i < 256; i += VECTOR)
+        store_vector(dst + i, whole32(src + i, round, is_signed), stream);
+}
+DTI_FOUR_MODES(to32, 64, 4, 4)
+
+/* Integers of their container's full width. */
+void dti_fp32_to_integer_avx512(const struct dti_kernel_args *args, void *restrict dst,
+                                const void *restrict src, size_t n)
+{
+    const bool is_signed = args->encoder->format.kind == DTI_KIND_INT;
+    if (args->encoder->container == 1)
+        to8_by_mode(NULL, args, is_signed, dst, src, n);
+    else if (args->encoder->container == 2)
+        to16_by_mode(NULL, args, is_signed, dst, src, n);
+    else
+        to32_by_mode(NULL, args, is_signed, dst, src, n);
+}
+#else
+void dti_fp32_to_int8_avx2(const struct dti_kernel_args *args, void *restrict dst,
+                           const void *restrict src, size_t n)
+{
+    to8_by_mode(NULL, args, args->encoder->format.kind == DTI_KIND_INT, dst, src, n);
+}
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which groups of fp32 numbers vector code adds up by itself: those in which nothing is remarkable
+ * but the errors themselves. All others go through loss_group.h, which may raise a maximum. Every
+ * element of such a group
+ *
+ *   plain   |e| < |x| / 2
+ *   small   may be 0, or be stored as a subnormal or as zero; |e| <= |x|
+ *   unit    of a cast that has a ratio of 1 already: |e| <= |x|
+ *   exact   is stored as it is
+ *
+ * and its x is below what overflows, and of a size that suits fp32 sums. y is 0 or lies within
+ * [x/2, 2x], so that y - x is exact in fp32 (Sterbenz), and no error or ratio passes a bar: the
+ * maxima so far, rounded so that no greater one passes either.
+ *
+ * Ratios are compared without division, and in two ways. Where two numbers of fp32 differ, |e| is
+ * 2^-24 |x| or more, so that ratios are, too, if not 0.
+ *
+ * error - ratio x size > 0, rounded once, where all sizes are 2^-60 or more: the difference has
+ * bits down to 2^-131 only, and does not vanish.
+ *
+ * error x inverse - min(size, largest x inverse) > 0, for both maxima. The inverse is (1 + 2^-23) /
+ * ratio or more, or twice 2^24 where that is less; a larger one lets more pass. Where a ratio is
+ * larger, the difference is above 2^-23 size, and does not vanish unless the size is subnormal; and
+ * where an error is larger, it is so by 2^-149 or more, of which the inverse makes more still.
+ * Ratios e / x and e' / x' of numbers of 11 bits differ by 2^-22 of them or more, as e x' and e' x
+ * have 22 bits: there an inverse of (1 - 2^-22.8) / ratio to (1 - 2^-27) / ratio leaves 2^-24 size.
+ * Smaller sizes come from casts alone, and there either
+ *   - the inverse is a whole number, and the difference a multiple of 2^-149;
+ *   - or what is stored has steps of 2^-91 or more, so that they become 0: the error is the size,
+ *     and the difference 0.75 of that or more, as the inverse is 1.75 or more;
+ *   - or sources are not that small.
+ * A float without normal numbers has fewer than 8 binades, none of which suits fp32 sums if its
+ * steps are less than 2^-68.
+ *
+ * A lane's sum of squares tells whether its largest number suits fp32 sums: from 2^-116 on one of 8
+ * is above 2^-60, and below 2^120 they all are below 2^60. */
+#ifndef DTINFO_KERNELS_X86_LOSS_BARS_H
+#define DTINFO_KERNELS_X86_LOSS_BARS_H
+
+#include "kernels/scan/loss_group.h"
+#include "kernels/x86/blocks.h"
+
+enum dti_loss_sort { DTI_LOSS_PLAIN, DTI_LOSS_SMALL, DTI_LOSS_UNIT, DTI_LOSS_EXACT };
+
+struct dti_loss_bars {
+    uint32_t limit; /* bits of magnitudes: from here on a source is remarkable */
+    uint32_t least; /* from here on, twice the smallest normal, it is stored as a normal */
+    uint32_t src_normal, subnormals;
+    float largest, ratio, plain_ratio;
+    float inverse, most;           /* 1 / ratio, and largest x inverse; see above */
+    float units, inverse_least;    /* inverses are multiples of 1 / units, this or more */
+    double for_largest, for_ratio; /* the maxima that they are for */
+    bool is_short; /* ratios of sources of 11 bits are far apart: their bar is rounded up */
+};
+
+/* A magnitude of fp64 as the bits of the smallest fp32 that is not below it. */
+static inline uint32_t dti_loss_bits_from(double magnitude)
+{
+    const float single = (float)magnitude;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    return bits + (single < magnitude);
+}
+
+/* The largest fp32 not above a magnitude. */
+static inline float dti_loss_not_above(double magnitude)
+{
+    float single = (float)magnitude;
+    if (single > magnitude) {
+        uint32_t bits;
+        memcpy(&bits, &single, sizeof bits);
+        bits -= 1;
+        memcpy(&single, &bits, sizeof single);
+    }
+    return single;
+}
+
+/* The maxima so far. Equal ratios of numbers of few bits, which are many, would pass a bar that was
+ * rounded down. */
+static inline void dti_loss_bars_set(struct dti_loss_bars *bars, const struct dti_loss_peak *peak,
+                                     double ratio)
+{
+    enum { INVERSE_MAX = 1 << 25 }; /* each error passes */
+    const uint32_t up = dti_loss_bits_from(ratio);
+    bars->for_largest = peak->largest;
+    bars->for_ratio = ratio;
+    bars->ratio = dti_loss_not_above(ratio < 1 ? ratio : 1);
+    if (bars->is_short && ratio < 1)
+        memcpy(&bars->ratio, &up, sizeof up);
+    bars->plain_ratio = bars->ratio < 0.499F ? bars->ratio : 0.499F;
+    bars->largest = dti_loss_not_above(peak->largest);
+    if (ratio * INVERSE_MAX < 1)
+        bars->inverse = INVERSE_MAX;
+    else if (bars->is_short)
+        bars->inverse = dti_loss_not_above((1 - 0x1p-26) / ratio);
+    else
+        bars->inverse = ceilf((float)((1 + 0x1p-22) / ratio) * bars->units) / bars->units;
+    if (bars->inverse < bars->inverse_least)
+        bars->inverse = bars->inverse_least;
+    bars->most = dti_loss_not_above((double)bars->largest * bars->inverse);
+}
+
+/* cast: of a cast, not of arrays, in which the bar keeps |e| below |x| / 2. */
+static inline struct dti_loss_bars dti_loss_bars_init(const struct dti_loss_rule *rule, bool cast)
+{
+    const struct dti_format *const src = &rule->src, *const dst = &rule->dst;
+    const uint32_t src_normal = dti_loss_bits_from(rule->src_smallest_normal);
+    const uint32_t dst_normal = dti_loss_bits_from(rule->dst_smallest_normal);
+    const uint32_t limit = dti_loss_bits_from(dti_loss_limit(rule));
+    const uint32_t least = dti_loss_bits_from(2 * rule->dst_smallest_normal);
+    struct dti_loss_bars bars = {
+        .limit = limit < DTI_LOSS_SINGLE_TO ? limit : DTI_LOSS_SINGLE_TO,
+        .least = least > DTI_LOSS_SINGLE_FROM ? least : DTI_LOSS_SINGLE_FROM,
+        .src_normal = src_normal ? src_normal : 1,
+        .subnormals = dst_normal ? dst_normal - 1 : 0,
+        .units = cast && rule->dst_smallest_normal > 0 && rule->dst_smallest_normal < 0x1p-80
+                     ? 1
+                     : 0x1p20F,
+        .for_largest = NAN, /* they have not been set */
+        .inverse_least = cast ? 1.75F : 2.005F,
+        .is_short = (dti_format_is_float(src) ? src->man_bits <= 10 : src->width <= 11) &&
+                    (dti_format_is_float(dst) ? dst->man_bits <= 10 : dst->width <= 11),
+    };
+    if (bars.least > bars.limit)
+        bars.least = bars.limit;
+    return bars;
+}
+
+/* Whether a normal number that is stored as it is stays one. */
+static inline bool dti_loss_keeps_normal(const struct dti_loss_rule *rule)
+{
+    return rule->src_smallest_normal >= rule->dst_smallest_normal;
+}
+
+/* What vector code counts. */
+struct dti_loss_counts {
+    uint64_t compared, inexact, to_zero, to_subnormal;
+};
+
+static inline void dti_loss_add_counts(struct dti_loss *loss, const struct dti_loss_counts *counts)
+{
+    loss->compared += counts->compared;
+    loss->inexact += counts->inexact;
+    loss->to_zero += counts->to_zero;
+    loss->to_subnormal += counts->to_subnormal;
+}
+
+/* A tile at work: two arrays of fp32 numbers, or what is cast. */
+struct dti_loss_work {
+    const struct dti_loss_rule *rule;
+    struct dti_loss *loss;
+    const float *x, *y;
+    size_t n;
+    uint64_t index;
+    struct dti_loss_bars bars;
+    struct dti_loss_counts counts;
+    struct dti_loss_groups groups;
+    struct dti_loss_lanes lanes;
+    struct dti_loss_peak peak;
+
+    const struct dti_loss_cast *cast; /* NULL: arrays */
+    const unsigned char *source;
+    unsigned char *codes;
+    bool exact, stream;
+    bool is_small; /* no group of other sorts can be taken */
+    const void *constants;
+};
+
+/* Adds groups of a sort from `at` on, and returns where the first is that is not; that one, too,
+ * has been cast. */
+typedef size_t dti_loss_groups_fn(struct dti_loss_work *work, size_t at);
+
+/* n elements from `at` on that are remarkable, or the last ones of an array. */
+static DTI_NOINLINE void dti_loss_add_odd(struct dti_loss_work *w, size_t at, size_t n)
+{
+    const struct dti_loss_cast *const cast = w->cast;
+    const float *x = cast ? (const float *)(const void *)w->source + at : w->x + at;
+    const float *y = cast ? NULL : w->y + at;
+    float number[DTI_LOSS_GROUP];
+    if (cast) {
+        unsigned char *const codes = w->codes + at * cast->code_bytes;
+        struct dti_kernel_args args = *cast->args;
+        args.stream = NULL;
+        if (w->exact) {
+            cast->kernel->run(&args, number, w->source + at * cast->source_bytes, n);
+            memcpy(codes, number, n * sizeof *number);
+            x = number;
+        } else {
+            cast->kernel->run(&args, codes, x, n);
+            cast->back->run(cast->back_args, number, codes, n);
+        }
+        y = number;
+    }
+    dti_loss_add_group(w->rule, false, x, y, n, w->index + at, at / DTI_LOSS_GROUP, w->loss,
+                       &w->groups, &w->lanes, &w->peak);
+    dti_loss_bars_set(&w->bars, &w->peak, w->loss->max_relative);
+}
+
+/* Vector stores: compilers would take the string instruction, which starts slowly. */
+static inline void dti_loss_clear(struct dti_loss_lanes *lanes)
+{
+    double nothing = 0;
+    __asm__("" : "+x"(nothing));
+    for (unsigned i = 0; i < DTI_LOSS_LANES; i++) {
+        lanes->absolute[i] = nothing;
+        lanes->squared[i] = nothing;
+        lanes->source_squared[i] = nothing;
+    }
+}
+
+/* The sort that is tried first. */
+static inline enum dti_loss_sort dti_loss_first(const struct dti_loss_work *w,
+                                                dti_loss_groups_fn *const add[])
+{
+    return w->exact                                           ? DTI_LOSS_EXACT
+           : w->is_small                                      ? DTI_LOSS_SMALL
+           : add[DTI_LOSS_UNIT] && w->loss->max_relative >= 1 ? DTI_LOSS_UNIT
+                                                              : DTI_LOSS_PLAIN;
+}
+
+/* The whole tile; add by sort. Its counts, and sums of groups and lanes, are left in `w`. */
+static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_groups_fn *const add[])
+{
+    struct dti_loss *const loss = w->loss;
+    size_t odd = 0; /* elements that loss_group.h counts */
+    w->peak = dti_loss_peak_start(loss, w->index);
+    dti_loss_clear(&w->lanes);
+    if (!(w->bars.for_largest <= w->peak.largest && w->bars.for_largest >= w->peak.largest &&
+          w->bars.for_ratio >= loss->max_relative))
+        dti_loss_bars_set(&w->bars, &w->peak, loss->max_relative);
+    for (size_t at = 0, part; at < w->n; at += part) {
+        const enum dti_loss_sort sort = dti_loss_first(w, add);
+        at = add[sort](w, at);
+        part = 0;
+        if (dti_loss_first(w, add) != sort)
+            continue;
+        if (sort == DTI_LOSS_PLAIN || sort == DTI_LOSS_UNIT) {
+            const size_t from = at;
+            at = add[DTI_LOSS_SMALL](w, at);
+            w->is_small = at > from; /* likely that is what the next groups are, too */
+        }
+        part = w->n - at < DTI_LOSS_GROUP ? w->n - at : DTI_LOSS_GROUP;
+        if (part > 0) /* else it is the end */
+            dti_loss_add_odd(w, at, part);
+        odd += part;
+    }
+    w->counts.compared += w->n - odd;
+    dti_loss_peak_end(&w->peak, loss);
+}
+
+/* Raises the maxima by a group that passes a bar, but is otherwise of the sort; false where some
+ * error is too large for that. */
+static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort sort, const void *x,
+                                  const float *y, size_t at)
+{
+    const float share = sort == DTI_LOSS_PLAIN && !w->cast ? 0.499F : 1;
+    const float inverse = w->bars.inverse, most = w->bars.most;
+    unsigned risen = 0, beyond = 0; /* bit i: in block i */
+    for (unsigned j = 0; j < DTI_LOSS_GROUP / DTI_LOSS_LANES; j++) {
+        unsigned rises = 0, exceeds = 0;
+        float from[DTI_LOSS_LANES];
+        memcpy(from, (const unsigned char *)x + j * sizeof from, sizeof from);
+        for (unsigned i = 0; i < DTI_LOSS_LANES; i++) {
+            const float size = fabsf(from[i]), error = fabsf(y[j * DTI_LOSS_LANES + i] - from[i]);
+            rises |= (unsigned)(fmaf(error, inverse, -(size < most ? size : most)) > 0);
+            exceeds |= (unsigned)!(error <= share * size); /* NaN, too */
+        }
+        risen |= rises << j;
+        beyond |= exceeds;
+    }
+    for (; !beyond && risen; risen &= risen - 1) {
+        const size_t first = dti_loss_lowest(risen) * DTI_LOSS_LANES;
+        struct dti_loss_block b;
+        dti_loss_load_f32(b.x, x, first, DTI_LOSS_LANES);
+        dti_loss_load_f32(b.y, (const void *)y, first, DTI_LOSS_LANES);
+        for (unsigned i = 0; i < DTI_LOSS_LANES; i++)
+            b.error[i] = fabs(dti_fp64_add(b.y[i], -b.x[i]));
+        dti_loss_look_for_peaks(&b, w->index + at + first, &w->peak, w->loss);
+    }
+    dti_loss_bars_set(&w->bars, &w->peak, w->loss->max_relative);
+    return !beyond;
+}
+
+/* The kernel of a level, from its add_groups(work, sort, at), of the type dti_loss_groups_fn but
+ * for the sort, which is a constant, its add_exact() and work_through(). */
+#define DTI_LOSS_GROUPS(name, sort)                                        \
+    static DTI_NOINLINE size_t name(struct dti_loss_work *work, size_t at) \
+    {                                                                      \
+        return add_groups(work, sort, at);                                 \
+    }
+/* unit: that for groups of the sort, or NULL. */
+#define DTI_LOSS_QUICK_KERNEL(kernel, unit)                                               \
+    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN)                                            \
+    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL)                                            \
+    void kernel(const struct dti_loss_rule *rule, const void *source, const void *stored, \
+                size_t n, uint64_t index, struct dti_loss *loss)                          \
+    {                                                                                     \
+        static dti_loss_groups_fn *const add[] = {[DTI_LOSS_PLAIN] = add_plain,           \
+                                                  [DTI_LOSS_SMALL] = add_small,           \
+                                                  [DTI_LOSS_UNIT] = (unit),               \
+                                                  [DTI_LOSS_EXACT] = add_exact};          \
+        struct dti_loss_work work; /* its larger members are set where the work begins */ \
+        work.rule = rule;                                                                 \
+        work.loss = loss;                                                                 \
+        work.x = source;                                                                  \
+        work.y = stored;                                                                  \
+        work.n = n;                                                                       \
+        work.index = index;                                                               \
+        work.cast = NULL;                                                                 \
+        work.exact = source == stored && dti_loss_keeps_normal(rule);                     \
+        work.is_small = false;                                                            \
+        work.bars = dti_loss_bars_init(rule, false);                                      \
+        work.counts = (struct dti_loss_counts){0, 0, 0, 0};                               \
+        work_through(&work, add);                                                         \
+        loss->elements += n;                                                              \
+        dti_loss_add_counts(loss, &work.counts);                                          \
+    }
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Casts to and from fp32 that count their loss on the way, with AVX-512. They are made of the
+ * arithmetic of the cast's own kernel, but for what only remarkable groups need: those are cast by
+ * the kernel itself, and their codes decoded. */
+#ifndef DTINFO_KERNELS_X86_LOSS_CAST_AVX512_H
+#define DTINFO_KERNELS_X86_LOSS_CAST_AVX512_H
+
+#include "kernels/scan/loss_kernels.h"
+#include "kernels/x86/scan/loss_group_avx512.h"
+
+#ifdef __AVX512BW__
+
+struct loss_no_constants {
+    unsigned char none;
+};
+
+enum { LOSS_BLOCK = 64, LOSS_VECTORS = LOSS_BLOCK / LOSS_LANES };
+
+DTI_INLINE void loss_prefetch(const unsigned char *src)
+{
+    __builtin_prefetch((const void *)((uintptr_t)src + DTI_PREFETCH_DISTANCE));
+}
+
+/* number(constants, bars, x, size, code, error) is what is stored for 16 elements which do not
+ * overflow; size is |x|, error |e|, and only the size of the number counts. put(constants, dst,
+ * code, x, stream, count, group) stores the codes of 64, and counts what became small if told so.
+ * What else there is is cast again by the kernel. */
+#define LOSS_CAST_GROUPS(name, type, sort, smallness, dst_unit, number, put)                       \
+    DTI_INLINE struct loss_group name##_group(const struct loss_bars *bars, const void *constants, \
+                                              unsigned char *dst, const unsigned char *src,        \
+                                              bool stream)                                         \
+    {                                                                                              \
+        struct loss_group group = loss_group_begin();                                              \
+        for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_BLOCK) {                                  \
+            __m512i code[LOSS_VECTORS], x[LOSS_VECTORS], error[LOSS_VECTORS];                      \
+            for (size_t j = 0; j < LOSS_VECTORS; j++) {                                            \
+                const unsigned char *const from = src + 4 * i + 64 * j;                            \
+                loss_prefetch(from);                                                               \
+                x[j] = _mm512_loadu_si512((const void *)from);                                     \
+                const __m512 value = _mm512_castsi512_ps(x[j]);                                    \
+                const __m512i size = loss_size_by(bars, value);                                    \
+                const __m512 y = number(constants, bars, value, size, &code[j], &error[j]);        \
+                if (sort == DTI_LOSS_SMALL) {                                                      \
+                    loss_group_add_small(&group, bars, value, size, error[j]);                     \
+                    loss_count_small(&group.small, bars, size, loss_size(y));                      \
+                } else {                                                                           \
+                    loss_group_add(&group, bars, sort, smallness, value, size, error[j]);          \
+                }                                                                                  \
+            }                                                                                      \
+            loss_group_count(&group, error);                                                       \
+            put(constants, dst + (dst_unit)*i, code, x, stream,                                    \
+                sort != DTI_LOSS_SMALL && (smallness) == LOSS_BY_CODE, &group);                    \
+        }                                                                                          \
+        return group;                                                                              \
+    }                                                                                              \
+    static DTI_NOINLINE size_t name(struct dti_loss_work *w, size_t at)                            \
+    {                                                                                              \
+        struct loss_bars bars = loss_bars_of(&w->bars, sort);                                      \
+        struct dti_loss_counts counts = {0, 0, 0, 0};                                              \
+        const type local = *(const type *)w->constants; /* which stores do not change */           \
+        const void *const constants = w->constants;                                                \
+        const unsigned char *const source = w->source;                                             \
+        unsigned char *const codes = w->codes;                                                     \
+        const bool stream = w->stream;                                                             \
+        const size_t end = w->n / DTI_LOSS_GROUP * DTI_LOSS_GROUP;                                 \
+        for (bool more = true; more && at < end; at += DTI_LOSS_GROUP) {                           \
+            const unsigned char *const src = source + 4 * at;                                      \
+            unsigned char *const dst = codes + (dst_unit)*at;                                      \
+            struct loss_group group = name##_group(&bars, &local, dst, src, stream);               \
+            const enum loss_verdict verdict =                                                      \
+                sort == DTI_LOSS_SMALL ? loss_group_judge_small(&group, &bars)                     \
+                                       : loss_group_judge(&group, &bars, sort, smallness,          \
+                                                          number##_beyond(&local, &bars, &group)); \
+            if (__builtin_expect(verdict != LOSS_FINE, 0)) {                                       \
+                if (verdict == LOSS_ODD || !number##_raise(w, sort, constants, src, at))           \
+                    break;                                                                         \
+                bars = loss_bars_of(&w->bars, sort);                                               \
+                more = sort != DTI_LOSS_PLAIN || w->loss->max_relative < 1;                        \
+            }                                                                                      \
+            if (sort != DTI_LOSS_SMALL)                                                            \
+                number##_correct(w, &group, &bars, smallness, constants, src);                     \
+            loss_group_keep(&group, w, at, &counts);                                               \
+        }                                                                                          \
+        loss_counts_add(w, &counts);                                                               \
+        return at;                                                                                 \
+    }
+/* For groups of all sorts: new maxima, and what became small where not all of it was counted. */
+#define LOSS_CAST_NUMBER(number)                                                                   \
+    static DTI_NOINLINE bool number##_raise(struct dti_loss_work *w, enum dti_loss_sort sort,      \
+                                            const void *constants, const unsigned char *src,       \
+                                            size_t at)                                             \
+    {                                                                                              \
+        const struct loss_bars bars = loss_bars_of(&w->bars, sort);                                \
+        float y[DTI_LOSS_GROUP];                                                                   \
+        for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_LANES) {                                  \
+            const __m512 x = _mm512_loadu_ps((const void *)(src + 4 * j));                         \
+            __m512i code, error;                                                                   \
+            const __m512 size = number(constants, &bars, x, loss_size(x), &code, &error);          \
+            _mm512_storeu_ps(y + j, _mm512_castsi512_ps(_mm512_or_si512(                           \
+                                        loss_size(size),                                           \
+                                        _mm512_andnot_si512(loss_all(INT32_MAX), loss_bits(x))))); \
+        }                                                                                          \
+        return dti_loss_raise_avx512(w, sort, src, y, at);                                         \
+    }                                                                                              \
+    static DTI_NOINLINE struct loss_small number##_recount(                                        \
+        const struct dti_loss_work *w, enum loss_smallness smallness, const void *constants,       \
+        const unsigned char *src)                                                                  \
+    {                                                                                              \
+        const struct loss_bars bars = loss_bars_of(&w->bars, DTI_LOSS_SMALL);                      \
+        struct loss_small small = {0, 0};                                                          \
+        for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_LANES) {                                  \
+            const __m512 x = _mm512_loadu_ps((const void *)(src + 4 * j));                         \
+            const __m512i size = loss_size(x);                                                     \
+            __m512i code, error;                                                                   \
+            if (smallness == LOSS_BY_CODE)                                                         \
+                small.to_zero -= dti_loss_popcount(_mm512_testn_epi32_mask(size, size));           \
+            else                                                                                   \
+                loss_count_small(&small, &bars, size,                                              \
+                                 loss_size(number(constants, &bars, x, size, &code, &error)));     \
+        }                                                                                          \
+        return small;                                                                              \
+    }                                                                                              \
+    /* Zeros are exact, so there are none where nothing is. */                                     \
+    DTI_INLINE void number##_correct(const struct dti_loss_work *w, struct loss_group *group,      \
+                                     const struct loss_bars *bars, enum loss_smallness smallness,  \
+                                     const void *constants, const unsigned char *src)              \
+    {                                                                                              \
+        const bool correct = smallness == LOSS_BY_CODE                                             \
+                                 ? group->inexact != DTI_LOSS_GROUP                                \
+                                 : _mm512_cmplt_epu32_mask(group->low, bars->least) != 0;          \
+        if (__builtin_expect(correct, 0)) {                                                        \
+            const struct loss_small more = number##_recount(w, smallness, constants, src);         \
+            group->small.to_zero += more.to_zero;                                                  \
+            group->small.to_subnormal += more.to_subnormal;                                        \
+        }                                                                                          \
+    }
+#define LOSS_CAST_ROUNDED(name, type, smallness, dst_unit, number, put)                        \
+    LOSS_CAST_NUMBER(number)                                                                   \
+    LOSS_CAST_GROUPS(name##_add_plain, type, DTI_LOSS_PLAIN, smallness, dst_unit, number, put) \
+    LOSS_CAST_GROUPS(name##_add_unit, type, DTI_LOSS_UNIT, smallness, dst_unit, number, put)   \
+    LOSS_CAST_GROUPS(name##_add_small, type, DTI_LOSS_SMALL, smallness, dst_unit, number, put) \
+    static dti_loss_groups_fn *const name##_add[] = {[DTI_LOSS_PLAIN] = name##_add_plain,      \
+                                                     [DTI_LOSS_UNIT] = name##_add_unit,        \
+                                                     [DTI_LOSS_SMALL] = name##_add_small};
+
+/* A cast that is exact: number(src) casts 16 elements to fp32. A lane of zeros suits, too. */
+#define LOSS_CAST_EXACT(name, src_unit, number)                                                  \
+    static DTI_NOINLINE bool name##_suits(const unsigned char *src, __m512i limit)               \
+    {                                                                                            \
+        __m512i high = _mm512_setzero_si512();                                                   \
+        for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_LANES)                                  \
+            high = _mm512_max_epu32(high,                                                        \
+                                    loss_size(_mm512_castsi512_ps(number(src + (src_unit)*i)))); \
+        return (_mm512_cmpge_epu32_mask(high, limit) |                                           \
+                _mm512_cmplt_epu32_mask(_mm512_sub_epi32(high, loss_all(1)),                     \
+                                        loss_all(DTI_LOSS_SINGLE_FROM - 1))) == 0;               \
+    }                                                                                            \
+    static DTI_NOINLINE size_t name##_add_exact(struct dti_loss_work *w, size_t at)              \
+    {                                                                                            \
+        const struct loss_bars bars = loss_bars_of(&w->bars, DTI_LOSS_EXACT);                    \
+        struct dti_loss_counts counts = {0, 0, 0, 0};                                            \
+        const unsigned char *const source = w->source;                                           \
+        unsigned char *const codes = w->codes;                                                   \
+        const bool stream = w->stream;                                                           \
+        const size_t end = w->n / DTI_LOSS_GROUP * DTI_LOSS_GROUP;                               \
+        for (; at < end; at += DTI_LOSS_GROUP) {                                                 \
+            const unsigned char *const src = source + (src_unit)*at;                             \
+            unsigned char *const dst = codes + 4 * at;                                           \
+            struct loss_group group = loss_group_begin();                                        \
+            for (size_t i = 0; i < DTI_LOSS_GROUP; i += LOSS_LANES) {                            \
+                const __m512i x = number(src + (src_unit)*i);                                    \
+                const __m512 value = _mm512_castsi512_ps(x);                                     \
+                loss_prefetch(src + (src_unit)*i);                                               \
+                group.source = _mm512_fmadd_ps(value, value, group.source);                      \
+                store512(dst + 4 * i, x, stream);                                                \
+            }                                                                                    \
+            if (__builtin_expect(loss_group_unfit(group.source, bars.sum_end) != 0, 0) &&        \
+                !name##_suits(src, bars.limit))                                                  \
+                break;                                                                           \
+            loss_group_keep(&group, w, at, &counts);                                             \
+        }                                                                                        \
+        return at;                                                                               \
+    }                                                                                            \
+    static dti_loss_groups_fn *const name##_add[] = {[DTI_LOSS_EXACT] = name##_add_exact};
+
+/* Whether sorts other than small are right. Codes tell what was normal if nothing else gives the
+ * smaller ones; and ratios of the smallest sources are 1, far enough apart, or told exactly. */
+DTI_INLINE bool loss_is_quick(const struct dti_loss_rule *rule, const struct dti_loss_bars *bars,
+                              enum loss_smallness smallness)
+{
+    const double from = rule->src_smallest_normal, to = rule->dst_smallest_normal;
+    if (dti_format_is_integer(&rule->dst))
+        return true;
+    if (smallness == LOSS_BY_CODE && from >= ldexp(to, -(int)rule->dst.man_bits - 2))
+        return false;
+    return to >= 0x1p-80 || from >= 0x1p-80 || !bars->is_short;
+}
+
+/* Tile by tile through the groups of a cast. */
+DTI_INLINE void loss_cast_run(dti_loss_groups_fn *const add[], const void *constants, bool exact,
+                              enum loss_smallness smallness, const struct dti_loss_rule *rule,
+                              const struct dti_loss_cast *cast, void *codes, const void *source,
+                              size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+{
+    struct dti_loss_work work; /* its larger members are set where the work begins */
+    work.rule = rule;
+    work.loss = loss;
+    work.cast = cast;
+    work.exact = exact;
+    work.bars = dti_loss_bars_init(rule, true);
+    work.stream = stream && (uintptr_t)codes % DTI_CACHE_LINE == 0;
+    work.constants = constants;
+    work.counts = (struct dti_loss_counts){0, 0, 0, 0};
+    const bool is_small = !exact && !loss_is_quick(rule, &work.bars, smallness);
+    for (size_t at = 0; at < n; at += DTI_TILE) {
+        work.n = n - at < DTI_TILE ? n - at : DTI_TILE;
+        work.index = index + at;
+        work.source = (const unsigned char *)source + at * cast->source_bytes;
+        work.codes = (unsigned char *)codes + at * cast->code_bytes;
+        work.is_small = is_small;
+        dti_loss_work_avx512(&work, add);
+    }
+    loss->elements += n;
+    dti_loss_add_counts(loss, &work.counts);
+}
+
+/* The rest of a function of the type dti_loss_cast_fn. */
+#define LOSS_CAST_RUN(name, constants, exact, smallness)                                        \
+    loss_cast_run(name##_add, constants, exact, smallness, rule, cast, codes, source, n, index, \
+                  stream, loss)
+
+#endif
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Statistics of fp32 with AVX2, in the way of stats_f32_avx512.c. */
+#include "kernels/scan/stats_kernels.h"
+#include "kernels/scan/stats_tile.h"
+#include "kernels/x86/blocks.h"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+
+enum { LANES = DTI_TILE_LANES, HALF = LANES / 2 };
+
+/* What a pass finds. */
+struct stats_pass_avx2 {
+    double sum[LANES], squared[LANES];
+    float min, max, least; /* least: magnitude */
+    uint64_t signs;
+};
+
+DTI_INLINE void add_four(__m256d *sum, __m256d *squared, __m128 narrow, __m256d shift, bool shifted)
+{
+    const __m256d x = _mm256_cvtps_pd(narrow);
+    const __m256d d = shifted ? _mm256_sub_pd(x, shift) : x;
+    *sum = _mm256_add_pd(*sum, d);
+    *squared = shifted ? _mm256_add_pd(*squared, _mm256_mul_pd(d, d))
+                       : _mm256_fmadd_pd(d, d, *squared); /* exact squares */
+}
+
+DTI_INLINE __m256 magnitude(__m256 x)
+{
+    return _mm256_and_ps(x, _mm256_castsi256_ps(_mm256_set1_epi32(INT32_MAX)));
+}
+
+static float extreme_of(__m256 vector, bool smaller)
+{
+    float lane[HALF];
+    _mm256_storeu_ps(lane, vector);
+    for (unsigned i = 1; i < HALF; i++)
+        if (smaller ? lane[i] < lane[0] : lane[i] > lane[0])
+            lane[0] = lane[i];
+    return lane[0];
+}
+
+/* The last elements, fewer than there are lanes. */
+static DTI_NOINLINE void add_rest(struct stats_pass_avx2 *p, const float *from, size_t n,
+                                  double shift)
+{
+    float x[LANES];
+    memcpy(x, from, n * sizeof x[0]);
+    for (size_t i = 0; i < n; i++) {
+        const double d = (double)x[i] - shift;
+        p->sum[i] += d;
+        p->squared[i] += d * d;
+        p->min = x[i] < p->min ? x[i] : p->min;
+        p->max = x[i] > p->max ? x[i] : p->max;
+        p->least = fabsf(x[i]) < p->least ? fabsf(x[i]) : p->least;
+        p->signs += signbit(x[i]) != 0;
+    }
+}
+
+DTI_INLINE void go_through(struct stats_pass_avx2 *p, const float *x, size_t n, double shift_by,
+                           bool shifted)
+{
+    const __m256d shift = _mm256_set1_pd(shift_by), zero = _mm256_setzero_pd();
+    __m256d sum[4] = {zero, zero, zero, zero}, squared[4] = {zero, zero, zero, zero};
+    __m256 min = _mm256_set1_ps(INFINITY), max = _mm256_set1_ps(-INFINITY), least = min;
+    uint64_t signs = 0;
+    size_t i = 0;
+    for (; n - i >= LANES; i += LANES) {
+        for (unsigned half = 0; half < 2; half++) {
+            const float *const at = x + i + HALF * half;
+            const __m256 v = _mm256_loadu_ps(at);
+            min = _mm256_min_ps(min, v);
+            max = _mm256_max_ps(max, v);
+            least = _mm256_min_ps(least, magnitude(v));
+            signs += (unsigned)__builtin_popcount((unsigned)_mm256_movemask_ps(v));
+            add_four(&sum[2 * half], &squared[2 * half], _mm256_castps256_ps128(v), shift, shifted);
+            add_four(&sum[2 * half + 1], &squared[2 * half + 1], _mm256_extractf128_ps(v, 1), shift,
+                     shifted);
+        }
+    }
+    for (unsigned part = 0; part < 4; part++) {
+        _mm256_storeu_pd(p->sum + 4 * part, sum[part]);
+        _mm256_storeu_pd(p->squared + 4 * part, squared[part]);
+    }
+    p->min = extreme_of(min, true);
+    p->max = extreme_of(max, false);
+    p->least = extreme_of(least, true);
+    p->signs = signs;
+    if (i < n)
+        add_rest(p, x + i, n - i, shift_by);
+}
+
+static DTI_NOINLINE void go_unshifted(struct stats_pass_avx2 *p, const float *x, size_t n)
+{
+    go_through(p, x, n, 0, false);
+}
+
+static DTI_NOINLINE void go_shifted(struct stats_pass_avx2 *p, const float *x, size_t n,
+                                    double shift)
+{
+    go_through(p, x, n, shift, true);
+}
+
+static DTI_NOINLINE void count_small(const float *x, size_t n, float smallest_normal,
+                                     struct dti_stats_tile *tile)
+{
+    const __m256 zero = _mm256_setzero_ps(), bar = _mm256_set1_ps(smallest_normal);
+    uint64_t zeros = 0, small = 0, negative = 0;
+    for (size_t i = 0; i < n; i += HALF) {
+        const unsigned some = n - i < HALF ? 0xffU >> (HALF - (n - i)) : 0xff;
+        float rest[HALF] = {0};
+        if (n - i < HALF)
+            memcpy(rest, x + i, (n - i) * sizeof rest[0]);
+        const __m256 v = _mm256_loadu_ps(n - i < HALF ? rest : x + i);
+        const __m256 is_zero = _mm256_cmp_ps(v, zero, _CMP_EQ_OQ);
+        const __m256 is_small =
+            _mm256_andnot_ps(is_zero, _mm256_cmp_ps(magnitude(v), bar, _CMP_LT_OQ));
+        zeros += (unsigned)__builtin_popcount((unsigned)_mm256_movemask_ps(is_zero) & some);
+        small += (unsigned)__builtin_popcount((unsigned)_mm256_movemask_ps(is_small));
+        negative += (unsigned)__builtin_popcount(
+            (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(v, zero, _CMP_LT_OQ)));
+    }
+    tile->zeros = zeros;
+    tile->subnormals = small;
+    tile->negative = negative;
+}
+
+void dti_stats_f32_avx2(const struct dti_stats_rule *rule, const void *numbers, size_t n,
+                        uint64_t index, struct dti_stats *stats)
+{
+    struct stats_pass_avx2 p;
+    if (rule->shift > 0 || rule->shift < 0)
+        go_shifted(&p, numbers, n, rule->shift);
+    else
+        go_unshifted(&p, numbers, n);
+    struct dti_stats_tile tile = {
+        .negative = p.signs, .sum = dti_tile_sum(p.sum), .squared = dti_tile_sum(p.squared)};
+    dti_stats_end_f32(rule, &tile, numbers, n, index, p.min, p.max, p.least, count_small, stats);
+}
+
+#endif

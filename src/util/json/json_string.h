@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The strings of JSON: where one ends and what it contains. */
+#ifndef DTINFO_UTIL_JSON_STRING_H
+#define DTINFO_UTIL_JSON_STRING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "util/buffer.h"
+
+/* Whether a character stands for itself in a string and is printable ASCII. */
+static inline bool dti_json_is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
+/* The same of eight characters at a time; false also of some that are plain. x - 1 borrows into the
+ * top bit of a byte that is 0, x - 0x20 of one below 0x20, x + 1 carries into that of DEL; a byte
+ * above it may be flagged wrongly, and is then looked at in vain. */
+static inline bool dti_json_are_plain(uint64_t eight)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    const uint64_t quote = eight ^ ones * '"', backslash = eight ^ ones * '\\';
+    return !(
+        ((quote - ones) | (backslash - ones) | (eight - ones * 0x20) | (eight + ones) | eight) &
+        tops);
+}
+
+/* Copies text as far as its characters stand for themselves in a JSON string; returns how far. Most
+ * texts are short and plain to their end, which two loads that may overlap find out. */
+static inline size_t dti_json_copy_plain(char *out, const char *text, size_t length)
+{
+    size_t i = 0;
+    if (length >= 8) {
+        uint64_t eight;
+        for (; i < length - 8; i += 8) {
+            memcpy(&eight, text + i, 8);
+            memcpy(out + i, &eight, 8);
+            if (!dti_json_are_plain(eight))
+                break;
+        }
+        memcpy(&eight, text + length - 8, 8);
+        memcpy(out + length - 8, &eight, 8);
+        if (i >= length - 8 && dti_json_are_plain(eight))
+            return length;
+    } else if (length >= 4) {
+        uint32_t first, last;
+        memcpy(&first, text, 4);
+        memcpy(&last, text + length - 4, 4);
+        memcpy(out, &first, 4);
+        memcpy(out + length - 4, &last, 4);
+        if (dti_json_are_plain((uint64_t)first << 32 | last))
+            return length;
+    }
+    for (; i < length && dti_json_is_plain(text[i]); i++)
+        out[i] = text[i];
+    return i;
+}
+
+/* The end of the number at `at`; or, with *ret_problem set, the place where a digit is wrong. */
+const char *dti_json_number_end(const char *at, const char *end, const char **ret_problem);
+
+/* From after the opening quote: the closing one. Or, with *ret_problem set, the place that no
+ * string of JSON has. */
+const char *dti_json_string_end(const char *at, const char *end, bool *ret_escaped,
+                                const char **ret_problem);
+
+/* The characters of a string that was found so, in place of what ret holds. */
+void dti_json_string_decode(struct dti_buffer *ret, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The monotonic clock and its resolution. */
+#include "util/run/clock.h"
+
+#include <time.h>
+
+uint64_t dti_clock_now(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t dti_clock_resolution(void)
+{
+    enum { TRIES = 64 };
+    uint64_t smallest = UINT64_MAX;
+    for (int i = 0; i < TRIES; i++) {
+        const uint64_t start = dti_clock_now();
+        uint64_t next = start;
+        while (next == start)
+            next = dti_clock_now();
+        if (next - start < smallest)
+            smallest = next - start;
+    }
+    return smallest;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pool: chunks that double in size up to a limit, each carved from front to back. */
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/run/memory_pool.h"
+
+enum { FIRST_CHUNK = 4 * 1024, LAST_CHUNK = 1024 * 1024, ALIGNMENT = alignof(max_align_t) };
+
+struct dti_pool_chunk {
+    struct dti_pool_chunk *next;
+    size_t size;
+    bool alone; /* it is one piece */
+    alignas(max_align_t) char memory[];
+};
+
+static struct dti_pool_chunk *chunk_new(size_t size)
+{
+    struct dti_pool_chunk *const chunk = malloc(sizeof *chunk + size);
+    if (chunk)
+        *chunk = (struct dti_pool_chunk){.size = size};
+    return chunk;
+}
+
+/* A piece of its own for what would leave much of a chunk unused. */
+static void *take_alone(struct dti_pool *pool, size_t size)
+{
+    struct dti_pool_chunk *const chunk = chunk_new(size);
+    if (!chunk)
+        return NULL;
+    chunk->alone = true;
+    if (pool->chunks) {
+        chunk->next = pool->chunks->next;
+        pool->chunks->next = chunk;
+    } else {
+        chunk->next = NULL;
+        pool->chunks = chunk;
+        pool->left = 0;
+    }
+    return chunk->memory;
+}
+
+void *dti_pool_alloc(struct dti_pool *pool, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size += size == 0; /* every piece has an address of its own */
+    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    pool->left -= pool->left % ALIGNMENT; /* behind a text */
+    if (size <= pool->left) {
+        pool->left -= size;
+        return pool->chunks->memory + (pool->chunks->size - pool->left - size);
+    }
+    const size_t last = pool->chunks ? pool->chunks->size : 0;
+    const size_t next = last >= LAST_CHUNK / 2 ? LAST_CHUNK : last > 0 ? 2 * last : FIRST_CHUNK;
+    if (size > next / 4)
+        return take_alone(pool, size);
+    struct dti_pool_chunk *const chunk = chunk_new(next);
+    if (!chunk)
+        return NULL;
+    chunk->next = pool->chunks;
+    pool->chunks = chunk;
+    pool->left = next - size;
+    return chunk->memory;
+}
+
+void *dti_pool_array(struct dti_pool *pool, size_t count, size_t size)
+{
+    if (size > 0 && count > SIZE_MAX / size)
+        return NULL;
+    return dti_pool_alloc(pool, count * size);
+}
+
+void *dti_pool_grow(struct dti_pool *pool, void *piece, size_t used, size_t size)
+{
+    struct dti_pool_chunk **link = &pool->chunks;
+    while (*link && !((*link)->alone && (*link)->memory == (char *)piece))
+        link = &(*link)->next;
+    if (!*link) {
+        void *const copy = dti_pool_alloc(pool, size);
+        if (copy && used > 0)
+            memcpy(copy, piece, used);
+        return copy;
+    }
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    struct dti_pool_chunk *const chunk = realloc(*link, sizeof *chunk + size);
+    if (!chunk)
+        return NULL;
+    chunk->size = size;
+    *link = chunk;
+    return chunk->memory;
+}
+
+char *dti_pool_text(struct dti_pool *pool, const char *text, size_t length)
+{
+    char *copy;
+    if (length < pool->left) { /* texts follow each other without gaps */
+        copy = pool->chunks->memory + (pool->chunks->size - pool->left);
+        pool->left -= length + 1;
+    } else {
+        copy = length < SIZE_MAX / 2 ? dti_pool_alloc(pool, length + 1) : NULL;
+    }
+    if (!copy)
+        return NULL;
+    if (length > 0)
+        memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+void dti_pool_free(struct dti_pool *pool)
+{
+    for (struct dti_pool_chunk *chunk = pool->chunks; chunk;) {
+        struct dti_pool_chunk *const next = chunk->next;
+        free(chunk);
+        chunk = next;
+    }
+    *pool = (struct dti_pool){.chunks = NULL};
+}
