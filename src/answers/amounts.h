@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Amounts and shapes as people write them, and the number of threads for an amount of bytes. */
-#ifndef DTINFO_ANSWERS_AMOUNTS_H
-#define DTINFO_ANSWERS_AMOUNTS_H
+#ifndef ANSWERS_AMOUNTS_H
+#define ANSWERS_AMOUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

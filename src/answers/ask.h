@@ -2,8 +2,8 @@
  *
  * The answers of list, finfo, iinfo and bits. Nothing here fails except for lack of memory, which
  * is reported when the document is written. */
-#ifndef DTINFO_ANSWERS_ASK_H
-#define DTINFO_ANSWERS_ASK_H
+#ifndef ANSWERS_ASK_H
+#define ANSWERS_ASK_H
 
 #include "dtinfo/dtype.h"
 #include "dtinfo/limits.h"

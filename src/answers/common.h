@@ -3,8 +3,8 @@
  * Common parts of documents: numbers in all their spellings, bytes, names, warnings, files, losses
  * and policies, as members of JSON; and the documents of every command. Running out of memory is
  * reported when the document is written. */
-#ifndef DTINFO_ANSWERS_COMMON_H
-#define DTINFO_ANSWERS_COMMON_H
+#ifndef ANSWERS_COMMON_H
+#define ANSWERS_COMMON_H
 
 #include "answers/document.h"
 #include "containers/container.h"

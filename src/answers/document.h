@@ -3,8 +3,8 @@
  * The JSON documents of commands as tables, from which the JSON Schemas and the manual page are
  * made. The tables come from the same rows as the code that writes the documents (rows.h).
  */
-#ifndef DTINFO_ANSWERS_DOCUMENT_H
-#define DTINFO_ANSWERS_DOCUMENT_H
+#ifndef ANSWERS_DOCUMENT_H
+#define ANSWERS_DOCUMENT_H
 
 #include "report/json.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The words for the parts of a quantized tensor in documents. */
-#ifndef DTINFO_ANSWERS_PART_WORDS_H
-#define DTINFO_ANSWERS_PART_WORDS_H
+#ifndef ANSWERS_PART_WORDS_H
+#define ANSWERS_PART_WORDS_H
 
 #include "files/stored/quant_layout.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reading the data of files: threads, memory and progress. */
-#ifndef DTINFO_ANSWERS_READING_H
-#define DTINFO_ANSWERS_READING_H
+#ifndef ANSWERS_READING_H
+#define ANSWERS_READING_H
 
 #include "files/scan/file_digest.h"
 #include "files/scan/loss_summary.h"

@@ -86,8 +86,8 @@
 #include "answers/common.h"
 #include "report/json_writer.h"
 
-#ifndef DTINFO_ANSWERS_ROWS_H
-#define DTINFO_ANSWERS_ROWS_H
+#ifndef ANSWERS_ROWS_H
+#define ANSWERS_ROWS_H
 
 #define DTI_WORDS(function, ...) static DTI_WORDS_OF(function, __VA_ARGS__)
 #define DTI_WORDS_OF(function, ...)                                        \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tensors in words: shapes, places, dtypes; and figures. */
-#ifndef DTINFO_ANSWERS_TENSORS_H
-#define DTINFO_ANSWERS_TENSORS_H
+#ifndef ANSWERS_TENSORS_H
+#define ANSWERS_TENSORS_H
 
 #include "containers/container.h"
 #include "core/number/spell.h"

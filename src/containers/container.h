@@ -92,6 +92,11 @@ const char *dti_container_name(enum dti_container_kind kind);
 /* The same for each index from 0 on; NULL after the last. */
 const char *dti_container_words(size_t index);
 const char *dti_container_extension(enum dti_container_kind kind);
+/* The name of a file of a kind that lies beside another: `path` with `suffix` before its extension,
+ * to be freed; NULL: memory ran out. ret_named (may be NULL): the path has the extension of the
+ * kind; otherwise the suffix is appended. */
+char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
+                      bool *ret_named);
 bool dti_container_is_written(enum dti_container_kind kind);
 /* Whether codes of a dtype stand in npy files as bytes (V1, V2), since numpy has no name for it;
  * then *ret_dtype is its name in ml_dtypes, or NULL. */

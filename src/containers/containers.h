@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The operations of a container kind, and the data that they work on. */
-#ifndef DTINFO_CONTAINERS_H
-#define DTINFO_CONTAINERS_H
+#ifndef CONTAINERS_CONTAINERS_H
+#define CONTAINERS_CONTAINERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

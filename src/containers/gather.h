@@ -3,8 +3,8 @@
  * Tensors whose elements do not follow each other in their file: views of PyTorch's storages,
  * fields of numpy's records. When their data are wanted, they are put into order, row by row, in an
  * unnamed temporary file that all tensors of a container share. */
-#ifndef DTINFO_GATHER_H
-#define DTINFO_GATHER_H
+#ifndef CONTAINERS_GATHER_H
+#define CONTAINERS_GATHER_H
 
 #include "containers/container.h"
 

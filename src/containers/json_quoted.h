@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing a JSON string. */
-#ifndef DTINFO_JSON_QUOTED_H
-#define DTINFO_JSON_QUOTED_H
+#ifndef CONTAINERS_JSON_QUOTED_H
+#define CONTAINERS_JSON_QUOTED_H
 
 #include "util/buffer.h"
 

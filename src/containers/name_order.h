@@ -3,8 +3,8 @@
  * An index of names, to find one of them and those that occur twice. Sorted by a hash first, so
  * that names with long common beginnings are compared quickly; names made to have the same hash
  * cost no more than comparing them. */
-#ifndef DTINFO_NAME_ORDER_H
-#define DTINFO_NAME_ORDER_H
+#ifndef CONTAINERS_NAME_ORDER_H
+#define CONTAINERS_NAME_ORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

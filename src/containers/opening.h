@@ -2,8 +2,8 @@
  *
  * A container while it or a part of it is being opened: shared by all readers. Their functions
  * return false on failure and store the error here. */
-#ifndef DTINFO_OPENING_H
-#define DTINFO_OPENING_H
+#ifndef CONTAINERS_OPENING_H
+#define CONTAINERS_OPENING_H
 
 #include "containers/container.h"
 #include "containers/name_order.h"

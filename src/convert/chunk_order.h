@@ -4,8 +4,8 @@
  * which error comes first, how much is done. A thread finishes a block that it has begun, whatever
  * happens to later ones; so everything before the first error is done, and the error is the same
  * whichever thread was faster. */
-#ifndef DTINFO_CONVERT_CHUNK_ORDER_H
-#define DTINFO_CONVERT_CHUNK_ORDER_H
+#ifndef CONVERT_CHUNK_ORDER_H
+#define CONVERT_CHUNK_ORDER_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
  *
  * A plan on a device: its chains as launches, made once; and a run of elements in progress in one
  * slot. */
-#ifndef DTINFO_CONVERT_DEVICE_PARTS_H
-#define DTINFO_CONVERT_DEVICE_PARTS_H
+#ifndef CONVERT_DEVICE_PARTS_H
+#define CONVERT_DEVICE_PARTS_H
 
 #include "convert/plan_parts.h"
 #include "convert/runner_parts.h"

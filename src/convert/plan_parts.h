@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of a plan, for the files of this folder. */
-#ifndef DTINFO_CONVERT_PLAN_PARTS_H
-#define DTINFO_CONVERT_PLAN_PARTS_H
+#ifndef CONVERT_PLAN_PARTS_H
+#define CONVERT_PLAN_PARTS_H
 
 #include "convert/plan.h"
 

@@ -5,8 +5,8 @@
  * Element (o, a, i) of outer x length x inner is number o length inner + a inner + i of the array.
  * Its code has the same place, but that rows of a padded axis are longer; blocks along the last
  * axis are packed one by one, each from a whole byte on. */
-#ifndef DTINFO_CONVERT_QUANT_PLAN_PARTS_H
-#define DTINFO_CONVERT_QUANT_PLAN_PARTS_H
+#ifndef CONVERT_QUANT_PLAN_PARTS_H
+#define CONVERT_QUANT_PLAN_PARTS_H
 
 #include <string.h>
 

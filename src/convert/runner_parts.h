@@ -2,8 +2,8 @@
  *
  * The parts of a runner, for the files of this folder: a device, and lanes, which threads with a
  * block take. */
-#ifndef DTINFO_CONVERT_RUNNER_PARTS_H
-#define DTINFO_CONVERT_RUNNER_PARTS_H
+#ifndef CONVERT_RUNNER_PARTS_H
+#define CONVERT_RUNNER_PARTS_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
  *
  * 64 x 64 -> 128 bits and back, with and without a 128-bit type in the compiler: the steps from
  * which all longer arithmetic is made. */
-#ifndef DTINFO_CORE_WIDE_H
-#define DTINFO_CORE_WIDE_H
+#ifndef CORE_WIDE_H
+#define CORE_WIDE_H
 
 #include <stdbool.h>
 #include <stddef.h>

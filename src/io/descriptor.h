@@ -2,8 +2,8 @@
  *
  * File descriptors: opening them above the standard streams, and reserving disk space.
  */
-#ifndef DTINFO_UTIL_DESCRIPTOR_H
-#define DTINFO_UTIL_DESCRIPTOR_H
+#ifndef IO_DESCRIPTOR_H
+#define IO_DESCRIPTOR_H
 
 #include <errno.h>
 #include <stddef.h>

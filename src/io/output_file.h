@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of an output file, for output.c and output_group.c. */
-#ifndef DTINFO_UTIL_OUTPUT_FILE_H
-#define DTINFO_UTIL_OUTPUT_FILE_H
+#ifndef IO_OUTPUT_FILE_H
+#define IO_OUTPUT_FILE_H
 
 #include <stdatomic.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where an output goes: a folder, held open, and a name in it that is not a symbolic link. */
-#ifndef DTINFO_UTIL_OUTPUT_PATH_H
-#define DTINFO_UTIL_OUTPUT_PATH_H
+#ifndef IO_OUTPUT_PATH_H
+#define IO_OUTPUT_PATH_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  *
  * Temporary files, and folders of new files, that do not outlive the process, not even when a
  * signal ends it. */
-#ifndef DTINFO_UTIL_OUTPUT_TEMP_H
-#define DTINFO_UTIL_OUTPUT_TEMP_H
+#ifndef IO_OUTPUT_TEMP_H
+#define IO_OUTPUT_TEMP_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  *
  * Where cpu.c learns about an x86 processor: two instructions and a request to the system, behind a
  * pointer, so that tests can imitate other machines. */
-#ifndef DTINFO_KERNELS_CPUID_H
-#define DTINFO_KERNELS_CPUID_H
+#ifndef KERNELS_CPUID_H
+#define KERNELS_CPUID_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
  *
  * The choice among the rows of a table of kernels: the most demanding come first, and the first
  * that is allowed and matches is used. */
-#ifndef DTINFO_KERNELS_FIRST_ROW_H
-#define DTINFO_KERNELS_FIRST_ROW_H
+#ifndef KERNELS_FIRST_ROW_H
+#define KERNELS_FIRST_ROW_H
 
 #include <assert.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  *
  * fp64 arithmetic that is the same everywhere: each operation rounds once to nearest even in fp64,
  * also where the compiler computes doubles in wider registers (x87). */
-#ifndef DTINFO_KERNELS_FP64_H
-#define DTINFO_KERNELS_FP64_H
+#ifndef KERNELS_FP64_H
+#define KERNELS_FP64_H
 
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Declares the function of every row of kernels.def. */
-#ifndef DTINFO_KERNELS_KERNELS_H
-#define DTINFO_KERNELS_KERNELS_H
+#ifndef KERNELS_KERNELS_H
+#define KERNELS_KERNELS_H
 
 #include "kernels/kernel.h"
 

@@ -9,8 +9,8 @@
  *
  * The bits of `cut` below the lowest that can be set stay free; rounding to nearest even puts the
  * parity of `kept` there: (cut | odd) > half is then the whole decision. */
-#ifndef DTINFO_KERNELS_LANES_H
-#define DTINFO_KERNELS_LANES_H
+#ifndef KERNELS_LANES_H
+#define KERNELS_LANES_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
  *
  * a b + c for lane functions: rounded once where the machine has an instruction for it that the
  * compiler may use, else twice. */
-#ifndef DTINFO_KERNELS_LANES_FUSED_H
-#define DTINFO_KERNELS_LANES_FUSED_H
+#ifndef KERNELS_LANES_FUSED_H
+#define KERNELS_LANES_FUSED_H
 
 #include <math.h>
 

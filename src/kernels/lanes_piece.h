@@ -3,8 +3,8 @@
  * Loops around lane functions go piece by piece: the lanes fill a small array of 32- or 64-bit
  * codes, which is then narrowed into containers. So there is one loop a rounding mode, not one for
  * each mode and container, and the array stays in the first cache. Random bits likewise. */
-#ifndef DTINFO_KERNELS_LANES_PIECE_H
-#define DTINFO_KERNELS_LANES_PIECE_H
+#ifndef KERNELS_LANES_PIECE_H
+#define KERNELS_LANES_PIECE_H
 
 #include <stddef.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The random bits of four elements in a row, as dti_random_bits() gives them one by one. */
-#ifndef DTINFO_KERNELS_LANES_RANDOM_H
-#define DTINFO_KERNELS_LANES_RANDOM_H
+#ifndef KERNELS_LANES_RANDOM_H
+#define KERNELS_LANES_RANDOM_H
 
 #include "kernels/lanes.h"
 

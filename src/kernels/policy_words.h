@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The words that rows of kernels use for sets of roundings and overflow policies. */
-#ifndef DTINFO_KERNELS_POLICY_WORDS_H
-#define DTINFO_KERNELS_POLICY_WORDS_H
+#ifndef KERNELS_POLICY_WORDS_H
+#define KERNELS_POLICY_WORDS_H
 
 #include "dtinfo/value.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Measurements of memory for streaming.c, with memory of their own, which they give back. */
-#ifndef DTINFO_KERNELS_STREAMING_MEASURE_H
-#define DTINFO_KERNELS_STREAMING_MEASURE_H
+#ifndef KERNELS_STREAMING_MEASURE_H
+#define KERNELS_STREAMING_MEASURE_H
 
 #include "kernels/streaming.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A JSON document as a tree that is only read. */
-#ifndef DTINFO_REPORT_JSON_TREE_H
-#define DTINFO_REPORT_JSON_TREE_H
+#ifndef REPORT_JSON_TREE_H
+#define REPORT_JSON_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

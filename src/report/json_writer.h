@@ -2,8 +2,8 @@
  *
  * The internals of the JSON writer, for code generated from rows: text known at compile time is
  * copied as is. Other code uses only report/json.h. */
-#ifndef DTINFO_REPORT_JSON_WRITER_H
-#define DTINFO_REPORT_JSON_WRITER_H
+#ifndef REPORT_JSON_WRITER_H
+#define REPORT_JSON_WRITER_H
 
 #include <assert.h>
 #include <string.h>

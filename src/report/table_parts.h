@@ -2,8 +2,8 @@
  *
  * The internals of a table, for the files that fill, lay out and write it; and code shared with
  * lines. */
-#ifndef DTINFO_REPORT_TABLE_PARTS_H
-#define DTINFO_REPORT_TABLE_PARTS_H
+#ifndef REPORT_TABLE_PARTS_H
+#define REPORT_TABLE_PARTS_H
 
 #include "report/table.h"
 #include "util/buffer.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "containers/containers.h"
-#include "containers/pickle/pickle_scan_parts.h"
+#include "containers/pickle_scan/pickle_scan_parts.h"
 #include "fuzz_arrays.h"
 #include "fuzz_build.h"
 

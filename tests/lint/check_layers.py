@@ -37,9 +37,9 @@ ROOMS = {
     "devices": {"machine": set(), "gpu": set(), "cuda": {"gpu"}},
     "containers": {
         "": {"zip"},
-        "zip": set(), "npy": {"zip"}, "pickle": {"zip"}, "torch": {"npy", "pickle", "zip"},
+        "zip": set(), "npy": {"zip"}, "pickle": set(), "torch": {"npy", "pickle", "zip"},
         "safetensors": set(), "gguf": set(), "onnx": set(), "dduf": {"npy", "safetensors", "zip"},
-        "sharded": {"gguf", "safetensors", "torch"},
+        "sharded": {"gguf", "safetensors", "torch"}, "pickle_scan": {"pickle", "sharded", "torch", "zip"},
     },
     "files": {
         "stored": set(), "config": {"stored"}, "dequant": {"stored", "config"}, "scan": {"dequant"},
@@ -50,17 +50,10 @@ ROOMS = {
     },
     "bench": {"measure": set(), "engines": {"measure"}, "workloads": {"measure", "engines"}},
     "calc": {"parse": set(), "truth": set(), "evaluate": {"parse", "truth"}},
-    "answers": {"rewrite": set()},
-    "cli": {"shell": set(), "shared": {"shell"}},
+    "answers": {"rewrite": set(), "bench": {"calc"}, "verify": {"explain", "rewrite"}},
+    "cli": {"shell": set(), "shared": {"shell"}, "rewrite": {"shared", "shell"}},
 }
-COMMAND_ROOM = {"answers": {"rewrite"}, "cli": {"shell", "shared"}}
-# Crossings that are still to go.
-CROSSINGS = {
-    "src/answers/bench/bench_operands.c": {"calc"}, "src/answers/verify/verify.h": {"explain"},
-    "src/containers/npy/npz_read.c": {"torch"}, "src/containers/pickle/pickle_scan_file.c": {"sharded", "torch"},
-    "src/files/dequant/dequant_parts.h": {"lint"}, "src/files/dequant/file_dequant.c": {"rewrite"},
-    "src/files/stored/layouts.c": {"dequant"}, "src/files/transcode/file_transcode.c": {"rewrite"},
-}
+COMMAND_ROOM = {"answers": {"rewrite"}, "cli": {"shell", "shared", "rewrite"}}
 # Whose the headers of include/dtinfo are: the least layer that implements them.
 PUBLIC = {
     "status.def": "util", "error.h": "util", "remedies.def": "util", "remedy.h": "util",
@@ -137,13 +130,33 @@ def check_rooms(name, layer, text):
         return
     room = parts[2] if len(parts) > 3 else ""
     allowed = {room} | ROOMS[layer].get(room, COMMAND_ROOM.get(layer, set()) if room else set())
-    for path, known in CROSSINGS.items():
-        if name.startswith(path):
-            allowed |= known
     for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*"%s/(\w+)/' % layer, text, re.MULTILINE):
         if match.group(1) not in allowed:
             where = "%s:%d" % (name, text.count("\n", 0, match.start()) + 1)
             yield "%s: the room %s may not include the room %s" % (where, room or layer, match.group(1))
+
+
+def check_table(todo):
+    """src/README.md: each folder, and the headers of it that others include."""
+    row = re.compile(r"^\| `([\w/]+)` \| .+ \| (.*) \|$", re.MULTILINE)
+    text = (tree.ROOT / "src/README.md").read_text(encoding="utf-8")
+    rows = {folder: set(headers.replace("`", "").split()) for folder, headers in row.findall(text)}
+    folders = {name[4:].rpartition("/")[0] for _, name in todo if name.startswith("src/")}
+    found = {folder: set() for folder in rows}
+    for path, name in todo:
+        for header in re.findall(r'^[ \t]*#[ \t]*include[ \t]*"(\w[\w/]*/\w+\.\w+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+            folder, _, base = header.rpartition("/")
+            if name.startswith("src/") and folder != name[4:].rpartition("/")[0]:
+                found.setdefault(folder, set()).add(base)
+    del found["dtinfo"]
+    for folder in sorted(folders - set(rows)):
+        yield "src/README.md has no row of the folder %s" % folder
+    for folder in sorted(rows):
+        if not (tree.ROOT / "src" / folder).is_dir():
+            yield "src/README.md: there is no folder %s" % folder
+        for header in sorted(rows[folder] ^ found[folder]):
+            yield "src/README.md: %s/%s is %s" % (folder, header, "included by no other folder" if header in rows[folder]
+                                                 else "included by other folders, and its row does not name it")
 
 
 def check_calls(name, layer, text):
@@ -182,6 +195,7 @@ def main():
         problems += check_includes(name, layer, text)
         problems += check_rooms(name, layer, text)
         problems += check_calls(name, layer, text)
+    problems += check_table(todo)
     return tree.report(problems, "layers, %d files" % len(todo))
 
 

@@ -9,10 +9,10 @@ import numpy as np
 RANDOM = np.random.default_rng(18)
 
 
-def rules(include):
+def rules(files):
     """The rules in their order, and the worst that is known of each, which has its program and its source."""
-    words = dict(re.findall(r'^LINT_RULE\((\w+), +"(\w+)"', (include / "lint_rules.def").read_text(), re.MULTILINE))
-    text = (include / "lint_effects.def").read_text()
+    words = dict(re.findall(r'^LINT_RULE\((\w+), +"(\w+)"', (files / "lint_rules.def").read_text(), re.MULTILINE))
+    text = (files / "lint/lint_effects.def").read_text()
     known = re.findall(r'^LINT_EFFECT\((\w+), +"([^"]*)", +(\w+), +"([^"]*)", +"([^"]*)"\)$', text, re.MULTILINE)
     assert len(known) == text.count("\nLINT_EFFECT("), "a row of another form"
     order, worst = ["unknown", "none", "slow", "refuse", "misread"], {}

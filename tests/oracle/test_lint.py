@@ -88,7 +88,7 @@ def broken(what, base, change, *want):
 
 
 # EFFECTS: by rule, the worst that is known
-RULES, EFFECTS = lint_files.rules(pathlib.Path(__file__).resolve().parents[2] / "src/files/lint")
+RULES, EFFECTS = lint_files.rules(pathlib.Path(__file__).resolve().parents[2] / "src/files")
 NAN16, INF16, MINUS16 = 0x7fc0, 0x7f80, 0xbc23
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Numbers from a text, whatever stands between them and wherever a piece of the text ends. */
-#include "cli/shared/text_numbers.h"
+#include "cli/rewrite/text_numbers.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The results of `bench`, with facts about the machine and the method. */
-#ifndef DTINFO_ANSWERS_BENCH_ANSWER_H
-#define DTINFO_ANSWERS_BENCH_ANSWER_H
+#ifndef ANSWERS_BENCH_BENCH_ANSWER_H
+#define ANSWERS_BENCH_BENCH_ANSWER_H
 
 #include "answers/bench/bench_records.h"
 #include "bench/measure/bench_table.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Operands of `bench dot` and `bench matmul` from files. */
-#ifndef DTINFO_ANSWERS_BENCH_OPERANDS_H
-#define DTINFO_ANSWERS_BENCH_OPERANDS_H
+#ifndef ANSWERS_BENCH_BENCH_OPERANDS_H
+#define ANSWERS_BENCH_BENCH_OPERANDS_H
 
 #include "answers/bench/bench_answer.h"
 #include "calc/calc.h"

@@ -2,8 +2,8 @@
  *
  * Times of `bench` by label. Two records with the same label measured the same thing; kernels and
  * levels may differ. */
-#ifndef DTINFO_ANSWERS_BENCH_RECORDS_H
-#define DTINFO_ANSWERS_BENCH_RECORDS_H
+#ifndef ANSWERS_BENCH_BENCH_RECORDS_H
+#define ANSWERS_BENCH_BENCH_RECORDS_H
 
 #include "answers/document.h"
 #include "bench/measure/bench.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Expressions computed in dtypes: what is said about a result, and the answer of `calc`. */
-#ifndef DTINFO_ANSWERS_CALC_H
-#define DTINFO_ANSWERS_CALC_H
+#ifndef ANSWERS_CALC_CALC_ANSWER_H
+#define ANSWERS_CALC_CALC_ANSWER_H
 
 #include "answers/common.h"
 #include "calc/calc.h"

@@ -2,8 +2,8 @@
  *
  * Casts of numbers: a number read from text (an operand), its destination (a target), what is
  * stored (a result), and the answer of `cast`. */
-#ifndef DTINFO_ANSWERS_CAST_H
-#define DTINFO_ANSWERS_CAST_H
+#ifndef ANSWERS_CAST_CAST_H
+#define ANSWERS_CAST_CAST_H
 
 #include "answers/common.h"
 #include "convert/cross_check.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Assertions on files, and their results. */
-#ifndef DTINFO_ANSWERS_CHECK_ANSWER_H
-#define DTINFO_ANSWERS_CHECK_ANSWER_H
+#ifndef ANSWERS_CHECK_CHECK_ANSWER_H
+#define ANSWERS_CHECK_CHECK_ANSWER_H
 
 #include "answers/reading.h"
-#include "containers/pickle/pickle_scan.h"
+#include "containers/pickle_scan/pickle_scan.h"
 #include "files/dequant/logical_tensors.h"
 #include "files/lint/lint.h"
 #include "files/scan/file_digest.h"

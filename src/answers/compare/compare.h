@@ -2,8 +2,8 @@
  *
  * The differences between the numbers of two files: tensors paired by name, and the result of each
  * pair. */
-#ifndef DTINFO_ANSWERS_COMPARE_H
-#define DTINFO_ANSWERS_COMPARE_H
+#ifndef ANSWERS_COMPARE_COMPARE_H
+#define ANSWERS_COMPARE_COMPARE_H
 
 #include <stdio.h>
 

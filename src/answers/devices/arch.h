@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which architectures compute natively with which dtype: those asked for by name, or by dtype. */
-#ifndef DTINFO_ANSWERS_ARCH_H
-#define DTINFO_ANSWERS_ARCH_H
+#ifndef ANSWERS_DEVICES_ARCH_H
+#define ANSWERS_DEVICES_ARCH_H
 
 #include "answers/ask.h"
 #include "devices/machine/architecture.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The processors and CUDA devices of a machine, and their support of each dtype. */
-#ifndef DTINFO_ANSWERS_DEVICES_H
-#define DTINFO_ANSWERS_DEVICES_H
+#ifndef ANSWERS_DEVICES_DEVICES_H
+#define ANSWERS_DEVICES_DEVICES_H
 
 #include "devices/device.h"
 #include "devices/machine/capability.h"

@@ -2,8 +2,8 @@
  *
  * The recipes by which the tensors of one file were made from those of another, found by making
  * them again; and the same with given recipes. */
-#ifndef DTINFO_ANSWERS_EXPLAIN_H
-#define DTINFO_ANSWERS_EXPLAIN_H
+#ifndef ANSWERS_EXPLAIN_EXPLAIN_H
+#define ANSWERS_EXPLAIN_EXPLAIN_H
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The contents of files of tensors: the request, and the report on one file. */
-#ifndef DTINFO_ANSWERS_INSPECT_H
-#define DTINFO_ANSWERS_INSPECT_H
+#ifndef ANSWERS_INSPECT_INSPECT_H
+#define ANSWERS_INSPECT_INSPECT_H
 
 #include <regex.h>
 #include <stdio.h>

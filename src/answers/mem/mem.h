@@ -2,8 +2,8 @@
  *
  * The memory that numbers take: what is stored (a count, an array, the tensors of files), in which
  * dtypes, the additional memory of training, and the limit to fit. */
-#ifndef DTINFO_ANSWERS_MEM_H
-#define DTINFO_ANSWERS_MEM_H
+#ifndef ANSWERS_MEM_MEM_H
+#define ANSWERS_MEM_MEM_H
 
 #include "answers/amounts.h"
 #include "containers/container.h"

@@ -2,8 +2,8 @@
  *
  * Whether a tensor was made from another one by a recipe, and the recipes that could have made it.
  */
-#ifndef DTINFO_ANSWERS_MADE_H
-#define DTINFO_ANSWERS_MADE_H
+#ifndef ANSWERS_REWRITE_MADE_H
+#define ANSWERS_REWRITE_MADE_H
 
 #include "answers/rewrite/recipe.h"
 #include "files/judge/judge.h"

@@ -2,8 +2,8 @@
  *
  * Quantized values: the rules, their meaning for a dtype (a target), the numbers, and the results.
  * All numbers are fp32 codes. */
-#ifndef DTINFO_ANSWERS_QUANTIZED_H
-#define DTINFO_ANSWERS_QUANTIZED_H
+#ifndef ANSWERS_REWRITE_QUANTIZED_H
+#define ANSWERS_REWRITE_QUANTIZED_H
 
 #include <stdio.h>
 

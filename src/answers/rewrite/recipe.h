@@ -3,8 +3,8 @@
  * How tensors are made from others: what options say, with the meaning that the commands which make
  * files give them. `cast` and `quant` fill it, `explain` looks for it, `verify` reads it; from it
  * follows the rewrite. */
-#ifndef DTINFO_ANSWERS_RECIPE_H
-#define DTINFO_ANSWERS_RECIPE_H
+#ifndef ANSWERS_REWRITE_RECIPE_H
+#define ANSWERS_REWRITE_RECIPE_H
 
 #include "answers/rewrite/quantized.h"
 #include "files/rewrite/rewrite.h"

@@ -2,8 +2,8 @@
  *
  * The answer of a rewrite, done or planned: a cast, a quantization, a dequantization (the cast of a
  * view), a translation from one layout of quantized tensors to another. */
-#ifndef DTINFO_ANSWERS_REWRITTEN_H
-#define DTINFO_ANSWERS_REWRITTEN_H
+#ifndef ANSWERS_REWRITE_REWRITTEN_H
+#define ANSWERS_REWRITE_REWRITTEN_H
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  * An attestation of a verification: an in-toto statement (v1) whose predicate is SLSA provenance
  * (v1). Its subjects are the files of the second container, its parameters the recipes, its
  * dependencies the files of the first. */
-#ifndef DTINFO_ANSWERS_ATTEST_H
-#define DTINFO_ANSWERS_ATTEST_H
+#ifndef ANSWERS_VERIFY_ATTEST_H
+#define ANSWERS_VERIFY_ATTEST_H
 
 #include "answers/verify/verify.h"
 

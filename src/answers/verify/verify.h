@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The tensors of a file made again from those of another by given recipes, and compared. */
-#ifndef DTINFO_ANSWERS_VERIFY_H
-#define DTINFO_ANSWERS_VERIFY_H
+#ifndef ANSWERS_VERIFY_VERIFY_H
+#define ANSWERS_VERIFY_VERIFY_H
 
 #include "answers/explain/explain.h"
 

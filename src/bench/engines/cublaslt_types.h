@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The used parts of cublasLt.h, cublas_api.h and library_types.h, as in versions 11 to 13. */
-#ifndef DTINFO_BENCH_CUBLASLT_TYPES_H
-#define DTINFO_BENCH_CUBLASLT_TYPES_H
+#ifndef BENCH_ENGINES_CUBLASLT_TYPES_H
+#define BENCH_ENGINES_CUBLASLT_TYPES_H
 
 #include <stddef.h>
 #include <stdint.h>

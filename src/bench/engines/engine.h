@@ -3,8 +3,8 @@
  * Matrix products of other libraries, measured for comparison if they are installed. Each member of
  * a team calls them for its own part, on one thread: the comparison is per thread, and their
  * threads do not compete with our waiting ones. */
-#ifndef DTINFO_BENCH_ENGINE_H
-#define DTINFO_BENCH_ENGINE_H
+#ifndef BENCH_ENGINES_ENGINE_H
+#define BENCH_ENGINES_ENGINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  *
  * cuBLASLt, NVIDIA's matrix products, where it is installed. Calls run in the caller's thread,
  * where the device's context must be current (dti_gpu_enter()). */
-#ifndef DTINFO_BENCH_ENGINE_CUBLASLT_H
-#define DTINFO_BENCH_ENGINE_CUBLASLT_H
+#ifndef BENCH_ENGINES_ENGINE_CUBLASLT_H
+#define BENCH_ENGINES_ENGINE_CUBLASLT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  *
  * The base of every workload: a workload lays out its memory and names its candidates; this code
  * runs them in turn, on the CPU or on a device. */
-#ifndef DTINFO_BENCH_FRAME_H
-#define DTINFO_BENCH_FRAME_H
+#ifndef BENCH_MEASURE_FRAME_H
+#define BENCH_MEASURE_FRAME_H
 
 #include <stdatomic.h>
 

@@ -2,8 +2,8 @@
  *
  * Conversion of the fp32 operands of a computation to another dtype: rounding, or quantization with
  * one symmetric scale per tensor. */
-#ifndef DTINFO_BENCH_OPERANDS_H
-#define DTINFO_BENCH_OPERANDS_H
+#ifndef BENCH_MEASURE_OPERANDS_H
+#define BENCH_MEASURE_OPERANDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  *
  * SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): numbers for the order of candidates and for the
  * data of measurements. */
-#ifndef DTINFO_BENCH_SPLITMIX_H
-#define DTINFO_BENCH_SPLITMIX_H
+#ifndef BENCH_MEASURE_SPLITMIX_H
+#define BENCH_MEASURE_SPLITMIX_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The measurement of casts on a device, which its test makes without one. */
-#ifndef DTINFO_BENCH_CAST_PARTS_H
-#define DTINFO_BENCH_CAST_PARTS_H
+#ifndef BENCH_WORKLOADS_CAST_PARTS_H
+#define BENCH_WORKLOADS_CAST_PARTS_H
 
 #include "bench/measure/frame.h"
 #include "convert/resident.h"

@@ -2,8 +2,8 @@
  *
  * Shared by the measurements of exp(sin x) and of dot products: two operands per dtype, the
  * machine's limits for the same number of bytes, and its peak arithmetic. */
-#ifndef DTINFO_BENCH_MATH_H
-#define DTINFO_BENCH_MATH_H
+#ifndef BENCH_WORKLOADS_MATH_H
+#define BENCH_WORKLOADS_MATH_H
 
 #include "bench/measure/frame.h"
 #include "bench/workloads/quantizing.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matrices to multiply, and how far a product of theirs may be from the exact one. */
-#ifndef DTINFO_BENCH_MATMUL_MATRICES_H
-#define DTINFO_BENCH_MATMUL_MATRICES_H
+#ifndef BENCH_WORKLOADS_MATMUL_MATRICES_H
+#define BENCH_WORKLOADS_MATMUL_MATRICES_H
 
 #include "bench/workloads/quantizing.h"
 

@@ -2,8 +2,8 @@
  *
  * The cost of quantizing the operands of a product: both from fp32 to codes, each with the scale of
  * its own range. */
-#ifndef DTINFO_BENCH_QUANTIZING_H
-#define DTINFO_BENCH_QUANTIZING_H
+#ifndef BENCH_WORKLOADS_QUANTIZING_H
+#define BENCH_WORKLOADS_QUANTIZING_H
 
 #include "bench/measure/frame.h"
 #include "convert/quant_plan.h"

@@ -3,8 +3,8 @@
  * One operation on long lists of fp32, fp16 or bf16, rounded to nearest even: through the array
  * kernels, with the same codes and the same counts as dti_value_*() and dti_encode() element by
  * element. One thread. */
-#ifndef DTINFO_CALC_BULK_H
-#define DTINFO_CALC_BULK_H
+#ifndef CALC_EVALUATE_BULK_H
+#define CALC_EVALUATE_BULK_H
 
 #include "calc/calc.h"
 

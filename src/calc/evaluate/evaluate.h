@@ -2,8 +2,8 @@
  *
  * What the parts of dti_calc_run() share: a run, its arrays, and the one place where an operation's
  * exact result is rounded and looked at. */
-#ifndef DTINFO_CALC_EVALUATE_H
-#define DTINFO_CALC_EVALUATE_H
+#ifndef CALC_EVALUATE_EVALUATE_H
+#define CALC_EVALUATE_EVALUATE_H
 
 #include "calc/parse/tree.h"
 #include "calc/truth/truth.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Ways around the exact path for long lists, each with its results. */
-#ifndef DTINFO_CALC_HURRY_H
-#define DTINFO_CALC_HURRY_H
+#ifndef CALC_EVALUATE_HURRY_H
+#define CALC_EVALUATE_HURRY_H
 
 #include "calc/evaluate/bulk.h"
 #include "calc/evaluate/evaluate.h"

@@ -16,8 +16,8 @@
  * Blanks separate tokens and mean nothing else. "inf", "nan" and the names of operations are no
  * NAMEs. A PATH or TENSOR ends at a blank, a colon, a comma, a semicolon, a bracket or an operator
  * other than '/', '-', '.', or is quoted with "..." or '...'. */
-#ifndef DTINFO_CALC_TREE_H
-#define DTINFO_CALC_TREE_H
+#ifndef CALC_PARSE_TREE_H
+#define CALC_PARSE_TREE_H
 
 #include "calc/calc.h"
 #include "core/number/number.h"

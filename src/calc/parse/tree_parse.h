@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the parts of the parser share: tokens, the tree that is being built, and messages. */
-#ifndef DTINFO_CALC_TREE_PARSE_H
-#define DTINFO_CALC_TREE_PARSE_H
+#ifndef CALC_PARSE_TREE_PARSE_H
+#define CALC_PARSE_TREE_PARSE_H
 
 #include <stdio.h>
 #include <stdlib.h>

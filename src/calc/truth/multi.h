@@ -3,8 +3,8 @@
  * GMP and MPFR as a table of their functions, since they are loaded when the first true value or
  * transcendental function is asked for: dti_multi.mpz_add(...). gmp.h and mpfr.h give the types.
  * Where memory runs out in them, they do not return: see dti_calc_guarded(). */
-#ifndef DTINFO_CALC_MULTI_H
-#define DTINFO_CALC_MULTI_H
+#ifndef CALC_TRUTH_MULTI_H
+#define CALC_TRUTH_MULTI_H
 
 #define MPFR_USE_NO_MACRO /* names of functions stay such behind "dti_multi." */
 #include <gmp.h>

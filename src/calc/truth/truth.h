@@ -3,8 +3,8 @@
  * True values: numbers without a dtype. Exact rationals (GMP) as long as an expression allows,
  * intervals with directed rounding (MPFR) around what no fraction is. Lists of them, elementwise.
  * Zero has no sign here: 1/0 is undefined; log(0) is minus infinity, 1/sqrt(0) infinity. */
-#ifndef DTINFO_CALC_TRUTH_H
-#define DTINFO_CALC_TRUTH_H
+#ifndef CALC_TRUTH_TRUTH_H
+#define CALC_TRUTH_TRUTH_H
 
 #include "calc/calc.h"
 #include "core/number/number.h"

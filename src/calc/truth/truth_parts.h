@@ -9,8 +9,8 @@
  * operation, to some 10^5 bytes: rationals by dti_rational_bits(), intervals by the precision of
  * the list, arguments of sin, cos and tan by DTI_ANGLE_EXPONENT. All that grows with the length of
  * a list is our own malloc(), whose failure dti_truth_failed() tells. */
-#ifndef DTINFO_CALC_TRUTH_PARTS_H
-#define DTINFO_CALC_TRUTH_PARTS_H
+#ifndef CALC_TRUTH_TRUTH_PARTS_H
+#define CALC_TRUTH_TRUTH_PARTS_H
 
 #include "calc/truth/multi.h"
 #include "calc/truth/truth.h"

@@ -3,8 +3,8 @@
  * --field and -q of commands that answer with records: the requested members of the JSON document,
  * one line of text per record. The document itself is read, so a member has one name and one
  * spelling. */
-#ifndef DTINFO_CLI_ANSWER_FIELDS_H
-#define DTINFO_CLI_ANSWER_FIELDS_H
+#ifndef CLI_ASK_ANSWER_FIELDS_H
+#define CLI_ASK_ANSWER_FIELDS_H
 
 #include "cli/shell/command.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The forms that the answers of finfo, iinfo and list take. */
-#ifndef DTINFO_CLI_INFO_FORMS_H
-#define DTINFO_CLI_INFO_FORMS_H
+#ifndef CLI_ASK_INFO_FORMS_H
+#define CLI_ASK_INFO_FORMS_H
 
 #include "cli/shared/operand_kinds.h"
 

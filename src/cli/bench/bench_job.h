@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What `bench` measures, from its options and operands. */
-#ifndef DTINFO_CLI_BENCH_JOB_H
-#define DTINFO_CLI_BENCH_JOB_H
+#ifndef CLI_BENCH_BENCH_JOB_H
+#define CLI_BENCH_BENCH_JOB_H
 
 #include "answers/bench/bench_answer.h"
 #include "answers/bench/bench_operands.h"

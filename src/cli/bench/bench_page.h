@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The pages of `bench`, which grow while it measures; sizes, figures, bars and lines on them. */
-#ifndef DTINFO_CLI_BENCH_PAGE_H
-#define DTINFO_CLI_BENCH_PAGE_H
+#ifndef CLI_BENCH_BENCH_PAGE_H
+#define CLI_BENCH_BENCH_PAGE_H
 
 #include "cli/bench/bench_job.h"
 #include "core/number/spell.h"

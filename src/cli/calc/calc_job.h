@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * `calc`: what is asked, and how its results are shown. */
-#ifndef DTINFO_CLI_CALC_JOB_H
-#define DTINFO_CLI_CALC_JOB_H
+#ifndef CLI_CALC_CALC_JOB_H
+#define CLI_CALC_CALC_JOB_H
 
 #include "answers/calc/calc_answer.h"
 #include "cli/shared/cast_job.h"

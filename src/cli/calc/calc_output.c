@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/calc/calc_job.h"
-#include "cli/shared/file_target.h"
+#include "cli/rewrite/file_target.h"
 #include "io/output.h"
 
 enum { PIECE = 1 << 20 }; /* codes that are written at once; their bits are whole bytes */

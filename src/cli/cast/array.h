@@ -2,10 +2,10 @@
  *
  * The parts of `cast` for arrays: raw codes or numbers as text, from a file or a pipe to another,
  * and the report on losses. */
-#ifndef DTINFO_CLI_CAST_ARRAY_H
-#define DTINFO_CLI_CAST_ARRAY_H
+#ifndef CLI_CAST_ARRAY_H
+#define CLI_CAST_ARRAY_H
 
-#include "cli/shared/rewrite_job.h"
+#include "cli/rewrite/rewrite_job.h"
 #include "convert/convert.h"
 
 struct cast_array_args {

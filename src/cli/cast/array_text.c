@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cast/array.h"
-#include "cli/shared/text_numbers.h"
+#include "cli/rewrite/text_numbers.h"
 #include "cli/shell/standard.h"
 #include "convert/block_queue.h"
 

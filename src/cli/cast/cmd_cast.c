@@ -6,11 +6,11 @@
 
 #include "cli/cast/array.h"
 #include "cli/cast/values.h"
+#include "cli/rewrite/rewrite_job.h"
 #include "cli/shared/amount.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
-#include "cli/shared/rewrite_job.h"
 #include "util/text/ascii.h"
 
 struct cast_args {
@@ -23,7 +23,7 @@ struct cast_args {
 static const struct dti_choice as_choices[] = {
 #define ARRAY_FORM(id, word, kind, what)    {.name = word, .value = DTI_AS_##id, .help = what},
 #define FORM(id, word, kind, what, several) ARRAY_FORM(id, word, kind, what)
-#include "cli/shared/file_forms.def"
+#include "cli/rewrite/file_forms.def"
 #undef ARRAY_FORM
 #undef FORM
     {.name = NULL},

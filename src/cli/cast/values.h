@@ -2,8 +2,8 @@
  *
  * `cast` of values: numbers on the command line or one per line from standard input, each cast once
  * to every dtype and shown. */
-#ifndef DTINFO_CLI_CAST_VALUE_H
-#define DTINFO_CLI_CAST_VALUE_H
+#ifndef CLI_CAST_VALUES_H
+#define CLI_CAST_VALUES_H
 
 #include "answers/cast/cast.h"
 #include "cli/shared/cast_job.h"

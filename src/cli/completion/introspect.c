@@ -82,7 +82,7 @@ struct instruction_set {
 };
 static const struct instruction_set instruction_sets[] = {
 #define INSTRUCTION_SET(name, note, source) {name, note, source},
-#include "cli/shared/conversions.def"
+#include "cli/completion/conversions.def"
 #undef INSTRUCTION_SET
 };
 
@@ -91,7 +91,7 @@ struct conversion {
 };
 static const struct conversion conversions[] = {
 #define CONVERSION(...) {__VA_ARGS__},
-#include "cli/shared/conversions.def"
+#include "cli/completion/conversions.def"
 #undef CONVERSION
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The shells that have a completion script. */
-#ifndef DTINFO_CLI_COMPLETION_SHELLS_H
-#define DTINFO_CLI_COMPLETION_SHELLS_H
+#ifndef CLI_COMPLETION_SHELLS_H
+#define CLI_COMPLETION_SHELLS_H
 
 #include "cli/shell/command.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the two halves of the page of `devices` share: the devices here, and architectures. */
-#ifndef DTINFO_CLI_DEVICES_PAGE_H
-#define DTINFO_CLI_DEVICES_PAGE_H
+#ifndef CLI_DEVICES_DEVICES_PAGE_H
+#define CLI_DEVICES_DEVICES_PAGE_H
 
 #include "answers/devices/arch.h"
 #include "answers/devices/devices.h"

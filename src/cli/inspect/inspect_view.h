@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The views of a file's contents that the inspect command shows. */
-#ifndef DTINFO_CLI_INSPECT_VIEW_H
-#define DTINFO_CLI_INSPECT_VIEW_H
+#ifndef CLI_INSPECT_INSPECT_VIEW_H
+#define CLI_INSPECT_INSPECT_VIEW_H
 
 #include "answers/inspect/inspect.h"
 #include "cli/shell/command.h"

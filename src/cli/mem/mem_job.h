@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of the mem command. */
-#ifndef DTINFO_CLI_MEM_H
-#define DTINFO_CLI_MEM_H
+#ifndef CLI_MEM_MEM_JOB_H
+#define CLI_MEM_MEM_JOB_H
 
 #include "answers/mem/mem.h"
 #include "cli/shared/file_source.h"

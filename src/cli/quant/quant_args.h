@@ -2,11 +2,11 @@
  *
  * The parts of the quant command: its options, their meaning for a dtype (a target), and the
  * commands for values and files. */
-#ifndef DTINFO_CLI_QUANT_ARGS_H
-#define DTINFO_CLI_QUANT_ARGS_H
+#ifndef CLI_QUANT_QUANT_ARGS_H
+#define CLI_QUANT_QUANT_ARGS_H
 
 #include "answers/rewrite/recipe.h"
-#include "cli/shared/rewrite_job.h"
+#include "cli/rewrite/rewrite_job.h"
 #include "cli/shell/option.h"
 
 struct quant_args {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/quant/quant_args.h"
-#include "cli/shared/dequant_report.h"
+#include "cli/rewrite/dequant_report.h"
 #include "cli/shared/loss_human.h"
 #include "kernels/gguf/gguf_kernel.h"
 #include "util/text/ascii.h"

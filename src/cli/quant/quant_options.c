@@ -48,7 +48,7 @@ static const struct dti_choice layout_choices[] = {
 static const struct dti_choice as_choices[] = {
 #define ARRAY_FORM(...)
 #define FORM(id, word, kind, what, several) {word, DTI_AS_##id, several},
-#include "cli/shared/file_forms.def"
+#include "cli/rewrite/file_forms.def"
 #undef ARRAY_FORM
 #undef FORM
     {.name = NULL},

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "cli/quant/quant_args.h"
+#include "cli/rewrite/text_numbers.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/tensor_cells.h"
-#include "cli/shared/text_numbers.h"
 #include "core/block/quant_parts.h"
 
 enum { VALUE_COLUMN = 15, BITS_COLUMN = 33, NOTE_COLUMN = 45 };

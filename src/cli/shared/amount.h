@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Amounts in options: bytes with binary units, numbers of threads. */
-#ifndef DTINFO_CLI_AMOUNT_H
-#define DTINFO_CLI_AMOUNT_H
+#ifndef CLI_SHARED_AMOUNT_H
+#define CLI_SHARED_AMOUNT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  *
  * --device of a cast: where arrays and files are cast, and what cross-checks values. A value is
  * always cast exactly; a device given by name casts it too and must agree. */
-#ifndef DTINFO_CLI_CAST_DEVICE_H
-#define DTINFO_CLI_CAST_DEVICE_H
+#ifndef CLI_SHARED_CAST_DEVICE_H
+#define CLI_SHARED_CAST_DEVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>

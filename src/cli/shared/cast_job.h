@@ -2,8 +2,8 @@
  *
  * What casts of values, arrays and files share: destinations and policies from the command line,
  * warnings, a device. */
-#ifndef DTINFO_CLI_CAST_JOB_H
-#define DTINFO_CLI_CAST_JOB_H
+#ifndef CLI_SHARED_CAST_JOB_H
+#define CLI_SHARED_CAST_JOB_H
 
 #include "answers/cast/cast.h"
 #include "answers/common.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The dtypes of --as, for commands that estimate the losses of casting a file's tensors. */
-#ifndef DTINFO_CLI_CAST_LIST_H
-#define DTINFO_CLI_CAST_LIST_H
+#ifndef CLI_SHARED_CAST_LIST_H
+#define CLI_SHARED_CAST_LIST_H
 
 #include "answers/reading.h"
 #include "cli/shell/command.h"

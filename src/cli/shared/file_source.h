@@ -2,8 +2,8 @@
  *
  * Options of the commands that read files of tensors: the contents of files that do not describe
  * themselves, and the threads and memory for reading. */
-#ifndef DTINFO_CLI_FILE_SOURCE_H
-#define DTINFO_CLI_FILE_SOURCE_H
+#ifndef CLI_SHARED_FILE_SOURCE_H
+#define CLI_SHARED_FILE_SOURCE_H
 
 #include "answers/amounts.h"
 #include "answers/reading.h"

@@ -2,8 +2,8 @@
  *
  * Numbers as people read them in the full answers: signed, as percentages, shortened if long.
  */
-#ifndef DTINFO_CLI_HUMAN_H
-#define DTINFO_CLI_HUMAN_H
+#ifndef CLI_SHARED_HUMAN_H
+#define CLI_SHARED_HUMAN_H
 
 #include <stddef.h>
 #include <stdint.h>

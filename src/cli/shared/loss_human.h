@@ -2,8 +2,8 @@
  *
  * The losses and policies of a cast, for people: lines that the reports on arrays and files share.
  */
-#ifndef DTINFO_CLI_LOSS_HUMAN_H
-#define DTINFO_CLI_LOSS_HUMAN_H
+#ifndef CLI_SHARED_LOSS_HUMAN_H
+#define CLI_SHARED_LOSS_HUMAN_H
 
 #include "answers/common.h"
 #include "core/code/stack.h"

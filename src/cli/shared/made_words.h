@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Recipes in the words of the command line: "cast bf16 --overflow saturate". */
-#ifndef DTINFO_CLI_MADE_WORDS_H
-#define DTINFO_CLI_MADE_WORDS_H
+#ifndef CLI_SHARED_MADE_WORDS_H
+#define CLI_SHARED_MADE_WORDS_H
 
 #include "answers/rewrite/made.h"
 

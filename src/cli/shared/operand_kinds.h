@@ -2,8 +2,8 @@
  *
  * Operands that are dtypes, for finfo and iinfo: several, separated by blanks or commas, or none
  * for all of a kind. And a dtype in words. */
-#ifndef DTINFO_CLI_OPERAND_KINDS_H
-#define DTINFO_CLI_OPERAND_KINDS_H
+#ifndef CLI_SHARED_OPERAND_KINDS_H
+#define CLI_SHARED_OPERAND_KINDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

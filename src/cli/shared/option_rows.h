@@ -4,8 +4,8 @@
  * from these, so that an option has one spelling, one kind and, if it does the same everywhere, one
  * help text. args: the command's struct; field: the path of the member; options with a _given flag
  * have a second member with that suffix. */
-#ifndef DTINFO_CLI_OPTION_ROWS_H
-#define DTINFO_CLI_OPTION_ROWS_H
+#ifndef CLI_SHARED_OPTION_ROWS_H
+#define CLI_SHARED_OPTION_ROWS_H
 
 #include "cli/shell/option.h"
 

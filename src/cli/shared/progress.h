@@ -2,8 +2,8 @@
  *
  * A bar on stderr for work that takes long: only on a terminal, only after half a second, and
  * erased at the end, also after a signal. */
-#ifndef DTINFO_CLI_PROGRESS_H
-#define DTINFO_CLI_PROGRESS_H
+#ifndef CLI_SHARED_PROGRESS_H
+#define CLI_SHARED_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tensors and their losses as cells of tables in the reports on files. */
-#ifndef DTINFO_CLI_TENSOR_CELLS_H
-#define DTINFO_CLI_TENSOR_CELLS_H
+#ifndef CLI_SHARED_TENSOR_CELLS_H
+#define CLI_SHARED_TENSOR_CELLS_H
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Addresses in the words of a command line. */
-#ifndef DTINFO_CLI_SHELL_ADDRESSES_H
-#define DTINFO_CLI_SHELL_ADDRESSES_H
+#ifndef CLI_SHELL_ADDRESSES_H
+#define CLI_SHELL_ADDRESSES_H
 
 #include "dtinfo/error.h"
 

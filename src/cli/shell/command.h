@@ -2,8 +2,8 @@
  *
  * The definition and the context of a command. A command writes its result to cx->out, never prints
  * an error and never exits: it returns a status, and dti_command_line() does the rest. */
-#ifndef DTINFO_CLI_COMMAND_H
-#define DTINFO_CLI_COMMAND_H
+#ifndef CLI_SHELL_COMMAND_H
+#define CLI_SHELL_COMMAND_H
 
 #include <stdbool.h>
 #include <stdio.h>

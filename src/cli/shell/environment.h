@@ -2,8 +2,8 @@
  *
  * The DTINFO_* environment variables. An unknown name or value is an error: if it were silently
  * ignored, the user would believe it had an effect. */
-#ifndef DTINFO_CLI_ENVIRONMENT_H
-#define DTINFO_CLI_ENVIRONMENT_H
+#ifndef CLI_SHELL_ENVIRONMENT_H
+#define CLI_SHELL_ENVIRONMENT_H
 
 #include "cli/shell/option.h"
 

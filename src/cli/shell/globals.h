@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The options of every command, and the context they determine. */
-#ifndef DTINFO_CLI_GLOBALS_H
-#define DTINFO_CLI_GLOBALS_H
+#ifndef CLI_SHELL_GLOBALS_H
+#define CLI_SHELL_GLOBALS_H
 
 #include "cli/shell/command.h"
 

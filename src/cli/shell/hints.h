@@ -2,8 +2,8 @@
  *
  * Hints for words known from other programs: rows of hints.def, which take precedence over the
  * nearest spelling. */
-#ifndef DTINFO_CLI_HINTS_H
-#define DTINFO_CLI_HINTS_H
+#ifndef CLI_SHELL_HINTS_H
+#define CLI_SHELL_HINTS_H
 
 #include "cli/shell/option.h"
 

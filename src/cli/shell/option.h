@@ -3,8 +3,8 @@
  * Option rows and their parser. A row is constant data: its value is stored at an offset in the
  * command's argument struct, checked against the field's type at compile time. Help, completion,
  * the man pages and the tests read the same rows. */
-#ifndef DTINFO_CLI_OPTION_H
-#define DTINFO_CLI_OPTION_H
+#ifndef CLI_SHELL_OPTION_H
+#define CLI_SHELL_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

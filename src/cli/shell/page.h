@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The page between a command's answer and stdout, which fits lines and tables to a width. */
-#ifndef DTINFO_CLI_PAGE_H
-#define DTINFO_CLI_PAGE_H
+#ifndef CLI_SHELL_PAGE_H
+#define CLI_SHELL_PAGE_H
 
 #include "cli/shell/command.h"
 

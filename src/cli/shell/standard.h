@@ -2,8 +2,8 @@
  *
  * The three standard streams: made safe at the start, and stdout checked for write errors at the
  * end. */
-#ifndef DTINFO_CLI_STANDARD_H
-#define DTINFO_CLI_STANDARD_H
+#ifndef CLI_SHELL_STANDARD_H
+#define CLI_SHELL_STANDARD_H
 
 #include <stdio.h>
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "answers/tensors.h"
-#include "cli/shared/dequant_report.h"
+#include "cli/rewrite/dequant_report.h"
+#include "cli/rewrite/rewrite_job.h"
 #include "cli/shared/human.h"
 #include "cli/shared/option_rows.h"
-#include "cli/shared/rewrite_job.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shell/option.h"
 

@@ -3,8 +3,8 @@
  * dduf, by Hugging Face: the folder of a diffusion model as a zip of stored members. Of these the
  * .safetensors files have tensors, which are known by their folder and their name there:
  * "unet/conv_in.weight". The others are taken over as they are. */
-#ifndef DTINFO_DDUF_H
-#define DTINFO_DDUF_H
+#ifndef CONTAINERS_DDUF_DDUF_H
+#define CONTAINERS_DDUF_DDUF_H
 
 #include "containers/npy/npz.h"
 

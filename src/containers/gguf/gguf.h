@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of the GGUF reader: a stream over the header, and the key-values. */
-#ifndef DTINFO_CONTAINERS_GGUF_H
-#define DTINFO_CONTAINERS_GGUF_H
+#ifndef CONTAINERS_GGUF_GGUF_H
+#define CONTAINERS_GGUF_GGUF_H
 
 #include "containers/opening.h"
 

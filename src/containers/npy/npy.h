@@ -2,8 +2,8 @@
  *
  * The header of a .npy file, from its magic bytes to what the array is. Nothing is evaluated: the
  * Python literal is read by a grammar that knows just these dictionaries. */
-#ifndef DTINFO_NPY_H
-#define DTINFO_NPY_H
+#ifndef CONTAINERS_NPY_NPY_H
+#define CONTAINERS_NPY_NPY_H
 
 #include "containers/gather.h"
 #include "containers/opening.h"

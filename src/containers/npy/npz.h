@@ -2,8 +2,8 @@
  *
  * numpy's .npz: a zip of .npy members. The state shared by finding its arrays, reading their data
  * and verifying them. */
-#ifndef DTINFO_NPZ_H
-#define DTINFO_NPZ_H
+#ifndef CONTAINERS_NPY_NPZ_H
+#define CONTAINERS_NPY_NPZ_H
 
 #include "containers/npy/npy.h"
 #include "containers/zip/inflate.h"

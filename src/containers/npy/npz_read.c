@@ -9,7 +9,6 @@
 #include "containers/containers.h"
 #include "containers/npy/npy.h"
 #include "containers/npy/npz.h"
-#include "containers/torch/torch.h"
 #include "containers/zip/crc32.h"
 #include "util/text/ascii.h"
 
@@ -166,7 +165,7 @@ static bool count_arrays(struct dti_opening *opening, const struct dti_zip *zip,
             other = member;
     }
     if (count == 0 && pickle && script)
-        return dti_torch_refuse_script(opening);
+        return dti_zip_refuse_script(opening);
     if (count == 0 && pickle)
         return dti_opening_refuse(opening,
                                   " is a zip archive that does not begin with data.pkl, as a "

@@ -2,8 +2,8 @@
  *
  * The parts of the ONNX reader: a walk through the messages of a model, the tensors in them, what
  * they are called, and the files with their data. */
-#ifndef DTINFO_CONTAINERS_ONNX_H
-#define DTINFO_CONTAINERS_ONNX_H
+#ifndef CONTAINERS_ONNX_ONNX_H
+#define CONTAINERS_ONNX_ONNX_H
 
 #include "containers/onnx/protobuf_wire.h"
 

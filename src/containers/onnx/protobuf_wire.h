@@ -4,8 +4,8 @@
  * at 64-bit offsets of a file. Payloads are skipped, not read. A protobuf library would hold each
  * message in memory as a whole, refuse those of 2 GiB, and recurse into them; here a file of any
  * size takes one buffer. Source: protobuf.dev, "Encoding". */
-#ifndef DTINFO_PROTOBUF_WIRE_H
-#define DTINFO_PROTOBUF_WIRE_H
+#ifndef CONTAINERS_ONNX_PROTOBUF_WIRE_H
+#define CONTAINERS_ONNX_PROTOBUF_WIRE_H
 
 #include "containers/opening.h"
 

@@ -3,8 +3,8 @@
  * Python pickles, read as data. Nothing is imported, called or executed: a global is a name, and
  * what Python would call becomes a value that says what would be called. What a pickle refers to
  * twice is one value, so the values are a graph, which may have cycles. */
-#ifndef DTINFO_PICKLE_H
-#define DTINFO_PICKLE_H
+#ifndef CONTAINERS_PICKLE_PICKLE_H
+#define CONTAINERS_PICKLE_PICKLE_H
 
 #include "containers/opening.h"
 

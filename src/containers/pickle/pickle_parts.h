@@ -3,8 +3,8 @@
  * The machine that reads or follows a pickle: a stack, marks in it, and a memo. An opcode is a row
  * of pickle_opcodes.def: how its operand is stored, what it does to the stack, and the function
  * that reads it. */
-#ifndef DTINFO_PICKLE_PARTS_H
-#define DTINFO_PICKLE_PARTS_H
+#ifndef CONTAINERS_PICKLE_PICKLE_PARTS_H
+#define CONTAINERS_PICKLE_PICKLE_PARTS_H
 
 #include "containers/pickle/pickle.h"
 

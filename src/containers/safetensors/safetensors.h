@@ -4,8 +4,8 @@
  * and rejected follows the reference implementation (the Rust crate); in addition, names and
  * metadata keys that occur twice are refused, as are a tensor given as an array and a dtype given
  * as an object. */
-#ifndef DTINFO_CONTAINERS_SAFETENSORS_H
-#define DTINFO_CONTAINERS_SAFETENSORS_H
+#ifndef CONTAINERS_SAFETENSORS_SAFETENSORS_H
+#define CONTAINERS_SAFETENSORS_SAFETENSORS_H
 
 #include "containers/containers.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of the reader of sharded checkpoints: what an index says, what a folder holds. */
-#ifndef DTINFO_CONTAINERS_SHARDED_H
-#define DTINFO_CONTAINERS_SHARDED_H
+#ifndef CONTAINERS_SHARDED_SHARDED_H
+#define CONTAINERS_SHARDED_SHARDED_H
 
 #include "containers/opening.h"
 

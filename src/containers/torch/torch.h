@@ -2,8 +2,8 @@
  *
  * Files of torch.save(): zip archives, and before torch 1.6 pickles one after another. Tensors are
  * views of storages: an offset, a shape and strides. */
-#ifndef DTINFO_TORCH_H
-#define DTINFO_TORCH_H
+#ifndef CONTAINERS_TORCH_TORCH_H
+#define CONTAINERS_TORCH_TORCH_H
 
 #include "containers/containers.h"
 #include "containers/gather.h"
@@ -29,9 +29,6 @@ bool dti_torch_detect(const unsigned char *head, size_t head_size);
 /* Reads the opening's file, which is the container's file of that index, and appends its tensors to
  * the container and to ret, in the order of their data. */
 bool dti_torch_read(struct dti_opening *opening, unsigned file_index, struct dti_torch *ret);
-
-/* Of an archive that torch.jit.save() wrote. */
-bool dti_torch_refuse_script(struct dti_opening *opening);
 
 /* The operations of a container whose own is a struct dti_torch. */
 enum dti_status dti_torch_data(struct dti_container *container, size_t tensor,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The reading of one PyTorch file: storages by their keys, and the tensors that are found. */
-#ifndef DTINFO_TORCH_PARTS_H
-#define DTINFO_TORCH_PARTS_H
+#ifndef CONTAINERS_TORCH_TORCH_PARTS_H
+#define CONTAINERS_TORCH_TORCH_PARTS_H
 
 #include "containers/npy/npy.h"
 #include "containers/torch/torch.h"

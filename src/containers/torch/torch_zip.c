@@ -83,12 +83,6 @@ static bool locate(struct dti_torch_reading *reading, struct dti_subject tensor,
     return true;
 }
 
-bool dti_torch_refuse_script(struct dti_opening *opening)
-{
-    return dti_opening_refuse(opening, " is a TorchScript archive, which holds code; save the "
-                                       "state_dict() of its module with torch.save()");
-}
-
 /* One folder, which begins with the first member, and no code in it. */
 static bool check_members(struct dti_torch_reading *reading)
 {
@@ -113,7 +107,7 @@ static bool check_members(struct dti_torch_reading *reading)
     }
     static const char constants[] = "constants.pkl";
     return !find(reading, "", constants, sizeof constants - 1, &index) ||
-           dti_torch_refuse_script(reading->opening);
+           dti_zip_refuse_script(reading->opening);
 }
 
 static bool read_byte_order(struct dti_torch_reading *reading)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The CRC-32 of zip, over bytes in order or in pieces. */
-#ifndef DTINFO_CRC32_H
-#define DTINFO_CRC32_H
+#ifndef CONTAINERS_ZIP_CRC32_H
+#define CONTAINERS_ZIP_CRC32_H
 
 #include <stddef.h>
 #include <stdint.h>

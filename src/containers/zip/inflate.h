@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Deflated bytes of a file, unpacked on request. */
-#ifndef DTINFO_INFLATE_H
-#define DTINFO_INFLATE_H
+#ifndef CONTAINERS_ZIP_INFLATE_H
+#define CONTAINERS_ZIP_INFLATE_H
 
 #include <stddef.h>
 #include <stdint.h>

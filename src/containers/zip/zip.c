@@ -372,3 +372,9 @@ bool dti_zip_locate(struct dti_opening *opening, struct dti_zip *zip, size_t ind
     member->data = member->header + size;
     return good;
 }
+
+bool dti_zip_refuse_script(struct dti_opening *opening)
+{
+    return dti_opening_refuse(opening, " is a TorchScript archive, which holds code; save the "
+                                       "state_dict() of its module with torch.save()");
+}

@@ -2,8 +2,8 @@
  *
  * The directory of a zip archive, zip64 included. Strict where readers differ: nothing before the
  * members or after the end record, no overlaps, and what is stored twice must agree. */
-#ifndef DTINFO_ZIP_H
-#define DTINFO_ZIP_H
+#ifndef CONTAINERS_ZIP_ZIP_H
+#define CONTAINERS_ZIP_ZIP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,6 +37,9 @@ struct dti_zip {
 
 /* Reads the directory of the opening's file. Two members of one name are an error. */
 bool dti_zip_open(struct dti_opening *opening, struct dti_zip *ret);
+
+/* Of an archive that torch.jit.save() wrote: false, with the reason. */
+bool dti_zip_refuse_script(struct dti_opening *opening);
 
 /* Reads the local header of member `index`, which must agree with the directory, and finds its data
  * between it and the next member. */

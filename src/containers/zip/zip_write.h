@@ -2,8 +2,8 @@
  *
  * The records of a zip archive that is written; zip.h has what is read. zip64 forms are used where
  * a number needs them. */
-#ifndef DTINFO_ZIP_WRITE_H
-#define DTINFO_ZIP_WRITE_H
+#ifndef CONTAINERS_ZIP_ZIP_WRITE_H
+#define CONTAINERS_ZIP_ZIP_WRITE_H
 
 #include "containers/new_head.h"
 #include "containers/zip/zip.h"

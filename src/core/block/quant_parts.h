@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * fp32 arithmetic in integers, correctly rounded to nearest even: what quantization is made of. */
-#ifndef DTINFO_CORE_QUANT_PARTS_H
-#define DTINFO_CORE_QUANT_PARTS_H
+#ifndef CORE_BLOCK_QUANT_PARTS_H
+#define CORE_BLOCK_QUANT_PARTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shared by the lookup and the parser of dtype names. */
-#ifndef DTINFO_CORE_DTYPE_NAMES_H
-#define DTINFO_CORE_DTYPE_NAMES_H
+#ifndef CORE_DTYPE_DTYPE_NAMES_H
+#define CORE_DTYPE_DTYPE_NAMES_H
 
 #include "dtinfo/dtype.h"
 

@@ -4,8 +4,8 @@
  * Small ones live inside the struct, so that ordinary values never reach malloc. An operation that
  * runs out of memory sets `failed` in its result, and failure spreads: test it once, at the end.
  * A struct that was initialised must not be copied or moved by assignment. */
-#ifndef DTINFO_CORE_BIGNUM_H
-#define DTINFO_CORE_BIGNUM_H
+#ifndef CORE_NUMBER_BIGNUM_H
+#define CORE_NUMBER_BIGNUM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Decimal digits between the arithmetic that finds them and the text that shows them. */
-#ifndef DTINFO_CORE_DECIMAL_H
-#define DTINFO_CORE_DECIMAL_H
+#ifndef CORE_NUMBER_DECIMAL_H
+#define CORE_NUMBER_DECIMAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  *
  * Runs of decimal digits in a text, eight characters at a time and without a loop over digits:
  * where one ends differs from number to number, which a processor cannot foresee. */
-#ifndef DTINFO_CORE_DIGIT_RUN_H
-#define DTINFO_CORE_DIGIT_RUN_H
+#ifndef CORE_NUMBER_DIGIT_RUN_H
+#define CORE_NUMBER_DIGIT_RUN_H
 
 #include <stddef.h>
 #include <stdint.h>

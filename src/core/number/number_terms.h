@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shared by the parser, the rounding and the exact forms of a struct dti_number. */
-#ifndef DTINFO_CORE_NUMBER_TERMS_H
-#define DTINFO_CORE_NUMBER_TERMS_H
+#ifndef CORE_NUMBER_NUMBER_TERMS_H
+#define CORE_NUMBER_NUMBER_TERMS_H
 
 #include "core/number/bignum.h"
 #include "core/number/number.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a thread of each row of gpu_kernels.def does: dti_body_<name>(). */
-#ifndef DTINFO_DEVICES_CUDA_BODIES_H
-#define DTINFO_DEVICES_CUDA_BODIES_H
+#ifndef DEVICES_CUDA_CUDA_BODIES_H
+#define DEVICES_CUDA_CUDA_BODIES_H
 
 #include "devices/cuda/cuda_chunk.h"
 #include "devices/cuda/cuda_loss.h"

@@ -5,8 +5,8 @@
  * flight before the first store. A chunk goes through fp32 bits: the source makes them, the
  * destination rounds them. Both kinds are constants where this is inlined. NaN, infinities and the
  * overflow of fp16 and bf16 are put right afterwards, in chunks that have any. */
-#ifndef DTINFO_DEVICES_CUDA_CHUNK_H
-#define DTINFO_DEVICES_CUDA_CHUNK_H
+#ifndef DEVICES_CUDA_CUDA_CHUNK_H
+#define DEVICES_CUDA_CUDA_CHUNK_H
 
 #include "devices/cuda/cuda_convert.h"
 #include "devices/cuda/cuda_element.h"

@@ -2,8 +2,8 @@
  *
  * Conversions among the machine's floats by the hardware of the device, bits to bits, and by the
  * lane functions on the host. Infinities come out as such; a NaN comes out as some NaN. */
-#ifndef DTINFO_DEVICES_CUDA_CONVERT_H
-#define DTINFO_DEVICES_CUDA_CONVERT_H
+#ifndef DEVICES_CUDA_CUDA_CONVERT_H
+#define DEVICES_CUDA_CUDA_CONVERT_H
 
 #include "devices/cuda/cuda_language.h"
 

@@ -2,8 +2,8 @@
  *
  * One element at a time, of any format under any policy: what each operation of a plan does to a
  * container, and loops over an array of one or two operations. */
-#ifndef DTINFO_DEVICES_CUDA_ELEMENT_H
-#define DTINFO_DEVICES_CUDA_ELEMENT_H
+#ifndef DEVICES_CUDA_CUDA_ELEMENT_H
+#define DEVICES_CUDA_CUDA_ELEMENT_H
 
 #include "devices/cuda/cuda_memory.h"
 

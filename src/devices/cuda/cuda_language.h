@@ -4,8 +4,8 @@
  * kernels' PTX, compiled as C it is the same kernels for the host, a thread after the other. The
  * shared headers are C; here they are read as CUDA C++ where that is needed, so that their inline
  * functions run on the device. */
-#ifndef DTINFO_DEVICES_CUDA_LANGUAGE_H
-#define DTINFO_DEVICES_CUDA_LANGUAGE_H
+#ifndef DEVICES_CUDA_CUDA_LANGUAGE_H
+#define DEVICES_CUDA_CUDA_LANGUAGE_H
 
 #include <math.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * The loss of tiles, bit for bit as loss.c defines it: a thread has a lane of a tile, that is 128
  * of its 2048 elements, every 16th, 8 of each group, whose sums it adds up; then one thread a tile
  * folds the lanes by the fixed tree. */
-#ifndef DTINFO_DEVICES_CUDA_LOSS_H
-#define DTINFO_DEVICES_CUDA_LOSS_H
+#ifndef DEVICES_CUDA_CUDA_LOSS_H
+#define DEVICES_CUDA_CUDA_LOSS_H
 
 #include "devices/cuda/cuda_convert.h"
 #include "devices/cuda/cuda_memory.h"

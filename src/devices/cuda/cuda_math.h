@@ -3,8 +3,8 @@
  * Kernels of the benchmarks: exp(sin x), sums and dot products. A partial sum takes every
  * `parts`-th chunk of 16 bytes, an accumulator for each place in it, so that the answer depends on
  * `parts` and not on the grid. */
-#ifndef DTINFO_DEVICES_CUDA_MATH_H
-#define DTINFO_DEVICES_CUDA_MATH_H
+#ifndef DEVICES_CUDA_CUDA_MATH_H
+#define DEVICES_CUDA_CUDA_MATH_H
 
 #include "devices/cuda/cuda_convert.h"
 #include "devices/cuda/cuda_memory.h"

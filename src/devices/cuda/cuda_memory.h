@@ -2,8 +2,8 @@
  *
  * Access to device memory: loads and stores of 1 to 16 bytes, aligned to their size, and elements
  * in the words that were loaded. Sizes and places are constants where this is inlined. */
-#ifndef DTINFO_DEVICES_CUDA_MEMORY_H
-#define DTINFO_DEVICES_CUDA_MEMORY_H
+#ifndef DEVICES_CUDA_CUDA_MEMORY_H
+#define DEVICES_CUDA_CUDA_MEMORY_H
 
 #include <assert.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Moves codes unchanged: copies and byte swaps, 16 bytes at once. */
-#ifndef DTINFO_DEVICES_CUDA_MOVE_H
-#define DTINFO_DEVICES_CUDA_MOVE_H
+#ifndef DEVICES_CUDA_CUDA_MOVE_H
+#define DEVICES_CUDA_CUDA_MOVE_H
 
 #include "devices/cuda/cuda_chunk.h"
 

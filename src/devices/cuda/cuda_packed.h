@@ -2,8 +2,8 @@
  *
  * Table look-ups and packed codes. A table of 256 codes lies in the memory that a block of threads
  * shares. Packed codes go in groups of eight elements, a group a thread. */
-#ifndef DTINFO_DEVICES_CUDA_PACKED_H
-#define DTINFO_DEVICES_CUDA_PACKED_H
+#ifndef DEVICES_CUDA_CUDA_PACKED_H
+#define DEVICES_CUDA_CUDA_PACKED_H
 
 #include "devices/cuda/cuda_chunk.h"
 #include "kernels/cast/lanes_packed.h"

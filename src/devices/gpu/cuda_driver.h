@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The CUDA driver: its functions and error messages. */
-#ifndef DTINFO_DEVICES_CUDA_DRIVER_H
-#define DTINFO_DEVICES_CUDA_DRIVER_H
+#ifndef DEVICES_GPU_CUDA_DRIVER_H
+#define DEVICES_GPU_CUDA_DRIVER_H
 
 #include <stdbool.h>
 

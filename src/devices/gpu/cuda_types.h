@@ -3,8 +3,8 @@
  * The parameter types of the CUDA driver's functions, for 64-bit hosts. The names are those of
  * NVIDIA's documentation, so that the rows of cuda_symbols.def and cuda_values.def can be compiled
  * against its header where that is there (tests/unit/check_driver_types.py). */
-#ifndef DTINFO_DEVICES_CUDA_TYPES_H
-#define DTINFO_DEVICES_CUDA_TYPES_H
+#ifndef DEVICES_GPU_CUDA_TYPES_H
+#define DEVICES_GPU_CUDA_TYPES_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A CUDA device inside: how its functions call the driver. */
-#ifndef DTINFO_DEVICES_GPU_PARTS_H
-#define DTINFO_DEVICES_GPU_PARTS_H
+#ifndef DEVICES_GPU_GPU_PARTS_H
+#define DEVICES_GPU_GPU_PARTS_H
 
 #include <pthread.h>
 #include <stdatomic.h>

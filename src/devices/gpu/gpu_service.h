@@ -2,8 +2,8 @@
  *
  * A thread that calls the driver for others, which wait for it only for a limited time: a driver
  * call may never return. Then the thread is left alone with what it was working on. */
-#ifndef DTINFO_DEVICES_GPU_SERVICE_H
-#define DTINFO_DEVICES_GPU_SERVICE_H
+#ifndef DEVICES_GPU_GPU_SERVICE_H
+#define DEVICES_GPU_GPU_SERVICE_H
 
 #include <stddef.h>
 

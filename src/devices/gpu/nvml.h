@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * NVIDIA's management library, where it is there: what the CUDA driver does not report. */
-#ifndef DTINFO_DEVICES_NVML_H
-#define DTINFO_DEVICES_NVML_H
+#ifndef DEVICES_GPU_NVML_H
+#define DEVICES_GPU_NVML_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  *
  * The parts of machine.c: small files below a root, CPUID from the processor or a recording, and
  * who fills what. Nothing here fails: what is not reported stays unknown. */
-#ifndef DTINFO_DEVICES_MACHINE_PARTS_H
-#define DTINFO_DEVICES_MACHINE_PARTS_H
+#ifndef DEVICES_MACHINE_MACHINE_PARTS_H
+#define DEVICES_MACHINE_MACHINE_PARTS_H
 
 #include "devices/machine/machine.h"
 #include "kernels/cpuid.h"

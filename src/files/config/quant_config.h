@@ -4,8 +4,8 @@
  * quantization_config or compression_config), else hf_quant_config.json, quantize_config.json or
  * quant_config.json. It is as untrusted as the
  * files, and is parsed as strictly. */
-#ifndef DTINFO_FILES_CONFIG_QUANT_CONFIG_H
-#define DTINFO_FILES_CONFIG_QUANT_CONFIG_H
+#ifndef FILES_CONFIG_QUANT_CONFIG_H
+#define FILES_CONFIG_QUANT_CONFIG_H
 
 #include "containers/container.h"
 #include "files/config/quant_config_modules.h"

@@ -5,8 +5,8 @@
  * quant_config_lists.c, which read its members about modules, and quant_config_rules.c, which makes
  * rules of them. All fail with DTI_BAD_INPUT in one line that names the file, or with
  * DTI_NO_MEMORY. */
-#ifndef DTINFO_FILES_CONFIG_QUANT_CONFIG_BLOCK_H
-#define DTINFO_FILES_CONFIG_QUANT_CONFIG_BLOCK_H
+#ifndef FILES_CONFIG_QUANT_CONFIG_BLOCK_H
+#define FILES_CONFIG_QUANT_CONFIG_BLOCK_H
 
 #include "files/config/quant_config.h"
 #include "files/config/quant_config_modules.h"

@@ -2,8 +2,8 @@
  *
  * What a quantization_config says, and its text in the words of those who read it: for matrices
  * that were quantized, and for those that were translated from another layout. */
-#ifndef DTINFO_FILES_CONFIG_QUANT_CONFIG_FORMS_H
-#define DTINFO_FILES_CONFIG_QUANT_CONFIG_FORMS_H
+#ifndef FILES_CONFIG_QUANT_CONFIG_FORMS_H
+#define FILES_CONFIG_QUANT_CONFIG_FORMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * What a configuration says of single modules, as MLX does: beside the members "bits", "group_size"
  * and "mode" of all of them it has one for each module that differs, called like its path, which is
  * an object with these members, or false for a module that is not quantized. */
-#ifndef DTINFO_FILES_CONFIG_QUANT_CONFIG_MODULES_H
-#define DTINFO_FILES_CONFIG_QUANT_CONFIG_MODULES_H
+#ifndef FILES_CONFIG_QUANT_CONFIG_MODULES_H
+#define FILES_CONFIG_QUANT_CONFIG_MODULES_H
 
 #include "containers/name_order.h"
 #include "dtinfo/error.h"

@@ -2,8 +2,8 @@
  *
  * Rules about modules by their names, in the order of a configuration: which rule is about a
  * module. "model.layers.0.mlp.up_proj" is the module of the tensor of that name and ".weight". */
-#ifndef DTINFO_FILES_CONFIG_QUANT_MODULES_H
-#define DTINFO_FILES_CONFIG_QUANT_MODULES_H
+#ifndef FILES_CONFIG_QUANT_MODULES_H
+#define FILES_CONFIG_QUANT_MODULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A tensor with its parts, found by their names, and what they become. */
-#ifndef DTINFO_FILES_DEQUANT_DEQUANT_FIND_H
-#define DTINFO_FILES_DEQUANT_DEQUANT_FIND_H
+#ifndef FILES_DEQUANT_DEQUANT_FIND_H
+#define FILES_DEQUANT_DEQUANT_FIND_H
 
 #include "files/dequant/dequant_parts.h"
 #include "files/stored/quant_reading.h"

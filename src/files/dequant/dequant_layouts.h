@@ -2,8 +2,8 @@
  *
  * Layouts of other programs are read by the rows of layouts.h: the tensors of each, and what its
  * match() is made of. */
-#ifndef DTINFO_FILES_DEQUANT_DEQUANT_LAYOUTS_H
-#define DTINFO_FILES_DEQUANT_DEQUANT_LAYOUTS_H
+#ifndef FILES_DEQUANT_DEQUANT_LAYOUTS_H
+#define FILES_DEQUANT_DEQUANT_LAYOUTS_H
 
 #include "files/dequant/dequant_find.h"
 #include "files/stored/layouts.h"

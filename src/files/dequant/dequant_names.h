@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which dtypes are those of codes; names of weights and of the modules that have them. */
-#ifndef DTINFO_FILES_DEQUANT_DEQUANT_NAMES_H
-#define DTINFO_FILES_DEQUANT_DEQUANT_NAMES_H
+#ifndef FILES_DEQUANT_DEQUANT_NAMES_H
+#define FILES_DEQUANT_DEQUANT_NAMES_H
 
 #include "files/dequant/dequant_layouts.h"
 

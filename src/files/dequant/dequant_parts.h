@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shared by the files that recognise quantized tensors. All memory is from the pool of the view. */
-#ifndef DTINFO_FILES_DEQUANT_DEQUANT_PARTS_H
-#define DTINFO_FILES_DEQUANT_DEQUANT_PARTS_H
+#ifndef FILES_DEQUANT_DEQUANT_PARTS_H
+#define FILES_DEQUANT_DEQUANT_PARTS_H
 
 #include "files/config/quant_config.h"
 #include "files/dequant/dequant_stripes.h"
 #include "files/dequant/dequant_tensor.h"
 #include "files/dequant/file_dequant.h"
-#include "files/lint/lint.h"
+#include "files/lint_rule.h"
 #include "files/stored/quant_names.h"
 #include "util/run/memory_pool.h"
 

@@ -2,8 +2,8 @@
  *
  * A piece of a quantized tensor in progress: shared by the readers of single codes and of whole
  * blocks. */
-#ifndef DTINFO_FILES_DEQUANT_DEQUANT_PIECE_H
-#define DTINFO_FILES_DEQUANT_DEQUANT_PIECE_H
+#ifndef FILES_DEQUANT_DEQUANT_PIECE_H
+#define FILES_DEQUANT_DEQUANT_PIECE_H
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * matrix, some of its stored columns, is read row by row; its codes are kept in the other order,
  * and its scales and zero points beside them, where they are needed. The pieces that callers ask
  * for are computed from it. Threads that want the same stripe load it together. */
-#ifndef DTINFO_FILES_DEQUANT_DEQUANT_STRIPES_H
-#define DTINFO_FILES_DEQUANT_DEQUANT_STRIPES_H
+#ifndef FILES_DEQUANT_DEQUANT_STRIPES_H
+#define FILES_DEQUANT_DEQUANT_STRIPES_H
 
 #include <pthread.h>
 

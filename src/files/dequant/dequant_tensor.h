@@ -15,8 +15,8 @@
  *
  * Matrices may be stored transposed: then rows and columns are those of the file, and the numbers
  * are read in the other order (dequant_stripes.c). */
-#ifndef DTINFO_FILES_DEQUANT_DEQUANT_TENSOR_H
-#define DTINFO_FILES_DEQUANT_DEQUANT_TENSOR_H
+#ifndef FILES_DEQUANT_DEQUANT_TENSOR_H
+#define FILES_DEQUANT_DEQUANT_TENSOR_H
 
 #include <stdatomic.h>
 

@@ -14,7 +14,6 @@
 #include "files/dequant/dequant_find.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/dequant/dequant_parts.h"
-#include "files/rewrite/new_files.h"
 #include "util/text/glob.h"
 
 /* The file with a part, open; *ret stays NULL where there is none. */

@@ -25,7 +25,7 @@
 
 const struct dti_lint_row dti_lint_rows[DTI_LINT_RULES] = {
 #define LINT_RULE(id, word, about, remedy) {word, about, remedy},
-#include "files/lint/lint_rules.def"
+#include "files/lint_rules.def"
 #undef LINT_RULE
 };
 

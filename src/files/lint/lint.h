@@ -13,14 +13,9 @@
 #define FILES_LINT_LINT_H
 
 #include "containers/container.h"
+#include "files/lint_rule.h"
 #include "files/scan/scan.h"
 
-enum dti_lint_rule {
-#define LINT_RULE(id, ...) DTI_LINT_##id,
-#include "files/lint/lint_rules.def"
-#undef LINT_RULE
-    DTI_LINT_RULES
-};
 struct dti_lint_row {
     const char *word, *about, *remedy;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of lint.h: each looks at one kind of thing, and adds what it finds. */
-#ifndef DTINFO_FILES_LINT_LINT_PARTS_H
-#define DTINFO_FILES_LINT_LINT_PARTS_H
+#ifndef FILES_LINT_LINT_PARTS_H
+#define FILES_LINT_LINT_PARTS_H
 
 #include <pthread.h>
 

@@ -2,8 +2,8 @@
  *
  * What is in a checkpoint's folder besides its tensors: the configuration, the tokenizer and other
  * small files, which a rewrite into another folder takes along. */
-#ifndef DTINFO_FILES_REWRITE_MODEL_FOLDER_H
-#define DTINFO_FILES_REWRITE_MODEL_FOLDER_H
+#ifndef FILES_REWRITE_MODEL_FOLDER_H
+#define FILES_REWRITE_MODEL_FOLDER_H
 
 #include "files/rewrite/rewrite.h"
 

@@ -350,22 +350,6 @@ static char *path_of(const struct dti_new_files *files, const char *name)
     return path;
 }
 
-char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
-                      bool *ret_named)
-{
-    const char *const extension = dti_container_extension(kind);
-    const size_t length = strlen(path), end = strlen(extension);
-    const bool named = length > end && strcmp(path + length - end, extension) == 0;
-    const size_t size = length + strlen(suffix) + 1;
-    char *const beside = malloc(size);
-    if (beside)
-        (void)snprintf(beside, size, "%.*s%s%s", (int)(named ? length - end : length), path, suffix,
-                       named ? extension : "");
-    if (ret_named)
-        *ret_named = named;
-    return beside;
-}
-
 static enum dti_status count_bytes(struct dti_new_files *files, uint64_t bytes,
                                    struct dti_error *reterr)
 {

@@ -80,10 +80,6 @@ enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char
 enum dti_status dti_new_files_add_parts(struct dti_new_files *files, uint64_t most,
                                         struct dti_new_tensor *tensors, size_t count, size_t *ends,
                                         size_t *ret_large, struct dti_error *reterr);
-/* That name, to be freed; NULL: memory ran out. ret_named (may be NULL): the path ends as the kind
- * wants it; otherwise the suffix is appended. */
-char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
-                      bool *ret_named);
 /* The shards that the container's file becomes: its name without the folder. */
 enum { DTI_SHARD_NAME = 64 };
 const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tensors being quantized: one task each, done in pieces. */
-#ifndef DTINFO_FILES_REWRITE_QUANTIZE_H
-#define DTINFO_FILES_REWRITE_QUANTIZE_H
+#ifndef FILES_REWRITE_QUANTIZE_H
+#define FILES_REWRITE_QUANTIZE_H
 
 #include <pthread.h>
 

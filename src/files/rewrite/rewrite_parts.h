@@ -2,8 +2,8 @@
  *
  * The steps of a rewrite, and the operations that make a recipe. Each works on a struct dti_rewrite
  * that dti_rewrite_free() can free at any time. */
-#ifndef DTINFO_FILES_REWRITE_REWRITE_PARTS_H
-#define DTINFO_FILES_REWRITE_REWRITE_PARTS_H
+#ifndef FILES_REWRITE_REWRITE_PARTS_H
+#define FILES_REWRITE_REWRITE_PARTS_H
 
 #include "convert/batch.h"
 #include "files/rewrite/rewrite.h"

@@ -2,8 +2,8 @@
  *
  * Where the elements of a tensor come from, and how they become the numbers that kernels process:
  * shared by the scans of statistics and of differences. */
-#ifndef DTINFO_FILES_SCAN_SCAN_SIDE_H
-#define DTINFO_FILES_SCAN_SCAN_SIDE_H
+#ifndef FILES_SCAN_SCAN_SIDE_H
+#define FILES_SCAN_SCAN_SIDE_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Projections that loaders store as one matrix, by the names of their weights. */
-#ifndef DTINFO_FILES_STORED_FUSED_MODULES_H
-#define DTINFO_FILES_STORED_FUSED_MODULES_H
+#ifndef FILES_STORED_FUSED_MODULES_H
+#define FILES_STORED_FUSED_MODULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "files/dequant/file_dequant.h"
-
 #define ROW(name) &dti_layout_##name
 const struct dti_layout_ops *const dti_layouts[] = {DTI_LAYOUTS(ROW), NULL};
 #undef ROW

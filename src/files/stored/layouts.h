@@ -2,8 +2,8 @@
  *
  * Layouts of other programs: what is said of each, in one row. Tensors are known by their names:
  * "mlp.up_proj.qweight" is the weight of mlp.up_proj. */
-#ifndef DTINFO_FILES_STORED_LAYOUTS_H
-#define DTINFO_FILES_STORED_LAYOUTS_H
+#ifndef FILES_STORED_LAYOUTS_H
+#define FILES_STORED_LAYOUTS_H
 
 #include "files/stored/quant_layout.h"
 

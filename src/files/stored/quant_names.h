@@ -3,8 +3,8 @@
  * Codes and their scales by names: X or X_packed with X_scale or X_scale_inv, Y.weight with
  * Y.scale, and X with a state, such as X.quant_state.bitsandbytes__nf4. For code that reads them
  * together, or must know that they belong together. */
-#ifndef DTINFO_FILES_STORED_QUANT_NAMES_H
-#define DTINFO_FILES_STORED_QUANT_NAMES_H
+#ifndef FILES_STORED_QUANT_NAMES_H
+#define FILES_STORED_QUANT_NAMES_H
 
 #include "containers/container.h"
 #include "containers/name_order.h"

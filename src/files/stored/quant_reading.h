@@ -3,8 +3,8 @@
  * What the shapes of a quantized tensor leave open: how many bits its codes have, and how many
  * neighbours share a scale. The reader rejects a file where there are two answers; the writer
  * records in the metadata what a reader could not know. */
-#ifndef DTINFO_FILES_STORED_QUANT_READING_H
-#define DTINFO_FILES_STORED_QUANT_READING_H
+#ifndef FILES_STORED_QUANT_READING_H
+#define FILES_STORED_QUANT_READING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * the members of QuantState.as_dict(), in that order and spelled as Python does, so that without
  * nested scales the bytes are those of bitsandbytes. The offset of nested scales is known after the
  * file has been laid out: spaces at the end make up for its length. */
-#ifndef DTINFO_FILES_STORED_QUANT_STATE_H
-#define DTINFO_FILES_STORED_QUANT_STATE_H
+#ifndef FILES_STORED_QUANT_STATE_H
+#define FILES_STORED_QUANT_STATE_H
 
 #include "files/stored/quant_layout.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Selecting tensors of a container by patterns, and naming them in messages. */
-#ifndef DTINFO_FILES_STORED_TENSOR_CHOICE_H
-#define DTINFO_FILES_STORED_TENSOR_CHOICE_H
+#ifndef FILES_STORED_TENSOR_CHOICE_H
+#define FILES_STORED_TENSOR_CHOICE_H
 
 #include "containers/container.h"
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/rewrite/new_files.h"
 #include "files/transcode/transcode_view.h"
 #include "util/checked.h"
 #include "util/text/glob.h"

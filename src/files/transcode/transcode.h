@@ -3,8 +3,8 @@
  * Quantized tensors in the parts of another layout, with their codes and scales carried over: what
  * the target layouts tell the view of file_transcode.h. Numbers become a tensor of the target part
  * by part; each part is a plain array whose bytes are computed while they are read. */
-#ifndef DTINFO_FILES_TRANSCODE_TRANSCODE_H
-#define DTINFO_FILES_TRANSCODE_TRANSCODE_H
+#ifndef FILES_TRANSCODE_TRANSCODE_H
+#define FILES_TRANSCODE_TRANSCODE_H
 
 #include "files/config/quant_config_forms.h"
 #include "files/dequant/dequant_layouts.h"

@@ -3,8 +3,8 @@
  * Where the bytes of a translated tensor come from: units of a few bytes, each of which follows
  * from a place in the source, so that pieces may begin and end anywhere. And of a quantized tensor
  * what translations ask: how its numbers lie in the file, what its scale is. */
-#ifndef DTINFO_FILES_TRANSCODE_TRANSCODE_BYTES_H
-#define DTINFO_FILES_TRANSCODE_TRANSCODE_BYTES_H
+#ifndef FILES_TRANSCODE_TRANSCODE_BYTES_H
+#define FILES_TRANSCODE_TRANSCODE_BYTES_H
 
 #include "files/transcode/transcode.h"
 

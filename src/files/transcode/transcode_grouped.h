@@ -3,8 +3,8 @@
  * Matrices of integers with groups, whatever layout they are stored in: N rows of K codes, in which
  * some neighbours share a scale and a zero point. Codes and zero points are unsigned here, from 0
  * to 2^bits - 1. The parts of a target are made of this. */
-#ifndef DTINFO_FILES_TRANSCODE_TRANSCODE_GROUPED_H
-#define DTINFO_FILES_TRANSCODE_TRANSCODE_GROUPED_H
+#ifndef FILES_TRANSCODE_TRANSCODE_GROUPED_H
+#define FILES_TRANSCODE_TRANSCODE_GROUPED_H
 
 #include "files/dequant/dequant_piece.h"
 #include "files/transcode/transcode_bytes.h"

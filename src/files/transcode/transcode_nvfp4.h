@@ -4,8 +4,8 @@
  * of fp8_e4m3fn each, and a power of two for the whole tensor. Codes stay what they are where a
  * block's power of two, divided by the tensor's, is one of the 18 that fp8_e4m3fn has; otherwise a
  * block gets the scale and codes that are nearest, which may be the same numbers. */
-#ifndef DTINFO_FILES_TRANSCODE_TRANSCODE_NVFP4_H
-#define DTINFO_FILES_TRANSCODE_TRANSCODE_NVFP4_H
+#ifndef FILES_TRANSCODE_TRANSCODE_NVFP4_H
+#define FILES_TRANSCODE_TRANSCODE_NVFP4_H
 
 #include "files/transcode/transcode_bytes.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The view of a translated file, shared by the files that make and describe it. */
-#ifndef DTINFO_FILES_TRANSCODE_TRANSCODE_VIEW_H
-#define DTINFO_FILES_TRANSCODE_TRANSCODE_VIEW_H
+#ifndef FILES_TRANSCODE_TRANSCODE_VIEW_H
+#define FILES_TRANSCODE_TRANSCODE_VIEW_H
 
 #include "files/transcode/file_transcode.h"
 #include "files/transcode/transcode_bytes.h"

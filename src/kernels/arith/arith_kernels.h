@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Declares the functions of every row of arith_kernels.def. */
-#ifndef DTINFO_KERNELS_ARITH_KERNELS_H
-#define DTINFO_KERNELS_ARITH_KERNELS_H
+#ifndef KERNELS_ARITH_ARITH_KERNELS_H
+#define KERNELS_ARITH_ARITH_KERNELS_H
 
 #include "kernels/arith/arith_kernel.h"
 

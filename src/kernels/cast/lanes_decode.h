@@ -5,8 +5,8 @@
  * converting k to floating point is exact and finds its leading one, the rest is exponent
  * arithmetic on the bits. Results that are subnormal are k shifted into place. No arithmetic
  * depends on the rounding mode or on whether subnormals are flushed. */
-#ifndef DTINFO_KERNELS_LANES_DECODE_H
-#define DTINFO_KERNELS_LANES_DECODE_H
+#ifndef KERNELS_CAST_LANES_DECODE_H
+#define KERNELS_CAST_LANES_DECODE_H
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
  *   2  round what remains and add it to the exponent field: a carry walks into the next binade, a
  *      full subnormal becomes the smallest normal
  *   3  put in the sign; choose the special codes, which the encoder holds ready */
-#ifndef DTINFO_KERNELS_LANES_FLOAT_H
-#define DTINFO_KERNELS_LANES_FLOAT_H
+#ifndef KERNELS_CAST_LANES_FLOAT_H
+#define KERNELS_CAST_LANES_FLOAT_H
 
 #include "kernels/lanes.h"
 

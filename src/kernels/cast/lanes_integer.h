@@ -2,8 +2,8 @@
  *
  * One number into an integer format or bool, as dti_encode() does it: the same as fixed point with
  * the last bit worth 1. Magnitudes beyond 64 bits keep their low bits, which are zero. */
-#ifndef DTINFO_KERNELS_LANES_INTEGER_H
-#define DTINFO_KERNELS_LANES_INTEGER_H
+#ifndef KERNELS_CAST_LANES_INTEGER_H
+#define KERNELS_CAST_LANES_INTEGER_H
 
 #include "kernels/cast/lanes_float.h"
 #include "kernels/lanes.h"

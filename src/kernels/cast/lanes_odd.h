@@ -2,8 +2,8 @@
  *
  * The two hubs as destinations of rounding to odd: constants, so that the compiler folds them into
  * the loops. A test compares them with what dti_encoder_init() says. */
-#ifndef DTINFO_KERNELS_LANES_ODD_H
-#define DTINFO_KERNELS_LANES_ODD_H
+#ifndef KERNELS_CAST_LANES_ODD_H
+#define KERNELS_CAST_LANES_ODD_H
 
 #include "kernels/lanes.h"
 

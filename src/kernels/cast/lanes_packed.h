@@ -9,8 +9,8 @@
  *   h g f e d c b a     .h.g.f.e.d.c.b.a      one a byte
  *
  * High first, the group is a big-endian number, and so are the eight bytes. */
-#ifndef DTINFO_KERNELS_LANES_PACKED_H
-#define DTINFO_KERNELS_LANES_PACKED_H
+#ifndef KERNELS_CAST_LANES_PACKED_H
+#define KERNELS_CAST_LANES_PACKED_H
 
 #include "kernels/lanes.h"
 

@@ -2,8 +2,8 @@
  *
  * What encoders of GGUF's blocks share: loops over the numbers of a block, or over lanes, which are
  * groups of numbers. A sum runs over a group in order, so that its vectors are many groups. */
-#ifndef DTINFO_KERNELS_GGUF_ENCODE_H
-#define DTINFO_KERNELS_GGUF_ENCODE_H
+#ifndef KERNELS_GGUF_GGUF_ENCODE_H
+#define KERNELS_GGUF_GGUF_ENCODE_H
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  * Encoders of GGUF's blocks of 256 codes that have scales and minima: a search for those of the
  * least error in each group, then for those of the block. */
-#ifndef DTINFO_KERNELS_GGUF_ENCODE_AFFINE_H
-#define DTINFO_KERNELS_GGUF_ENCODE_AFFINE_H
+#ifndef KERNELS_GGUF_GGUF_ENCODE_AFFINE_H
+#define KERNELS_GGUF_GGUF_ENCODE_AFFINE_H
 
 #include "kernels/gguf/gguf_encode.h"
 

@@ -2,8 +2,8 @@
  *
  * Encoders of GGUF's blocks of 256 codes with a scale, of either sign, for each 16 of them: a
  * search for those of the least error. */
-#ifndef DTINFO_KERNELS_GGUF_ENCODE_SCALE_H
-#define DTINFO_KERNELS_GGUF_ENCODE_SCALE_H
+#ifndef KERNELS_GGUF_GGUF_ENCODE_SCALE_H
+#define KERNELS_GGUF_GGUF_ENCODE_SCALE_H
 
 #include "kernels/gguf/gguf_encode.h"
 

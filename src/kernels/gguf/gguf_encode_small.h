@@ -2,8 +2,8 @@
  *
  * Encoders of GGUF's blocks whose scale is that of the largest number, of the range, or of
  * the mean. */
-#ifndef DTINFO_KERNELS_GGUF_ENCODE_SMALL_H
-#define DTINFO_KERNELS_GGUF_ENCODE_SMALL_H
+#ifndef KERNELS_GGUF_GGUF_ENCODE_SMALL_H
+#define KERNELS_GGUF_GGUF_ENCODE_SMALL_H
 
 #include "kernels/gguf/gguf_encode.h"
 

@@ -2,8 +2,8 @@
  *
  * Encoders of GGUF's blocks whose codes stand for the 16 values of a table: a search for the scale
  * of the least error in each 32 numbers. */
-#ifndef DTINFO_KERNELS_GGUF_ENCODE_TABLE_H
-#define DTINFO_KERNELS_GGUF_ENCODE_TABLE_H
+#ifndef KERNELS_GGUF_GGUF_ENCODE_TABLE_H
+#define KERNELS_GGUF_GGUF_ENCODE_TABLE_H
 
 #include "kernels/gguf/gguf_encode_scale.h"
 

@@ -3,8 +3,8 @@
  * The points of the grids of GGUF's IQ types, in ascending order. A point is a number whose digits
  * choose the values of its elements, element 0 by the lowest digit: in base 4 the 8 elements of IQ1
  * and IQ2, in base 8 the 4 elements of IQ3. */
-#ifndef DTINFO_KERNELS_GGUF_GRIDS_H
-#define DTINFO_KERNELS_GGUF_GRIDS_H
+#ifndef KERNELS_GGUF_GGUF_GRIDS_H
+#define KERNELS_GGUF_GGUF_GRIDS_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Declares the decoders and encoders of every level. */
-#ifndef DTINFO_KERNELS_GGUF_KERNELS_H
-#define DTINFO_KERNELS_GGUF_KERNELS_H
+#ifndef KERNELS_GGUF_GGUF_KERNELS_H
+#define KERNELS_GGUF_GGUF_KERNELS_H
 
 #include "kernels/gguf/gguf_kernel.h"
 

@@ -3,8 +3,8 @@
  * A block of GGUF on its way to numbers. First its codes become integers of 8 bits, one after the
  * other, and its scales fp32; then the numbers are products. Both are loops that compilers
  * vectorize: the first over bytes, the second the same for all types. */
-#ifndef DTINFO_KERNELS_GGUF_LANES_H
-#define DTINFO_KERNELS_GGUF_LANES_H
+#ifndef KERNELS_GGUF_GGUF_LANES_H
+#define KERNELS_GGUF_GGUF_LANES_H
 
 #include <string.h>
 

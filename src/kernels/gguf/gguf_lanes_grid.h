@@ -3,8 +3,8 @@
  * GGUF's blocks whose codes are points of a grid: several numbers at once, whose signs are apart.
  * A byte of signs has bit i for element i; where there are only 7 bits, the eighth makes their
  * number even. */
-#ifndef DTINFO_KERNELS_GGUF_LANES_GRID_H
-#define DTINFO_KERNELS_GGUF_LANES_GRID_H
+#ifndef KERNELS_GGUF_GGUF_LANES_GRID_H
+#define KERNELS_GGUF_GGUF_LANES_GRID_H
 
 #include "kernels/gguf/gguf_grids.h"
 #include "kernels/gguf/gguf_lanes.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * GGUF's blocks of 256 codes with scales that have scales, and its ternary ones. */
-#ifndef DTINFO_KERNELS_GGUF_LANES_K_H
-#define DTINFO_KERNELS_GGUF_LANES_K_H
+#ifndef KERNELS_GGUF_GGUF_LANES_K_H
+#define KERNELS_GGUF_GGUF_LANES_K_H
 
 #include "kernels/gguf/gguf_lanes_small.h"
 

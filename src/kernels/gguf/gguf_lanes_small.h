@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * GGUF's blocks with one scale, or one scale for each few codes, that stand before the codes. */
-#ifndef DTINFO_KERNELS_GGUF_LANES_SMALL_H
-#define DTINFO_KERNELS_GGUF_LANES_SMALL_H
+#ifndef KERNELS_GGUF_GGUF_LANES_SMALL_H
+#define KERNELS_GGUF_GGUF_LANES_SMALL_H
 
 #include "kernels/gguf/gguf_lanes.h"
 

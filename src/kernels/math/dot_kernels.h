@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Declares the function of every row of dot_kernels.def. */
-#ifndef DTINFO_KERNELS_DOT_KERNELS_H
-#define DTINFO_KERNELS_DOT_KERNELS_H
+#ifndef KERNELS_MATH_DOT_KERNELS_H
+#define KERNELS_MATH_DOT_KERNELS_H
 
 #include <string.h>
 

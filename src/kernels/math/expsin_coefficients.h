@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Made by tools/expsin_coefficients.py: constants of exp(sin x). */
-#ifndef DTINFO_KERNELS_EXPSIN_COEFFICIENTS_H
-#define DTINFO_KERNELS_EXPSIN_COEFFICIENTS_H
+#ifndef KERNELS_MATH_EXPSIN_COEFFICIENTS_H
+#define KERNELS_MATH_EXPSIN_COEFFICIENTS_H
 
 /* clang-format off */
 /* fp32: 1/pi, and pi in two parts. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Declares the function of every row of expsin_kernels.def. */
-#ifndef DTINFO_KERNELS_EXPSIN_KERNELS_H
-#define DTINFO_KERNELS_EXPSIN_KERNELS_H
+#ifndef KERNELS_MATH_EXPSIN_KERNELS_H
+#define KERNELS_MATH_EXPSIN_KERNELS_H
 
 #include "kernels/math/expsin.h"
 #include "kernels/math/lanes_expsin.h"

@@ -10,8 +10,8 @@
  *   3  exp s                   |s| <= 1: a polynomial, without a reduction of its own
  *
  * Where there is no fast fused multiply-add, products that have to be exact are short ones. */
-#ifndef DTINFO_KERNELS_LANES_EXPSIN_H
-#define DTINFO_KERNELS_LANES_EXPSIN_H
+#ifndef KERNELS_MATH_LANES_EXPSIN_H
+#define KERNELS_MATH_LANES_EXPSIN_H
 
 #include <stdbool.h>
 #include <string.h>

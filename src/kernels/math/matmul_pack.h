@@ -2,8 +2,8 @@
  *
  * Packing for matrix products, in plain loops that compilers vectorize; each level compiles its
  * own. Widths are constants where they are called. */
-#ifndef DTINFO_KERNELS_MATMUL_PACK_H
-#define DTINFO_KERNELS_MATMUL_PACK_H
+#ifndef KERNELS_MATH_MATMUL_PACK_H
+#define KERNELS_MATH_MATMUL_PACK_H
 
 #include <stdint.h>
 #include <string.h>

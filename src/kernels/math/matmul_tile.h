@@ -6,8 +6,8 @@
  * A strip holds rows of A as they are, DTI_MATMUL_STRIDE bytes apart. A panel holds `columns`
  * columns of B: `lead` bytes, then for each step the elements that the step takes of one column
  * side by side, column by column. Rows and columns that are missing at the edges are zeros. */
-#ifndef DTINFO_KERNELS_MATMUL_TILE_H
-#define DTINFO_KERNELS_MATMUL_TILE_H
+#ifndef KERNELS_MATH_MATMUL_TILE_H
+#define KERNELS_MATH_MATMUL_TILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

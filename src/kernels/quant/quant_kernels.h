@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Declares the function of every row of quant_kernels.def. */
-#ifndef DTINFO_KERNELS_QUANT_KERNELS_H
-#define DTINFO_KERNELS_QUANT_KERNELS_H
+#ifndef KERNELS_QUANT_QUANT_KERNELS_H
+#define KERNELS_QUANT_QUANT_KERNELS_H
 
 #include "kernels/quant/quant_kernel.h"
 

@@ -4,8 +4,8 @@
  * floats in the first cache, in loops that compilers vectorize. Quotients and products are single
  * operations of fp32, whose results are stored as such before anything else is done with them, so
  * that wider registers change nothing. */
-#ifndef DTINFO_KERNELS_QUANT_LANES_H
-#define DTINFO_KERNELS_QUANT_LANES_H
+#ifndef KERNELS_QUANT_QUANT_LANES_H
+#define KERNELS_QUANT_QUANT_LANES_H
 
 #include "kernels/cast/lanes_decode.h"
 #include "kernels/cast/lanes_float.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Some blocks on their way between numbers, codes and bytes, for the portable kernels. */
-#ifndef DTINFO_KERNELS_QUANT_LANES_BLOCKS_H
-#define DTINFO_KERNELS_QUANT_LANES_BLOCKS_H
+#ifndef KERNELS_QUANT_QUANT_LANES_BLOCKS_H
+#define KERNELS_QUANT_QUANT_LANES_BLOCKS_H
 
 #include "kernels/kernels.h"
 #include "kernels/quant/quant_lanes.h"

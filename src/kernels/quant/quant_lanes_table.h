@@ -4,8 +4,8 @@
  * are below says which code. Quotients of one block in fp32, or one exact quotient in fp64: of
  * 24-bit integers A / B, one that is not the limit, of 26 bits at most, differs from it by more
  * than 2^-50 of it, so that its rounding in fp64 is on the same side. */
-#ifndef DTINFO_KERNELS_QUANT_LANES_TABLE_H
-#define DTINFO_KERNELS_QUANT_LANES_TABLE_H
+#ifndef KERNELS_QUANT_QUANT_LANES_TABLE_H
+#define KERNELS_QUANT_QUANT_LANES_TABLE_H
 
 #include "kernels/quant/quant_lanes.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The kernels of comparisons by name: rows of comparison_kernels.def. */
-#ifndef DTINFO_KERNELS_COMPARISON_KERNELS_H
-#define DTINFO_KERNELS_COMPARISON_KERNELS_H
+#ifndef KERNELS_SCAN_COMPARISON_KERNELS_H
+#define KERNELS_SCAN_COMPARISON_KERNELS_H
 
 #include "kernels/scan/comparison.h"
 

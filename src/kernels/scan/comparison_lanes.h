@@ -3,8 +3,8 @@
  * Comparisons of a tile by portable code, in blocks of one pair a lane, whose loops compilers
  * vectorize. That a tile has a NaN or an infinity shows in its sums; it is then processed again,
  * pair by pair. */
-#ifndef DTINFO_KERNELS_COMPARISON_LANES_H
-#define DTINFO_KERNELS_COMPARISON_LANES_H
+#ifndef KERNELS_SCAN_COMPARISON_LANES_H
+#define KERNELS_SCAN_COMPARISON_LANES_H
 
 #include <float.h>
 

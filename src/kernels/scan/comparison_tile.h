@@ -2,8 +2,8 @@
  *
  * What the kernels of all levels compute for a tile of pairs, and how that is added to the
  * comparison of the arrays. */
-#ifndef DTINFO_KERNELS_COMPARISON_TILE_H
-#define DTINFO_KERNELS_COMPARISON_TILE_H
+#ifndef KERNELS_SCAN_COMPARISON_TILE_H
+#define KERNELS_SCAN_COMPARISON_TILE_H
 
 #include <float.h>
 

@@ -3,8 +3,8 @@
  * The loss of elements of any sort in portable code, for all levels: in blocks of one element a
  * lane, most of whose loops compilers vectorize, and in groups of blocks. Vector code of a level is
  * for groups in which nothing is remarkable. */
-#ifndef DTINFO_KERNELS_LOSS_GROUP_H
-#define DTINFO_KERNELS_LOSS_GROUP_H
+#ifndef KERNELS_SCAN_LOSS_GROUP_H
+#define KERNELS_SCAN_LOSS_GROUP_H
 
 #include <math.h>
 

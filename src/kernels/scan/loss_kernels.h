@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The loss kernels by name: rows of loss_kernels.def. */
-#ifndef DTINFO_KERNELS_LOSS_KERNELS_H
-#define DTINFO_KERNELS_LOSS_KERNELS_H
+#ifndef KERNELS_SCAN_LOSS_KERNELS_H
+#define KERNELS_SCAN_LOSS_KERNELS_H
 
 #include "kernels/scan/loss.h"
 

@@ -2,8 +2,8 @@
  *
  * Sums of a group in fp32, as loss.c defines them: single operations that round once everywhere,
  * and which numbers suit them. */
-#ifndef DTINFO_KERNELS_LOSS_SINGLE_H
-#define DTINFO_KERNELS_LOSS_SINGLE_H
+#ifndef KERNELS_SCAN_LOSS_SINGLE_H
+#define KERNELS_SCAN_LOSS_SINGLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

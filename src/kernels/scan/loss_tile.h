@@ -2,8 +2,8 @@
  *
  * What the loss kernels of all levels share: the sums of a tile, its largest error, and the counts
  * of elements that are not plain, by bit masks. */
-#ifndef DTINFO_KERNELS_LOSS_TILE_H
-#define DTINFO_KERNELS_LOSS_TILE_H
+#ifndef KERNELS_SCAN_LOSS_TILE_H
+#define KERNELS_SCAN_LOSS_TILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

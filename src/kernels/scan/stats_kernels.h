@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The kernels of statistics by name: rows of stats_kernels.def. */
-#ifndef DTINFO_KERNELS_STATS_KERNELS_H
-#define DTINFO_KERNELS_STATS_KERNELS_H
+#ifndef KERNELS_SCAN_STATS_KERNELS_H
+#define KERNELS_SCAN_STATS_KERNELS_H
 
 #include "kernels/scan/stats.h"
 

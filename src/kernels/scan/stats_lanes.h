@@ -3,8 +3,8 @@
  * Statistics of a tile of floats by portable code, in blocks of one element a lane, whose loops
  * compilers vectorize. That a tile has a NaN or an infinity shows in its sums; it is then processed
  * again, element by element. */
-#ifndef DTINFO_KERNELS_STATS_LANES_H
-#define DTINFO_KERNELS_STATS_LANES_H
+#ifndef KERNELS_SCAN_STATS_LANES_H
+#define KERNELS_SCAN_STATS_LANES_H
 
 #include <float.h>
 

@@ -2,8 +2,8 @@
  *
  * What the kernels of all levels compute for a tile, and how that is added to the statistics of the
  * array. */
-#ifndef DTINFO_KERNELS_STATS_TILE_H
-#define DTINFO_KERNELS_STATS_TILE_H
+#ifndef KERNELS_SCAN_STATS_TILE_H
+#define KERNELS_SCAN_STATS_TILE_H
 
 #include <float.h>
 #include <math.h>

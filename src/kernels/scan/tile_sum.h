@@ -2,8 +2,8 @@
  *
  * The order of additions within a tile, the same for all levels: element i is added in lane i mod
  * 16, in order of i; then lane j takes lane j + 8 for j < 8, j + 4 for j < 4, j + 2, j + 1. */
-#ifndef DTINFO_KERNELS_TILE_SUM_H
-#define DTINFO_KERNELS_TILE_SUM_H
+#ifndef KERNELS_SCAN_TILE_SUM_H
+#define KERNELS_SCAN_TILE_SUM_H
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  *
  * Loads, stores and small steps that the AVX2 kernels share. Empty for compilers without options
  * for AVX2. */
-#ifndef DTINFO_KERNELS_X86_AVX2_H
-#define DTINFO_KERNELS_X86_AVX2_H
+#ifndef KERNELS_X86_AVX2_H
+#define KERNELS_X86_AVX2_H
 
 #include "kernels/x86/blocks.h"
 

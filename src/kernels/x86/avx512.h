@@ -2,8 +2,8 @@
  *
  * Loads, stores and small steps that the AVX-512 kernels share. Empty for compilers without options
  * for AVX-512. */
-#ifndef DTINFO_KERNELS_X86_AVX512_H
-#define DTINFO_KERNELS_X86_AVX512_H
+#ifndef KERNELS_X86_AVX512_H
+#define KERNELS_X86_AVX512_H
 
 #include "kernels/x86/blocks.h"
 

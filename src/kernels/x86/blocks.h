@@ -11,8 +11,8 @@
  * Blocks at the ends may do units twice, which changes nothing as the arrays do not overlap. An
  * array shorter than a block goes through a buffer. Masked loads and stores would do too, but in
  * the main loop they cost up to three times the time. */
-#ifndef DTINFO_KERNELS_X86_BLOCKS_H
-#define DTINFO_KERNELS_X86_BLOCKS_H
+#ifndef KERNELS_X86_BLOCKS_H
+#define KERNELS_X86_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  * alone, DTI_FOUR_MODES(x, ...), those that the processor knows, or DTI_SIX_MODES(x, ...) make
  * x_by_mode(). plain: NaNs keep sign and upper payload and are made quiet; else they all become the
  * positive one without payload. */
-#ifndef DTINFO_KERNELS_X86_MODES_H
-#define DTINFO_KERNELS_X86_MODES_H
+#ifndef KERNELS_X86_MODES_H
+#define KERNELS_X86_MODES_H
 
 #include "kernels/kernels.h"
 #include "kernels/x86/blocks.h"

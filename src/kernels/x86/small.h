@@ -16,8 +16,8 @@
  * are first clamped to `top`, a number, so that all that overflows, infinities and NaNs get code
  * `top_code`; where that is not yet the answer, marks take the codes' place, and bytes are replaced
  * afterwards. */
-#ifndef DTINFO_KERNELS_X86_SMALL_H
-#define DTINFO_KERNELS_X86_SMALL_H
+#ifndef KERNELS_X86_SMALL_H
+#define KERNELS_X86_SMALL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  *
  * The widest registers of the level that a file is compiled for, under one name, for kernels that
  * are the same in 32 and in 64 bytes: those files are listed for both levels in meson.build. */
-#ifndef DTINFO_KERNELS_X86_VECTOR_H
-#define DTINFO_KERNELS_X86_VECTOR_H
+#ifndef KERNELS_X86_VECTOR_H
+#define KERNELS_X86_VECTOR_H
 
 #ifdef __AVX512BW__
 #include "kernels/x86/avx512.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The strings of JSON: where one ends and what it contains. */
-#ifndef DTINFO_UTIL_JSON_STRING_H
-#define DTINFO_UTIL_JSON_STRING_H
+#ifndef UTIL_JSON_JSON_STRING_H
+#define UTIL_JSON_JSON_STRING_H
 
 #include <stdbool.h>
 #include <stddef.h>

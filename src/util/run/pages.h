@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Large blocks of memory that begin at a page. */
-#ifndef DTINFO_UTIL_PAGES_H
-#define DTINFO_UTIL_PAGES_H
+#ifndef UTIL_RUN_PAGES_H
+#define UTIL_RUN_PAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>

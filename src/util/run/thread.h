@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Starting a thread that leaves signals alone. */
-#ifndef DTINFO_UTIL_THREAD_H
-#define DTINFO_UTIL_THREAD_H
+#ifndef UTIL_RUN_THREAD_H
+#define UTIL_RUN_THREAD_H
 
 #include <pthread.h>
 #include <stddef.h>

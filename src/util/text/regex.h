@@ -2,8 +2,8 @@
  *
  * The automaton that patterns become: nodes, from each of which one gets to others with a byte or
  * without. Shared by regex_parse.c, which makes it, and regexes.c, which runs it. */
-#ifndef DTINFO_UTIL_REGEX_H
-#define DTINFO_UTIL_REGEX_H
+#ifndef UTIL_TEXT_REGEX_H
+#define UTIL_TEXT_REGEX_H
 
 #include <stdbool.h>
 #include <stdint.h>

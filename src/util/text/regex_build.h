@@ -3,8 +3,8 @@
  * Pieces of the automaton, and how they are put together: shared by regex_parse.c, which reads
  * patterns, and regex_build.c. After a failure nothing is done, and what is returned is to be
  * thrown away. */
-#ifndef DTINFO_UTIL_REGEX_BUILD_H
-#define DTINFO_UTIL_REGEX_BUILD_H
+#ifndef UTIL_TEXT_REGEX_BUILD_H
+#define UTIL_TEXT_REGEX_BUILD_H
 
 #include "util/text/regex.h"
 

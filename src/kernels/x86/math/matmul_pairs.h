@@ -9,8 +9,8 @@
  *   SIXTEEN(p)            elements of a row of B as 16 bits each
  *   LOW(x, y) HIGH(x, y)  interleaved
  *   FACTOR(p)             the two elements at p, in all lanes, as BROADCAST() would leave them */
-#ifndef DTINFO_KERNELS_X86_MATMUL_PAIRS_H
-#define DTINFO_KERNELS_X86_MATMUL_PAIRS_H
+#ifndef KERNELS_X86_MATH_MATMUL_PAIRS_H
+#define KERNELS_X86_MATH_MATMUL_PAIRS_H
 
 #include "kernels/x86/vector.h"
 

@@ -3,8 +3,8 @@
  * vpdpbusd (VNNI), which adds four products of uint8 and int8 to an int32 without saturation, in
  * the registers that a file is compiled for: of AVX-512, or of AVX-VNNI, which CPUs at the level
  * avx2 may have and which is encoded differently. */
-#ifndef DTINFO_KERNELS_X86_VNNI_H
-#define DTINFO_KERNELS_X86_VNNI_H
+#ifndef KERNELS_X86_MATH_VNNI_H
+#define KERNELS_X86_MATH_VNNI_H
 
 #include "kernels/x86/vector.h"
 

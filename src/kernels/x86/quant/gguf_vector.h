@@ -2,8 +2,8 @@
  *
  * Blocks of GGUF in registers: 32 codes become the bytes of one, whatever they were made of, and
  * from there on all types are the same. Registers of codes have 32 bytes at both levels. */
-#ifndef DTINFO_KERNELS_X86_GGUF_VECTOR_H
-#define DTINFO_KERNELS_X86_GGUF_VECTOR_H
+#ifndef KERNELS_X86_QUANT_GGUF_VECTOR_H
+#define KERNELS_X86_QUANT_GGUF_VECTOR_H
 
 #include "kernels/x86/quant/quant_vector.h"
 

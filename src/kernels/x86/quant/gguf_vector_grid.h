@@ -2,8 +2,8 @@
  *
  * The codes of GGUF's types that are points of grids: their digits are spread over the bytes of a
  * register. */
-#ifndef DTINFO_KERNELS_X86_GGUF_VECTOR_GRID_H
-#define DTINFO_KERNELS_X86_GGUF_VECTOR_GRID_H
+#ifndef KERNELS_X86_QUANT_GGUF_VECTOR_GRID_H
+#define KERNELS_X86_QUANT_GGUF_VECTOR_GRID_H
 
 #include "kernels/x86/quant/gguf_vector.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the affine quantization kernels share: steps of four vectors, quotients, the arrays. */
-#ifndef DTINFO_KERNELS_X86_QUANT_AFFINE_H
-#define DTINFO_KERNELS_X86_QUANT_AFFINE_H
+#ifndef KERNELS_X86_QUANT_QUANT_AFFINE_H
+#define KERNELS_X86_QUANT_QUANT_AFFINE_H
 
 #include "kernels/x86/quant/quant_vector.h"
 

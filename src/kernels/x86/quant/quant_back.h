@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the kernels that turn blocks and fp8 codes back to numbers share. */
-#ifndef DTINFO_KERNELS_X86_QUANT_BACK_H
-#define DTINFO_KERNELS_X86_QUANT_BACK_H
+#ifndef KERNELS_X86_QUANT_QUANT_BACK_H
+#define KERNELS_X86_QUANT_QUANT_BACK_H
 
 #include "kernels/x86/quant/quant_vector.h"
 

@@ -4,8 +4,8 @@
  * largest magnitudes of all come out of one tree of maxima, and scales are made of them in vectors;
  * then the same numbers, still in the first cache, become codes. Tiles of other than ordinary
  * numbers (a NaN, an infinity, extreme sizes) go to the portable kernel. */
-#ifndef DTINFO_KERNELS_X86_QUANT_BLOCKS_H
-#define DTINFO_KERNELS_X86_QUANT_BLOCKS_H
+#ifndef KERNELS_X86_QUANT_QUANT_BLOCKS_H
+#define KERNELS_X86_QUANT_QUANT_BLOCKS_H
 
 #include "kernels/x86/quant/quant_vector.h"
 

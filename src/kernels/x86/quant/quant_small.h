@@ -4,8 +4,8 @@
  * rounding by one addition that small.h explains, four vectors at once. Magnitudes may be clamped
  * to the number that would follow the largest, whose code shows what was clipped. NaNs are not for
  * it. */
-#ifndef DTINFO_KERNELS_X86_QUANT_SMALL_H
-#define DTINFO_KERNELS_X86_QUANT_SMALL_H
+#ifndef KERNELS_X86_QUANT_QUANT_SMALL_H
+#define KERNELS_X86_QUANT_QUANT_SMALL_H
 
 #include "kernels/x86/quant/quant_vector.h"
 #include "kernels/x86/small.h"

@@ -2,8 +2,8 @@
  *
  * What the quantization kernels of both levels are made of: vector.h with fp32 numbers and masks.
  * Quotients and products are single operations of IEEE 754, as quant.h wants them. */
-#ifndef DTINFO_KERNELS_X86_QUANT_VECTOR_H
-#define DTINFO_KERNELS_X86_QUANT_VECTOR_H
+#ifndef KERNELS_X86_QUANT_QUANT_VECTOR_H
+#define KERNELS_X86_QUANT_QUANT_VECTOR_H
 
 #include "kernels/quant/quant_kernels.h"
 #include "kernels/x86/blocks.h"

@@ -4,8 +4,8 @@
  * and for lanes 8 to 15, so that the sums stay in registers; a step is 8 elements. What a plain
  * vector is: loss_bars.h, with bars in fp64; the first that is not ends the fast loop for the rest
  * of the tile. */
-#ifndef DTINFO_KERNELS_X86_LOSS_AVX2_H
-#define DTINFO_KERNELS_X86_LOSS_AVX2_H
+#ifndef KERNELS_X86_SCAN_LOSS_AVX2_H
+#define KERNELS_X86_SCAN_LOSS_AVX2_H
 
 #include "kernels/scan/loss_kernels.h"
 #include "kernels/scan/loss_tile.h"

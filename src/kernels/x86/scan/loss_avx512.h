@@ -2,8 +2,8 @@
  *
  * Sums and maxima of a tile with AVX-512, 16 elements a step, one a lane. The loops are functions
  * of their own, without calls, so that their sums stay in registers. */
-#ifndef DTINFO_KERNELS_X86_LOSS_AVX512_H
-#define DTINFO_KERNELS_X86_LOSS_AVX512_H
+#ifndef KERNELS_X86_SCAN_LOSS_AVX512_H
+#define KERNELS_X86_SCAN_LOSS_AVX512_H
 
 #include "kernels/scan/loss_kernels.h"
 #include "kernels/scan/loss_tile.h"

@@ -35,8 +35,8 @@
  *
  * A lane's sum of squares tells whether its largest number suits fp32 sums: from 2^-116 on one of 8
  * is above 2^-60, and below 2^120 they all are below 2^60. */
-#ifndef DTINFO_KERNELS_X86_LOSS_BARS_H
-#define DTINFO_KERNELS_X86_LOSS_BARS_H
+#ifndef KERNELS_X86_SCAN_LOSS_BARS_H
+#define KERNELS_X86_SCAN_LOSS_BARS_H
 
 #include "kernels/scan/loss_group.h"
 #include "kernels/x86/blocks.h"

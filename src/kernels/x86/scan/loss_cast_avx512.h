@@ -3,8 +3,8 @@
  * Casts to and from fp32 that count their loss on the way, with AVX-512. They are made of the
  * arithmetic of the cast's own kernel, but for what only remarkable groups need: those are cast by
  * the kernel itself, and their codes decoded. */
-#ifndef DTINFO_KERNELS_X86_LOSS_CAST_AVX512_H
-#define DTINFO_KERNELS_X86_LOSS_CAST_AVX512_H
+#ifndef KERNELS_X86_SCAN_LOSS_CAST_AVX512_H
+#define KERNELS_X86_SCAN_LOSS_CAST_AVX512_H
 
 #include "kernels/scan/loss_kernels.h"
 #include "kernels/x86/scan/loss_group_avx512.h"

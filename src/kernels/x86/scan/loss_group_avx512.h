@@ -2,8 +2,8 @@
  *
  * Sums of groups of fp32 numbers with AVX-512, for arrays (loss_f32_avx512.c) and for casts that
  * count their loss on the way (loss_cast_avx512.h). */
-#ifndef DTINFO_KERNELS_X86_LOSS_GROUP_AVX512_H
-#define DTINFO_KERNELS_X86_LOSS_GROUP_AVX512_H
+#ifndef KERNELS_X86_SCAN_LOSS_GROUP_AVX512_H
+#define KERNELS_X86_SCAN_LOSS_GROUP_AVX512_H
 
 #include "kernels/x86/scan/loss_bars.h"
 

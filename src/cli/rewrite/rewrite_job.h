@@ -2,14 +2,14 @@
  *
  * Rewriting a file of tensors, for cast and quant: the request, the output, the work, and the
  * common parts of the reports. */
-#ifndef DTINFO_CLI_REWRITE_JOB_H
-#define DTINFO_CLI_REWRITE_JOB_H
+#ifndef CLI_REWRITE_REWRITE_JOB_H
+#define CLI_REWRITE_REWRITE_JOB_H
 
 #include "answers/rewrite/rewritten.h"
+#include "cli/rewrite/file_target.h"
+#include "cli/rewrite/tensor_kinds.h"
 #include "cli/shared/cast_job.h"
 #include "cli/shared/file_source.h"
-#include "cli/shared/file_target.h"
-#include "cli/shared/tensor_kinds.h"
 #include "files/rewrite/rewrite.h"
 #include "files/stored/model_template.h"
 

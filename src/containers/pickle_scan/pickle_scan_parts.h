@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of pickle_scan.h: one pickle, what it imports, and where the pickles of a file are. */
-#ifndef DTINFO_PICKLE_SCAN_PARTS_H
-#define DTINFO_PICKLE_SCAN_PARTS_H
+#ifndef CONTAINERS_PICKLE_SCAN_PICKLE_SCAN_PARTS_H
+#define CONTAINERS_PICKLE_SCAN_PICKLE_SCAN_PARTS_H
 
 #include "containers/pickle/pickle_parts.h"
-#include "containers/pickle/pickle_scan.h"
+#include "containers/pickle_scan/pickle_scan.h"
 
 enum { DTI_SCAN_SLOTS = 1 << 15 }; /* of the table of imports */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared/rewrite_job.h"
+#include "cli/rewrite/rewrite_job.h"
 #include "cli/shell/standard.h"
 
 struct sink {

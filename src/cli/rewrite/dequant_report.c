@@ -2,7 +2,7 @@
  *
  * Numbers out of codes and scales, for commands that read quantized tensors: the view of the input,
  * and the reports on a cast of it. */
-#include "cli/shared/dequant_report.h"
+#include "cli/rewrite/dequant_report.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  *
  * Tensors of a file with the same dtypes and fate, counted together: a line per kind in the reports
  * on new files. */
-#ifndef DTINFO_CLI_TENSOR_KINDS_H
-#define DTINFO_CLI_TENSOR_KINDS_H
+#ifndef CLI_REWRITE_TENSOR_KINDS_H
+#define CLI_REWRITE_TENSOR_KINDS_H
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
  *
  * What kind of file the output is, from --as, from its name, or from the input; and the place of a
  * sharded one. */
-#include "cli/shared/file_target.h"
+#include "cli/rewrite/file_target.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Parts of a struct dti_rewrite_command that reads quantized tensors, and casts their numbers. */
-#ifndef DTINFO_CLI_DEQUANT_REPORT_H
-#define DTINFO_CLI_DEQUANT_REPORT_H
+#ifndef CLI_REWRITE_DEQUANT_REPORT_H
+#define CLI_REWRITE_DEQUANT_REPORT_H
 
-#include "cli/shared/rewrite_job.h"
+#include "cli/rewrite/rewrite_job.h"
 
 /* open: fills request.dequant from job->view, and what options say of tensors. Fails with
  * DTI_BAD_INPUT too where nothing is quantized. */

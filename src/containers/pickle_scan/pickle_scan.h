@@ -3,8 +3,8 @@
  * What the pickles of a file would import and call if Python loaded them. Nothing is imported,
  * called or executed, and nothing needs to be readable as tensors: what is damaged is listed up to
  * there, and reported. */
-#ifndef CONTAINERS_PICKLE_PICKLE_SCAN_H
-#define CONTAINERS_PICKLE_PICKLE_SCAN_H
+#ifndef CONTAINERS_PICKLE_SCAN_PICKLE_SCAN_H
+#define CONTAINERS_PICKLE_SCAN_PICKLE_SCAN_H
 
 #include "containers/container.h"
 #include "util/run/memory_pool.h"

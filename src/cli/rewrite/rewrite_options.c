@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/rewrite/rewrite_job.h"
 #include "cli/shared/amount.h"
 #include "cli/shared/operand_kinds.h"
-#include "cli/shared/rewrite_job.h"
 
 void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_command *command,
                           const struct dti_transfer_args *transfer,

@@ -3,7 +3,7 @@
  * The work of a rewrite: open the input, decide, open the output, rewrite, give it its name,
  * report.
  */
-#include "cli/shared/rewrite_job.h"
+#include "cli/rewrite/rewrite_job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static enum dti_container_kind form_of(const struct dti_rewrite_job *job)
     static const enum dti_container_kind kinds[] = {
 #define ARRAY_FORM(id, word, kind, ...) [DTI_AS_##id] = DTI_CONTAINER_##kind,
 #define FORM                            ARRAY_FORM
-#include "cli/shared/file_forms.def"
+#include "cli/rewrite/file_forms.def"
 #undef ARRAY_FORM
 #undef FORM
     };

@@ -2,8 +2,8 @@
  *
  * The kind and place of the files that a command writes, determined by --as, the name of the output
  * and the input. */
-#ifndef DTINFO_CLI_FILE_TARGET_H
-#define DTINFO_CLI_FILE_TARGET_H
+#ifndef CLI_REWRITE_FILE_TARGET_H
+#define CLI_REWRITE_FILE_TARGET_H
 
 #include <stdbool.h>
 
@@ -13,7 +13,7 @@
 enum dti_as {
 #define ARRAY_FORM(id, ...) DTI_AS_##id,
 #define FORM(id, ...)       DTI_AS_##id,
-#include "cli/shared/file_forms.def"
+#include "cli/rewrite/file_forms.def"
 #undef ARRAY_FORM
 #undef FORM
 };

@@ -2,8 +2,8 @@
  *
  * Numbers from a text, one after the other, without copies: separated by white space, a comma, or a
  * comma among white space. Lines matter only for the position of an error. */
-#ifndef DTINFO_CLI_TEXT_NUMBERS_H
-#define DTINFO_CLI_TEXT_NUMBERS_H
+#ifndef CLI_REWRITE_TEXT_NUMBERS_H
+#define CLI_REWRITE_TEXT_NUMBERS_H
 
 #include "io/input.h"
 

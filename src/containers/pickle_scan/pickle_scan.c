@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/pickle/pickle_scan_parts.h"
+#include "containers/pickle_scan/pickle_scan_parts.h"
 #include "util/text/ascii.h"
 
 /* Texts and numbers as pickles of protocol 0 spell them, in place: 'os\x73', \u006f, digits. What

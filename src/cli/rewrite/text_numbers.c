@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Numbers from a text. */
-#include "cli/shared/text_numbers.h"
+#include "cli/rewrite/text_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>

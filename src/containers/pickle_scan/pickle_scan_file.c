@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "containers/containers.h"
-#include "containers/pickle/pickle_scan_parts.h"
+#include "containers/pickle_scan/pickle_scan_parts.h"
 #include "containers/sharded/sharded.h"
 #include "containers/torch/torch.h"
 #include "containers/zip/inflate.h"

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "answers/tensors.h"
+#include "cli/rewrite/rewrite_job.h"
+#include "cli/rewrite/tensor_kinds.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
-#include "cli/shared/rewrite_job.h"
 #include "cli/shared/tensor_cells.h"
-#include "cli/shared/tensor_kinds.h"
 
 static bool is_same(const struct dti_tensor_kind *a, const struct dti_tensor_kind *b)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/shared/rewrite_job.h"
+#include "cli/rewrite/rewrite_job.h"
 
 /* Where files are, how the work is done, what is shown. */
 static const char *const others[] = {"input",       "output",  "part",           "finish",

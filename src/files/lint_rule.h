@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What can be wrong with a quantized checkpoint though its files are valid: found by those who read
+ * it, reported by files/lint. */
+#ifndef FILES_LINT_RULE_H
+#define FILES_LINT_RULE_H
+
+enum dti_lint_rule {
+#define LINT_RULE(id, ...) DTI_LINT_##id,
+#include "files/lint_rules.def"
+#undef LINT_RULE
+    DTI_LINT_RULES
+};
+
+#endif
