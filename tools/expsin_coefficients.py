@@ -220,8 +220,8 @@ def table(lines):
 def header():
     lines = ["/* SPDX-License-Identifier: MIT", " *",
              " * Made by tools/expsin_coefficients.py: constants of exp(sin x). */",
-             "#ifndef DTINFO_KERNELS_EXPSIN_COEFFICIENTS_H",
-             "#define DTINFO_KERNELS_EXPSIN_COEFFICIENTS_H", "", "/* clang-format off */"]
+             "#ifndef KERNELS_MATH_EXPSIN_COEFFICIENTS_H",
+             "#define KERNELS_MATH_EXPSIN_COEFFICIENTS_H", "", "/* clang-format off */"]
     constants(lines)
     sines(lines)
     exponentials(lines)

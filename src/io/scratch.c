@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #include "io/descriptor.h"
+#include "util/run/process_environment.h"
 
 static const char *folder(void)
 {
-    const char *const wanted = getenv("TMPDIR");
+    const char *const wanted = dti_environment("TMPDIR");
     return wanted && *wanted ? wanted : "/tmp";
 }
 

@@ -25,6 +25,7 @@
 
 #include "util/run/clock.h"
 #include "util/run/pages.h"
+#include "util/run/process_environment.h"
 
 enum {
     /* shorter ones cost system calls, longer ones memory; and a block of a power of two may begin
@@ -337,11 +338,17 @@ static enum dti_window_way measured(const struct dti_input *input, void *buffer,
     return way;
 }
 
+static bool is_allowed;
 static enum dti_window_way wanted;
+
+void dti_window_allow(void)
+{
+    is_allowed = true;
+}
 
 static void look_up_wanted(void)
 {
-    const char *const name = getenv("DTINFO_READ");
+    const char *const name = dti_environment("DTINFO_READ");
     if (name && strcmp(name, "map") == 0)
         wanted = DTI_WINDOW_MAP;
     if (name && strcmp(name, "copy") == 0)
@@ -352,6 +359,8 @@ enum dti_window_way dti_window_choose(const struct dti_input *input, void *buffe
                                       uint64_t offset)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!is_allowed)
+        return DTI_WINDOW_COPY;
     pthread_once(&once, look_up_wanted);
     if (wanted != DTI_WINDOW_UNDECIDED || size < SAMPLE || input->size < LARGE ||
         offset > input->size - SPAN)

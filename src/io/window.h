@@ -56,6 +56,10 @@ enum dti_status dti_window_done(struct dti_window *window, enum dti_status statu
 
 void dti_window_free(struct dti_window *window); /* leaves it closed */
 
+/* From now on files may be mapped, which needs a handler of SIGBUS: before any thread is started,
+ * by whoever owns the process. Until then all are copied. */
+void dti_window_allow(void);
+
 /* How to read an input: measured once for each device, with the first pieces of a large input that
  * come by, or as the environment variable DTINFO_READ says. Undecided as long as no piece was large
  * enough; it is to be copied, then. The arguments are those of the look. */

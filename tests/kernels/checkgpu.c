@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "check_gpu.h"
+#include "util/run/process_environment.h"
 
 static void tell_row(const struct check *check, const char *name, uint64_t arrays, bool passed)
 {
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
 {
     struct check check = {.state = 20261121, .effort = EFFORT_PUSH};
     const char *what = "", *row = NULL;
+    dti_environment_use();
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--quick") == 0)
             check.effort = EFFORT_QUICK;

@@ -86,6 +86,7 @@ JSON_WRITERS = ("src/report/", "src/answers/rows.h", "src/containers/json_quoted
 EXITS = r"exit|_exit|_Exit|quick_exit|abort"
 # Only the command line has options: the layers below it give the id of a remedy (remedies.def).
 OPTION = re.compile(r"(?<![\w-])-(-[a-z]|[a-zA-Z](?![\w-]))")
+COMMAND = re.compile(r"'dtinfo\b")
 FLOAT_CONVERSION = re.compile(r"%[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[lL]?[aAeEfFgG](?![A-Za-z])")
 FLOAT_TYPE = re.compile(r"\b(float|double)\b")
 
@@ -180,6 +181,10 @@ def check_calls(name, layer, text):
                 yield "%s: JSON is written with dti_json_...() alone" % where
             if OPTION.search(string) and layer != "cli":
                 yield "%s: names an option; give the id of a remedy" % where
+            if COMMAND.search(string) and layer != "cli":
+                yield "%s: names a command; give the id of a remedy" % where
+        if layer != "cli" and re.search(r"(?<!\w)getenv\(", code) and not name.endswith("/process_environment.c"):
+            yield "%s: a layer below cli reads dti_environment() alone" % where
 
 
 def main():

@@ -15,6 +15,7 @@
 
 #include "calc/calc.h"
 #include "core/number/spell.h"
+#include "util/run/process_environment.h"
 
 static int find(const char *const *names, const char *name)
 {
@@ -148,6 +149,7 @@ int main(void)
 {
     char *line = NULL;
     size_t size = 0;
+    dti_environment_use();
     while (getline(&line, &size, stdin) > 0) {
         char *const dtype = strchr(line, '\t');
         char *const words = dtype ? strchr(dtype + 1, '\t') : NULL;

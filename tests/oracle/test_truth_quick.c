@@ -13,6 +13,7 @@
 #include <mpfr.h>
 
 #include "calc/truth/truth.h"
+#include "util/run/process_environment.h"
 
 enum { PRECISION = 400, ANSWERED = 4 }; /* of as many arguments one is answered, at least */
 
@@ -167,6 +168,7 @@ static bool check(enum dti_calc_op op, long count)
 
 int main(int argc, char **argv)
 {
+    dti_environment_use();
     if (argc != 2) {
         fprintf(stderr, "usage: test_truth_quick COUNT\n");
         return 2;

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "calc/truth/truth_parts.h"
+#include "util/run/process_environment.h"
 
 enum { STACK = 4096 };
 
@@ -196,6 +197,7 @@ int main(void)
     struct dti_error error;
     char *line = NULL;
     size_t size = 0;
+    dti_environment_use();
     if (dti_multi_load(&error) != DTI_OK) {
         fprintf(stderr, "%s\n", error.text);
         return 1;

@@ -179,7 +179,7 @@ static void messages_say_where_and_what(void)
     is_read_as("x = 2; x(3)", "'x' is a value, not a function; write '*' for a product");
     is_read_as("np.sum(3)", "'np.sum' is not defined; write 'sum' without 'np.'");
     is_read_as("np.std(3)", "'np.std' is not defined; write 'sqrt(var(x))'");
-    is_read_as("np.foo(3)", "unknown function 'foo'; 'dtinfo help calc' lists them");
+    is_read_as("np.foo(3)", "unknown function 'foo'");
     is_read_as("w.npy + 1", "'w.npy' is not defined; write '@x.npy' for a file");
     is_read_as("float16(1)", "unknown function 'float16'; the dtype follows the expression");
     is_read_as("PI", "'PI' is not defined; write '3.14159265358979323846'");

@@ -195,12 +195,13 @@ static void unknown_names_get_the_nearest(void)
     CHECK_STR(error.argument, "bf61");
     CHECK_STR(error.suggestions[0], "bf16");
 
-    check_fails(
-        "mxfp4", DTI_WRONG_KIND,
-        "mxfp4 is a block format (fp4_e2m1 elements, fp8_e8m0 scales); use 'dtinfo quant' for it, "
-        "or its elements' dtype fp4_e2m1");
-    check_fails("NF4", DTI_WRONG_KIND,
-                "nf4 is a block format (16-entry table, fp32 scales); use 'dtinfo quant' for it");
+    check_fails("mxfp4", DTI_WRONG_KIND,
+                "mxfp4 is a block format (fp4_e2m1 elements, fp8_e8m0 scales)");
+    CHECK_U64(look_up("mxfp4", &format, NULL, &error), DTI_WRONG_KIND);
+    CHECK(error.remedy == DTI_REMEDY_QUANTIZE_OR_ELEMENTS);
+    check_fails("NF4", DTI_WRONG_KIND, "nf4 is a block format (16-entry table, fp32 scales)");
+    CHECK_U64(look_up("NF4", &format, NULL, &error), DTI_WRONG_KIND);
+    CHECK(error.remedy == DTI_REMEDY_QUANTIZE_BLOCKS);
 
     static const char *const names[] = {
         "",

@@ -6,6 +6,10 @@
  *   test_core           names the groups, one a line
  *   test_core number    runs the tests of test_number.c */
 #include "unit.h"
+#ifdef UNIT_READS_FILES
+#include "io/window.h"
+#endif
+#include "util/run/process_environment.h"
 
 static struct unit_group *groups;
 
@@ -25,6 +29,10 @@ static size_t group_name(const struct unit_group *group, const char **ret_name)
 
 int main(int argc, char **argv)
 {
+    dti_environment_use();
+#ifdef UNIT_READS_FILES
+    dti_window_allow();
+#endif
     for (const struct unit_group *group = groups; group; group = group->next) {
         const char *name;
         const size_t length = group_name(group, &name);

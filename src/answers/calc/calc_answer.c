@@ -309,9 +309,8 @@ static enum dti_status find_tensor(struct dti_container **container, const char 
         return DTI_OK;
     if (dti_logical_refuse_named(view, name, strlen(name), reterr) != DTI_OK)
         return refuse(reterr);
-    return dti_fail(reterr, DTI_BAD_VALUE,
-                    "%s has no tensor %s; 'dtinfo inspect' lists its tensors",
-                    DTI_QUOTED(path, strlen(path)), DTI_QUOTED(name, strlen(name)));
+    return dti_fail_remedy(reterr, DTI_BAD_VALUE, DTI_REMEDY_LIST_TENSORS, "%s has no tensor %s",
+                           DTI_QUOTED(path, strlen(path)), DTI_QUOTED(name, strlen(name)));
 }
 
 static enum dti_status check_tensor(const struct dti_tensor *tensor, const char *path,

@@ -60,10 +60,10 @@ enum dti_status dti_quant_inputs_add(struct dti_quant_inputs *numbers, const cha
 static enum dti_status not_quantized(const struct dti_format *format, struct dti_error *reterr)
 {
     const bool scaled = format->width > 16 && dti_format_is_integer(format);
-    return dti_fail(reterr, DTI_WRONG_KIND,
-                    "%s is %s; quant takes int2 to int16, uint2 to uint16, floats of 8 bits or "
-                    "less and block formats, and 'dtinfo cast' stores numbers in %s",
-                    format->name, scaled ? "too wide" : "not a dtype with a scale", format->name);
+    return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_STORE_NUMBERS,
+                           "%s is %s: int2 to int16, uint2 to uint16, floats of 8 bits or less and "
+                           "block formats have scales",
+                           format->name, scaled ? "too wide" : "not a dtype with a scale");
 }
 
 /* A block format with a similar name. */

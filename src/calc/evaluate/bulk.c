@@ -14,6 +14,7 @@
 #include "core/code/arith.h"
 #include "kernels/arith/arith_kernel.h"
 #include "kernels/fp64.h"
+#include "util/run/process_environment.h"
 
 /* Elements of a tile, whose numbers, results and codes stay in the nearest cache; blocks of a sum
  * that are added elementwise; terms that are added without a grid where one did not last. */
@@ -714,7 +715,7 @@ struct dti_bulk *dti_bulk_open(const struct dti_format *format,
     const bool known = format->id == DTI_FP32 || format->id == DTI_FP16 || format->id == DTI_BF16;
     enum dti_level level;
     if (!known || !policy_fits(options) ||
-        dti_level_choose(getenv("DTINFO_CPU"), &level, NULL) != DTI_OK)
+        dti_level_choose(dti_environment("DTINFO_CPU"), &level, NULL) != DTI_OK)
         return NULL;
     struct dti_bulk *const bulk = calloc(1, sizeof *bulk);
     if (!bulk)

@@ -10,6 +10,7 @@
 #include "calc/evaluate/evaluate.h"
 #include "calc/evaluate/hurry.h"
 #include "convert/plan.h"
+#include "util/run/process_environment.h"
 
 /* Elements that lie evenly. */
 struct strided_list {
@@ -324,7 +325,7 @@ static enum dti_status widen(struct dti_calc_engine *engine, const struct dti_ca
     *ret = (struct dti_calc_slot){.rounded = from->rounded};
     if (!dti_calc_is_long(from->array.count) || format->id != DTI_FP32 || engine->options->flush ||
         !fits_fp32(&from->array.format) ||
-        dti_level_choose(getenv("DTINFO_CPU"), &level, NULL) != DTI_OK)
+        dti_level_choose(dti_environment("DTINFO_CPU"), &level, NULL) != DTI_OK)
         return DTI_OK;
     enum dti_status status =
         dti_calc_array_new(engine, format, from->array.rank, from->array.shape, &ret->array);

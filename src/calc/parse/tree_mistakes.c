@@ -221,8 +221,9 @@ static enum dti_status unknown_function(struct dti_builder *b, const char *name,
     dti_nearest_init(&nearest, name, length);
     for (enum dti_calc_op op = 0; op < DTI_CALC_OP_COUNT; op++)
         dti_nearest_offer(&nearest, dti_calc_op_get(op)->name);
-    dti_fail_word(b->error, DTI_BAD_VALUE, name, length, "unknown function %s%s", quoted,
-                  nearest.count > 0 ? "" : "; 'dtinfo help calc' lists them");
+    dti_fail_word(b->error, DTI_BAD_VALUE, name, length, "unknown function %s", quoted);
+    if (nearest.count == 0)
+        b->error->remedy = DTI_REMEDY_LIST_FUNCTIONS;
     dti_nearest_suggest(&nearest, b->error);
     return DTI_BAD_VALUE;
 }

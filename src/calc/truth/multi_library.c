@@ -12,6 +12,7 @@
 #include "calc/calc.h"
 #include "calc/truth/truth.h"
 #include "util/run/library.h"
+#include "util/run/process_environment.h"
 
 struct dti_multi dti_multi;
 
@@ -60,7 +61,7 @@ static bool ends_with(const char *text, const char *end)
 static enum dti_status load(size_t which, struct dti_error *reterr)
 {
     const char *const names[] = {libraries[which].name, NULL};
-    const char *const chosen = getenv(libraries[which].variable);
+    const char *const chosen = dti_environment(libraries[which].variable);
     struct dti_library *library;
     if (dti_library_open(&library, names, libraries[which].variable, reterr) != DTI_OK) {
         const struct dti_error error = *reterr;

@@ -13,6 +13,8 @@
 #include "cli/shell/standard.h"
 #include "dtinfo/dtype.h"
 #include "io/input.h"
+#include "io/window.h"
+#include "util/run/process_environment.h"
 #include "util/text/nearest.h"
 
 /* POSIX leaves the declaration to the program. */
@@ -164,6 +166,8 @@ int dti_command_line(char **words, int count, FILE *out, FILE *err)
 {
     struct dti_context cx;
     struct dti_error error = {.status = DTI_OK}, changed;
+    dti_environment_use();
+    dti_window_allow();
     dti_context_init(&cx, words, count, out, err);
 
     enum dti_status status = DTI_OK;

@@ -45,6 +45,16 @@ static const char *const words[DTI_REMEDY_COUNT] = {
         "%s; leave out the options that need them, or use --layout compressed-tensors",
     [DTI_REMEDY_COMPUTE] = "%s; 'dtinfo calc' computes expressions",
     [DTI_REMEDY_SUPPORTS] = "%s; --supports DTYPE lists the architectures that compute with it",
+    [DTI_REMEDY_LIST_DTYPES] = "%s; 'dtinfo list' shows them all",
+    [DTI_REMEDY_LIST_FUNCTIONS] = "%s; 'dtinfo help calc' lists them",
+    [DTI_REMEDY_LIST_TENSORS] = "%s; 'dtinfo inspect' lists its tensors",
+    [DTI_REMEDY_READ_TEXT] = "%s; 'dtinfo cast' reads numbers in text",
+    [DTI_REMEDY_QUANTIZE_GGUF] = "%s: 'dtinfo quant' writes some of them, to .gguf files only",
+    [DTI_REMEDY_QUANTIZE_MIX] = "%s: 'dtinfo quant' writes them one by one, to .gguf files only",
+    [DTI_REMEDY_QUANTIZE_BLOCKS] = "%s; use 'dtinfo quant' for it",
+    [DTI_REMEDY_QUANTIZE_OR_ELEMENTS] =
+        "%s; use 'dtinfo quant' for it, or the dtype of its elements",
+    [DTI_REMEDY_STORE_NUMBERS] = "%s; 'dtinfo cast' stores numbers in it",
     [DTI_REMEDY_KEEP] = "%s; --keep leaves it unchanged",
     [DTI_REMEDY_COMPLETE] =
         "%s; add what is missing, or quantize it again: 'dtinfo check --quantized' lists all",

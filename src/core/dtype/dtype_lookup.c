@@ -358,6 +358,7 @@ static const struct ambiguous ambiguous_names[] = {
  * blanks, and what to say. */
 struct remark {
     const char *spellings, *text;
+    enum dti_remedy remedy;
 };
 
 static const struct remark notes[] = {
@@ -381,10 +382,8 @@ static const struct remark notes[] = {
      .text = "float4_e2m1fn_x2 packs two fp4_e2m1 into a byte; this shows a single one"},
 };
 
-#define GGUF_REFUSAL \
-    "is a GGUF block format: 'dtinfo quant' writes some of them, to .gguf files only"
-#define MIX_REFUSAL \
-    "is a mix of GGUF block formats: 'dtinfo quant' writes them one by one, to .gguf files only"
+static const struct remark gguf_refusal = {.text = "is a GGUF block format",
+                                           .remedy = DTI_REMEDY_QUANTIZE_GGUF};
 static const struct remark refusals[] = {
     {.spellings = "float8e4b15 fp8e4b15 float8e4b15x4 fp8e4b15x4",
      .text = "is not supported: Triton's format with bias 15, max 1.75, no infinity and no NaN; "
@@ -399,9 +398,11 @@ static const struct remark refusals[] = {
          "is not supported: integers have at most 64 bits here; the widest are int64 and uint64"},
     {.spellings = "decimal32 decimal64 decimal128 decimal",
      .text = "is not supported: all floats here are binary, such as fp32 and fp64"},
-    {.spellings = "q3_k_s q3_k_m q3_k_l q4_k_m q4_k_s q5_k_m q5_k_s", .text = MIX_REFUSAL},
+    {.spellings = "q3_k_s q3_k_m q3_k_l q4_k_m q4_k_s q5_k_m q5_k_s",
+     .text = "is a mix of GGUF block formats",
+     .remedy = DTI_REMEDY_QUANTIZE_MIX},
     {.spellings = "str string object void", .text = "holds no numbers; give a dtype such as bf16"},
-    {.spellings = "text txt csv", .text = "is not a dtype; 'dtinfo cast' reads numbers in text"},
+    {.spellings = "text txt csv", .text = "is not a dtype", .remedy = DTI_REMEDY_READ_TEXT},
 };
 
 /* Prefixes of libraries; own: that with which some rows are spelled out, because their name alone
@@ -457,11 +458,11 @@ static bool is_among(const char *list, const char *name)
     return false;
 }
 
-static const char *find_remark(const struct remark *list, size_t count, const char *name)
+static const struct remark *find_remark(const struct remark *list, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         if (is_among(list[i].spellings, name))
-            return list[i].text;
+            return &list[i];
     }
     return NULL;
 }
@@ -492,11 +493,10 @@ static enum dti_status fail_block(const struct dti_block_format *block, struct d
     /* integers are nothing without their scales */
     const bool has_dtype = element != DTI_NONE;
     const bool is_float = has_dtype && dti_format_get(element)->kind == DTI_KIND_FLOAT;
-    (void)dti_fail(reterr, DTI_WRONG_KIND,
-                   "%s is a block format (%s%s, %s scales); use 'dtinfo quant'%s%s", block->name,
-                   block->element, has_dtype ? " elements" : "", dti_format_get(block->scale)->name,
-                   is_float ? " for it, or its elements' dtype " : " for it",
-                   is_float ? block->element : "");
+    (void)dti_fail_remedy(reterr, DTI_WRONG_KIND,
+                          is_float ? DTI_REMEDY_QUANTIZE_OR_ELEMENTS : DTI_REMEDY_QUANTIZE_BLOCKS,
+                          "%s is a block format (%s%s, %s scales)", block->name, block->element,
+                          has_dtype ? " elements" : "", dti_format_get(block->scale)->name);
     if (is_float)
         dti_error_suggest(reterr, block->element);
     return DTI_WRONG_KIND;
@@ -518,8 +518,8 @@ static enum dti_status fail_unknown(const char *name, const char *quoted, struct
         }
     }
     if (nearest.count == 0) {
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s; 'dtinfo list' shows them all",
-                       quoted);
+        (void)dti_fail_remedy(reterr, DTI_UNKNOWN_DTYPE, DTI_REMEDY_LIST_DTYPES, "unknown dtype %s",
+                              quoted);
         return DTI_UNKNOWN_DTYPE;
     }
     dti_nearest_suggest(&nearest, reterr);
@@ -532,10 +532,11 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
     char whole[2 * DTI_NAME_SIZE], spelled[2 * DTI_NAME_SIZE + 4], quoted[DTI_QUOTE_SIZE];
     size_t length = strlen(name);
     const char *note = NULL;
+    const struct remark *known;
     (void)dti_quote(quoted, name, length);
     if (length >= sizeof whole) {
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s; 'dtinfo list' shows them all",
-                       quoted);
+        (void)dti_fail_remedy(reterr, DTI_UNKNOWN_DTYPE, DTI_REMEDY_LIST_DTYPES, "unknown dtype %s",
+                              quoted);
         dti_error_argument(reterr, name, length);
         return DTI_UNKNOWN_DTYPE;
     }
@@ -556,11 +557,12 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
     enum dti_dtype id = dti_dtype_find(spelled);
     if (id == DTI_NONE)
         id = dti_dtype_find(bare);
-    const char *refusal = REMARK_ON(refusals, bare);
+    const struct remark *refusal = REMARK_ON(refusals, bare);
     if (!refusal && id == DTI_NONE && dti_gguf_type_named(bare) && !dti_block_lookup(bare))
-        refusal = GGUF_REFUSAL;
+        refusal = &gguf_refusal;
     if (status == DTI_OK && refusal)
-        status = dti_fail(reterr, DTI_WRONG_KIND, "%s %s", quoted, refusal);
+        status = dti_fail_remedy(reterr, DTI_WRONG_KIND, refusal->remedy, "%s %s", quoted,
+                                 refusal->text);
     if (status != DTI_OK) {
         dti_error_argument(reterr, name, length);
         return status;
@@ -571,8 +573,8 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
         format = *dti_format_get(id);
         if (bare[0] == '>')
             note = "'>' means big-endian; byte order is not part of a dtype and is ignored here";
-        else
-            note = REMARK_ON(notes, bare);
+        else if ((known = REMARK_ON(notes, bare)))
+            note = known->text;
     } else {
         enum dti_parse parsed = format_parse(bare, quoted, &format, &note, reterr);
         const struct dti_block_format *block = dti_block_lookup(bare);

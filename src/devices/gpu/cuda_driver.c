@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "util/run/library.h"
+#include "util/run/process_environment.h"
 
 enum { DEVICES_MAX = 1024 }; /* a driver that counts more has lost count */
 
@@ -112,7 +113,7 @@ static enum dti_status no_device(const struct dti_cuda *cuda, const char *words,
                                  struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
-    const char *const visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *const visible = dti_environment("CUDA_VISIBLE_DEVICES");
     if (visible)
         return dti_fail(reterr, DTI_UNAVAILABLE,
                         "%s: no CUDA device%s%s; CUDA_VISIBLE_DEVICES is %s, which may hide some",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "devices/gpu/gpu_parts.h"
+#include "util/run/process_environment.h"
 
 enum dti_status dti_gpu_lose(struct dti_gpu *gpu, const struct dti_error *why,
                              struct dti_error *reterr)
@@ -161,7 +162,7 @@ static void close_device(void *args)
 enum dti_status dti_gpu_open(struct dti_gpu **ret, unsigned number, struct dti_error *reterr)
 {
     double timeout = dti_gpu_timeout();
-    const char *const text = getenv("DTINFO_CUDA_TIMEOUT");
+    const char *const text = dti_environment("DTINFO_CUDA_TIMEOUT");
     if (text && dti_gpu_timeout_parse(text, &timeout, reterr) != DTI_OK)
         return DTI_BAD_ENVIRONMENT;
     struct dti_gpu *const gpu = calloc(1, sizeof *gpu);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "devices/gpu/gpu_parts.h"
+#include "util/run/process_environment.h"
 
 enum { DEFAULT_SECONDS = 30, LONGEST_SECONDS = 86400, MILLISECONDS = 1000 };
 
@@ -52,7 +53,7 @@ enum dti_status dti_gpu_timeout_parse(const char *text, double *ret, struct dti_
 
 double dti_gpu_timeout(void)
 {
-    const char *const text = getenv("DTINFO_CUDA_TIMEOUT");
+    const char *const text = dti_environment("DTINFO_CUDA_TIMEOUT");
     double seconds = DEFAULT_SECONDS;
     if (text && dti_gpu_timeout_parse(text, &seconds, NULL) != DTI_OK)
         seconds = DEFAULT_SECONDS;

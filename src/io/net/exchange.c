@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/run/process_environment.h"
 #include "util/text/ascii.h"
 
 enum { HEAD_BYTES = 64 << 10, HEAD_LINES = 256 };
@@ -265,7 +266,7 @@ static bool has_proxy(void)
 {
     static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *const value = getenv(names[i]);
+        const char *const value = dti_environment(names[i]);
         if (value && *value)
             return true;
     }
@@ -317,9 +318,10 @@ static bool prepare(struct dti_exchange *exchange, const struct dti_curl *curl)
 static bool set_fixed(struct dti_exchange *exchange, const struct dti_curl *curl)
 {
     void *const handle = exchange->handle;
-    const char *bundle = getenv("CURL_CA_BUNDLE"), *const folder = getenv("SSL_CERT_DIR");
+    const char *bundle = dti_environment("CURL_CA_BUNDLE"), *const folder =
+                                                                dti_environment("SSL_CERT_DIR");
     if (!bundle || !*bundle)
-        bundle = getenv("SSL_CERT_FILE");
+        bundle = dti_environment("SSL_CERT_FILE");
     int bad = curl->easy_setopt(handle, DTI_CURLOPT_NOSIGNAL, 1L);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_HTTP_VERSION, (long)DTI_CURL_HTTP_1_1);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_CONNECTTIMEOUT, (long)STALL_SECONDS);

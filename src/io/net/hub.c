@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/net/remote_file.h"
+#include "util/run/process_environment.h"
 
 enum { TOKEN_MOST = 4096 };
 
@@ -68,7 +69,7 @@ bool dti_hub_pin(const struct dti_remote *remote, const char *commit)
 
 enum dti_status dti_hub_token(struct dti_remote *remote, struct dti_error *reterr)
 {
-    const char *const token = getenv("HF_TOKEN");
+    const char *const token = dti_environment("HF_TOKEN");
     if (!remote->of_hub || !token || !*token)
         return DTI_OK;
     for (size_t i = 0; token[i] != '\0'; i++) {
@@ -83,7 +84,7 @@ enum dti_status dti_hub_token(struct dti_remote *remote, struct dti_error *reter
 enum dti_status dti_hub_address(struct dti_remote *remote, const char **ret_why,
                                 struct dti_error *reterr)
 {
-    const char *endpoint = getenv("HF_ENDPOINT");
+    const char *endpoint = dti_environment("HF_ENDPOINT");
     struct dti_address address;
     if (!endpoint || !*endpoint)
         endpoint = "https://huggingface.co";

@@ -2,6 +2,7 @@
  *
  * Loads optional libraries; the only place that does. */
 #include "util/run/library.h"
+#include "util/run/process_environment.h"
 
 #include <dlfcn.h>
 #include <fenv.h>
@@ -106,7 +107,7 @@ enum dti_status dti_library_open(struct dti_library **ret, const char *const *na
         return dti_fail(reterr, DTI_UNAVAILABLE,
                         "%s: not loaded because the program runs with another user's privileges",
                         names[0]);
-    const char *const chosen = variable ? getenv(variable) : NULL;
+    const char *const chosen = variable ? dti_environment(variable) : NULL;
     if (chosen) {
         char quoted[DTI_QUOTE_SIZE];
         if (!strchr(chosen, '/'))

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Off until it is asked for. */
+#include "util/run/process_environment.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static bool is_read;
+
+void dti_environment_use(void)
+{
+    is_read = true;
+}
+
+const char *dti_environment(const char *name)
+{
+    return is_read ? getenv(name) : NULL;
+}
