@@ -58,7 +58,7 @@ void dti_put_place(struct dti_json *json, struct dti_place place)
 }
 
 /* Adds ", 3"; false if there is only room for "...". */
-static bool add(char *buffer, size_t *used, uint64_t number)
+static bool add_number(char *buffer, size_t *used, uint64_t number)
 {
     char text[DTI_TEXT_SIZE + 2];
     const int length =
@@ -77,7 +77,7 @@ const char *dti_shape_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor
 {
     size_t used = 1;
     buffer[0] = '[';
-    for (unsigned i = 0; i < tensor->rank && add(buffer, &used, tensor->shape[i]); i++) {
+    for (unsigned i = 0; i < tensor->rank && add_number(buffer, &used, tensor->shape[i]); i++) {
     }
     memcpy(buffer + used, "]", 2);
     return buffer;
@@ -89,7 +89,7 @@ const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor
     struct dti_place place = start(tensor, index);
     size_t used = 1;
     buffer[0] = '[';
-    while (place.next < tensor->rank && add(buffer, &used, next_coordinate(&place))) {
+    while (place.next < tensor->rank && add_number(buffer, &used, next_coordinate(&place))) {
     }
     const char *const end = !is_complex(tensor) ? "]" : index % 2 == 0 ? "] real" : "] imaginary";
     memcpy(buffer + used, end, strlen(end) + 1);

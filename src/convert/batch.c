@@ -449,7 +449,8 @@ static enum dti_status put_block(void *context, size_t member, size_t group, uin
     return dti_output_write(part->output, buffers.dst, piece.dst_size, reterr);
 }
 
-static enum dti_status run(struct batch_job *job, struct dti_team *team, struct dti_error *reterr)
+static enum dti_status run_batch(struct batch_job *job, struct dti_team *team,
+                                 struct dti_error *reterr)
 {
     const struct dti_batch_options *const options = job->options;
     uint64_t total;
@@ -488,7 +489,7 @@ enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
     job.groups = calloc(count + 1, sizeof *job.groups);
     job.firsts = calloc(count + 1, sizeof *job.firsts);
     if (job.groups && job.firsts)
-        status = run(&job, team, reterr);
+        status = run_batch(&job, team, reterr);
     else
         status = dti_no_memory(reterr);
     for (size_t i = 0; job.members && i < job.member_count; i++) {

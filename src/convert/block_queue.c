@@ -148,7 +148,7 @@ static bool take_of_stream(struct queue_run *run, size_t member, struct queue_ch
     return !run->at_end;
 }
 
-static bool take(struct queue_run *run, size_t member, struct queue_chunk *ret)
+static bool take_chunk(struct queue_run *run, size_t member, struct queue_chunk *ret)
 {
     pthread_mutex_lock(&run->taking);
     const bool any =
@@ -187,7 +187,8 @@ static void run_member(void *context, size_t member, size_t size)
     (void)size;
     if (run->queue->take && member > 0)
         dti_chunk_order_heed_sigpipe();
-    while (member < run->members && take(run, member, &block) && do_block(run, member, &block))
+    while (member < run->members && take_chunk(run, member, &block) &&
+           do_block(run, member, &block))
         continue;
 }
 

@@ -405,7 +405,7 @@ static void compare_grains(const struct dti_quant_job *job, size_t grain, size_t
     }
 }
 
-static void run(const struct dti_quant_job *job)
+static void run_job(const struct dti_quant_job *job)
 {
     const struct dti_quant_plan *const plan = job->plan;
     if (plan->request.scheme.block)
@@ -441,7 +441,7 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
     if (n == 0)
         return;
     if (!report) {
-        run(&job);
+        run_job(&job);
         if (stream)
             dti_stores_order();
         return;
@@ -453,7 +453,7 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
     for (size_t at = 0; at < n; at += grains) {
         job.first = first + at;
         job.n = n - at < grains ? n - at : grains;
-        run(&job);
+        run_job(&job);
         compare_grains(&job, grain, number_bytes, n - at - job.n, &report->loss);
         job.numbers = (const unsigned char *)job.numbers + grains / grain * number_bytes;
         next_codes(&job, grains / grain);

@@ -158,8 +158,8 @@ static bool take_in_order(struct dti_transfer_job *job, struct dti_transfer_memb
     return true;
 }
 
-static bool take(struct dti_transfer_job *job, struct dti_transfer_member *member,
-                 struct transfer_chunk *ret)
+static bool take_chunk(struct dti_transfer_job *job, struct dti_transfer_member *member,
+                       struct transfer_chunk *ret)
 {
     if (job->parallel_read)
         return take_from_file(job, member, ret);
@@ -202,7 +202,7 @@ static void transfer_work(void *context, size_t member, size_t size)
         dti_chunk_order_heed_sigpipe();
     struct dti_transfer_member *const mine = &job->members[member];
     struct transfer_chunk block;
-    while (take(job, mine, &block)) {
+    while (take_chunk(job, mine, &block)) {
         struct dti_error error;
         enum dti_status status = dti_plan_run(job->plan, mine->dst, mine->from, block.n,
                                               block.number * job->block_elements, DTI_STORES_CACHED,

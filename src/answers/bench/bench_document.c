@@ -91,7 +91,7 @@ static double seconds(double number)
     return number >= 1e-15 && number < 1e9 ? number : 0;
 }
 
-static struct dti_bench_record *add(struct dti_bench_records *records)
+static struct dti_bench_record *add_record(struct dti_bench_records *records)
 {
     enum { FIRST = 64 };
     if (records->count == records->capacity) {
@@ -131,7 +131,7 @@ enum dti_status dti_bench_record(struct dti_bench_records *records,
         return DTI_OK;
     if (records->count == DTI_BENCH_RECORDS_MAX)
         return dti_fail(reterr, DTI_BAD_INPUT, "%s: too many results", name);
-    struct dti_bench_record *const record = add(records);
+    struct dti_bench_record *const record = add_record(records);
     if (!record)
         return dti_no_memory(reterr);
     make_label(record->label, subject);

@@ -69,8 +69,8 @@ static enum dti_status check_lint_begin(struct dti_check_report *report, struct 
     return status;
 }
 
-static enum dti_status take(void *context, size_t at, const struct dti_tensor_stats *stats,
-                            const struct dti_loss_summary *losses, struct dti_error *reterr)
+static enum dti_status take_stats(void *context, size_t at, const struct dti_tensor_stats *stats,
+                                  const struct dti_loss_summary *losses, struct dti_error *reterr)
 {
     (void)at, (void)losses;
     return stats ? dti_lint_probed(context, stats, reterr) : DTI_OK;
@@ -91,8 +91,8 @@ static enum dti_status check_lint_end(struct dti_check_report *report, struct dt
     reading.as_count = 0;
     while (status == DTI_OK && dti_lint_probe(report->lint, &tensor)) {
         const struct dti_tensor *const one = &report->container->tensors[tensor];
-        status = dti_reading_stats(&reading, report->container, &one, 1, false, take, report->lint,
-                                   reterr);
+        status = dti_reading_stats(&reading, report->container, &one, 1, false, take_stats,
+                                   report->lint, reterr);
     }
     const struct dti_lint_finding *const findings = dti_lint_findings(report->lint, &count);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
@@ -492,7 +492,7 @@ static enum dti_status check_all(struct dti_check_report *report, const size_t *
     return status == DTI_OK ? check_lint_end(report, reterr) : status;
 }
 
-static enum dti_status run(struct dti_check_report *report, struct dti_error *reterr)
+static enum dti_status check_file(struct dti_check_report *report, struct dti_error *reterr)
 {
     const char *const only = report->request->only;
     size_t count;
@@ -540,7 +540,7 @@ enum dti_status dti_check_run(const struct dti_check_request *request, const cha
 {
     struct dti_error error;
     *ret = (struct dti_check_report){.request = request, .path = path};
-    enum dti_status status = needs_tensors(request) ? run(ret, &error) : DTI_OK;
+    enum dti_status status = needs_tensors(request) ? check_file(ret, &error) : DTI_OK;
     if (status != DTI_OK)
         status = answer(ret, &error, reterr);
     if (status == DTI_OK)

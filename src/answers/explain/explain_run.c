@@ -322,8 +322,8 @@ static bool is_small(const struct explain_search *search, const struct dti_expla
     return search->files.a->tensors[result->pair.a].elements <= SMALL / 8;
 }
 
-static void take(struct explain_search *search, size_t recipe, struct together_one *one,
-                 const struct dti_verdict *verdict)
+static void take_verdict(struct explain_search *search, size_t recipe, struct together_one *one,
+                         const struct dti_verdict *verdict)
 {
     if (verdict->kind == DTI_VERDICT_SAME) {
         one->found = true;
@@ -359,7 +359,7 @@ static enum dti_status try_each(struct together *job, size_t recipe, size_t coun
         status =
             explain_try(job->search, recipe, &one->result->pair, false, &verdict, &refused, reterr);
         if (status == DTI_OK && !refused)
-            take(job->search, recipe, one, &verdict);
+            take_verdict(job->search, recipe, one, &verdict);
     }
     return status;
 }
@@ -388,7 +388,7 @@ static enum dti_status try_recipe(struct together *job, size_t recipe, struct dt
     else if (refused)
         return error.status == DTI_NOT_REPRESENTABLE ? try_each(job, recipe, n, reterr) : DTI_OK;
     for (size_t i = 0; i < n && status == DTI_OK; i++)
-        take(search, recipe, &job->list[job->places[i]], &search->verdicts[i]);
+        take_verdict(search, recipe, &job->list[job->places[i]], &search->verdicts[i]);
     return status;
 }
 
@@ -409,8 +409,8 @@ static enum dti_status settle(struct together *job, struct dti_error *reterr)
     return status;
 }
 
-static enum dti_status run(struct together *job, const struct explain_work *work, size_t count,
-                           struct dti_error *reterr)
+static enum dti_status search_together(struct together *job, const struct explain_work *work,
+                                       size_t count, struct dti_error *reterr)
 {
     struct explain_search *const search = job->search;
     enum dti_status status = DTI_OK;
@@ -439,8 +439,9 @@ static enum dti_status explain_together(struct explain_search *search,
     job.list = calloc(search->room + 1, sizeof *job.list);
     job.places = calloc(search->room + 1, sizeof *job.places);
     job.made = calloc(search->space.count + 1, sizeof(const struct dti_recipe *));
-    const enum dti_status status =
-        job.list && job.places && job.made ? run(&job, work, count, reterr) : dti_no_memory(reterr);
+    const enum dti_status status = job.list && job.places && job.made
+                                       ? search_together(&job, work, count, reterr)
+                                       : dti_no_memory(reterr);
     free(job.list);
     free(job.places);
     free((void *)job.made);

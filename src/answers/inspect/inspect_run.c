@@ -174,7 +174,7 @@ static bool bytes_as(const struct dti_stored *target, const struct dti_tensor *t
 }
 
 /* Elements without bytes can be any number. */
-static void add(uint64_t *sum, uint64_t more)
+static void add_capped(uint64_t *sum, uint64_t more)
 {
     if (!dti_add_u64(*sum, more, sum))
         *sum = UINT64_MAX;
@@ -239,8 +239,8 @@ static void merge_groups(struct dti_inspect_totals *totals)
             continue;
         }
         groups[kept].tensors += groups[i].tensors;
-        add(&groups[kept].elements, groups[i].elements);
-        add(&groups[kept].bytes, groups[i].bytes);
+        add_capped(&groups[kept].elements, groups[i].elements);
+        add_capped(&groups[kept].bytes, groups[i].bytes);
     }
     totals->group_count = kept + 1;
     qsort(groups, totals->group_count, sizeof *groups, largest_first);
@@ -255,8 +255,8 @@ static enum dti_status group(struct dti_inspect_report *report, struct dti_error
         if (!at)
             return dti_no_memory(reterr);
         at->tensors++;
-        add(&at->elements, tensor->elements);
-        add(&at->bytes, tensor->bytes);
+        add_capped(&at->elements, tensor->elements);
+        add_capped(&at->bytes, tensor->bytes);
     }
     if (totals->group_count > 0)
         merge_groups(totals);
@@ -270,22 +270,22 @@ static enum dti_status sum(struct dti_inspect_report *report, struct dti_error *
     struct dti_stored targets[DTI_INSPECT_AS];
     read_targets(targets);
     for (size_t i = 0; i < container->tensor_count; i++)
-        add(&totals->data_bytes, container->tensors[i].bytes);
+        add_capped(&totals->data_bytes, container->tensors[i].bytes);
     for (size_t i = 0; i < container->file_count; i++) {
-        add(&totals->file_bytes, container->files[i].input.size);
+        add_capped(&totals->file_bytes, container->files[i].input.size);
         totals->header_bytes += container->files[i].header_bytes;
     }
     for (size_t i = 0; i < report->selected_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
         const bool floats = dti_tensor_holds_floats(container, tensor);
         const bool counted = floats || (tensor->format && tensor->format->kind == DTI_KIND_COMPLEX);
-        add(&totals->elements, tensor->elements);
-        add(&totals->bytes, tensor->bytes);
-        add(counted ? &totals->parameters : &totals->others, tensor->elements);
+        add_capped(&totals->elements, tensor->elements);
+        add_capped(&totals->bytes, tensor->bytes);
+        add_capped(counted ? &totals->parameters : &totals->others, tensor->elements);
         if (!counted && !tensor->format)
-            add(&totals->unread, tensor->elements);
+            add_capped(&totals->unread, tensor->elements);
         if (tensor->scales_activations)
-            add(&totals->scales, tensor->elements);
+            add_capped(&totals->scales, tensor->elements);
         add_as(totals, targets, tensor, floats);
     }
     for (size_t i = 0; i < DTI_INSPECT_AS; i++)

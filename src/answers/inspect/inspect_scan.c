@@ -116,8 +116,9 @@ struct inspect_scan {
     struct dti_histogram *whole;
 };
 
-static enum dti_status take(void *context, size_t at, const struct dti_tensor_stats *scanned,
-                            const struct dti_loss_summary *losses, struct dti_error *reterr)
+static enum dti_status take_figures(void *context, size_t at,
+                                    const struct dti_tensor_stats *scanned,
+                                    const struct dti_loss_summary *losses, struct dti_error *reterr)
 {
     const struct inspect_scan *const scan = context;
     struct dti_inspect_report *const report = scan->report;
@@ -154,8 +155,8 @@ struct most {
     struct dti_value min, max, absmax;
 };
 
-static void add(struct dti_inspect_figures *all, struct most *most,
-                const struct dti_inspect_figures *one)
+static void add_figures(struct dti_inspect_figures *all, struct most *most,
+                        const struct dti_inspect_figures *one)
 {
     COUNTS(ADD)
     all->fits &= one->fits;
@@ -201,7 +202,7 @@ static void total(struct dti_inspect_report *report)
         if (!report->figures[i].there)
             continue;
         all->there = true;
-        add(all, &most, &report->figures[i]);
+        add_figures(all, &most, &report->figures[i]);
     }
     if (all->finite > 0)
         pool(all, report->figures, report->scanned_count);
@@ -222,7 +223,7 @@ enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_e
         if (drawn)
             dti_histogram_init(scan.whole);
         status = dti_reading_stats(&report->request->reading, report->container, report->shown,
-                                   report->scanned_count, drawn, take, &scan, reterr);
+                                   report->scanned_count, drawn, take_figures, &scan, reterr);
         if (status == DTI_OK)
             total(report);
         if (status == DTI_OK && drawn && !trim(&report->all.histogram, scan.whole))

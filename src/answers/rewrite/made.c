@@ -291,7 +291,7 @@ enum dti_status dti_made_judge(struct dti_made_files *files, const struct dti_re
                                                    ret_refused, reterr);
 }
 
-static void add(struct dti_made_list *list, struct dti_recipe made)
+static void add_recipe(struct dti_made_list *list, struct dti_recipe made)
 {
     if (list->count == list->capacity && !list->failed) {
         const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
@@ -370,39 +370,39 @@ static void add_casts(struct dti_made_list *list, const struct dti_recipe *made,
     const bool integer = dti_format_is_integer(to);
     const int usual = integer ? DTI_ROUND_ZERO : DTI_ROUND_NEAREST_EVEN;
     const int most = integer ? DTI_OVERFLOW_WRAP : DTI_OVERFLOW_SATURATE_FINITE;
-    add(list, *made);
+    add_recipe(list, *made);
     for (int overflow = DTI_OVERFLOW_SATURATE; overflow <= most; overflow++)
-        add(list, clamped(*made, overflow));
-    add(list, canonical(*made));
+        add_recipe(list, clamped(*made, overflow));
+    add_recipe(list, canonical(*made));
     for (size_t i = 0; i < STEPS; i++) {
         if (step_of(i, from, to))
-            add(list, routed(*made, step_of(i, from, to)));
+            add_recipe(list, routed(*made, step_of(i, from, to)));
     }
     for (int stack = 0; stack < DTI_STACK_COUNT; stack++) {
         if (dti_stack_find((enum dti_stack)stack, to))
-            add(list, like(*made, stack));
+            add_recipe(list, like(*made, stack));
     }
     for (int round = 0; round <= DTI_ROUND_STOCHASTIC; round++) {
         if (round != usual)
-            add(list, rounded(*made, round));
+            add_recipe(list, rounded(*made, round));
     }
     for (int overflow = DTI_OVERFLOW_SATURATE; overflow <= most; overflow++) {
-        add(list, canonical(clamped(*made, overflow)));
+        add_recipe(list, canonical(clamped(*made, overflow)));
         for (size_t i = 0; i < STEPS; i++) {
             if (step_of(i, from, to))
-                add(list, clamped(routed(*made, step_of(i, from, to)), overflow));
+                add_recipe(list, clamped(routed(*made, step_of(i, from, to)), overflow));
         }
         for (int round = 0; round <= DTI_ROUND_STOCHASTIC; round++) {
             if (round != usual)
-                add(list, clamped(rounded(*made, round), overflow));
+                add_recipe(list, clamped(rounded(*made, round), overflow));
         }
     }
     for (int round = 0; round <= DTI_ROUND_STOCHASTIC; round++) {
         if (round == usual)
             continue;
-        add(list, canonical(rounded(*made, round)));
+        add_recipe(list, canonical(rounded(*made, round)));
         for (int overflow = DTI_OVERFLOW_SATURATE; overflow <= most; overflow++)
-            add(list, canonical(clamped(rounded(*made, round), overflow)));
+            add_recipe(list, canonical(clamped(rounded(*made, round), overflow)));
     }
 }
 
@@ -430,12 +430,12 @@ static void add_packed_casts(struct dti_made_list *list, struct dti_recipe made,
 
 static void add_divisions(struct dti_made_list *list, struct dti_recipe made, int usual)
 {
-    add(list, made);
+    add_recipe(list, made);
     made.division_given = true;
     for (int division = DTI_DIVIDE_TRUE; division <= DTI_DIVIDE_EXACT; division++) {
         made.rules.division = division;
         if (division != usual)
-            add(list, made);
+            add_recipe(list, made);
     }
 }
 
@@ -449,7 +449,7 @@ static struct dti_recipe as_torch(struct dti_recipe made)
 static void add_symmetries(struct dti_made_list *list, struct dti_recipe made)
 {
     add_divisions(list, made, DTI_DIVIDE_TRUE);
-    add(list, as_torch(made));
+    add_recipe(list, as_torch(made));
     made.symmetry_given = true;
     made.rules.symmetric = false;
     made.rules.symmetry = DTI_SYMMETRY_HALF;
@@ -461,13 +461,13 @@ static void add_affine(struct dti_made_list *list, struct dti_recipe made,
 {
     if (!dti_format_is_integer(code)) {
         add_divisions(list, made, DTI_DIVIDE_TRUE);
-        add(list, as_torch(made));
+        add_recipe(list, as_torch(made));
         return;
     }
     if (zero_points) {
         made.rules.affine = code->kind == DTI_KIND_INT;
         add_divisions(list, made, DTI_DIVIDE_TRUE);
-        add(list, as_torch(made));
+        add_recipe(list, as_torch(made));
         made.rules.affine = false;
     }
     made.rules.symmetric = code->kind == DTI_KIND_UINT;
@@ -502,7 +502,7 @@ static void add_blocks(struct dti_made_list *list, struct dti_recipe made,
         for (int scale = DTI_MX_FLOOR; scale <= DTI_MX_EVEN; scale++) {
             made.rules.mx_scale = scale;
             made.mx_scale_given = scale != DTI_MX_FLOOR;
-            add(list, made);
+            add_recipe(list, made);
         }
         break;
     case DTI_BLOCKS_NV:
@@ -514,7 +514,7 @@ static void add_blocks(struct dti_made_list *list, struct dti_recipe made,
         break;
     case DTI_BLOCKS_Q8:
     case DTI_BLOCKS_Q4:
-        add(list, made);
+        add_recipe(list, made);
         break;
     }
 }
@@ -611,7 +611,7 @@ bool dti_made_space(struct dti_made_list *ret, const struct dti_container *a,
 {
     struct dti_recipe made = {.by = DTI_MADE_KEPT};
     if (!from->quantized == !to->quantized)
-        add(ret, made);
+        add_recipe(ret, made);
     if (from->refusal || to->refusal || !from->format || !to->format ||
         from->format->kind == DTI_KIND_COMPLEX || to->format->kind == DTI_KIND_COMPLEX)
         return !ret->failed;
@@ -623,7 +623,7 @@ bool dti_made_space(struct dti_made_list *ret, const struct dti_container *a,
         const struct dti_format *const source = numbers ? dti_format_get(DTI_FP32) : from->format;
         made.by = DTI_MADE_RENAMED;
         if (!numbers && from->bytes == to->bytes && strcmp(source->name, to->format->name) != 0)
-            add(ret, made);
+            add_recipe(ret, made);
         made.by = numbers ? DTI_MADE_DEQUANT : DTI_MADE_CAST;
         made.dequant = numbers;
         made.dtype = to->format->name;

@@ -74,7 +74,7 @@ static enum dti_status report_verdict(struct verify_run *job, size_t b,
     return DTI_OK;
 }
 
-static enum dti_status add(struct verify_run *job, size_t b)
+static enum dti_status add_tensor(struct verify_run *job, size_t b)
 {
     struct dti_verify *const verify = job->verify;
     const struct dti_tensor *const tensor = &verify->b->tensors[b];
@@ -204,7 +204,7 @@ static enum dti_status prepare(struct verify_run *job, struct dti_error *reterr)
         return dti_no_memory(reterr);
     status = check_rows(job, reterr);
     for (size_t i = 0; i < count && status == DTI_OK && !verify->problem; i++)
-        status = add(job, i);
+        status = add_tensor(job, i);
     if (job->count > 0)
         qsort(job->work, job->count, sizeof *job->work, by_recipe);
     return status;

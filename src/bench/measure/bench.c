@@ -274,7 +274,7 @@ static void shuffle(struct bench_run *run)
     }
 }
 
-static uint64_t take(struct bench_run *run, size_t candidate, bool *ret_disturbed)
+static uint64_t sample_candidate(struct bench_run *run, size_t candidate, bool *ret_disturbed)
 {
     return take_sample(&run->sampler, &run->candidates[candidate], run->bench->passes[candidate],
                        &run->next_set[candidate], ret_disturbed);
@@ -287,9 +287,9 @@ static void calibrate(struct bench_run *run, size_t candidate, uint64_t least)
     uint64_t *const passes = &run->bench->passes[candidate];
     bool disturbed;
     *passes = 1;
-    (void)take(run, candidate, &disturbed);
+    (void)sample_candidate(run, candidate, &disturbed);
     for (int tries = 0; tries < TRIES && !run->sampler.failed;) {
-        const uint64_t taken = take(run, candidate, &disturbed);
+        const uint64_t taken = sample_candidate(run, candidate, &disturbed);
         if (taken >= least) {
             if (!disturbed)
                 return;
@@ -362,7 +362,7 @@ static void run_round(struct bench_run *run)
         double *const seconds = &bench->seconds[bench->rounds * bench->candidates + candidate];
         for (int tries = 0; tries < TRIES && !run->sampler.failed; tries++) {
             bool disturbed;
-            const uint64_t taken = take(run, candidate, &disturbed);
+            const uint64_t taken = sample_candidate(run, candidate, &disturbed);
             const double pass = (double)taken * 1e-9 / (double)bench->passes[candidate];
             *seconds = disturbed ? -pass : pass;
             if (!disturbed)

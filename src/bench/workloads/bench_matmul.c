@@ -255,8 +255,10 @@ static bool engine_has(const struct matmuls *all, enum dti_dtype dtype)
 }
 
 /* Allocates memory for matrices and fills it, with the same data in all sets. */
-static enum dti_status take(const struct dti_frame *frame, struct dti_bench_memory *ret,
-                            struct dti_matrices *matrices, uint64_t bytes, struct dti_error *reterr)
+static enum dti_status allocate_matrices(const struct dti_frame *frame,
+                                         struct dti_bench_memory *ret,
+                                         struct dti_matrices *matrices, uint64_t bytes,
+                                         struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = frame->request;
     enum dti_status status =
@@ -279,7 +281,8 @@ static enum dti_status add_quantizing(struct matmul_product *product, struct dti
         return DTI_OK;
     enum dti_status status = numbers_of(&numbers, matrices, reterr);
     if (status == DTI_OK)
-        status = take(&product->all->frame, &product->numbers, &numbers, numbers.c_at, reterr);
+        status = allocate_matrices(&product->all->frame, &product->numbers, &numbers, numbers.c_at,
+                                   reterr);
     if (status != DTI_OK)
         return status;
     quantizing->numbers[0] = (struct dti_quantizing_place){&product->numbers, 0, numbers.a_at};
@@ -314,8 +317,8 @@ static enum dti_status add_dtype(struct matmuls *all, enum dti_dtype dtype,
     enum dti_status status =
         dti_matrices_init(&product->matrices, dtype, request->m, request->n, request->k, reterr);
     if (status == DTI_OK)
-        status = take(&all->frame, &product->memory, &product->matrices, product->matrices.bytes,
-                      reterr);
+        status = allocate_matrices(&all->frame, &product->memory, &product->matrices,
+                                   product->matrices.bytes, reterr);
     if (status == DTI_OK && !all->truth)
         status = dti_matmul_truth_of(&all->truth, request, reterr);
     if (status == DTI_OK && own && kernel)

@@ -126,7 +126,7 @@ static enum dti_status argument(struct dti_calc_engine *engine, size_t node, siz
 }
 
 /* *a += or -= b */
-static void add(struct signed_big *a, const struct signed_big *b, bool subtract)
+static void add_signed(struct signed_big *a, const struct signed_big *b, bool subtract)
 {
     const bool negative = b->negative != subtract;
     if (a->negative == negative) {
@@ -183,7 +183,7 @@ static enum dti_status set_linspace(struct dti_calc_engine *engine, size_t node,
     if (status != DTI_OK)
         return status;
     common(ret, a, b);
-    add(&ret->q, &ret->p, true);
+    add_signed(&ret->q, &ret->p, true);
     if (*ret_count > 1) {
         dti_big_mul_add(&ret->p.big, *ret_count - 1, 0);
         dti_big_mul_add(&ret->r, *ret_count - 1, 0);
@@ -201,7 +201,7 @@ static enum dti_status set_arange(struct dti_calc_engine *engine, const struct r
     dti_big_init(&rest);
     common(ret, a, step);
     common(&span, b, a);
-    add(&span.p, &span.q, true);
+    add_signed(&span.p, &span.q, true);
     dti_big_mul(&span.p.big, &span.p.big, &step->den);
     dti_big_mul(&span.q.big, &step->num.big, &span.r);
     enum dti_status status = DTI_OK;
@@ -304,7 +304,7 @@ static bool round_long(struct dti_calc_recorder *recorder, struct progression *s
         if (!dti_big_ratio(&e.exact, s->p.negative && s->p.big.count > 0, &s->p.big, &s->r, 0))
             return false;
         dti_calc_round_into(recorder, &e, slot);
-        add(&s->p, &s->q, false);
+        add_signed(&s->p, &s->q, false);
     }
     return !s->p.big.failed;
 }

@@ -63,7 +63,7 @@ static const struct fixed_point cos_terms[] = {
 static const struct fixed_point log_2 = {UINT64_C(0x58b90bfbe8e7bcd5), UINT64_C(0xe4f1d9cc01f97b57)} , quarter_pi = {UINT64_C(0x6487ed5110b4611a), UINT64_C(0x62633145c06e0e68)} ;
 /* clang-format on */
 
-static struct fixed_point add(struct fixed_point a, struct fixed_point b)
+static struct fixed_point add_fixed(struct fixed_point a, struct fixed_point b)
 {
     const unsigned carry = dti_wide_add(&a.low, b.low, 0);
     (void)dti_wide_add(&a.high, b.high, carry);
@@ -94,7 +94,7 @@ static struct fixed_point series(const struct fixed_point *terms, size_t count,
     struct fixed_point sum = terms[count - 1];
     for (size_t k = count - 1; k-- > 0;) {
         const struct fixed_point rest = multiply(sum, square);
-        sum = alternates ? subtract(terms[k], rest) : add(terms[k], rest);
+        sum = alternates ? subtract(terms[k], rest) : add_fixed(terms[k], rest);
     }
     return sum;
 }
@@ -150,7 +150,7 @@ static void radius(struct dti_value *ret, uint64_t u)
     uint64_t carry;
     sum.low = dti_wide_mul_add(sum.low, twos, 0, 0, &carry);
     sum.high = sum.high * twos + carry;
-    sum = halves ? add(sum, part) : subtract(sum, part);
+    sum = halves ? add_fixed(sum, part) : subtract(sum, part);
     struct dti_value twice;
     to_value(&twice, false, sum, 7);
     if (twice.class == DTI_CLASS_ZERO) {

@@ -313,8 +313,8 @@ static bool is_bare_hexadecimal(const char *text)
            dti_value_parse(&value, text, length, NULL) != DTI_OK;
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_bits(const void *args, char **operands, int operand_count,
+                                struct dti_context *cx, struct dti_error *reterr)
 {
     const struct bits_args *bits = args;
     if (operand_count == 0)
@@ -364,5 +364,5 @@ const struct dti_command dti_command_bits = {
     .operands = DTI_OPERANDS_VALUE_DTYPE,
     .options = options,
     .args_size = sizeof(struct bits_args),
-    .run = run,
+    .run = run_bits,
 };

@@ -348,8 +348,8 @@ static enum dti_status takes_for_all(const struct dti_format *format, struct dti
     return format->kind == DTI_KIND_COMPLEX ? DTI_WRONG_KIND : takes(format, reterr);
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_finfo(const void *args, char **operands, int operand_count,
+                                 struct dti_context *cx, struct dti_error *reterr)
 {
     static const struct dti_info info = {.bare = "lowest,max,eps",
                                          .takes = takes,
@@ -375,5 +375,5 @@ const struct dti_command dti_command_finfo = {
     .operands = DTI_OPERANDS_DTYPES,
     .options = dti_info_options,
     .args_size = sizeof(struct dti_info_args),
-    .run = run,
+    .run = run_finfo,
 };

@@ -36,8 +36,8 @@ static enum dti_status print_table(const struct dti_dtype_operand *list, size_t 
     return dti_put_table(cx, table, 0, reterr);
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_iinfo(const void *args, char **operands, int operand_count,
+                                 struct dti_context *cx, struct dti_error *reterr)
 {
     static const struct dti_info info = {.integers = true,
                                          .bare = "min,max",
@@ -62,5 +62,5 @@ const struct dti_command dti_command_iinfo = {
     .operands = DTI_OPERANDS_DTYPES,
     .options = dti_info_options + 1, /* without --all */
     .args_size = sizeof(struct dti_info_args),
-    .run = run,
+    .run = run_iinfo,
 };

@@ -35,8 +35,8 @@ static enum dti_status show(const struct dti_info_args *args, char **names, size
     return status;
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_info(const void *args, char **operands, int operand_count,
+                                struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_info_args info = *(const struct dti_info_args *)args;
     size_t count = 0;
@@ -69,5 +69,5 @@ const struct dti_command dti_command_info = {
     .operands = DTI_OPERANDS_DTYPES,
     .options = dti_info_options + 1, /* without --all */
     .args_size = sizeof(struct dti_info_args),
-    .run = run,
+    .run = run_info,
 };

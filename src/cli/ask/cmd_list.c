@@ -241,8 +241,8 @@ static enum dti_status print_documents(struct dti_context *cx, struct dti_error 
     return status;
 }
 
-static enum dti_status run(const void *args_, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_list(const void *args_, char **operands, int operand_count,
+                                struct dti_context *cx, struct dti_error *reterr)
 {
     const struct list_args *args = args_;
     const char *fields;
@@ -287,5 +287,5 @@ const struct dti_command dti_command_list = {
     .operands = DTI_OPERANDS_NONE,
     .options = options,
     .args_size = sizeof(struct list_args),
-    .run = run,
+    .run = run_list,
 };

@@ -255,8 +255,8 @@ static enum dti_status list_kernels(struct dti_context *cx, struct dti_error *re
     return dti_put_table(cx, table, 0, reterr);
 }
 
-static enum dti_status run(const void *args_, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_bench(const void *args_, char **operands, int operand_count,
+                                 struct dti_context *cx, struct dti_error *reterr)
 {
     const struct bench_args *const args = args_;
     const struct dti_bench_kind *kind;
@@ -306,5 +306,5 @@ const struct dti_command dti_command_bench = {
     .operands = DTI_OPERANDS_BENCH,
     .options = options,
     .args_size = sizeof(struct bench_args),
-    .run = run,
+    .run = run_bench,
 };

@@ -351,8 +351,8 @@ static enum dti_status compute(void *context, struct dti_error *reterr)
     return dti_calc_human_table(job, reterr);
 }
 
-static enum dti_status run(const void *args_, char **operands, int count, struct dti_context *cx,
-                           struct dti_error *reterr)
+static enum dti_status run_calc(const void *args_, char **operands, int count,
+                                struct dti_context *cx, struct dti_error *reterr)
 {
     const struct calc_args *const args = args_;
     struct calc_job job = {
@@ -405,5 +405,5 @@ const struct dti_command dti_command_calc = {
     .operands = DTI_OPERANDS_VALUE_DTYPE,
     .options = options,
     .args_size = sizeof(struct calc_args),
-    .run = run,
+    .run = run_calc,
 };

@@ -305,7 +305,7 @@ static enum dti_status open_output(struct cast_array *array, struct dti_error *r
     return dti_output_open(&array->output, array->out_path, array->args->force, size, reterr);
 }
 
-static enum dti_status run(struct cast_array *array, struct dti_error *reterr)
+static enum dti_status write_array(struct cast_array *array, struct dti_error *reterr)
 {
     const bool bar = dti_progress_wanted((enum dti_progress_when)array->args->progress, array->cx,
                                          array->to_stdout);
@@ -486,7 +486,7 @@ enum dti_status dti_cast_array(const struct cast_array_args *args, const struct 
             if (status == DTI_OK)
                 status = open_output(&array, reterr);
             if (status == DTI_OK)
-                status = run(&array, reterr);
+                status = write_array(&array, reterr);
             if (status == DTI_OK)
                 status = finish(&array, reterr);
             dti_output_discard(array.output); /* discards uncommitted output */

@@ -97,7 +97,8 @@ static enum dti_status count_elements(const struct text_output *output,
 }
 
 /* For struct dti_queue. */
-static enum dti_status take(void *context, size_t member, bool *ret_any, struct dti_error *reterr)
+static enum dti_status take_numbers(void *context, size_t member, bool *ret_any,
+                                    struct dti_error *reterr)
 {
     struct text_output *const output = context;
     struct text_output_chunk *const block = &output->chunks[member];
@@ -159,7 +160,7 @@ enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_erro
 {
     struct text_output output = {.array = array};
     const struct dti_queue queue = {
-        .take = take, .work = work, .finish = finish, .context = &output};
+        .take = take_numbers, .work = work, .finish = finish, .context = &output};
     output.chunks = malloc(array->threads * sizeof *output.chunks);
     if (!output.chunks)
         return dti_no_memory(reterr);

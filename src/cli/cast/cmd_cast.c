@@ -291,8 +291,8 @@ static enum dti_status refuse_options(const struct cast_args *args, char **opera
                     name);
 }
 
-static enum dti_status run(const void *args_, char **operands, int count, struct dti_context *cx,
-                           struct dti_error *reterr)
+static enum dti_status run_cast(const void *args_, char **operands, int count,
+                                struct dti_context *cx, struct dti_error *reterr)
 {
     const struct cast_args *const args = args_;
     struct cast_value_args values = args->value;
@@ -361,5 +361,5 @@ const struct dti_command dti_command_cast = {
     .operands = DTI_OPERANDS_VALUE_DTYPE,
     .options = options,
     .args_size = sizeof(struct cast_args),
-    .run = run,
+    .run = run_cast,
 };

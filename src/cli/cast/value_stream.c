@@ -315,7 +315,8 @@ struct stream {
 };
 
 /* For struct dti_queue. One thread that fills a block leaves the rest to the team. */
-static enum dti_status take(void *context, size_t member, bool *ret_any, struct dti_error *reterr)
+static enum dti_status take_lines(void *context, size_t member, bool *ret_any,
+                                  struct dti_error *reterr)
 {
     struct stream *const stream = context;
     struct dti_line_block *const block = &stream->members[member].block;
@@ -374,7 +375,7 @@ static enum dti_status cast_blocks(struct stream *stream, struct dti_error *rete
 {
     const struct dti_context *const cx = stream->values->cx;
     const struct dti_queue queue = {
-        .take = take, .work = work, .finish = finish, .context = stream};
+        .take = take_lines, .work = work, .finish = finish, .context = stream};
     while (!stream->at_end) {
         if (stream->full && stream->threads > 1 && !stream->team)
             begin_team(stream);

@@ -225,8 +225,9 @@ struct check_job {
     size_t note_count;
 };
 
-static enum dti_status add(struct check_job *job, enum dti_check_kind kind, const char *argument,
-                           struct dti_check_assertion **ret, struct dti_error *reterr)
+static enum dti_status add_check(struct check_job *job, enum dti_check_kind kind,
+                                 const char *argument, struct dti_check_assertion **ret,
+                                 struct dti_error *reterr)
 {
     struct dti_check_request *const request = &job->request;
     if (request->assertion_count == DTI_CHECK_ASSERTIONS)
@@ -270,7 +271,7 @@ static enum dti_status add_plain(struct check_job *job, enum dti_check_kind kind
                                  struct dti_error *reterr)
 {
     struct dti_check_assertion *assertion;
-    return add(job, kind, text, &assertion, reterr);
+    return add_check(job, kind, text, &assertion, reterr);
 }
 
 static enum dti_status add_fits(struct check_job *job, enum dti_check_kind kind, const char *text,
@@ -282,7 +283,7 @@ static enum dti_status add_fits(struct check_job *job, enum dti_check_kind kind,
         struct dti_format format;
         enum dti_status status = look_up(job, name, strcspn(name, ","), &format, reterr);
         if (status == DTI_OK)
-            status = add(job, kind, NULL, &assertion, reterr);
+            status = add_check(job, kind, NULL, &assertion, reterr);
         if (status != DTI_OK)
             return status;
         assertion->format = *dti_real_format(&format);
@@ -302,7 +303,7 @@ static enum dti_status add_max_abs(struct check_job *job, enum dti_check_kind ki
     if (status != DTI_OK || limit.class == DTI_CLASS_NAN ||
         (limit.negative && limit.class != DTI_CLASS_ZERO))
         return refuse("--max-abs takes a nonnegative number", text, strlen(text), reterr);
-    status = add(job, kind, text, &assertion, reterr);
+    status = add_check(job, kind, text, &assertion, reterr);
     if (status == DTI_OK)
         assertion->limit = limit;
     return status;
@@ -353,7 +354,7 @@ static enum dti_status add_items(struct check_job *job, enum dti_check_kind kind
     const bool dtype = kind == DTI_CHECK_DTYPE;
     struct dti_check_assertion *assertion = NULL;
     size_t most = 1;
-    enum dti_status status = add(job, kind, text, &assertion, reterr);
+    enum dti_status status = add_check(job, kind, text, &assertion, reterr);
     if (status != DTI_OK)
         return status;
     for (const char *at = text; *at != '\0'; at++)
@@ -474,7 +475,7 @@ static enum dti_status add_losses(struct check_job *job, struct dti_error *reter
             return status;
         for (size_t as = 0; as < reading->as_count; as++) {
             struct dti_check_assertion *assertion = NULL;
-            status = add(job, bounds[i].kind, bounds[i].text, &assertion, reterr);
+            status = add_check(job, bounds[i].kind, bounds[i].text, &assertion, reterr);
             if (status != DTI_OK)
                 return status;
             assertion->format = reading->as[as];
@@ -666,8 +667,8 @@ static enum dti_status check_files(struct check_files *files, struct dti_error *
     return files->status != DTI_OK ? files->status : status;
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_check(const void *args, char **operands, int operand_count,
+                                 struct dti_context *cx, struct dti_error *reterr)
 {
     if (operand_count == 0)
         return dti_fail(reterr, DTI_USAGE,
@@ -714,5 +715,5 @@ const struct dti_command dti_command_check = {
     .operands = DTI_OPERANDS_FILES,
     .options = options,
     .args_size = sizeof(struct check_args),
-    .run = run,
+    .run = run_check,
 };

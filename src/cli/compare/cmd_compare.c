@@ -503,8 +503,8 @@ static enum dti_status write_documents(struct dti_compare *compare, struct dti_c
     return status == DTI_OK ? DTI_ANSWER(cx, compare, compare, reterr) : status;
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_compare(const void *args, char **operands, int operand_count,
+                                   struct dti_context *cx, struct dti_error *reterr)
 {
     struct compare_job job;
     enum dti_status status = compare_init(&job, args, cx, operands, operand_count, reterr);
@@ -546,5 +546,5 @@ const struct dti_command dti_command_compare = {
     .operands = DTI_OPERANDS_FILES,
     .options = options,
     .args_size = sizeof(struct compare_args),
-    .run = run,
+    .run = run_compare,
 };

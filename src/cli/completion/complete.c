@@ -344,8 +344,8 @@ static struct state read_words(char **words, int count)
     return state;
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_complete(const void *args, char **operands, int operand_count,
+                                    struct dti_context *cx, struct dti_error *reterr)
 {
     (void)args, (void)reterr;
     const char *const word = operand_count > 0 ? operands[operand_count - 1] : "";
@@ -384,5 +384,5 @@ const struct dti_command dti_command_complete = {
     .synopsis = "WORD...",
     .verbatim = true,
     .operands = DTI_OPERANDS_WORDS,
-    .run = run,
+    .run = run_complete,
 };

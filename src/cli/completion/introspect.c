@@ -98,8 +98,8 @@ static const struct conversion conversions[] = {
 #define DTI_ROWS "cli/completion/introspect.def"
 #include "answers/rows.h"
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_introspect(const void *args, char **operands, int operand_count,
+                                      struct dti_context *cx, struct dti_error *reterr)
 {
     (void)args, (void)operands, (void)operand_count;
     return DTI_ANSWER(cx, introspect, NULL, reterr);
@@ -129,5 +129,5 @@ const struct dti_command dti_command_introspect = {
     .schema = "dtinfo.introspect/1",
     .verbatim = true,
     .operands = DTI_OPERANDS_NONE,
-    .run = run,
+    .run = run_introspect,
 };

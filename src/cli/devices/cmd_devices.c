@@ -575,8 +575,8 @@ static enum dti_status check_architectures(const struct devices_args *args, char
     return DTI_OK;
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_devices(const void *args, char **operands, int operand_count,
+                                   struct dti_context *cx, struct dti_error *reterr)
 {
     const struct devices_args *const own = args;
     char *words[] = {(char *)(uintptr_t)own->supports};
@@ -613,5 +613,5 @@ const struct dti_command dti_command_devices = {
     .operands = DTI_OPERANDS_ARCHITECTURES,
     .options = options,
     .args_size = sizeof(struct devices_args),
-    .run = run,
+    .run = run_devices,
 };

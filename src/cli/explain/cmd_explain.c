@@ -320,8 +320,8 @@ static const struct dti_option options[] = {
     DTI_SCAN_OPTIONS(struct explain_args, file),    OPT_END,
 };
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_explain(const void *args, char **operands, int operand_count,
+                                   struct dti_context *cx, struct dti_error *reterr)
 {
     struct explain_job job;
     enum dti_status status = explain_init(&job, args, cx, operands, operand_count, reterr);
@@ -354,5 +354,5 @@ const struct dti_command dti_command_explain = {
     .operands = DTI_OPERANDS_FILES,
     .options = options,
     .args_size = sizeof(struct explain_args),
-    .run = run,
+    .run = run_explain,
 };

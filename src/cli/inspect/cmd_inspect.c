@@ -287,8 +287,8 @@ static enum dti_status gather(struct inspect_job *job, struct dti_error *reterr)
     return status == DTI_OK ? compile_grep(job, reterr) : status;
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_inspect(const void *args, char **operands, int operand_count,
+                                   struct dti_context *cx, struct dti_error *reterr)
 {
     struct inspect_job *const job = calloc(1, sizeof *job);
     if (!job)
@@ -328,5 +328,5 @@ const struct dti_command dti_command_inspect = {
     .operands = DTI_OPERANDS_FILES,
     .options = options,
     .args_size = sizeof(struct inspect_args),
-    .run = run,
+    .run = run_inspect,
 };

@@ -370,7 +370,7 @@ struct taken {
     bool failed; /* out of memory for some */
 };
 
-static void take(struct taken *taken, const char *bytes, size_t length)
+static void set_text(struct taken *taken, const char *bytes, size_t length)
 {
     dti_buffer_clear(&taken->text);
     dti_name_text(&taken->text, bytes, length);
@@ -394,7 +394,7 @@ static void put_value(struct dti_line *line, const struct dti_metadata *entry, s
     if (entry->kind == DTI_METADATA_ARRAY)
         (void)snprintf(end, sizeof end, "   %s, %llu element%s", entry->type,
                        (unsigned long long)entry->count, entry->count == 1 ? "" : "s");
-    take(taken, entry->value, entry->value_length);
+    set_text(taken, entry->value, entry->value_length);
     const size_t after = strlen(end) + strlen("...");
     put_cut(line, taken, available == 0 || columns_of(taken->text.data) + strlen(end) <= available,
             available > after + 8 ? available - after : 8);
@@ -406,7 +406,7 @@ static size_t key_columns(const struct dti_container *container, size_t count, s
 {
     size_t most = 0;
     for (size_t i = 0; i < count; i++) {
-        take(taken, container->metadata[i].key, container->metadata[i].key_length);
+        set_text(taken, container->metadata[i].key, container->metadata[i].key_length);
         const size_t columns = columns_of(taken->text.data);
         if (columns > most && columns <= KEY_WIDTH)
             most = columns;
@@ -429,7 +429,7 @@ static void put_entries(const struct inspect_view *view, struct taken *taken)
     for (size_t i = 0; i < count; i++) {
         const struct dti_metadata *const entry = &container->metadata[i];
         dti_line_text(&line, "    ");
-        take(taken, entry->key, entry->key_length);
+        set_text(taken, entry->key, entry->key_length);
         put_cut(&line, taken, all || columns_of(taken->text.data) <= width / 2, width / 2);
         dti_line_to(&line, 4 + keys + 2);
         const size_t before = line.column + line.owed;

@@ -434,8 +434,8 @@ static enum dti_status gather(struct mem_job *job, char **operands, int operand_
     return status == DTI_OK ? read_capacity(job, reterr) : status;
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_mem(const void *args, char **operands, int operand_count,
+                               struct dti_context *cx, struct dti_error *reterr)
 {
     struct mem_job *const job = calloc(1, sizeof *job);
     if (!job)
@@ -478,5 +478,5 @@ const struct dti_command dti_command_mem = {
     .operands = DTI_OPERANDS_VALUE_FORMAT,
     .options = options,
     .args_size = sizeof(struct mem_args),
-    .run = run,
+    .run = run_mem,
 };

@@ -19,8 +19,8 @@ static bool is_files(const struct quant_args *args, char **operands, int count)
            (wanted || dti_is_address(operands[0]) || dti_input_there(operands[0]) != ENOENT);
 }
 
-static enum dti_status run(const void *all_args, char **operands, int count, struct dti_context *cx,
-                           struct dti_error *reterr)
+static enum dti_status run_quant(const void *all_args, char **operands, int count,
+                                 struct dti_context *cx, struct dti_error *reterr)
 {
     const struct quant_args *const args = all_args;
     if (!is_files(args, operands, count))
@@ -75,5 +75,5 @@ const struct dti_command dti_command_quant = {
     .operands = DTI_OPERANDS_VALUE_FORMAT,
     .options = dti_quant_options,
     .args_size = sizeof(struct quant_args),
-    .run = run,
+    .run = run_quant,
 };

@@ -255,7 +255,7 @@ struct targets {
     size_t count;
 };
 
-static enum dti_status add(void *context, const char *name, struct dti_error *reterr)
+static enum dti_status add_cast(void *context, const char *name, struct dti_error *reterr)
 {
     struct targets *const targets = context;
     struct dti_quant_target *const target = &targets->list[targets->count];
@@ -279,7 +279,7 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
     struct targets targets = {.cx = cx, .list = list};
     if (!list)
         return dti_no_memory(reterr);
-    status = dti_each_dtype(names, add, &targets, reterr);
+    status = dti_each_dtype(names, add_cast, &targets, reterr);
     if (status == DTI_OK)
         status = fit_options(args, list, targets.count, reterr);
     if (status == DTI_OK)

@@ -223,7 +223,7 @@ static const char *name_at_hand(void *context, uint64_t done, size_t *ret_length
     return source->name;
 }
 
-static enum dti_status run(struct dti_rewrite_job *job, struct dti_error *reterr)
+static enum dti_status run_rewrite(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     struct dti_team *team = NULL;
     struct dti_progress progress;
@@ -307,7 +307,7 @@ static enum dti_status work(struct dti_rewrite_job *job, struct dti_error *reter
             status = dti_new_files_check(files, force, reterr);
         if (status == DTI_OK)
             dti_new_files_warn_old(files, dti_cast_job_warn, &job->job);
-        return status == DTI_OK && job->fail_on != 0 ? run(job, reterr) : status;
+        return status == DTI_OK && job->fail_on != 0 ? run_rewrite(job, reterr) : status;
     }
     dti_output_guard_signals();
     if (!job->to_text || !job->to_stdout) { /* text goes through the buffer of stdout */
@@ -318,7 +318,7 @@ static enum dti_status work(struct dti_rewrite_job *job, struct dti_error *reter
             dti_new_files_warn_old(files, dti_cast_job_warn, &job->job);
     }
     if (status == DTI_OK)
-        status = run(job, reterr);
+        status = run_rewrite(job, reterr);
     if (status == DTI_OK && dti_new_files_are_open(files)) {
         status = dti_new_files_commit(files, reterr);
         job->complete = status == DTI_OK;

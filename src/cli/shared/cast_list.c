@@ -7,8 +7,8 @@
 
 #include "cli/shared/operand_kinds.h"
 
-static enum dti_status add(struct dti_cast_list *list, const char *text, size_t length,
-                           const struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status add_cast(struct dti_cast_list *list, const char *text, size_t length,
+                                const struct dti_context *cx, struct dti_error *reterr)
 {
     char name[64];
     struct dti_dtype_operand operand;
@@ -37,7 +37,7 @@ enum dti_status dti_cast_list_read(struct dti_cast_list *ret, const char *text,
     ret->count = ret->note_count = 0;
     for (const char *name = text; name && status == DTI_OK; name = strchr(name, ',')) {
         name += name > text; /* the comma */
-        status = add(ret, name, strcspn(name, ","), cx, reterr);
+        status = add_cast(ret, name, strcspn(name, ","), cx, reterr);
     }
     reading->as = ret->dtypes;
     reading->as_count = ret->count;

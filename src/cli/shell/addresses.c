@@ -30,7 +30,7 @@ static bool has_user(const char *address, size_t length)
 }
 
 /* Takes the query out of the first `length` letters. What follows them moves up. */
-static enum dti_status take(char *address, size_t length, struct dti_error *reterr)
+static enum dti_status take_query(char *address, size_t length, struct dti_error *reterr)
 {
     if (has_user(address, length))
         return dti_fail(reterr, DTI_USAGE,
@@ -56,12 +56,12 @@ enum dti_status dti_addresses_take_query(char *word, struct dti_error *reterr)
     char *const address = find_address(word);
     enum dti_status status = DTI_OK;
     if (address)
-        return take(address, strlen(address), reterr);
+        return take_query(address, strlen(address), reterr);
     /* those of an expression: @"https://..." */
     for (char *at = word; *at != '\0' && status == DTI_OK; at++) {
         const char quote[] = {*at, '\0'};
         if ((*at == '"' || *at == '\'') && dti_is_address(at + 1))
-            status = take(at + 1, strcspn(at + 1, quote), reterr);
+            status = take_query(at + 1, strcspn(at + 1, quote), reterr);
     }
     return status;
 }

@@ -5,8 +5,8 @@
 
 #include "cli/shell/command.h"
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_help(const void *args, char **operands, int operand_count,
+                                struct dti_context *cx, struct dti_error *reterr)
 {
     (void)args;
     if (operand_count == 0) {
@@ -39,5 +39,5 @@ const struct dti_command dti_command_help = {
     .examples = "dtinfo help cast\n"
                 "dtinfo help exit-codes\n",
     .operands = DTI_OPERANDS_COMMAND,
-    .run = run,
+    .run = run_help,
 };

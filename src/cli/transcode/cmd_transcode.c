@@ -268,8 +268,8 @@ static void name_options(struct dti_error *error)
         error->remedy = DTI_REMEDY_CAST_RAW; /* there is no --from */
 }
 
-static enum dti_status run(const void *all_args, char **operands, int count, struct dti_context *cx,
-                           struct dti_error *reterr)
+static enum dti_status run_transcode(const void *all_args, char **operands, int count,
+                                     struct dti_context *cx, struct dti_error *reterr)
 {
     const struct transcode_args *const args = all_args;
     const bool floats = args->to_given && args->to >= DTI_TRANSCODE_COUNT;
@@ -321,5 +321,5 @@ const struct dti_command dti_command_transcode = {
     .operands = DTI_OPERANDS_FILES,
     .options = options,
     .args_size = sizeof(struct transcode_args),
-    .run = run,
+    .run = run_transcode,
 };

@@ -495,8 +495,8 @@ static const struct dti_option options[] = {
     OPT_END,
 };
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status run_verify(const void *args, char **operands, int operand_count,
+                                  struct dti_context *cx, struct dti_error *reterr)
 {
     struct verify_job job;
     const struct dti_verify *const verify = &job.verify;
@@ -531,5 +531,5 @@ const struct dti_command dti_command_verify = {
     .operands = DTI_OPERANDS_FILES,
     .options = options,
     .args_size = sizeof(struct verify_args),
-    .run = run,
+    .run = run_verify,
 };

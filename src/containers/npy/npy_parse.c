@@ -42,7 +42,7 @@ static void skip_space(struct npy_cursor *cursor)
 }
 
 /* Takes c, and white space before it, if it is there. */
-static bool take(struct npy_cursor *cursor, char c)
+static bool take_letter(struct npy_cursor *cursor, char c)
 {
     skip_space(cursor);
     if (cursor->at == cursor->end || *cursor->at != c)
@@ -146,15 +146,15 @@ static bool take_number(struct npy_cursor *cursor, uint64_t *ret)
 static bool take_tuple(struct npy_cursor *cursor, uint64_t *shape, unsigned *ret_rank)
 {
     unsigned rank = 0;
-    if (!take(cursor, '('))
+    if (!take_letter(cursor, '('))
         return fail(cursor, "'shape' is not a tuple");
-    while (!take(cursor, ')')) {
+    while (!take_letter(cursor, ')')) {
         if (rank == DTI_NPY_RANK_MAX)
             return fail(cursor, "there are more than 64 dimensions");
         if (!take_number(cursor, &shape[rank]))
             return false;
         rank++;
-        const bool comma = take(cursor, ',');
+        const bool comma = take_letter(cursor, ',');
         if (!comma && (rank == 1 || !next_is(cursor, ")")))
             return fail(cursor, "a comma is missing in a tuple");
     }
@@ -174,18 +174,18 @@ static bool take_field_name(struct npy_cursor *cursor, const char **ret, size_t 
 {
     const char *text;
     size_t length;
-    if (!take(cursor, '('))
+    if (!take_letter(cursor, '('))
         return fail(cursor, "a field is not a tuple");
-    if (take(cursor, '(')) {
-        if (!take_string(cursor, &text, &length) || !take(cursor, ',') ||
-            !take_string(cursor, &text, &length) || !take(cursor, ')'))
+    if (take_letter(cursor, '(')) {
+        if (!take_string(cursor, &text, &length) || !take_letter(cursor, ',') ||
+            !take_string(cursor, &text, &length) || !take_letter(cursor, ')'))
             return fail(cursor, "the name of a field is neither a string nor a pair of strings");
     } else if (!take_string(cursor, &text, &length)) {
         return false;
     }
     *ret = text;
     *ret_length = length;
-    return take(cursor, ',') || fail(cursor, "a field has no type");
+    return take_letter(cursor, ',') || fail(cursor, "a field has no type");
 }
 
 /* A list of fields, or an array of another type, that has been begun. */
@@ -324,7 +324,7 @@ static bool descend(struct npy_cursor *cursor, struct nested *nested, uint64_t *
         if (nested->depth == DEPTH_MAX)
             return fail(cursor, "types are nested more than 32 deep");
         cursor->at++;
-        if (list && take(cursor, ']')) {
+        if (list && take_letter(cursor, ']')) {
             *ret_bytes = 0;
             return true;
         }
@@ -343,20 +343,20 @@ static bool ascend(struct npy_cursor *cursor, struct nested *nested, uint64_t *b
     struct dti_npy_fields *const fields = nested->fields;
     struct descr_level *const level = &nested->levels[nested->depth - 1];
     *ret_more = false;
-    if (take(cursor, ',')) {
+    if (take_letter(cursor, ',')) {
         if (!take_extent(cursor, nested, bytes))
             return false;
     } else if (!level->list) {
         return fail(cursor, "an array type has no dimensions");
     }
-    if (!take(cursor, ')'))
+    if (!take_letter(cursor, ')'))
         return fail(cursor, "a bracket is missing");
     if (level->list) {
         for (size_t at = level->first; at < fields->count; at++)
             fields->list[at].offset += level->bytes;
         level->bytes += *bytes; /* at most 2^31 each, of at most a million fields */
-        const bool comma = take(cursor, ',');
-        if (!take(cursor, ']')) {
+        const bool comma = take_letter(cursor, ',');
+        if (!take_letter(cursor, ']')) {
             *ret_more = true;
             return comma ? begin_field(cursor, nested)
                          : fail(cursor, "a comma is missing in a list");
@@ -438,7 +438,7 @@ static bool take_member(struct npy_cursor *cursor, unsigned *seen, struct dti_np
     if (*seen >> key & 1)
         return fail(cursor, "a key occurs twice");
     *seen |= 1u << key;
-    if (!take(cursor, ':'))
+    if (!take_letter(cursor, ':'))
         return fail(cursor, "a colon is missing after a key");
     return key == KEY_DESCR     ? take_descr(cursor, ret, ret_fields)
            : key == KEY_FORTRAN ? take_bool(cursor, &ret->fortran)
@@ -452,10 +452,10 @@ static bool take_dictionary(struct npy_cursor *cursor, struct dti_npy_dictionary
     if (cursor->at == cursor->end || *cursor->at != '{')
         return fail(cursor, "it does not begin with '{'");
     cursor->at++;
-    while (!take(cursor, '}')) {
+    while (!take_letter(cursor, '}')) {
         if (!take_member(cursor, &seen, ret, ret_fields))
             return false;
-        if (!take(cursor, ',') && !next_is(cursor, "}"))
+        if (!take_letter(cursor, ',') && !next_is(cursor, "}"))
             return fail(cursor, "a comma is missing");
     }
     for (unsigned key = 0; key < KEYS; key++) {

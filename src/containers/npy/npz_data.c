@@ -98,8 +98,9 @@ static bool take_first(struct dti_npz_watch *watch, struct file_range *left, str
 
 /* Adds bytes of the file to a tally; called with the lock held, which is released in the meantime.
  */
-static enum dti_status add(struct dti_npz_watch *watch, struct tally *tally, const void *bytes,
-                           struct file_range range, struct dti_error *reterr)
+static enum dti_status add_bytes(struct dti_npz_watch *watch, struct tally *tally,
+                                 const void *bytes, struct file_range range,
+                                 struct dti_error *reterr)
 {
     pthread_mutex_unlock(&watch->lock);
     const size_t size = (size_t)(range.end - range.begin);
@@ -116,8 +117,8 @@ static enum dti_status add(struct dti_npz_watch *watch, struct tally *tally, con
     return status;
 }
 
-static enum dti_status take(struct dti_watch *own, const void *bytes, size_t size, uint64_t offset,
-                            bool once, struct dti_error *reterr)
+static enum dti_status note_read(struct dti_watch *own, const void *bytes, size_t size,
+                                 uint64_t offset, bool once, struct dti_error *reterr)
 {
     struct dti_npz_watch *const watch = (struct dti_npz_watch *)own;
     struct file_range left = {offset, offset + size}; /* there: they were read */
@@ -134,8 +135,8 @@ static enum dti_status take(struct dti_watch *own, const void *bytes, size_t siz
         else if (!take_first(watch, &left, &range))
             status = dti_no_memory(reterr);
         if (status == DTI_OK && range.begin < range.end)
-            status = add(watch, once ? &watch->once : &watch->known,
-                         (const char *)bytes + (range.begin - offset), range, reterr);
+            status = add_bytes(watch, once ? &watch->once : &watch->known,
+                               (const char *)bytes + (range.begin - offset), range, reterr);
     }
     pthread_mutex_unlock(&watch->lock);
     return status;
@@ -157,7 +158,7 @@ static enum dti_status watch_array(struct dti_npz *npz, struct dti_npz_array *ar
             return dti_no_memory(reterr);
         const uint32_t header = dti_crc32_part(array->header_crc, size);
         *watch = (struct dti_npz_watch){
-            .watch = {.take = take},
+            .watch = {.take = note_read},
             .input = *input,
             .member = member,
             .begin = member->data + array->start,

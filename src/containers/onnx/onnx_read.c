@@ -278,8 +278,8 @@ static bool take_dimensions(struct dti_onnx_reading *reading, const struct dti_o
     return true;
 }
 
-static bool take(struct dti_onnx_reading *reading, struct dti_onnx_frame *frame,
-                 const struct rule *rule, const struct dti_wire_field *field)
+static bool take_field(struct dti_onnx_reading *reading, struct dti_onnx_frame *frame,
+                       const struct rule *rule, const struct dti_wire_field *field)
 {
     struct dti_onnx_draft *const draft = &reading->draft;
     const struct dti_onnx_text text = {field->at, field->value};
@@ -502,7 +502,7 @@ static bool walk(struct dti_onnx_reading *reading)
         const struct rule *const known =
             field.number <= FIELD_MAX ? &rules[frame->message][field.number] : &none;
         const struct rule *const rule = (known->wires >> field.type & 1) != 0 ? known : &none;
-        if (!take(reading, frame, rule, &field))
+        if (!take_field(reading, frame, rule, &field))
             return false;
         if (field.type == DTI_WIRE_BYTES && rule->action != ENTER)
             dti_wire_seek(wire, field.at + field.value);

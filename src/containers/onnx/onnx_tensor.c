@@ -137,8 +137,8 @@ static bool read_name(struct dti_onnx_reading *reading, const struct dti_onnx_fr
 }
 
 /* A new tensor, and what belongs to it. */
-static bool add(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame,
-                struct dti_tensor **ret, struct dti_onnx_tensor **ret_own)
+static bool add_tensor(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame,
+                       struct dti_tensor **ret, struct dti_onnx_tensor **ret_own)
 {
     struct dti_opening *const opening = reading->opening;
     const size_t at = opening->container->tensor_count;
@@ -176,7 +176,7 @@ bool dti_onnx_tensor(struct dti_onnx_reading *reading, const struct dti_onnx_fra
     struct dti_onnx_tensor *own;
     if (reading->frames[reading->depth - 2].message == DTI_ONNX_SPARSE)
         return note_values(reading, frame);
-    if (!add(reading, frame, &tensor, &own) || !read_name(reading, frame, tensor))
+    if (!add_tensor(reading, frame, &tensor, &own) || !read_name(reading, frame, tensor))
         return false;
     if (tensor->name_length == 0 && !own->scope)
         return dti_opening_refuse(
@@ -192,7 +192,7 @@ bool dti_onnx_sparse(struct dti_onnx_reading *reading, const struct dti_onnx_fra
     struct dti_tensor *tensor;
     struct dti_onnx_tensor *own;
     char text[UNKNOWN_SIZE];
-    if (!add(reading, frame, &tensor, &own))
+    if (!add_tensor(reading, frame, &tensor, &own))
         return false;
     const int length = snprintf(text, sizeof text, "sparse %s",
                                 reading->sparse_type ? reading->sparse_type : "tensor");

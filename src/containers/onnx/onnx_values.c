@@ -126,7 +126,7 @@ static bool take_packed(struct values *values, const struct dti_wire_field *fiel
     return true;
 }
 
-static bool take(struct values *values, const struct dti_wire_field *field)
+static bool take_value(struct values *values, const struct dti_wire_field *field)
 {
     const enum dti_wire_type single = !is_fixed(values->type)    ? DTI_WIRE_VARINT
                                       : values->type->bits == 32 ? DTI_WIRE_FIXED32
@@ -149,7 +149,7 @@ static bool take_all(struct values *values, uint64_t start, uint64_t end)
     struct dti_wire_field field;
     dti_wire_seek(values->wire, start);
     while (dti_wire_at(values->wire) < end) {
-        if (!dti_wire_next(values->wire, end, &field) || !take(values, &field))
+        if (!dti_wire_next(values->wire, end, &field) || !take_value(values, &field))
             return false;
     }
     if (values->part_bits > 0)

@@ -184,8 +184,8 @@ static void mark(const struct definitions *all, const struct dti_onnx_node *node
     }
 }
 
-static bool add(struct dti_onnx_reading *reading, const struct definitions *all,
-                const struct dti_onnx_node *node)
+static bool add_weight(struct dti_onnx_reading *reading, const struct definitions *all,
+                       const struct dti_onnx_node *node)
 {
     struct dti_opening *const opening = reading->opening;
     struct dti_tensor *const tensors = opening->container->tensors;
@@ -216,7 +216,7 @@ bool dti_onnx_find_weights(struct dti_onnx_reading *reading)
     if (!define(reading, &all))
         return dti_opening_no_memory(reading->opening);
     for (size_t i = 0; i < reading->node_count && good; i++)
-        good = add(reading, &all, &reading->nodes[i]);
+        good = add_weight(reading, &all, &reading->nodes[i]);
     free(all.list);
     return good;
 }

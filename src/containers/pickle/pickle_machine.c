@@ -55,7 +55,7 @@ static bool refuse_end(struct dti_pickle_machine *machine)
 }
 
 /* size <= BUFFER; valid until the next call. */
-static bool take(struct dti_pickle_machine *machine, size_t size, const unsigned char **ret)
+static bool take_bytes(struct dti_pickle_machine *machine, size_t size, const unsigned char **ret)
 {
     if (size > left(machine))
         return refuse_end(machine);
@@ -69,7 +69,7 @@ static bool take(struct dti_pickle_machine *machine, size_t size, const unsigned
 static bool take_number(struct dti_pickle_machine *machine, size_t size)
 {
     const unsigned char *bytes = NULL;
-    if (!take(machine, size, &bytes))
+    if (!take_bytes(machine, size, &bytes))
         return false;
     machine->number = dti_little_get(bytes, size);
     return true;
@@ -89,7 +89,7 @@ static bool take_counted(struct dti_pickle_machine *machine, size_t size)
         return false;
     machine->bytes_at = machine->at;
     if (machine->number <= DTI_PICKLE_TEXT_MAX)
-        return take(machine, (size_t)machine->number, &machine->bytes);
+        return take_bytes(machine, (size_t)machine->number, &machine->bytes);
     if (machine->number > machine->end - machine->at)
         return refuse_end(machine);
     skip(machine, machine->number);
@@ -191,7 +191,7 @@ bool dti_pickle_fetch(struct dti_pickle_machine *machine)
     if (++machine->opcodes > DTI_PICKLE_OPCODES_MAX)
         return dti_opening_refuse(machine->opening, ": its pickle has more than %d opcodes",
                                   (int)DTI_PICKLE_OPCODES_MAX);
-    if (!take(machine, 1, &byte))
+    if (!take_bytes(machine, 1, &byte))
         return false;
     machine->code = *byte;
     return take_operand(machine, dti_pickle_opcodes[machine->code].operand);

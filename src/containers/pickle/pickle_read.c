@@ -263,8 +263,8 @@ static bool do_dict(struct dti_pickle_machine *machine)
 }
 
 /* To what is now on top. What an unknown object takes is gone with it. */
-static bool add(struct dti_pickle_machine *machine, enum dti_pickle_type type,
-                const uint64_t *items, size_t count)
+static bool add_value(struct dti_pickle_machine *machine, enum dti_pickle_type type,
+                      const uint64_t *items, size_t count)
 {
     const uint32_t to = (uint32_t)dti_pickle_top(machine);
     if (type == DTI_PICKLE_DICT && count % 2 != 0)
@@ -280,13 +280,14 @@ static bool add_marked(struct dti_pickle_machine *machine, enum dti_pickle_type 
 {
     const uint64_t *items = NULL;
     size_t count = 0;
-    return dti_pickle_drop_marked(machine, &items, &count) && add(machine, type, items, count);
+    return dti_pickle_drop_marked(machine, &items, &count) &&
+           add_value(machine, type, items, count);
 }
 
 static bool do_append(struct dti_pickle_machine *machine)
 {
     const uint64_t *items;
-    return dti_pickle_drop(machine, 1, &items) && add(machine, DTI_PICKLE_LIST, items, 1);
+    return dti_pickle_drop(machine, 1, &items) && add_value(machine, DTI_PICKLE_LIST, items, 1);
 }
 
 static bool do_appends(struct dti_pickle_machine *machine)
@@ -297,7 +298,7 @@ static bool do_appends(struct dti_pickle_machine *machine)
 static bool do_set_item(struct dti_pickle_machine *machine)
 {
     const uint64_t *items;
-    return dti_pickle_drop(machine, 2, &items) && add(machine, DTI_PICKLE_DICT, items, 2);
+    return dti_pickle_drop(machine, 2, &items) && add_value(machine, DTI_PICKLE_DICT, items, 2);
 }
 
 static bool do_set_items(struct dti_pickle_machine *machine)

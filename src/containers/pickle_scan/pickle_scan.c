@@ -96,8 +96,8 @@ bool dti_scan_fault(struct dti_scanning *scanning, const char *text)
     return copy != NULL;
 }
 
-static bool add(struct dti_scanning *scanning, const char *text, size_t length,
-                size_t module_length, size_t *ret)
+static bool add_import(struct dti_scanning *scanning, const char *text, size_t length,
+                       size_t module_length, size_t *ret)
 {
     struct dti_pickle_scan *const scan = scanning->scan;
     struct dti_pickle_import made = {.module = NULL};
@@ -154,7 +154,7 @@ static bool find_import(struct dti_scanning *scanning, const char *text, size_t 
     for (uint32_t i = 0; i < PROBES && scan->import_count < IMPORTS_MAX; i++) {
         uint32_t *const slot = &scanning->slots[(hash + i) % DTI_SCAN_SLOTS];
         if (*slot == 0) {
-            if (!add(scanning, text, length, module_length, ret))
+            if (!add_import(scanning, text, length, module_length, ret))
                 return false;
             *slot = (uint32_t)scan->import_count;
         }

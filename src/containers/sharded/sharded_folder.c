@@ -32,7 +32,7 @@ static bool is_index(const char *name, size_t length)
            !dti_text_ends(name, length, ".msgpack.index.json");
 }
 
-static bool add(struct dti_opening *opening, struct shard_names *list, const char *name)
+static bool add_name(struct dti_opening *opening, struct shard_names *list, const char *name)
 {
     if (!dti_opening_grow(opening, &list->names, list->count, 1, &list->capacity,
                           sizeof *list->names))
@@ -70,13 +70,13 @@ static bool look(struct dti_opening *opening, struct folder_names *names)
         if (name[0] == '.')
             continue; /* hidden, such as the "._" files of macOS */
         if (is_index(name, length))
-            fits = add(opening, &names->indexes, name);
+            fits = add_name(opening, &names->indexes, name);
         else if (dti_text_ends(name, length, torch_index))
-            fits = add(opening, &names->torch_indexes, name);
+            fits = add_name(opening, &names->torch_indexes, name);
         else if (dti_text_ends(name, length, tensors_end))
-            fits = add(opening, &names->shards, name);
+            fits = add_name(opening, &names->shards, name);
         else if (dti_text_ends(name, length, ".gguf"))
-            fits = add(opening, &names->parts, name);
+            fits = add_name(opening, &names->parts, name);
         errno = 0;
     }
     const int error = errno;

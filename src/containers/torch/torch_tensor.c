@@ -567,7 +567,7 @@ static bool make(struct torch_making *making, uint32_t call)
 }
 
 /* The list is gone with the pickle. */
-static bool add(struct dti_torch_reading *reading, const struct dti_torch_found *found)
+static bool add_tensor(struct dti_torch_reading *reading, const struct dti_torch_found *found)
 {
     struct dti_opening *const opening = reading->opening;
     struct dti_pool *const pool = opening->pool;
@@ -600,5 +600,5 @@ bool dti_torch_tensor(struct dti_torch_reading *reading, uint32_t call, const ch
         return dti_opening_refuse(opening, " repeats its tensors too often");
     making.found.tensor.name = dti_opening_text(opening, name, name_length);
     making.found.tensor.name_length = name_length;
-    return making.found.tensor.name && add(reading, &making.found);
+    return making.found.tensor.name && add_tensor(reading, &making.found);
 }

@@ -45,7 +45,8 @@ static size_t find(const struct dti_zip_sums *sums, uint64_t offset)
     return low;
 }
 
-static void take(struct dti_output_watch *watch, const void *bytes, size_t size, uint64_t offset)
+static void take_written(struct dti_output_watch *watch, const void *bytes, size_t size,
+                         uint64_t offset)
 {
     struct dti_zip_sums *const sums = (struct dti_zip_sums *)watch;
     const uint64_t end = offset + size;
@@ -72,7 +73,7 @@ static struct dti_zip_sums *new_sums(size_t count)
         sums = calloc(1, sizeof *sums + count * sizeof *sums->list);
     if (!sums)
         return NULL;
-    sums->watch.take = take;
+    sums->watch.take = take_written;
     sums->count = count;
     pthread_mutex_init(&sums->lock, NULL);
     return sums;

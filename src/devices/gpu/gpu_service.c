@@ -95,7 +95,7 @@ static void watch_queue(struct dti_gpu_service *service)
 }
 
 /* NULL: it is time to end. */
-static struct request *take(struct dti_gpu_service *service)
+static struct request *take_request(struct dti_gpu_service *service)
 {
     watch_queue(service);
     pthread_mutex_lock(&service->mutex);
@@ -120,7 +120,7 @@ static void *service_main(void *argument)
 {
     struct dti_gpu_service *const service = argument;
     struct request *request;
-    while ((request = take(service))) {
+    while ((request = take_request(service))) {
         request->job(request->args);
         atomic_store(&service->since, 0);
         /* the last touch of the request, unless its caller has stopped waiting */

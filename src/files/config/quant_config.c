@@ -104,8 +104,8 @@ static enum dti_status read_members(struct dti_config_reading *reading,
     return status == DTI_OK ? dti_config_next(reading, &token, reterr) : status; /* the end */
 }
 
-static void add(struct dti_quant_config *config, unsigned bits, enum dti_quant_strategy strategy,
-                uint64_t rows, uint64_t columns)
+static void add_scheme(struct dti_quant_config *config, unsigned bits,
+                       enum dti_quant_strategy strategy, uint64_t rows, uint64_t columns)
 {
     config->hints[config->count++] = (struct dti_quant_hint){
         .bits = bits, .number = DTI_NUMBER_FLOAT, .strategy = strategy, .group = {rows, columns}};
@@ -116,10 +116,10 @@ static void use_fp8(const struct dti_config_block *block, const char *expert,
                     struct dti_quant_config *config)
 {
     const char *const own = block->expert[0] != '\0' ? block->expert : expert;
-    add(config, 8, block->side[0] > 0 ? DTI_STRATEGY_BLOCK : DTI_STRATEGY_OPEN, block->side[0],
-        block->side[1]);
+    add_scheme(config, 8, block->side[0] > 0 ? DTI_STRATEGY_BLOCK : DTI_STRATEGY_OPEN,
+               block->side[0], block->side[1]);
     if (strcmp(own, "fp4") == 0)
-        add(config, 4, DTI_STRATEGY_GROUP, 0, 32);
+        add_scheme(config, 4, DTI_STRATEGY_GROUP, 0, 32);
 }
 
 /* In lower case: loaders compare them so. */

@@ -7,8 +7,9 @@
 
 #include "files/config/quant_config_block.h"
 
-static enum dti_status add(struct dti_config_reading *reading, struct dti_config_modules *modules,
-                           const struct dti_config_module *module, struct dti_error *reterr)
+static enum dti_status add_module(struct dti_config_reading *reading,
+                                  struct dti_config_modules *modules,
+                                  const struct dti_config_module *module, struct dti_error *reterr)
 {
     if (modules->count == modules->room) {
         const size_t room = modules->room > 0 ? modules->room * 2 : 16;
@@ -71,8 +72,9 @@ enum dti_status dti_config_read_module(struct dti_config_reading *reading,
     else if (status == DTI_OK && token != DTI_JSON_FALSE)
         return dti_config_skip_rest(reading, token, reterr);
     module.scheme.plain = token == DTI_JSON_FALSE;
-    return status == DTI_OK && (any || module.scheme.plain) ? add(reading, modules, &module, reterr)
-                                                            : status;
+    return status == DTI_OK && (any || module.scheme.plain)
+               ? add_module(reading, modules, &module, reterr)
+               : status;
 }
 
 bool dti_config_sort_modules(struct dti_config_modules *modules)

@@ -36,7 +36,8 @@ static size_t find_known(const struct dti_json_reader *json)
     return i;
 }
 
-static bool add(struct config_members *members, uint64_t object, const struct dti_json_reader *json)
+static bool add_member(struct config_members *members, uint64_t object,
+                       const struct dti_json_reader *json)
 {
     const char *text;
     size_t length;
@@ -95,7 +96,7 @@ static bool gather(struct config_members *members, const char *text, size_t leng
                    : which < WHOLE      ? ALL
                    : which == TEXT      ? SOME
                                         : NONE;
-            good = !counts || add(members, objects[level], &json);
+            good = !counts || add_member(members, objects[level], &json);
         }
     }
     good = good && !json.string.failed;

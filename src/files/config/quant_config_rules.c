@@ -10,9 +10,9 @@
 #include "files/config/quant_config_block.h"
 #include "files/stored/layouts.h"
 
-static enum dti_status add(const struct dti_config_reading *reading,
-                           struct dti_quant_config *config, unsigned meanings,
-                           const struct dti_module_rule *rule, struct dti_error *reterr)
+static enum dti_status add_rule(const struct dti_config_reading *reading,
+                                struct dti_quant_config *config, unsigned meanings,
+                                const struct dti_module_rule *rule, struct dti_error *reterr)
 {
     struct dti_error why;
     char text[DTI_QUOTE_SIZE];
@@ -47,7 +47,7 @@ static enum dti_status add_text(const struct dti_config_reading *reading,
                            !memchr(rule.text, '[', rule.length);
         meanings = plain ? DTI_MODULE_NAME : DTI_MODULE_WILDCARD;
     }
-    return add(reading, config, meanings, &rule, reterr);
+    return add_rule(reading, config, meanings, &rule, reterr);
 }
 
 static enum dti_status add_ignored(const struct dti_config_reading *reading,
@@ -153,10 +153,10 @@ enum dti_status dti_config_make_rules(const struct dti_config_reading *reading,
     if (status == DTI_OK && !config->whole && !mixed)
         status = add_targets(reading, block, config, reterr);
     for (size_t i = 0; i < layers->count && mixed && status == DTI_OK; i++)
-        status = add(reading, config, DTI_MODULE_NAME, &layers->list[i], reterr);
+        status = add_rule(reading, config, DTI_MODULE_NAME, &layers->list[i], reterr);
     config->targeted = !config->whole && block->count > 0;
     for (size_t i = 0; i < dynamic->count && status == DTI_OK; i++)
-        status = add(reading, config, DTI_MODULE_REGEX, &dynamic->list[i], reterr);
+        status = add_rule(reading, config, DTI_MODULE_REGEX, &dynamic->list[i], reterr);
     return status;
 }
 

@@ -176,8 +176,8 @@ static size_t find(const struct dti_judge *judge, uint64_t offset)
 }
 
 /* Heads of files lie in no range. */
-static enum dti_status take(void *context, const void *data, size_t size, uint64_t offset,
-                            struct dti_error *reterr)
+static enum dti_status take_written(void *context, const void *data, size_t size, uint64_t offset,
+                                    struct dti_error *reterr)
 {
     struct dti_judge *const judge = context;
     const unsigned char *const bytes = data;
@@ -209,7 +209,7 @@ static enum dti_status judge_init(struct dti_judge *ret, size_t capacity,
     ret->options = options;
     ret->capacity = capacity;
     ret->ranges = calloc(capacity + 1, sizeof *ret->ranges);
-    ret->output = dti_output_to(take, ret);
+    ret->output = dti_output_to(take_written, ret);
     if (ret->ranges && ret->output) {
         pthread_mutex_init(&ret->lock, NULL);
         return DTI_OK;
@@ -462,8 +462,9 @@ static enum dti_status add_tensor(struct judged_rewrite *job, size_t at,
     return status;
 }
 
-static enum dti_status run(struct judged_rewrite *job, const struct dti_judge_options *options,
-                           struct dti_verdict *verdicts, struct dti_error *reterr)
+static enum dti_status run_judged(struct judged_rewrite *job,
+                                  const struct dti_judge_options *options,
+                                  struct dti_verdict *verdicts, struct dti_error *reterr)
 {
     struct dti_rewrite *const rewrite = job->rewrite;
     const struct dti_rewrite_options how = {.team = options->team,
@@ -499,7 +500,7 @@ enum dti_status dti_judge_rewrite(struct dti_rewrite *rewrite, const struct dti_
     if (status != DTI_OK)
         return status;
     dti_buffer_init(&job.name);
-    status = run(&job, options, ret, reterr);
+    status = run_judged(&job, options, ret, reterr);
     dti_buffer_free(&job.name);
     judge_free(&job.judge);
     return status;

@@ -50,7 +50,7 @@ static bool is_there(const char *path, struct stat *ret)
 }
 
 /* False: memory ran out. */
-static bool add(struct old_search *search, const char *path)
+static bool add_path(struct old_search *search, const char *path)
 {
     struct dti_old_form *const old = &search->files->old;
     if (old->count == search->capacity) {
@@ -95,7 +95,7 @@ static enum dti_status add_shards(struct old_search *search, const char *path,
             is_own(search, names[i]))
             continue;
         const char *const shard = join(search, names[i]);
-        if (!shard || (is_there(shard, &st) && !add(search, shard)))
+        if (!shard || (is_there(shard, &st) && !add_path(search, shard)))
             return dti_no_memory(reterr);
     }
     return DTI_OK;
@@ -166,7 +166,8 @@ static enum dti_status find(struct old_search *search, bool force, struct dti_er
     enum dti_status status = name_entries(search, entries, &count) ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const char *const path = join(search, entries[i]);
-        if (!path || (!is_own(search, entries[i]) && is_there(path, &st) && !add(search, path)))
+        if (!path ||
+            (!is_own(search, entries[i]) && is_there(path, &st) && !add_path(search, path)))
             status = dti_no_memory(reterr);
     }
     old->entries = old->count;
@@ -239,7 +240,7 @@ static bool consider(struct part_search *parts, const char *name)
     if (!path || !is_there(path, &st))
         return path != NULL;
     if (!is_input(parts, path))
-        return add(parts->search, path);
+        return add_path(parts->search, path);
     if (old->kept++ == 0 || strcmp(path, old->kept_path) < 0)
         old->kept_path = path;
     return true;

@@ -34,7 +34,8 @@ struct dti_part_sum {
 };
 
 /* The sums of what is written in any order, as in zip_write.c. */
-static void take(struct dti_output_watch *watch, const void *bytes, size_t size, uint64_t offset)
+static void take_written(struct dti_output_watch *watch, const void *bytes, size_t size,
+                         uint64_t offset)
 {
     struct dti_part_sum *const sum = (struct dti_part_sum *)watch;
     atomic_fetch_xor(&sum->crc,
@@ -74,7 +75,7 @@ enum dti_status dti_part_sums_begin(struct dti_new_files *files, struct dti_erro
     if (count > 0 && !files->sums)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
-        files->sums[i].watch.take = take;
+        files->sums[i].watch.take = take_written;
         files->sums[i].size = files->list[i].size;
         files->sums[i].path = path_of(files->list[i].path);
         if (!files->sums[i].path)

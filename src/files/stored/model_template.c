@@ -16,8 +16,8 @@ struct misfits {
     const struct dti_tensor *first, *other;
 };
 
-static void add(struct misfits *misfits, const struct dti_tensor *tensor,
-                const struct dti_tensor *other)
+static void add_misfit(struct misfits *misfits, const struct dti_tensor *tensor,
+                       const struct dti_tensor *other)
 {
     if (misfits->count++ == 0) {
         misfits->first = tensor;
@@ -79,19 +79,19 @@ static enum dti_status match(struct dti_model_template *ret, struct dti_containe
         const struct dti_tensor *const wanted = &model->tensors[i];
         size_t at;
         if (!dti_name_order_find(names, wanted->name, wanted->name_length, &at)) {
-            add(&absent, wanted, NULL);
+            add_misfit(&absent, wanted, NULL);
             continue;
         }
         const struct dti_tensor *const own = &container->tensors[at];
         if (!dti_tensor_same_shape(own, wanted))
-            add(&shapes, own, wanted);
+            add_misfit(&shapes, own, wanted);
         used[at] = 1;
         ret->places[ret->view.tensor_count] = at;
         ret->view.tensors[ret->view.tensor_count++] = *own;
     }
     for (size_t i = 0; i < container->tensor_count; i++) {
         if (!used[i])
-            add(&surplus, &container->tensors[i], NULL);
+            add_misfit(&surplus, &container->tensors[i], NULL);
     }
     return absent.count > 0    ? refuse_names(&absent, model, container, reterr)
            : surplus.count > 0 ? refuse_names(&surplus, container, model, reterr)

@@ -390,7 +390,7 @@ static void spell_offset(float offset, char buffer[DTI_TEXT_SIZE])
         memcpy(buffer + length, ".0", 3);
 }
 
-static size_t add(char *buffer, size_t used, const char *text)
+static size_t add_text(char *buffer, size_t used, const char *text)
 {
     const size_t length = strlen(text);
     assert(used + length < DTI_QUANT_STATE_SIZE_MAX); /* 16 dimensions have at most 22 each */
@@ -407,22 +407,22 @@ size_t dti_quant_state_text(const struct dti_quant_stored *stored, float offset,
                    "{\"quant_type\": \"%s\", \"blocksize\": %lu, \"dtype\": \"%s\", \"shape\": [",
                    dti_quant_state_name(stored->row)->word, (unsigned long)stored->group,
                    dti_quant_state_dtype(stored->number));
-    size_t used = add(buffer, 0, text);
+    size_t used = add_text(buffer, 0, text);
     for (unsigned i = 0; i < stored->rank; i++) {
         (void)snprintf(text, sizeof text, "%s%llu", i > 0 ? ", " : "",
                        (unsigned long long)stored->shape[i]);
-        used = add(buffer, used, text);
+        used = add_text(buffer, used, text);
     }
-    used = add(buffer, used, "]");
+    used = add_text(buffer, used, "]");
     if (!stored->nested)
-        return add(buffer, used, "}");
+        return add_text(buffer, used, "}");
     (void)snprintf(text, sizeof text,
                    ", \"nested_blocksize\": %d, \"nested_dtype\": \"float32\", \"nested_offset\": ",
                    (int)DTI_NESTED_BLOCK);
-    used = add(buffer, used, text);
+    used = add_text(buffer, used, text);
     const size_t end = used + sizeof widest;
     spell_offset(offset, number);
-    used = add(buffer, add(buffer, used, number), "}");
+    used = add_text(buffer, add_text(buffer, used, number), "}");
     memset(buffer + used, ' ', end - used);
     buffer[end] = '\0';
     return end;

@@ -188,8 +188,8 @@ void dti_matmul_free(struct dti_matmul *matmul)
 }
 
 /* The part of n that is number `at` of `parts`, in whole units. */
-static void take(size_t n, size_t unit, size_t at, size_t parts, size_t *ret_first,
-                 size_t *ret_count)
+static void take_share(size_t n, size_t unit, size_t at, size_t parts, size_t *ret_first,
+                       size_t *ret_count)
 {
     const size_t units = ceiling(n, unit), each = units / parts, more = units % parts;
     const size_t first = (each * at + (at < more ? at : more)) * unit;
@@ -348,10 +348,10 @@ void dti_matmul_run(struct dti_matmul *matmul, void *c, const void *a, const voi
     share.edge = share.strip + kernel->rows * DTI_MATMUL_STRIDE;
     share.beside = share.edge + DTI_MATMUL_TILE_BYTES;
     share.panels = share.beside + matmul->beside_bytes;
-    take(matmul->m, kernel->rows, member / matmul->across, matmul->down, &share.first_row,
-         &share.rows);
-    take(matmul->n, kernel->columns, member % matmul->across, matmul->across, &share.first_column,
-         &share.columns);
+    take_share(matmul->m, kernel->rows, member / matmul->across, matmul->down, &share.first_row,
+               &share.rows);
+    take_share(matmul->n, kernel->columns, member % matmul->across, matmul->across,
+               &share.first_column, &share.columns);
     if (share.rows == 0 || share.columns == 0)
         return;
     if (matmul->m == 1)

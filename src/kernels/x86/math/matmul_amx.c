@@ -220,8 +220,8 @@ static void pack_b_i8(unsigned char *panels, const unsigned char *b, size_t stri
     fill_panels(panels, columns, k / 4 + (k % 4 > 0), panel_bytes);
 }
 
-static void take(unsigned char *tiles, const unsigned char *c, size_t stride, size_t rows,
-                 size_t bytes)
+static void take_sums(unsigned char *tiles, const unsigned char *c, size_t stride, size_t rows,
+                      size_t bytes)
 {
     for (size_t i = 0; i < rows; i++, c += stride) {
         unsigned char *to = tiles + i * PANEL_ROW;
@@ -268,7 +268,7 @@ const struct dti_matmul_tile dti_tile_bf16_amx = {
     .group = 2,
     .step = STEP_BYTES,
     .together = ROWS,
-    .take = take,
+    .take = take_sums,
     .give = give,
     .pack_a = pack_a_bf16,
     .pack_b = pack_b_bf16,
@@ -283,7 +283,7 @@ const struct dti_matmul_tile dti_tile_i8_amx = {
     .group = 4,
     .step = STEP_BYTES,
     .together = ROWS,
-    .take = take,
+    .take = take_sums,
     .give = give,
     .pack_a = pack_a_i8,
     .pack_b = pack_b_i8,
