@@ -254,28 +254,28 @@ static enum dti_status open_any(struct dti_runner *runner, struct dti_error *ret
     return status;
 }
 
-enum dti_status dti_runner_open(struct dti_runner **ret, const struct dti_device_wish *wish,
+enum dti_status dti_runner_open(struct dti_runner **ret, const struct dti_device_choice *choice,
                                 struct dti_error *reterr)
 {
     struct dti_error error;
-    if (wish->kind == DTI_DEVICE_CPU) {
+    if (choice->kind == DTI_DEVICE_CPU) {
         *ret = NULL;
         return DTI_OK;
     }
-    if (wish->kind == DTI_DEVICE_ALL)
+    if (choice->kind == DTI_DEVICE_ALL)
         return dti_fail(reterr, DTI_USAGE,
                         "a cast has one device, not 'all'; use cpu, cuda, cuda:N or auto");
     struct dti_runner *const runner = calloc(1, sizeof *runner);
     if (!runner)
         return dti_no_memory(reterr);
-    runner->demanded = wish->kind == DTI_DEVICE_CUDA;
+    runner->demanded = choice->kind == DTI_DEVICE_CUDA;
     runner->lane_max = DTI_RUNNER_LANES;
     runner->slot_size = UINT64_MAX;
     atomic_init(&runner->on_device, false);
     pthread_mutex_init(&runner->lock, NULL);
     pthread_cond_init(&runner->freed, NULL);
     const enum dti_status status =
-        runner->demanded ? open_gpu(runner, wish->number, &error) : open_any(runner, &error);
+        runner->demanded ? open_gpu(runner, choice->number, &error) : open_any(runner, &error);
     /* without a loader the CPU's threads could not be started either */
     const bool stuck = status != DTI_OK && dti_library_is_opening();
     if (status != DTI_OK && (runner->demanded || status == DTI_BAD_ENVIRONMENT || stuck)) {

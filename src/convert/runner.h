@@ -18,7 +18,7 @@ struct dti_runner; /* NULL: the CPU, everywhere below */
 
 /* *ret is NULL for the CPU. For `auto` without a working device it is a runner on the CPU that
  * knows why. Fails for `cuda` as dti_gpu_open() does. `all` is not for casts: DTI_USAGE. */
-enum dti_status dti_runner_open(struct dti_runner **ret, const struct dti_device_wish *wish,
+enum dti_status dti_runner_open(struct dti_runner **ret, const struct dti_device_choice *choice,
                                 struct dti_error *reterr);
 void dti_runner_close(struct dti_runner *runner); /* after its plans and its memory */
 

@@ -23,8 +23,8 @@ static bool parse_number(const char *text, unsigned *ret)
     return true;
 }
 
-enum dti_status dti_device_wish_parse(struct dti_device_wish *ret, const char *text,
-                                      struct dti_error *reterr)
+enum dti_status dti_device_choice_parse(struct dti_device_choice *ret, const char *text,
+                                        struct dti_error *reterr)
 {
     static const struct {
         const char *name;
@@ -35,20 +35,20 @@ enum dti_status dti_device_wish_parse(struct dti_device_wish *ret, const char *t
         {"auto", DTI_DEVICE_AUTO},
         {"all", DTI_DEVICE_ALL},
     };
-    struct dti_device_wish wish = {DTI_DEVICE_CPU, 0};
+    struct dti_device_choice choice = {DTI_DEVICE_CPU, 0};
     for (size_t i = 0; text && i < sizeof words / sizeof *words; i++) {
         if (strcmp(text, words[i].name) == 0) {
-            wish.kind = words[i].kind;
+            choice.kind = words[i].kind;
             text = NULL;
         }
     }
     if (!text) {
-        *ret = wish;
+        *ret = choice;
         return DTI_OK;
     }
-    if (strncmp(text, "cuda:", 5) == 0 && parse_number(text + 5, &wish.number)) {
-        wish.kind = DTI_DEVICE_CUDA;
-        *ret = wish;
+    if (strncmp(text, "cuda:", 5) == 0 && parse_number(text + 5, &choice.number)) {
+        choice.kind = DTI_DEVICE_CUDA;
+        *ret = choice;
         return DTI_OK;
     }
     char quoted[DTI_QUOTE_SIZE];

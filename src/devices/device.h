@@ -19,14 +19,14 @@ enum dti_device_kind {
 };
 
 /* What --device asks for: "cpu", "cuda" (the first), "cuda:1", "auto", "all". */
-struct dti_device_wish {
+struct dti_device_choice {
     enum dti_device_kind kind;
     unsigned number; /* of a CUDA device */
 };
 /* NULL is the CPU. Fails with DTI_USAGE, naming what there is; "mps" with DTI_UNAVAILABLE, since
  * Metal exists on macOS only. */
-enum dti_status dti_device_wish_parse(struct dti_device_wish *ret, const char *text,
-                                      struct dti_error *reterr);
+enum dti_status dti_device_choice_parse(struct dti_device_choice *ret, const char *text,
+                                        struct dti_error *reterr);
 
 #define DTI_UNKNOWN UINT64_MAX
 enum { DTI_DEVICE_ID_SIZE = 16 };

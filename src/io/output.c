@@ -107,7 +107,7 @@ static enum dti_status begin_in_place(struct dti_output_file *output, struct dti
     }
 #ifdef F_SETPIPE_SZ
     if (S_ISFIFO(st.st_mode))
-        (void)fcntl(output->fd, F_SETPIPE_SZ, 1 << 20); /* fewer turns; a wish */
+        (void)fcntl(output->fd, F_SETPIPE_SZ, 1 << 20); /* fewer turns; not required */
 #endif
     return DTI_OK;
 }

@@ -325,9 +325,9 @@ static uint64_t x86_cache_bytes(unsigned level)
 
 size_t dti_cache_bytes(unsigned level)
 {
-    const uint64_t told = x86_cache_bytes(level);
-    if (told > 0 && told <= SIZE_MAX)
-        return (size_t)told;
+    const uint64_t reported = x86_cache_bytes(level);
+    if (reported > 0 && reported <= SIZE_MAX)
+        return (size_t)reported;
 #ifdef _SC_LEVEL1_DCACHE_SIZE
     static const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
                                 _SC_LEVEL3_CACHE_SIZE};
@@ -341,9 +341,9 @@ size_t dti_cache_bytes(unsigned level)
 
 size_t dti_last_cache_bytes(void)
 {
-    const uint64_t told = x86_cache_bytes(0);
-    if (told > 0 && told <= SIZE_MAX)
-        return (size_t)told;
+    const uint64_t reported = x86_cache_bytes(0);
+    if (reported > 0 && reported <= SIZE_MAX)
+        return (size_t)reported;
     for (unsigned level = 3; level >= 2; level--) {
         const size_t bytes = dti_cache_bytes(level);
         if (bytes > 0)

@@ -220,7 +220,7 @@ def seeds():
                                      {"dtinfo.dtype": "q4_0", "dtinfo.nibble": "low"})
     yield "told", safetensors(b"A", [("w_packed", "U8", [2, 32]), ("w_scale", "F32", [2, 1])],
                               {"dtinfo.quant.w": "nf4 high"})
-    yield "told_group", safetensors(b"A", [("w_packed", "I32", [2, 6]), ("w_scale", "F32", [2, 2]),
+    yield "entry_group", safetensors(b"A", [("w_packed", "I32", [2, 6]), ("w_scale", "F32", [2, 2]),
                                            ("w_shape", "I64", [2], words(2, 40))], {"dtinfo.quant.w": "int4 low 24"})
     yield "other_axis", safetensors(b"A", [("w", "F8_E4M3", [32, 4]), ("w_scale", "U8", [1, 4])])
     yield "padded", safetensors(b"A", [("w", "I8", [4, 8]), ("w_scale", "F32", [4, 2]),

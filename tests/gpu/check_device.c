@@ -50,13 +50,13 @@ static bool read_options(struct device_check *gpu, struct options *options, int 
 static enum dti_status open_device(struct device_check *gpu, const char *name,
                                    struct dti_error *reterr)
 {
-    struct dti_device_wish wish;
+    struct dti_device_choice choice;
     enum dti_status status = dti_level_choose(NULL, &gpu->check.level, reterr);
     if (status == DTI_OK)
-        status = dti_device_wish_parse(&wish, name, reterr);
+        status = dti_device_choice_parse(&choice, name, reterr);
     if (status == DTI_OK)
         status = dti_team_new(&gpu->team, dti_cpu_count(), DTI_WAIT_SLEEP, false, reterr);
-    return status == DTI_OK ? dti_runner_open(&gpu->runner, &wish, reterr) : status;
+    return status == DTI_OK ? dti_runner_open(&gpu->runner, &choice, reterr) : status;
 }
 
 /* In ever smaller pieces, which the end of the program frees. */

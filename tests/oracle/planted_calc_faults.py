@@ -56,7 +56,7 @@ FAULTS = [
      "policy.round = dti_cast_round(&cast, format);", "policy.round = options->policy.round;", "run"),
     ("a - max(a) is a cancellation", CALC + "evaluate/apply.c", "if (a == b)\n        return true;",
      "if (a == b)\n        return false;", "run"),
-    ("any event of a long list is the first", CALC + "evaluate/hurry.c",
+    ("any event of a long list is the first", CALC + "evaluate/fast_path.c",
      "counts->first[kind] >= *ret", "counts->first[kind] < *ret", "run"),
 ]
 

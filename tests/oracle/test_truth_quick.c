@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The quick bounds of functions (hurry.c) against MPFR: random arguments in fp32 and fp64,
+ * The quick bounds of functions (fast_path.c) against MPFR: random arguments in fp32 and fp64,
  * of all sizes and around where functions turn. The result must lie strictly between the bounds,
  * and be inexact. Says how many units in the last place the C library was off at most, of the 64
  * that it may be, and how many arguments it was asked for. Usage: test_truth_quick COUNT */

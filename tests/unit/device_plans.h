@@ -14,9 +14,9 @@ static struct dti_error error;
 
 static inline struct dti_runner *runner_new(enum dti_device_kind kind, unsigned number)
 {
-    const struct dti_device_wish wish = {.kind = kind, .number = number};
+    const struct dti_device_choice choice = {.kind = kind, .number = number};
     struct dti_runner *runner = NULL;
-    if (!CHECK(dti_runner_open(&runner, &wish, &error) == DTI_OK)) {
+    if (!CHECK(dti_runner_open(&runner, &choice, &error) == DTI_OK)) {
         printf("  %s\n", error.text);
         exit(1);
     }

@@ -12,9 +12,9 @@ static struct dti_error error;
 
 static struct dti_runner *open_runner(void)
 {
-    const struct dti_device_wish wish = {.kind = DTI_DEVICE_CUDA};
+    const struct dti_device_choice choice = {.kind = DTI_DEVICE_CUDA};
     struct dti_runner *runner = NULL;
-    if (!CHECK(dti_runner_open(&runner, &wish, &error) == DTI_OK)) {
+    if (!CHECK(dti_runner_open(&runner, &choice, &error) == DTI_OK)) {
         printf("  %s\n", error.text);
         exit(1);
     }

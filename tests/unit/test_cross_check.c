@@ -161,8 +161,8 @@ static void another_answer_is_a_bug_that_names_both(void)
 
 static void the_device_is_there(void)
 {
-    const struct dti_device_wish wish = {.kind = DTI_DEVICE_CUDA};
-    if (!CHECK(dti_runner_open(&runner, &wish, &error) == DTI_OK)) {
+    const struct dti_device_choice choice = {.kind = DTI_DEVICE_CUDA};
+    if (!CHECK(dti_runner_open(&runner, &choice, &error) == DTI_OK)) {
         printf("  %s\n", error.text);
         exit(1);
     }

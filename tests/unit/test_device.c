@@ -17,10 +17,10 @@ static void names_are_understood(void)
         {"auto", DTI_DEVICE_AUTO, 0},   {"all", DTI_DEVICE_ALL, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct dti_device_wish wish = {DTI_DEVICE_ALL, 77};
-        CHECK(dti_device_wish_parse(&wish, rows[i].text, NULL) == DTI_OK);
-        CHECK(wish.kind == rows[i].kind);
-        CHECK_U64(wish.number, rows[i].number);
+        struct dti_device_choice choice = {DTI_DEVICE_ALL, 77};
+        CHECK(dti_device_choice_parse(&choice, rows[i].text, NULL) == DTI_OK);
+        CHECK(choice.kind == rows[i].kind);
+        CHECK_U64(choice.number, rows[i].number);
     }
 }
 
@@ -41,20 +41,20 @@ static void nonsense_is_refused(void)
                                         "cuda1",
                                         "cuda:0x1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct dti_device_wish wish = {DTI_DEVICE_ALL, 77};
+        struct dti_device_choice choice = {DTI_DEVICE_ALL, 77};
         struct dti_error error;
-        if (!CHECK(dti_device_wish_parse(&wish, texts[i], &error) == DTI_USAGE))
+        if (!CHECK(dti_device_choice_parse(&choice, texts[i], &error) == DTI_USAGE))
             printf("'%s'\n", texts[i]);
         CHECK_STR(error.argument, texts[i]);
-        CHECK(wish.kind == DTI_DEVICE_ALL && wish.number == 77);
+        CHECK(choice.kind == DTI_DEVICE_ALL && choice.number == 77);
     }
 }
 
 static void metal_is_said_to_be_elsewhere(void)
 {
-    struct dti_device_wish wish;
+    struct dti_device_choice choice;
     struct dti_error error;
-    CHECK(dti_device_wish_parse(&wish, "mps", &error) == DTI_UNAVAILABLE);
+    CHECK(dti_device_choice_parse(&choice, "mps", &error) == DTI_UNAVAILABLE);
     CHECK_STR(error.text, "device 'mps' is not available: Metal exists on macOS only; use cpu");
 }
 

@@ -65,13 +65,13 @@ static void what_is_told_is_read_back(void)
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         for (unsigned high = 0; high < 2; high++) {
             struct dti_quant_stored stored = stored_of("int8", 2, shape);
-            char text[DTI_QUANT_TOLD_SIZE];
+            char text[DTI_QUANT_ENTRY_SIZE];
             const char *dtype = NULL;
             bool was_high = false;
             stored.row = &dti_quant_rows[i];
             stored.high = high != 0;
-            const bool needed = dti_quant_told(&stored, text);
-            CHECK(dti_quant_told_parse(text, strlen(text), &dtype, &was_high, &group));
+            const bool needed = dti_quant_entry(&stored, text);
+            CHECK(dti_quant_entry_parse(text, strlen(text), &dtype, &was_high, &group));
             CHECK_STR(dtype, dti_quant_row_name(stored.row));
             CHECK_U64(group, 0);
             CHECK(was_high == (high && stored.row->packing == DTI_QUANT_BITS));
@@ -88,7 +88,7 @@ static void what_is_told_is_read_back(void)
                                   "int8 lower", "int9 low",   "low",        "int4 low ",
                                   "int4 low 0", "int4 low x", "int4 low32", "int4 low 12345678901"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        CHECK(!dti_quant_told_parse(others[i], strlen(others[i]), &dtype, &high, &group));
+        CHECK(!dti_quant_entry_parse(others[i], strlen(others[i]), &dtype, &high, &group));
 }
 
 /* How many words codes take, put into them one after another. */
@@ -112,7 +112,7 @@ static void widths_that_words_leave_open_are_told(void)
         const char *dtype;
         unsigned bits;
     } narrow[] = {{"int2", 2}, {"int4", 4}};
-    char text[DTI_QUANT_TOLD_SIZE];
+    char text[DTI_QUANT_ENTRY_SIZE];
     for (uint64_t columns = 1; columns < 140; columns++) {
         for (unsigned i = 0; i < 2; i++) {
             const struct dti_quant_stored stored = stored_of(narrow[i].dtype, 1, &columns);
@@ -122,7 +122,7 @@ static void widths_that_words_leave_open_are_told(void)
                 open = open ||
                        (bits != narrow[i].bits && (count_words(columns, bits, false) == words ||
                                                    count_words(columns, bits, true) == words));
-            CHECK(dti_quant_told(&stored, text) == open);
+            CHECK(dti_quant_entry(&stored, text) == open);
         }
     }
 }
@@ -139,7 +139,7 @@ static void groups_that_scales_leave_open_are_told(void)
         {{4, 62}, 31, true},   {{4, 64}, 32, false},  {{1, 64}, 32, true},  {{1, 64}, 64, false},
         {{1, 400}, 100, true}, {{4, 400}, 80, false},
     };
-    char text[DTI_QUANT_TOLD_SIZE];
+    char text[DTI_QUANT_ENTRY_SIZE];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct dti_quant_stored stored = stored_of("int8", 2, cases[i].shape);
         const char *dtype = NULL;
@@ -147,9 +147,9 @@ static void groups_that_scales_leave_open_are_told(void)
         bool high = true;
         stored.per = DTI_PER_GROUP;
         stored.group = cases[i].group;
-        if (!CHECK(dti_quant_told(&stored, text) == cases[i].open))
+        if (!CHECK(dti_quant_entry(&stored, text) == cases[i].open))
             fprintf(stderr, "    case %zu: %s\n", i, text);
-        CHECK(dti_quant_told_parse(text, strlen(text), &dtype, &high, &group) && !high);
+        CHECK(dti_quant_entry_parse(text, strlen(text), &dtype, &high, &group) && !high);
         CHECK_U64(group, cases[i].open ? cases[i].group : 0);
     }
 }
@@ -158,7 +158,7 @@ static void groups_that_scales_leave_open_are_told(void)
 static void groups_of_filled_rows_are_told(void)
 {
     static const char *const names[] = {"uint2", "int2", "int4", "uint4"};
-    char text[DTI_QUANT_TOLD_SIZE];
+    char text[DTI_QUANT_ENTRY_SIZE];
     const uint64_t columns[] = {62, 64}; /* no other width takes as many words */
     for (int i = 0; i < 8; i++) {
         struct dti_quant_stored stored = stored_of(names[i / 2], 1, &columns[i % 2]);
@@ -168,8 +168,8 @@ static void groups_of_filled_rows_are_told(void)
         stored.per = DTI_PER_GROUP;
         stored.group = 32;
         stored.pad = true;
-        CHECK(dti_quant_told(&stored, text) == (i % 2 == 0));
-        CHECK(dti_quant_told_parse(text, strlen(text), &dtype, &high, &group) && !high);
+        CHECK(dti_quant_entry(&stored, text) == (i % 2 == 0));
+        CHECK(dti_quant_entry_parse(text, strlen(text), &dtype, &high, &group) && !high);
         CHECK_U64(group, i % 2 == 0 ? 32 : 0);
         CHECK(dti_quant_hides_groups(&stored) == (i % 2 == 0));
     }

@@ -178,16 +178,16 @@ static void the_hub_has_addresses_of_its_own(void)
     };
     struct dti_address address;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        check_row(&rows[i], dti_address_of_hub(&address, rows[i].text, "https://hub//", NULL),
+        check_row(&rows[i], dti_address_of_hf(&address, rows[i].text, "https://hub//", NULL),
                   &address);
-    CHECK_STR(dti_address_of_hub(&address, "hf://o/m/f", "http://hub", NULL), plain);
+    CHECK_STR(dti_address_of_hf(&address, "hf://o/m/f", "http://hub", NULL), plain);
     static const struct row pinned[] = {
         {"hf://o/m/a b", "https://hub/o/m/resolve/123abc/a%20b", NULL},
         {"hf://o/m@v1/f", "https://hub/o/m/resolve/123abc/f", NULL},
         {"hf://o/m@../f", NULL, form},
     };
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
-        check_row(&pinned[i], dti_address_of_hub(&address, pinned[i].text, "https://hub", "123abc"),
+        check_row(&pinned[i], dti_address_of_hf(&address, pinned[i].text, "https://hub", "123abc"),
                   &address);
 }
 

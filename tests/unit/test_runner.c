@@ -10,10 +10,10 @@
 
 static void the_cpu_is_no_runner(void)
 {
-    const struct dti_device_wish wish = {.kind = DTI_DEVICE_CPU};
+    const struct dti_device_choice choice = {.kind = DTI_DEVICE_CPU};
     struct dti_runner *runner = runner_new(DTI_DEVICE_CUDA, 0);
     dti_runner_close(runner);
-    CHECK(dti_runner_open(&runner, &wish, &error) == DTI_OK);
+    CHECK(dti_runner_open(&runner, &choice, &error) == DTI_OK);
     CHECK(runner == NULL);
     CHECK_STR(dti_runner_device(NULL), "cpu");
     CHECK_STR(dti_runner_reason(NULL), "");
@@ -26,16 +26,16 @@ static void the_cpu_is_no_runner(void)
 
 static void all_devices_are_too_many_for_a_cast(void)
 {
-    const struct dti_device_wish wish = {.kind = DTI_DEVICE_ALL};
+    const struct dti_device_choice choice = {.kind = DTI_DEVICE_ALL};
     struct dti_runner *runner;
-    CHECK(dti_runner_open(&runner, &wish, &error) == DTI_USAGE);
+    CHECK(dti_runner_open(&runner, &choice, &error) == DTI_USAGE);
 }
 
 static void a_device_that_is_not_there_is_refused(void)
 {
-    const struct dti_device_wish wish = {.kind = DTI_DEVICE_CUDA, .number = 7};
+    const struct dti_device_choice choice = {.kind = DTI_DEVICE_CUDA, .number = 7};
     struct dti_runner *runner;
-    CHECK(dti_runner_open(&runner, &wish, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_runner_open(&runner, &choice, &error) == DTI_UNAVAILABLE);
     CHECK_STR(error.text, "cuda:7 does not exist; there are 2 devices, cuda:0 to cuda:1");
 }
 

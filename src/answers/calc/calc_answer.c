@@ -119,10 +119,10 @@ void dti_calc_sentence(struct dti_buffer *buffer, const struct dti_calc_result *
                        const struct dti_calc_step *step, const struct dti_calc_event *event)
 {
     char words[DTI_CALC_WORDS_SIZE];
-    const bool told = event->op == DTI_CALC_OP_COUNT || event->kind == DTI_CALC_ABSORBED ||
-                      event->kind == DTI_CALC_TO_ZERO || event->kind == DTI_CALC_SUBNORMAL;
+    const bool reported = event->op == DTI_CALC_OP_COUNT || event->kind == DTI_CALC_ABSORBED ||
+                          event->kind == DTI_CALC_TO_ZERO || event->kind == DTI_CALC_SUBNORMAL;
     dti_buffer_puts(buffer, dti_calc_event_words(words, event->kind));
-    dti_buffer_puts(buffer, told ? ": " : " at ");
+    dti_buffer_puts(buffer, reported ? ": " : " at ");
     dti_calc_event_text(buffer, step, event);
     if (strcmp(step->format.name, result->value.format.name) != 0) {
         dti_buffer_puts(buffer, ", in ");

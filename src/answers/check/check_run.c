@@ -178,7 +178,7 @@ static bool overflows(const struct dti_format *dst, const struct dti_value *valu
 }
 
 /* An extreme that exceeds a bound. */
-static void blame(struct dti_check_failure *failure, const struct dti_stats *stats, bool high)
+static void set_culprit(struct dti_check_failure *failure, const struct dti_stats *stats, bool high)
 {
     failure->fault = high ? DTI_CHECK_TOO_HIGH : DTI_CHECK_TOO_LOW;
     failure->code = high ? stats->max : stats->min;
@@ -242,7 +242,7 @@ static bool holds(const struct dti_check_assertion *assertion,
             return false;
         }
         if (some)
-            blame(failure, stats, dti_value_compare(&max, &absmax) == 0);
+            set_culprit(failure, stats, dti_value_compare(&max, &absmax) == 0);
         return !some || dti_value_compare(&absmax, &assertion->limit) <= 0;
     case DTI_CHECK_FITS:
         if (dti_stats_fit(stats, &tensor->rule, &assertion->format))
@@ -252,7 +252,8 @@ static bool holds(const struct dti_check_assertion *assertion,
         else if (stats->inf > 0 && !dti_format_has_inf(&assertion->format))
             blame_special(failure, stats, false);
         else
-            blame(failure, stats, some && !max.negative && overflows(&assertion->format, &max));
+            set_culprit(failure, stats,
+                        some && !max.negative && overflows(&assertion->format, &max));
         return false;
     case DTI_CHECK_MAX_TO_ZERO:
     case DTI_CHECK_MAX_ERROR:

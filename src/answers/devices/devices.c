@@ -41,7 +41,7 @@ static enum dti_status no_such_gpu(const struct dti_devices_answer *answer,
                                    struct dti_error *reterr)
 {
     const struct dti_gpu_list *const list = &answer->list;
-    const char *const name = answer->wish, *const quoted = DTI_QUOTED(name, strlen(name));
+    const char *const name = answer->choice, *const quoted = DTI_QUOTED(name, strlen(name));
     if (list->count == 0)
         return dti_fail_word(reterr, DTI_UNAVAILABLE, name, strlen(name),
                              "device %s is not available: %s", quoted, list->why_not);
@@ -54,15 +54,15 @@ static enum dti_status no_such_gpu(const struct dti_devices_answer *answer,
 }
 
 static enum dti_status choose_gpus(struct dti_devices_answer *answer,
-                                   const struct dti_device_wish *wish, struct dti_error *reterr)
+                                   const struct dti_device_choice *choice, struct dti_error *reterr)
 {
     const size_t best = best_gpu(&answer->list);
     answer->best = best < answer->list.count ? answer->list.gpus[best].id : "cpu";
     answer->gpu_end = answer->list.count;
-    switch (wish->kind) {
+    switch (choice->kind) {
     case DTI_DEVICE_CUDA: {
         size_t at = 0;
-        while (at < answer->list.count && answer->list.gpus[at].number != wish->number)
+        while (at < answer->list.count && answer->list.gpus[at].number != choice->number)
             at++;
         if (at == answer->list.count)
             return no_such_gpu(answer, reterr);
@@ -96,21 +96,21 @@ static enum dti_status choose_level(struct dti_devices_answer *answer, struct dt
     return DTI_OK;
 }
 
-static enum dti_status gather(struct dti_devices_answer *answer, const struct dti_device_wish *wish,
-                              struct dti_error *reterr)
+static enum dti_status gather(struct dti_devices_answer *answer,
+                              const struct dti_device_choice *choice, struct dti_error *reterr)
 {
     const struct dti_devices_request *const request = answer->request;
     enum dti_status status = DTI_OK;
-    answer->shows_cpu = wish->kind == DTI_DEVICE_CPU || wish->kind == DTI_DEVICE_ALL;
-    answer->shows_cuda = wish->kind != DTI_DEVICE_CPU;
-    answer->shows_mps = wish->kind == DTI_DEVICE_ALL;
+    answer->shows_cpu = choice->kind == DTI_DEVICE_CPU || choice->kind == DTI_DEVICE_ALL;
+    answer->shows_cuda = choice->kind != DTI_DEVICE_CPU;
+    answer->shows_mps = choice->kind == DTI_DEVICE_ALL;
     if (answer->shows_cuda) {
         status = dti_gpu_probe(&answer->list, reterr);
         answer->looked_for_cuda = status == DTI_OK;
         if (answer->list.cuda_version != 0 || answer->list.driver_version[0] != '\0')
             answer->driver = &answer->list;
         if (status == DTI_OK)
-            status = choose_gpus(answer, wish, reterr);
+            status = choose_gpus(answer, choice, reterr);
     }
     if (status == DTI_OK && answer->shows_cpu)
         status = dti_machine_read(&answer->machine, request->sysroot, reterr);
@@ -123,19 +123,19 @@ enum dti_status dti_devices_find(struct dti_devices_answer **ret,
                                  const struct dti_devices_request *request,
                                  struct dti_error *reterr)
 {
-    struct dti_device_wish wish;
-    const char *const wished = request->device ? request->device : request->sysroot ? "cpu" : "all";
-    enum dti_status status = dti_device_wish_parse(&wish, wished, reterr);
+    struct dti_device_choice choice;
+    const char *const chosen = request->device ? request->device : request->sysroot ? "cpu" : "all";
+    enum dti_status status = dti_device_choice_parse(&choice, chosen, reterr);
     if (status != DTI_OK)
         return status;
     struct dti_devices_answer *const answer = calloc(1, sizeof *answer);
     if (!answer)
         return dti_no_memory(reterr);
     answer->request = request;
-    answer->wish = wished;
+    answer->choice = chosen;
     answer->recorded = request->sysroot;
     answer->level_limit = answer->recorded ? NULL : request->level_limit;
-    status = gather(answer, &wish, reterr);
+    status = gather(answer, &choice, reterr);
     if (status == DTI_OK)
         *ret = answer;
     else

@@ -19,7 +19,7 @@ struct dti_devices_request {
 
 struct dti_devices_answer {
     const struct dti_devices_request *request;
-    const char *wish;        /* "all", after parsing */
+    const char *choice;      /* "all", after parsing */
     bool recorded;           /* the processors are those of a recording */
     const char *level_limit; /* of this machine, or NULL */
     bool shows_cpu, shows_cuda, shows_mps;

@@ -127,11 +127,11 @@ static void put_tensors(struct dti_json *json, const struct dti_explain *explain
     for (size_t i = 0; i < explain->result_count; i++) {
         const struct dti_explain_result *const result = &explain->results[i];
         const bool none = result->outcome == DTI_EXPLAIN_NONE;
-        char words[DTI_MADE_WORDS], reason[DTI_EXPLAIN_REASON];
+        char words[DTI_RECIPE_WORDS], reason[DTI_EXPLAIN_REASON];
         const struct explained_tensor explained = {
             .result = result,
             .tensor = dti_explain_tensor(explain, result),
-            .recipe = result->made ? explain->words(words, result->made) : NULL,
+            .recipe = result->recipe ? explain->words(words, result->recipe) : NULL,
             .reason = none ? dti_explain_reason(reason, explain, result) : NULL,
             .difference = result->outcome == DTI_EXPLAIN_DIFFERS
                               ? &(struct dti_byte_difference){dti_stored_container(explain->b),

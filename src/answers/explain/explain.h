@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "answers/reading.h"
-#include "answers/rewrite/made.h"
+#include "answers/rewrite/recipe_space.h"
 #include "files/dequant/logical_tensors.h"
 #include "report/json.h"
 
@@ -24,9 +24,9 @@ enum dti_explain_outcome {
 enum { DTI_EXPLAIN_COUNTED = 1 << 20 }; /* elements that others are counted by */
 
 struct dti_explain_result {
-    struct dti_made_pair pair; /* not set for a side that lacks it */
+    struct dti_recipe_pair pair; /* not set for a side that lacks it */
     enum dti_explain_outcome outcome;
-    const struct dti_recipe *made; /* FOUND, DIFFERS */
+    const struct dti_recipe *recipe; /* FOUND, DIFFERS */
     size_t others; /* FOUND, if counted: other recipes that give the same bytes, of casts at the
                     * beginning of the tensor */
     bool counted;
@@ -35,23 +35,24 @@ struct dti_explain_result {
 };
 
 /* A recipe in the words of the command line. Returns buffer. */
-enum { DTI_MADE_WORDS = 512 };
-typedef const char *dti_made_words_fn(char buffer[DTI_MADE_WORDS], const struct dti_recipe *made);
+enum { DTI_RECIPE_WORDS = 512 };
+typedef const char *dti_recipe_words_fn(char buffer[DTI_RECIPE_WORDS],
+                                        const struct dti_recipe *recipe);
 
 struct dti_explain {
     struct dti_container *a, *b;
     struct dti_logical_options options;
     struct dti_reading reading;
-    dti_made_words_fn *words;
+    dti_recipe_words_fn *words;
     dti_remedy_words_fn *remedy_words;
     FILE *out;
     /* in the order of b, then those of a alone */
     struct dti_explain_result *results;
     size_t result_count;
     size_t outcomes[DTI_EXPLAIN_OUTCOMES];
-    bool unexplained;         /* a tensor of b is */
-    size_t kept, tensors;     /* of b: those explained as kept, and all */
-    struct dti_recipe **made; /* what results point at */
+    bool unexplained;           /* a tensor of b is */
+    size_t kept, tensors;       /* of b: those explained as kept, and all */
+    struct dti_recipe **recipe; /* what results point at */
     size_t made_count;
 };
 

@@ -52,8 +52,8 @@ enum dti_status dti_explain_pair(struct dti_explain *explain, struct dti_error *
 void dti_explain_free(struct dti_explain *explain)
 {
     for (size_t i = 0; i < explain->made_count; i++)
-        free(explain->made[i]);
-    free(explain->made);
+        free(explain->recipe[i]);
+    free(explain->recipe);
     free(explain->results);
     dti_logical_close(explain->a);
     dti_logical_close(explain->b);

@@ -27,11 +27,11 @@ struct explain_work {
 
 struct explain_search {
     struct dti_explain *explain;
-    struct dti_made_files files;
-    struct dti_made_list space;
+    struct dti_recipe_files files;
+    struct dti_recipe_list space;
     bool *explains; /* of the space: tensors of the kind */
     struct dti_verdict *verdicts;
-    struct dti_made_pair *pairs;
+    struct dti_recipe_pair *pairs;
     size_t room; /* of both */
 };
 
@@ -69,7 +69,7 @@ static struct explain_kind kind_of(const struct dti_tensor *from, const struct d
     kind.rank = to->rank;
     kind.flags |= (form->zero_points ? 8u : 0u) | (form->tensor_scale ? 16u : 0u) |
                   (form->nested ? 32u : 0u) | (form->flat ? 64u : 0u) |
-                  (form->tensor_scale && dti_made_may_be_fused(to) ? 128u : 0u);
+                  (form->tensor_scale && dti_recipe_may_be_fused(to) ? 128u : 0u);
     return kind;
 }
 
@@ -90,8 +90,8 @@ struct explain_piece {
     uint64_t elements, skip;
 };
 
-static enum dti_status make_one(struct explain_search *search, size_t recipe,
-                                const struct dti_made_pair *pair, bool stop,
+static enum dti_status make_one(struct explain_search *search, size_t candidate,
+                                const struct dti_recipe_pair *pair, bool stop,
                                 const struct explain_piece *piece, struct dti_verdict *ret,
                                 bool *ret_refused, struct dti_error *reterr)
 {
@@ -102,55 +102,56 @@ static enum dti_status make_one(struct explain_search *search, size_t recipe,
                                           .elements = piece->elements,
                                           .skip = piece->skip,
                                           .stop = stop};
-    return dti_made_judge(&search->files, &search->space.list[recipe], pair, 1, &how, ret,
-                          ret_refused, reterr);
+    return dti_recipe_judge(&search->files, &search->space.list[candidate], pair, 1, &how, ret,
+                            ret_refused, reterr);
 }
 
 /* One recipe, one tensor. */
-static enum dti_status explain_try(struct explain_search *search, size_t recipe,
-                                   const struct dti_made_pair *pair, bool stop,
+static enum dti_status explain_try(struct explain_search *search, size_t candidate,
+                                   const struct dti_recipe_pair *pair, bool stop,
                                    struct dti_verdict *ret, bool *ret_refused,
                                    struct dti_error *reterr)
 {
     static const struct explain_piece whole = {0, 0};
-    return make_one(search, recipe, pair, stop, &whole, ret, ret_refused, reterr);
+    return make_one(search, candidate, pair, stop, &whole, ret, ret_refused, reterr);
 }
 
 /* Keeps a recipe for the results that it explains, or explains best. */
-static enum dti_status explain_keep(struct explain_search *search, size_t recipe,
+static enum dti_status explain_keep(struct explain_search *search, size_t candidate,
                                     const struct dti_recipe **ret, struct dti_error *reterr)
 {
     struct dti_explain *const explain = search->explain;
-    struct dti_recipe *const made = malloc(sizeof *made);
-    struct dti_recipe **more = explain->made;
-    if (made && (explain->made_count & (explain->made_count - 1)) == 0)
-        more = realloc(explain->made, 2 * (explain->made_count + 1) * sizeof(struct dti_recipe *));
-    if (!made || !more) {
-        free(made);
+    struct dti_recipe *const recipe = malloc(sizeof *recipe);
+    struct dti_recipe **more = explain->recipe;
+    if (recipe && (explain->made_count & (explain->made_count - 1)) == 0)
+        more =
+            realloc(explain->recipe, 2 * (explain->made_count + 1) * sizeof(struct dti_recipe *));
+    if (!recipe || !more) {
+        free(recipe);
         return dti_no_memory(reterr);
     }
-    *made = search->space.list[recipe];
-    explain->made = more;
-    explain->made[explain->made_count++] = made;
-    *ret = made;
+    *recipe = search->space.list[candidate];
+    explain->recipe = more;
+    explain->recipe[explain->made_count++] = recipe;
+    *ret = recipe;
     return DTI_OK;
 }
 
 struct explain_best {
-    size_t recipe; /* SIZE_MAX: none */
+    size_t candidate; /* SIZE_MAX: none */
     double alike;
 };
 
 /* Of recipes that are as good, one that has explained another tensor, else the first. */
-static bool is_better(const struct explain_search *search, size_t recipe, double alike,
+static bool is_better(const struct explain_search *search, size_t candidate, double alike,
                       const struct explain_best *best)
 {
-    return alike > best->alike ||
-           (alike == best->alike && search->explains[recipe] && !search->explains[best->recipe]);
+    return alike > best->alike || (alike == best->alike && search->explains[candidate] &&
+                                   !search->explains[best->candidate]);
 }
 
 /* How many elements of a large tensor are made before all of it; 0: all at once. */
-static uint64_t counted_of(const struct explain_search *search, const struct dti_made_pair *pair)
+static uint64_t counted_of(const struct explain_search *search, const struct dti_recipe_pair *pair)
 {
     const struct dti_tensor *const a = &search->files.a->tensors[pair->a];
     const struct dti_tensor *const b = &search->files.b->tensors[pair->b];
@@ -160,34 +161,35 @@ static uint64_t counted_of(const struct explain_search *search, const struct dti
 
 /* A recipe on a large tensor: first its beginning, then the piece where a recipe before has failed,
  * `doubt` being an element of it, or UINT64_MAX; last all of it. Most fail before. */
-static enum dti_status try_pieces(struct explain_search *search, size_t recipe,
-                                  const struct dti_made_pair *pair, uint64_t *doubt,
+static enum dti_status try_pieces(struct explain_search *search, size_t candidate,
+                                  const struct dti_recipe_pair *pair, uint64_t *suspect,
                                   struct dti_verdict *ret, bool *ret_refused,
                                   struct dti_error *reterr)
 {
-    const struct dti_recipe *const made = &search->space.list[recipe];
+    const struct dti_recipe *const recipe = &search->space.list[candidate];
     const uint64_t size = counted_of(search, pair);
     const uint64_t all = search->files.b->tensors[pair->b].elements;
     struct explain_piece piece = {.elements = size};
     enum dti_status status = DTI_OK;
-    if (size > 0 && dti_made_is_elementwise(made)) {
-        status = make_one(search, recipe, pair, true, &piece, ret, ret_refused, reterr);
+    if (size > 0 && dti_recipe_is_elementwise(recipe)) {
+        status = make_one(search, candidate, pair, true, &piece, ret, ret_refused, reterr);
         if (status != DTI_OK || *ret_refused || ret->kind != DTI_VERDICT_SAME)
             return status;
-        piece.skip = *doubt < all ? *doubt / size * size : 0;
+        piece.skip = *suspect < all ? *suspect / size * size : 0;
         piece.elements = all - piece.skip < size ? all - piece.skip : size;
         /* random numbers of an element depend on its place */
-        if (piece.skip > 0 && made->by == DTI_MADE_CAST && made->round != DTI_ROUND_STOCHASTIC) {
-            status = make_one(search, recipe, pair, true, &piece, ret, ret_refused, reterr);
+        if (piece.skip > 0 && recipe->by == DTI_VERB_CAST &&
+            recipe->round != DTI_ROUND_STOCHASTIC) {
+            status = make_one(search, candidate, pair, true, &piece, ret, ret_refused, reterr);
             ret->alike = 1;
             if (status != DTI_OK || *ret_refused || ret->kind != DTI_VERDICT_SAME)
                 return status;
         }
     }
-    status = explain_try(search, recipe, pair, true, ret, ret_refused, reterr);
+    status = explain_try(search, candidate, pair, true, ret, ret_refused, reterr);
     if (status == DTI_OK && !*ret_refused && ret->kind == DTI_VERDICT_BYTES &&
         ret->part == DTI_PART_CODES)
-        *doubt = ret->first;
+        *suspect = ret->first;
     return status;
 }
 
@@ -197,14 +199,14 @@ static enum dti_status search_one(struct explain_search *search, struct dti_expl
                                   struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    uint64_t doubt = UINT64_MAX;
+    uint64_t suspect = UINT64_MAX;
     *ret_found = SIZE_MAX;
-    *ret_best = (struct explain_best){.recipe = SIZE_MAX, .alike = -1};
+    *ret_best = (struct explain_best){.candidate = SIZE_MAX, .alike = -1};
     for (size_t i = 0; i < search->space.count && status == DTI_OK; i++) {
         struct dti_verdict verdict = {.kind = DTI_VERDICT_SAME};
         struct dti_error error;
         bool refused = false;
-        status = try_pieces(search, i, &result->pair, &doubt, &verdict, &refused, &error);
+        status = try_pieces(search, i, &result->pair, &suspect, &verdict, &refused, &error);
         if (status != DTI_OK) {
             *reterr = error;
         } else if (!refused && verdict.kind == DTI_VERDICT_SAME) {
@@ -212,7 +214,7 @@ static enum dti_status search_one(struct explain_search *search, struct dti_expl
             return DTI_OK;
         } else if (!refused && verdict.kind == DTI_VERDICT_BYTES) {
             if (is_better(search, i, verdict.alike, ret_best))
-                *ret_best = (struct explain_best){.recipe = i, .alike = verdict.alike};
+                *ret_best = (struct explain_best){.candidate = i, .alike = verdict.alike};
         } else if (!refused && !result->tried) {
             result->verdict = verdict;
             result->tried = true;
@@ -226,13 +228,13 @@ static enum dti_status settle_best(struct explain_search *search, struct dti_exp
                                    const struct explain_best *best, struct dti_error *reterr)
 {
     bool refused;
-    if (best->recipe == SIZE_MAX)
+    if (best->candidate == SIZE_MAX)
         return DTI_OK;
     result->outcome = DTI_EXPLAIN_DIFFERS;
-    enum dti_status status = explain_keep(search, best->recipe, &result->made, reterr);
+    enum dti_status status = explain_keep(search, best->candidate, &result->recipe, reterr);
     if (status == DTI_OK)
-        status = explain_try(search, best->recipe, &result->pair, false, &result->verdict, &refused,
-                             reterr);
+        status = explain_try(search, best->candidate, &result->pair, false, &result->verdict,
+                             &refused, reterr);
     return status;
 }
 
@@ -243,11 +245,11 @@ static enum dti_status count_others(struct explain_search *search,
 {
     const uint64_t elements = counted_of(search, &result->pair);
     enum dti_status status = DTI_OK;
-    if (result->made->by == DTI_MADE_KEPT)
+    if (result->recipe->by == DTI_VERB_KEEP)
         return DTI_OK; /* nothing has been done */
     result->counted = true;
     for (size_t i = found + 1; i < search->space.count && status == DTI_OK; i++) {
-        const bool cut = dti_made_is_elementwise(&search->space.list[i]);
+        const bool cut = dti_recipe_is_elementwise(&search->space.list[i]);
         struct dti_verdict verdict = {.kind = DTI_VERDICT_SAME};
         bool refused = false;
         const struct explain_piece piece = {.elements = cut ? elements : 0};
@@ -258,9 +260,9 @@ static enum dti_status count_others(struct explain_search *search,
 }
 
 /* One recipe on all that are left of a kind; those that it explains have it. */
-static enum dti_status try_all(struct explain_search *search, size_t recipe,
+static enum dti_status try_all(struct explain_search *search, size_t candidate,
                                const struct explain_work *work, size_t count,
-                               const struct dti_recipe *made, struct dti_error *reterr)
+                               const struct dti_recipe *recipe, struct dti_error *reterr)
 {
     const struct dti_scan_options *const options = &search->explain->reading.options;
     const struct dti_judge_options how = {.team = options->team, .max_memory = options->max_memory};
@@ -276,15 +278,15 @@ static enum dti_status try_all(struct explain_search *search, size_t recipe,
         }
         if (n == 0)
             continue;
-        status = dti_made_judge(&search->files, &search->space.list[recipe], search->pairs, n, &how,
-                                search->verdicts, &refused, reterr);
+        status = dti_recipe_judge(&search->files, &search->space.list[candidate], search->pairs, n,
+                                  &how, search->verdicts, &refused, reterr);
         n = 0;
         for (size_t i = first; i < next && status == DTI_OK && !refused; i++) {
             struct dti_explain_result *const result = explain_result_of(search, &work[i]);
             if (result->outcome == DTI_EXPLAIN_NONE &&
                 search->verdicts[n++].kind == DTI_VERDICT_SAME) {
                 result->outcome = DTI_EXPLAIN_FOUND;
-                result->made = made;
+                result->recipe = recipe;
             }
         }
     }
@@ -303,7 +305,7 @@ enum { SMALL = 64 << 10 }; /* bytes that are made whole for each recipe */
 
 struct together_one {
     struct dti_explain_result *result;
-    size_t recipe; /* the best so far; SIZE_MAX: none */
+    size_t candidate; /* the best so far; SIZE_MAX: none */
     double alike;
     struct dti_verdict verdict;
     bool found;
@@ -313,8 +315,8 @@ struct together {
     struct explain_search *search;
     struct together_one *list;
     size_t count;
-    size_t *places;                 /* in the list, of those that are tried */
-    const struct dti_recipe **made; /* of the space, where it was kept */
+    size_t *places;                   /* in the list, of those that are tried */
+    const struct dti_recipe **recipe; /* of the space, where it was kept */
 };
 
 static bool is_small(const struct explain_search *search, const struct dti_explain_result *result)
@@ -322,13 +324,13 @@ static bool is_small(const struct explain_search *search, const struct dti_expla
     return search->files.a->tensors[result->pair.a].elements <= SMALL / 8;
 }
 
-static void take_verdict(struct explain_search *search, size_t recipe, struct together_one *one,
+static void take_verdict(struct explain_search *search, size_t candidate, struct together_one *one,
                          const struct dti_verdict *verdict)
 {
     if (verdict->kind == DTI_VERDICT_SAME) {
         one->found = true;
-        one->recipe = recipe;
-        search->explains[recipe] = true;
+        one->candidate = candidate;
+        search->explains[candidate] = true;
     } else if (verdict->kind != DTI_VERDICT_BYTES) {
         if (!one->result->tried)
             one->result->verdict = *verdict;
@@ -337,18 +339,18 @@ static void take_verdict(struct explain_search *search, size_t recipe, struct to
         const double alike = verdict->part != DTI_PART_CODES || verdict->elements == 0
                                  ? 1
                                  : 1 - (double)verdict->differing / (double)verdict->elements;
-        if (one->recipe != SIZE_MAX &&
-            !(alike > one->alike ||
-              (alike == one->alike && search->explains[recipe] && !search->explains[one->recipe])))
+        if (one->candidate != SIZE_MAX &&
+            !(alike > one->alike || (alike == one->alike && search->explains[candidate] &&
+                                     !search->explains[one->candidate])))
             return;
-        one->recipe = recipe;
+        one->candidate = candidate;
         one->alike = alike;
         one->verdict = *verdict;
     }
 }
 
 /* A number that a recipe cannot make refuses all that are made with it. */
-static enum dti_status try_each(struct together *job, size_t recipe, size_t count,
+static enum dti_status try_each(struct together *job, size_t candidate, size_t count,
                                 struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -356,15 +358,15 @@ static enum dti_status try_each(struct together *job, size_t recipe, size_t coun
         struct together_one *const one = &job->list[job->places[i]];
         struct dti_verdict verdict = {.kind = DTI_VERDICT_SAME};
         bool refused = false;
-        status =
-            explain_try(job->search, recipe, &one->result->pair, false, &verdict, &refused, reterr);
+        status = explain_try(job->search, candidate, &one->result->pair, false, &verdict, &refused,
+                             reterr);
         if (status == DTI_OK && !refused)
-            take_verdict(job->search, recipe, one, &verdict);
+            take_verdict(job->search, candidate, one, &verdict);
     }
     return status;
 }
 
-static enum dti_status try_recipe(struct together *job, size_t recipe, struct dti_error *reterr)
+static enum dti_status try_recipe(struct together *job, size_t candidate, struct dti_error *reterr)
 {
     struct explain_search *const search = job->search;
     const struct dti_scan_options *const options = &search->explain->reading.options;
@@ -381,14 +383,14 @@ static enum dti_status try_recipe(struct together *job, size_t recipe, struct dt
     if (n == 0)
         return DTI_OK;
     const enum dti_status status =
-        dti_made_judge(&search->files, &search->space.list[recipe], search->pairs, n, &how,
-                       search->verdicts, &refused, &error);
+        dti_recipe_judge(&search->files, &search->space.list[candidate], search->pairs, n, &how,
+                         search->verdicts, &refused, &error);
     if (status != DTI_OK)
         *reterr = error;
     else if (refused)
-        return error.status == DTI_NOT_REPRESENTABLE ? try_each(job, recipe, n, reterr) : DTI_OK;
+        return error.status == DTI_NOT_REPRESENTABLE ? try_each(job, candidate, n, reterr) : DTI_OK;
     for (size_t i = 0; i < n && status == DTI_OK; i++)
-        take_verdict(search, recipe, &job->list[job->places[i]], &search->verdicts[i]);
+        take_verdict(search, candidate, &job->list[job->places[i]], &search->verdicts[i]);
     return status;
 }
 
@@ -397,12 +399,13 @@ static enum dti_status settle(struct together *job, struct dti_error *reterr)
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < job->count && status == DTI_OK; i++) {
         const struct together_one *const one = &job->list[i];
-        if (one->recipe == SIZE_MAX)
+        if (one->candidate == SIZE_MAX)
             continue;
-        if (!job->made[one->recipe])
-            status = explain_keep(job->search, one->recipe, &job->made[one->recipe], reterr);
+        if (!job->recipe[one->candidate])
+            status =
+                explain_keep(job->search, one->candidate, &job->recipe[one->candidate], reterr);
         one->result->outcome = one->found ? DTI_EXPLAIN_FOUND : DTI_EXPLAIN_DIFFERS;
-        one->result->made = job->made[one->recipe];
+        one->result->recipe = job->recipe[one->candidate];
         if (!one->found)
             one->result->verdict = one->verdict;
     }
@@ -419,7 +422,7 @@ static enum dti_status search_together(struct together *job, const struct explai
             struct dti_explain_result *const result = explain_result_of(search, &work[next]);
             if (result->outcome == DTI_EXPLAIN_NONE && is_small(search, result))
                 job->list[job->count++] =
-                    (struct together_one){.result = result, .recipe = SIZE_MAX};
+                    (struct together_one){.result = result, .candidate = SIZE_MAX};
         }
         for (size_t i = 0; i < search->space.count && status == DTI_OK; i++)
             status = try_recipe(job, i, reterr);
@@ -438,13 +441,13 @@ static enum dti_status explain_together(struct explain_search *search,
     struct together job = {.search = search};
     job.list = calloc(search->room + 1, sizeof *job.list);
     job.places = calloc(search->room + 1, sizeof *job.places);
-    job.made = calloc(search->space.count + 1, sizeof(const struct dti_recipe *));
-    const enum dti_status status = job.list && job.places && job.made
+    job.recipe = calloc(search->space.count + 1, sizeof(const struct dti_recipe *));
+    const enum dti_status status = job.list && job.places && job.recipe
                                        ? search_together(&job, work, count, reterr)
                                        : dti_no_memory(reterr);
     free(job.list);
     free(job.places);
-    free((void *)job.made);
+    free((void *)job.recipe);
     return status;
 }
 
@@ -471,11 +474,12 @@ static enum dti_status explain_kind(struct explain_search *search, const struct 
         } else if (status == DTI_OK) {
             result->outcome = DTI_EXPLAIN_FOUND;
             search->explains[found] = true;
-            status = explain_keep(search, found, &result->made, reterr);
+            status = explain_keep(search, found, &result->recipe, reterr);
             if (status == DTI_OK)
                 status = count_others(search, result, found, reterr);
             if (status == DTI_OK)
-                status = try_all(search, found, work + i + 1, count - i - 1, result->made, reterr);
+                status =
+                    try_all(search, found, work + i + 1, count - i - 1, result->recipe, reterr);
         }
     }
     return status;
@@ -487,8 +491,8 @@ static enum dti_status explain_space(struct explain_search *search, const struct
     const struct dti_explain *const explain = search->explain;
     const struct dti_explain_result *const first = explain_result_of(search, work);
     search->space.count = 0;
-    if (!dti_made_space(&search->space, explain->a, &explain->a->tensors[first->pair.a], explain->b,
-                        &explain->b->tensors[first->pair.b]))
+    if (!dti_recipe_space(&search->space, explain->a, &explain->a->tensors[first->pair.a],
+                          explain->b, &explain->b->tensors[first->pair.b]))
         return dti_no_memory(reterr);
     free(search->explains);
     search->explains = calloc(search->space.count + 1, sizeof *search->explains);
@@ -538,7 +542,8 @@ static void add_up(struct dti_explain *explain)
     for (size_t i = 0; i < explain->result_count; i++) {
         const struct dti_explain_result *const result = &explain->results[i];
         explain->outcomes[result->outcome]++;
-        explain->kept += result->outcome == DTI_EXPLAIN_FOUND && result->made->by == DTI_MADE_KEPT;
+        explain->kept +=
+            result->outcome == DTI_EXPLAIN_FOUND && result->recipe->by == DTI_VERB_KEEP;
         explain->unexplained = explain->unexplained || (result->outcome != DTI_EXPLAIN_FOUND &&
                                                         result->outcome != DTI_EXPLAIN_ONLY_A);
     }
@@ -550,11 +555,11 @@ enum dti_status dti_explain_run(struct dti_explain *explain, struct dti_error *r
     size_t count;
     uint64_t bytes;
     struct explain_work *const work = list_work(explain, &count, &bytes);
-    enum dti_status status = work ? dti_made_files_init(&search.files, explain->a, explain->b,
-                                                        explain->reading.options.level, reterr)
+    enum dti_status status = work ? dti_recipe_files_init(&search.files, explain->a, explain->b,
+                                                          explain->reading.options.level, reterr)
                                   : dti_no_memory(reterr);
     if (status == DTI_OK) {
-        const size_t most = dti_made_most(&search.files);
+        const size_t most = dti_recipe_pairs_most(&search.files);
         search.room = count < most ? count : most;
         search.pairs = calloc(search.room + 1, sizeof *search.pairs);
         search.verdicts = calloc(search.room + 1, sizeof *search.verdicts);
@@ -568,7 +573,7 @@ enum dti_status dti_explain_run(struct dti_explain *explain, struct dti_error *r
     }
     if (status == DTI_OK)
         add_up(explain);
-    dti_made_files_free(&search.files);
+    dti_recipe_files_free(&search.files);
     free(search.space.list);
     free(search.explains);
     free(search.pairs);

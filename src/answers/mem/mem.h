@@ -115,7 +115,7 @@ enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_train
 
 /* The free memory of a device. text: its name as given. Fails with DTI_UNAVAILABLE. */
 enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
-                                        const struct dti_device_wish *wish, const char *text,
+                                        const struct dti_device_choice *choice, const char *text,
                                         struct dti_error *reterr);
 /* Fills all verdicts; returns whether anything fits. The product of the capacity's devices and
  * bytes fits into 64 bits. */

@@ -101,17 +101,18 @@ static void gpu_capacity(struct dti_mem_capacity *capacity, const struct dti_gpu
 }
 
 static enum dti_status find_gpu(struct dti_mem_capacity *capacity,
-                                const struct dti_device_wish *wish, const char *text,
+                                const struct dti_device_choice *choice, const char *text,
                                 struct dti_error *reterr)
 {
     struct dti_gpu_list list = {.gpus = NULL};
     size_t at = 0;
     enum dti_status status = dti_gpu_probe(&list, reterr);
-    while (wish->kind == DTI_DEVICE_CUDA && at < list.count && list.gpus[at].number != wish->number)
+    while (choice->kind == DTI_DEVICE_CUDA && at < list.count &&
+           list.gpus[at].number != choice->number)
         at++;
     if (status == DTI_OK && at < list.count)
         gpu_capacity(capacity, &list.gpus[at]);
-    else if (status == DTI_OK && wish->kind == DTI_DEVICE_AUTO)
+    else if (status == DTI_OK && choice->kind == DTI_DEVICE_AUTO)
         status = cpu_capacity(capacity, reterr);
     else if (status == DTI_OK)
         status = no_such_gpu(text, &list, reterr);
@@ -120,13 +121,13 @@ static enum dti_status find_gpu(struct dti_mem_capacity *capacity,
 }
 
 enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
-                                        const struct dti_device_wish *wish, const char *text,
+                                        const struct dti_device_choice *choice, const char *text,
                                         struct dti_error *reterr)
 {
     struct dti_mem_capacity capacity = {.asked = true, .devices = 1};
-    const enum dti_status status = wish->kind == DTI_DEVICE_CPU
+    const enum dti_status status = choice->kind == DTI_DEVICE_CPU
                                        ? cpu_capacity(&capacity, reterr)
-                                       : find_gpu(&capacity, wish, text, reterr);
+                                       : find_gpu(&capacity, choice, text, reterr);
     if (status != DTI_OK)
         return status;
     if (capacity.bytes == DTI_UNKNOWN)

@@ -224,7 +224,7 @@ enum dti_status dti_recipe_prepare(struct dti_rewrite_request *ret, struct dti_q
 {
     if (recipe->rules.like == DTI_QUANT_LIKE_VLLM)
         return dti_fail(reterr, DTI_USAGE, "like vllm is how a file is read, not how it is made");
-    ret->recipe = recipe->by == DTI_MADE_DEQUANT ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_CAST;
-    return recipe->by == DTI_MADE_QUANT ? prepare_quant(ret, target, recipe, reterr)
+    ret->recipe = recipe->by == DTI_VERB_DEQUANT ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_CAST;
+    return recipe->by == DTI_VERB_QUANT ? prepare_quant(ret, target, recipe, reterr)
                                         : prepare_cast(ret, recipe, reterr);
 }

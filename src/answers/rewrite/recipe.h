@@ -9,27 +9,27 @@
 #include "answers/rewrite/quantized.h"
 #include "files/rewrite/rewrite.h"
 
-enum dti_made_by {
-    DTI_MADE_KEPT,    /* the same bytes under the same dtype */
-    DTI_MADE_RENAMED, /* the same bytes under another dtype */
-    DTI_MADE_CAST,
-    DTI_MADE_QUANT,
-    DTI_MADE_DEQUANT, /* to dtype; with then: to fp32, and that is cast */
+enum dti_recipe_verb {
+    DTI_VERB_KEEP,   /* the same bytes under the same dtype */
+    DTI_VERB_RENAME, /* the same bytes under another dtype */
+    DTI_VERB_CAST,
+    DTI_VERB_QUANT,
+    DTI_VERB_DEQUANT, /* to dtype; with then: to fp32, and that is cast */
 };
 
 /* Zeros are the defaults. An option without its _given is its default. Texts are the caller's. */
 struct dti_recipe {
-    enum dti_made_by by;
+    enum dti_recipe_verb by;
     const char *dtype;
     /* casts */
-    bool then;       /* DTI_MADE_DEQUANT: these are given too */
+    bool then;       /* DTI_VERB_DEQUANT: these are given too */
     const char *via; /* dtypes with commas, or NULL */
     int round, overflow, nan, like, packing, from_packing;
     uint64_t seed;
     bool round_given, overflow_given, nan_given, like_given, seed_given, packing_given,
         from_packing_given;
     bool ints;
-    /* DTI_MADE_QUANT */
+    /* DTI_VERB_QUANT */
     struct dti_quant_rules rules; /* except what the texts say */
     /* Numbers or words, or NULL; min is at most max. */
     const char *min, *max, *scale, *zero_point, *tensor_scale, *axis;
@@ -37,12 +37,12 @@ struct dti_recipe {
         per_given, block_given, order_given, layout_given;
     int layout; /* enum dti_quant_layout */
     bool pad, nested;
-    bool dequant; /* DTI_MADE_DEQUANT */
+    bool dequant; /* DTI_VERB_DEQUANT */
 };
 
 /* A recipe as a rewrite, and what its quantization is, at which that points. The container that is
- * written, and the view of DTI_MADE_DEQUANT, are the caller's to add. DTI_MADE_CAST, DTI_MADE_QUANT
- * and DTI_MADE_DEQUANT only. Fails as lookups do, with DTI_USAGE and DTI_BAD_VALUE. */
+ * written, and the view of DTI_VERB_DEQUANT, are the caller's to add. DTI_VERB_CAST, DTI_VERB_QUANT
+ * and DTI_VERB_DEQUANT only. Fails as lookups do, with DTI_USAGE and DTI_BAD_VALUE. */
 enum dti_status dti_recipe_prepare(struct dti_rewrite_request *ret, struct dti_quant_target *target,
                                    const struct dti_recipe *recipe, struct dti_error *reterr);
 

@@ -38,7 +38,7 @@ static void put_files(struct dti_json *json, const char *key, const struct dti_c
 /* As verify reads them. */
 static void put_recipes(struct dti_json *json, const struct dti_verify *verify)
 {
-    char words[DTI_MADE_WORDS];
+    char words[DTI_RECIPE_WORDS];
     dti_json_object(json, "externalParameters");
     dti_json_string(json, "schema", "dtinfo.explain/1");
     if (verify->all)
@@ -48,7 +48,7 @@ static void put_recipes(struct dti_json *json, const struct dti_verify *verify)
         const struct dti_verify_row *const row = &verify->rows[i];
         dti_json_object(json, NULL);
         dti_put_bytes(json, "name", "name_hex", row->name, row->name_length);
-        dti_json_string(json, "recipe", row->made ? verify->words(words, row->made) : NULL);
+        dti_json_string(json, "recipe", row->recipe ? verify->words(words, row->recipe) : NULL);
         dti_json_end(json);
     }
     dti_json_end(json);

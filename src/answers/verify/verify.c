@@ -28,17 +28,17 @@ static void put_warnings(struct dti_json *json, const struct dti_verify *verify)
 enum { TOGETHER = 256 << 20 }; /* bytes that are made before anything is said */
 
 struct verify_work {
-    const struct dti_recipe *made;
-    struct dti_made_pair pair;
+    const struct dti_recipe *recipe;
+    struct dti_recipe_pair pair;
 };
 
 struct verify_run {
     struct dti_verify *verify;
-    struct dti_made_files files;
+    struct dti_recipe_files files;
     struct dti_name_order rows, names; /* of recipes; of the first file's tensors */
     struct verify_work *work;
     size_t count;
-    struct dti_made_pair *pairs;
+    struct dti_recipe_pair *pairs;
     struct dti_verdict *verdicts;
 };
 
@@ -79,12 +79,12 @@ static enum dti_status add_tensor(struct verify_run *job, size_t b)
     struct dti_verify *const verify = job->verify;
     const struct dti_tensor *const tensor = &verify->b->tensors[b];
     const bool alone = verify->a->tensor_count == 1 && verify->b->tensor_count == 1;
-    const struct dti_recipe *made = verify->all;
+    const struct dti_recipe *recipe = verify->all;
     char why[DTI_EXPLAIN_REASON], one[DTI_SHAPE_SIZE], two[DTI_SHAPE_SIZE];
     size_t row, a = 0;
     if (dti_name_order_find(&job->rows, tensor->name, tensor->name_length, &row))
-        made = verify->rows[row].made;
-    if (!made)
+        recipe = verify->rows[row].recipe;
+    if (!recipe)
         return report_tensor(job, b, "there is no recipe for it");
     if (!alone && !dti_name_order_find(&job->names, tensor->name, tensor->name_length, &a))
         return report_tensor(job, b, "the first file lacks it");
@@ -93,7 +93,7 @@ static enum dti_status add_tensor(struct verify_run *job, size_t b)
                        dti_shape_words(one, &verify->a->tensors[a]), dti_shape_words(two, tensor));
         return report_tensor(job, b, why);
     }
-    job->work[job->count++] = (struct verify_work){.made = made, .pair = {.a = a, .b = b}};
+    job->work[job->count++] = (struct verify_work){.recipe = recipe, .pair = {.a = a, .b = b}};
     return DTI_OK;
 }
 
@@ -114,7 +114,7 @@ static enum dti_status check_rows(struct verify_run *job, struct dti_error *rete
         return dti_no_memory(reterr);
     for (size_t i = 0; i < verify->row_count && !verify->problem; i++) {
         const struct dti_verify_row *const row = &verify->rows[i];
-        if (row->made && !dti_name_order_find(&there, row->name, row->name_length, &at))
+        if (row->recipe && !dti_name_order_find(&there, row->name, row->name_length, &at))
             (void)report(verify, row->name, row->name_length, "the second file lacks it");
     }
     dti_name_order_free(&there);
@@ -125,8 +125,8 @@ static enum dti_status check_rows(struct verify_run *job, struct dti_error *rete
 static int by_recipe(const void *a, const void *b)
 {
     const struct verify_work *const x = a, *const y = b;
-    if (x->made != y->made)
-        return x->made < y->made ? -1 : 1;
+    if (x->recipe != y->recipe)
+        return x->recipe < y->recipe ? -1 : 1;
     return (x->pair.b > y->pair.b) - (x->pair.b < y->pair.b);
 }
 
@@ -140,8 +140,8 @@ static enum dti_status judge(struct verify_run *job, const struct verify_work *w
     bool refused = false;
     for (size_t i = 0; i < count; i++)
         job->pairs[i] = work[i].pair;
-    const enum dti_status status = dti_made_judge(&job->files, work->made, job->pairs, count, &how,
-                                                  job->verdicts, &refused, &error);
+    const enum dti_status status = dti_recipe_judge(&job->files, work->recipe, job->pairs, count,
+                                                    &how, job->verdicts, &refused, &error);
     if (status != DTI_OK) {
         *reterr = error;
         return status;
@@ -163,14 +163,14 @@ static enum dti_status judge_all(struct verify_run *job, struct dti_error *reter
 {
     struct dti_verify *const verify = job->verify;
     struct dti_reading *const reading = &verify->reading;
-    const size_t most = dti_made_most(&job->files);
+    const size_t most = dti_recipe_pairs_most(&job->files);
     enum dti_status status = DTI_OK;
     for (size_t i = 0, next; i < job->count && status == DTI_OK; i = next) {
         uint64_t bytes = 0;
         for (next = i; next < job->count && next - i < most; next++) {
             const struct verify_work *const work = &job->work[next];
             const uint64_t more = verify->a->tensors[work->pair.a].bytes;
-            if (next > i && (work->made != job->work[i].made || more > TOGETHER - bytes))
+            if (next > i && (work->recipe != job->work[i].recipe || more > TOGETHER - bytes))
                 break;
             bytes += more < TOGETHER ? more : TOGETHER;
         }
@@ -187,11 +187,11 @@ static enum dti_status judge_all(struct verify_run *job, struct dti_error *reter
 static enum dti_status prepare(struct verify_run *job, struct dti_error *reterr)
 {
     struct dti_verify *const verify = job->verify;
-    enum dti_status status = dti_made_files_init(&job->files, verify->a, verify->b,
-                                                 verify->reading.options.level, reterr);
+    enum dti_status status = dti_recipe_files_init(&job->files, verify->a, verify->b,
+                                                   verify->reading.options.level, reterr);
     if (status != DTI_OK)
         return status;
-    const size_t count = verify->b->tensor_count, most = dti_made_most(&job->files);
+    const size_t count = verify->b->tensor_count, most = dti_recipe_pairs_most(&job->files);
     const size_t room = count < most ? count : most;
     job->work = calloc(count + 1, sizeof *job->work);
     job->pairs = calloc(room + 1, sizeof *job->pairs);
@@ -226,7 +226,7 @@ enum dti_status dti_verify_run(struct dti_verify *verify, struct dti_error *rete
     }
     dti_name_order_free(&job.rows);
     dti_name_order_free(&job.names);
-    dti_made_files_free(&job.files);
+    dti_recipe_files_free(&job.files);
     free(job.work);
     free(job.pairs);
     free(job.verdicts);

@@ -10,7 +10,7 @@
 struct dti_verify_row {
     const char *name; /* of a tensor */
     size_t name_length;
-    const struct dti_recipe *made; /* NULL: it is not made */
+    const struct dti_recipe *recipe; /* NULL: it is not made */
 };
 
 struct dti_verify_problem {
@@ -25,7 +25,7 @@ struct dti_verify {
     struct dti_logical_options options;
     struct dti_reading reading;
     dti_remedy_words_fn *remedy_words;
-    dti_made_words_fn *words; /* of attestations */
+    dti_recipe_words_fn *words; /* of attestations */
     const char *recipe_path;
     size_t row_count;
     const struct dti_verify_row *rows;

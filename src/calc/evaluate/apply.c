@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "calc/evaluate/evaluate.h"
-#include "calc/evaluate/hurry.h"
+#include "calc/evaluate/fast_path.h"
 #include "core/wide.h"
 
 /* x^power where no product needs more than 128 bits, so that nothing but arith.h is asked. False:
@@ -213,7 +213,7 @@ enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node)
     a.recorder.selects =
         a.op == DTI_CALC_SUBTRACT && (is_chosen_from(engine, a.operands[0], a.operands[1]) ||
                                       is_chosen_from(engine, a.operands[1], a.operands[0]));
-    if (a.negated == 0 && dti_calc_hurry(&a.recorder, a.op, a.operands, a.count, slot, &counts))
+    if (a.negated == 0 && dti_calc_fast_path(&a.recorder, a.op, a.operands, a.count, slot, &counts))
         find_first(&a, &slot->array, &counts);
     else
         apply_all(&a, slot);

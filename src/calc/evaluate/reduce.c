@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "calc/evaluate/evaluate.h"
-#include "calc/evaluate/hurry.h"
+#include "calc/evaluate/fast_path.h"
 #include "convert/plan.h"
 #include "util/run/process_environment.h"
 

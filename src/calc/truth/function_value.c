@@ -38,7 +38,7 @@ static unsigned directly(struct dti_value *ret, enum dti_calc_op op, int64_t pow
     mp_limb_t limbs[2][DTI_VALUE_LIMBS];
     mpfr_t x, result;
     dti_mpfr_from_value(x, limbs[0], from);
-    dti_mpfr_room(result, limbs[1]);
+    dti_mpfr_arena(result, limbs[1]);
     dti_multi.mpfr_clear_flags();
     const bool inexact = compute(result, op, power, x) != 0;
     const unsigned flags = (dti_multi.mpfr_nanflag_p() ? DTI_ARITH_INVALID : 0u) |
@@ -71,13 +71,13 @@ static void composed(struct dti_value *ret, enum dti_calc_op op, const struct dt
     bool decided = false;
     dti_mpfr_from_value(x, limbs, from);
     for (unsigned bits = FIRST_BITS; !decided && bits <= MOST_BITS; bits *= 2) {
-        struct dti_truth_room room;
-        dti_room_init(&room, bits, DTI_RATIONAL_BITS);
+        struct dti_truth_arena room;
+        dti_arena_init(&room, bits, DTI_RATIONAL_BITS);
         mpfr_ptr const low = room.result.own_low, high = room.result.own_high;
         dti_enclose_composed(&room, low, high, op, x, x);
         decided = dti_multi.mpfr_sgn(high) > 0 ? dti_between_to_value(ret, low, high)
                                                : dti_between_to_value(ret, high, low);
-        dti_room_free(&room);
+        dti_arena_free(&room);
     }
 }
 

@@ -9,8 +9,8 @@
 #include "core/wide.h"
 
 enum {
-    FLOATS = sizeof((struct dti_truth_room *)0)->f / sizeof(mpfr_t),
-    INTEGERS = sizeof((struct dti_truth_room *)0)->z / sizeof(mpz_t)
+    FLOATS = sizeof((struct dti_truth_arena *)0)->f / sizeof(mpfr_t),
+    INTEGERS = sizeof((struct dti_truth_arena *)0)->z / sizeof(mpz_t)
 };
 
 static void real_init(struct dti_real *real, unsigned precision)
@@ -28,7 +28,7 @@ static void real_free(struct dti_real *real)
     dti_multi.mpfr_clear(real->own_high);
 }
 
-void dti_room_init(struct dti_truth_room *room, unsigned precision, size_t rational_bits)
+void dti_arena_init(struct dti_truth_arena *room, unsigned precision, size_t rational_bits)
 {
     room->rational_bits = rational_bits;
     for (size_t i = 0; i < 3; i++)
@@ -42,7 +42,7 @@ void dti_room_init(struct dti_truth_room *room, unsigned precision, size_t ratio
         dti_multi.mpfr_init2(room->f[i], (mpfr_prec_t)precision);
 }
 
-void dti_room_free(struct dti_truth_room *room)
+void dti_arena_free(struct dti_truth_arena *room)
 {
     for (size_t i = 0; i < 3; i++)
         real_free(&room->operand[i]);
@@ -128,7 +128,7 @@ struct dti_calc_truth_list *dti_truth_new(size_t count, unsigned precision)
         return NULL;
     list->count = count;
     list->precision = precision;
-    dti_room_init(&list->room, precision, dti_rational_bits(count));
+    dti_arena_init(&list->room, precision, dti_rational_bits(count));
     return list;
 }
 
@@ -155,7 +155,7 @@ void dti_truth_free(struct dti_calc_truth_list *list)
         return;
     for (size_t i = 0; i < list->count; i++)
         drop(&list->elements[i]);
-    dti_room_free(&list->room);
+    dti_arena_free(&list->room);
     free(list);
 }
 
@@ -340,7 +340,7 @@ void dti_truth_copy(struct dti_calc_truth_list *ret, size_t i,
 
 static const mpfr_prec_t VALUE_BITS = 128;
 
-void dti_mpfr_room(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS])
+void dti_mpfr_arena(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS])
 {
     dti_multi.mpfr_custom_init_set(ret, MPFR_NAN_KIND, 0, VALUE_BITS, limbs);
 }
@@ -401,7 +401,7 @@ bool dti_between_to_value(struct dti_value *ret, mpfr_srcptr near, mpfr_srcptr f
     }
     if (dti_multi.mpfr_zero_p(near))
         return false;
-    dti_mpfr_room(first, limbs);
+    dti_mpfr_arena(first, limbs);
     (void)dti_multi.mpfr_set(first, near, MPFR_RNDZ);
     dti_mpfr_to_value(ret, first, true);
     if (negative)

@@ -275,7 +275,7 @@ static unsigned interval_bits(mpfr_srcptr low, mpfr_srcptr high)
     mpfr_srcptr const near = sign_high > 0 ? low : high, far = sign_high > 0 ? high : low;
     if (dti_multi.mpfr_inf_p(far))
         return 0;
-    dti_mpfr_room(width, limbs);
+    dti_mpfr_arena(width, limbs);
     (void)dti_multi.mpfr_sub(width, high, low, MPFR_RNDU);
     const long long bits =
         (long long)dti_multi.mpfr_get_exp(near) - 1 - (long long)dti_multi.mpfr_get_exp(width);
@@ -294,7 +294,7 @@ static void number_to_value(struct dti_value *ret, mpfr_srcptr x)
 {
     mp_limb_t limbs[DTI_VALUE_LIMBS];
     mpfr_t first;
-    dti_mpfr_room(first, limbs);
+    dti_mpfr_arena(first, limbs);
     const bool inexact = dti_multi.mpfr_set(first, x, MPFR_RNDZ) != 0;
     dti_mpfr_to_value(ret, first, inexact);
 }
@@ -303,7 +303,7 @@ static void rational_to_value(struct dti_value *ret, mpq_srcptr q)
 {
     mp_limb_t limbs[DTI_VALUE_LIMBS];
     mpfr_t first;
-    dti_mpfr_room(first, limbs);
+    dti_mpfr_arena(first, limbs);
     const bool inexact = dti_multi.mpfr_set_q(first, q, MPFR_RNDZ) != 0;
     dti_mpfr_to_value(ret, first, inexact);
 }
@@ -324,7 +324,7 @@ static bool interval_to_value(struct dti_value *ret, mpfr_srcptr low, mpfr_srcpt
         return true;
     if (!decided)
         return false;
-    dti_mpfr_room(middle, limbs);
+    dti_mpfr_arena(middle, limbs);
     (void)dti_multi.mpfr_add(middle, low, high, MPFR_RNDN);
     (void)dti_multi.mpfr_div_2ui(middle, middle, 1, MPFR_RNDN);
     dti_mpfr_to_value(ret, middle, false);
@@ -376,7 +376,7 @@ static void rational_error(const struct dti_real *difference, mpq_srcptr truth, 
 }
 
 /* An error whose sign is not known is none when the truth is known that well. */
-static bool interval_error(struct dti_truth_room *room, const struct dti_real *difference,
+static bool interval_error(struct dti_truth_arena *room, const struct dti_real *difference,
                            struct dti_real *truth, struct dti_value *ret_absolute,
                            struct dti_value *ret_relative)
 {
@@ -411,7 +411,7 @@ bool dti_truth_error(const struct dti_calc_truth_list *list, size_t i,
         dti_truth_free(own);
         return false;
     }
-    struct dti_truth_room *const room = &own->room;
+    struct dti_truth_arena *const room = &own->room;
     struct dti_real *const operands[] = {&room->operand[0], &room->operand[1]};
     dti_truth_set_value(own, 0, stored);
     if (dti_truth_failed(own))

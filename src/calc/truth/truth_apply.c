@@ -40,7 +40,7 @@ static void power_of(mpq_ptr ret, mpq_srcptr x, unsigned long power)
     dti_multi.mpz_pow_ui(mpq_denref(ret), mpq_denref(x), power);
 }
 
-static bool raise_rational(const struct dti_truth_room *room, struct dti_real *ret, mpq_srcptr x,
+static bool raise_rational(const struct dti_truth_arena *room, struct dti_real *ret, mpq_srcptr x,
                            int64_t power)
 {
     const uint64_t size = power < 0 ? UINT64_C(0) - (uint64_t)power : (uint64_t)power;
@@ -67,7 +67,7 @@ static bool raise_rational(const struct dti_truth_room *room, struct dti_real *r
 }
 
 /* To the next integer down or up, or the nearest one, ties to even. */
-static void round_rational(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
+static void round_rational(struct dti_truth_arena *room, struct dti_real *ret, enum dti_calc_op op,
                            mpq_srcptr x)
 {
     mpz_ptr const whole = mpq_numref(ret->own_q);
@@ -177,7 +177,7 @@ static void set_rational(struct dti_real *ret, mpq_srcptr from)
 }
 
 /* Of rationals, where the result is one, an infinity or undefined; else false. */
-static bool apply_to_rationals(struct dti_truth_room *room, struct dti_real *ret,
+static bool apply_to_rationals(struct dti_truth_arena *room, struct dti_real *ret,
                                enum dti_calc_op op, int64_t power, struct dti_real *const *operands)
 {
     mpq_srcptr const x = operands[0]->q, y = operands[1]->q;
@@ -384,7 +384,7 @@ static bool zero_decides(struct dti_real *ret, enum dti_calc_op op, struct dti_r
     return true;
 }
 
-static void apply_one(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
+static void apply_one(struct dti_truth_arena *room, struct dti_real *ret, enum dti_calc_op op,
                       int64_t power, struct dti_real *const *operands)
 {
     const unsigned arity = arity_of(op);
@@ -404,7 +404,7 @@ static void apply_one(struct dti_truth_room *room, struct dti_real *ret, enum dt
     }
 }
 
-void dti_real_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
+void dti_real_apply(struct dti_truth_arena *room, struct dti_real *ret, enum dti_calc_op op,
                     int64_t power, struct dti_real *const *operands)
 {
     if (op != DTI_CALC_FMA) {
@@ -419,7 +419,7 @@ void dti_real_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_
 void dti_truth_apply(struct dti_calc_truth_list *ret, size_t i, enum dti_calc_op op, int64_t power,
                      const struct dti_truth_operand *operands)
 {
-    struct dti_truth_room *const room = &ret->room;
+    struct dti_truth_arena *const room = &ret->room;
     struct dti_real *const reals[] = {&room->operand[0], &room->operand[1], &room->operand[2]};
     if (ret->failed) /* no more work for libraries that cannot fail */
         return;
@@ -437,7 +437,7 @@ struct place {
 };
 
 /* room->z[0] x 2^*exponent += the number, or the product of two */
-static void add_dyadic(struct dti_truth_room *room, int64_t *exponent,
+static void add_dyadic(struct dti_truth_arena *room, int64_t *exponent,
                        const struct dti_truth_element *a, const struct dti_truth_element *b)
 {
     mpz_ptr const sum = room->z[0], term = room->z[1], factor = room->z[2];
@@ -474,7 +474,7 @@ static const struct dti_truth_element *next(struct place *place)
 }
 
 /* Adds terms as long as they are dyadic; returns how many are left. */
-static size_t sum_dyadic(struct dti_truth_room *room, struct dti_real *ret, struct place *a,
+static size_t sum_dyadic(struct dti_truth_arena *room, struct dti_real *ret, struct place *a,
                          struct place *b, size_t count)
 {
     int64_t exponent = 0;
@@ -501,7 +501,7 @@ void dti_truth_sum(struct dti_calc_truth_list *ret, size_t i, const struct dti_c
                    size_t a_first, size_t a_step, const struct dti_calc_truth_list *b,
                    size_t b_first, size_t b_step, size_t count)
 {
-    struct dti_truth_room *const room = &ret->room;
+    struct dti_truth_arena *const room = &ret->room;
     struct place place_a = {a, a_first, a_step}, place_b = {b, b_first, b_step};
     struct dti_real *total = &room->total, *other = &room->result;
     const size_t bits = dti_rational_bits(count);

@@ -31,8 +31,9 @@ static bool holds_zero(mpfr_srcptr low, mpfr_srcptr high)
 /* The least and the greatest of what four pairs of ends make. A corner that is a NaN comes from an
  * end that stands for "of any size": 0 times that is 0, and of that over that the other corners
  * tell what can be. */
-static void take_corners(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high, binary *function,
-                         mpfr_srcptr const a[2], mpfr_srcptr const b[2], bool nan_is_zero)
+static void take_corners(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr high,
+                         binary *function, mpfr_srcptr const a[2], mpfr_srcptr const b[2],
+                         bool nan_is_zero)
 {
     mpfr_ptr const down = room->f[0], up = room->f[1], corner = room->f[2];
     dti_multi.mpfr_set_inf(down, 1);
@@ -53,7 +54,7 @@ static void take_corners(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hig
     dti_multi.mpfr_set(high, up, MPFR_RNDU);
 }
 
-static void multiply_intervals(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
+static void multiply_intervals(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr high,
                                mpfr_srcptr a_low, mpfr_srcptr a_high, mpfr_srcptr b_low,
                                mpfr_srcptr b_high)
 {
@@ -61,7 +62,7 @@ static void multiply_intervals(struct dti_truth_room *room, mpfr_ptr low, mpfr_p
                  (mpfr_srcptr const[]){b_low, b_high}, true);
 }
 
-bool dti_interval_divide(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
+bool dti_interval_divide(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr high,
                          mpfr_srcptr a_low, mpfr_srcptr a_high, mpfr_srcptr b_low,
                          mpfr_srcptr b_high)
 {
@@ -73,7 +74,7 @@ bool dti_interval_divide(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hig
 }
 
 /* 1/(1 + e^-x), rising */
-static void sigmoid_toward(struct dti_truth_room *room, mpfr_ptr ret, mpfr_srcptr x,
+static void sigmoid_toward(struct dti_truth_arena *room, mpfr_ptr ret, mpfr_srcptr x,
                            mpfr_rnd_t round)
 {
     const mpfr_rnd_t other = round == MPFR_RNDD ? MPFR_RNDU : MPFR_RNDD;
@@ -85,7 +86,7 @@ static void sigmoid_toward(struct dti_truth_room *room, mpfr_ptr ret, mpfr_srcpt
 }
 
 /* (1 + erf(x/sqrt(2)))/2 = erfc(-x/sqrt(2))/2, rising */
-static void normal_toward(struct dti_truth_room *room, mpfr_ptr ret, mpfr_srcptr x,
+static void normal_toward(struct dti_truth_arena *room, mpfr_ptr ret, mpfr_srcptr x,
                           mpfr_rnd_t round)
 {
     const mpfr_rnd_t other = round == MPFR_RNDD ? MPFR_RNDU : MPFR_RNDD;
@@ -99,7 +100,7 @@ static void normal_toward(struct dti_truth_room *room, mpfr_ptr ret, mpfr_srcptr
     (void)dti_multi.mpfr_div_2ui(ret, t, 1, round);
 }
 
-void dti_enclose_composed(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
+void dti_enclose_composed(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr high,
                           enum dti_calc_op op, mpfr_srcptr x_low, mpfr_srcptr x_high)
 {
     mpfr_ptr const down = room->f[5], up = room->f[6];
@@ -160,8 +161,8 @@ static bool take_at_point(mpfr_ptr low, mpfr_ptr high, dti_mpfr_unary *function,
     return true;
 }
 
-static void wave(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high, dti_mpfr_unary *function,
-                 const struct dti_real *x)
+static void wave(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr high,
+                 dti_mpfr_unary *function, const struct dti_real *x)
 {
     mpfr_ptr const middle = room->f[0], radius = room->f[1], other = room->f[2];
     (void)dti_multi.mpfr_add(middle, x->low, x->high, MPFR_RNDN);
@@ -179,7 +180,7 @@ static void wave(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high, dti_m
         dti_multi.mpfr_set_si_2exp(high, 1, 0, MPFR_RNDN);
 }
 
-static bool apply_trigonometric(struct dti_truth_room *room, struct dti_real *ret,
+static bool apply_trigonometric(struct dti_truth_arena *room, struct dti_real *ret,
                                 enum dti_calc_op op, const struct dti_real *x)
 {
     mpfr_ptr const low = ret->own_low, high = ret->own_high;
@@ -212,7 +213,7 @@ static void absolute(struct dti_real *ret, const struct dti_real *x)
         dti_multi.mpfr_set_si_2exp(low, 0, 0, MPFR_RNDN);
 }
 
-static bool raise_interval(struct dti_truth_room *room, struct dti_real *ret,
+static bool raise_interval(struct dti_truth_arena *room, struct dti_real *ret,
                            const struct dti_real *x, int64_t power)
 {
     mpfr_ptr const low = room->f[0], high = room->f[1];
@@ -246,7 +247,7 @@ static void settle_integer(struct dti_real *ret)
 }
 
 /* By both ends, or false */
-static bool apply_function(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
+static bool apply_function(struct dti_truth_arena *room, struct dti_real *ret, enum dti_calc_op op,
                            const struct dti_real *x)
 {
     mpfr_ptr const low = ret->own_low, high = ret->own_high;
@@ -278,7 +279,7 @@ static bool apply_function(struct dti_truth_room *room, struct dti_real *ret, en
     }
 }
 
-static bool apply_interval(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
+static bool apply_interval(struct dti_truth_arena *room, struct dti_real *ret, enum dti_calc_op op,
                            int64_t power, struct dti_real *const *operands)
 {
     const struct dti_real *const x = operands[0], *const y = operands[1];
@@ -324,7 +325,7 @@ static bool apply_interval(struct dti_truth_room *room, struct dti_real *ret, en
     }
 }
 
-void dti_interval_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
+void dti_interval_apply(struct dti_truth_arena *room, struct dti_real *ret, enum dti_calc_op op,
                         int64_t power, struct dti_real *const *operands)
 {
     const enum dti_truth_class outside = outside_domain(operands[0], op);

@@ -57,7 +57,7 @@ static unsigned long clamp_exponent(int64_t exponent)
 }
 
 /* The term from below and from above. */
-static void term_interval(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
+static void term_interval(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr high,
                           const struct dti_term *term)
 {
     int64_t exponent;
@@ -88,7 +88,8 @@ static void term_interval(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hi
     }
 }
 
-static void set_term(struct dti_truth_room *room, struct dti_real *ret, const struct dti_term *term)
+static void set_term(struct dti_truth_arena *room, struct dti_real *ret,
+                     const struct dti_term *term)
 {
     if (short_rational(ret->own_q, term)) {
         dti_real_own_rational(ret);
@@ -100,7 +101,7 @@ static void set_term(struct dti_truth_room *room, struct dti_real *ret, const st
 
 void dti_truth_set_number(struct dti_calc_truth_list *ret, size_t i, const struct dti_number *from)
 {
-    struct dti_truth_room *const room = &ret->room;
+    struct dti_truth_arena *const room = &ret->room;
     struct dti_real *const terms[] = {&room->operand[0], &room->operand[1]};
     struct dti_real *result = terms[0];
     if (from->class != DTI_CLASS_FINITE) {

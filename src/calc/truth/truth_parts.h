@@ -65,7 +65,7 @@ struct dti_real {
     mpfr_t own_low, own_high;
 };
 
-struct dti_truth_room {
+struct dti_truth_arena {
     size_t rational_bits; /* dti_rational_bits() of the list */
     struct dti_real operand[3], result, total, product;
     mpz_t z[3];
@@ -76,7 +76,7 @@ struct dti_calc_truth_list {
     size_t count;
     unsigned precision;
     bool failed; /* memory ran out */
-    struct dti_truth_room room;
+    struct dti_truth_arena room;
     struct dti_truth_element elements[];
 };
 
@@ -105,7 +105,7 @@ static inline bool dti_is_one(mpz_srcptr z)
 void dti_integer_set(mpz_ptr ret, int64_t from);
 
 /* truth_apply.c: ret is none of the operands. */
-void dti_real_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
+void dti_real_apply(struct dti_truth_arena *room, struct dti_real *ret, enum dti_calc_op op,
                     int64_t power, struct dti_real *const *operands);
 
 /* truth_interval.c: the function of MPFR that an operation on one number is; NULL for others. */
@@ -113,30 +113,30 @@ typedef int dti_mpfr_unary(mpfr_ptr ret, mpfr_srcptr x, mpfr_rnd_t round);
 dti_mpfr_unary *dti_mpfr_function(enum dti_calc_op op);
 
 /* Of intervals and enclosed rationals. */
-void dti_interval_apply(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
+void dti_interval_apply(struct dti_truth_arena *room, struct dti_real *ret, enum dti_calc_op op,
                         int64_t power, struct dti_real *const *operands);
 /* false: b holds zero */
-bool dti_interval_divide(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
+bool dti_interval_divide(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr high,
                          mpfr_srcptr a_low, mpfr_srcptr a_high, mpfr_srcptr b_low,
                          mpfr_srcptr b_high);
 
 /* Sigmoid, silu and gelu of x, from below and from above. */
-void dti_enclose_composed(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
+void dti_enclose_composed(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr high,
                           enum dti_calc_op op, mpfr_srcptr x_low, mpfr_srcptr x_high);
 
 /* truth.c: a list of one element, for work on it. Does not return when memory runs out. */
 struct dti_calc_truth_list *dti_truth_scratch(unsigned precision);
 
 /* The scratch of a list. */
-void dti_room_init(struct dti_truth_room *room, unsigned precision, size_t rational_bits);
-void dti_room_free(struct dti_truth_room *room);
+void dti_arena_init(struct dti_truth_arena *room, unsigned precision, size_t rational_bits);
+void dti_arena_free(struct dti_truth_arena *room);
 
 /* truth_answer.c: MPFR numbers as values and back. A number of 128 bits lies in limbs on the stack.
  */
 enum { DTI_VALUE_LIMBS = 128 / GMP_NUMB_BITS };
 void dti_mpfr_from_value(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS],
                          const struct dti_value *value);
-void dti_mpfr_room(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS]); /* a NaN of 128 bits */
+void dti_mpfr_arena(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS]); /* a NaN of 128 bits */
 /* x has 128 bits; sticky: the truth is a little further from zero. */
 void dti_mpfr_to_value(struct dti_value *ret, mpfr_srcptr x, bool sticky);
 /* What lies strictly between two numbers, of which one is nearer to zero, when that decides all of

@@ -182,7 +182,7 @@ static char cast_mark(const struct bench_shown *done, size_t row, enum dti_bench
     if (row > 0 && (item->where != DTI_BENCH_WHOLE || item->loss))
         style = compare(text, done->result->table, row, place);
     else if (row == 0 && !done->job->cx->quiet)
-        style = dti_bench_doubts_of(text, done, row, place);
+        style = dti_bench_caveats_of(text, done, row, place);
     return dti_bench_note(done->notes, style, text);
 }
 
@@ -491,7 +491,7 @@ static char mark_of(const struct bench_shown *done, size_t row, bool first,
         return ' ';
     add_errors(text, done, &done->result->table->items[row]);
     if (first)
-        style = dti_bench_doubts_of(text, done, row, place);
+        style = dti_bench_caveats_of(text, done, row, place);
     if (first && is_exceeded(done, place)) {
         style = DTI_STYLE_WARN;
         dti_bench_note_add(text, "more than 100 %%: other programs or the clock slowed down the "

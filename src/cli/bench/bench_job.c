@@ -410,12 +410,12 @@ static void add_device(struct bench_job *job, const char *id, struct dti_gpu *gp
 /* Plans of casts need a runner, which owns its device. */
 static enum dti_status add_gpu(struct bench_job *job, unsigned number, struct dti_error *reterr)
 {
-    const struct dti_device_wish wish = {.kind = DTI_DEVICE_CUDA, .number = number};
+    const struct dti_device_choice choice = {.kind = DTI_DEVICE_CUDA, .number = number};
     struct dti_gpu *gpu;
     struct dti_runner *runner;
     const bool casts = job->asked.setup.kind->casts;
     const enum dti_status status =
-        casts ? dti_runner_open(&runner, &wish, reterr) : dti_gpu_open(&gpu, number, reterr);
+        casts ? dti_runner_open(&runner, &choice, reterr) : dti_gpu_open(&gpu, number, reterr);
     if (status == DTI_OK && casts)
         add_device(job, dti_runner_device(runner), dti_runner_gpu(runner), runner);
     else if (status == DTI_OK)
@@ -456,15 +456,15 @@ static enum dti_status add_all(struct bench_job *job, struct dti_error *reterr)
 static enum dti_status open_devices(struct bench_job *job, const char *text,
                                     struct dti_error *reterr)
 {
-    struct dti_device_wish wish;
-    enum dti_status status = dti_device_wish_parse(&wish, text, reterr);
+    struct dti_device_choice choice;
+    enum dti_status status = dti_device_choice_parse(&choice, text, reterr);
     if (status != DTI_OK)
         return status;
-    if (wish.kind == DTI_DEVICE_ALL)
+    if (choice.kind == DTI_DEVICE_ALL)
         return add_all(job, reterr);
-    if (wish.kind == DTI_DEVICE_CUDA)
-        return add_gpu(job, wish.number, reterr);
-    if (wish.kind == DTI_DEVICE_AUTO) {
+    if (choice.kind == DTI_DEVICE_CUDA)
+        return add_gpu(job, choice.number, reterr);
+    if (choice.kind == DTI_DEVICE_AUTO) {
         struct dti_error error = {.status = DTI_OK};
         if (add_gpu(job, 0, &error) == DTI_OK)
             return DTI_OK;

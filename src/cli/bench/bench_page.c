@@ -216,8 +216,8 @@ static double discarded_share(const struct dti_bench *bench)
     return kept > 0 ? discarded / (kept + discarded) : 0;
 }
 
-enum dti_style dti_bench_doubts_of(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
-                                   size_t at, enum dti_bench_place place)
+enum dti_style dti_bench_caveats_of(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
+                                    size_t at, enum dti_bench_place place)
 {
     static const double noisy = 0.25;
     char width[DTI_TEXT_SIZE];
@@ -246,13 +246,13 @@ enum dti_style dti_bench_doubts_of(char text[BENCH_NOTE_SIZE], const struct benc
                                                                                : DTI_STYLE_DIM;
 }
 
-static void put_doubt(const struct bench_job *job, enum dti_style style, const char *text)
+static void put_caveat(const struct bench_job *job, enum dti_style style, const char *text)
 {
     dti_put_line(job->cx, DTI_STYLE_PLAIN, 0, "%s", "");
     dti_bench_put_words(job->cx, style, 0, text, " ");
 }
 
-void dti_bench_put_doubts(const struct bench_job *job)
+void dti_bench_put_caveats(const struct bench_job *job)
 {
     static const double own_share = 1.5; /* of the load: this program's threads, and some more */
     char text[CELL], quoted[DTI_QUOTE_SIZE], load[DTI_TEXT_SIZE];
@@ -262,12 +262,12 @@ void dti_bench_put_doubts(const struct bench_job *job)
     if (job->cx->verbose) {
         (void)snprintf(text, sizeof text, "clock: steps of %llu ns, including the time to read it",
                        (unsigned long long)dti_clock_resolution());
-        put_doubt(job, DTI_STYLE_DIM, text);
+        put_caveat(job, DTI_STYLE_DIM, text);
         (void)snprintf(text, sizeof text,
                        "cache: %zu of %zu KiB usable, measured; larger results: %s",
                        dti_usable_cache_bytes() >> 10, dti_last_cache_bytes() >> 10,
                        dti_streaming_for(UINT64_MAX)->words);
-        put_doubt(job, DTI_STYLE_DIM, text);
+        put_caveat(job, DTI_STYLE_DIM, text);
     }
     if (job->cx->quiet)
         return;
@@ -279,12 +279,12 @@ void dti_bench_put_doubts(const struct bench_job *job)
                        "the frequency governor is %s: clock rates may change during a measurement; "
                        "'performance' keeps them high",
                        dti_quote(quoted, host.governor, strlen(host.governor)));
-        put_doubt(job, DTI_STYLE_WARN, text);
+        put_caveat(job, DTI_STYLE_WARN, text);
     }
     if (host.load > (double)cpus * 0.5 && host.load > own_share * (double)threads) {
         (void)snprintf(text, sizeof text,
                        "the load average is %s on %zu CPU%s: other programs are running",
                        dti_bench_fixed(load, host.load, 2), cpus, cpus == 1 ? "" : "s");
-        put_doubt(job, DTI_STYLE_WARN, text);
+        put_caveat(job, DTI_STYLE_WARN, text);
     }
 }

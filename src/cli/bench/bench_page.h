@@ -36,11 +36,11 @@ void dti_bench_human_table(const struct bench_shown *done);
  * the accuracy of the median of candidate `at`; and at the end, what makes figures of this machine
  * doubtful. Returns the style. */
 enum { BENCH_NOTE_SIZE = 4096 };
-enum dti_style dti_bench_doubts_of(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
-                                   size_t at, enum dti_bench_place place);
+enum dti_style dti_bench_caveats_of(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
+                                    size_t at, enum dti_bench_place place);
 /* Adds to a note, "; " in between. */
 void dti_bench_note_add(char text[BENCH_NOTE_SIZE], const char *format, ...) DTI_PRINTF(2, 3);
-void dti_bench_put_doubts(const struct bench_job *job);
+void dti_bench_put_caveats(const struct bench_job *job);
 
 /* "1 MiB", "1000 bytes"; "0.0477" with so many decimals. */
 const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);

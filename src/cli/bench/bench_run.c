@@ -355,7 +355,7 @@ static enum dti_status end(const struct bench_job_run *run, struct dti_error *re
     if (job->cx->output == DTI_OUTPUT_HUMAN) {
         if (run->compares)
             put_comparison(&run->comparison, job->cx);
-        dti_bench_put_doubts(job);
+        dti_bench_put_caveats(job);
         return DTI_OK;
     }
     if (job->cx->output == DTI_OUTPUT_JSONL && !run->compares)

@@ -91,7 +91,7 @@ enum dti_status dti_cast_operand_cast(struct cast_values *values,
                                       struct dti_cast_result *ret, struct dti_error *reterr)
 {
     const struct dti_cast_job *const job = &values->job;
-    const bool device = job->device.wish.kind != DTI_DEVICE_CPU;
+    const bool device = job->device.choice.kind != DTI_DEVICE_CPU;
     for (size_t i = 0; i < job->target_count; i++) {
         const struct dti_cast_target *const target = &job->targets[i];
         if (operand->components == 2 && target->dtype.kind != DTI_KIND_COMPLEX)

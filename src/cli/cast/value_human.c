@@ -386,7 +386,7 @@ static void put_route(const struct dti_cast_result *result, struct dti_line *lin
 static void put_device(const struct cast_values *values, const struct dti_cast_result *result,
                        struct dti_line *line)
 {
-    if (values->job.device.wish.kind == DTI_DEVICE_CPU)
+    if (values->job.device.choice.kind == DTI_DEVICE_CPU)
         return;
     dti_human_label(line, "device", result->device);
     dti_line_to(line, NOTE_COLUMN);
@@ -557,7 +557,7 @@ static void put_devices(const struct cast_values *values, struct dti_line *line)
     const char *const why = device->why_cpu   ? device->why_cpu
                             : device->why_not ? device->why_not
                                               : "nothing is stored";
-    if (device->wish.kind == DTI_DEVICE_CPU)
+    if (device->choice.kind == DTI_DEVICE_CPU)
         return;
     const bool all = device->runner && device->asked == device->numbers;
     dti_line_print(line, DTI_STYLE_PLAIN, "  device %s%s", device->runner ? device->begun : "cpu",

@@ -42,7 +42,7 @@ static bool are_kept(const struct cast_values *values)
 {
     const enum dti_output output = values->cx->output;
     const bool one_line = !values->args->digits_given && !values->args->stacks;
-    return values->job.device.wish.kind == DTI_DEVICE_CPU && output != DTI_OUTPUT_JSON &&
+    return values->job.device.choice.kind == DTI_DEVICE_CPU && output != DTI_OUTPUT_JSON &&
            (output == DTI_OUTPUT_JSONL || one_line);
 }
 

@@ -557,7 +557,7 @@ static enum dti_status check_architectures(const struct devices_args *args, char
 {
     const char *const given = dti_option_given(options, args, "device ids sysroot");
     const bool table = args->arch || args->supports; /* where "all" means architectures */
-    struct dti_device_wish wish;
+    struct dti_device_choice choice;
     struct dti_error ignored;
     if (given)
         return dti_fail(reterr, DTI_USAGE,
@@ -566,8 +566,8 @@ static enum dti_status check_architectures(const struct devices_args *args, char
                         given);
     for (int i = 0; i < operand_count; i++) {
         const char *const word = operands[i], *const quoted = DTI_QUOTED(word, strlen(word));
-        if (dti_device_wish_parse(&wish, word, &ignored) == DTI_OK &&
-            (wish.kind != DTI_DEVICE_ALL || !table))
+        if (dti_device_choice_parse(&choice, word, &ignored) == DTI_OK &&
+            (choice.kind != DTI_DEVICE_ALL || !table))
             return dti_fail_word(reterr, DTI_USAGE, word, strlen(word),
                                  "%s is a device, not an architecture; use --device %.32s", quoted,
                                  quoted);

@@ -9,7 +9,7 @@
 #include "answers/tensors.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/human.h"
-#include "cli/shared/made_words.h"
+#include "cli/shared/recipe_words.h"
 #include "cli/shell/command.h"
 
 struct explain_args {
@@ -31,7 +31,7 @@ static const char gap[] = "   ";
 
 /* Tensors with one recipe. */
 struct explain_group {
-    char words[DTI_MADE_WORDS];
+    char words[DTI_RECIPE_WORDS];
     size_t count, first; /* result */
     size_t others;       /* of the first */
 };
@@ -72,15 +72,15 @@ static void put_verdict(struct explain_view *view)
 
 /* Recipes are few: results point at one struct for each search that found one. */
 struct explain_use {
-    const struct dti_recipe *made;
+    const struct dti_recipe *recipe;
     size_t result;
 };
 
-static int by_made(const void *a, const void *b)
+static int by_recipe(const void *a, const void *b)
 {
     const struct explain_use *const x = a, *const y = b;
-    if (x->made != y->made)
-        return x->made < y->made ? -1 : 1;
+    if (x->recipe != y->recipe)
+        return x->recipe < y->recipe ? -1 : 1;
     return (x->result > y->result) - (x->result < y->result);
 }
 
@@ -121,19 +121,19 @@ static bool make_groups(struct explain_view *view)
     size_t count = 0, groups = 0;
     for (size_t i = 0; i < explain->result_count && uses; i++) {
         if (explain->results[i].outcome == DTI_EXPLAIN_FOUND)
-            uses[count++] = (struct explain_use){explain->results[i].made, i};
+            uses[count++] = (struct explain_use){explain->results[i].recipe, i};
     }
     if (count > 0)
-        qsort(uses, count, sizeof *uses, by_made);
+        qsort(uses, count, sizeof *uses, by_recipe);
     for (size_t i = 0; i < count; i++)
-        groups += i == 0 || uses[i].made != uses[i - 1].made;
+        groups += i == 0 || uses[i].recipe != uses[i - 1].recipe;
     view->groups = uses ? calloc(groups + 1, sizeof *view->groups) : NULL;
     for (size_t i = 0; i < count && view->groups; i++) {
-        if (i == 0 || uses[i].made != uses[i - 1].made) {
+        if (i == 0 || uses[i].recipe != uses[i - 1].recipe) {
             struct explain_group *const group = &view->groups[view->group_count++];
             group->first = uses[i].result;
             group->others = explain->results[uses[i].result].others;
-            explain->words(group->words, uses[i].made);
+            explain->words(group->words, uses[i].recipe);
         }
         view->groups[view->group_count - 1].count++;
     }
@@ -174,9 +174,9 @@ static void put_difference(struct explain_view *view, const struct dti_explain_r
     const struct dti_container *const stored = dti_stored_container(view->explain->b);
     const struct dti_tensor *const tensor = &stored->tensors[verdict->tensor];
     char share[DTI_TEXT_SIZE], expected[DTI_TEXT_SIZE], found[DTI_TEXT_SIZE], place[DTI_SHAPE_SIZE];
-    char words[DTI_MADE_WORDS];
+    char words[DTI_RECIPE_WORDS];
     dti_line_print(&view->line, DTI_STYLE_PLAIN, "%s%s: ", gap,
-                   view->explain->words(words, result->made));
+                   view->explain->words(words, result->recipe));
     if (verdict->elements > verdict->differing)
         dti_line_print(
             &view->line, DTI_STYLE_PLAIN, "%s of the elements are equal; ",
@@ -194,10 +194,10 @@ static void put_difference(struct explain_view *view, const struct dti_explain_r
         dti_line_print(&view->line, DTI_STYLE_PLAIN, "byte %llu",
                        (unsigned long long)verdict->first);
     if (verdict->format) {
-        struct dti_value made, there;
-        dti_decode(verdict->format, verdict->expected, &made);
+        struct dti_value recipe, there;
+        dti_decode(verdict->format, verdict->expected, &recipe);
         dti_decode(verdict->format, verdict->found, &there);
-        dti_spell_stored(expected, verdict->format, verdict->expected, &made);
+        dti_spell_stored(expected, verdict->format, verdict->expected, &recipe);
         dti_spell_stored(found, verdict->format, verdict->found, &there);
         dti_line_print(&view->line, DTI_STYLE_PLAIN, ": %s (0x%llx), found %s (0x%llx)", expected,
                        (unsigned long long)verdict->expected, found,
@@ -237,7 +237,7 @@ static void put_rest(struct explain_view *view, enum dti_explain_outcome outcome
 /* Every tensor that has a recipe. */
 static void put_all(struct explain_view *view)
 {
-    char words[DTI_MADE_WORDS];
+    char words[DTI_RECIPE_WORDS];
     dti_line_text(&view->line, "  tensors:\n");
     for (size_t i = 0; i < view->explain->result_count; i++) {
         const struct dti_explain_result *const result = &view->explain->results[i];
@@ -246,7 +246,7 @@ static void put_all(struct explain_view *view)
         dti_line_text(&view->line, "    ");
         put_name(view, result);
         dti_line_print(&view->line, DTI_STYLE_PLAIN, "%s%s", gap,
-                       view->explain->words(words, result->made));
+                       view->explain->words(words, result->recipe));
         dti_line_end(&view->line);
     }
 }
@@ -303,7 +303,7 @@ static enum dti_status explain_init(struct explain_job *ret, const struct explai
     *ret = (struct explain_job){
         .args = args,
         .cx = cx,
-        .explain = {.words = dti_made_words, .remedy_words = dti_remedy_words, .out = cx->out},
+        .explain = {.words = dti_recipe_words, .remedy_words = dti_remedy_words, .out = cx->out},
     };
     enum dti_status status = check_operands(operands, count, reterr);
     if (status == DTI_OK)

@@ -387,7 +387,7 @@ static void add_gaps(struct printer *p, size_t leaf)
     size_t above[INSPECT_TREE_DEPTH];
     const unsigned levels = numbers_above(p->tree, leaf, above);
     uint64_t expected = 1;
-    bool told = false;
+    bool reported = false;
     for (unsigned i = 0; i < levels; i++)
         expected *= numbers_of(p->tree, above[i], 0, &unused);
     if (p->tree->nodes[leaf].tensors == expected)
@@ -397,12 +397,12 @@ static void add_gaps(struct printer *p, size_t leaf)
         if (own == numbers_of(p->tree, above[i], 0, &unused))
             continue;
         add_separator(p);
-        if (!told)
+        if (!reported)
             dti_buffer_puts(&p->remark, "only ");
         add_numbers(p, above[i], leaf, i);
-        told = true;
+        reported = true;
     }
-    if (told)
+    if (reported)
         return;
     add_separator(p);
     dti_buffer_puts(&p->remark, "not everywhere");

@@ -317,13 +317,13 @@ static const char *read_devices(const char *text, uint64_t *ret_devices)
 static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const char *text,
                                           struct dti_error *reterr)
 {
-    struct dti_device_wish wish;
-    enum dti_status status = dti_device_wish_parse(&wish, text, reterr);
-    if (status == DTI_OK && wish.kind == DTI_DEVICE_ALL)
+    struct dti_device_choice choice;
+    enum dti_status status = dti_device_choice_parse(&choice, text, reterr);
+    if (status == DTI_OK && choice.kind == DTI_DEVICE_ALL)
         return dti_fail(reterr, DTI_USAGE,
                         "--fit takes one device (cpu, cuda:0, auto) or bytes, as in 80GB or 24GiB");
     if (status == DTI_OK)
-        status = dti_mem_device_capacity(ret, &wish, text, reterr);
+        status = dti_mem_device_capacity(ret, &choice, text, reterr);
     if (status != DTI_OK || ret->bytes != DTI_UNKNOWN)
         return status;
     if (strcmp(ret->device, "cpu") == 0)

@@ -181,7 +181,7 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
     if (request->finish || request->part.count > 0) {
         if (!dti_rewrite_recipe(job))
             return dti_no_memory(reterr);
-        request->made_by = job->recipe.data;
+        request->part_recipe = job->recipe.data;
     }
     status = match_template(job, &seen, reterr);
     if (status == DTI_OK)

@@ -15,7 +15,7 @@
 #include "report/table.h"
 
 struct dti_cast_device {
-    struct dti_device_wish wish;
+    struct dti_device_choice choice;
     struct dti_runner *runner;      /* NULL: the CPU */
     char begun[DTI_DEVICE_ID_SIZE]; /* the device at the start of the work; "" before */
     bool asks;                      /* single numbers: the device is a cross-check */

@@ -24,23 +24,23 @@ const struct dti_choice dti_choice_device[] = {
 static enum dti_status cast_device_read(struct dti_cast_device *ret, const char *text,
                                         struct dti_error *reterr)
 {
-    struct dti_device_wish wish;
-    const enum dti_status status = dti_device_wish_parse(&wish, text, reterr);
+    struct dti_device_choice choice;
+    const enum dti_status status = dti_device_choice_parse(&choice, text, reterr);
     if (status != DTI_OK)
         return status;
-    if (wish.kind == DTI_DEVICE_ALL) {
+    if (choice.kind == DTI_DEVICE_ALL) {
         return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
                              "a cast runs on one device; use cpu, cuda, cuda:N or auto");
     }
-    *ret = (struct dti_cast_device){.wish = wish};
+    *ret = (struct dti_cast_device){.choice = choice};
     return DTI_OK;
 }
 
 enum dti_status dti_cast_device_open(struct dti_cast_device *device, struct dti_error *reterr)
 {
-    if (device->wish.kind == DTI_DEVICE_CPU)
+    if (device->choice.kind == DTI_DEVICE_CPU)
         return DTI_OK;
-    const enum dti_status status = dti_runner_open(&device->runner, &device->wish, reterr);
+    const enum dti_status status = dti_runner_open(&device->runner, &device->choice, reterr);
     if (status == DTI_OK)
         (void)snprintf(device->begun, sizeof device->begun, "%s",
                        dti_runner_device(device->runner));
@@ -51,7 +51,7 @@ enum dti_status dti_cast_device_open_cross_check(struct dti_cast_device *device,
                                                  struct dti_error *reterr)
 {
     device->asks = true;
-    if (device->wish.kind == DTI_DEVICE_AUTO) {
+    if (device->choice.kind == DTI_DEVICE_AUTO) {
         device->why_cpu = "not worth loading a driver to cast single numbers";
         return DTI_OK;
     }
@@ -145,7 +145,7 @@ const char *dti_cast_device_reason(struct dti_cast_device *device)
 
 void dti_cast_device_human(struct dti_cast_device *device, struct dti_line *line)
 {
-    if (device->wish.kind == DTI_DEVICE_CPU)
+    if (device->choice.kind == DTI_DEVICE_CPU)
         return;
     const char *const reason = dti_cast_device_reason(device);
     dti_line_print(line, DTI_STYLE_PLAIN, "  device %s%s%s\n", dti_cast_device_name(device),

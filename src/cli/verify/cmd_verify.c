@@ -9,7 +9,7 @@
 #include "answers/verify/attest.h"
 #include "answers/verify/verify.h"
 #include "cli/shared/file_source.h"
-#include "cli/shared/made_words.h"
+#include "cli/shared/recipe_words.h"
 #include "cli/shell/command.h"
 #include "containers/name_order.h"
 #include "io/input.h"
@@ -25,7 +25,7 @@ struct verify_args {
 struct recipe_file {
     struct dti_buffer texts;
     struct dti_verify_row *rows;
-    struct dti_recipe *made; /* each recipe once, in the order of the file */
+    struct dti_recipe *recipe; /* each recipe once, in the order of the file */
     const struct dti_recipe *all;
     size_t count;
 };
@@ -231,7 +231,7 @@ static enum dti_status parse(const struct recipe_reader *reader, const struct re
     char *const words = reader->file->texts.data + row->recipe;
     enum dti_status status = memchr(words, '\0', row->recipe_length)
                                  ? dti_fail(&error, DTI_USAGE, "it has a zero byte")
-                                 : dti_made_read(ret, words, &error);
+                                 : dti_recipe_read(ret, words, &error);
     if (status == DTI_OK)
         return DTI_OK;
     if (status == DTI_NO_MEMORY)
@@ -272,14 +272,14 @@ static enum dti_status parse_all(struct recipe_reader *reader, struct recipe_wor
         given->name_length = row->name_length;
         if (row->recipe_length == SIZE_MAX)
             continue;
-        given->made = &file->made[words[i].first];
+        given->recipe = &file->recipe[words[i].first];
         if (words[i].first == i)
-            status = parse(reader, row, given->name, given->name_length, &file->made[i], reterr);
+            status = parse(reader, row, given->name, given->name_length, &file->recipe[i], reterr);
     }
     if (status != DTI_OK || reader->all.recipe_length == SIZE_MAX)
         return status;
-    file->all = &file->made[count];
-    return parse(reader, &reader->all, NULL, 0, &file->made[count], reterr);
+    file->all = &file->recipe[count];
+    return parse(reader, &reader->all, NULL, 0, &file->recipe[count], reterr);
 }
 
 static enum dti_status make(struct recipe_reader *reader, struct dti_error *reterr)
@@ -288,8 +288,8 @@ static enum dti_status make(struct recipe_reader *reader, struct dti_error *rete
     struct dti_name_order order = {0};
     struct recipe_words *const words = calloc(reader->count + 1, sizeof *words);
     file->rows = calloc(reader->count + 1, sizeof *file->rows);
-    file->made = calloc(reader->count + 1, sizeof *file->made);
-    const enum dti_status status = words && file->rows && file->made
+    file->recipe = calloc(reader->count + 1, sizeof *file->recipe);
+    const enum dti_status status = words && file->rows && file->recipe
                                        ? parse_all(reader, words, &order, reterr)
                                        : dti_no_memory(reterr);
     dti_name_order_free(&order);
@@ -331,7 +331,7 @@ static void recipe_file_free(struct recipe_file *file)
 {
     dti_buffer_free(&file->texts);
     free(file->rows);
-    free(file->made);
+    free(file->recipe);
 }
 
 /* Points into itself: it must not be copied. */
@@ -425,7 +425,7 @@ static enum dti_status verify_init(struct verify_job *ret, const struct verify_a
         .args = args,
         .cx = cx,
         .verify = {.remedy_words = dti_remedy_words,
-                   .words = dti_made_words,
+                   .words = dti_recipe_words,
                    .recipe_path = args->recipe},
     };
     dti_buffer_init(&ret->recipes.texts);
@@ -452,10 +452,10 @@ static void put_difference(const struct dti_byte_difference *difference, struct 
         return;
     }
     dti_line_print(line, DTI_STYLE_PLAIN, " at %s", dti_place_words(place, tensor, verdict->first));
-    struct dti_value made, there;
-    dti_decode(verdict->format, verdict->expected, &made);
+    struct dti_value recipe, there;
+    dti_decode(verdict->format, verdict->expected, &recipe);
     dti_decode(verdict->format, verdict->found, &there);
-    dti_spell_stored(expected, verdict->format, verdict->expected, &made);
+    dti_spell_stored(expected, verdict->format, verdict->expected, &recipe);
     dti_spell_stored(found, verdict->format, verdict->found, &there);
     dti_line_print(line, DTI_STYLE_PLAIN, ": expected %s (0x%llx), found %s (0x%llx)", expected,
                    (unsigned long long)verdict->expected, found,

@@ -66,9 +66,9 @@ static void instructions(struct dti_machine *machine, const struct dti_root *roo
 {
     const uint64_t *words = NULL;
 #if defined __aarch64__ && defined __linux__
-    const uint64_t told[] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
+    const uint64_t reported[] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
     if (!root->recorded)
-        words = told;
+        words = reported;
 #else
     (void)root;
 #endif

@@ -67,10 +67,10 @@ static uint64_t number_field(const char *cpuinfo, const char *key)
     return digits > 0 ? number : DTI_UNKNOWN;
 }
 
-static void if_unknown(uint64_t *number, uint64_t told)
+static void if_unknown(uint64_t *number, uint64_t reported)
 {
     if (*number == DTI_UNKNOWN)
-        *number = told;
+        *number = reported;
 }
 
 static void arm_names(struct dti_machine *machine, const char *cpuinfo)

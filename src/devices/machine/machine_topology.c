@@ -138,18 +138,18 @@ static uint64_t kilohertz(const struct cpu_place *place, const char *name)
 }
 
 /* The highest of any CPU; it comes before what CPUID says. */
-static void clocks(struct dti_machine *machine, const struct cpu_place *place, bool *told_base,
-                   bool *told_max)
+static void clocks(struct dti_machine *machine, const struct cpu_place *place, bool *has_base,
+                   bool *has_max)
 {
     const uint64_t base = kilohertz(place, "cpufreq/base_frequency");
     const uint64_t most = kilohertz(place, "cpufreq/cpuinfo_max_freq");
-    if (base != DTI_UNKNOWN && (!*told_base || base > machine->base_hz)) {
+    if (base != DTI_UNKNOWN && (!*has_base || base > machine->base_hz)) {
         machine->base_hz = base;
-        *told_base = true;
+        *has_base = true;
     }
-    if (most != DTI_UNKNOWN && (!*told_max || most > machine->max_hz)) {
+    if (most != DTI_UNKNOWN && (!*has_max || most > machine->max_hz)) {
         machine->max_hz = most;
-        *told_max = true;
+        *has_max = true;
     }
 }
 
@@ -157,7 +157,7 @@ static void cpus(struct dti_machine *machine, const struct dti_root *root,
                  const struct dti_cpus *online)
 {
     struct cpu_place place = {.root = root, .online = online};
-    bool told_base = false, told_max = false;
+    bool has_base = false, has_max = false;
     machine->threads = dti_cpus_count(online);
     machine->cores = 0;
     machine->sockets = 0;
@@ -172,7 +172,7 @@ static void cpus(struct dti_machine *machine, const struct dti_root *root,
             if (!look_at_cache(machine, &place, index))
                 break;
         }
-        clocks(machine, &place, &told_base, &told_max);
+        clocks(machine, &place, &has_base, &has_max);
         if (machine->governor[0] == '\0') {
             char path[PATH_SIZE];
             path_of(path, &place, "cpufreq/scaling_governor");

@@ -35,7 +35,7 @@ const struct dti_quant_config *dti_dequant_config(struct dti_file_dequant *dequa
 static enum dti_status refuse_format(const struct dti_dequant_group *group, const char *file,
                                      const char *format, struct dti_error *reterr)
 {
-    dti_dequant_blame(group, DTI_LINT_UNSUPPORTED);
+    dti_dequant_set_rule(group, DTI_LINT_UNSUPPORTED);
     return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
                               "%s says that its format is %s, which is not supported", file,
                               DTI_QUOTED(format, strlen(format)));
@@ -61,7 +61,7 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
     const struct dti_dequant_part *const codes = &group->part[DTI_PART_CODES];
     size_t length = group->name_length;
     if (!config) {
-        dequant->blame = DTI_LINT_CONFIG_UNREADABLE;
+        dequant->refusal_rule = DTI_LINT_CONFIG_UNREADABLE;
         *reterr = dequant->config_error;
         return dequant->config_status;
     }
@@ -75,7 +75,7 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
     if (status != DTI_OK)
         return status;
     if (!asked && ret->said == DTI_SAID_IGNORED) {
-        dti_dequant_blame(group, DTI_LINT_IGNORED);
+        dti_dequant_set_rule(group, DTI_LINT_IGNORED);
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP_OR_OVERRIDE,
                                   "it has scales, but %s says by %s that module %s is not "
                                   "quantized",
@@ -83,7 +83,7 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
                                   DTI_QUOTED(group->name, length));
     }
     if (!asked && ret->said == DTI_SAID_NOTHING) {
-        dti_dequant_blame(group, DTI_LINT_NOT_COVERED);
+        dti_dequant_set_rule(group, DTI_LINT_NOT_COVERED);
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP_OR_OVERRIDE,
                                   "it has scales, but no group of %s names module %s", config->file,
                                   DTI_QUOTED(group->name, length));
@@ -135,7 +135,7 @@ const char *dti_dequant_scale_name(const struct dti_quant_config *config,
 
 bool dti_dequant_is_quantized(struct dti_file_dequant *dequant)
 {
-    if (dequant->any_found || dequant->doubts.count > 0)
+    if (dequant->any_found || dequant->ambiguities.count > 0)
         return true;
     const struct dti_quant_config *const config = dti_dequant_config(dequant);
     return config && (config->count > 0 || config->method[0] != '\0' || config->mlx);

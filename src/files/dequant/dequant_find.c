@@ -61,12 +61,13 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
     return DTI_OK;
 }
 
-static void read_told(struct dti_file_dequant *dequant, struct dti_dequant_group *group)
+static void read_entry(struct dti_file_dequant *dequant, struct dti_dequant_group *group)
 {
-    const struct dti_metadata *const entry = dti_dequant_told(dequant, group);
+    const struct dti_metadata *const entry = dti_dequant_entry(dequant, group);
     if (entry)
-        group->told = dti_quant_told_parse(entry->value, entry->value_length, &group->told_dtype,
-                                           &group->told_high, &group->told_group);
+        group->has_entry =
+            dti_quant_entry_parse(entry->value, entry->value_length, &group->entry_dtype,
+                                  &group->entry_high, &group->entry_group);
 }
 
 /* What is known besides the parts, from one place: options, else metadata, else the configuration;
@@ -77,13 +78,13 @@ static enum dti_status learn(struct dti_file_dequant *dequant,
                              struct dti_error *reterr)
 {
     const struct dti_file_dequant_request *const request = &dequant->request;
-    const uint64_t length = request->block > 0 ? request->block : group->told_group;
+    const uint64_t length = request->block > 0 ? request->block : group->entry_group;
     *own = (struct dti_quant_hint){.bits = request->bits, .group = {length, length}};
     *ret = (struct dti_dequant_knowledge){
         .hints = own,
         .count = 1,
         .source = request->bits > 0 || request->block > 0 ? request->said_by : "the metadata"};
-    if (group->told || request->bits > 0 || request->block > 0)
+    if (group->has_entry || request->bits > 0 || request->block > 0)
         return DTI_OK;
     const enum dti_status status = dti_dequant_configured(dequant, group, module, reterr);
     if (status != DTI_OK)
@@ -175,13 +176,13 @@ enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_de
         return DTI_OK;
     }
     if (is_configured(dequant) && !dti_dequant_config(dequant)) {
-        dequant->blame = DTI_LINT_CONFIG_UNREADABLE;
+        dequant->refusal_rule = DTI_LINT_CONFIG_UNREADABLE;
         *reterr = dequant->config_error;
         return dequant->config_status;
     }
     const bool named = !group->layout_read || group->layout_read->suffix[DTI_PART_SCALE];
     if (named && !dti_dequant_has(group, DTI_PART_SCALE)) {
-        dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+        dti_dequant_set_rule(group, DTI_LINT_PART_MISSING);
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
             "packed codes need a tensor '...%s', which is missing",
@@ -201,7 +202,7 @@ enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_de
     } else if (group->stated) {
         status = dti_dequant_stated(dequant, group, found, reterr);
     } else {
-        read_told(dequant, group);
+        read_entry(dequant, group);
         status = learn(dequant, group, &hint, &module, &known, reterr);
         if (status == DTI_OK)
             status = dti_dequant_match(dequant, &known, group, found, reterr);
@@ -294,7 +295,7 @@ static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t a
         !is_left_out(request, tensor) &&
         (request->lint || !dti_quant_name_ends(tensor->name, tensor->name_length, ".scales") ||
          dti_dequant_is_quantized(dequant))) {
-        dequant->blame = DTI_LINT_CODES_MISSING;
+        dequant->refusal_rule = DTI_LINT_CODES_MISSING;
         return dti_dequant_refuse(&part, reterr, DTI_REMEDY_KEEP,
                                   "its codes are missing: there is no tensor '...%s'", missing + 1);
     }
@@ -314,7 +315,7 @@ static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t a
         find_suffixed(dequant, tensor->name, length, packed, &codes))
         return DTI_OK;
     char name[DTI_QUOTE_SIZE];
-    dequant->blame = DTI_LINT_CODES_MISSING;
+    dequant->refusal_rule = DTI_LINT_CODES_MISSING;
     return dti_dequant_refuse(
         &part, reterr, DTI_REMEDY_KEEP,
         "its codes are missing: there is neither %s nor the same name with '%s'",
@@ -335,7 +336,7 @@ enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_de
     }
     if (status == DTI_OK)
         status = dti_dequant_whole(dequant, found, reterr);
-    dequant->layout_kept |= dequant->doubts.count > 0;
+    dequant->layout_kept |= dequant->ambiguities.count > 0;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (dequant->states[i] == DTI_DEQUANT_PLAIN) {
             struct dti_error error;

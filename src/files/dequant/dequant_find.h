@@ -21,9 +21,9 @@ struct dti_dequant_group {
     struct dti_file_dequant *view;            /* where it is */
     bool bound;                               /* only rows of `layout` are meant */
     enum dti_quant_layout layout;
-    bool told, told_high; /* there is a metadata entry */
-    const char *told_dtype;
-    uint64_t told_group;                          /* 0: no length of groups */
+    bool has_entry, entry_high; /* there is a metadata entry */
+    const char *entry_dtype;
+    uint64_t entry_group;                         /* 0: no length of groups */
     struct dti_dequant_part part[DTI_PART_COUNT]; /* by enum dti_quant_part; container NULL: none */
 };
 
@@ -54,8 +54,8 @@ enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_de
                                  struct dti_dequant_found **ret, struct dti_error *reterr);
 
 /* The metadata entry about the tensor; NULL: there is none. */
-const struct dti_metadata *dti_dequant_told(struct dti_file_dequant *dequant,
-                                            const struct dti_dequant_group *group);
+const struct dti_metadata *dti_dequant_entry(struct dti_file_dequant *dequant,
+                                             const struct dti_dequant_group *group);
 
 /* dequant_configured.c: what the configuration says of a tensor. It is read if it was not. What
  * would be read as plain numbers is refused, unless the caller says how to read it. */
@@ -85,7 +85,7 @@ struct dti_dequant_scheme {
 };
 
 /* What shapes leave open: two lengths along an axis, or several widths; else all zeros. */
-struct dti_dequant_doubt {
+struct dti_dequant_ambiguity {
     unsigned axis;
     struct dti_quant_lengths lengths; /* `other` 0: not they */
     unsigned widths;                  /* a set, as of dti_quant_widths() */
@@ -154,7 +154,7 @@ enum dti_status dti_dequant_order_columns(struct dti_file_dequant *dequant,
  * shapes. told: the shape of the numbers by the part that holds it, or NULL; otherwise it is
  * filled. */
 enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
-                                   const struct dti_dequant_group *group, const uint64_t *told,
+                                   const struct dti_dequant_group *group, const uint64_t *given,
                                    uint64_t shape[DTI_QUANT_RANK_MAX],
                                    struct dti_dequant_scheme *ret_scheme,
                                    struct dti_dequant_found *ret, struct dti_error *reterr);
@@ -179,7 +179,7 @@ struct dti_dequant_shape {
     bool rectangles;                   /* there is nothing else, by the name of the scales */
     bool powers;                       /* scales are fp8_e8m0: those of rectangles look like those
                                         * of blocks, unless their sides are the usual ones */
-    struct dti_dequant_doubt *doubt;   /* filled where there are two lengths */
+    struct dti_dequant_ambiguity *ambiguity; /* filled where there are two lengths */
 };
 bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned block_length,
                               struct dti_dequant_found *ret);
@@ -190,9 +190,10 @@ void dti_dequant_place_known(const struct dti_dequant_shape *shape, enum dti_qua
                              unsigned axis, uint64_t group, struct dti_dequant_found *ret);
 
 /* The rule of lint that the next refusal of the group is about, where its remedy does not tell. */
-static inline void dti_dequant_blame(const struct dti_dequant_group *group, enum dti_lint_rule rule)
+static inline void dti_dequant_set_rule(const struct dti_dequant_group *group,
+                                        enum dti_lint_rule rule)
 {
-    group->view->blame = rule;
+    group->view->refusal_rule = rule;
 }
 /* A refusal that names the part. */
 enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct dti_error *reterr,

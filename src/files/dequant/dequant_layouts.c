@@ -93,7 +93,7 @@ enum dti_status dti_dequant_need(const struct dti_dequant_group *group, enum dti
 {
     if (dti_dequant_has(group, part))
         return DTI_OK;
-    dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+    dti_dequant_set_rule(group, DTI_LINT_PART_MISSING);
     return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
                               "it needs a tensor '...%s', which is missing",
                               group->layout_read->suffix[part] + 1);

@@ -60,7 +60,7 @@ enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
                                      struct dti_dequant_found *ret, struct dti_error *reterr);
 /* The value of a metadata entry about a tensor whose parts leave something open; its key:
  * DTI_QUANT_KEY and the name of the numbers. */
-enum { DTI_MLX_TOLD_SIZE = 40 };
+enum { DTI_MLX_ENTRY_SIZE = 40 };
 /* dequant_tiled.c: a matrix of blocks with scales in tiles, and a tensor scale that is a factor, if
  * there is one; order: of codes of less than 8 bits. */
 enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,

@@ -42,7 +42,7 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     if (!dti_dequant_has(group, DTI_PART_ZERO_POINT)) {
         if (!scheme->asymmetric)
             return DTI_OK;
-        dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+        dti_dequant_set_rule(group, DTI_LINT_PART_MISSING);
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
             "config.json says symmetric false, but there is no tensor '..._zero_point'");
@@ -100,7 +100,7 @@ static enum dti_status match_order(struct dti_file_dequant *dequant,
         return dti_dequant_order_columns(dequant, group, shape, ret, reterr);
     if (!scheme->ordered || ret->form.per != DTI_PER_GROUP || ret->how.scale_columns <= 1)
         return DTI_OK;
-    dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+    dti_dequant_set_rule(group, DTI_LINT_PART_MISSING);
     return dti_dequant_refuse(
         &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
         "config.json says actorder group, but there is no tensor '..._g_idx'");
@@ -128,7 +128,7 @@ static enum dti_status set_decoding(struct dti_file_dequant *dequant,
     const struct dti_format *scale = scales->format;
     const bool packed = scheme->row->packing != DTI_QUANT_PLAIN || codes->format->width < 8;
     const bool high =
-        scheme->row->packing == DTI_QUANT_BITS && (group->told_high || dequant->request.high);
+        scheme->row->packing == DTI_QUANT_BITS && (group->entry_high || dequant->request.high);
     how->order = !packed || scheme->bits >= 8 ? DTI_BLOCK_BYTES
                  : high                       ? DTI_BLOCK_HIGH
                                               : DTI_BLOCK_LOW;
@@ -168,14 +168,14 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
                                   const struct dti_dequant_group *group,
                                   struct dti_dequant_found *ret, struct dti_error *reterr)
 {
-    uint64_t told[DTI_QUANT_RANK_MAX], shape[DTI_QUANT_RANK_MAX];
+    uint64_t given[DTI_QUANT_RANK_MAX], shape[DTI_QUANT_RANK_MAX];
     const bool tells = dti_dequant_has(group, DTI_PART_SHAPE);
     struct dti_dequant_scheme scheme = {.row = NULL};
     enum dti_status status = DTI_OK;
     for (unsigned i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++)
         status = dti_dequant_check_part(&group->part[i], reterr);
     if (status == DTI_OK && tells)
-        status = read_shape(group, told, reterr);
+        status = read_shape(group, given, reterr);
     if (status != DTI_OK)
         return status;
     status = check_words(group, DTI_PART_CODES, reterr);
@@ -186,7 +186,7 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
     ret->how.codes = group->part[DTI_PART_CODES];
     ret->how.scales = group->part[DTI_PART_SCALE];
     ret->how.tensor_scale = 1;
-    status = dti_dequant_choose(known, group, tells ? told : NULL, shape, &scheme, ret, reterr);
+    status = dti_dequant_choose(known, group, tells ? given : NULL, shape, &scheme, ret, reterr);
     if (status == DTI_OK)
         status = match_zeros(group, &scheme, ret, reterr);
     if (status == DTI_OK)

@@ -31,21 +31,21 @@ static enum dti_remedy remedy_of(enum dti_remedy remedy)
 }
 
 /* Reasons are distinguished by their remedies, of which there are few. */
-static enum dti_status add_doubt(struct dti_file_dequant *dequant, const struct dti_error *error,
-                                 struct dti_error *reterr)
+static enum dti_status add_ambiguity(struct dti_file_dequant *dequant,
+                                     const struct dti_error *error, struct dti_error *reterr)
 {
-    struct dti_dequant_doubts *const doubts = &dequant->doubts;
+    struct dti_dequant_ambiguities *const ambiguities = &dequant->ambiguities;
     const enum dti_remedy remedy = remedy_of(error->remedy);
     size_t at = 0;
-    while (at < doubts->count && doubts->list[at].remedy != remedy)
+    while (at < ambiguities->count && ambiguities->list[at].remedy != remedy)
         at++;
-    struct dti_dequant_reason *const reason = &doubts->list[at];
-    if (at == doubts->count) {
+    struct dti_dequant_reason *const reason = &ambiguities->list[at];
+    if (at == ambiguities->count) {
         const char *const text = dti_pool_text(&dequant->pool, error->text, strlen(error->text));
         if (!text)
             return dti_no_memory(reterr);
         *reason = (struct dti_dequant_reason){.remedy = remedy, .first = text};
-        doubts->count++;
+        ambiguities->count++;
     }
     reason->tensors++;
     return DTI_OK;
@@ -89,18 +89,19 @@ enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
                                    enum dti_status status, const struct dti_error *error,
                                    struct dti_dequant_found **found, struct dti_error *reterr)
 {
-    const enum dti_lint_rule blame = dequant->blame;
+    const enum dti_lint_rule refusal_rule = dequant->refusal_rule;
     const bool unread = dti_input_was_unread(); /* no verdict about the tensor */
-    dequant->blame = DTI_LINT_RULES;
+    dequant->refusal_rule = DTI_LINT_RULES;
     if (status == DTI_OK)
         return DTI_OK;
     if (dequant->request.logical && status == DTI_BAD_INPUT && !unread) {
-        const enum dti_lint_rule rule = blame < DTI_LINT_RULES ? blame : rule_of(error->remedy);
+        const enum dti_lint_rule rule =
+            refusal_rule < DTI_LINT_RULES ? refusal_rule : rule_of(error->remedy);
         *found = NULL;
         dequant->states[at] = DTI_DEQUANT_PLAIN;
         if (!keep_refusal(dequant, at, rule, remedy_of(error->remedy), error->text))
             return dti_no_memory(reterr);
-        return add_doubt(dequant, error, reterr);
+        return add_ambiguity(dequant, error, reterr);
     }
     if (reterr)
         *reterr = *error;
@@ -153,17 +154,17 @@ static bool note_warnings(struct dti_file_dequant *dequant, struct dti_note *not
 
 enum dti_status dti_dequant_notes(struct dti_file_dequant *dequant, struct dti_error *reterr)
 {
-    const struct dti_dequant_doubts *const doubts = &dequant->doubts;
+    const struct dti_dequant_ambiguities *const ambiguities = &dequant->ambiguities;
     struct dti_container *const view = &dequant->view;
     const size_t before = view->note_count, warnings = dequant->warnings.count;
     struct dti_note *const notes =
-        dti_pool_array(&dequant->pool, before + doubts->count + warnings + 1, sizeof *notes);
+        dti_pool_array(&dequant->pool, before + ambiguities->count + warnings + 1, sizeof *notes);
     if (!notes)
         return dti_no_memory(reterr);
     if (before > 0)
         memcpy(notes, view->notes, before * sizeof *notes);
-    for (size_t i = 0; i < doubts->count; i++) {
-        const struct dti_dequant_reason *const reason = &doubts->list[i];
+    for (size_t i = 0; i < ambiguities->count; i++) {
+        const struct dti_dequant_reason *const reason = &ambiguities->list[i];
         char text[DTI_ERROR_TEXT + 128];
         if (reason->tensors == 1)
             (void)snprintf(text, sizeof text, "a quantized tensor is read as stored: %s",
@@ -179,9 +180,9 @@ enum dti_status dti_dequant_notes(struct dti_file_dequant *dequant, struct dti_e
         if (!notes[before + i].text)
             return dti_no_memory(reterr);
     }
-    if (!note_warnings(dequant, notes + before + doubts->count))
+    if (!note_warnings(dequant, notes + before + ambiguities->count))
         return dti_no_memory(reterr);
     view->notes = notes;
-    view->note_count += doubts->count + warnings;
+    view->note_count += ambiguities->count + warnings;
     return DTI_OK;
 }

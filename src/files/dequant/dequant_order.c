@@ -24,7 +24,7 @@ static enum dti_status look_at_order(const struct dti_dequant_group *group,
         for (size_t i = 0; i < n; i++) {
             const uint64_t found = dti_storage_get(order->format, &order->layout, raw, i);
             if (found >= shape->groups) {
-                dti_dequant_blame(group, DTI_LINT_GROUP_INDEX);
+                dti_dequant_set_rule(group, DTI_LINT_GROUP_INDEX);
                 return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                           "element %llu is %d, which is none of its %llu groups",
                                           (unsigned long long)(done + i),

@@ -93,7 +93,7 @@ enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
     if (status != DTI_OK)
         return status;
     if (!(scale > 0) || scale > 3.4028235e38f) {
-        dti_dequant_blame(group, DTI_LINT_TENSOR_SCALE);
+        dti_dequant_set_rule(group, DTI_LINT_TENSOR_SCALE);
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "a tensor's scale must be a finite number above 0");
     }
@@ -197,8 +197,8 @@ struct dti_container *dti_file_dequant_container(struct dti_file_dequant *dequan
     return &dequant->view;
 }
 
-const struct dti_metadata *dti_dequant_told(struct dti_file_dequant *dequant,
-                                            const struct dti_dequant_group *group)
+const struct dti_metadata *dti_dequant_entry(struct dti_file_dequant *dequant,
+                                             const struct dti_dequant_group *group)
 {
     const size_t key = sizeof DTI_QUANT_KEY - 1;
     size_t at;

@@ -40,7 +40,7 @@ struct dti_dequant_entry {
 
 /* Reasons for which tensors are shown as they are stored, each reported by its first tensor. */
 enum { DTI_DEQUANT_DOUBTS = 8 };
-struct dti_dequant_doubts {
+struct dti_dequant_ambiguities {
     size_t count;
     struct dti_dequant_reason {
         enum dti_remedy remedy;
@@ -93,10 +93,11 @@ struct dti_file_dequant {
     bool torchao;     /* there are tensors of it: dequant_torchao.c */
     bool comfy_read;  /* dequant_layouts.h: */
     const struct dti_comfy_layers *comfy;
-    struct dti_dequant_doubts doubts; /* what a view for looking at leaves as it is stored */
+    struct dti_dequant_ambiguities
+        ambiguities; /* what a view for looking at leaves as it is stored */
     struct dti_dequant_warnings warnings;
     /* What the refusal that is to be settled next is about; DTI_LINT_RULES: its remedy tells. */
-    enum dti_lint_rule blame;
+    enum dti_lint_rule refusal_rule;
     struct dti_dequant_refusal *refusals;       /* of a view for looking at: the last one, and those
                                                  * before */
     const struct dti_dequant_refusal **refused; /* of the container's tensors: the first, or NULL */

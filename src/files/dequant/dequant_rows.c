@@ -23,31 +23,31 @@ static void list_widths(unsigned widths, char buffer[32])
     }
 }
 
-static enum dti_status dequant_refuse_doubt(const struct dti_dequant_group *group,
-                                            const struct dti_dequant_doubt *doubt,
-                                            struct dti_error *reterr)
+static enum dti_status dequant_refuse_ambiguity(const struct dti_dequant_group *group,
+                                                const struct dti_dequant_ambiguity *ambiguity,
+                                                struct dti_error *reterr)
 {
     char text[160];
-    if (doubt->widths > 0) {
-        list_widths(doubt->widths, text);
+    if (ambiguity->widths > 0) {
+        list_widths(ambiguity->widths, text);
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_SAY_BITS,
             "its words may hold codes of %s bits, and neither metadata nor config.json says which",
             text);
     }
-    if (doubt->crossing)
+    if (ambiguity->crossing)
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
             "its rows fill their words whether codes cross words, as compressed-tensors packs them "
             "since June 2026, or each word has whole ones, as before, and nothing says which");
-    if (doubt->lengths.other > 0)
+    if (ambiguity->lengths.other > 0)
         return dti_dequant_refuse(
             &group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_SAY_BLOCK,
             "its shape %s allows groups of %llu or %llu elements along axis "
             "%u, and neither metadata nor config.json says which",
             dti_dequant_shape_words(dti_dequant_of(group, DTI_PART_SCALE), text),
-            (unsigned long long)doubt->lengths.length, (unsigned long long)doubt->lengths.other,
-            doubt->axis);
+            (unsigned long long)ambiguity->lengths.length,
+            (unsigned long long)ambiguity->lengths.other, ambiguity->axis);
     return dti_dequant_refuse(
         &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_READ_8_BITS,
         "it may hold uint8 or several narrower codes a byte: it has no zero points");
@@ -102,9 +102,10 @@ static enum dti_status dequant_refuse_shapes(const struct dti_dequant_group *gro
         return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
                                   "holds %s, which cannot be scales of %s codes%s%s",
                                   scale->format->name, codes->format->name,
-                                  group->told ? " of " : "", group->told ? group->told_dtype : "");
+                                  group->has_entry ? " of " : "",
+                                  group->has_entry ? group->entry_dtype : "");
     if (codes->format->id == DTI_INT32 && !shape) {
-        dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+        dti_dequant_set_rule(group, DTI_LINT_PART_MISSING);
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
             "packed codes need a tensor '..._shape' with their original dimensions");
@@ -166,8 +167,8 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
         (group->bound && row->layout != group->layout) ||
         (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))
         return false;
-    if (group->told ? width > 0 || strcmp(group->told_dtype, dti_quant_row_name(row)) != 0
-                    : (row->flags & DTI_QUANT_TOLD) != 0)
+    if (group->has_entry ? width > 0 || strcmp(group->entry_dtype, dti_quant_row_name(row)) != 0
+                         : (row->flags & DTI_QUANT_TOLD) != 0)
         return false;
     *ret = (struct dti_dequant_scheme){.row = row, .block = block};
     ret->code = *dti_quant_row_code(row);
@@ -253,72 +254,73 @@ static bool are_groups(uint64_t length, uint64_t last, uint64_t count, uint64_t 
 /* Whether rows are filled by the codes alone, or by groups of a given length: the last dimension
  * becomes that of whole ones. */
 static bool end_words(const struct dti_dequant_group *group,
-                      const struct dti_dequant_scheme *scheme, const uint64_t *told, unsigned rank,
+                      const struct dti_dequant_scheme *scheme, const uint64_t *given, unsigned rank,
                       uint64_t *stored)
 {
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
-    const uint64_t per_word = 32 / scheme->bits, last = told[rank - 1];
+    const uint64_t per_word = 32 / scheme->bits, last = given[rank - 1];
     const uint64_t words = dti_dequant_of(group, DTI_PART_CODES)->shape[rank - 1];
     const uint64_t groups = scales->rank == rank ? scales->shape[rank - 1] : 1;
     stored[rank - 1] = last;
     if (dti_quant_fills_words(last, words, scheme->bits))
         return true;
-    if (group->told_group == 0 || last == 0 || 32 % scheme->bits != 0 ||
-        !are_groups(group->told_group, last, groups, words, per_word))
+    if (group->entry_group == 0 || last == 0 || 32 % scheme->bits != 0 ||
+        !are_groups(group->entry_group, last, groups, words, per_word))
         return false;
-    stored[rank - 1] = group->told_group * groups;
+    stored[rank - 1] = group->entry_group * groups;
     return true;
 }
 
 /* Whether codes cross words, as compressed-tensors has them since June 2026, or each word has whole
  * ones: the two differ from the second word on. */
 static void find_crossing(const struct dti_dequant_scheme *scheme, uint64_t last, uint64_t words,
-                          struct dti_dequant_tensor *how, struct dti_dequant_doubt *doubt)
+                          struct dti_dequant_tensor *how, struct dti_dequant_ambiguity *ambiguity)
 {
     if (32 % scheme->bits == 0)
         return;
     const bool whole = dti_divide_up(last, 32 / scheme->bits) == words;
     const bool cross = dti_divide_up(last * scheme->bits, 32) == words; /* no more than the words */
-    doubt->crossing = whole && cross && words > 1;
+    ambiguity->crossing = whole && cross && words > 1;
     how->arrangement = whole && !cross ? DTI_CODES_WHOLE : DTI_CODES_ALONG;
 }
 
 /* Codes that may be others: of another width in words, or packed ones in uint8. */
-static void doubt_codes(const struct dti_dequant_group *group,
-                        const struct dti_dequant_scheme *scheme, const struct dti_quant_hint *hint,
-                        const uint64_t *told, struct dti_dequant_doubt *doubt)
+static void refuse_ambiguous_codes(const struct dti_dequant_group *group,
+                                   const struct dti_dequant_scheme *scheme,
+                                   const struct dti_quant_hint *hint, const uint64_t *given,
+                                   struct dti_dequant_ambiguity *ambiguity)
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
-    if (group->told || hint->bits > 0)
+    if (group->has_entry || hint->bits > 0)
         return;
     if (scheme->row->packing == DTI_QUANT_WORDS) {
         const unsigned widths =
-            dti_quant_widths(told[codes->rank - 1], codes->shape[codes->rank - 1]);
-        doubt->widths = (widths & (widths - 1)) != 0 ? widths : 0;
+            dti_quant_widths(given[codes->rank - 1], codes->shape[codes->rank - 1]);
+        ambiguity->widths = (widths & (widths - 1)) != 0 ? widths : 0;
     } else if (!scheme->block && scheme->row->codes == DTI_UINT8) {
-        doubt->unsigned_codes = !dti_dequant_has(group, DTI_PART_ZERO_POINT);
+        ambiguity->unsigned_codes = !dti_dequant_has(group, DTI_PART_ZERO_POINT);
     }
 }
 
 /* Fills found from a row; false: the shapes do not fit it. *doubt is filled where they fit in
  * several ways. */
 static bool try_row(const struct dti_dequant_group *group, const struct dti_dequant_scheme *scheme,
-                    const struct dti_quant_hint *hint, const uint64_t *told,
+                    const struct dti_quant_hint *hint, const uint64_t *given,
                     uint64_t stored[DTI_QUANT_RANK_MAX], struct dti_dequant_found *found,
-                    struct dti_dequant_doubt *doubt)
+                    struct dti_dequant_ambiguity *ambiguity)
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     const struct dti_dequant_shape shape = {
         .rank = codes->rank,
-        .shape = told ? told : stored,
+        .shape = given ? given : stored,
         .stored = stored,
         .scales = scales,
         .hint = hint,
         .words = scheme->row->packing == DTI_QUANT_WORDS,
         .rectangles = group->inverse || group->beside,
         .powers = scales->format->id == DTI_FP8_E8M0,
-        .doubt = doubt,
+        .ambiguity = ambiguity,
     };
     struct dti_dequant_tensor *const how = &found->how;
     for (unsigned i = 0; i < codes->rank; i++)
@@ -326,7 +328,7 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
     if (scheme->row->packing != DTI_QUANT_PLAIN &&
         (codes->rank == 0 || !unpack(scheme, &stored[codes->rank - 1])))
         return false;
-    if (shape.words && !told)
+    if (shape.words && !given)
         return false;
     if (codes->rank > 0 && codes->format->width < 8 &&
         codes->shape[codes->rank - 1] % 8 * codes->format->width % 8 != 0)
@@ -340,14 +342,14 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
         how->elements *= shape.shape[i]; /* no more than those of the codes */
     const uint64_t rows = codes->rank > 0 ? codes->shape[codes->rank - 1] : 1;
     how->row_bytes = codes->elements > 0 ? codes->bytes / (codes->elements / rows) : 0;
-    if (shape.words && !end_words(group, scheme, told, codes->rank, stored))
+    if (shape.words && !end_words(group, scheme, given, codes->rank, stored))
         return false;
     if (shape.words)
-        find_crossing(scheme, told[codes->rank - 1], rows, how, doubt);
+        find_crossing(scheme, given[codes->rank - 1], rows, how, ambiguity);
     if (!dti_dequant_place_scales(&shape, scheme->block ? scheme->block->length : 0, found) ||
         !is_little(&shape, &found->form))
         return false;
-    doubt_codes(group, scheme, hint, told, doubt);
+    refuse_ambiguous_codes(group, scheme, hint, given, ambiguity);
     return true;
 }
 
@@ -364,14 +366,14 @@ static bool is_apart(const struct dti_dequant_group *group, const struct dti_qua
     return row->codes == DTI_INT8 && group->beside != (row == pairs);
 }
 
-static bool is_doubtful(const struct dti_dequant_doubt *doubt)
+static bool has_caveats(const struct dti_dequant_ambiguity *ambiguity)
 {
-    return doubt->lengths.other > 0 || doubt->widths > 0 || doubt->crossing ||
-           doubt->unsigned_codes;
+    return ambiguity->lengths.other > 0 || ambiguity->widths > 0 || ambiguity->crossing ||
+           ambiguity->unsigned_codes;
 }
 
 enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
-                                   const struct dti_dequant_group *group, const uint64_t *told,
+                                   const struct dti_dequant_group *group, const uint64_t *given,
                                    uint64_t shape[DTI_QUANT_RANK_MAX],
                                    struct dti_dequant_scheme *ret_scheme,
                                    struct dti_dequant_found *ret, struct dti_error *reterr)
@@ -385,17 +387,17 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
         const struct dti_quant_hint *const hint = &known->hints[i / rows];
         const struct dti_quant_row *const row = row_at(i % rows);
         const unsigned width = i % rows < plain ? 0 : more_widths[i % rows - plain];
-        struct dti_dequant_doubt doubt = {.axis = 0};
+        struct dti_dequant_ambiguity ambiguity = {.axis = 0};
         struct dti_dequant_scheme scheme;
         if (is_apart(group, row) || !row_fits(group, row, width, &scheme))
             continue;
         struct dti_dequant_found trial = empty;
         candidates = true;
         if (!hint_fits(known, hint, &scheme) ||
-            !try_row(group, &scheme, hint, told, stored, &trial, &doubt))
+            !try_row(group, &scheme, hint, given, stored, &trial, &ambiguity))
             continue;
-        if (trial.how.elements > 0 && is_doubtful(&doubt))
-            return dequant_refuse_doubt(group, &doubt, reterr);
+        if (trial.how.elements > 0 && has_caveats(&ambiguity))
+            return dequant_refuse_ambiguity(group, &ambiguity, reterr);
         if (any && trial.how.elements > 0 && !same(group, ret_scheme, &scheme))
             return dequant_refuse_two(group, dti_dequant_scheme_name(ret_scheme),
                                       dti_dequant_scheme_name(&scheme), reterr);
@@ -413,14 +415,14 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
         *ret_scheme = scheme;
         *ret = trial;
         for (unsigned k = 0; k < codes->rank; k++)
-            shape[k] = told ? told[k] : stored[k];
+            shape[k] = given ? given[k] : stored[k];
     }
     if (any)
         return DTI_OK;
     const struct dti_quant_hint *const first = &known->hints[0];
     const bool said = first->bits > 0 || first->group[1] > 0 || known->count > 1;
-    const bool shapeless = codes->format->id == DTI_INT32 && !told && group->packed_name;
+    const bool shapeless = codes->format->id == DTI_INT32 && !given && group->packed_name;
     if (candidates && said && !shapeless)
         return dequant_refuse_hints(group, known, reterr);
-    return dequant_refuse_shapes(group, candidates, told != NULL, reterr);
+    return dequant_refuse_shapes(group, candidates, given != NULL, reterr);
 }

@@ -83,7 +83,7 @@ static uint64_t length_along(const struct dti_dequant_shape *shape, unsigned axi
             ? dti_quant_sides_of(length, count, shape->rectangles)
             : dti_quant_lengths_of(length, count, division == DIVIDED_IN_EITHER);
     if (found.other > 0)
-        *shape->doubt = (struct dti_dequant_doubt){.axis = axis, .lengths = found};
+        *shape->ambiguity = (struct dti_dequant_ambiguity){.axis = axis, .lengths = found};
     return found.length;
 }
 

@@ -299,7 +299,7 @@ static enum dti_status check_parts(struct dti_file_dequant *dequant,
             part == DTI_PART_MAP ||
             (nested && (part == DTI_PART_NESTED_SCALE || part == DTI_PART_NESTED_MAP));
         if (wanted && !dti_dequant_has(group, part)) {
-            dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+            dti_dequant_set_rule(group, DTI_LINT_PART_MISSING);
             return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
                                       "it needs a tensor '...%s', which is missing",
                                       dti_quant_suffix(group->stated, part) + 1);

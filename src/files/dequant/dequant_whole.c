@@ -154,7 +154,7 @@ static enum dti_status settle(struct whole *whole, size_t at, enum dti_lint_rule
         if (part && dequant->request.logical)
             dequant->states[part - container->tensors] = DTI_DEQUANT_PLAIN;
     }
-    dequant->blame = rule;
+    dequant->refusal_rule = rule;
     return dti_dequant_settle(dequant, at, DTI_BAD_INPUT, error, &whole->found[at], reterr);
 }
 
@@ -305,7 +305,7 @@ static void add_sibling(struct whole *whole, const struct dti_dequant_found *fou
 }
 
 /* Whether the tensor's own entry of the metadata says how it is stored. */
-static bool is_told(const struct whole *whole, const char *name, size_t length)
+static bool is_named(const struct whole *whole, const char *name, size_t length)
 {
     const size_t key = sizeof DTI_QUANT_KEY - 1;
     char *const buffer = whole->dequant->names.buffer;
@@ -327,7 +327,7 @@ static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct
     if (!found || found->form.tensor_scale || !found->how.block ||
         found->how.block->family != DTI_BLOCKS_NV ||
         !(layout = dti_layout_called(found->form.layout)) || !layout->tensor_scales ||
-        is_told(whole, found->shown.name, found->shown.name_length))
+        is_named(whole, found->shown.name, found->shown.name_length))
         return DTI_OK;
     const bool packed = codes->name_length > found->shown.name_length;
     if (dti_dequant_said(whole->dequant, codes, &module) == DTI_MODULE_QUANTIZED)
@@ -385,7 +385,7 @@ static const char *missing_of(const struct whole *whole, size_t at, char why[DTI
     const struct sibling *const sibling = &whole->siblings[class][named];
     const struct dti_tensor *marker = NULL;
     struct dti_quant_module module;
-    if (is_told(whole, tensor->name, tensor->name_length)) {
+    if (is_named(whole, tensor->name, tensor->name_length)) {
         (void)snprintf(why, size, "the metadata say that it is quantized");
         return "_scale";
     }

@@ -203,7 +203,7 @@ static enum dti_status fill_metadata(struct dti_file_dequant *dequant, struct dt
         const struct dti_metadata *const entry = &container->metadata[i];
         const bool stale =
             dti_comfy_is_entry(entry) || (dequant->torchao && dti_torchao_is_entry(entry));
-        if (!dti_is_told(entry) && (dequant->layout_kept || !stale))
+        if (!dti_is_quant_entry(entry) && (dequant->layout_kept || !stale))
             list[dequant->view.metadata_count++] = *entry;
     }
     dequant->view.metadata = list;
@@ -312,7 +312,7 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
     if (!dequant)
         return dti_no_memory(reterr);
     dequant->request = *request;
-    dequant->blame = DTI_LINT_RULES;
+    dequant->refusal_rule = DTI_LINT_RULES;
     if (!request->said_by)
         dequant->request.said_by = "the request";
     dequant->container = container;

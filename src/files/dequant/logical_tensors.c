@@ -110,7 +110,7 @@ enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
     *ret = container;
     if (!dequant)
         return DTI_OK;
-    if (dequant->found_count == 0 && dequant->doubts.count == 0 && !options->lint) {
+    if (dequant->found_count == 0 && dequant->ambiguities.count == 0 && !options->lint) {
         dti_file_dequant_free(dequant);
         return DTI_OK;
     }

@@ -110,10 +110,10 @@ static enum dti_status warn(struct dti_file_dequant *dequant, const struct dti_d
 }
 
 /* By the metadata, which dtinfo writes: "gptq" or "gptq_v2"; NULL: it says nothing. */
-static const char *told_of(struct dti_file_dequant *dequant, const struct dti_dequant_group *group)
+static const char *entry_of(struct dti_file_dequant *dequant, const struct dti_dequant_group *group)
 {
     static const char *const formats[] = {"gptq", "gptq_v2"};
-    const struct dti_metadata *const entry = dti_dequant_told(dequant, group);
+    const struct dti_metadata *const entry = dti_dequant_entry(dequant, group);
     for (size_t i = 0; i < 2 && entry; i++) {
         if (entry->value_length == strlen(formats[i]) &&
             memcmp(entry->value, formats[i], entry->value_length) == 0)
@@ -135,12 +135,12 @@ static enum dti_status find_zero_offset(struct dti_file_dequant *dequant,
     const char *const format = !said                                               ? ""
                                : strcmp(config->checkpoint_format, "gptq_v2") == 0 ? "gptq_v2"
                                                                                    : "gptq";
-    const char *const told = told_of(dequant, group);
+    const char *const entry = entry_of(dequant, group);
     struct zero_fields fields;
-    if (said && told && strcmp(told, format) != 0)
+    if (said && entry && strcmp(entry, format) != 0)
         return dti_dequant_refuse(&group->part[DTI_PART_ZERO_POINT], reterr, DTI_REMEDY_KEEP,
                                   "%s says checkpoint_format %s, and the file's own metadata %s",
-                                  config->file, format, told);
+                                  config->file, format, entry);
     const enum dti_status status =
         look_at_zeros(group, bits, glance ? FEW : UINT64_MAX, &fields, reterr);
     if (status != DTI_OK)
@@ -149,15 +149,15 @@ static enum dti_status find_zero_offset(struct dti_file_dequant *dequant,
         *ret = strcmp(format, "gptq_v2") == 0 ? 0 : 1;
         return warn(dequant, group, config, bits, *ret, &fields, reterr);
     }
-    if (told) {
-        *ret = strcmp(told, "gptq_v2") == 0 ? 0 : 1;
+    if (entry) {
+        *ret = strcmp(entry, "gptq_v2") == 0 ? 0 : 1;
         return DTI_OK;
     }
     if (fields.equal && (fields.first == middle || fields.first == middle - 1)) {
         *ret = fields.first == middle ? 0 : 1;
         return DTI_OK;
     }
-    dti_dequant_blame(group, DTI_LINT_AMBIGUOUS);
+    dti_dequant_set_rule(group, DTI_LINT_AMBIGUOUS);
     return dti_dequant_refuse(
         &group->part[DTI_PART_ZERO_POINT], reterr, DTI_REMEDY_KEEP,
         "it holds zero points, or zero points minus one, and no configuration says which: give it "
@@ -410,7 +410,7 @@ static enum dti_status match_gptq(struct dti_file_dequant *dequant,
         status = set(dequant, group, &shape, ret, reterr);
     if (status == DTI_OK && config->own_order && shape.groups > 1 &&
         !dti_dequant_has(group, DTI_PART_ORDER)) {
-        dti_dequant_blame(group, DTI_LINT_PART_MISSING);
+        dti_dequant_set_rule(group, DTI_LINT_PART_MISSING);
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
                                   "it needs a tensor '...g_idx', because %s says desc_act: groups "
                                   "have an order of their own",
@@ -580,7 +580,7 @@ static enum dti_status plan_transposed(const struct dti_transcode_target *target
         return status;
     part = dti_grouped_add(ret, grouped, ".scales", grouped->scale, groups, rows);
     if (!awq) {
-        (void)snprintf(ret->told, sizeof ret->told, "%s", target->name);
+        (void)snprintf(ret->entry, sizeof ret->entry, "%s", target->name);
         dti_grouped_add_order(ret, grouped, ".g_idx");
     }
     return dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, true, 0, part, reterr);

@@ -60,17 +60,17 @@ static bool is_width(unsigned bits)
 
 /* The value of a metadata entry, where the shapes of affine codes and scales leave width and length
  * open, as they usually do. */
-static void tell(unsigned bits, uint64_t length, char ret[DTI_MLX_TOLD_SIZE])
+static void tell(unsigned bits, uint64_t length, char ret[DTI_MLX_ENTRY_SIZE])
 {
-    (void)snprintf(ret, DTI_MLX_TOLD_SIZE, "affine %u %llu", bits, (unsigned long long)length);
+    (void)snprintf(ret, DTI_MLX_ENTRY_SIZE, "affine %u %llu", bits, (unsigned long long)length);
 }
 
 /* What the metadata says, if it is what may have been written. */
-static struct mlx_scheme told_of(struct dti_file_dequant *dequant,
-                                 const struct dti_dequant_group *group)
+static struct mlx_scheme entry_of(struct dti_file_dequant *dequant,
+                                  const struct dti_dequant_group *group)
 {
-    const struct dti_metadata *const entry = dti_dequant_told(dequant, group);
-    char text[DTI_MLX_TOLD_SIZE];
+    const struct dti_metadata *const entry = dti_dequant_entry(dequant, group);
+    char text[DTI_MLX_ENTRY_SIZE];
     for (unsigned bits = 1; bits <= BITS_MAX && entry; bits++) {
         for (unsigned i = 0; i < GROUP_LENGTHS; i++) {
             tell(bits, group_lengths[i], text);
@@ -92,9 +92,9 @@ static enum dti_status find_said(struct dti_file_dequant *dequant,
     *said = (struct mlx_scheme){.bits = dequant->request.bits, .group = dequant->request.block};
     if (said->bits > 0 || said->group > 0)
         return DTI_OK;
-    const struct mlx_scheme told = told_of(dequant, tensor->group);
+    const struct mlx_scheme entry = entry_of(dequant, tensor->group);
     if (!config->mlx) {
-        *said = told;
+        *said = entry;
         return DTI_OK;
     }
     const struct dti_module_scheme *const own = dti_config_find_module(
@@ -102,7 +102,7 @@ static enum dti_status find_said(struct dti_file_dequant *dequant,
     const struct dti_module_scheme *const scheme = own ? own : &config->all;
     tensor->config = config;
     if (scheme->plain) {
-        dti_dequant_blame(tensor->group, DTI_LINT_IGNORED);
+        dti_dequant_set_rule(tensor->group, DTI_LINT_IGNORED);
         return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr,
                                   DTI_REMEDY_OVERRIDE_CONFIG,
                                   "it is quantized, and %s says that it is not", config->file);
@@ -119,14 +119,14 @@ static enum dti_status find_said(struct dti_file_dequant *dequant,
     }
     said->bits = said->bits > 0 ? said->bits : bits;
     said->group = said->group > 0 ? said->group : length;
-    if (told.bits == 0 || (told.bits == said->bits && told.group == said->group))
+    if (entry.bits == 0 || (entry.bits == said->bits && entry.group == said->group))
         return DTI_OK;
     return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr,
                               DTI_REMEDY_OVERRIDE_CONFIG,
                               "%s says bits %u and group_size %llu, and the file's own metadata %u "
                               "and %llu",
-                              config->file, said->bits, (unsigned long long)said->group, told.bits,
-                              (unsigned long long)told.group);
+                              config->file, said->bits, (unsigned long long)said->group, entry.bits,
+                              (unsigned long long)entry.group);
 }
 
 /* What is said does not fit the shapes. */
@@ -368,7 +368,7 @@ static enum dti_status plan_mlx(const struct dti_transcode_target *target, struc
     if (status != DTI_OK)
         return status;
     const uint64_t rows = grouped->height, groups = grouped->groups;
-    tell(grouped->bits, grouped->length, ret->told);
+    tell(grouped->bits, grouped->length, ret->entry);
     struct dti_transcode_part *part = dti_grouped_add(ret, grouped, ".weight", DTI_UINT32, rows,
                                                       grouped->columns / 32 * grouped->bits);
     status = dti_grouped_codes(pool, grouped, DTI_ORDER_ALONG, false, part, reterr);

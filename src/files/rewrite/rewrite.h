@@ -110,7 +110,7 @@ struct dti_rewrite_request {
                         * along, and config.json says how tensors are quantized */
     struct dti_run_part part; /* DTI_CONTAINER_SHARDED: only these of the shards, which depend on
                                * the headers of the input and the request, not on the data */
-    const char *made_by;      /* of a divided run: a text of all that decides the bytes */
+    const char *part_recipe;  /* of a divided run: a text of all that decides the bytes */
     bool finish; /* DTI_CONTAINER_SHARDED: only what parts do not write: the other files, the index
                   */
     uint64_t most_bytes; /* DTI_CONTAINER_GGUF: of a file, where it may become several; or 0 */

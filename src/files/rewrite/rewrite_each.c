@@ -35,7 +35,7 @@ static enum dti_status each(struct dti_rewrite *rewrite, struct rewrite_chunk *b
             status = dti_plan_run(plan, block->to, block->from, n, done, DTI_STORES_CACHED,
                                   counts ? &block->loss : NULL, reterr);
             if (status != DTI_OK)
-                dti_tensor_blame(rewrite->container, tensor->source, reterr);
+                dti_error_of_tensor(rewrite->container, tensor->source, reterr);
         }
         if (status == DTI_OK)
             status =

@@ -19,14 +19,14 @@
 
 enum { KEY = sizeof DTI_QUANT_KEY - 1 };
 
-static void add_told(const struct dti_rewrite *rewrite, size_t at,
-                     struct dti_rewrite_metadata *metadata)
+static void add_entry(const struct dti_rewrite *rewrite, size_t at,
+                      struct dti_rewrite_metadata *metadata)
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
-    char value[DTI_QUANT_TOLD_SIZE];
+    char value[DTI_QUANT_ENTRY_SIZE];
     struct dti_quant_stored stored;
     dti_rewrite_stored(rewrite, at, &stored);
-    if (!dti_quant_told(&stored, value))
+    if (!dti_quant_entry(&stored, value))
         return;
     metadata->entries[metadata->count++] = (struct dti_metadata){
         .key_length = KEY + source->name_length,
@@ -45,20 +45,20 @@ static void add_told(const struct dti_rewrite *rewrite, size_t at,
 static bool sort(struct dti_rewrite_metadata *metadata)
 {
     struct dti_metadata *const entries = metadata->entries;
-    size_t told = 0;
+    size_t named = 0;
     metadata->chosen = calloc(metadata->count + 1, sizeof *metadata->chosen);
-    if (!metadata->chosen || !dti_name_order_init(&metadata->told, metadata->count))
+    if (!metadata->chosen || !dti_name_order_init(&metadata->named, metadata->count))
         return false;
     for (size_t i = 0; i < metadata->count; i++) { /* chosen: room for those that come last */
-        if (dti_is_told(&entries[i]))
-            metadata->chosen[told++] = entries[i];
+        if (dti_is_quant_entry(&entries[i]))
+            metadata->chosen[named++] = entries[i];
         else
             entries[metadata->common++] = entries[i];
     }
-    memcpy(entries + metadata->common, metadata->chosen, told * sizeof *entries);
+    memcpy(entries + metadata->common, metadata->chosen, named * sizeof *entries);
     for (size_t i = metadata->common; i < metadata->count; i++)
-        dti_name_order_add(&metadata->told, entries[i].key + KEY, entries[i].key_length - KEY);
-    dti_name_order_sort(&metadata->told);
+        dti_name_order_add(&metadata->named, entries[i].key + KEY, entries[i].key_length - KEY);
+    dti_name_order_sort(&metadata->named);
     memcpy(metadata->chosen, entries, metadata->common * sizeof *entries);
     return true;
 }
@@ -69,7 +69,7 @@ static bool leave_out_stale(struct dti_rewrite_metadata *metadata,
 {
     struct dti_name_order order;
     size_t first = 0, kept, at;
-    while (first < metadata->count && !dti_is_told(&metadata->entries[first]))
+    while (first < metadata->count && !dti_is_quant_entry(&metadata->entries[first]))
         first++;
     if (first == metadata->count)
         return true;
@@ -84,7 +84,7 @@ static bool leave_out_stale(struct dti_rewrite_metadata *metadata,
     kept = first;
     for (size_t i = first; i < metadata->count; i++) {
         const struct dti_metadata *const entry = &metadata->entries[i];
-        if (!dti_is_told(entry) ||
+        if (!dti_is_quant_entry(entry) ||
             !dti_name_order_find(&order, entry->key + KEY, entry->key_length - KEY, &at))
             metadata->entries[kept++] = *entry;
     }
@@ -112,7 +112,7 @@ static enum dti_status rewrite_metadata_init(struct dti_rewrite_metadata *ret,
     const size_t kept = ret->count;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         if (dti_is_quantized(&rewrite->tensors[i]))
-            add_told(rewrite, i, ret);
+            add_entry(rewrite, i, ret);
     }
     const char *text = ret->texts.data;
     for (size_t i = kept; i < ret->count && !ret->texts.failed; i++) {
@@ -130,7 +130,7 @@ static void rewrite_metadata_free(struct dti_rewrite_metadata *metadata)
     free(metadata->entries);
     free(metadata->chosen);
     dti_buffer_free(&metadata->texts);
-    dti_name_order_free(&metadata->told);
+    dti_name_order_free(&metadata->named);
 }
 
 /* Y.qweight is about Y.weight. A longer name than any that is in use has none: such a tensor is
@@ -145,7 +145,7 @@ static bool find_weight(const struct dti_rewrite_metadata *metadata, const char 
         return false;
     memcpy(weight, name, stem);
     memcpy(weight + stem, ".weight", sizeof ".weight");
-    return dti_name_order_find(&metadata->told, weight, length - 1, ret);
+    return dti_name_order_find(&metadata->named, weight, length - 1, ret);
 }
 
 /* The entries for a shard with these tensors; they hold until the next call. */
@@ -158,10 +158,10 @@ static const struct dti_metadata *rewrite_metadata_of(struct dti_rewrite_metadat
     for (size_t i = 0; i < count; i++) {
         const char *const name = tensors[i].name;
         const size_t length = tensors[i].name_length;
-        if (dti_name_order_find(&metadata->told, name, length, &at) ||
+        if (dti_name_order_find(&metadata->named, name, length, &at) ||
             find_weight(metadata, name, length, &at) ||
             (dti_quant_name_ends(name, length, packed) &&
-             dti_name_order_find(&metadata->told, name, length - (sizeof packed - 1), &at)))
+             dti_name_order_find(&metadata->named, name, length - (sizeof packed - 1), &at)))
             metadata->chosen[chosen++] = metadata->entries[metadata->common + at];
     }
     *ret_count = chosen;
@@ -253,7 +253,8 @@ static enum dti_status rewrite_share(struct dti_rewrite *rewrite, struct dti_err
     if (status == DTI_OK)
         sort_tensors(rewrite, place, old, places);
     if (status == DTI_OK)
-        status = dti_part_digests_of(rewrite->container, request->made_by ? request->made_by : "",
+        status = dti_part_digests_of(rewrite->container,
+                                     request->part_recipe ? request->part_recipe : "",
                                      &files->digests, reterr);
     free(own);
     free(place);

@@ -97,7 +97,7 @@ struct dti_rewrite_metadata {
     struct dti_buffer texts; /* of entries that are not the input's */
     /* shards: */
     size_t common;               /* entries about no tensor, which come first */
-    struct dti_name_order told;  /* the tensors of the others */
+    struct dti_name_order named; /* the tensors of the others */
     struct dti_metadata *chosen; /* of one shard */
 };
 

@@ -108,7 +108,7 @@ static void add_place(void *context, size_t part, struct dti_error *reterr)
 {
     const struct group *const group = context;
     const struct dti_rewrite *const rewrite = group->run.rewrite;
-    dti_tensor_blame(rewrite->container, rewrite->tensors[group->places[part]].source, reterr);
+    dti_error_of_tensor(rewrite->container, rewrite->tensors[group->places[part]].source, reterr);
 }
 
 static enum dti_status run_batch(struct group *group, struct dti_error *reterr)

@@ -296,16 +296,16 @@ static bool is_open_group(const struct dti_quant_stored *stored)
            dti_quant_lengths_of(length, length / stored->group, either).other > 0;
 }
 
-bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_TOLD_SIZE])
+bool dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_ENTRY_SIZE])
 {
     const bool high = stored->row->packing == DTI_QUANT_BITS && stored->high;
     const bool hidden = dti_quant_hides_groups(stored) || is_open_group(stored);
     const bool bare = stored->row->codes == DTI_UINT8 && stored->row->packing == DTI_QUANT_PLAIN &&
                       !stored->zero_points; /* might be narrower codes */
-    const int used = snprintf(buffer, DTI_QUANT_TOLD_SIZE, "%s %s", dti_quant_row_name(stored->row),
-                              high ? "high" : "low");
+    const int used = snprintf(buffer, DTI_QUANT_ENTRY_SIZE, "%s %s",
+                              dti_quant_row_name(stored->row), high ? "high" : "low");
     if (hidden)
-        (void)snprintf(buffer + used, DTI_QUANT_TOLD_SIZE - (size_t)used, " %lu",
+        (void)snprintf(buffer + used, DTI_QUANT_ENTRY_SIZE - (size_t)used, " %lu",
                        (unsigned long)stored->group);
     if (dti_quant_is_flat(stored->row))
         return false; /* its state says it all */
@@ -332,8 +332,8 @@ static bool parse_group(const char *text, size_t length, uint64_t *ret_group)
     return true;
 }
 
-bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high,
-                          uint64_t *ret_group)
+bool dti_quant_entry_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high,
+                           uint64_t *ret_group)
 {
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         const char *const dtype = dti_quant_row_name(&dti_quant_rows[i]);

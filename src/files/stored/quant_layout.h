@@ -136,12 +136,12 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
 
 /* The metadata entry. Key: DTI_QUANT_KEY and X. Value: see above; needed or not. */
 #define DTI_QUANT_KEY "dtinfo.quant."
-enum { DTI_QUANT_TOLD_SIZE = DTI_NAME_SIZE + 20 };
-bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_TOLD_SIZE]);
+enum { DTI_QUANT_ENTRY_SIZE = DTI_NAME_SIZE + 20 };
+bool dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_ENTRY_SIZE]);
 /* Whether it is WORDS padded to groups whose length only that entry gives. */
 bool dti_quant_hides_groups(const struct dti_quant_stored *stored);
 /* False: the value is none. *ret_group is 0 where no group is given. */
-bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high,
-                          uint64_t *ret_group);
+bool dti_quant_entry_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high,
+                           uint64_t *ret_group);
 
 #endif

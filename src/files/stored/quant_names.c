@@ -169,7 +169,7 @@ bool dti_quant_names_part(const struct dti_tensor *tensor)
     return may;
 }
 
-bool dti_is_told(const struct dti_metadata *entry)
+bool dti_is_quant_entry(const struct dti_metadata *entry)
 {
     const size_t length = sizeof DTI_QUANT_KEY - 1;
     return entry->key_length > length && memcmp(entry->key, DTI_QUANT_KEY, length) == 0;

@@ -55,6 +55,6 @@ bool dti_quant_names_other(const char *module, size_t length);
 bool dti_quant_names_part(const struct dti_tensor *tensor);
 
 /* Whether an entry is about a tensor: its name follows DTI_QUANT_KEY. */
-bool dti_is_told(const struct dti_metadata *entry);
+bool dti_is_quant_entry(const struct dti_metadata *entry);
 
 #endif

@@ -24,8 +24,8 @@ const char *dti_tensor_place(const struct dti_container *container, size_t tenso
     return buffer;
 }
 
-void dti_tensor_blame(const struct dti_container *container, size_t tensor,
-                      struct dti_error *reterr)
+void dti_error_of_tensor(const struct dti_container *container, size_t tensor,
+                         struct dti_error *reterr)
 {
     char place[DTI_TENSOR_PLACE];
     if (!reterr)

@@ -14,7 +14,7 @@ enum { DTI_TENSOR_PLACE = 2 * DTI_QUOTE_SIZE + 16 };
 const char *dti_tensor_place(const struct dti_container *container, size_t tensor,
                              char buffer[DTI_TENSOR_PLACE]);
 /* Puts that before an error of one of its elements. */
-void dti_tensor_blame(const struct dti_container *container, size_t tensor,
-                      struct dti_error *reterr);
+void dti_error_of_tensor(const struct dti_container *container, size_t tensor,
+                         struct dti_error *reterr);
 
 #endif

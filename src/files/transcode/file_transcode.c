@@ -118,7 +118,7 @@ static enum dti_status tell(struct dti_file_transcode *transcode,
 {
     const size_t key = sizeof DTI_QUANT_KEY - 1, length = key + found->shown.name_length;
     char *const name = dti_pool_alloc(&transcode->pool, length + 1);
-    char *const value = dti_pool_text(&transcode->pool, plan->told, strlen(plan->told));
+    char *const value = dti_pool_text(&transcode->pool, plan->entry, strlen(plan->entry));
     if (!name || !value)
         return dti_no_memory(reterr);
     memcpy(name, DTI_QUANT_KEY, key);
@@ -198,8 +198,8 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         status = add_part(transcode, origin, &plan, &plan.part[i], reterr);
     if (status == DTI_OK && transcode->inputs[origin].there)
         status = add_part(transcode, origin, &input, &input.part[0], reterr);
-    return status == DTI_OK && plan.told[0] != '\0' ? tell(transcode, found, &plan, reterr)
-                                                    : status;
+    return status == DTI_OK && plan.entry[0] != '\0' ? tell(transcode, found, &plan, reterr)
+                                                     : status;
 }
 
 static enum dti_status make(struct dti_file_transcode *transcode, struct dti_error *reterr)

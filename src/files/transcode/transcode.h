@@ -30,10 +30,11 @@ struct dti_transcoded {
     size_t stem_length; /* of the numbers' name, before the suffixes: with or without ".weight" */
     size_t count;
     struct dti_transcode_part part[DTI_TRANSCODE_PARTS];
-    uint64_t blocks, lossless;    /* all of them, and those whose numbers are exactly the same */
-    double worst;                 /* of the others: the largest |new - old| / |old| of a number */
-    char told[DTI_MLX_TOLD_SIZE]; /* a metadata entry about it: what its shapes leave open; "": none
-                                   */
+    uint64_t blocks, lossless;      /* all of them, and those whose numbers are exactly the same */
+    double worst;                   /* of the others: the largest |new - old| / |old| of a number */
+    char entry[DTI_MLX_ENTRY_SIZE]; /* a metadata entry about it: what its shapes leave open; "":
+                                     * none
+                                     */
 };
 
 /* What a target takes: floats and blocks, the same where mxfp4 becomes nvfp4, integers with groups.

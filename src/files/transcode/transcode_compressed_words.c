@@ -58,7 +58,7 @@ static enum dti_status check_compressed(const struct dti_grouped *grouped, struc
     return dti_grouped_check_groups(grouped, reterr);
 }
 
-/* Where neither shapes nor names tell, the metadata does: as dti_quant_told(). */
+/* Where neither shapes nor names tell, the metadata does: as dti_quant_entry(). */
 static void tell(const struct dti_grouped *grouped, struct dti_transcoded *ret)
 {
     const uint64_t columns = grouped->columns;
@@ -66,9 +66,9 @@ static void tell(const struct dti_grouped *grouped, struct dti_transcoded *ret)
     const bool groups = dti_quant_lengths_of(columns, grouped->groups, false).other > 0;
     if (!groups && dti_quant_widths(columns, dti_divide_up(columns * bits, 32)) == 1U << bits)
         return;
-    const int used = snprintf(ret->told, sizeof ret->told, "uint%u low", bits);
+    const int used = snprintf(ret->entry, sizeof ret->entry, "uint%u low", bits);
     if (groups)
-        (void)snprintf(ret->told + used, sizeof ret->told - (size_t)used, " %llu",
+        (void)snprintf(ret->entry + used, sizeof ret->entry - (size_t)used, " %llu",
                        (unsigned long long)grouped->length);
 }
 

@@ -333,8 +333,8 @@ static const char *add_revision(struct dti_buffer *text, const char **at, const 
     return why;
 }
 
-const char *dti_address_of_hub(struct dti_address *ret, const char *text, const char *endpoint,
-                               const char *commit)
+const char *dti_address_of_hf(struct dti_address *ret, const char *text, const char *endpoint,
+                              const char *commit)
 {
     struct dti_buffer url;
     const char *at = text + strlen("hf://");

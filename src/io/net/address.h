@@ -39,8 +39,8 @@ const char *dti_address_redirected(struct dti_address *ret, const struct dti_add
                                    const char *location);
 /* hf://org/model[@revision]/file at an endpoint, such as https://huggingface.co. commit: what
  * stands in place of the revision, or NULL. */
-const char *dti_address_of_hub(struct dti_address *ret, const char *text, const char *endpoint,
-                               const char *commit);
+const char *dti_address_of_hf(struct dti_address *ret, const char *text, const char *endpoint,
+                              const char *commit);
 /* Appends a path, whose letters are escaped as an address needs it. */
 void dti_address_escape(struct dti_buffer *text, const char *path);
 void dti_address_free(struct dti_address *address);

@@ -339,7 +339,7 @@ static bool set_fixed(struct dti_exchange *exchange, const struct dti_curl *curl
         bad |= curl->easy_setopt(handle, DTI_CURLOPT_CAINFO, bundle);
     if (folder && *folder)
         bad |= curl->easy_setopt(handle, DTI_CURLOPT_CAPATH, folder);
-    /* a wish: older libraries do not have it */
+    /* not required: older libraries do not have it */
     (void)curl->easy_setopt(handle, DTI_CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     return bad == 0;
 }

@@ -268,9 +268,9 @@ static enum dti_exchange_end ask(struct dti_remote *remote, struct dti_exchange 
             remote->place = exchange->place != DTI_HOST_NAMED ? exchange->place : DTI_HOST_PUBLIC;
         if (first && !check_linked(remote, exchange))
             end = refuse(exchange, "it changed on the server while it was read");
-        if (remote->of_hub && exchange->commit[0] != '\0' &&
+        if (remote->of_hf && exchange->commit[0] != '\0' &&
             dti_address_same_host(&address, &remote->start) &&
-            !dti_hub_pin(remote, exchange->commit))
+            !dti_hf_pin(remote, exchange->commit))
             end = refuse(exchange, "the model changed on the hub while it was read");
         if (end == DTI_EXCHANGE_REDIRECT)
             end = redirect(remote, exchange, &address, count++);
@@ -300,7 +300,7 @@ static enum dti_status fail(const struct dti_remote *remote, const struct dti_ex
     const bool closed = exchange->status == 401 || exchange->status == 403;
     char why[2 * DTI_EXCHANGE_WHY];
     const char *remedy = "";
-    if (remote->of_hub && closed)
+    if (remote->of_hf && closed)
         remedy = remote->token ? "; the token of HF_TOKEN may not read it"
                                : "; set HF_TOKEN to a token that may read it";
     if (exchange->retry_after > WAIT_MOST_S)
@@ -378,8 +378,8 @@ enum dti_status dti_remote_first(struct dti_remote *remote, char *bytes, size_t 
     }
     remote_give(exchange);
     const char *why = NULL; /* none: it was an address before */
-    if (status == DTI_OK && remote->of_hub)
-        status = dti_hub_address(remote, &why, reterr);
+    if (status == DTI_OK && remote->of_hf)
+        status = dti_hf_address(remote, &why, reterr);
     if (why == dti_address_no_memory)
         return dti_no_memory(reterr);
     const uint64_t linked = remote->linked.size;

@@ -130,18 +130,18 @@ static enum dti_status read_address(struct dti_remote *remote, const char *path,
     remote->shown = strndup(path, dti_remote_shown_length(path));
     if (!remote->shown)
         return dti_no_memory(reterr);
-    remote->of_hub = strncmp(path, "hf://", 5) == 0;
-    if (remote->of_hub)
-        status = dti_hub_address(remote, &why, reterr);
+    remote->of_hf = strncmp(path, "hf://", 5) == 0;
+    if (remote->of_hf)
+        status = dti_hf_address(remote, &why, reterr);
     else
         why = dti_address_parse(&remote->start, remote->key);
     if (why == dti_address_no_memory)
         return dti_no_memory(reterr);
-    if (why && strchr(remote->shown, '@') && !remote->of_hub) /* it would show a password */
+    if (why && strchr(remote->shown, '@') && !remote->of_hf) /* it would show a password */
         return dti_fail(reterr, DTI_BAD_INPUT, "cannot read an address: %s", why);
     if (why)
         return dti_remote_fail(remote, why, reterr);
-    return status == DTI_OK ? dti_hub_token(remote, reterr) : status;
+    return status == DTI_OK ? dti_hf_token(remote, reterr) : status;
 }
 
 static enum dti_status read_head(struct dti_remote *remote, int *ret_status,
@@ -250,7 +250,7 @@ enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *re
 enum dti_status dti_remote_open_beside(struct dti_input *ret, const char *beside, const char *name,
                                        struct dti_error *reterr)
 {
-    const bool of_hub = strncmp(beside, "hf://", 5) == 0; /* escaped where it is opened */
+    const bool of_hf = strncmp(beside, "hf://", 5) == 0; /* escaped where it is opened */
     size_t folder = dti_remote_shown_length(beside);
     struct dti_buffer path;
     int absent;
@@ -258,7 +258,7 @@ enum dti_status dti_remote_open_beside(struct dti_input *ret, const char *beside
     while (folder > 0 && beside[folder - 1] != '/')
         folder--;
     dti_buffer_append(&path, beside, folder);
-    if (of_hub)
+    if (of_hf)
         dti_buffer_puts(&path, name);
     else
         dti_address_escape(&path, name);

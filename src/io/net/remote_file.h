@@ -16,7 +16,7 @@ struct dti_remote {
     enum dti_host_place place;       /* of the start, once it is known */
     struct dti_exchange_file file;   /* size UINT64_MAX: it could not be opened */
     struct dti_exchange_file linked; /* what the start says of the file that it redirects to */
-    bool of_hub;
+    bool of_hf;
     int absent; /* what is known of a file that could not be opened: ENOENT, EACCES, EIO */
     /* the first bytes */
     char *head;
@@ -43,13 +43,13 @@ void dti_remote_free(struct dti_remote *remote);
 
 /* What hf:// stands for: remote->start, of the model's commit once that is known. *ret_why: why it
  * is none. Fails with DTI_BAD_ENVIRONMENT, DTI_NO_MEMORY. */
-enum dti_status dti_hub_address(struct dti_remote *remote, const char **ret_why,
-                                struct dti_error *reterr);
+enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
+                               struct dti_error *reterr);
 /* Takes the commit that the hub has answered from: all files of the model are read from that one.
  * false: other files came from another commit. */
-bool dti_hub_pin(const struct dti_remote *remote, const char *commit);
+bool dti_hf_pin(const struct dti_remote *remote, const char *commit);
 /* The token of the hub: for requests of its addresses alone. */
-enum dti_status dti_hub_token(struct dti_remote *remote, struct dti_error *reterr);
+enum dti_status dti_hf_token(struct dti_remote *remote, struct dti_error *reterr);
 
 /* Reads size bytes from offset on, over as many requests as it takes. Fails with DTI_BAD_INPUT,
  * DTI_NO_MEMORY. */

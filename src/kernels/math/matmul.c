@@ -65,8 +65,8 @@ static size_t even_part(size_t n, size_t most, size_t unit)
 
 static size_t cache_bytes(unsigned level, size_t otherwise)
 {
-    const size_t told = dti_cache_bytes(level);
-    return told > 0 ? told : otherwise;
+    const size_t reported = dti_cache_bytes(level);
+    return reported > 0 ? reported : otherwise;
 }
 
 /* As square as the number of members allows, so that the busiest has least to do. */

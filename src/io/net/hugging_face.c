@@ -53,7 +53,7 @@ static struct pin *make(const char *path, const char *commit)
     return pin;
 }
 
-bool dti_hub_pin(const struct dti_remote *remote, const char *commit)
+bool dti_hf_pin(const struct dti_remote *remote, const char *commit)
 {
     pthread_mutex_lock(&pins.lock);
     const struct pin *const known = find(remote->shown);
@@ -67,10 +67,10 @@ bool dti_hub_pin(const struct dti_remote *remote, const char *commit)
     return same;
 }
 
-enum dti_status dti_hub_token(struct dti_remote *remote, struct dti_error *reterr)
+enum dti_status dti_hf_token(struct dti_remote *remote, struct dti_error *reterr)
 {
     const char *const token = dti_environment("HF_TOKEN");
-    if (!remote->of_hub || !token || !*token)
+    if (!remote->of_hf || !token || !*token)
         return DTI_OK;
     for (size_t i = 0; token[i] != '\0'; i++) {
         if (token[i] <= ' ' || token[i] > '~' || i == TOKEN_MOST)
@@ -81,8 +81,8 @@ enum dti_status dti_hub_token(struct dti_remote *remote, struct dti_error *reter
     return remote->token ? DTI_OK : dti_no_memory(reterr);
 }
 
-enum dti_status dti_hub_address(struct dti_remote *remote, const char **ret_why,
-                                struct dti_error *reterr)
+enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
+                               struct dti_error *reterr)
 {
     const char *endpoint = dti_environment("HF_ENDPOINT");
     struct dti_address address;
@@ -100,7 +100,6 @@ enum dti_status dti_hub_address(struct dti_remote *remote, const char **ret_why,
     const struct pin *const pin = find(remote->shown);
     pthread_mutex_unlock(&pins.lock);
     dti_address_free(&remote->start);
-    *ret_why =
-        dti_address_of_hub(&remote->start, remote->shown, endpoint, pin ? pin->commit : NULL);
+    *ret_why = dti_address_of_hf(&remote->start, remote->shown, endpoint, pin ? pin->commit : NULL);
     return DTI_OK;
 }

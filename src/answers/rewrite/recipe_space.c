@@ -4,7 +4,7 @@
  *
  * The recipes that are tried, in their order: what dtypes and forms leave open, the fewest options
  * first. dtinfo-explain(1) describes the space. */
-#include "answers/rewrite/made.h"
+#include "answers/rewrite/recipe_space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +22,11 @@ static size_t place_of(const struct dti_container *container, size_t tensor)
     return container->stored ? container->stored_at[tensor] : tensor;
 }
 
-enum dti_status dti_made_files_init(struct dti_made_files *ret, struct dti_container *a,
-                                    struct dti_container *b, enum dti_level level,
-                                    struct dti_error *reterr)
+enum dti_status dti_recipe_files_init(struct dti_recipe_files *ret, struct dti_container *a,
+                                      struct dti_container *b, enum dti_level level,
+                                      struct dti_error *reterr)
 {
-    *ret = (struct dti_made_files){.a = a, .b = b, .level = level};
+    *ret = (struct dti_recipe_files){.a = a, .b = b, .level = level};
     struct dti_container *const stored = stored_of(b);
     ret->other.container = stored;
     ret->other.names = calloc(1, sizeof *ret->other.names);
@@ -39,7 +39,7 @@ enum dti_status dti_made_files_init(struct dti_made_files *ret, struct dti_conta
     return dti_no_memory(reterr);
 }
 
-void dti_made_files_free(struct dti_made_files *files)
+void dti_recipe_files_free(struct dti_recipe_files *files)
 {
     if (files->other.names)
         dti_name_order_free(files->other.names);
@@ -51,32 +51,32 @@ void dti_made_files_free(struct dti_made_files *files)
 
 enum { AT_ONCE = 4096 }; /* tensors whose rewrite is in memory */
 
-static enum dti_container_kind kind_of(const struct dti_made_files *files)
+static enum dti_container_kind kind_of(const struct dti_recipe_files *files)
 {
     return dti_container_first(dti_is_numpy(files->b->kind) ? DTI_TRAIT_NUMPY : DTI_TRAIT_TEXTS);
 }
 
-size_t dti_made_most(const struct dti_made_files *files)
+size_t dti_recipe_pairs_most(const struct dti_recipe_files *files)
 {
     return dti_is_array(kind_of(files)) ? 1 : AT_ONCE;
 }
 
 /* A choice of tensors of a, as rewrites take it. */
-struct made_choice {
+struct recipe_choice {
     struct dti_container container;
     struct dti_tensor *tensors;
     size_t *places, *part_counts;
 };
 
-static void free_choice(struct made_choice *choice)
+static void free_choice(struct recipe_choice *choice)
 {
     free(choice->tensors);
     free(choice->places);
     free(choice->part_counts);
 }
 
-static bool choose(struct made_choice *ret, const struct dti_made_files *files, bool stored,
-                   const struct dti_made_pair *pairs, size_t count, const uint64_t *elements)
+static bool choose(struct recipe_choice *ret, const struct dti_recipe_files *files, bool stored,
+                   const struct dti_recipe_pair *pairs, size_t count, const uint64_t *elements)
 {
     const struct dti_container *const a = files->a;
     const struct dti_container *const whole = stored && a->stored ? a->stored : a;
@@ -111,12 +111,13 @@ static bool choose(struct made_choice *ret, const struct dti_made_files *files, 
 }
 
 /* The tensors of a that share scales are found once, and so are their ranges. */
-static enum dti_status find_fused(struct dti_made_files *files, struct dti_rewrite_request *request,
-                                  struct dti_error *reterr)
+static enum dti_status find_fused(struct dti_recipe_files *files,
+                                  struct dti_rewrite_request *request, struct dti_error *reterr)
 {
-    const struct dti_quantize_recipe *const recipe = &request->quantize;
+    const struct dti_quantize_recipe *const quantize = &request->quantize;
     enum dti_status status = DTI_OK;
-    if (request->recipe != DTI_RECIPE_QUANTIZE || !recipe->fused || !recipe->scheme.tensor_scale)
+    if (request->recipe != DTI_RECIPE_QUANTIZE || !quantize->fused ||
+        !quantize->scheme.tensor_scale)
         return DTI_OK;
     if (!files->fused)
         status = dti_fused_ranges_new(&files->fused, stored_of(files->a), reterr);
@@ -131,13 +132,14 @@ static bool is_grave(enum dti_status status)
            status == DTI_UNAVAILABLE;
 }
 
-static enum dti_status judge_rewrite(struct dti_made_files *files, const struct dti_recipe *made,
-                                     const struct dti_made_pair *pairs, size_t count,
+static enum dti_status judge_rewrite(struct dti_recipe_files *files,
+                                     const struct dti_recipe *recipe,
+                                     const struct dti_recipe_pair *pairs, size_t count,
                                      const struct dti_judge_options *options,
                                      struct dti_verdict *ret, bool *ret_refused,
                                      struct dti_error *reterr)
 {
-    const bool stored = made->by != DTI_MADE_DEQUANT;
+    const bool stored = recipe->by != DTI_VERB_DEQUANT;
     for (size_t i = 0; i < count; i++) {
         if ((files->a->tensors[pairs[i].a].quantized != NULL) != stored)
             continue;
@@ -149,12 +151,12 @@ static enum dti_status judge_rewrite(struct dti_made_files *files, const struct 
     const bool alone =
         files->a->tensor_count == 1 && files->b->tensor_count == 1 && !files->b->stored;
     const struct dti_judge_other first = {.container = files->other.container};
-    struct made_choice choice = {.tensors = NULL};
+    struct recipe_choice choice = {.tensors = NULL};
     struct dti_rewrite_request request = {
         .kind = kind_of(files), .level = files->level, .path = ""};
     struct dti_quant_target target;
     struct dti_rewrite *rewrite = NULL;
-    enum dti_status status = dti_recipe_prepare(&request, &target, made, reterr);
+    enum dti_status status = dti_recipe_prepare(&request, &target, recipe, reterr);
     if (status == DTI_OK && !choose(&choice, files, stored, pairs, count, &options->elements))
         status = dti_no_memory(reterr);
     request.whole = stored ? stored_of(files->a) : files->a;
@@ -220,7 +222,7 @@ static bool same_name(const struct dti_tensor *a, const struct dti_tensor *b)
 }
 
 /* Whether the two could be the same bytes: equal in form, in dtype unless renamed. */
-static bool may_be_kept(const struct dti_made_files *files, const struct dti_made_pair *pair,
+static bool may_be_kept(const struct dti_recipe_files *files, const struct dti_recipe_pair *pair,
                         bool renamed)
 {
     const bool quantized = files->a->tensors[pair->a].quantized != NULL;
@@ -240,8 +242,8 @@ static bool may_be_kept(const struct dti_made_files *files, const struct dti_mad
 }
 
 /* Parts become copies; the verdict of a pair is that of the first part that differs. */
-static enum dti_status judge_copies(struct dti_made_files *files, const struct dti_recipe *made,
-                                    const struct dti_made_pair *pairs, size_t count,
+static enum dti_status judge_copies(struct dti_recipe_files *files, const struct dti_recipe *recipe,
+                                    const struct dti_recipe_pair *pairs, size_t count,
                                     const struct dti_judge_options *options,
                                     struct dti_verdict *ret, bool *ret_refused,
                                     struct dti_error *reterr)
@@ -252,7 +254,7 @@ static enum dti_status judge_copies(struct dti_made_files *files, const struct d
     *ret_refused = false;
     enum dti_status status = copies && verdicts ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (!may_be_kept(files, &pairs[i], made->by == DTI_MADE_RENAMED)) {
+        if (!may_be_kept(files, &pairs[i], recipe->by == DTI_VERB_RENAME)) {
             *ret_refused = true;
             status = dti_fail(reterr, DTI_WRONG_KIND, "dtypes or shapes differ");
         }
@@ -281,17 +283,17 @@ static enum dti_status judge_copies(struct dti_made_files *files, const struct d
     return *ret_refused ? DTI_OK : status;
 }
 
-enum dti_status dti_made_judge(struct dti_made_files *files, const struct dti_recipe *made,
-                               const struct dti_made_pair *pairs, size_t count,
-                               const struct dti_judge_options *options, struct dti_verdict *ret,
-                               bool *ret_refused, struct dti_error *reterr)
+enum dti_status dti_recipe_judge(struct dti_recipe_files *files, const struct dti_recipe *recipe,
+                                 const struct dti_recipe_pair *pairs, size_t count,
+                                 const struct dti_judge_options *options, struct dti_verdict *ret,
+                                 bool *ret_refused, struct dti_error *reterr)
 {
-    const bool copies = made->by == DTI_MADE_KEPT || made->by == DTI_MADE_RENAMED;
-    return (copies ? judge_copies : judge_rewrite)(files, made, pairs, count, options, ret,
+    const bool copies = recipe->by == DTI_VERB_KEEP || recipe->by == DTI_VERB_RENAME;
+    return (copies ? judge_copies : judge_rewrite)(files, recipe, pairs, count, options, ret,
                                                    ret_refused, reterr);
 }
 
-static void add_recipe(struct dti_made_list *list, struct dti_recipe made)
+static void add_recipe(struct dti_recipe_list *list, struct dti_recipe recipe)
 {
     if (list->count == list->capacity && !list->failed) {
         const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
@@ -303,43 +305,43 @@ static void add_recipe(struct dti_made_list *list, struct dti_recipe made)
         }
     }
     if (!list->failed)
-        list->list[list->count++] = made;
+        list->list[list->count++] = recipe;
 }
 
 /* Copies of a recipe with one more option. */
-static struct dti_recipe rounded(struct dti_recipe made, int round)
+static struct dti_recipe rounded(struct dti_recipe recipe, int round)
 {
-    made.round = round;
-    made.round_given = true;
-    made.then = true;
-    return made;
+    recipe.round = round;
+    recipe.round_given = true;
+    recipe.then = true;
+    return recipe;
 }
-static struct dti_recipe clamped(struct dti_recipe made, int overflow)
+static struct dti_recipe clamped(struct dti_recipe recipe, int overflow)
 {
-    made.overflow = overflow;
-    made.overflow_given = true;
-    made.then = true;
-    return made;
+    recipe.overflow = overflow;
+    recipe.overflow_given = true;
+    recipe.then = true;
+    return recipe;
 }
-static struct dti_recipe canonical(struct dti_recipe made)
+static struct dti_recipe canonical(struct dti_recipe recipe)
 {
-    made.nan = DTI_NAN_CANONICAL;
-    made.nan_given = true;
-    made.then = true;
-    return made;
+    recipe.nan = DTI_NAN_CANONICAL;
+    recipe.nan_given = true;
+    recipe.then = true;
+    return recipe;
 }
-static struct dti_recipe routed(struct dti_recipe made, const char *via)
+static struct dti_recipe routed(struct dti_recipe recipe, const char *via)
 {
-    made.via = via;
-    made.then = true;
-    return made;
+    recipe.via = via;
+    recipe.then = true;
+    return recipe;
 }
-static struct dti_recipe like(struct dti_recipe made, int stack)
+static struct dti_recipe like(struct dti_recipe recipe, int stack)
 {
-    made.like = stack;
-    made.like_given = true;
-    made.then = true;
-    return made;
+    recipe.like = stack;
+    recipe.like_given = true;
+    recipe.then = true;
+    return recipe;
 }
 
 /* The dtypes of routes with one step. */
@@ -364,45 +366,45 @@ static const char *step_of(size_t at, const struct dti_format *from, const struc
 }
 
 /* All casts of elements that differ in policies and route; made: packings and dtype. */
-static void add_casts(struct dti_made_list *list, const struct dti_recipe *made,
+static void add_casts(struct dti_recipe_list *list, const struct dti_recipe *recipe,
                       const struct dti_format *from, const struct dti_format *to)
 {
     const bool integer = dti_format_is_integer(to);
     const int usual = integer ? DTI_ROUND_ZERO : DTI_ROUND_NEAREST_EVEN;
     const int most = integer ? DTI_OVERFLOW_WRAP : DTI_OVERFLOW_SATURATE_FINITE;
-    add_recipe(list, *made);
+    add_recipe(list, *recipe);
     for (int overflow = DTI_OVERFLOW_SATURATE; overflow <= most; overflow++)
-        add_recipe(list, clamped(*made, overflow));
-    add_recipe(list, canonical(*made));
+        add_recipe(list, clamped(*recipe, overflow));
+    add_recipe(list, canonical(*recipe));
     for (size_t i = 0; i < STEPS; i++) {
         if (step_of(i, from, to))
-            add_recipe(list, routed(*made, step_of(i, from, to)));
+            add_recipe(list, routed(*recipe, step_of(i, from, to)));
     }
     for (int stack = 0; stack < DTI_STACK_COUNT; stack++) {
         if (dti_stack_find((enum dti_stack)stack, to))
-            add_recipe(list, like(*made, stack));
+            add_recipe(list, like(*recipe, stack));
     }
     for (int round = 0; round <= DTI_ROUND_STOCHASTIC; round++) {
         if (round != usual)
-            add_recipe(list, rounded(*made, round));
+            add_recipe(list, rounded(*recipe, round));
     }
     for (int overflow = DTI_OVERFLOW_SATURATE; overflow <= most; overflow++) {
-        add_recipe(list, canonical(clamped(*made, overflow)));
+        add_recipe(list, canonical(clamped(*recipe, overflow)));
         for (size_t i = 0; i < STEPS; i++) {
             if (step_of(i, from, to))
-                add_recipe(list, clamped(routed(*made, step_of(i, from, to)), overflow));
+                add_recipe(list, clamped(routed(*recipe, step_of(i, from, to)), overflow));
         }
         for (int round = 0; round <= DTI_ROUND_STOCHASTIC; round++) {
             if (round != usual)
-                add_recipe(list, clamped(rounded(*made, round), overflow));
+                add_recipe(list, clamped(rounded(*recipe, round), overflow));
         }
     }
     for (int round = 0; round <= DTI_ROUND_STOCHASTIC; round++) {
         if (round == usual)
             continue;
-        add_recipe(list, canonical(rounded(*made, round)));
+        add_recipe(list, canonical(rounded(*recipe, round)));
         for (int overflow = DTI_OVERFLOW_SATURATE; overflow <= most; overflow++)
-            add_recipe(list, canonical(clamped(rounded(*made, round), overflow)));
+            add_recipe(list, canonical(clamped(rounded(*recipe, round), overflow)));
     }
 }
 
@@ -412,121 +414,122 @@ static bool is_packed(const struct dti_container *container, const struct dti_fo
 }
 
 /* With both orders of codes that share bytes, where files leave them open. */
-static void add_packed_casts(struct dti_made_list *list, struct dti_recipe made,
+static void add_packed_casts(struct dti_recipe_list *list, struct dti_recipe recipe,
                              const struct dti_container *a, const struct dti_format *from,
                              const struct dti_container *b, const struct dti_format *to)
 {
-    made.from_packing_given = made.by == DTI_MADE_CAST && is_packed(a, from);
-    made.packing_given = is_packed(b, to);
-    made.then = made.packing_given;
-    for (int source = 0; source <= made.from_packing_given; source++) {
-        for (int result = 0; result <= made.packing_given; result++) {
-            made.from_packing = source;
-            made.packing = result;
-            add_casts(list, &made, from, to);
+    recipe.from_packing_given = recipe.by == DTI_VERB_CAST && is_packed(a, from);
+    recipe.packing_given = is_packed(b, to);
+    recipe.then = recipe.packing_given;
+    for (int source = 0; source <= recipe.from_packing_given; source++) {
+        for (int result = 0; result <= recipe.packing_given; result++) {
+            recipe.from_packing = source;
+            recipe.packing = result;
+            add_casts(list, &recipe, from, to);
         }
     }
 }
 
-static void add_divisions(struct dti_made_list *list, struct dti_recipe made, int usual)
+static void add_divisions(struct dti_recipe_list *list, struct dti_recipe recipe, int usual)
 {
-    add_recipe(list, made);
-    made.division_given = true;
+    add_recipe(list, recipe);
+    recipe.division_given = true;
     for (int division = DTI_DIVIDE_TRUE; division <= DTI_DIVIDE_EXACT; division++) {
-        made.rules.division = division;
+        recipe.rules.division = division;
         if (division != usual)
-            add_recipe(list, made);
+            add_recipe(list, recipe);
     }
 }
 
-static struct dti_recipe as_torch(struct dti_recipe made)
+static struct dti_recipe as_torch(struct dti_recipe recipe)
 {
-    made.rules.like = DTI_QUANT_LIKE_TORCH;
-    made.quant_like_given = true;
-    return made;
+    recipe.rules.like = DTI_QUANT_LIKE_TORCH;
+    recipe.quant_like_given = true;
+    return recipe;
 }
 
-static void add_symmetries(struct dti_made_list *list, struct dti_recipe made)
+static void add_symmetries(struct dti_recipe_list *list, struct dti_recipe recipe)
 {
-    add_divisions(list, made, DTI_DIVIDE_TRUE);
-    add_recipe(list, as_torch(made));
-    made.symmetry_given = true;
-    made.rules.symmetric = false;
-    made.rules.symmetry = DTI_SYMMETRY_HALF;
-    add_divisions(list, made, DTI_DIVIDE_TRUE);
+    add_divisions(list, recipe, DTI_DIVIDE_TRUE);
+    add_recipe(list, as_torch(recipe));
+    recipe.symmetry_given = true;
+    recipe.rules.symmetric = false;
+    recipe.rules.symmetry = DTI_SYMMETRY_HALF;
+    add_divisions(list, recipe, DTI_DIVIDE_TRUE);
 }
 
-static void add_affine(struct dti_made_list *list, struct dti_recipe made,
+static void add_affine(struct dti_recipe_list *list, struct dti_recipe recipe,
                        const struct dti_format *code, bool zero_points)
 {
     if (!dti_format_is_integer(code)) {
-        add_divisions(list, made, DTI_DIVIDE_TRUE);
-        add_recipe(list, as_torch(made));
+        add_divisions(list, recipe, DTI_DIVIDE_TRUE);
+        add_recipe(list, as_torch(recipe));
         return;
     }
     if (zero_points) {
-        made.rules.affine = code->kind == DTI_KIND_INT;
-        add_divisions(list, made, DTI_DIVIDE_TRUE);
-        add_recipe(list, as_torch(made));
-        made.rules.affine = false;
+        recipe.rules.affine = code->kind == DTI_KIND_INT;
+        add_divisions(list, recipe, DTI_DIVIDE_TRUE);
+        add_recipe(list, as_torch(recipe));
+        recipe.rules.affine = false;
     }
-    made.rules.symmetric = code->kind == DTI_KIND_UINT;
+    recipe.rules.symmetric = code->kind == DTI_KIND_UINT;
     if (code->kind == DTI_KIND_UINT || !zero_points)
-        add_symmetries(list, made);
+        add_symmetries(list, recipe);
 }
 
 /* Without a scale of the tensor files have one all the same: 1. */
-static void add_nv(struct dti_made_list *list, struct dti_recipe made, const struct dti_tensor *to)
+static void add_nv(struct dti_recipe_list *list, struct dti_recipe recipe,
+                   const struct dti_tensor *to)
 {
     const bool scaled = to->quantized->tensor_scale;
     const char *const sources[] = {"auto", "own", "none"};
     for (size_t i = scaled ? 0 : 2; i < sizeof sources / sizeof *sources; i++) {
-        if (i == 1 && !dti_made_may_be_fused(to))
+        if (i == 1 && !dti_recipe_may_be_fused(to))
             continue;
-        made.tensor_scale = i > 0 ? sources[i] : NULL;
+        recipe.tensor_scale = i > 0 ? sources[i] : NULL;
         for (int scale = DTI_NV_SIX; scale <= DTI_NV_FOUR_SIX; scale++) {
-            made.rules.nv_scale = scale;
-            made.nv_scale_given = scale != DTI_NV_SIX;
-            add_divisions(list, made, DTI_DIVIDE_TRUE);
+            recipe.rules.nv_scale = scale;
+            recipe.nv_scale_given = scale != DTI_NV_SIX;
+            add_divisions(list, recipe, DTI_DIVIDE_TRUE);
         }
     }
 }
 
-static void add_blocks(struct dti_made_list *list, struct dti_recipe made,
+static void add_blocks(struct dti_recipe_list *list, struct dti_recipe recipe,
                        const struct dti_block_format *block, const struct dti_tensor *to)
 {
     const struct dti_dequant_form *const form = to->quantized;
-    const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)made.layout);
+    const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)recipe.layout);
     switch (block->family) {
     case DTI_BLOCKS_MX:
         for (int scale = DTI_MX_FLOOR; scale <= DTI_MX_EVEN; scale++) {
-            made.rules.mx_scale = scale;
-            made.mx_scale_given = scale != DTI_MX_FLOOR;
-            add_recipe(list, made);
+            recipe.rules.mx_scale = scale;
+            recipe.mx_scale_given = scale != DTI_MX_FLOOR;
+            add_recipe(list, recipe);
         }
         break;
     case DTI_BLOCKS_NV:
-        add_nv(list, made, to);
+        add_nv(list, recipe, to);
         break;
     case DTI_BLOCKS_NF:
-        made.nested = form->nested;
-        add_divisions(list, made, flat ? DTI_DIVIDE_RECIPROCAL : DTI_DIVIDE_TRUE);
+        recipe.nested = form->nested;
+        add_divisions(list, recipe, flat ? DTI_DIVIDE_RECIPROCAL : DTI_DIVIDE_TRUE);
         break;
     case DTI_BLOCKS_Q8:
     case DTI_BLOCKS_Q4:
-        add_recipe(list, made);
+        add_recipe(list, recipe);
         break;
     }
 }
 
-bool dti_made_may_be_fused(const struct dti_tensor *to)
+bool dti_recipe_may_be_fused(const struct dti_tensor *to)
 {
     struct dti_fused_name name;
     return dti_fused_name_read(&name, to->name, to->name_length);
 }
 
 /* What the form says. False: no recipe writes it. */
-static bool begin_quant(struct dti_recipe *made, const struct dti_tensor *to)
+static bool begin_quant(struct dti_recipe *recipe, const struct dti_tensor *to)
 {
     static const char axes[DTI_QUANT_RANK_MAX][3] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
                                                      "8", "9", "10", "11", "12", "13", "14", "15"};
@@ -538,27 +541,27 @@ static bool begin_quant(struct dti_recipe *made, const struct dti_tensor *to)
     if (layout == DTI_LAYOUT_COUNT || form->group[0] > 0 ||
         !dti_quant_row_find((enum dti_quant_layout)layout, form->dtype))
         return false;
-    made->layout = (int)layout;
+    recipe->layout = (int)layout;
     const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)layout);
     const unsigned usual = form->per == DTI_PER_CHANNEL || to->rank == 0 ? 0 : to->rank - 1;
-    made->axis =
+    recipe->axis =
         form->per != DTI_PER_TENSOR && !flat && form->axis != usual ? axes[form->axis] : NULL;
     return true;
 }
 
 /* Recipes for one row of the layout. */
-static void add_row(struct dti_made_list *list, struct dti_recipe made,
+static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
                     const struct dti_quant_row *row, const struct dti_tensor *to)
 {
     const struct dti_dequant_form *const form = to->quantized;
-    made.dtype = dti_quant_row_name(row);
-    made.layout = (int)row->layout;
-    made.layout_given = row->layout != DTI_LAYOUT_COMPRESSED_TENSORS;
+    recipe.dtype = dti_quant_row_name(row);
+    recipe.layout = (int)row->layout;
+    recipe.layout_given = row->layout != DTI_LAYOUT_COMPRESSED_TENSORS;
     if (!row->block) {
-        made.per_given = form->per == DTI_PER_CHANNEL;
-        made.block_given = form->per == DTI_PER_GROUP;
-        made.rules.per = made.per_given ? DTI_PER_CHANNEL : DTI_PER_TENSOR;
-        made.rules.block = made.block_given ? form->group[1] : 0;
+        recipe.per_given = form->per == DTI_PER_CHANNEL;
+        recipe.block_given = form->per == DTI_PER_GROUP;
+        recipe.rules.per = recipe.per_given ? DTI_PER_CHANNEL : DTI_PER_TENSOR;
+        recipe.rules.block = recipe.block_given ? form->group[1] : 0;
     }
     const bool open = row->packing == DTI_QUANT_BITS && !dti_quant_is_flat(row);
     const uint64_t length = to->rank > 0 ? to->shape[form->axis] : 1;
@@ -566,13 +569,13 @@ static void add_row(struct dti_made_list *list, struct dti_recipe made,
     const bool pads = group > 0 && length % group != 0 && !dti_quant_is_flat(row);
     for (int high = 0; high <= open; high++) {
         for (int pad = 0; pad <= pads; pad++) {
-            made.order_given = high;
-            made.rules.order = high ? DTI_BLOCK_HIGH : DTI_BLOCK_LOW;
-            made.pad = pad;
+            recipe.order_given = high;
+            recipe.rules.order = high ? DTI_BLOCK_HIGH : DTI_BLOCK_LOW;
+            recipe.pad = pad;
             if (row->block)
-                add_blocks(list, made, row->block, to);
+                add_blocks(list, recipe, row->block, to);
             else
-                add_affine(list, made, dti_format_get(row->number), form->zero_points);
+                add_affine(list, recipe, dti_format_get(row->number), form->zero_points);
         }
     }
 }
@@ -589,47 +592,47 @@ static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_r
            (!row->block || group == row->block->length);
 }
 
-static void add_quants(struct dti_made_list *list, struct dti_recipe made,
+static void add_quants(struct dti_recipe_list *list, struct dti_recipe recipe,
                        const struct dti_tensor *to)
 {
     const struct dti_dequant_form *const form = to->quantized;
-    if (!begin_quant(&made, to))
+    if (!begin_quant(&recipe, to))
         return;
     const struct dti_quant_row *const read =
-        dti_quant_row_find((enum dti_quant_layout)made.layout, form->dtype);
-    add_row(list, made, read, to);
+        dti_quant_row_find((enum dti_quant_layout)recipe.layout, form->dtype);
+    add_row(list, recipe, read, to);
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         const struct dti_quant_row *const row = &dti_quant_rows[i];
         if (row != read && looks_like(row, read, to))
-            add_row(list, made, row, to);
+            add_row(list, recipe, row, to);
     }
 }
 
-bool dti_made_space(struct dti_made_list *ret, const struct dti_container *a,
-                    const struct dti_tensor *from, const struct dti_container *b,
-                    const struct dti_tensor *to)
+bool dti_recipe_space(struct dti_recipe_list *ret, const struct dti_container *a,
+                      const struct dti_tensor *from, const struct dti_container *b,
+                      const struct dti_tensor *to)
 {
-    struct dti_recipe made = {.by = DTI_MADE_KEPT};
+    struct dti_recipe recipe = {.by = DTI_VERB_KEEP};
     if (!from->quantized == !to->quantized)
-        add_recipe(ret, made);
+        add_recipe(ret, recipe);
     if (from->refusal || to->refusal || !from->format || !to->format ||
         from->format->kind == DTI_KIND_COMPLEX || to->format->kind == DTI_KIND_COMPLEX)
         return !ret->failed;
     if (!from->quantized && to->quantized && dti_holds_texts(b->kind)) {
-        made.by = DTI_MADE_QUANT;
-        add_quants(ret, made, to);
+        recipe.by = DTI_VERB_QUANT;
+        add_quants(ret, recipe, to);
     } else if (!to->quantized) {
         const bool numbers = from->quantized != NULL;
         const struct dti_format *const source = numbers ? dti_format_get(DTI_FP32) : from->format;
-        made.by = DTI_MADE_RENAMED;
+        recipe.by = DTI_VERB_RENAME;
         if (!numbers && from->bytes == to->bytes && strcmp(source->name, to->format->name) != 0)
-            add_recipe(ret, made);
-        made.by = numbers ? DTI_MADE_DEQUANT : DTI_MADE_CAST;
-        made.dequant = numbers;
-        made.dtype = to->format->name;
-        made.ints = !numbers && (dti_format_is_integer(source) || source->kind == DTI_KIND_BOOL);
+            add_recipe(ret, recipe);
+        recipe.by = numbers ? DTI_VERB_DEQUANT : DTI_VERB_CAST;
+        recipe.dequant = numbers;
+        recipe.dtype = to->format->name;
+        recipe.ints = !numbers && (dti_format_is_integer(source) || source->kind == DTI_KIND_BOOL);
         if (!numbers || dti_format_is_float(to->format))
-            add_packed_casts(ret, made, a, source, b, to->format);
+            add_packed_casts(ret, recipe, a, source, b, to->format);
     }
     return !ret->failed;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The rows of options of cast and quant write and read recipes. */
-#include "cli/shared/made_words.h"
+#include "cli/shared/recipe_words.h"
 
 #include <string.h>
 
@@ -34,9 +34,9 @@ static void find_options(struct dti_option ret[OPTIONS_MAX], const char *name, c
 }
 
 static void put_option(struct dti_buffer *text, const struct dti_option *option,
-                       const struct dti_recipe *made)
+                       const struct dti_recipe *recipe)
 {
-    const unsigned char *const value = (const unsigned char *)made + option->offset;
+    const unsigned char *const value = (const unsigned char *)recipe + option->offset;
     const char *word = NULL;
     char number[24];
     uint64_t n;
@@ -58,7 +58,7 @@ static void put_option(struct dti_buffer *text, const struct dti_option *option,
 }
 
 static void put_command(struct dti_buffer *text, const char *command, const char *names,
-                        const char *dtype, const struct dti_recipe *made)
+                        const char *dtype, const struct dti_recipe *recipe)
 {
     struct dti_option options[OPTIONS_MAX];
     find_options(options, command, names);
@@ -66,34 +66,34 @@ static void put_command(struct dti_buffer *text, const char *command, const char
     dti_buffer_puts(text, " ");
     dti_buffer_puts(text, dtype);
     for (const struct dti_option *option = options; option->kind != DTI_OPTION_END; option++) {
-        if (dti_option_given(options, made, option->long_name))
-            put_option(text, option, made);
+        if (dti_option_given(options, recipe, option->long_name))
+            put_option(text, option, recipe);
     }
 }
 
-const char *dti_made_words(char *buffer, const struct dti_recipe *made)
+const char *dti_recipe_words(char *buffer, const struct dti_recipe *recipe)
 {
     struct dti_buffer text;
-    dti_buffer_borrow(&text, buffer, DTI_MADE_WORDS);
-    switch (made->by) {
-    case DTI_MADE_KEPT:
+    dti_buffer_borrow(&text, buffer, DTI_RECIPE_WORDS);
+    switch (recipe->by) {
+    case DTI_VERB_KEEP:
         dti_buffer_puts(&text, "kept");
         break;
-    case DTI_MADE_RENAMED:
+    case DTI_VERB_RENAME:
         dti_buffer_puts(&text, "renamed");
         break;
-    case DTI_MADE_CAST:
-        put_command(&text, "cast", cast_names, made->dtype, made);
+    case DTI_VERB_CAST:
+        put_command(&text, "cast", cast_names, recipe->dtype, recipe);
         break;
-    case DTI_MADE_QUANT:
-        put_command(&text, "quant", quant_names, made->dtype, made);
+    case DTI_VERB_QUANT:
+        put_command(&text, "quant", quant_names, recipe->dtype, recipe);
         break;
-    case DTI_MADE_DEQUANT:
-        put_command(&text, "quant", quant_names, made->then ? "fp32" : made->dtype, made);
-        if (!made->then)
+    case DTI_VERB_DEQUANT:
+        put_command(&text, "quant", quant_names, recipe->then ? "fp32" : recipe->dtype, recipe);
+        if (!recipe->then)
             break;
         dti_buffer_puts(&text, " then ");
-        put_command(&text, "cast", cast_names, made->dtype, made);
+        put_command(&text, "cast", cast_names, recipe->dtype, recipe);
         break;
     }
     return buffer; /* no recipe has as many words as fit */
@@ -129,11 +129,11 @@ static enum dti_status read_words(struct dti_recipe *ret, char **words, int coun
     if (count == 1 && strcmp(words[0], "kept") == 0)
         return DTI_OK;
     if (count == 1 && strcmp(words[0], "renamed") == 0) {
-        ret->by = DTI_MADE_RENAMED;
+        ret->by = DTI_VERB_RENAME;
         return DTI_OK;
     }
     if (count > 0 && then == count && strcmp(words[0], "cast") == 0) {
-        ret->by = DTI_MADE_CAST;
+        ret->by = DTI_VERB_CAST;
         return read_command(ret, cast_names, words, count, reterr);
     }
     if (count == 0 || strcmp(words[0], "quant") != 0)
@@ -143,7 +143,7 @@ static enum dti_status read_words(struct dti_recipe *ret, char **words, int coun
     const enum dti_status status = read_command(ret, quant_names, words, then, reterr);
     if (status != DTI_OK)
         return status;
-    ret->by = ret->dequant ? DTI_MADE_DEQUANT : DTI_MADE_QUANT;
+    ret->by = ret->dequant ? DTI_VERB_DEQUANT : DTI_VERB_QUANT;
     if (then == count)
         return DTI_OK;
     if (!ret->dequant || strcmp(ret->dtype, "fp32") != 0 || then + 1 == count ||
@@ -155,9 +155,9 @@ static enum dti_status read_words(struct dti_recipe *ret, char **words, int coun
 }
 
 /* What the words mean, before a tensor is looked at. */
-static enum dti_status check(const struct dti_recipe *made, struct dti_error *reterr)
+static enum dti_status check(const struct dti_recipe *recipe, struct dti_error *reterr)
 {
-    const char *at = made->axis ? made->axis : "0";
+    const char *at = recipe->axis ? recipe->axis : "0";
     size_t length = strlen(at);
     uint64_t axis = 0;
     struct dti_rewrite_request request;
@@ -165,13 +165,13 @@ static enum dti_status check(const struct dti_recipe *made, struct dti_error *re
     if (!dti_amount_digits(&at, &length, &axis) || length > 0 ||
         axis > 63) /* counted from the first */
         return dti_fail(reterr, DTI_USAGE, "--axis takes a number from 0 to 63; got %s",
-                        DTI_QUOTED(made->axis, strlen(made->axis)));
-    if (made->by == DTI_MADE_KEPT || made->by == DTI_MADE_RENAMED)
+                        DTI_QUOTED(recipe->axis, strlen(recipe->axis)));
+    if (recipe->by == DTI_VERB_KEEP || recipe->by == DTI_VERB_RENAME)
         return DTI_OK;
-    return dti_recipe_prepare(&request, &target, made, reterr);
+    return dti_recipe_prepare(&request, &target, recipe, reterr);
 }
 
-enum dti_status dti_made_read(struct dti_recipe *ret, char *text, struct dti_error *reterr)
+enum dti_status dti_recipe_read(struct dti_recipe *ret, char *text, struct dti_error *reterr)
 {
     char *words[WORDS_MAX];
     int count = 0;

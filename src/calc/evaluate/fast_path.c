@@ -4,7 +4,7 @@
  * dti_function_quick() for functions, and what is already known of a code for dtypes that have few
  * of them. What went wrong first is computed once more by the exact path, which alone can tell it.
  */
-#include "calc/evaluate/hurry.h"
+#include "calc/evaluate/fast_path.h"
 
 #include <float.h>
 #include <math.h>
@@ -156,8 +156,9 @@ static void add_part(struct dti_calc_bulk_counts *counts, const struct dti_calc_
     counts->inexact += part->inexact;
 }
 
-bool dti_calc_hurry(struct dti_calc_recorder *recorder, enum dti_calc_op op, const size_t *operands,
-                    unsigned count, struct dti_calc_slot *slot, struct dti_calc_bulk_counts *counts)
+bool dti_calc_fast_path(struct dti_calc_recorder *recorder, enum dti_calc_op op,
+                        const size_t *operands, unsigned count, struct dti_calc_slot *slot,
+                        struct dti_calc_bulk_counts *counts)
 {
     struct dti_calc_engine *const engine = recorder->engine;
     const size_t width = dti_calc_code_bytes(&recorder->format);

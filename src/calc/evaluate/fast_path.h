@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Ways around the exact path for long lists, each with its results. */
-#ifndef CALC_EVALUATE_HURRY_H
-#define CALC_EVALUATE_HURRY_H
+#ifndef CALC_EVALUATE_FAST_PATH_H
+#define CALC_EVALUATE_FAST_PATH_H
 
 #include "calc/evaluate/bulk.h"
 #include "calc/evaluate/evaluate.h"
@@ -21,9 +21,9 @@ bool dti_calc_first_wrong(const struct dti_calc_recorder *recorder,
 struct dti_bulk *dti_calc_bulk_of(struct dti_calc_engine *engine, const struct dti_format *format);
 
 /* A whole elementwise operation on nodes. False: not this one. */
-bool dti_calc_hurry(struct dti_calc_recorder *recorder, enum dti_calc_op op, const size_t *operands,
-                    unsigned count, struct dti_calc_slot *slot,
-                    struct dti_calc_bulk_counts *counts);
+bool dti_calc_fast_path(struct dti_calc_recorder *recorder, enum dti_calc_op op,
+                        const size_t *operands, unsigned count, struct dti_calc_slot *slot,
+                        struct dti_calc_bulk_counts *counts);
 
 /* A function's result as exact as rounding to a narrow dtype needs it; `count` is the list's
  * length. */
