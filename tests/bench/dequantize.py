@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "makers"))
 import make_checkpoint  # noqa: E402
 from make_quantized import FINITE, LAYOUTS, write_checkpoint  # noqa: E402
 

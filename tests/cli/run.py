@@ -52,7 +52,7 @@ def make_path(program, wrapper, directory):
 
 
 def run_case(script, path, pretend):
-    environment = {"PATH": path, "LC_ALL": "C", "TZ": "UTC", "TESTS": str(HERE),
+    environment = {"PATH": path, "LC_ALL": "C", "TZ": "UTC", "TESTS": str(HERE), "MAKERS": str(HERE.parent / "makers"),
                    "PYTHONDONTWRITEBYTECODE": "1"}
     if pretend:
         environment["PRETEND"] = str(pretend)

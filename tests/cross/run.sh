@@ -125,8 +125,9 @@ link "$work/probe.$triple" tests/oracle/probe.c tests/oracle/request.c
 link "$work/array_probe.$triple" tests/oracle/array_probe.c tests/oracle/request.c
 wrap probe
 wrap array_probe
-python3 tests/oracle/test_vectors.py "$work/probe" tests/data/vectors.tsv
-python3 tests/oracle/test_arrays.py "$work/array_probe" tests/data/vectors.tsv --quick
+export PYTHONPATH=tests/oracle:tests/oracle/core
+python3 tests/oracle/core/test_vectors.py "$work/probe" tests/data/vectors.tsv
+python3 tests/oracle/kernels/test_arrays.py "$work/array_probe" tests/data/vectors.tsv --quick
 
 link "$work/checkkern" tests/kernels/checkkern.c tests/kernels/check_[!g]*.c # not for device code
 whats='rows plans rules'

@@ -11,7 +11,7 @@ import pathlib
 import struct
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "makers"))
 import make_bitsandbytes  # noqa: E402
 import make_checkpoint  # noqa: E402
 import make_pickles  # noqa: E402

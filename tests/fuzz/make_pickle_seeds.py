@@ -7,7 +7,7 @@
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "makers"))
 from make_pickles import HOOKS, archive, legacy, name, number, numbers, state, storage, tensor, text  # noqa: E402
 
 UNTYPED = storage("1", "UntypedStorage", 7, "torch.storage")

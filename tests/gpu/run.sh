@@ -119,9 +119,9 @@ same_file() {
 
 files() {
     local dtype
-    python3 "$tests/cli/make_checkpoint.py" "$work/model" --single &&
-        python3 "$tests/cli/make_checkpoint.py" "$work/shards" &&
-        python3 "$tests/cli/make_checkpoint.py" "$work/others" --others || return 1
+    python3 "$tests/makers/make_checkpoint.py" "$work/model" --single &&
+        python3 "$tests/makers/make_checkpoint.py" "$work/shards" &&
+        python3 "$tests/makers/make_checkpoint.py" "$work/others" --others || return 1
     for dtype in bf16 fp16 fp8_e4m3fn fp8_e5m2 fp64; do
         same_file "$work/model/model.safetensors" "$dtype" safetensors || return 1
         same_file "$work/shards/model.safetensors.index.json" "$dtype" safetensors --as safetensors ||

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+from planted_faults import modules
 from planted_kernel_faults import Copy, judge
 
 CALC = "src/calc/"
@@ -72,12 +73,12 @@ class CalcCopy(Copy):
         return done.returncode == 0
 
     def is_green(self, test):
-        command = [sys.executable, os.path.join(self.tree, "tests/oracle/test_calc.py"),
+        command = [sys.executable, os.path.join(self.tree, "tests/oracle/calc/test_calc.py"),
                    os.path.join(self.build, TARGETS[0])]
         if test == "run":
             command = [os.path.join(self.build, TARGETS[1]), "calc_run"]
         return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              check=False).returncode == 0
+                              check=False, env=modules(self.tree)).returncode == 0
 
 
 def main():

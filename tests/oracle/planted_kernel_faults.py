@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from planted_faults import plant
+from planted_faults import modules, plant
 
 KERNELS, X86, CONVERT, CALC = "src/kernels/", "src/kernels/x86/", "src/convert/", "src/calc/"
 
@@ -177,12 +177,12 @@ class Copy:
     def is_green(self, test):
         command = [self.checkkern] + test.split()
         if test == "arrays":
-            command = [sys.executable, os.path.join(self.tree, "tests/oracle/test_arrays.py"),
+            command = [sys.executable, os.path.join(self.tree, "tests/oracle/kernels/test_arrays.py"),
                        self.probe, os.path.join(self.tree, "tests/data/vectors.tsv")]
         if test.startswith("bulk"):
             command = [self.unit, test]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              check=False)
+                              check=False, env=modules(self.tree))
         return done.returncode in (0, 77)
 
 

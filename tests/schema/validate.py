@@ -227,7 +227,7 @@ def make_locale(name, folder):
 
 def make_files(folder):
     """Files of tensors, as in tests/cli: model, model/model.safetensors.index.json, others/weights.npy, ..."""
-    script = pathlib.Path(__file__).resolve().parent.parent / "cli" / "make_checkpoint.py"
+    script = pathlib.Path(__file__).resolve().parent.parent / "makers/make_checkpoint.py"
     for name, recipe in (("kept", "kept"), ("half", "cast fp32 --via fp16"), ("bits", "cast fp32 --via bf16")):
         pathlib.Path(folder, name + ".json").write_text(json.dumps({"recipe": recipe}), encoding="utf-8")
     for name, option in (("model", []), ("single", ["--single"]), ("others", ["--others"]),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The quick bounds of functions: where there are none. How good they are is compared with MPFR
- * elsewhere (tests/oracle/test_truth_quick.c). */
+ * elsewhere (tests/oracle/calc/test_truth_quick.c). */
 #include <math.h>
 
 #include "calc/truth/truth.h"

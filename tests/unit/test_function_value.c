@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Functions at the arguments that IEEE 754-2019 9.2.1 names, and where an exact result is close.
- * All other arguments are compared with mpmath (tests/oracle/test_functions.py). */
+ * All other arguments are compared with mpmath (tests/oracle/calc/test_functions.py). */
 #include "calc/truth/truth.h"
 #include "core/code/arith.h"
 #include "unit.h"

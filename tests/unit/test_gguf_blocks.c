@@ -42,7 +42,7 @@ static uint32_t bits_of(float number)
     return bits << 1 > UINT32_C(0xff000000) ? UINT32_C(0x7fc00000) : bits;
 }
 
-/* Of three blocks of made bytes; what comes out is from tests/oracle/test_ggml.py --hashes. */
+/* Of three blocks of made bytes; what comes out is from tests/oracle/kernels/test_ggml.py --hashes. */
 static void numbers_are_those_of_ggml(void)
 {
     enum { BLOCKS = 3, BYTES_MAX = 292 };

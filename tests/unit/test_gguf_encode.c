@@ -39,7 +39,7 @@ static void make_numbers(const struct dti_gguf_type *type)
     }
 }
 
-/* From tests/oracle/test_ggml_encode.py --hashes. */
+/* From tests/oracle/kernels/test_ggml_encode.py --hashes. */
 static const struct {
     enum dti_gguf_blocks blocks;
     uint32_t hash;

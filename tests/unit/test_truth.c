@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lists of true values: values published to 50 digits, what goes in and comes out, bounds. Random
- * expressions are compared with Fractions and mpmath (tests/oracle/test_truth.py). */
+ * expressions are compared with Fractions and mpmath (tests/oracle/calc/test_truth.py). */
 #define _POSIX_C_SOURCE 200809L
 #include <limits.h>
 #include <sys/resource.h>

@@ -17,7 +17,7 @@ npy("complex.npy", "<c8", [1], bytes(8))
 npy("huge.npy", "<f8", [2], struct.pack("<2d", 1e300, 1))
 npy("large.npy", "<f4", [2], struct.pack("<2f", 1e5, 1))
 END
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --others
 while read -r words; do
     echo "$ bench $words"
     # shellcheck disable=SC2086

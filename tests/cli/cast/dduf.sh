@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" . --dduf
+python3 "$MAKERS/make_checkpoint.py" . --dduf
 dtinfo inspect model.dduf
 dtinfo cast model.dduf bf16 -o half.dduf
 dtinfo inspect half.dduf -v

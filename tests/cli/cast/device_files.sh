@@ -1,5 +1,5 @@
 export DTINFO_LIBCUDA="$PRETEND/libfake_cuda.so"
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 dtinfo cast model/model.safetensors bf16 -o cpu.safetensors -q
 dtinfo cast model/model.safetensors bf16 -o cuda.safetensors --device cuda
 cmp cpu.safetensors cuda.safetensors

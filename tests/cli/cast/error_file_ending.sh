@@ -1,5 +1,5 @@
 # A name that says nothing about the kind of file is refused, unless --as does.
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 try() { dtinfo "$@" -q 2>&1; echo "exit $?"; }
 try cast model/model.safetensors bf16 -o out.txt
 try cast model/model.safetensors bf16 -o model.v2/out.pt

@@ -1,7 +1,7 @@
 try() { dtinfo cast "$@" || echo "exit $?"; }
-python3 "$TESTS/make_checkpoint.py" model
-python3 "$TESTS/make_checkpoint.py" one --single
-python3 "$TESTS/make_checkpoint.py" files --others
+python3 "$MAKERS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" one --single
+python3 "$MAKERS/make_checkpoint.py" files --others
 mv one/model.safetensors one.safetensors
 exec 2>&1
 try one.safetensors

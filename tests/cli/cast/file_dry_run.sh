@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 dtinfo cast model bf16 --dry-run --ints
 dtinfo cast model bf16 --dry-run -o new/ -v --select '*norm*'
 dtinfo cast model bf16 --dry-run -o - --as safetensors

@@ -1,5 +1,5 @@
 # The data is read: what would be lost is known, and nothing is written.
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 try() { dtinfo cast model "$@" 2>&1; echo "exit $?"; }
 try fp8_e4m3fn --dry-run --fail-on underflow
 try fp8_e4m3fn --dry-run --fail-on overflow -o new/

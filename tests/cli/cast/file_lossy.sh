@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 dtinfo cast model/model.safetensors fp32 -o wide.npy --select model.norm.weight
 dtinfo cast model/model.safetensors fp8_e8m0 -o scale.safetensors --only '*norm*,*v_proj*' --fail-on underflow || echo "exit $?"
 dtinfo cast model/model.safetensors int8 -o int8.safetensors

@@ -1,7 +1,7 @@
 # Of the nonzero elements more than half become 0: half is not more, and zeros that were there do not count.
 python3 - <<'EOF'
 import os, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import pack, safetensors
 tensors = {"sparse": [0.0] * 97 + [1e-9, 1e-9, 5.0], "half": [1e-9, 2e-9, 1.0, 3.0, 0.0],
            "whole": [1.0, 2.0, -3.0, float("nan")], "zeros": [0.0] * 8,

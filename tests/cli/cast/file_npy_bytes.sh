@@ -1,5 +1,5 @@
 # numpy has no such dtypes: the line of Python that reads the file back.
-python3 "$TESTS/make_checkpoint.py" files --others
+python3 "$MAKERS/make_checkpoint.py" files --others
 try() { dtinfo cast files/weights.npy "$@" 2>&1 | grep -a numpy; }
 try bf16 -o a.npy
 try fp8_e5m2 -o "it's.npy"

@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" files --others
+python3 "$MAKERS/make_checkpoint.py" files --others
 dtinfo cast files/weights.npy bf16 -o weights.npy && od -An -tx1 -j 128 weights.npy
 dtinfo cast files/deflated.npz bf16 -o arrays.safetensors
 dtinfo cast files/model.gguf bf16 -o gguf.safetensors --select '*norm*,token*'

@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" files --others
+python3 "$MAKERS/make_checkpoint.py" files --others
 exec 2>&1
 try() { dtinfo cast "$@" || echo "exit $?"; }
 try files/weights.npy fp4_e2m1 -o low.safetensors

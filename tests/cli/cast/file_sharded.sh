@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 dtinfo cast model fp16 -o fp16/
 ls fp16
 cat fp16/model.safetensors.index.json

@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" files --others
+python3 "$MAKERS/make_checkpoint.py" files --others
 exec 2>&1
 for dtype in ue4m3 ue5m3 ue3m4 int12; do
     for to in safetensors npy; do

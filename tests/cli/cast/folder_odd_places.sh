@@ -1,5 +1,5 @@
 # a folder of shards to places that are none, or that are its own
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 echo '{"a": 1e-05}' > model/config.json
 dtinfo cast model bf16 -o one -q
 dtinfo cast model bf16 -o /dev/full -q

@@ -1,5 +1,5 @@
 # a run in parts: which shards are whose, what each says, and the same bytes in the end
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 echo '{"a": 1e-05}' > model/config.json
 dtinfo cast model bf16 -o one -q
 dtinfo cast model bf16 -o out --part 2/2

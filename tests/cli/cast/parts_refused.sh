@@ -1,6 +1,6 @@
 # what is no part, and what cannot be divided: a line each, and nothing is written
-python3 "$TESTS/make_checkpoint.py" model
-python3 "$TESTS/make_checkpoint.py" single --single
+python3 "$MAKERS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" single --single
 for part in 0/3 4/3 1 1/0 /2 1/2/3 -1/2 1.5/2 1/1000001 1/99999999999999999999999 ''; do
     dtinfo cast model bf16 -o out --part "$part"
 done

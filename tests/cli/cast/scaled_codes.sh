@@ -1,6 +1,6 @@
 cat > make.py <<'END'
 import os, struct, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from dequant_files import write_file
 one = ("F32", [1], struct.pack("<f", 0.5))
 code = ("F8_E4M3", [4], bytes(4))

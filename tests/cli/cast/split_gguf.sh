@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --others
 dtinfo cast model.gguf bf16 -o m.gguf --max-shard-size 700
 ls m*
 dtinfo cast m-00001-of-*.gguf fp32 -o whole.gguf

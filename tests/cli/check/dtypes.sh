@@ -1,5 +1,5 @@
-python3 "$TESTS/make_checkpoint.py" . --single
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --single
+python3 "$MAKERS/make_checkpoint.py" . --others
 dtinfo check model.safetensors --dtype bf16,fp32,int64; echo "exit $?"
 dtinfo check model.safetensors --dtype 'fp32,bf16:*embed_tokens*,bf16:lm_head.*,int64:*position_ids'; echo "exit $?"
 dtinfo check model.safetensors --dtype bf16; echo "exit $?"

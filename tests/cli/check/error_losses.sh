@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 try() { dtinfo check model/model.safetensors "$@" 2>&1; echo "exit $?"; }
 try --max-to-zero 0.1
 try --as bf16

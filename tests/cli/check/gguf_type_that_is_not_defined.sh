@@ -1,4 +1,4 @@
-python3 - "$TESTS" <<'END'
+python3 - "$MAKERS" <<'END'
 import sys
 sys.path.insert(0, sys.argv[1])
 import make_checkpoint

@@ -1,6 +1,6 @@
 # a file that is broken is an answer where that was the question, and an error elsewhere
-python3 "$TESTS/make_checkpoint.py" . --single
-python3 "$TESTS/make_checkpoint.py" shards
+python3 "$MAKERS/make_checkpoint.py" . --single
+python3 "$MAKERS/make_checkpoint.py" shards
 head -c 10000 model.safetensors > short.safetensors
 rm shards/model-00002-of-00002.safetensors
 dtinfo check short.safetensors; echo "exit $?"

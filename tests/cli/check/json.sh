@@ -1,6 +1,6 @@
 python3 - <<'P'
 import os, pathlib, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import safetensors, tensor
 pathlib.Path("m.safetensors").write_bytes(safetensors([
     tensor("w", "F32", [2, 2], [1, 2, 70000, float("nan")]), tensor("i", "I64", [1], [5])]))

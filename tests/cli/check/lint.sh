@@ -1,6 +1,6 @@
 cat > make.py <<'END'
 import json, os, struct, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from dequant_files import write_file
 def part(name, scale, last):
     return {name + ".weight_packed": ("I32", [2, 5], struct.pack("<10I", *[0x76543210] * 4, 0x3210, *[0x76543210] * 4, last)),

@@ -1,7 +1,7 @@
 # Weights whose magnitudes fit fp4_e2m1, and of which it keeps nothing.
 python3 - <<'EOF'
 import os, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import pack, safetensors
 tensors = [("w", "F32", [2, 3], [0.02, -0.01, 0.0, 0.03, 0.2, 1.0]), ("large", "F32", [2], [1.0, 70000.0]),
            ("zeros", "F32", [4], [0.0] * 4), ("i", "I32", [2], [1, 100000])]

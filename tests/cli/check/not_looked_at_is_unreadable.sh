@@ -1,8 +1,8 @@
 # What could not be read has not failed: exit 3. A failure beside it decides.
-python3 "$TESTS/make_checkpoint.py" . --unknown
+python3 "$MAKERS/make_checkpoint.py" . --unknown
 python3 - <<'EOF'
 import os, pickle, struct, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import npy, pack
 def raw(name, descr, data, count):
     head = "{'descr': '%s', 'fortran_order': False, 'shape': (%d,), }" % (descr, count)

@@ -1,6 +1,6 @@
 python3 - <<'P'
 import os, pathlib, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import safetensors, tensor
 nan, inf = float("nan"), float("inf")
 pathlib.Path("good.safetensors").write_bytes(safetensors([

@@ -16,7 +16,7 @@ open("broken.pkl", "wb").write(run + b"X\xff\xff\xff\xffabc")
 open("under.pkl", "wb").write(b"R" + run + b"\xff")
 open("other.pkl", "wb").write(b"\x80\5\x96\3\0\0\0\0\0\0\0abc\x97\x98.")
 END
-python3 make.py "$TESTS"
+python3 make.py "$MAKERS"
 for file in good.pt older.pth model.pt zipped.pt script.pt text.pkl two.pickle names.pkl broken.pkl under.pkl other.pkl; do
     echo "--- $file"
     dtinfo check --pickle $file -v; echo "exit $?"
@@ -29,5 +29,5 @@ dtinfo check --pickle --valid model.pt; echo "exit $?"
 dtinfo check --pickle empty.pkl; echo "exit $?"
 dtinfo check --pickle missing.pkl; echo "exit $?"
 ls made 2>&1
-python3 "$TESTS/make_checkpoint.py" .
+python3 "$MAKERS/make_checkpoint.py" .
 dtinfo check --pickle .

@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" . --single
+python3 "$MAKERS/make_checkpoint.py" . --single
 dtinfo check model.safetensors --shape '*proj.weight:*,*'; echo "exit $?"
 dtinfo check model.safetensors --shape '*norm*:32;*embed_tokens.weight:128x32;lm_head*:*,32'; echo "exit $?"
 dtinfo check model.safetensors --shape '*norm*:*,32'; echo "exit $?"

@@ -1,7 +1,7 @@
 # every kind of difference: numbers, dtypes, NaN, shapes, types, tensors of one file alone
 python3 - <<'P'
 import os, pathlib, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import safetensors, tensor
 nan, inf = float("nan"), float("inf")
 pathlib.Path("a.safetensors").write_bytes(safetensors([

@@ -1,5 +1,5 @@
 # a line for each pair, of that pair alone, then one of all together
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 dtinfo cast model/model.safetensors bf16 -o b.safetensors -q --select '*proj*,*embed*'
 dtinfo compare model/model.safetensors b.safetensors --jsonl >lines
 dtinfo compare model/model.safetensors b.safetensors --json >whole

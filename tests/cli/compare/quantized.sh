@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 dtinfo quant model/model.safetensors int8 -o q.safetensors -q --only '*.0.*proj*' --select '*.0.*'
 dtinfo quant q.safetensors bf16 --dequant -o back.safetensors -q --keep '*norm*'
 dtinfo compare model/model.safetensors q.safetensors --only '*.0.*'

@@ -1,6 +1,6 @@
 python3 - <<'P'
 import os, pathlib, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import safetensors, tensor
 pathlib.Path("a.safetensors").write_bytes(safetensors([
     tensor("w", "F32", [2, 2], [1, 2, 3, 4]), tensor("i", "I32", [2], [1, 2])]))
@@ -11,7 +11,7 @@ pathlib.Path("c.safetensors").write_bytes(safetensors([
 P
 python3 - <<'P'
 import os, pathlib, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import safetensors, tensor
 for name, number in (("n", float("nan")), ("o", 1)):
     pathlib.Path(name + ".safetensors").write_bytes(safetensors([

@@ -1,7 +1,7 @@
 # the worst come first
 python3 - <<'P'
 import os, pathlib, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import safetensors, tensor
 for name, step in (("a", 0), ("b", 1)):
     pathlib.Path(name + ".safetensors").write_bytes(safetensors(

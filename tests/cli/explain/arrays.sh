@@ -1,5 +1,5 @@
 # npy: column-major, other byte orders, dtypes that numpy lacks; npz
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --others
 dtinfo explain arrays.npz deflated.npz
 dtinfo cast weights.npy bf16 -o b.npy -q 2>/dev/null
 dtinfo explain weights.npy b.npy; echo "exit $?"

@@ -1,6 +1,6 @@
 # routes, policies and kept tensors; of equal bytes the simplest recipe; shards and a single file
-python3 "$TESTS/make_checkpoint.py" model
-python3 "$TESTS/make_checkpoint.py" single --single
+python3 "$MAKERS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" single --single
 dtinfo explain model single/model.safetensors
 dtinfo cast model bf16 --keep '*norm*' -o half -q
 dtinfo explain model half

@@ -1,5 +1,5 @@
 # from codes to floats, in two steps, and kept codes
-python3 "$TESTS/make_checkpoint.py" . --single
+python3 "$MAKERS/make_checkpoint.py" . --single
 dtinfo quant model.safetensors nvfp4 --only '*self_attn*' -o q.safetensors -q
 dtinfo explain q.safetensors q.safetensors
 dtinfo quant q.safetensors bf16 --dequant -o b.safetensors -q

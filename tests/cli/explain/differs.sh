@@ -1,5 +1,5 @@
 # the best recipe, and where it first differs: a bit of codes, of scales, all of it
-python3 "$TESTS/make_checkpoint.py" . --single
+python3 "$MAKERS/make_checkpoint.py" . --single
 flip() { # FILE TENSOR BYTE
     python3 - "$@" <<'P'
 import json, sys
@@ -21,7 +21,7 @@ dtinfo explain model.safetensors q.safetensors; echo "exit $?"
 flip q.safetensors $w 2815
 dtinfo explain model.safetensors q.safetensors; echo "exit $?"
 dtinfo explain others/none none 2>&1; echo "exit $?"
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --others
 python3 - <<'P'
 import pathlib
 data = pathlib.Path("weights.npy").read_bytes()

@@ -1,4 +1,4 @@
 # names that attack a terminal arrive escaped
-python3 "$TESTS/make_checkpoint.py" . --hostile
+python3 "$MAKERS/make_checkpoint.py" . --hostile
 dtinfo explain hostile.safetensors hostile.safetensors -v
 dtinfo explain hostile.safetensors hostile.gguf | LC_ALL=C grep -c '[^ -~]'

@@ -1,7 +1,7 @@
 # what has no recipe, and why
 python3 - <<'P'
 import os, pathlib, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import safetensors, tensor
 pathlib.Path("a.safetensors").write_bytes(safetensors([
     tensor("gone", "F32", [1], [1]), tensor("scale", "F32", [2, 32], range(64)), tensor("shape", "F32", [2, 3], range(6)),

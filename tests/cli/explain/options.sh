@@ -1,7 +1,7 @@
 # each option that changes bytes is found; out is what explain calls it
 python3 - <<'P'
 import os, pathlib, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import normals, safetensors, tensor
 numbers = [x * 3e4 for x in normals(256, seed=3, scale=1.0)] + [1e6, -1e6, 0.1, 3e-8] * 16
 pathlib.Path("a.safetensors").write_bytes(safetensors([tensor("w", "F32", [5, 64], numbers)]))

@@ -1,6 +1,6 @@
 # what newcomers get wrong in commands about files: every line names the thing and the remedy
 . "$TESTS/mistakes.sh"
-python3 "$TESTS/make_checkpoint.py" . --others > /dev/null
+python3 "$MAKERS/make_checkpoint.py" . --others > /dev/null
 head -c 64 arrays.npz > cut.npz
 head -c 10 /dev/zero > codes.bin
 printf '1\n2\nthree\n' > numbers.txt

@@ -1,5 +1,5 @@
 # the same bytes and figures, whichever way
-python3 "$TESTS/make_checkpoint.py" . --single
+python3 "$MAKERS/make_checkpoint.py" . --single
 for way in auto map copy; do
     echo "$way"
     DTINFO_READ=$way dtinfo inspect --stats model.safetensors | cksum

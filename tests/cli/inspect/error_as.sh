@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --others
 try() { dtinfo inspect weights.npy "$@" 2>&1; echo "exit $?"; }
 try --as bf61
 try --as ''

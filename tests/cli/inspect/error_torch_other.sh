@@ -1,6 +1,6 @@
 # What torch wrote and is not read is named.
 try() { dtinfo inspect "$@" 2>&1; echo "exit $?"; }
-python3 - "$TESTS" <<'EOF'
+python3 - "$MAKERS" <<'EOF'
 import sys
 sys.path.insert(0, sys.argv[1])
 from make_pickles import archive, legacy, name, state, storage, tensor, text

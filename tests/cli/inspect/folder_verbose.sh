@@ -1,2 +1,2 @@
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 dtinfo inspect -v model

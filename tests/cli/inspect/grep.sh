@@ -1,2 +1,2 @@
-python3 "$TESTS/make_checkpoint.py" . --single
+python3 "$MAKERS/make_checkpoint.py" . --single
 dtinfo inspect -q model.safetensors --grep '(q|k)_proj|^lm'

@@ -1,2 +1,2 @@
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --others
 dtinfo inspect --json model.gguf --stats --histogram --each

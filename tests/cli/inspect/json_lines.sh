@@ -1,5 +1,5 @@
 # a line for each tensor, then one for the file; a file that cannot be read is one line
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 dtinfo inspect model/model.safetensors none.npy --jsonl >lines
 python3 - <<'END'
 import json, subprocess

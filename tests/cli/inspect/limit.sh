@@ -1,5 +1,5 @@
 # The first tensors only; data of the others is not read, but for a histogram of all.
-python3 "$TESTS/make_checkpoint.py" . --single
+python3 "$MAKERS/make_checkpoint.py" . --single
 dtinfo inspect model.safetensors --limit 3
 dtinfo inspect model.safetensors --limit 2 --sort size --stats --only '*layers*'
 dtinfo inspect model.safetensors --limit 1 --as fp8_e4m3fn --only '*norm*'

@@ -1,6 +1,6 @@
 cat > make.py <<'END'
 import os, struct, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from dequant_files import write_file
 def open_words(name):
     return {name + "_packed": ("I32", [1, 1], bytes([0x21, 0x43, 5, 0])),

@@ -1,2 +1,2 @@
-python3 "$TESTS/make_checkpoint.py" .
+python3 "$MAKERS/make_checkpoint.py" .
 dtinfo inspect model.safetensors.index.json

@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --others
 mkdir parts
 dtinfo cast model.gguf fp32 -o parts/m.gguf --max-shard-size 700 -q 2> /dev/null
 dtinfo inspect -v parts/m-00002-of-*.gguf

@@ -1,6 +1,6 @@
 python3 - <<'END'
 import os, sys
-sys.path.insert(0, os.environ['TESTS'])
+sys.path.insert(0, os.environ['MAKERS'])
 from make_checkpoint import pack, safetensors
 inf, nan = float('inf'), float('nan')
 tensors = [('specials', 'F32', [2, 4], pack('F32', [nan, inf, -inf, 1e-40, -0.0, 3e38, -1, nan])),

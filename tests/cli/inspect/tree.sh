@@ -1,2 +1,2 @@
-python3 "$TESTS/make_checkpoint.py" . --single --layers 3
+python3 "$MAKERS/make_checkpoint.py" . --single --layers 3
 dtinfo inspect --tree model.safetensors

@@ -1,6 +1,6 @@
 python3 - <<'END'
 import os, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import pack, safetensors
 names = {"layers.%d.attn.weight" % i: ("F32", [2, 2]) for i in range(5)}
 names["layers.2.attn.weight"] = ("BF16", [2, 2])

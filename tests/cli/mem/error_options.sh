@@ -6,6 +6,6 @@ for words in '--master fp32' '--gradients fp32' '--states fp32' '--train adam --
     dtinfo mem 7B $words
     echo "exit $?"
 done
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --others
 dtinfo mem arrays.npz --only none
 dtinfo mem arrays.npz --only big --train sgd

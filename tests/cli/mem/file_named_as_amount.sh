@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --others
 cp weights.npy 7B
 cp weights.npy bf16
 dtinfo mem ./7B fp16 -q

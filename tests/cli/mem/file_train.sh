@@ -1,3 +1,3 @@
-python3 "$TESTS/make_checkpoint.py" . --single
+python3 "$MAKERS/make_checkpoint.py" . --single
 dtinfo mem model.safetensors --train adam,adam8bit
 dtinfo mem model.safetensors --only '*embed*' --train adam

@@ -1,5 +1,5 @@
-python3 "$TESTS/make_checkpoint.py" .
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" .
+python3 "$MAKERS/make_checkpoint.py" . --others
 dtinfo mem . bf16
 dtinfo mem model.gguf q8_0
 dtinfo mem weights.npy arrays.npz model-00001-of-00002.safetensors 1K fp16

@@ -1,2 +1,2 @@
-python3 "$TESTS/make_checkpoint.py" . --hostile
+python3 "$MAKERS/make_checkpoint.py" . --hostile
 dtinfo mem hostile.safetensors hostile.npz hostile.gguf bf16 -v

@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 dtinfo quant model/model.safetensors nvfp4 -o q.safetensors -q --only '*.0.*proj*' --select '*.0.*' --pad
 dtinfo mem q.safetensors bf16,nvfp4
 dtinfo mem q.safetensors | sed -n 3p

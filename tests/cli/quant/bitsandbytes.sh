@@ -1,5 +1,5 @@
 # Written: names, dtypes and shapes of parts, the state, and back. Blocks cross rows, the last is short.
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 dtinfo quant model/model.safetensors nf4 -o nf4.safetensors --layout bitsandbytes --select '*.0.*proj*,*norm*' --keep '*norm*'
 dtinfo inspect nf4.safetensors --raw
 dtinfo quant model/model.safetensors bnb_fp4 -o fp4.safetensors --layout bitsandbytes --nested-absmax --select '*.0.*proj*'

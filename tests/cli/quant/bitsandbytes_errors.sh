@@ -1,6 +1,6 @@
 # Parts that do not fit each other, and hostile states: refused by name, and nothing is written.
 try() {
-    python3 "$TESTS/make_bitsandbytes.py" bad.safetensors "$@"
+    python3 "$MAKERS/make_bitsandbytes.py" bad.safetensors "$@"
     dtinfo quant bad.safetensors fp32 --dequant -o out.safetensors -q 2>&1 || echo "exit $?"
 }
 state() {
@@ -51,7 +51,7 @@ echo "# they are shown as they are stored"
 try "$(state nf4 0 float32 '[2, 65]')"
 dtinfo inspect bad.safetensors
 echo "# options"
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 q() { dtinfo quant model/model.safetensors "$@" 2>&1; echo "exit $?"; }
 q nf4 -o o.safetensors --nested-absmax
 q nf4 -o o.safetensors --layout bitsandbytes --pad

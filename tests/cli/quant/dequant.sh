@@ -1,6 +1,6 @@
-python3 "$TESTS/make_checkpoint.py" files --others
+python3 "$MAKERS/make_checkpoint.py" files --others
 cp files/model.gguf .
-python3 "$TESTS/make_checkpoint.py" unknown --unknown
+python3 "$MAKERS/make_checkpoint.py" unknown --unknown
 dtinfo quant unknown/model.gguf bf16 --dequant -o a.safetensors
 echo "exit $?"
 dtinfo quant model.gguf bf16 --dequant -o a.safetensors --select '*attn*,*norm*,token*' -v

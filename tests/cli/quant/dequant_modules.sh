@@ -1,6 +1,6 @@
 cat > make.py <<'EOF'
 import os, struct, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from dequant_files import write_file
 def part(name, group):
     return {name + ".weight_packed": ("I32", [2, 32], bytes(range(256))),

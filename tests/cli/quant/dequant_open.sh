@@ -1,6 +1,6 @@
 cat > make.py <<'END'
 import os, struct, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from dequant_files import write_file
 def shape(*n):
     return ("I64", [len(n)], struct.pack("<%dq" % len(n), *n))

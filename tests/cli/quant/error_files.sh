@@ -1,7 +1,7 @@
 try() { dtinfo quant "$@" || echo "exit $?"; }
-python3 "$TESTS/make_checkpoint.py" model
-python3 "$TESTS/make_checkpoint.py" one --single
-python3 "$TESTS/make_checkpoint.py" files --others
+python3 "$MAKERS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" one --single
+python3 "$MAKERS/make_checkpoint.py" files --others
 mv one/model.safetensors one.safetensors
 mkfifo pipe
 exec 2>&1

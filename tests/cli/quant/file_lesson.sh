@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" files --others
+python3 "$MAKERS/make_checkpoint.py" files --others
 dtinfo quant files/weights.npy uint8 -o codes.npy --like torch
 ls
 dtinfo inspect codes.npy --stats | tail -3

@@ -1,5 +1,5 @@
 # projections that loaders store as one matrix share the tensor scale, unless each is to have its own
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 set -- nvfp4 --keep '*norm*,*embed*,*head*,*down*' --threads 1
 dtinfo quant model "$@" -o shared -v | grep -e share -e proj.weight
 dtinfo check shared --quantized --only '*proj*'; echo "exit $?"

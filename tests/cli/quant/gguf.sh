@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" files --others
+python3 "$MAKERS/make_checkpoint.py" files --others
 cp files/model.gguf .
 exec 2>&1
 try() { dtinfo quant "$@" || echo "exit $?"; }

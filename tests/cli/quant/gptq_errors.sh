@@ -2,8 +2,8 @@
 v1='{"quant_method": "gptq", "bits": 4, "group_size": 32, "checkpoint_format": "gptq"}'
 gemm='{"quant_method": "awq", "bits": 4, "group_size": 32, "version": "gemm"}'
 run() { dtinfo quant "$@" fp32 --dequant -o out.safetensors -q 2>&1 || echo "exit $?"; }
-try() { python3 "$TESTS/make_gptq.py" gptq.safetensors "$@" && run gptq.safetensors; }
-awq() { python3 "$TESTS/make_gptq.py" awq.safetensors "$@" && run awq.safetensors; }
+try() { python3 "$MAKERS/make_gptq.py" gptq.safetensors "$@" && run gptq.safetensors; }
+awq() { python3 "$MAKERS/make_gptq.py" awq.safetensors "$@" && run awq.safetensors; }
 with() { echo "{\"quant_method\": \"gptq\", \"bits\": ${2-4}, \"group_size\": ${3-32}, $1}"; }
 try "$v1" && dtinfo inspect out.safetensors -q && rm out.safetensors
 awq "$gemm" && dtinfo inspect out.safetensors -q && rm out.safetensors
@@ -72,7 +72,7 @@ run gptq.safetensors --block 32 && rm out.safetensors
 run gptq.safetensors --block 16
 run gptq.safetensors --layout modelopt
 rm -f out.safetensors
-python3 "$TESTS/make_gptq.py" gptq.safetensors "$(with '"sym": true' 3)"
+python3 "$MAKERS/make_gptq.py" gptq.safetensors "$(with '"sym": true' 3)"
 run gptq.safetensors --bits 4 && rm out.safetensors
 ls out.safetensors 2>&1
 echo "# they are shown as they are stored"

@@ -30,7 +30,7 @@ echo '{"bits": 4, "group_size": 128, "is_marlin_format": false}' > quantize_conf
 dtinfo inspect gptq.safetensors | tail -n 2
 rm quantize_config.json
 echo "# notes"
-show() { python3 "$TESTS/make_gptq.py" w.safetensors "$@" && dtinfo inspect w.safetensors | grep -E 'w.weight|note:'; }
+show() { python3 "$MAKERS/make_gptq.py" w.safetensors "$@" && dtinfo inspect w.safetensors | grep -E 'w.weight|note:'; }
 v1='{"quant_method": "gptq", "bits": 4, "group_size": 32}'
 v2='{"quant_method": "gptq", "bits": 4, "group_size": 32, "checkpoint_format": "gptq_v2"}'
 show "$v1" qzeros=I32:2,4:119

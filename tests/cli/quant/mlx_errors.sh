@@ -2,7 +2,7 @@
 rm -f config.json
 q() { dtinfo quant bad.safetensors fp32 --dequant -o out.safetensors -q "$@" 2>&1 || echo "exit $?"; }
 try() {
-    python3 "$TESTS/make_mlx.py" bad.safetensors "$@"
+    python3 "$MAKERS/make_mlx.py" bad.safetensors "$@"
     q
 }
 said() { printf '%s' "$1" >config.json; q; rm config.json; }

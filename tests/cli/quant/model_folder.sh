@@ -1,5 +1,5 @@
 # the other files of a folder; config.json changes in one member alone
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 printf '{\n  "rms_norm_eps": 1e-05,\n  "rope_theta": 1000000.0,\n  "name": "a\\u0062c"\n}\n' > model/config.json
 printf 'tokens' > tokens
 ln -s ../tokens model/tokenizer.model

@@ -1,5 +1,5 @@
 # config.json that is a link, in the input and in the output
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 mkdir elsewhere out
 printf '{"a": 1e-05}' > elsewhere/config.json
 ln -s ../elsewhere/config.json model/config.json

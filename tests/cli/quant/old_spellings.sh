@@ -1,4 +1,4 @@
-python3 "$TESTS/make_checkpoint.py" model --single
+python3 "$MAKERS/make_checkpoint.py" model --single
 dtinfo quant model/model.safetensors int8 --dry-run --quant-only '*proj*' >new
 dtinfo quant model/model.safetensors int8 --dry-run --only '*proj*' >old
 cmp old new && grep -c 'not in --quant-only' new

@@ -1,5 +1,5 @@
 # quantizing and dequantizing in parts
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 echo '{"a": 1e-05}' > model/config.json
 set -- int8 --per channel --keep '*norm*,*embed*,*head*'
 dtinfo quant model "$@" -o one -q

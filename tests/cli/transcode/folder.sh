@@ -1,5 +1,5 @@
 # shards, their index, config.json and what is beside them; several ways of quantizing in one checkpoint
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 printf '{\n  "rms_norm_eps": 1e-05,\n  "rope_theta": 1000000.0\n}\n' > model/config.json
 printf 'tokens' > model/tokenizer.model
 dtinfo quant model nvfp4 --layout modelopt --tensor-scale 0.25 -o mo --keep '*norm*,*embed*,*down*,lm_head*' -q
@@ -30,7 +30,7 @@ dtinfo transcode experts --to compressed-tensors -o none_ct
 dtinfo transcode experts --to gpt-oss -o experts_oss
 jq -c . experts_oss/config.json
 mkdir cache
-python3 "$TESTS/make_mlx.py" cache/m.safetensors a.k_proj.weight=U8:2,16 a.k_proj.weight_scale=F8_E4M3:2,2/38 \
+python3 "$MAKERS/make_mlx.py" cache/m.safetensors a.k_proj.weight=U8:2,16 a.k_proj.weight_scale=F8_E4M3:2,2/38 \
     a.k_proj.weight_scale_2=F32:/0000003f a.k_proj.input_scale=F32:/0000803f a.k_proj.k_scale=F32:/0000803f
 echo '{"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4", "group_size": 16}}' > cache/config.json
 dtinfo transcode cache --to compressed-tensors -o cache_ct

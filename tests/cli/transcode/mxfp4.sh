@@ -7,8 +7,8 @@ dtinfo transcode codes.safetensors --to gpt-oss -o oss.safetensors
 dtinfo inspect oss.safetensors | grep -v '^$'
 dtinfo compare floats.safetensors oss.safetensors
 echo "nvfp4:"
-python3 "$TESTS/make_mlx.py" near.safetensors a.weight_packed=U8:1,64 a.weight_scale=U8:1,4/7f7c8088
-python3 "$TESTS/make_mlx.py" far.safetensors a.weight_packed=U8:1,64/72 a.weight_scale=U8:1,4/7f6a8088 \
+python3 "$MAKERS/make_mlx.py" near.safetensors a.weight_packed=U8:1,64 a.weight_scale=U8:1,4/7f7c8088
+python3 "$MAKERS/make_mlx.py" far.safetensors a.weight_packed=U8:1,64/72 a.weight_scale=U8:1,4/7f6a8088 \
     b.weight_packed=U8:2,16/00 b.weight_scale=U8:2,1/00fe c.weight_packed=U8:1,32/66 c.weight_scale=U8:1,2/6c7f
 for file in near far
 do

@@ -1,5 +1,5 @@
 # translating in parts: the bytes of one run
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 echo '{"model_type": "llama", "rms_norm_eps": 1e-05}' > model/config.json
 dtinfo quant model mxfp4 --keep '*norm*,*embed*,*head*,*down*' -o in -q
 dtinfo transcode in --to modelopt --dtype nvfp4 -o one -q

@@ -1,5 +1,5 @@
 # pairs of rows that share bytes become columns of words, with the same numbers
-python3 "$TESTS/make_mlx.py" pairs.safetensors a.weight=U8:16,32 a.weight_scale=BF16:32,2
+python3 "$MAKERS/make_mlx.py" pairs.safetensors a.weight=U8:16,32 a.weight_scale=BF16:32,2
 dtinfo quant pairs.safetensors fp32 --dequant -q -o numbers.safetensors
 for layout in gptq gptq_v2 awq
 do

@@ -1,5 +1,5 @@
 # an in-toto statement: only where all is verified, the same bytes each time, nothing replaced
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 dtinfo cast model bf16 --keep '*norm*' --select '*layers.0.input*,*layers.1.*up*' -o half -q
 dtinfo explain model half --json > half.json
 dtinfo verify model half --recipe half.json --attest one.json

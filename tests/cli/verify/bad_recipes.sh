@@ -1,5 +1,5 @@
 # files and words that are no recipes
-python3 "$TESTS/make_checkpoint.py" . --others
+python3 "$MAKERS/make_checkpoint.py" . --others
 verify() { printf '%s' "$1" > r.json; dtinfo verify weights.npy weights.npy --recipe r.json 2>&1; echo "exit $?"; }
 for text in '' '[' '[]' '{}' '{"recipe": 1}' '{"recipe": "kept"} x' '{"recipe": "kept"' '{"tensors": {}}' '{"tensors": [1]}' \
     '{"tensors": [{}]}' '{"tensors": [{"name": "data", "recipe": 7}]}' '{"tensors": [], "tensors": []}' \

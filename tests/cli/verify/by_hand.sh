@@ -1,7 +1,7 @@
 # recipes written by hand: for all, for some, null, renamed, in two steps
 python3 - <<'P'
 import os, pathlib, sys
-sys.path.insert(0, os.environ["TESTS"])
+sys.path.insert(0, os.environ["MAKERS"])
 from make_checkpoint import safetensors, tensor
 numbers = [x / 7 for x in range(64)]
 pathlib.Path("a.safetensors").write_bytes(safetensors([

@@ -1,5 +1,5 @@
 # all parts of a quantized tensor are compared: more, fewer and other ones than the recipe makes are differences
-python3 "$TESTS/make_checkpoint.py" . --single
+python3 "$MAKERS/make_checkpoint.py" . --single
 w=model.layers.0.self_attn.q_proj.weight
 verify() { echo "{\"recipe\": \"$1\"}" > r.json; dtinfo verify "$2" "$3" --recipe r.json; echo "exit $?"; }
 dtinfo cast model.safetensors fp32 --select $w -o a.safetensors -q 2>/dev/null

@@ -1,5 +1,5 @@
 # what explain says is verified, however many threads there are
-python3 "$TESTS/make_checkpoint.py" model
+python3 "$MAKERS/make_checkpoint.py" model
 dtinfo quant model int4 --block 8 --only '*proj*' -o q -q
 dtinfo explain model q --json > q.json
 dtinfo verify model q --recipe q.json

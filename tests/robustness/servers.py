@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Addresses as the program reads them, from servers on this machine: how many requests and bytes it takes, that the
+bytes are those of the file, what happens when servers fail, lie or redirect, and what is sent to whom.
+
+    servers.py DTINFO MEASURE [long]
+"""
+import ipaddress
+import json
+import os
+import pathlib
+import random
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import range_server as srv
+from range_server import check
+
+PROGRAM, MEASURE = map(os.path.abspath, sys.argv[1:3])
+LONG = "long" in sys.argv[2:]
+TOKEN = "hf_" + "secretSECRET0123456789"
+
+
+class Bench:
+    def __init__(self, folder, made):
+        self.folder = folder
+        context, certificate = made if made else (None, None)
+        self.main, self.other = srv.Server(context), srv.Server(context)
+        self.plain = srv.Server()
+        self.stranger = certificate and srv.make_certificate(folder, "stranger")[1]
+        self.environment = srv.environment(certificate)
+
+    def run(self, *words, **more):
+        environment = {**self.environment, **more}
+        return subprocess.run([PROGRAM, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, env=environment,
+                              text=True, timeout=300, cwd=self.folder)
+
+    def serve(self, path, resource, server=None):
+        server = server or self.main
+        server.resources[path] = resource
+        server.take()
+        return server.base() + path
+
+    def refused(self, address, words, **more):
+        run = self.run("inspect", address, **more)
+        check(run.returncode == 3 and words in run.stderr and run.stderr.count("\n") == 1 and not run.stdout, address,
+              "gives", run.returncode, run.stderr, "instead of", words)
+        return run
+
+
+def safetensors(tensors, size=None):
+    """tensors: {name: bytes of fp32 numbers}; size: of one tensor whose data are not made."""
+    header, at = {}, 0
+    for name, data in tensors.items():
+        length = size if data is None else len(data)
+        header[name] = {"dtype": "F32", "shape": [length // 4], "data_offsets": [at, at + length]}
+        at += length
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + b"".join(data or b"" for data in tensors.values())
+
+
+def numbers(count, seed):
+    random.seed(seed)
+    pieces = [random.randbytes(4096) for _ in range(64)]
+    data = bytearray(b"".join(random.choice(pieces) for _ in range(count * 4 // 4096)))
+    data[3::4] = b"\x3f" * (len(data) // 4)  # about 1: no NaN
+    return bytes(data)
+
+
+def judge_requests(b):
+    """A header is a request or two, and KiB."""
+    small = safetensors({"a": numbers(4096, 1), "b": numbers(1024, 2)})
+    wide = safetensors({"t%05d" % i: b"1234" for i in range(5000)})
+    for name, content in (("small", small), ("wide", wide)):
+        address = b.serve("/%s.safetensors" % name, srv.Resource(content))
+        (b.folder / "local.safetensors").write_bytes(content)
+        local = b.run("inspect", "local.safetensors")
+        for command in (["inspect"], ["mem"], ["cast", "--dry-run"]):
+            run = b.run(command[0], address, *(["bf16"] if command[0] == "cast" else []), *command[1:])
+            asked = [r for r in b.main.take() if r.path.endswith(".safetensors")]
+            check(run.returncode == 0, command, name, run.stderr)
+            check(len(asked) <= 2 and sum(r.sent for r in asked) <= len(content) + 65536, command, name, len(asked))
+            check(asked[0].last - asked[0].first + 1 <= 65536, "the first request is large")
+            check(all(r.headers.get("Accept-Encoding") == "identity" for r in asked), "an encoding is accepted")
+        shown = b.run("inspect", address).stdout.replace(address, "local.safetensors")
+        check(shown == local.stdout, name, "is another file")
+    with open(b.folder / "sparse", "wb+") as file:
+        data = 20 * 10 ** 9
+        head = safetensors({"large": None}, data)
+        file.write(head)
+        file.truncate(len(head) + data)
+        address = b.serve("/sparse.safetensors", srv.Resource(file))
+        for command in (["inspect", address], ["mem", address], ["cast", address, "bf16", "--dry-run"]):
+            run = b.run(*command)
+            asked = [r for r in b.main.take() if r.path == "/sparse.safetensors"]
+            check(run.returncode == 0 and ("18.6" in run.stdout or "20000000000" in run.stdout), run)
+            check(len(asked) <= 2 and sum(r.sent for r in asked) <= 128 << 10, command, len(asked))
+
+
+def cast_as_local(b, address, content, words, **more):
+    (b.folder / "local.safetensors").write_bytes(content)
+    for name in ("remote.out", "local.out"):
+        (b.folder / name).unlink(missing_ok=True)
+    local = b.run("cast", "local.safetensors", "bf16", "--as", "safetensors", "-o", "local.out")
+    start = time.monotonic()
+    run = subprocess.run([MEASURE, "1", "/dev/null", PROGRAM, "cast", address, "bf16", "--as", "safetensors", "-o", "remote.out"],
+                         cwd=b.folder, env={**b.environment, **more}, capture_output=True, text=True, timeout=240)
+    _, _, _, peak, state = run.stdout.split()[:5]
+    check(local.returncode == 0 and state == "0", words, run.stderr)
+    same = state == "0" and (b.folder / "remote.out").read_bytes() == (b.folder / "local.out").read_bytes()
+    check(same, words, "gives other bytes")
+    return time.monotonic() - start, int(peak) >> 10
+
+
+def judge_streams(b):
+    """All bytes come, whatever happens to connections, in bounded memory."""
+    content = safetensors({"t%d" % i: numbers(4 << 20, i) for i in range(16)})
+    address = b.serve("/large.safetensors", srv.Resource(content, hooks=[srv.times(10, srv.cut_after(700001))]))
+    seconds, peak = cast_as_local(b, address, content, "256 MiB, cut ten times")
+    asked = b.main.take()
+    check(sum(r.sent for r in asked) < len(content) * 1.1, "bytes are asked for again:", sum(r.sent for r in asked))
+    print("%d MiB in %d requests and %.1f s, %d MiB of memory" % (len(content) >> 20, len(asked), seconds, peak))
+    check(peak < 100 or "ASAN_OPTIONS" in os.environ, peak, "MiB of memory")
+    content = safetensors({"t%d" % i: numbers(1024 + 1024 * (i % 7), i) for i in range(300)})
+    hooks = {"cut": srv.times(10, srv.cut_after(3000)), "slow": srv.times(2, srv.slowly(0.2, 5)),
+             "429": srv.times(1, srv.status(429, Retry_After=1)), "500": srv.times(3, srv.status(500)),
+             "503 later": srv.after(2, srv.times(2, srv.status(503)))}
+    for name, hook in hooks.items():
+        address = b.serve("/small.safetensors", srv.Resource(content, hooks=[hook]))
+        seconds, _ = cast_as_local(b, address, content, name)
+        check(name != "429" or seconds >= 1, "Retry-After is not waited for")
+    b.serve("/small.safetensors", srv.Resource(content, tag=None))
+    cast_as_local(b, address, content, "no ETag")
+    for words in (["inspect", "--stats"], ["check", "--no-nan"], ["inspect", "--digest"], ["compare", "local.safetensors"]):
+        remote, local = (b.run(words[0], *words[1:], path) for path in (address, "local.safetensors"))
+        text = (remote.stdout + remote.stderr).replace(address, "local.safetensors")
+        check(text == local.stdout + local.stderr and remote.returncode == local.returncode, words, remote, local)
+    raw = numbers(1 << 20, 3)
+    (b.folder / "raw").write_bytes(raw)
+    address = b.serve("/raw", srv.Resource(raw))
+    for path, out in ((address, "remote.out"), ("raw", "local.out")):
+        check(b.run("cast", path, "bf16", "--from", "fp32", "-o", out, "--force").returncode == 0, path)
+    check((b.folder / "remote.out").read_bytes() == (b.folder / "local.out").read_bytes(), "raw codes differ")
+
+
+def judge_failures(b):
+    """Every failure has a line of its own."""
+    content = safetensors({"a": numbers(1 << 20, 5)})
+
+    def header(name, value):
+        return lambda headers, first, last, size: headers.__setitem__(
+            name, value(first, last, size) if callable(value) else value)
+
+    def bad(hooks, words, **more):
+        return b.refused(b.serve("/bad.safetensors", srv.Resource(content, hooks=[hooks])), words, **more)
+
+    bad(srv.lie(lambda *_: 200), "does not serve ranges; download it first")
+    bad(srv.lie(header("Content-Range", lambda f, l, s: "bytes %d-%d/%d" % (f + 1, l, s))), "other bytes than")
+    bad(srv.lie(header("Content-Range", lambda f, l, s: "bytes %d-%d/%d" % (f, l + 1, s))), "other bytes than")
+    bad(srv.lie(header("Content-Range", lambda f, l, s: "bytes %d-%d/*" % (f, l))), "Content-Range that is not valid")
+    bad(srv.lie(header("Content-Range", "bytes 5-3/10")), "Content-Range that is not valid")
+    bad(srv.lie(header("Content-Range", "bytes 0-9/9999999999999999999999")), "Content-Range that is not valid")
+    bad(srv.lie(lambda h, *_: h.pop("Content-Range") and None), "does not say which bytes")
+    bad(srv.lie(header("Content-Length", lambda f, l, s: l - f)), "Content-Length contradicts")
+    bad(srv.lie(header("Content-Length", "12x")), "Content-Length")
+    bad(srv.lie(header("Content-Encoding", "gzip")), "encodes what it sends")
+    bad(srv.lie(header("X-Long", "x" * 70000)), "")
+    bad(srv.lie(lambda h, *_: h.update({"X-%d" % i: "y" for i in range(300)})), "too long a head")
+    bad(srv.lie(header("ETag", '"' + "x" * 400 + '"')), "too long a head")
+    bad(srv.status(404), "answers 404 (not found)")
+    bad(srv.status(403), "answers 403 (forbidden)")
+    bad(srv.status(401), "answers 401 (not authorized)")
+    bad(srv.status(418), "answers 418")
+    bad(srv.status(429, Retry_After=3600), "asks to wait for 3600 seconds")
+    start = time.monotonic()
+    bad(srv.status(500), "answers 500 (internal server error), 6 times in a row")
+    check(5 < time.monotonic() - start < 60 and len(b.main.take()) == 6, "retries without pauses")
+
+    def late(hook, words):
+        address = b.serve("/bad.safetensors", srv.Resource(content, hooks=[srv.after(1, hook)]))
+        run = b.run("cast", address, "bf16", "-o", "late.safetensors")
+        check(run.returncode == 3 and words in run.stderr and run.stderr.count("\n") == 1, words, run)
+        check(not (b.folder / "late.safetensors").exists(), "a file is left behind")
+
+    late(srv.lie(header("ETag", '"two"')), "it changed on the server while it was read")
+    late(srv.lie(lambda h, *_: h.pop("ETag") and None), "it changed on the server while it was read")
+    late(srv.lie(header("Content-Range", lambda f, l, s: "bytes %d-%d/%d" % (f, l, s + 1))), "it changed on the server")
+    late(srv.lie(lambda *_: 200), "does not serve ranges")
+    late(srv.status(404), "answers 404")
+    bad(srv.cut_after(100), "6 times in a row")
+    check(len(b.main.take()) == 7, "pieces of 100 bytes count as progress")
+    run = b.run("inspect", "http://127.0.0.1:1/x.safetensors")
+    check(run.returncode == 3 and "cannot be reached" in run.stderr, run)
+    run = b.run("inspect", b.main.base() + "/x", DTINFO_LIBCURL="/nonexistent/libcurl.so.4")
+    check(run.returncode == 5 and "needs libcurl" in run.stderr and "libcurl4" in run.stderr, run)
+    address = b.serve("/empty.npy", srv.Resource(b""))
+    check("there are 0" in b.run("inspect", address).stderr, "an empty file")
+    if LONG:
+        address = b.serve("/silent.safetensors", srv.Resource(content, hooks=[srv.times(1, srv.silence(45))]))
+        seconds, _ = cast_as_local(b, address, content, "silence")
+        check(29 < seconds < 44, "a server that is silent is waited for:", seconds)
+        address = b.serve("/alive.safetensors", srv.Resource(content, hooks=[srv.times(1, srv.slowly(10, 5))]))
+        seconds, _ = cast_as_local(b, address, content, "a server that is slow")
+        check(len([r for r in b.main.take() if r.first == 0]) == 1 and seconds > 39, "a slow server is cut:", seconds)
+        start = time.monotonic()
+        bad(srv.trickle(20), "sent less than 30 bytes a second, for 30 seconds, 6 times in a row")
+        check(180 < time.monotonic() - start < 290, "a server that trickles is waited for:", time.monotonic() - start)
+        judge_drops(b, content)
+
+
+def judge_drops(b, content):
+    """A server that sends a few bytes each second, to every command at the same time."""
+    for count in (1, 20):
+        address = b.serve("/drops.safetensors", srv.Resource(content, hooks=[srv.drops(count)]))
+        start = time.monotonic()
+        runs = [subprocess.Popen([PROGRAM, command, address, *more], cwd=b.folder, env=b.environment, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                for command, *more in (["inspect"], ["check"], ["cast", "bf16", "-o", "drops.safetensors"])]
+        for run in runs:
+            out, error = run.communicate(timeout=400)
+            told = out if "FAIL" in out else error
+            check(run.returncode in (1, 3) and "sent less than 30 bytes a second" in told and told.count("\n") == 1, run.args, told)
+        check(180 < time.monotonic() - start < 290, count, "bytes a second are waited for:", time.monotonic() - start)
+        check(not (b.folder / "drops.safetensors").exists(), "a file of drops")
+
+
+def inside_name():
+    """A name of which only a look-up shows that it is in a private network: /etc/hosts often has one."""
+    for name in (socket.gethostname(), "ip6-allnodes", "ip6-mcastprefix"):
+        try:
+            found = ipaddress.ip_address(socket.getaddrinfo(name, 443)[0][4][0].split("%")[0])
+        except OSError:
+            continue
+        if not found.is_global or found.is_multicast:
+            if not found.is_loopback and not name[-1].isdigit():
+                return name
+    return None
+
+
+def judge_redirects(b, secure):
+    content = safetensors({"a": numbers(1 << 18, 5)})
+    b.serve("/file.safetensors", srv.Resource(content))
+    b.serve("/file.safetensors", srv.Resource(content), b.other)
+    base, other = b.main.base(), b.other.base("localhost")
+    for name, location in (("absolute", other + "/file.safetensors"), ("path", "/file.safetensors"),
+                           ("relative", "file.safetensors"), ("fragment", "/file.safetensors#x")):
+        address = b.serve("/to-" + name, srv.redirect(location))
+        cast_as_local(b, address, content, name)
+    for i in range(6):
+        b.serve("/hop%d" % i, srv.redirect("/hop%d" % (i - 1) if i else "/file.safetensors", (301, 302, 303, 307, 308, 302)[i]))
+    cast_as_local(b, base + "/hop4", content, "five redirects")
+    b.refused(base + "/hop5", "redirects more than 5 times")
+    b.refused(b.serve("/loop", srv.redirect("/loop")), "redirects more than 5 times")
+    for host in ("169.254.169.254", "[fe80::1]", "10.0.0.1", "192.168.1.1", "[fd00::1]", "[::ffff:169.254.1.1]"):
+        b.refused(b.serve("/inside", srv.redirect("https://%s/x" % host)), "an address of a private network")
+    name = inside_name()
+    if name:
+        b.refused(b.serve("/inside", srv.redirect("https://%s/x" % name)), "an address of a private network")
+    b.environment["https_proxy"], b.environment["no_proxy"] = "http://127.0.0.1:1", "127.0.0.1,localhost"
+    b.refused(b.serve("/inside", srv.redirect("https://10.0.0.1/x")), "an address of a private network")
+    b.refused(b.serve("/outside", srv.redirect("https://name.example/x")), "cannot be reached")  # by way of the proxy
+    del b.environment["https_proxy"], b.environment["no_proxy"]
+    b.refused(b.serve("/user", srv.redirect("https://a:b@localhost/x")), "a user name or a password")
+    b.refused(b.serve("/nowhere", lambda handler: handler.answer(302)), "redirects to no address")
+    b.refused(b.serve("/file-scheme", srv.redirect("file:///etc/passwd")), "")
+    if secure:
+        b.serve("/file.safetensors", srv.Resource(content), b.plain)
+        b.refused(b.serve("/down", srv.redirect(b.plain.base() + "/file.safetensors")), "that is not https://")
+        check(not b.plain.take(), "http:// is asked after https://")
+        b.refused(base + "/file.safetensors", "certificate is not trusted", SSL_CERT_FILE=str(b.stranger))
+    b.main.resources["/signed.safetensors?sig=SECRET"] = srv.Resource(content)
+    for words in (["inspect"], ["inspect", "--json"], ["mem"], ["cast", "bf16", "--dry-run"], ["check", "--no-nan"]):
+        run = b.run(words[0], base + "/signed.safetensors?sig=SECRET", *words[1:])
+        check(run.returncode == 0 and "SECRET" not in run.stdout + run.stderr, words, run)
+    run = b.run("inspect", base + "/none.safetensors?sig=SECRET")
+    check("none.safetensors': the server answers 404" in run.stderr and "SECRET" not in run.stderr, run)
+
+
+def judge_hub(b):
+    """hf://: the token goes to the endpoint alone; storage is asked directly, until its address expires."""
+    content = safetensors({"a": numbers(1 << 20, 5)})
+    data, size = "/org/model/resolve/%s/%s", len(content)
+    storage = b.serve("/storage?sig=1", srv.Resource(content), b.other).replace("127.0.0.1", "localhost")
+    linked = dict(X_Linked_Size=size, X_Linked_ETag='"hub"')
+    b.serve(data % ("main", "model.safetensors"), srv.redirect(storage, **linked))
+    b.serve(data % ("v1.0", "sub/a%20b.safetensors"), srv.redirect("/moved", **linked))
+    b.serve("/moved", srv.Resource(content))
+    hub = {"HF_ENDPOINT": b.main.base(), "HF_TOKEN": TOKEN}
+    cast_as_local(b, "hf://org/model/model.safetensors", content, "hf://", **hub)
+    asked, elsewhere = b.main.take(), b.other.take()
+    check(asked and all(r.token() == "Bearer " + TOKEN for r in asked), "the hub gets no token")
+    check(elsewhere and not any(r.token() for r in elsewhere), "another host gets the token")
+    check(len([r for r in asked if r.path.endswith("model.safetensors")]) == 1, "the hub is asked again and again")
+    run = b.run("inspect", "hf://org/model@v1.0/sub/a b.safetensors", **hub)
+    asked = b.main.take()
+    check(run.returncode == 0 and all(r.token() for r in asked), "revision", run.stderr)
+    run = b.run("inspect", b.main.base() + "/moved", **hub)
+    check(run.returncode == 0 and not any(r.token() for r in b.main.take()), "https:// gets the token")
+    b.other.resources["/storage?sig=1"].hooks = [srv.after(1, srv.times(1, srv.status(403)))]
+    cast_as_local(b, "hf://org/model/model.safetensors", content, "an address that expires", **hub)
+    b.serve(data % ("main", "model.safetensors"), srv.redirect(storage, **{**linked, "X_Linked_Size": size + 1}))
+    b.refused("hf://org/model/model.safetensors", "announces another size", **hub)
+    b.serve(data % ("main", "gated.safetensors"), lambda handler: handler.answer(401))
+    del hub["HF_TOKEN"]
+    b.refused("hf://org/model/gated.safetensors", "set HF_TOKEN to a token that may read it", **hub)
+    run = b.refused("hf://org/model/gated.safetensors", "the token of HF_TOKEN may not read it", HF_TOKEN=TOKEN, **hub)
+    check(TOKEN not in run.stderr, "the token is shown")
+    for name, value in (("HF_TOKEN", "a\nX-Evil: 1"), ("HF_ENDPOINT", "http://example.com")):
+        run = b.run("inspect", "hf://org/model/model.safetensors", **{**hub, name: value})
+        check(run.returncode == 2 and name in run.stderr and "Evil" not in run.stderr, run)
+    judge_shards(b, hub)
+
+
+def judge_shards(b, hub):
+    folder = b.folder / "sharded"
+    folder.mkdir()
+    parts = {"model-%d.safetensors" % i: {"t%d" % i: numbers(1 << 18, i)} for i in range(3)}
+    for name, tensors in parts.items():
+        (folder / name).write_bytes(safetensors(tensors))
+    index = {"metadata": {}, "weight_map": {t: name for name, tensors in parts.items() for t in tensors}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    (folder / "config.json").write_text("{\"model_type\": \"x\"}")
+    for file in folder.iterdir():
+        for prefix in ("/org/model/resolve/main/", "/files/"):
+            b.serve(prefix + file.name, srv.Resource(file.read_bytes()))
+    for address in ("hf://org/model/model.safetensors.index.json", b.main.base() + "/files/model.safetensors.index.json"):
+        run, local = b.run("inspect", address, **hub), b.run("inspect", "sharded/model.safetensors.index.json")
+        there, here = address.rsplit("/", 1)[0] + "/", "sharded/"
+        check(run.returncode == 0, run.stderr)
+        check(run.stdout.replace(there, here) == local.stdout, address, "is another checkpoint")
+        check(b.run("cast", address, "bf16", "-o", "from-remote/", "--force", **hub).returncode == 0, address)
+        check(b.run("cast", "sharded", "bf16", "-o", "from-local/", "--force").returncode == 0, "sharded")
+        names = sorted(os.listdir(b.folder / "from-local"))
+        check(names == sorted(os.listdir(b.folder / "from-remote")) and "config.json" in names, names)
+        for name in names:
+            check((b.folder / "from-local" / name).read_bytes() == (b.folder / "from-remote" / name).read_bytes(), name)
+
+
+def judge_start(b):
+    """Without an address nothing of this is loaded."""
+    (b.folder / "local.safetensors").write_bytes(safetensors({"a": b"1234"}))
+    run = b.run("inspect", "local.safetensors", LD_DEBUG="libs")
+    check(run.returncode == 0 and "curl" not in run.stderr, "libcurl is loaded without an address")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        made = srv.make_certificate(folder)
+        b = Bench(folder, made)
+        run = b.run("inspect", b.plain.base() + "/none")
+        if run.returncode == 5:
+            print("skipped:", run.stderr.strip())
+            return 77
+        if not made:
+            print("no openssl(1): http:// on this machine alone")
+        judge_start(b)
+        judge_requests(b)
+        judge_streams(b)
+        judge_failures(b)
+        judge_redirects(b, made is not None)
+        judge_hub(b)
+    return srv.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
