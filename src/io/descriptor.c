@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { RESERVE_FROM = 1 << 20 }; /* a smaller file is soon written */
+enum { RESERVE_FROM = 1 << 20 }; /* smaller files are not worth the call */
 
 int dti_descriptor_above_standard(int fd)
 {
@@ -24,7 +24,7 @@ int dti_descriptor_above_standard(int fd)
     return moved;
 }
 
-/* Never emulates: posix_fallocate() would write. */
+/* Never falls back to emulation: posix_fallocate() would write the whole file. */
 int dti_descriptor_reserve(int fd, uint64_t size)
 {
 #ifdef __linux__

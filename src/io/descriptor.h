@@ -9,22 +9,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes a system call again while signals interrupt it: DTI_AGAIN(got = read(...)). Not for
- * close(), which is done all the same. */
+/* Retries a system call that a signal interrupted: DTI_AGAIN(got = read(...)). Not for close(),
+ * which closes the descriptor even if interrupted. */
 #define DTI_AGAIN(call) \
     do {                \
     } while ((call) < 0 && errno == EINTR)
 
-/* Numbers 0 to 2 belong to the standard streams, also when the caller has closed them: returns fd,
- * or its duplicate above them, fd then being closed. -1, with errno kept, for -1. */
+/* Keeps descriptors 0 to 2 for the standard streams, even if the caller has closed them. Returns
+ * fd, or a duplicate above 2, closing fd. Returns -1 for -1 and preserves errno. */
 int dti_descriptor_above_standard(int fd);
 
-/* Sets disk space aside for a file of `size` bytes, so that a full disk is noticed before the work.
- * Returns 0, also where that cannot be done or is not worth a call, or ENOSPC, EDQUOT or EFBIG. */
+/* Reserves disk space for a file of `size` bytes, so that a full disk is reported before the
+ * work starts. Returns 0 (also if the file system cannot reserve, or the size is not worth a
+ * call), or ENOSPC, EDQUOT or EFBIG. */
 int dti_descriptor_reserve(int fd, uint64_t size);
 
-/* Wishes for so many descriptors at once: raises the soft limit where it is lower, as far as the
- * hard one. */
+/* Makes `count` descriptors available if possible: raises the soft limit if it is lower, up to
+ * the hard limit. */
 void dti_descriptor_allow(size_t count);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads files: handles short counts and interruptions. What each regular file looked like when it
- * was opened is kept by its descriptor, so that no reader has to remember it and none can miss
- * that it changed. */
+ * Reads files: handles short reads and interruptions. Keeps the stat of each regular file at
+ * opening in a table indexed by descriptor, so that callers need not track changes and cannot
+ * miss one. */
 #include "io/input.h"
 
 #include <errno.h>
@@ -20,15 +20,15 @@
 
 struct opened {
     char *name;   /* NULL: no input has this descriptor */
-    bool by_name; /* name leads to it; otherwise it is standard input */
+    bool by_name; /* name is a path to it; otherwise it is standard input */
     struct stat st;
 };
 
 static struct {
     pthread_mutex_t lock;
-    struct opened *list; /* by descriptor */
+    struct opened *list; /* indexed by descriptor */
     size_t count;
-    bool changed; /* one of those that were closed: */
+    bool changed; /* a closed input had changed; the first error: */
     struct dti_error error;
 } inputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -43,9 +43,8 @@ static bool leads_to(const char *name, const struct stat *st)
     return stat(name, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino;
 }
 
-/* What changed, or NULL. New links, owners, permissions and names change the time of the status
- * alone and show otherwise; where nothing else shows, the time of modification may have been set
- * back. */
+/* What changed, or NULL. New links, owners, permissions or names also change the ctime, but are
+ * visible by themselves. If only the ctime changed, a writer may have set the mtime back. */
 static const char *find_change(const struct opened *was, const struct stat *is)
 {
     if (is->st_size != was->st.st_size)
@@ -60,14 +59,14 @@ static const char *find_change(const struct opened *was, const struct stat *is)
     return "its status";
 }
 
-/* Compares; the first change is kept. */
+/* Compares a file with its state at opening; keeps the first change. */
 static void judge(int fd)
 {
     const struct opened *const was = &inputs.list[fd];
     struct stat is = {0};
     char label[DTI_QUOTE_SIZE];
     if (fstat(fd, &is) != 0 || is.st_dev != was->st.st_dev || is.st_ino != was->st.st_ino)
-        return; /* it is closed, and the descriptor another file's */
+        return; /* closed, and the descriptor reused for another file */
     const char *const change = find_change(was, &is);
     if (!change || inputs.changed)
         return;
@@ -86,8 +85,8 @@ static void forget(struct opened *opened)
     opened->name = NULL;
 }
 
-/* A regular file was opened, and looked like that. by_name: the name leads to it. False: memory ran
- * out. */
+/* Records the state of a regular file at opening. by_name: name is a path to it. Returns false
+ * if memory ran out. */
 static bool input_changes_note(int fd, const char *name, bool by_name, const struct stat *st)
 {
     char *const copy = strdup(name);
@@ -113,7 +112,7 @@ static bool input_changes_note(int fd, const char *name, bool by_name, const str
     return good;
 }
 
-/* Before it is closed. */
+/* Call before the descriptor is closed. */
 static void input_changes_end(int fd)
 {
     pthread_mutex_lock(&inputs.lock);
@@ -235,7 +234,7 @@ static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
     DTI_AGAIN(got = pread(input->fd, &byte, 1, start));
     if (got < 0)
         return dti_input_fail(input, errno, reterr);
-    input->seekable = got == 0; /* files of /proc have content and no size */
+    input->seekable = got == 0; /* files in /proc have content but report size 0 */
     return DTI_OK;
 }
 
@@ -296,19 +295,19 @@ static bool stopped(const struct dti_input *input)
     return input->stop && atomic_load_explicit(input->stop, memory_order_relaxed);
 }
 
-/* Waits until there is something to read; false when asked to stop. */
+/* Waits for input; returns false if asked to stop. */
 static bool wait_readable(const struct dti_input *input)
 {
     struct pollfd wanted = {.fd = input->fd, .events = POLLIN};
     while (!stopped(input)) {
         const int ready = poll(&wanted, 1, input->stop ? STOP_CHECK_MS : -1);
         if (ready > 0 || (ready < 0 && errno != EINTR && errno != EAGAIN))
-            return true; /* read() reports what is wrong */
+            return true; /* read() reports the error */
     }
     return false;
 }
 
-/* The next bytes of what is no descriptor. */
+/* Reads the next bytes from a source other than a descriptor. */
 static enum dti_status read_on(struct dti_input *input, void *buffer, size_t size, size_t *ret_size,
                                struct dti_error *reterr)
 {

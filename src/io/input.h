@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file, a pipe, standard input or a file behind an address, opened once and never by name
- * again. */
+ * A file, a pipe, standard input or a remote file. The path is resolved once, at opening. */
 #ifndef IO_INPUT_H
 #define IO_INPUT_H
 
@@ -13,8 +12,8 @@
 #include "dtinfo/error.h"
 #include "util/buffer.h"
 
-/* Someone who is shown what is read at offsets of an input, from any thread. once: the reader goes
- * over all bytes and reads none of them twice. A failure is one of the reading. */
+/* An observer of the bytes read by offset from an input, called from any thread. once: the
+ * reader covers all bytes and reads none twice. A failure is reported as a failure of the read. */
 struct dti_watch {
     enum dti_status (*take)(struct dti_watch *watch, const void *bytes, size_t size,
                             uint64_t offset, bool once, struct dti_error *reterr);
@@ -22,7 +21,7 @@ struct dti_watch {
 
 struct dti_input;
 
-/* What reads an input that is no descriptor. */
+/* Callbacks of an input that is not a descriptor. */
 struct dti_input_source {
     enum dti_status (*read_at)(const struct dti_input *input, void *buffer, size_t size,
                                uint64_t offset, struct dti_error *reterr);
@@ -30,77 +29,79 @@ struct dti_input_source {
 };
 
 struct dti_input {
-    const char *name; /* as given; "standard input" for "-"; of an address without its query */
-    int fd;           /* -1: another source has the bytes */
-    bool seekable;    /* a regular file: size is known, dti_input_read_at() works */
-    uint64_t start;   /* the position of standard input at opening; all offsets count from there */
-    uint64_t size; /* from start, at opening; what is appended later is not read. Seekable only */
-    uint64_t device, inode;  /* of regular files: identifies an output that is the same file */
-    const atomic_bool *stop; /* NULL, or makes dti_input_read() return early once it is true */
-    struct dti_watch *watch; /* NULL, or sees what dti_input_read_at() reads */
-    const struct dti_input_source *source; /* NULL: the descriptor */
-    void *remote;                          /* of the source */
-    uint64_t position;                     /* of dti_input_read() from a source */
+    const char *name; /* as given; "standard input" for "-"; an address without its query */
+    int fd;           /* -1: the bytes come from `source` */
+    bool seekable;    /* a regular file: size is known and dti_input_read_at() works */
+    uint64_t start;   /* file position of standard input at opening; offsets are relative to it */
+    uint64_t size; /* from start, at opening; data appended later is not read. Only if seekable */
+    uint64_t device, inode;  /* of regular files: detect an output that is the same file */
+    const atomic_bool *stop; /* NULL, or ends dti_input_read() early once true */
+    struct dti_watch *watch; /* NULL, or an observer of dti_input_read_at() */
+    const struct dti_input_source *source; /* NULL: read the descriptor */
+    void *remote;                          /* private to the source */
+    uint64_t position;                     /* of dti_input_read() with a source */
 };
 
-/* Opens PATH ("-" is standard input; remote.h has the addresses). Refuses directories, and devices
- * other than terminals, which may never end; as standard input any device will do. A regular file
- * that reports no size though it has content (/proc) is read as a pipe is. Fails with DTI_BAD_INPUT
- * and the name. path must live as long as the input. */
+/* Opens PATH ("-" is standard input; see remote.h for addresses). Rejects directories, and
+ * devices other than terminals, which may be endless; standard input may be any device. A
+ * regular file that has content but reports no size (/proc) is read like a pipe. Fails with
+ * DTI_BAD_INPUT and the name. path must outlive the input. */
 enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct dti_error *reterr);
-/* The same for what will be read with dti_input_read_at() alone: does not wait for the writer of a
- * named pipe, which may never come. */
+/* The same for inputs read only with dti_input_read_at(): does not block on a named pipe, which
+ * may never get a writer. */
 enum dti_status dti_input_open_file(struct dti_input *ret, const char *path,
                                     struct dti_error *reterr);
-/* A file that another file names: `name` in the folder of the path `beside`, or below it, without
- * "..", and a regular file. Of an address: on that server. No symbolic link is followed, except one
- * that leads into the same folder, or into that of the file that `beside` is a link to. path is how
- * messages call it, and must live as long as the input. Fails with DTI_BAD_INPUT, DTI_NO_MEMORY. */
+/* Opens a file that another file refers to: `name`, a regular file in or below the folder of the
+ * path `beside`, without "..". For an address: on the same server. Symbolic links are not
+ * followed, except one that leads into the same folder, or into the folder of the file that
+ * `beside` links to. path is the name in messages and must outlive the input. Fails with
+ * DTI_BAD_INPUT, DTI_NO_MEMORY. */
 enum dti_status dti_input_open_inside(struct dti_input *ret, const char *beside, const char *name,
                                       const char *path, struct dti_error *reterr);
-/* The same for what is already open; fd is closed on failure. */
+/* The same for a descriptor that is already open; closes fd on failure. */
 enum dti_status dti_input_take(struct dti_input *ret, int fd, const char *path,
                                struct dti_error *reterr);
 void dti_input_close(struct dti_input *input); /* leaves standard input open */
 
-/* Reads until `size` bytes are there or the end comes; *ret_size is their number. In sequence. */
+/* Reads sequentially until `size` bytes are there or the input ends; *ret_size is the number
+ * read. */
 enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t size, size_t *ret_size,
                                struct dti_error *reterr);
-/* Appends all that there is, which must not be more than `most` bytes: "too many for PURPOSE".
+/* Appends the rest of the input, at most `most` bytes; more is an error: "too many for PURPOSE".
  * Fails with DTI_BAD_INPUT, DTI_NO_MEMORY. */
 enum dti_status dti_input_read_all(struct dti_input *input, size_t most, const char *purpose,
                                    struct dti_buffer *ret, struct dti_error *reterr);
-/* Reads exactly size bytes from offset of a regular file, from any thread; an earlier end is
- * "became shorter while it was read" (DTI_BAD_INPUT). */
+/* Reads exactly size bytes at offset of a regular file, from any thread. If the file ends
+ * earlier, fails with "became shorter while it was read" (DTI_BAD_INPUT). */
 enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, size_t size,
                                   uint64_t offset, struct dti_error *reterr);
-/* The same for a reader that goes over all of a tensor and reads no byte twice, in pieces so many
- * and so scattered that a watch would need much memory to know that. */
+/* The same for a reader that covers a whole tensor and reads no byte twice, in so many scattered
+ * pieces that a watch would need much memory to detect that. */
 enum dti_status dti_input_read_once_at(const struct dti_input *input, void *buffer, size_t size,
                                        uint64_t offset, struct dti_error *reterr);
 
 enum dti_input_kind { DTI_INPUT_REGULAR, DTI_INPUT_FOLDER, DTI_INPUT_SPECIAL };
 
-/* What a path leads to: 0, or an errno value. An address counts as a regular file, without asking
- * its server. */
+/* The kind of file at a path: 0, or an errno value. An address counts as a regular file; its
+ * server is not asked. */
 int dti_input_find(const char *path, enum dti_input_kind *ret_kind);
-/* Whether there is anything of that name: 0; ENOENT where there is not and cannot be; another errno
- * value where that is not to be known, and opening says why. Asks the server of an address. */
+/* Whether the path exists: 0 if so; ENOENT if it does not exist; another errno value if that
+ * cannot be determined (opening it reports why). Asks the server of an address. */
 int dti_input_there(const char *path);
 
-/* Whether each regular file that was opened since dti_inputs_forget(), and read or closed since, is
- * as it was then: its size, the time of its modification, and that of its status unless links,
- * owner, permissions or the name explain it. For those who publish what they read, and once a
- * command is done. A file that another one has replaced under its name is as it was. Fails with
- * DTI_BAD_INPUT. What is read from an address is compared by its reader; pipes cannot be. */
+/* Checks that each regular file opened since dti_inputs_forget() is unchanged: its size, its
+ * mtime, and its ctime unless links, owner, permissions or name explain the change. Call it
+ * before publishing results, and at the end of a command. A file whose name now refers to a
+ * replacement counts as unchanged. Fails with DTI_BAD_INPUT. Remote files are checked by their
+ * reader; pipes cannot be. */
 enum dti_status dti_inputs_unchanged(struct dti_error *reterr);
-/* What was read until now has been published, or will not be. */
+/* Forgets all inputs read so far: results from them have been published or dropped. */
 void dti_inputs_forget(void);
 
-/* "cannot read LABEL: ..." of an errno value; of ENOMEM DTI_NO_MEMORY. */
+/* Reports "cannot read LABEL: ..." for an errno value; DTI_NO_MEMORY for ENOMEM. */
 enum dti_status dti_input_fail(const struct dti_input *input, int error, struct dti_error *reterr);
 
-/* The name for messages: in quotes, or "standard input". Returns buffer. */
+/* The name for messages: quoted, or "standard input". Returns buffer. */
 const char *dti_input_label(const struct dti_input *input, char buffer[DTI_QUOTE_SIZE]);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening a file that another file names: only inside that one's folder. Each folder on the way is
- * held open while the next is looked up in it, and no step follows a symbolic link, so that nobody
- * can exchange one in the meantime. */
+ * Opens a file that another file refers to, only inside that file's folder. Each folder of the
+ * path is held open while the next is looked up in it, and no step follows a symbolic link, so
+ * that swapping a folder for a link in the meantime has no effect. */
 #define _XOPEN_SOURCE 700 /* realpath() */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 #include "io/input.h"
 #include "io/net/remote.h"
 
-/* Why a file was not opened. */
+/* The outcome of a lookup. */
 enum stop { OPENED, FAILED, LINK, IRREGULAR };
 
-/* One step on the way: the last one is a file. */
+/* Looks up one component of the path; the last one must be a regular file. */
 static enum stop enter(int folder, const char *name, bool is_last, int *ret)
 {
     const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
@@ -38,7 +38,7 @@ static enum stop enter(int folder, const char *name, bool is_last, int *ret)
     return IRREGULAR;
 }
 
-/* Goes from a folder, which is closed, to a file below it. */
+/* Walks from a folder to a file below it. Closes the folder. */
 static enum stop walk(int folder, const char *name, int *ret)
 {
     enum stop stop = folder < 0 ? FAILED : OPENED;
@@ -76,15 +76,15 @@ static int open_folder(const char *path)
     return fd;
 }
 
-/* What is left of a real path below the folder of another one, or NULL. */
+/* The part of a real path below the folder of another path, or NULL. */
 static const char *below(const char *path, const char *beside)
 {
     const size_t folder = (size_t)(strrchr(beside, '/') + 1 - beside);
     return strncmp(path, beside, folder) == 0 ? path + folder : NULL;
 }
 
-/* A link is fine where it stays in the folder, or leads to where another link leads the file beside
- * it: that is how download caches keep the files of one model. */
+/* Follows a link if its target is in the same folder, or in the folder that holds the target of
+ * the linked file `beside`: download caches store the files of one model that way. */
 static enum stop follow(const char *beside, const char *path, int *ret)
 {
     char *const real = realpath(path, NULL), *const model = real ? realpath(beside, NULL) : NULL;

@@ -12,8 +12,8 @@
 #include "io/descriptor.h"
 
 enum {
-    CAPACITY_MAX = DTI_LINE_MAX + 2, /* with CR and LF */
-    CAPACITY_KEPT = 1 << 20,         /* a larger block is not kept for the next lines */
+    CAPACITY_MAX = DTI_LINE_MAX + 2, /* including CR and LF */
+    CAPACITY_KEPT = 1 << 20,         /* larger buffers are not kept for the next block */
 };
 
 void dti_lines_init(struct dti_lines *lines, int fd, size_t block_size)
@@ -42,7 +42,7 @@ static enum dti_status fail_long(const struct dti_lines *lines, struct dti_error
                     (unsigned long long)lines->number + 1, DTI_LINE_MAX >> 20);
 }
 
-/* Makes room for at least `size` bytes, keeping what is there. */
+/* Grows a buffer to at least `size` bytes and keeps its contents. */
 static bool grow(char **text, size_t *capacity, size_t size)
 {
     if (*capacity >= size)
@@ -55,7 +55,7 @@ static bool grow(char **text, size_t *capacity, size_t size)
     return true;
 }
 
-/* Empties the block but for the beginning of its first line. */
+/* Empties the block, then puts in the partial line left over from the last one. */
 static bool begin(struct dti_lines *lines, struct dti_line_block *block)
 {
     if (block->capacity > CAPACITY_KEPT)
@@ -73,7 +73,7 @@ static bool begin(struct dti_lines *lines, struct dti_line_block *block)
     return true;
 }
 
-/* Reads once behind what is there, having doubled the memory where it is full. */
+/* Reads once after the existing bytes; doubles the buffer first if it is full. */
 static enum dti_status fill(struct dti_lines *lines, struct dti_line_block *block,
                             struct dti_error *reterr)
 {
@@ -107,12 +107,12 @@ static uint64_t count_lines(const struct dti_line_block *block)
     const char *at = block->text;
     const char *const end = at + block->length;
     uint64_t count = 0;
-    while (end - at >= 8) { /* each byte of the sums counts to at most 255 */
+    while (end - at >= 8) { /* each byte of the sums counts up to 255 */
         const uint64_t low = UINT64_C(0x7F7F7F7F7F7F7F7F), pairs = UINT64_C(0x00FF00FF00FF00FF);
         const size_t left = (size_t)(end - at) / 8;
         const char *const stop = at + 8 * (left < 255 ? left : 255);
         uint64_t sums = 0;
-        for (; at < stop; at += 8) { /* a byte is 0 if only its top bit stays after all this */
+        for (; at < stop; at += 8) { /* a byte is 0 only if just its top bit is set after this */
             uint64_t eight;
             memcpy(&eight, at, 8);
             eight ^= UINT64_C(0x0101010101010101) * '\n';
@@ -126,7 +126,7 @@ static uint64_t count_lines(const struct dti_line_block *block)
     return count + (block->length > 0 && end[-1] != '\n');
 }
 
-/* Moves what follows the last whole line out of the block, whose lines end at `end`. */
+/* Moves the partial line after the last whole line out of the block; whole lines end at `end`. */
 static bool cut(struct dti_lines *lines, struct dti_line_block *block, size_t end)
 {
     const size_t rest = block->length - end;
@@ -157,7 +157,7 @@ enum dti_status dti_lines_read(struct dti_lines *lines, struct dti_line_block *b
         if (status != DTI_OK && end == 0)
             return status;
         if (status != DTI_OK)
-            break; /* it comes again */
+            break; /* the error repeats on the next read */
         const size_t found = last_end(block, searched);
         end = found > 0 ? found : end;
         searched = block->length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes a new file under a temporary name until it is complete, then syncs and renames it; or a
- * pipe directly. Removes old files beside new ones, in a folder that is held open, and never a new
- * one. */
+ * Writes a new file under a temporary name until it is complete, then syncs and renames it; or
+ * writes a pipe directly. Also removes old files next to new ones, in a folder that is held
+ * open, and never a new one. */
 #define _GNU_SOURCE /* renameat2() */
 #define _GNU_SOURCE /* sync_file_range() */
 #include "io/output.h"
@@ -51,7 +51,7 @@ int dti_output_rename(const struct dti_output_temp *from, const struct dti_outpu
             if (errno == EEXIST)
                 return errno;
         }
-        struct stat st = {0}; /* no links either: the best that is left */
+        struct stat st = {0}; /* no hard links either: check, then rename */
         if (fstatat(to->folder, to->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
             return EEXIST;
         if (errno != ENOENT)
@@ -60,15 +60,16 @@ int dti_output_rename(const struct dti_output_temp *from, const struct dti_outpu
     return renameat(from->folder, from->name, to->folder, to->name) == 0 ? 0 : errno;
 }
 
-/* Some file systems cannot sync a folder, and one that may not be listed is not open for it. */
+/* Ignores file systems that cannot sync a folder, and folders that could not be opened for
+ * reading because they may not be listed. */
 int dti_output_sync_folder(int fd)
 {
     const int error = sync_descriptor(fd);
     return error == EINVAL || error == EBADF || error == ENOTSUP ? 0 : error;
 }
 
-/* So many new bytes are sent on their way to the disk while the next are made: the sync at the end
- * then has little left to wait for. */
+/* Start writing dirty pages to disk after this many bytes, so that the final sync has little
+ * left to wait for. */
 enum { WRITE_BEHIND = 32 << 20 };
 
 enum dti_status dti_output_fail_exists(const char *label, struct dti_error *reterr)
@@ -76,7 +77,7 @@ enum dti_status dti_output_fail_exists(const char *label, struct dti_error *rete
     return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE, "%s exists", label);
 }
 
-/* errno of a write that ended at byte `offset`. */
+/* Reports the errno of a write that ended at byte `offset`. */
 static enum dti_status fail_at(const struct dti_output_file *output, uint64_t offset,
                                struct dti_error *reterr)
 {
@@ -91,7 +92,7 @@ static enum dti_status fail_at(const struct dti_output_file *output, uint64_t of
                     strerror(error), at);
 }
 
-/* A pipe, a device or standard output; output->fd is open. */
+/* Starts a pipe, a device or standard output; output->fd is open. */
 static enum dti_status begin_in_place(struct dti_output_file *output, struct dti_error *reterr)
 {
     struct stat st = {0};
@@ -107,13 +108,13 @@ static enum dti_status begin_in_place(struct dti_output_file *output, struct dti
     }
 #ifdef F_SETPIPE_SZ
     if (S_ISFIFO(st.st_mode))
-        (void)fcntl(output->fd, F_SETPIPE_SZ, 1 << 20); /* fewer turns; not required */
+        (void)fcntl(output->fd, F_SETPIPE_SZ, 1 << 20); /* fewer context switches; optional */
 #endif
     return DTI_OK;
 }
 
-/* Permissions and owner of the file that will be replaced; data does not run as somebody. Where the
- * group cannot be kept, members of the other group are others. */
+/* Copies permissions (no setuid, setgid or sticky bits) and owner of the file being replaced. If
+ * the group cannot be kept, the new group gets the permissions of others. */
 static int keep_mode(int fd, const struct stat *old)
 {
     mode_t mode = old->st_mode & 0777;
@@ -123,7 +124,7 @@ static int keep_mode(int fd, const struct stat *old)
     int given = 0, kept = 0, changed;
     if (st.st_uid != old->st_uid)
         DTI_AGAIN(given = fchown(fd, old->st_uid, (gid_t)-1));
-    (void)given; /* who may not give files away keeps them */
+    (void)given; /* unprivileged users cannot give files away */
     if (st.st_gid != old->st_gid)
         DTI_AGAIN(kept = fchown(fd, (uid_t)-1, old->st_gid));
     if (kept != 0)
@@ -173,7 +174,7 @@ static enum dti_status begin_replacement(struct dti_output_file *output, const c
     return dti_output_prepare(output, reterr);
 }
 
-/* Descriptors under another name, which leads nowhere when it is read as a link. */
+/* Names of the standard output descriptor. As symbolic links they resolve to nothing useful. */
 static bool names_standard_output(const char *path)
 {
     return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
@@ -210,7 +211,7 @@ static enum dti_status begin(struct dti_output_file *output, const char *path,
         return begin_in_place(output, reterr);
     }
     if (stat(path, &st) != 0) {
-        /* a link that the system itself does not follow is reported by the rule for links */
+        /* on EACCES the kernel may have refused a link: our own link check reports why */
         if (errno != ENOENT && errno != EACCES)
             return dti_output_fail(reterr, output->label, errno);
         return begin_replacement(output, path, reterr);
@@ -323,7 +324,7 @@ enum dti_status dti_output_write(struct dti_output_file *output, const void *dat
     return DTI_OK;
 }
 
-/* Starts the writing of what is in the page cache; whether it works is seen at the sync. */
+/* Starts writeback of the page cache; errors show up at the sync. */
 static void write_behind(struct dti_output_file *output, size_t size)
 {
     if (atomic_fetch_add(&output->behind, size) + size < WRITE_BEHIND)
@@ -372,7 +373,7 @@ static enum dti_status commit_in_place(struct dti_output_file *output, struct dt
 
 static enum dti_status commit_replacement(struct dti_output_file *output, struct dti_error *reterr)
 {
-    /* the lock stays until the new file has its name: no other run takes it for a leftover */
+    /* keep the lock until the rename, so that no other run takes the file for a leftover */
     const int lock = fcntl(output->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int error = dti_output_finish(output);
     const enum dti_status unchanged = error == 0 ? dti_inputs_unchanged(reterr) : DTI_OK;
@@ -429,7 +430,7 @@ static int compare(const void *a, const void *b)
     return one->inode < other->inode ? -1 : one->inode > other->inode;
 }
 
-/* Whether it is there, and no new file: one of them may have replaced what a link leads to. */
+/* Whether it exists and is not a new file: a new file may have replaced a link's target. */
 static bool is_old(int folder, const char *name, const struct identity *kept, size_t count)
 {
     struct stat st = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Renames several files together: the folder of new files becomes the output itself where there was
- * none, or else its files are moved into the existing folder. */
+ * Publishes several files together: the folder of new files is renamed to the output folder if
+ * that does not exist; otherwise its files are moved into the existing folder. */
 #include "io/output_group.h"
 #include "util/text/ascii.h"
 
@@ -18,16 +18,16 @@
 
 struct dti_output_group {
     bool is_new, force;
-    char label[DTI_QUOTE_SIZE];    /* of the folder, when it is new */
-    struct dti_output_path target; /* likewise */
-    struct dti_output_temp temp;   /* the folder of new files; "" when there is none */
+    char label[DTI_QUOTE_SIZE];    /* of the folder, if it is new */
+    struct dti_output_path target; /* of the folder, if it is new */
+    struct dti_output_temp temp;   /* the folder of new files; "" if there is none */
     int inside;                    /* that folder, open and locked, or -1 */
     size_t count;
     const char **paths;
     struct dti_output_file *files[];
 };
 
-/* Its place: *ret->folder is open, or -1 after a failure. */
+/* Resolves the folder's path: *ret->folder is open, or -1 after a failure. */
 static enum dti_status find_folder(struct dti_output_path *ret, const char *path,
                                    char label[DTI_QUOTE_SIZE], struct dti_error *reterr)
 {
@@ -76,7 +76,7 @@ void dti_output_folder_unmake(const char *folder)
     (void)close(target.folder);
 }
 
-/* Where each file goes, when there is a place for it already. */
+/* Resolves where each file goes, if the folder exists already. */
 static enum dti_status find_files(struct dti_output_group *group,
                                   const struct dti_output_member *members, struct dti_error *reterr)
 {
@@ -96,7 +96,8 @@ static enum dti_status find_files(struct dti_output_group *group,
     return DTI_OK;
 }
 
-/* A new folder gets the permissions that it will keep; other users have no access to it. */
+/* Makes the folder of new files: with its final permissions if it becomes the output, otherwise
+ * closed to other users. */
 static enum dti_status make_staging(struct dti_output_group *group, size_t lead,
                                     struct dti_error *reterr)
 {
@@ -178,8 +179,8 @@ struct dti_output_file *dti_output_group_file(const struct dti_output_group *gro
     return group->files[at];
 }
 
-/* The new folder takes its name: 0 or an errno value; EEXIST where another process has created it
- * in the meantime. */
+/* Renames the new folder: 0 or an errno value; EEXIST if another process has created it in the
+ * meantime. */
 static int publish_folder(struct dti_output_group *group)
 {
     int error = dti_output_sync_folder(group->inside);
@@ -190,7 +191,7 @@ static int publish_folder(struct dti_output_group *group)
     return error;
 }
 
-/* The files go into a folder that was not there when they were begun. */
+/* Moves the files into a folder that did not exist when they were begun. */
 static int enter_folder(struct dti_output_group *group)
 {
     const int folder = dti_output_folder_open(group->target.folder, group->target.name);
@@ -206,7 +207,7 @@ static int enter_folder(struct dti_output_group *group)
     return error;
 }
 
-/* Reports the state after `done` of the files have their names. */
+/* Reports the state after `done` of the files were renamed. */
 static enum dti_status fail_between(const struct dti_output_group *group, size_t done, int error,
                                     struct dti_error *reterr)
 {
@@ -241,7 +242,7 @@ static enum dti_status publish_files(struct dti_output_group *group, struct dti_
     return DTI_OK;
 }
 
-/* The folders that hold the names, each once where they follow one another. */
+/* Syncs the folders that received files; consecutive equal ones once. */
 static int sync_folders(const struct dti_output_group *group)
 {
     struct stat last = {0}, st = {0};
@@ -300,12 +301,12 @@ void dti_output_group_discard(struct dti_output_group *group)
 {
     if (!group)
         return;
-    const bool renamed = group->temp.name[0] == '\0'; /* or not made */
+    const bool renamed = group->temp.name[0] == '\0'; /* or not created */
     for (size_t i = 0; i < group->count && group->files[i]; i++) {
         struct dti_output_file *const file = group->files[i];
         if (renamed)
             dti_output_temp_forget(&file->temp);
-        if (file->fd >= 0) /* network file systems keep files that are open */
+        if (file->fd >= 0) /* network file systems cannot delete files that are open */
             (void)close(file->fd);
         file->fd = -1;
         if (file->temp.name[0] != '\0')

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds and removes files that killed runs have left. A running process holds a lock on its own
- * files.
+ * Finds and removes files left by killed runs. A running process holds a lock on its own files.
  */
 #define _GNU_SOURCE /* flock() */
 #include "io/output_leftovers.h"
@@ -16,8 +15,8 @@
 #include "io/descriptor.h"
 #include "io/output_file.h"
 
-/* Its names, for reading one by one: NULL and errno, which is EACCES where they may not be listed.
- */
+/* Opens a folder for listing. On failure NULL and errno, which is EACCES if it may not be
+ * listed. */
 static DIR *list_folder(int folder, const char *path)
 {
     int fd;
@@ -31,7 +30,7 @@ static DIR *list_folder(int folder, const char *path)
     return list;
 }
 
-/* The next name, or NULL and an errno value or 0. */
+/* The next name, or NULL with *ret_error an errno value, or 0 at the end. */
 static const char *next_name(DIR *list, int *ret_error)
 {
     errno = 0;
@@ -53,7 +52,8 @@ static bool remove_folder(int folder, const char *name)
     return unlinkat(folder, name, AT_REMOVEDIR) == 0;
 }
 
-/* What is not locked is nobody's, and stays locked here until it is gone. */
+/* A file without a lock belongs to no running process. The shared lock taken here is held until
+ * the file is gone. */
 static enum dti_leftover judge(int folder, const char *name, bool is_folder, bool remove)
 {
     int fd;

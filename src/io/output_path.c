@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding an output's real folder, for files and for folders. Links are read here, not by the
- * kernel, because new files must be in the same folder as what the last link points to, which need
- * not exist, and because the kernel by default follows other users' links. Each step is relative to
- * a folder that is held open, so that renaming the folder in the meantime changes nothing. */
+ * Resolves an output's real folder, for files and folders. Links are resolved here, not by the
+ * kernel, because new files must be in the same folder as the target of the last link, which
+ * need not exist, and because the kernel by default follows other users' links. Each step is
+ * relative to a folder that is held open, so renaming a folder in the meantime has no effect. */
 #define _GNU_SOURCE /* O_PATH */
 #include "io/output_path.h"
 
@@ -17,7 +17,7 @@
 
 enum { LINKS_MAX = 40, PATH_SIZE = 4096 };
 
-/* The way that is left, from at.folder on. */
+/* The rest of the path, relative to at.folder. */
 struct path_walk {
     struct dti_output_path at;
     char rest[PATH_SIZE];
@@ -39,13 +39,13 @@ int dti_output_folder_open(int from, const char *path)
     int fd;
     DTI_AGAIN(fd = openat(from, path, O_RDONLY | flags));
 #ifdef O_PATH
-    if (fd < 0 && errno == EACCES) /* one may write into a folder that one may not list */
+    if (fd < 0 && errno == EACCES) /* a folder may be writable without being listable */
         DTI_AGAIN(fd = openat(from, path, O_PATH | flags));
 #endif
     return dti_descriptor_above_standard(fd);
 }
 
-/* Goes to another folder: 0 or an errno value. */
+/* Enters a folder: 0 or an errno value. */
 static int enter(struct dti_output_path *at, const char *name)
 {
     const int fd = dti_output_folder_open(at->folder, name);
@@ -56,8 +56,8 @@ static int enter(struct dti_output_path *at, const char *name)
     return 0;
 }
 
-/* Where everybody may create links, another user's link could lead anywhere. Linux has the same
- * rule (fs.protected_symlinks) for links that it follows itself. */
+/* In a world-writable folder, another user's link could lead anywhere. Linux applies the same
+ * rule (fs.protected_symlinks) to links that it follows itself. */
 static int check_link(struct path_walk *walk)
 {
     const mode_t shared = S_ISVTX | S_IWOTH;
@@ -71,7 +71,7 @@ static int check_link(struct path_walk *walk)
     return walk->trap ? EACCES : 0;
 }
 
-/* Puts what a link points to in front of the rest. */
+/* Prepends a link's target to the rest of the path. */
 static int follow(struct path_walk *walk, bool slash)
 {
     char target[PATH_SIZE];
@@ -91,7 +91,7 @@ static int follow(struct path_walk *walk, bool slash)
     return 0;
 }
 
-/* Takes the next name off the rest; whether a slash followed it. */
+/* Takes the next component off the rest of the path; returns whether a slash followed it. */
 static bool take_name(struct path_walk *walk, size_t length)
 {
     const size_t slashes = strspn(walk->rest + length, "/");
@@ -101,7 +101,7 @@ static bool take_name(struct path_walk *walk, size_t length)
     return slashes > 0;
 }
 
-/* One name of the path: 0 or an errno value. */
+/* Resolves one component of the path: 0 or an errno value. */
 static int step(struct path_walk *walk)
 {
     struct dti_output_path *const at = &walk->at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Temporary files and folders, and the list of them that the signal handler works through. */
+ * Temporary files and folders, and the list of them that the signal handler walks. */
 #define _GNU_SOURCE /* getrandom(), flock() */
 #include "io/output_temp.h"
 
@@ -27,8 +27,8 @@ enum { ATTEMPTS = 100, RANDOM_LETTERS = 6 };
 
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_LIVE };
 
-/* All but state and next is written before state becomes SLOT_LIVE, and not while it is. Slots are
- * used again and never freed: the handler may be reading the list. */
+/* All members but state and next are written before state becomes SLOT_LIVE, and not while it
+ * is. Slots are reused and never freed, because the handler may be reading the list. */
 struct dti_output_slot {
     atomic_int state;
     int folder;
@@ -38,12 +38,12 @@ struct dti_output_slot {
     _Atomic(struct dti_output_slot *) next;
 };
 
-static struct dti_output_slot first_slot; /* hardly ever is there another */
+static struct dti_output_slot first_slot; /* a second slot is rarely needed */
 
 static const char infix[] = ".dtinfo-";
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/* Unpredictable where the system can help, and at least different otherwise. */
+/* Unpredictable if the system provides random bytes; otherwise at least distinct. */
 static uint64_t random_number(unsigned attempt)
 {
     uint64_t number;
@@ -58,7 +58,7 @@ static uint64_t random_number(unsigned attempt)
     return number ^ (number >> 29);
 }
 
-/* All but the random letters; its length. */
+/* Writes all of the temporary name but the random letters; returns its length. */
 static size_t make_prefix(char ret[NAME_MAX + 1], const char *name)
 {
     const size_t available = NAME_MAX - 1 - (sizeof infix - 1) - RANDOM_LETTERS;
@@ -66,7 +66,7 @@ static size_t make_prefix(char ret[NAME_MAX + 1], const char *name)
     if (length > available) {
         length = available;
         while (length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80)
-            length--; /* not inside a UTF-8 sequence */
+            length--; /* do not cut a UTF-8 sequence */
     }
     ret[0] = '.';
     memcpy(ret + 1, name, length);
@@ -93,7 +93,7 @@ bool dti_output_temp_is(const char *other, const char *name)
            strspn(other + length, letters) == RANDOM_LETTERS;
 }
 
-/* NULL without memory. */
+/* NULL if memory ran out. */
 static struct dti_output_slot *take_slot(void)
 {
     struct dti_output_slot *slot = &first_slot;
@@ -109,13 +109,13 @@ static struct dti_output_slot *take_slot(void)
             if (atomic_compare_exchange_strong(&slot->next, &next, fresh))
                 next = fresh;
             else
-                free(fresh); /* another thread was faster: next is what it added */
+                free(fresh); /* another thread was faster: use the slot it added */
         }
         slot = next;
     }
 }
 
-/* The file, or the folder, opened: a descriptor or -1 and errno. */
+/* Creates and opens the file or folder: a descriptor, or -1 and errno. */
 static int make(const struct dti_output_temp *temp, mode_t mode, bool is_folder)
 {
     const int flags =
@@ -125,12 +125,12 @@ static int make(const struct dti_output_temp *temp, mode_t mode, bool is_folder)
     int fd;
     DTI_AGAIN(fd = openat(temp->folder, temp->name, flags, mode));
     if (fd < 0 && is_folder && errno == ENOENT)
-        errno = EEXIST; /* another run has taken it for a leftover already */
+        errno = EEXIST; /* another run has already removed it as a leftover */
     return dti_descriptor_above_standard(fd);
 }
 
-/* Tells other runs that this one is alive; on file systems without such locks they cannot know.
- * False when another run has just taken it for what a killed one left, and removes it. */
+/* Locks the file to show other runs that its owner is alive; without lock support in the file
+ * system they cannot know. Returns false if another run is removing it as a leftover. */
 static bool lock(int fd, const struct dti_output_temp *temp)
 {
     struct stat st;
@@ -157,7 +157,7 @@ int dti_output_temp_make(struct dti_output_temp *ret, int folder, const char *na
         return -1;
     for (unsigned i = 0; i < ATTEMPTS; i++) {
         make_name(temp.name, name, i);
-        /* Listed before it exists: there is no moment at which a signal could leave it. */
+        /* Register it before creating it, so that no signal can leave it behind. */
         slot->folder = folder;
         memcpy(slot->name, temp.name, sizeof temp.name);
         slot->is_folder = names != NULL;
@@ -168,7 +168,7 @@ int dti_output_temp_make(struct dti_output_temp *ret, int folder, const char *na
             *ret = temp;
             return fd;
         }
-        const bool again = fd >= 0 || errno == EEXIST; /* somebody else's */
+        const bool again = fd >= 0 || errno == EEXIST; /* another run's */
         if (fd >= 0)
             (void)close(fd);
         if (fd >= 0 || errno != EEXIST)
@@ -196,8 +196,8 @@ void dti_output_temp_remove(struct dti_output_temp *temp)
     dti_output_temp_forget(temp);
 }
 
-/* A folder with its files, by names that lead nowhere once it has been renamed. Another thread may
- * be adding files until the folder is gone. */
+/* Removes a folder with its files, by paths that no longer exist once it is renamed. Another
+ * thread may still be adding files, so retry up to ATTEMPTS times. */
 static void remove_folder(const struct dti_output_slot *slot)
 {
     char path[2 * NAME_MAX + 2];
@@ -226,8 +226,8 @@ void dti_output_farewell(const char *text)
     atomic_store(&farewell, text);
 }
 
-/* Only what may be called in a handler. The signal is blocked here and its default action restored
- * (SA_RESETHAND), so the one raised again ends the process as soon as this returns. */
+/* Signal handler: only async-signal-safe calls. The signal is blocked here and its default
+ * action restored (SA_RESETHAND), so the raised signal ends the process as soon as this returns. */
 static void remove_and_raise(int number)
 {
     for (const struct dti_output_slot *slot = &first_slot; slot; slot = atomic_load(&slot->next)) {
@@ -240,7 +240,7 @@ static void remove_and_raise(int number)
     }
     const char *const text = atomic_load(&farewell);
     if (text && write(STDERR_FILENO, text, strlen(text)) < 0) {
-        /* nobody sees it, then */
+        /* ignored: only the screen would differ */
     }
     (void)raise(number);
 }

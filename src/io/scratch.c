@@ -32,7 +32,7 @@ static enum dti_status fail(const char *name, const char *why, struct dti_error 
         dti_input_label(&input, label), dti_quote(place, folder(), strlen(folder())), why);
 }
 
-/* No signal comes between its creation and the moment that it has no name. */
+/* Signals are blocked between the file's creation and its unlinking. */
 static int open_and_unlink(const char *path)
 {
     static const char suffix[] = "/.dtinfo-XXXXXX";
@@ -64,7 +64,7 @@ static int open_nameless(const char *path)
     DTI_AGAIN(fd = open(path, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600));
     if (fd >= 0)
         return fd;
-    /* a file system or a kernel that does not have it */
+    /* the file system or the kernel lacks O_TMPFILE */
     if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
         return -1;
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Failures of a read, for those who would take a refusal for a verdict about the bytes. */
+ * Read failures, for callers that would otherwise take an error for a verdict about the file's
+ * contents. */
 #ifndef IO_UNREAD_H
 #define IO_UNREAD_H
 
 #include <stdbool.h>
 
-/* Whether a read of an input failed in this thread since the last call. */
+/* Whether a read of an input has failed in this thread since the last call. */
 bool dti_input_was_unread(void);
 
 #endif

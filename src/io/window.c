@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Windows of files, and what happens when a file becomes shorter under one: a read of a page that
- * is gone raises SIGBUS in the reading thread. The handler puts zeros in the page's place, so that
- * kernels, which may hold locks, run to their end, and dti_window_done() reports the error instead
- * of their result. Jumping out of them would leave the locks held.
+ * Windows of files, and what happens if a file is truncated under one: accessing a page that is
+ * gone raises SIGBUS in the reading thread. The handler maps zeros there, so that kernels, which
+ * may hold locks, run to completion, and dti_window_done() reports the error instead of their
+ * result. Jumping out of them would leave the locks held.
  *
- * Windows or copies: which costs less depends on the processor (how fast it handles page faults,
- * and copies), on the kernel, and on the file system (how large the pieces are that it keeps files
- * in). Either can be the faster one by half, so both are measured, with the first pieces of a large
- * file. */
+ * Map or copy: which is cheaper depends on the processor (cost of page faults and copies), the
+ * kernel, and the file system (size of its page cache folios). Either can win by half, so both
+ * are measured on the first pieces of a large file. */
 #define _DEFAULT_SOURCE /* madvise(), MAP_ANONYMOUS */
 #define _DEFAULT_SOURCE /* mincore(): Linux only */
 #include "io/window.h"
@@ -28,19 +27,19 @@
 #include "util/run/process_environment.h"
 
 enum {
-    /* shorter ones cost system calls, longer ones memory; and a block of a power of two may begin
-     * anywhere in its first page */
+    /* a smaller window costs system calls, a larger one memory; the extra 64 KiB are because a
+     * power-of-two block may begin anywhere in its first page */
     WINDOW = (1 << 20) + (64 << 10),
     PIECE = 16 << 10,
-    SMALL = 8 << 10, /* pieces that are copied ahead */
+    SMALL = 8 << 10, /* largest piece that is copied ahead */
     AHEAD = 64 << 10,
 };
 
 static size_t page = 4096;
-static struct sigaction before; /* of others, for signals that no window of ours raises */
+static struct sigaction before; /* previous handler, for signals that our windows did not cause */
 static _Thread_local struct dti_window *volatile looked_into;
 
-/* Where a page of one of the thread's windows is gone, and all after it with it. */
+/* If the page is in one of the thread's windows, maps zeros from there to the window's end. */
 static bool put_zeros(uintptr_t at)
 {
     for (struct dti_window *window = looked_into; window; window = window->next) {
@@ -67,7 +66,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
         return;
     }
     (void)sigaction(SIGBUS, &before, NULL);
-    if (!is_fault) /* else the instruction raises it again */
+    if (!is_fault) /* a fault recurs when the instruction restarts */
         (void)raise(number);
 }
 
@@ -88,7 +87,7 @@ static void unmap(struct dti_window *window)
     window->bytes = NULL;
 }
 
-/* Makes the window begin at the page of `place` and reach `end` at least. */
+/* Maps the window from the page of `place` to at least `end`. */
 static bool map(struct dti_window *window, const struct dti_input *input, uint64_t place,
                 uint64_t end)
 {
@@ -111,7 +110,7 @@ static bool map(struct dti_window *window, const struct dti_input *input, uint64
     return true;
 }
 
-/* Whether the bytes are in the window now. */
+/* Whether the bytes are mapped in the window, after mapping them if possible. */
 static bool reach(struct dti_window *window, const struct dti_input *input, void *buffer,
                   size_t size, uint64_t offset)
 {
@@ -128,12 +127,12 @@ static bool reach(struct dti_window *window, const struct dti_input *input, void
         return true;
     if (map(window, input, place, end))
         return true;
-    window->way = DTI_WINDOW_COPY; /* a file system that maps nothing, or there is no room */
+    window->way = DTI_WINDOW_COPY; /* the file system cannot map, or there is no address space */
     return false;
 }
 
-/* Whether a small piece is among what was copied ahead, or now is: where such pieces come one after
- * another. An error is left to those who ask for the piece alone. */
+/* Whether a small piece is in the copy-ahead buffer, after filling the buffer if such pieces
+ * come in sequence. Errors are left to the separate read of the piece. */
 static bool copy_ahead(struct dti_window *window, const struct dti_input *input, size_t size,
                        uint64_t offset)
 {
@@ -191,7 +190,7 @@ enum dti_status dti_window_look(struct dti_window *window, const struct dti_inpu
     return DTI_OK;
 }
 
-/* Reads the bytes again to learn what is wrong with them. */
+/* Reads the bytes again to find out what is wrong with them. */
 static enum dti_status find_error(const struct dti_input *input, uint64_t offset, uint64_t end,
                                   struct dti_error *reterr)
 {
@@ -205,7 +204,7 @@ static enum dti_status find_error(const struct dti_input *input, uint64_t offset
             return status;
         offset += size;
     }
-    return dti_input_fail(input, EIO, reterr); /* it is whole again, but was not */
+    return dti_input_fail(input, EIO, reterr); /* readable again, but it was truncated meanwhile */
 }
 
 enum dti_status dti_window_done(struct dti_window *window, enum dti_status status,
@@ -233,16 +232,16 @@ void dti_window_free(struct dti_window *window)
 }
 
 enum {
-    LARGE = 128 << 20, /* a smaller input is read before the choice has paid */
+    LARGE = 128 << 20, /* a smaller input is read before the measurement pays off */
     SAMPLE = 256 << 10,
     ROUNDS = 4,
-    SPAN = 2 * ROUNDS * SAMPLE, /* what is read twice */
-    WHOLE = 64 << 10,           /* no pages are larger */
+    SPAN = 2 * ROUNDS * SAMPLE, /* bytes read for the measurement */
+    WHOLE = 64 << 10,           /* pages are at most this large */
     LINE = 64,
-    DEVICES = 8, /* more than these are not measured */
+    DEVICES = 8, /* further devices are not measured */
 };
 
-/* As a reader does: every line of the bytes comes into a cache. */
+/* Touches every cache line, as a reader does. */
 static unsigned touch(const unsigned char *bytes)
 {
     unsigned sum = 0;
@@ -251,13 +250,13 @@ static unsigned touch(const unsigned char *bytes)
     return sum;
 }
 
-/* The least nanoseconds that a piece takes, of some from offset on; UINT64_MAX where they could not
- * be read that way. Other work on the machine makes a piece slower, never faster. One way after the
- * other, not in turn: the buffer would not stay in the cache. */
+/* The minimum time of a piece in nanoseconds, over several from offset on; UINT64_MAX if they
+ * cannot be read that way. The minimum, because other load only makes a piece slower. The two
+ * ways run one after the other, not alternating, to keep the buffer in the cache. */
 static uint64_t time_pieces(enum dti_window_way way, const struct dti_input *input, void *buffer,
                             uint64_t offset)
 {
-    static atomic_uint result; /* so that the sum is needed */
+    static atomic_uint result; /* keeps the sum from being optimized away */
     uint64_t best = UINT64_MAX;
     for (unsigned i = 0; i < ROUNDS; i++, offset += SAMPLE) {
         struct dti_window window = {.way = way};
@@ -276,7 +275,8 @@ static uint64_t time_pieces(enum dti_window_way way, const struct dti_input *inp
     return best;
 }
 
-/* Whether the pieces are in memory. What comes from a disk is copied: it is read ahead better. */
+/* Whether the pieces are in the page cache. Files on disk are copied: reads get better
+ * read-ahead. */
 static bool is_cached(const struct dti_input *input, uint64_t offset)
 {
 #ifdef __linux__
@@ -296,8 +296,7 @@ static bool is_cached(const struct dti_input *input, uint64_t offset)
 #endif
 }
 
-/* A window has to be clearly faster: what the pieces of a file cost varies with their place in
- * memory, that of copies most. */
+/* Mapping must be clearly faster: times vary with the placement in memory, those of copies most. */
 static enum dti_window_way measure(const struct dti_input *input, void *buffer, uint64_t offset)
 {
     struct dti_input plain = *input;
@@ -309,7 +308,7 @@ static enum dti_window_way measure(const struct dti_input *input, void *buffer, 
     return map < copy - copy / 8 ? DTI_WINDOW_MAP : DTI_WINDOW_COPY;
 }
 
-/* What was measured, for each device: files of one are kept alike. */
+/* Results per device: files on one device are cached alike. */
 static struct {
     pthread_mutex_t lock;
     size_t count;

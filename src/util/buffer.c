@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The growing byte buffer. Capacity doubles, so appending is constant time on average. */
+ * A growable byte buffer. Capacity doubles, so an append takes amortized constant time. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 #include "util/buffer.h"
 
-/* What an empty buffer's data points at; never written to, because its capacity counts as 0. */
+/* Data of an empty buffer. Never written to, because its capacity counts as 0. */
 static char nothing[1] = "";
 
 void dti_buffer_init(struct dti_buffer *buffer)
@@ -43,7 +43,7 @@ bool dti_buffer_reserve(struct dti_buffer *buffer, size_t more)
 {
     if (buffer->failed)
         return false;
-    /* capacity counts the byte for the final NUL */
+    /* capacity includes the byte for the final NUL */
     if (buffer->length < buffer->capacity && more < buffer->capacity - buffer->length)
         return true;
 

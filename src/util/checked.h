@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Overflow-checked arithmetic on sizes; every untrusted size goes through here. False: overflow,
- * and *ret is unchanged. */
+ * Overflow-checked arithmetic on sizes; every untrusted size goes through here. On overflow,
+ * returns false and leaves *ret unchanged. */
 #ifndef UTIL_CHECKED_H
 #define UTIL_CHECKED_H
 
@@ -20,7 +20,7 @@ static inline bool dti_mul_u64(uint64_t a, uint64_t b, uint64_t *ret)
 {
 #if defined(__GNUC__)
     uint64_t product;
-    if (__builtin_mul_overflow(a, b, &product)) /* without a division */
+    if (__builtin_mul_overflow(a, b, &product)) /* avoids a division */
         return false;
     *ret = product;
 #else
@@ -31,7 +31,7 @@ static inline bool dti_mul_u64(uint64_t a, uint64_t b, uint64_t *ret)
     return true;
 }
 
-/* a / b rounded up, which always fits; b is not 0. */
+/* a / b rounded up; cannot overflow. b must not be 0. */
 static inline uint64_t dti_divide_up(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);

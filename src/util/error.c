@@ -24,7 +24,7 @@ static const char *const meanings[DTI_REMEDY_COUNT] = {
 #undef REMEDY
 };
 
-/* Length of text, cut to at most `limit` bytes and never inside a UTF-8 sequence. */
+/* Length of text truncated to at most `limit` bytes, never inside a UTF-8 sequence. */
 static size_t cut_length(const char *text, size_t length, size_t limit)
 {
     if (length <= limit)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers as they lie in files: the lowest byte first, at any address, on any machine. */
+ * Little-endian numbers in files: any alignment, any host byte order. */
 #ifndef UTIL_LITTLE_ENDIAN_H
 #define UTIL_LITTLE_ENDIAN_H
 
@@ -13,7 +13,7 @@ static inline uint64_t dti_little_get(const unsigned char *bytes, size_t size)
 {
     uint64_t value = 0;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    memcpy(&value, bytes, size); /* compilers do not make one load of the loop */
+    memcpy(&value, bytes, size); /* compilers do not merge the loop into one load */
 #else
     while (size-- > 0)
         value = value << 8 | bytes[size];
@@ -21,7 +21,7 @@ static inline uint64_t dti_little_get(const unsigned char *bytes, size_t size)
     return value;
 }
 
-/* The lowest `size` bytes of value. */
+/* Stores the lowest `size` bytes of value. */
 static inline void dti_little_put(unsigned char *bytes, size_t size, uint64_t value)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

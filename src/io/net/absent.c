@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Addresses in a build that reads none. */
+ * Stubs for a build without support for addresses. */
 #include <errno.h>
 #include <string.h>
 

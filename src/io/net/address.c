@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads addresses. What other programs accept in many spellings has one here: a host that is a
- * number is written as one, nothing is escaped that need not be, no user names.
+ * Parses addresses strictly: of the many spellings that other programs accept, only one is valid
+ * here. A numeric host has its usual form, nothing is escaped needlessly, and there are no user
+ * names.
  *
- * Where hosts are: blocks of IPv4 (RFC 6890, RFC 6598) and IPv6 (RFC 4291, RFC 4193, RFC 6052)
- * addresses that a server somewhere else must not send us to. */
+ * SSRF blocklist: IPv4 blocks (RFC 6890, RFC 6598) and IPv6 blocks (RFC 4291, RFC 4193, RFC
+ * 6052) that a public server must not redirect us to. */
 #define _DEFAULT_SOURCE /* inet_pton() */
 #include "io/net/address.h"
 
@@ -25,13 +26,13 @@ struct block {
 static const struct block blocks[] = {
     {0x00000000, 8, DTI_HOST_PRIVATE},  /* this network */
     {0x0a000000, 8, DTI_HOST_PRIVATE},  /* 10/8 */
-    {0x64400000, 10, DTI_HOST_PRIVATE}, /* 100.64/10, of carriers */
+    {0x64400000, 10, DTI_HOST_PRIVATE}, /* 100.64/10, carrier-grade NAT */
     {0x7f000000, 8, DTI_HOST_LOOPBACK}, /* 127/8 */
-    {0xa9fe0000, 16, DTI_HOST_LINK},    /* 169.254/16 */
+    {0xa9fe0000, 16, DTI_HOST_LINK},    /* 169.254/16, link-local */
     {0xac100000, 12, DTI_HOST_PRIVATE}, /* 172.16/12 */
     {0xc0000000, 24, DTI_HOST_PRIVATE}, /* 192.0.0/24 */
     {0xc0a80000, 16, DTI_HOST_PRIVATE}, /* 192.168/16 */
-    {0xc6120000, 15, DTI_HOST_PRIVATE}, /* 198.18/15, of measurements */
+    {0xc6120000, 15, DTI_HOST_PRIVATE}, /* 198.18/15, benchmarking */
     {0xe0000000, 3, DTI_HOST_PRIVATE},  /* multicast, reserved, broadcast */
 };
 
@@ -59,7 +60,7 @@ enum dti_host_place dti_host_place_v6(const unsigned char bytes[16])
         return dti_host_place_v4(bytes + 2);
     if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80)
         return DTI_HOST_LINK;
-    /* 2000::/3 is what is public of the rest: the others are local, multicast or reserved */
+    /* only 2000::/3 of the rest is public: everything else is local, multicast or reserved */
     return bytes[0] >> 5 == 1 ? DTI_HOST_PUBLIC : DTI_HOST_PRIVATE;
 }
 
@@ -96,7 +97,7 @@ static bool starts(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Printable ASCII alone; a percent sign is followed by two hexadecimal digits. */
+/* Accepts printable ASCII only; a percent sign must be followed by two hexadecimal digits. */
 static const char *check_letters(const char *text)
 {
     static const char hex[] = "0123456789abcdefABCDEF";
@@ -127,7 +128,8 @@ static const char *read_port(struct dti_address *address, const char *text, size
     return port == 0 || port > 65535 ? "the port is not a number from 1 to 65535" : NULL;
 }
 
-/* A name, or a number in its usual form: others (127.1, 0x7f000001) mean what nobody sees. */
+/* Reads a host name or an IP address in its usual form. Other forms (127.1, 0x7f000001) hide
+ * which host they mean. */
 static const char *read_host(struct dti_address *address, const char *text, size_t length,
                              bool bracketed)
 {
@@ -218,7 +220,7 @@ const char *dti_address_parse(struct dti_address *ret, const char *text)
     return NULL;
 }
 
-/* The address up to where the location goes on. */
+/* Length of the prefix of url that a relative location keeps. */
 static size_t kept_length(const char *url, const char *location)
 {
     const char *const host = strstr(url, "//") + 2;
@@ -236,7 +238,7 @@ static size_t kept_length(const char *url, const char *location)
     return folder;
 }
 
-/* "http:" of "http://host", not a colon in a path. */
+/* Whether it starts with a scheme: "http:" of "http://host", but not a colon in a path. */
 static bool has_scheme(const char *location)
 {
     size_t length = 0;
@@ -270,7 +272,7 @@ const char *dti_address_redirected(struct dti_address *ret, const struct dti_add
     return why;
 }
 
-/* A part of an address of the hub, up to one of the letters `end`. */
+/* Appends one part of a hub address, up to any of the characters in `end`. */
 static const char *add_part(struct dti_buffer *text, const char **at, const char *end)
 {
     const size_t length = strcspn(*at, end);
@@ -297,7 +299,7 @@ void dti_address_escape(struct dti_buffer *text, const char *path)
     }
 }
 
-/* The path of the file, whose letters are escaped as an address needs it. */
+/* Appends the file's path, percent-encoded. */
 static const char *add_file(struct dti_buffer *text, const char *file)
 {
     for (const char *part = file; *part != '\0';) {
@@ -313,7 +315,7 @@ static const char *add_file(struct dti_buffer *text, const char *file)
     return NULL;
 }
 
-/* "@revision", or nothing. */
+/* Appends the revision after "@", if any. */
 static const char *add_revision(struct dti_buffer *text, const char **at, const char *commit)
 {
     const size_t start = text->length + strlen("/resolve/");

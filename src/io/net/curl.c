@@ -22,7 +22,7 @@ static const struct dti_library_function functions[] = {
 static struct {
     pthread_mutex_t lock;
     bool loaded;
-    struct dti_library *library; /* never closed */
+    struct dti_library *library; /* never unloaded */
     struct dti_curl curl;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

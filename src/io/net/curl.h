@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions of libcurl that we call, loaded when an address is opened. Their types and numbers
- * are libcurl's stable interface, that of libcurl.so.4, so that the build needs no headers of it.
- * The test curl_types compares them with curl.h where that is installed. */
+ * The libcurl functions we call, loaded when the first address is opened. Types and constants
+ * are libcurl's stable ABI (libcurl.so.4), so the build needs no curl headers. The test
+ * curl_types compares them with curl.h if that is installed. */
 #ifndef IO_NET_CURL_H
 #define IO_NET_CURL_H
 
@@ -31,7 +31,7 @@ enum {
     DTI_CURL_ERROR_SIZE = 256,
 };
 
-/* Results that mean something of their own. */
+/* Result codes that are handled specially. */
 enum dti_curl_result {
     DTI_CURLE_OK = 0,
     DTI_CURLE_FAILED_INIT = 2,
@@ -68,7 +68,7 @@ struct dti_curl {
     void (*slist_free_all)(void *list);
 };
 
-/* Loads it, once. Fails with DTI_UNAVAILABLE and what to install. */
+/* Loads libcurl once. Fails with DTI_UNAVAILABLE and what to install. */
 enum dti_status dti_curl_load(const struct dti_curl **ret, struct dti_error *reterr);
 
 #endif

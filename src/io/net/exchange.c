@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * One request over a connection of libcurl, which follows no redirect, keeps no cookie, and
- * connects nowhere that we do not want.
+ * One request over a libcurl connection, which follows no redirects, keeps no cookies, and
+ * connects only where our policy allows.
  *
- * The head of an answer: what it says of the bytes that follow, and whether they are those that
- * were asked for. Nothing in it is trusted. */
+ * Parses the response headers: what they state about the body, and whether it is the requested
+ * range. They are untrusted. */
 #include "io/net/exchange.h"
 
 #include <inttypes.h>
@@ -41,7 +41,7 @@ void dti_exchange_reset(struct dti_exchange *exchange)
     exchange->judged = exchange->fits = exchange->encoded = exchange->tagged = false;
 }
 
-/* Digits alone, below 2^63. Moves on behind them. */
+/* Reads decimal digits of a number below 2^63 and advances past them. */
 static bool read_number(const char **at, const char *end, uint64_t *ret)
 {
     uint64_t number = 0;
@@ -64,7 +64,7 @@ static bool skip(const char **at, const char *end, const char *word)
     return true;
 }
 
-/* "bytes 0-65535/1000000", "bytes 0-9/10" */
+/* Parses "bytes 0-65535/1000000" or "bytes 0-9/10". */
 static bool read_range(struct dti_exchange *exchange, const char *at, const char *end)
 {
     const char *begin = at;
@@ -72,7 +72,7 @@ static bool read_range(struct dti_exchange *exchange, const char *at, const char
     const bool good = skip(&at, end, "bytes ") && read_number(&at, end, &first) &&
                       skip(&at, end, "-") && read_number(&at, end, &last) && skip(&at, end, "/") &&
                       read_number(&at, end, &size) && at == end && first <= last && last < size;
-    if (exchange->status == 416) { /* of an empty file, where the size alone is said */
+    if (exchange->status == 416) { /* empty file: only the size is given */
         if (skip(&begin, end, "bytes *") && skip(&begin, end, "/") &&
             read_number(&begin, end, &size) && begin == end)
             exchange->file.size = size;
@@ -96,7 +96,7 @@ static bool keep_text(struct dti_exchange *exchange, char *ret, size_t size, con
     return true;
 }
 
-/* It becomes part of addresses. */
+/* Validates the commit before it becomes part of addresses. */
 static bool keep_commit(struct dti_exchange *exchange, const char *value, size_t length)
 {
     bool good = length == DTI_EXCHANGE_COMMIT - 1;
@@ -142,13 +142,14 @@ static bool take_field(struct dti_exchange *exchange, const char *name, size_t n
     } else if (strcmp(key, "location") == 0) {
         return keep_text(exchange, exchange->location, sizeof exchange->location, value, length);
     } else if (strcmp(key, "retry-after") == 0) {
-        if (read_number(&at, end, &number) && at == end) /* a date is not followed */
+        if (read_number(&at, end, &number) && at == end) /* Retry-After as a date is ignored */
             exchange->retry_after = number < 1000000 ? (unsigned)number : 1000000;
     }
     return true;
 }
 
-/* "HTTP/1.1 206 Partial Content": what came before was of a proxy, or on the way (1xx). */
+/* Parses "HTTP/1.1 206 Partial Content". Resets earlier headers, which came from a proxy or an
+ * interim response (1xx). */
 static bool take_status(struct dti_exchange *exchange, const char *line, size_t length)
 {
     const char *at = memchr(line, ' ', length);
@@ -172,7 +173,7 @@ bool dti_exchange_take_line(struct dti_exchange *exchange, const char *line, siz
     if (length >= 5 && memcmp(line, "HTTP/", 5) == 0)
         return take_status(exchange, line, length);
     const char *const colon = memchr(line, ':', length);
-    if (!colon || exchange->judged) /* judged: after the body */
+    if (!colon || exchange->judged) /* judged: trailers after the body */
         return true;
     const char *value = colon + 1;
     while (value < line + length && (*value == ' ' || *value == '\t'))
@@ -216,8 +217,9 @@ bool dti_exchange_judge(struct dti_exchange *exchange)
     return exchange->fits;
 }
 
-/* A slower server would be waited for without an end: 64 KiB at a byte a second take 18 hours. In
- * STALL_SECONDS it sends less than the PROGRESS of fetch.c, so that each time is a failure. */
+/* Low-speed limit. Without it a slow server could stall us almost forever: 64 KiB at 1 byte/s
+ * take 18 hours. Below the limit, STALL_SECONDS transfer less than PROGRESS of fetch.c, so each
+ * such attempt counts as a failure. */
 enum { STALL_SECONDS = 30, STALL_BYTES = 30, SKIP_MOST = 16 << 10 };
 
 static size_t on_head(char *line, size_t one, size_t count, void *context)
@@ -231,7 +233,7 @@ static size_t on_body(char *bytes, size_t one, size_t count, void *context)
 {
     struct dti_exchange *const exchange = context;
     const size_t size = one * count;
-    if (!dti_exchange_judge(exchange)) { /* the words of an error, short: the connection is kept */
+    if (!dti_exchange_judge(exchange)) { /* skip a short error body to keep the connection alive */
         exchange->skipped += size;
         return exchange->why[0] == '\0' && exchange->skipped <= SKIP_MOST ? size : 0;
     }
@@ -261,7 +263,7 @@ static enum dti_host_place place_of(const struct sockaddr *address, size_t lengt
     return DTI_HOST_PRIVATE;
 }
 
-/* Whether the environment sends https:// through a proxy, whose address is then what we see. */
+/* Whether the environment sets a proxy for https://. The peer address is then the proxy's. */
 static bool has_proxy(void)
 {
     static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
@@ -296,7 +298,7 @@ static int on_socket(void *context, int purpose, struct dti_curl_sockaddr *addre
     return DTI_CURL_SOCKET_BAD;
 }
 
-/* Connections that were made under another policy are not used again. */
+/* Drops a connection that was made under another policy. */
 static bool prepare(struct dti_exchange *exchange, const struct dti_curl *curl)
 {
     if (exchange->handle && exchange->guard != exchange->from) {
@@ -339,12 +341,13 @@ static bool set_fixed(struct dti_exchange *exchange, const struct dti_curl *curl
         bad |= curl->easy_setopt(handle, DTI_CURLOPT_CAINFO, bundle);
     if (folder && *folder)
         bad |= curl->easy_setopt(handle, DTI_CURLOPT_CAPATH, folder);
-    /* not required: older libraries do not have it */
+    /* optional: older libcurl versions lack it */
     (void)curl->easy_setopt(handle, DTI_CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     return bad == 0;
 }
 
-/* Where a proxy is set, what we were redirected to is asked for through it alone. */
+/* With a proxy set, a redirect target is requested only through it, even if no_proxy lists its
+ * host, unless it is in the same kind of network as the first address. */
 static bool set_address(struct dti_exchange *exchange, const struct dti_curl *curl, void *list)
 {
     void *const handle = exchange->handle;
@@ -379,8 +382,8 @@ static void *make_head(const struct dti_exchange *exchange, const struct dti_cur
     return both;
 }
 
-/* Writing to a connection that the server has closed must not end the program, nor change what
- * other threads do on SIGPIPE. */
+/* Blocks SIGPIPE for this thread: a write to a connection that the server has closed must not
+ * end the program, nor change how other threads handle SIGPIPE. */
 static int perform(struct dti_exchange *exchange, const struct dti_curl *curl)
 {
     sigset_t pipe, before, pending;
@@ -406,7 +409,7 @@ static enum dti_exchange_end fail(struct dti_exchange *exchange, enum dti_exchan
     return end;
 }
 
-/* No answer, or one that was cut. */
+/* Maps a libcurl error: no response, or a truncated one. */
 static enum dti_exchange_end end_of_result(struct dti_exchange *exchange,
                                            const struct dti_curl *curl, int result)
 {
@@ -479,7 +482,7 @@ static bool is_redirect(int status)
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/* An empty file has no range: 416 with its size. */
+/* An empty file has no valid range: status 416 with its size. */
 static bool is_empty(struct dti_exchange *exchange)
 {
     return exchange->status == 416 && exchange->file.size == 0 && exchange->offset == 0 &&

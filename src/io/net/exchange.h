@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One request for a range of bytes and its answer, over one connection. */
+ * One request for a byte range and its response, over one connection. */
 #ifndef IO_NET_EXCHANGE_H
 #define IO_NET_EXCHANGE_H
 
@@ -11,60 +11,61 @@
 
 enum { DTI_EXCHANGE_TAG = 256, DTI_EXCHANGE_WHY = 160, DTI_EXCHANGE_COMMIT = 41 };
 
-/* What makes two answers parts of the same file. */
+/* Identifies a file version: two responses with equal values are parts of the same file. */
 struct dti_exchange_file {
     uint64_t size;              /* UINT64_MAX: not known yet */
-    char tag[DTI_EXCHANGE_TAG]; /* ETag, or else Last-Modified; "": it has none */
+    char tag[DTI_EXCHANGE_TAG]; /* ETag, or else Last-Modified; "": neither */
 };
 
 enum dti_exchange_end {
-    DTI_EXCHANGE_DONE,     /* all bytes of the range that was announced are there */
-    DTI_EXCHANGE_REDIRECT, /* location */
-    DTI_EXCHANGE_AGAIN,    /* a failure that may pass */
-    DTI_EXCHANGE_LATER,    /* no file there: what led here may lead elsewhere by now */
+    DTI_EXCHANGE_DONE,     /* all bytes of the announced range have arrived */
+    DTI_EXCHANGE_REDIRECT, /* see `location` */
+    DTI_EXCHANGE_AGAIN,    /* a failure that may be temporary */
+    DTI_EXCHANGE_LATER, /* no such file; if a redirect led here, the start may redirect elsewhere by
+                           now */
     DTI_EXCHANGE_REFUSED,
     DTI_EXCHANGE_NO_MEMORY,
 };
 
-/* A connection that is kept, with what it needs; zeros are one that has not been used. */
+/* A persistent connection and its request state. Zeroed means unused. */
 struct dti_exchange {
-    void *handle; /* of libcurl */
+    void *handle; /* libcurl easy handle */
     const struct dti_curl *curl;
-    enum dti_host_place guard; /* `from` when its connections were made */
-    /* asked */
+    enum dti_host_place guard; /* value of `from` when its connections were made */
+    /* request */
     const struct dti_address *address;
-    const char *token;        /* NULL: none is sent */
-    enum dti_host_place from; /* of a redirect: the place of the first address; else NAMED */
+    const char *token;        /* NULL: send none */
+    enum dti_host_place from; /* for a redirect: kind of network of the first address; else NAMED */
     const struct dti_exchange_file *wanted;
     uint64_t offset;
     char *bytes;
     size_t room;
-    /* answered */
-    enum dti_host_place place; /* of the address that was connected to */
+    /* response */
+    enum dti_host_place place; /* kind of network of the peer */
     size_t got;
-    int status;           /* of HTTP; 0: no answer came */
-    unsigned retry_after; /* seconds; 0: it does not say */
+    int status;           /* HTTP status; 0: no response */
+    unsigned retry_after; /* seconds; 0: not stated */
     struct dti_exchange_file file;
-    struct dti_exchange_file linked;  /* the hub says it of what it redirects to */
-    char commit[DTI_EXCHANGE_COMMIT]; /* that the hub reads the file of; "": it does not say */
+    struct dti_exchange_file linked;  /* of the redirect target, as the hub states it */
+    char commit[DTI_EXCHANGE_COMMIT]; /* commit that the hub serves the file from; "": not stated */
     char location[DTI_ADDRESS_MOST + 1];
-    char why[DTI_EXCHANGE_WHY]; /* of a failure: "the server answers 404 (not found)" */
-    bool unreachable;           /* it was not even connected to */
-    /* on the way */
-    uint64_t first, last, length; /* of Content-Range and Content-Length; UINT64_MAX: not said */
+    char why[DTI_EXCHANGE_WHY]; /* on failure: "the server answers 404 (not found)" */
+    bool unreachable;           /* could not connect at all */
+    /* parser state */
+    uint64_t first, last, length; /* Content-Range and Content-Length; UINT64_MAX: absent */
     bool judged, fits, encoded, tagged;
     size_t head_bytes, head_lines, skipped;
     char error[DTI_CURL_ERROR_SIZE];
 };
 
-/* Asks for `room` bytes from offset and waits for the answer. */
+/* Requests `room` bytes at offset and waits for the response. */
 enum dti_exchange_end dti_exchange_run(struct dti_exchange *exchange, const struct dti_curl *curl);
 
-/* Whether the exchange may connect there; shared with tests. */
+/* Whether the exchange may connect to this address; exposed for tests. */
 bool dti_exchange_may_connect(const struct dti_exchange *exchange, const struct sockaddr *address,
                               size_t length);
-/* A line of an answer's head, without its end, and whether the body may follow; shared with tests.
- * What is wrong is in `why`. */
+/* Takes one response header line, with or without its terminator; judges whether to accept the
+ * body. Exposed for tests. On refusal, `why` has the reason. */
 bool dti_exchange_take_line(struct dti_exchange *exchange, const char *line, size_t length);
 bool dti_exchange_judge(struct dti_exchange *exchange);
 void dti_exchange_reset(struct dti_exchange *exchange);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests that follow redirects, and go on where a connection was cut.
+ * Requests that follow redirects and resume after a cut connection.
  *
- * The connections and the memory of all remote inputs, which last as long as the program. Readers
- * of one file often stand side by side: what one of them reads ahead, the others wait for. */
+ * Connection pool and read-ahead cache of all remote inputs, which last as long as the program.
+ * Several readers of one file often read nearby ranges: while one reads ahead, the others wait
+ * for its data. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ static struct {
     uint64_t clock;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
+/* Takes a free connection from the pool, waiting for one if necessary. NULL if memory ran out. */
 static struct dti_exchange *remote_take(void)
 {
     struct dti_exchange *found = NULL;
@@ -45,8 +47,7 @@ static struct dti_exchange *remote_take(void)
     return found;
 }
 
-/* A connection that nobody else uses, after a wait for one; given back by the same thread. NULL:
- * out of memory. */
+/* Returns a connection to the pool, on the thread that took it. */
 static void remote_give(struct dti_exchange *exchange)
 {
     pthread_mutex_lock(&pool.lock);
@@ -95,7 +96,7 @@ static struct dti_remote_slot *find(const void *owner, uint64_t offset)
     return NULL;
 }
 
-/* The slot that was used longest ago, of those that nobody reads into. */
+/* The least recently used slot that is not being filled. */
 static struct dti_remote_slot *oldest(void)
 {
     struct dti_remote_slot *best = NULL;
@@ -160,7 +161,7 @@ void dti_remote_filled(struct dti_remote_slot *slot, size_t size)
 enum {
     REDIRECTS = 5,
     FAILURES = 5,
-    PROGRESS = 1024, /* bytes; an answer that was cut before is a failure like no answer */
+    PROGRESS = 1024, /* bytes; a response cut before this many counts as a failure */
     WAIT_MOST_S = 60,
     PAUSE_MS = 250,
     PAUSE_MOST_MS = 4000,
@@ -191,7 +192,7 @@ static bool copy_address(struct dti_address *ret, const struct dti_address *from
     return ret->url != NULL;
 }
 
-/* Where to ask: the start, or where it redirected to the last time. */
+/* Copies the address to request: the last redirect target, or else the start. */
 static bool choose_address(struct dti_remote *remote, struct dti_address *ret, bool *ret_moved)
 {
     pthread_mutex_lock(&remote->lock);
@@ -201,7 +202,7 @@ static bool choose_address(struct dti_remote *remote, struct dti_address *ret, b
     return copied;
 }
 
-/* From now on ask there; or, without an address, the start again. Takes the address. */
+/* Uses this address from now on; one without a url goes back to the start. Takes ownership. */
 static void move_to(struct dti_remote *remote, struct dti_address address)
 {
     pthread_mutex_lock(&remote->lock);
@@ -211,7 +212,7 @@ static void move_to(struct dti_remote *remote, struct dti_address address)
     free(old.url);
 }
 
-/* What the hub says of the file stays as it was at first. */
+/* Whether the hub's metadata of the file is the same as in its first response. */
 static bool check_linked(struct dti_remote *remote, const struct dti_exchange *exchange)
 {
     const struct dti_exchange_file *const said = &exchange->linked;
@@ -227,7 +228,7 @@ static bool check_linked(struct dti_remote *remote, const struct dti_exchange *e
     return same;
 }
 
-/* The next address, in place of the one that was asked. */
+/* Replaces the address with the redirect target, if the policy allows it. */
 static enum dti_exchange_end redirect(const struct dti_remote *remote,
                                       struct dti_exchange *exchange, struct dti_address *address,
                                       unsigned count)
@@ -247,7 +248,8 @@ static enum dti_exchange_end redirect(const struct dti_remote *remote,
     return DTI_EXCHANGE_REDIRECT;
 }
 
-/* One request for the range of the exchange. The token goes to the host of the start alone. */
+/* Requests the exchange's range and follows redirects. Sends the token only to the host of the
+ * start. */
 static enum dti_exchange_end ask(struct dti_remote *remote, struct dti_exchange *exchange)
 {
     struct dti_address address;
@@ -280,7 +282,7 @@ static enum dti_exchange_end ask(struct dti_remote *remote, struct dti_exchange 
         address.url = NULL;
     }
     dti_address_free(&address);
-    if (end == DTI_EXCHANGE_LATER && moved) { /* addresses of storage expire */
+    if (end == DTI_EXCHANGE_LATER && moved) { /* storage URLs expire */
         move_to(remote, (struct dti_address){.url = NULL});
         end = DTI_EXCHANGE_AGAIN;
     }
@@ -313,7 +315,7 @@ static enum dti_status fail(const struct dti_remote *remote, const struct dti_ex
     return dti_remote_fail(remote, why, reterr);
 }
 
-/* Whether to try again, after a pause. */
+/* Whether to retry; pauses first. */
 static bool wait_for(const struct dti_remote *remote, const struct dti_exchange *exchange,
                      unsigned failures)
 {
@@ -343,7 +345,7 @@ static enum dti_status fetch(struct dti_remote *remote, struct dti_exchange *exc
             failures = 0;
         if (remote->file.size == UINT64_MAX &&
             (end == DTI_EXCHANGE_DONE || (end == DTI_EXCHANGE_AGAIN && exchange->fits)))
-            return DTI_OK; /* of the first request, what came will do */
+            return DTI_OK; /* the first request accepts a partial response */
         if (end == DTI_EXCHANGE_DONE)
             continue;
         failures += exchange->got < PROGRESS;
@@ -377,7 +379,7 @@ enum dti_status dti_remote_first(struct dti_remote *remote, char *bytes, size_t 
         *ret_size = exchange->got;
     }
     remote_give(exchange);
-    const char *why = NULL; /* none: it was an address before */
+    const char *why = NULL; /* stays NULL: the address was validated before */
     if (status == DTI_OK && remote->of_hf)
         status = dti_hf_address(remote, &why, reterr);
     if (why == dti_address_no_memory)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hub of hf:// addresses: where it is, the token for it, and the commit of each model. A
- * revision such as "main" may move at any time; files that are read together are of one commit. */
+ * The hub behind hf:// addresses: its endpoint, its token, and the commit of each model. A
+ * revision such as "main" may move at any time, so files of a model that are read together are
+ * pinned to one commit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 enum { TOKEN_MOST = 4096 };
 
-/* A model at a revision, as its addresses begin; never freed: there are few. */
+/* A model at a revision, with its pinned commit; never freed, because there are few. */
 struct pin {
     struct pin *next;
     char commit[DTI_EXCHANGE_COMMIT];
@@ -32,7 +33,7 @@ static const struct pin *find(const char *path)
     return NULL;
 }
 
-/* Up to the slash behind the model's name. */
+/* Length up to and including the slash after the model's name. */
 static size_t model_length(const char *path)
 {
     size_t length = strlen("hf://");

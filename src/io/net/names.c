@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names of addresses: without the query, which may be a signature. Whoever is given addresses
- * hands their queries in, and opening an address finds them here. */
+ * Display names of addresses: without the query, which may hold a signature. Code that receives
+ * addresses registers their queries here; opening an address looks them up. */
 #include "io/net/names.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names of addresses, and the addresses of names. */
+ * Maps addresses to display names and back. */
 #ifndef IO_NET_NAMES_H
 #define IO_NET_NAMES_H
 
 #include <stddef.h>
 
-/* The address with its query, where that was handed in; or as it is. */
+/* The address with its registered query, or the address itself if it has none. */
 const char *dti_remote_whole(const char *shown);
 
 #endif

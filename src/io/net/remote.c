@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inputs behind addresses: opening them, and reading with as few requests as it takes. The first
- * request brings the header of most files, and serves all who open the address; what is read piece
- * by piece is read ahead, more of it the longer it goes on. */
+ * Remote inputs: opens them, and reads with as few requests as possible. The first request
+ * brings the header of most files and is shared by all who open the address. Sequential reads
+ * are read ahead, in growing steps. */
 #include "io/net/remote.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include "io/net/remote_file.h"
 
 enum {
-    DIRECT = 1 << 20, /* so large a piece is read without a copy */
-    NEAR = 256 << 10, /* not far behind the last one: readers in threads overtake each other */
+    DIRECT = 1 << 20, /* larger reads bypass the cache */
+    NEAR = 256 << 10, /* counts as sequential: reader threads overtake each other */
 };
 
 static void close_remote(struct dti_input *input)
@@ -24,7 +24,7 @@ static void close_remote(struct dti_input *input)
     input->source = NULL;
 }
 
-/* How much to read at once from offset on, if the slots do not have it. */
+/* The read-ahead size at offset, on a cache miss. */
 static size_t choose_ahead(struct dti_remote *remote, size_t size, uint64_t offset)
 {
     pthread_mutex_lock(&remote->lock);
@@ -52,7 +52,7 @@ static enum dti_status read_slot(struct dti_remote *remote, struct dti_remote_sl
     return status;
 }
 
-/* What follows the head. */
+/* Reads bytes after the head. */
 static enum dti_status read_rest(struct dti_remote *remote, char *buffer, size_t size,
                                  uint64_t offset, struct dti_error *reterr)
 {
@@ -75,7 +75,7 @@ static enum dti_status read_rest(struct dti_remote *remote, char *buffer, size_t
     return status;
 }
 
-/* Whoever reads after a failure has the same one at once. */
+/* A failure is sticky: later reads fail at once with the same error. */
 static bool has_failed(struct dti_remote *remote, struct dti_error *reterr)
 {
     pthread_mutex_lock(&remote->lock);
@@ -137,7 +137,7 @@ static enum dti_status read_address(struct dti_remote *remote, const char *path,
         why = dti_address_parse(&remote->start, remote->key);
     if (why == dti_address_no_memory)
         return dti_no_memory(reterr);
-    if (why && strchr(remote->shown, '@') && !remote->of_hf) /* it would show a password */
+    if (why && strchr(remote->shown, '@') && !remote->of_hf) /* the address would show a password */
         return dti_fail(reterr, DTI_BAD_INPUT, "cannot read an address: %s", why);
     if (why)
         return dti_remote_fail(remote, why, reterr);
@@ -196,7 +196,7 @@ static enum dti_status open_new(struct dti_remote *remote, const char *path,
     return status;
 }
 
-/* One that was not asked for yet. A failure of the server is remembered as the file is. */
+/* Opens an address that is not in the cache. A server's failure is cached like a file. */
 static struct dti_remote *ask(const char *path, struct dti_error *error)
 {
     struct dti_remote *const remote = calloc(1, sizeof *remote);
@@ -250,7 +250,7 @@ enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *re
 enum dti_status dti_remote_open_beside(struct dti_input *ret, const char *beside, const char *name,
                                        struct dti_error *reterr)
 {
-    const bool of_hf = strncmp(beside, "hf://", 5) == 0; /* escaped where it is opened */
+    const bool of_hf = strncmp(beside, "hf://", 5) == 0; /* dti_hf_address() escapes these */
     size_t folder = dti_remote_shown_length(beside);
     struct dti_buffer path;
     int absent;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that were asked for: whoever opens one again, as a command does that first finds out what
- * it is, gets what came with the first answer, or the same failure. */
+ * Cache of opened remote files. A command first opens a file to identify it, then again to read
+ * it; the second open gets the first response, or the same failure. */
 #include "io/net/remote_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { IDLE_MOST = 16 }; /* that nobody uses; each has at most DTI_REMOTE_HEAD bytes */
+enum { IDLE_MOST = 16 }; /* unused entries; each holds at most DTI_REMOTE_HEAD bytes */
 
 static struct {
     pthread_mutex_t lock;
@@ -29,7 +29,7 @@ void dti_remote_free(struct dti_remote *remote)
     free(remote);
 }
 
-/* Takes it out of the list; NULL: it is not there. */
+/* Removes an entry from the list; NULL if it is not there. */
 static struct dti_remote *take_out(const char *key)
 {
     for (struct dti_remote **at = &kept.newest; *at; at = &(*at)->older) {

@@ -5,20 +5,20 @@
 
 #include <string.h>
 
-/* Places in the text. */
+/* A byte range of the text. */
 struct edit_span {
     size_t begin, end;
 };
 
 struct found {
     bool any;                      /* the object has members */
-    bool there, first;             /* it has the key, as its first member */
-    struct edit_span first_member; /* from after the brace to the first key */
+    bool there, first;             /* the key exists; it is the first member */
+    struct edit_span first_member; /* from after the opening brace to the first key */
     struct edit_span member;       /* the key and its value */
-    size_t value;                  /* of the key */
-    size_t before;                 /* where the member before ends */
-    size_t last;                   /* where the last member ends */
-    size_t next;                   /* where the next key begins; or the end of the last member */
+    size_t value;                  /* start of the key's value */
+    size_t before;                 /* end of the preceding member */
+    size_t last;                   /* end of the last member */
+    size_t next;                   /* start of the next key, or the end of the last member */
 };
 
 static bool is_space(char c)
@@ -26,7 +26,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Where the value after a key begins. */
+/* Offset of the value after a key. */
 static size_t value_after(const char *text, size_t at)
 {
     while (is_space(text[at]) || text[at] == ':')
@@ -79,7 +79,7 @@ static const char *look(struct dti_json_reader *reader, const char *key, struct 
     return dti_json_next(reader, &token) ? NULL : reader->problem;
 }
 
-/* The value, as the object is written. */
+/* Appends the value, formatted like the object. */
 static void put_value(struct dti_buffer *ret, const char *value, const char *space, size_t length)
 {
     const char *indent = memchr(space, '\n', length);
@@ -121,7 +121,8 @@ bool dti_json_set_member(const char *text, size_t length, const char *key, const
         dti_buffer_append(ret, text, found.value);
         put_value(ret, value, space, spaces);
         dti_buffer_append(ret, text + found.member.end, length - found.member.end);
-    } else if (found.there) { /* with the comma before, or, of the first one, after */
+    } else if (found.there) { /* remove with the preceding comma, or for the first member with the
+                                 following one */
         const struct edit_span gone = found.first
                                           ? (struct edit_span){found.member.begin, found.next}
                                           : (struct edit_span){found.before, found.member.end};

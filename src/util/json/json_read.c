@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recogniser. Its state is what may come next, and one bit per open level. */
+ * The recognizer. Its state is the set of tokens allowed next, plus one bit per open level. */
 #include "util/json/json_read.h"
 
 #include <assert.h>
@@ -14,8 +14,8 @@ enum {
     EXPECTS_FIRST_VALUE, /* or the end of the array */
     EXPECTS_KEY,
     EXPECTS_FIRST_KEY, /* or the end of the object */
-    EXPECTS_MORE,      /* a comma, or the end of what is open; outside of all the end */
-    EXPECTS_NOTHING,   /* it failed */
+    EXPECTS_MORE, /* a comma or the end of the open container; at top level, the end of the text */
+    EXPECTS_NOTHING, /* after a failure */
 };
 
 void dti_json_reader_init(struct dti_json_reader *reader, const char *text, size_t length)
@@ -52,7 +52,7 @@ static bool is_in_object(const struct dti_json_reader *reader)
     return reader->kinds[level / 64] >> level % 64 & 1;
 }
 
-/* at points to the opening quote. */
+/* reader->at points to the opening quote. */
 static bool read_string(struct dti_json_reader *reader)
 {
     const char *problem = NULL;
@@ -98,7 +98,7 @@ static bool read_word(struct dti_json_reader *reader, const char *word)
     return true;
 }
 
-/* What Python's json writes of floats that are no JSON. */
+/* The word Python's json module writes for a float that JSON cannot represent. */
 static const char *nonfinite_word(const struct dti_json_reader *reader)
 {
     static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
@@ -138,7 +138,7 @@ static bool read_value(struct dti_json_reader *reader, enum dti_json_token *ret_
     enum dti_json_token token;
     const char *word;
     bool ok;
-    reader->expects = EXPECTS_MORE; /* unless a level is opened, or it fails */
+    reader->expects = EXPECTS_MORE; /* unless a level opens, or the value is invalid */
     if (reader->at == reader->end)
         return fail(reader, reader->at, "the text ends where a value is expected");
     switch (*reader->at) {
@@ -172,7 +172,7 @@ static bool read_value(struct dti_json_reader *reader, enum dti_json_token *ret_
     return ok;
 }
 
-/* The name of a member and its colon. */
+/* Reads a member's name and its colon. */
 static bool read_key(struct dti_json_reader *reader, enum dti_json_token *ret_token)
 {
     if (reader->at == reader->end)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Untrusted JSON, one token after another: strict RFC 8259 and no more. Text must be UTF-8; lone
- * surrogates, raw control characters, numbers such as 01, 1. or NaN, trailing commas and anything
- * but white space after the value are refused; nesting is limited. Files of models that Python
- * writes may have NaN, Infinity and -Infinity, which readers of these allow. The recogniser keeps
+ * A pull parser for untrusted JSON, one token at a time: strict RFC 8259. Text must be UTF-8. It
+ * rejects lone surrogates, raw control characters, numbers such as 01, 1. or NaN, trailing
+ * commas, and anything but white space after the value; nesting is limited. Python writes NaN,
+ * Infinity and -Infinity into model files; a reader of those sets `nonfinite`. The parser builds
  * no tree and does not recurse. */
 #ifndef UTIL_JSON_JSON_READ_H
 #define UTIL_JSON_JSON_READ_H
@@ -16,7 +16,7 @@
 #include "util/buffer.h"
 
 enum dti_json_token {
-    DTI_JSON_END, /* of the text, after the value and white space */
+    DTI_JSON_END, /* end of the text, after the value and white space */
     DTI_JSON_OBJECT,
     DTI_JSON_OBJECT_END,
     DTI_JSON_ARRAY,
@@ -34,35 +34,35 @@ enum { DTI_JSON_DEPTH = 127 };
 struct dti_json_reader {
     const char *start, *at, *end;
     unsigned depth;
-    uint64_t kinds[2]; /* a bit per level: 1 for an object */
+    uint64_t kinds[2]; /* one bit per level: 1 for an object */
     int expects;       /* private */
-    bool nonfinite;    /* to be set by the caller: NaN, Infinity and -Infinity are numbers */
-    /* The token read last: its raw bytes; of strings and keys without the quotes. */
+    bool nonfinite;    /* set by the caller: NaN, Infinity and -Infinity are numbers */
+    /* The last token's raw bytes; strings and keys without the quotes. */
     const char *token;
     size_t token_length;
-    bool escaped;             /* of a string or key: has escapes */
-    struct dti_buffer string; /* of the last string that had escapes, decoded */
+    bool escaped;             /* the string or key contains escapes */
+    struct dti_buffer string; /* the last string that had escapes, decoded */
     const char *problem;      /* why the last call failed: "a comma is missing", no full stop */
 };
 
 void dti_json_reader_init(struct dti_json_reader *reader, const char *text, size_t length);
 void dti_json_reader_free(struct dti_json_reader *reader);
 
-/* The next token. False: the text is not JSON from reader->at on, and problem says why; or memory
- * ran out (string.failed). */
+/* Reads the next token. Returns false if the text is not JSON from reader->at on (`problem` is
+ * the reason) or memory ran out (string.failed). */
 bool dti_json_next(struct dti_json_reader *reader, enum dti_json_token *ret_token);
 
-/* After a KEY or STRING: its characters, decoded; valid until the next call. */
+/* After a KEY or STRING: its decoded characters, valid until the next call. */
 void dti_json_string_value(const struct dti_json_reader *reader, const char **ret_text,
                            size_t *ret_length);
 
-/* Whether they are that text. */
+/* Whether the decoded characters equal text. */
 bool dti_json_string_is(const struct dti_json_reader *reader, const char *text);
 
-/* After a NUMBER: an integer from 0 to 2^64-1 written as digits alone; false for all others. */
+/* After a NUMBER: an integer from 0 to 2^64-1 written as digits only; false for all others. */
 bool dti_json_u64(const struct dti_json_reader *reader, uint64_t *ret_value);
 
-/* After the first token of a value: reads to its end. */
+/* After the first token of a value: skips to the end of that value. */
 bool dti_json_skip(struct dti_json_reader *reader, enum dti_json_token first);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The strings of JSON. Most are short, plain and ASCII, so that case is fast. */
+ * JSON strings. Most are short, plain and ASCII, so that case has a fast path. */
 #include "util/json/json_string.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "util/text/ascii.h"
 #include "util/text/utf8.h"
 
-/* The end of a run of plain characters. */
+/* End of a run of plain characters. */
 static const char *plain_end(const char *at, const char *end)
 {
     while (end - at >= 8) {
@@ -23,8 +23,8 @@ static const char *plain_end(const char *at, const char *end)
     return at;
 }
 
-/* Eight at a time: '0' to '9' are 0x30 to 0x39, and six more leave the upper half at 3. No byte
- * that passes the first test carries into the next in the second. */
+/* Checks eight bytes at once: '0' to '9' are 0x30 to 0x39, and adding 6 keeps the upper nibble
+ * 3. A byte that passes the first test cannot carry into the next byte in the second. */
 static inline bool are_digits(uint64_t eight)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -82,8 +82,7 @@ static bool is_low(uint32_t unit)
     return unit >= 0xDC00 && unit <= 0xDFFF;
 }
 
-/* The length of the escape at `at` (a backslash) and the character it stands for; 0 when it is
- * none. */
+/* Length of the escape at `at` (a backslash) and its character; 0 if the escape is invalid. */
 static size_t read_escape(const char *at, const char *end, uint32_t *ret_point,
                           const char **ret_problem)
 {

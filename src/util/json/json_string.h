@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The strings of JSON: where one ends and what it contains. */
+ * JSON strings: finding where one ends, and decoding it. */
 #ifndef UTIL_JSON_JSON_STRING_H
 #define UTIL_JSON_JSON_STRING_H
 
@@ -11,15 +11,15 @@
 
 #include "util/buffer.h"
 
-/* Whether a character stands for itself in a string and is printable ASCII. */
+/* Whether a character is printable ASCII that needs no escape in a string. */
 static inline bool dti_json_is_plain(char c)
 {
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
-/* The same of eight characters at a time; false also of some that are plain. x - 1 borrows into the
- * top bit of a byte that is 0, x - 0x20 of one below 0x20, x + 1 carries into that of DEL; a byte
- * above it may be flagged wrongly, and is then looked at in vain. */
+/* The same for eight characters at once, with false negatives. x - 1 borrows into the top bit of
+ * a byte that is 0, x - 0x20 into that of one below 0x20, and x + 1 carries into that of DEL. A
+ * byte above a match may be flagged wrongly, which only costs a second look. */
 static inline bool dti_json_are_plain(uint64_t eight)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
@@ -29,8 +29,8 @@ static inline bool dti_json_are_plain(uint64_t eight)
         tops);
 }
 
-/* Copies text as far as its characters stand for themselves in a JSON string; returns how far. Most
- * texts are short and plain to their end, which two loads that may overlap find out. */
+/* Copies text up to the first character that needs an escape; returns the length copied. Most
+ * texts are short and plain throughout: two possibly overlapping loads check them. */
 static inline size_t dti_json_copy_plain(char *out, const char *text, size_t length)
 {
     size_t i = 0;
@@ -60,15 +60,15 @@ static inline size_t dti_json_copy_plain(char *out, const char *text, size_t len
     return i;
 }
 
-/* The end of the number at `at`; or, with *ret_problem set, the place where a digit is wrong. */
+/* End of the number at `at`; on an error, sets *ret_problem and returns the offending place. */
 const char *dti_json_number_end(const char *at, const char *end, const char **ret_problem);
 
-/* From after the opening quote: the closing one. Or, with *ret_problem set, the place that no
- * string of JSON has. */
+/* From after the opening quote: the position of the closing quote. On an error, sets
+ * *ret_problem and returns the offending place. */
 const char *dti_json_string_end(const char *at, const char *end, bool *ret_escaped,
                                 const char **ret_problem);
 
-/* The characters of a string that was found so, in place of what ret holds. */
+/* Replaces ret's contents with the decoded characters of a string delimited that way. */
 void dti_json_string_decode(struct dti_buffer *ret, const char *text, size_t length);
 
 #endif

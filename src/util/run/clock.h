@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time that only goes forward, for measuring durations. */
+ * Monotonic time, for measuring durations. */
 #ifndef UTIL_RUN_CLOCK_H
 #define UTIL_RUN_CLOCK_H
 
 #include <stdint.h>
 
-/* Nanoseconds since some moment. */
+/* Nanoseconds since an arbitrary start. */
 uint64_t dti_clock_now(void);
 
-/* The smallest step that two readings were seen to differ by, in nanoseconds, at least 1: it holds
- * the cost of a reading too. */
+/* The smallest difference observed between two readings, in nanoseconds, at least 1. Includes
+ * the cost of a reading. */
 uint64_t dti_clock_resolution(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads optional libraries; the only place that does. */
+ * Loads optional libraries; no other file does. */
 #include "util/run/library.h"
 #include "util/run/process_environment.h"
 
@@ -20,7 +20,8 @@ struct dti_library {
     char name[];
 };
 
-/* Somebody else started the program and chose its environment: setuid, file capabilities. */
+/* True under setuid or file capabilities: the caller, who lacks our privileges, chose the
+ * environment. */
 static bool has_privileges_of_another(void)
 {
 #ifdef AT_SECURE
@@ -30,18 +31,18 @@ static bool has_privileges_of_another(void)
 #endif
 }
 
-/* What dlerror() says, without the name that the message begins with anyway. */
+/* Reports dlerror()'s text without the library name that our message already begins with. */
 static enum dti_status explain(const char *name, const char *text, struct dti_error *reterr)
 {
     char quoted_name[DTI_QUOTE_SIZE], quoted[DTI_QUOTE_SIZE];
     const size_t length = strlen(name);
     const char *words = name;
-    if (strchr(name, '/')) /* from the environment */
+    if (strchr(name, '/')) /* a path from the environment */
         words = dti_quote(quoted_name, name, length);
     if (!text)
         text = "unknown cause";
     /* glibc: "NAME: cannot open shared object file: No such file or directory"; musl: "Error
-     * loading shared library NAME: No such file or directory". A library that NAME needs may be
+     * loading shared library NAME: No such file or directory". A dependency of NAME may be
      * missing too. */
     const char *const at = strstr(text, name);
     if (at && strstr(text, "No such file") && !strstr(text, "needed by"))
@@ -59,14 +60,14 @@ bool dti_library_is_opening(void)
     return atomic_load(&opening) > 0;
 }
 
-/* A named pipe would hold the loader up, which can do nothing else then. */
+/* A named pipe would block the loader, and with it every other load. */
 static bool is_no_file(const char *name)
 {
     struct stat about = {0};
     return strchr(name, '/') && stat(name, &about) == 0 && !S_ISREG(about.st_mode);
 }
 
-/* A library that was built for speed may change how its thread rounds and treats subnormals. */
+/* Libraries built with fast-math may change the thread's rounding mode and subnormal handling. */
 static void *open_keeping_arithmetic(const char *name)
 {
     fenv_t before;
@@ -116,7 +117,7 @@ enum dti_status dti_library_open(struct dti_library **ret, const char *const *na
                             dti_quote(quoted, chosen, strlen(chosen)));
         return open_one(ret, chosen, reterr);
     }
-    /* when none exists, report the first */
+    /* if none exists, report the first */
     enum dti_status status = open_one(ret, names[0], reterr);
     for (size_t i = 1; status == DTI_UNAVAILABLE && names[i]; i++) {
         if (open_one(ret, names[i], NULL) == DTI_OK)
@@ -135,7 +136,7 @@ const char *dti_library_find(const struct dti_library *library,
 {
     const char *missing = NULL;
     for (size_t i = 0; i < count; i++) {
-        /* data and functions have pointers of one size wherever there are such libraries */
+        /* function and data pointers have the same size wherever dlsym() exists */
         void *const found = dlsym(library->handle, rows[i].name);
         memcpy((char *)functions + rows[i].offset, &found, sizeof found);
         if (!found && rows[i].required && !missing)

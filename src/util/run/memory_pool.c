@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pool: chunks that double in size up to a limit, each carved from front to back. */
+ * An arena: chunks double in size up to a limit, and each is a bump allocator. */
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ enum { FIRST_CHUNK = 4 * 1024, LAST_CHUNK = 1024 * 1024, ALIGNMENT = alignof(max
 struct dti_pool_chunk {
     struct dti_pool_chunk *next;
     size_t size;
-    bool alone; /* it is one piece */
+    bool alone; /* holds a single piece */
     alignas(max_align_t) char memory[];
 };
 
@@ -26,7 +26,7 @@ static struct dti_pool_chunk *chunk_new(size_t size)
     return chunk;
 }
 
-/* A piece of its own for what would leave much of a chunk unused. */
+/* Gives a piece its own chunk if it would leave much of a shared chunk unused. */
 static void *take_alone(struct dti_pool *pool, size_t size)
 {
     struct dti_pool_chunk *const chunk = chunk_new(size);
@@ -48,9 +48,9 @@ void *dti_pool_alloc(struct dti_pool *pool, size_t size)
 {
     if (size > SIZE_MAX / 2)
         return NULL;
-    size += size == 0; /* every piece has an address of its own */
+    size += size == 0; /* every piece has a distinct address */
     size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    pool->left -= pool->left % ALIGNMENT; /* behind a text */
+    pool->left -= pool->left % ALIGNMENT; /* realign after a text */
     if (size <= pool->left) {
         pool->left -= size;
         return pool->chunks->memory + (pool->chunks->size - pool->left - size);
@@ -99,7 +99,7 @@ void *dti_pool_grow(struct dti_pool *pool, void *piece, size_t used, size_t size
 char *dti_pool_text(struct dti_pool *pool, const char *text, size_t length)
 {
     char *copy;
-    if (length < pool->left) { /* texts follow each other without gaps */
+    if (length < pool->left) { /* texts are packed without gaps */
         copy = pool->chunks->memory + (pool->chunks->size - pool->left);
         pool->left -= length + 1;
     } else {

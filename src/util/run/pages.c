@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages from the C library, with a request for huge ones, which the system may ignore. */
+ * Pages from the C library, with a hint for huge pages, which the system may ignore. */
 #define _DEFAULT_SOURCE /* madvise() */
 #include "util/run/pages.h"
 

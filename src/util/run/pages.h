@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Large blocks of memory that begin at a page. */
+ * Large page-aligned memory blocks. */
 #ifndef UTIL_RUN_PAGES_H
 #define UTIL_RUN_PAGES_H
 
@@ -9,10 +9,10 @@
 
 enum { DTI_PAGE = 4096, DTI_HUGE_PAGE = 2 << 20 };
 
-size_t dti_pages_round(size_t size); /* up to whole pages */
+size_t dti_pages_round(size_t size); /* rounds up to whole pages */
 
-/* Memory at a page's beginning, to be given back by free(); NULL when there is none. may_be_huge: a
- * block that will be used from end to end is best made of huge pages, if it fills one. */
+/* Page-aligned memory, released with free(); NULL if memory ran out. may_be_huge: request huge
+ * pages if the block fills at least one; for blocks that will be used from end to end. */
 void *dti_pages_alloc(size_t size, bool may_be_huge);
 
 #endif

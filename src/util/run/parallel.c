@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A team of threads. Work is handed out by a generation number: a member that sees a new one does
- * the job once and reports back. Sleeping members wait for it under a mutex, spinning ones watch
- * it; the generation number and its job are the same for both. */
+ * A thread team. A generation number dispatches work: a member that sees a new one runs the job
+ * once and reports back. Sleeping members wait for it under a mutex, spinning ones poll it; both
+ * use the same generation number and job. */
 #define _GNU_SOURCE /* thread affinity: Linux only, and optional */
 #include "util/run/parallel.h"
 
@@ -17,8 +17,8 @@
 #include "util/run/thread.h"
 
 enum {
-    STACK_BYTES = 1 << 20, /* a member's: tiles live on the stack, little else does */
-    SPINS = 4096,          /* looks at the generation before the processor is offered to others */
+    STACK_BYTES = 1 << 20, /* per member: tiles live on the stack, little else does */
+    SPINS = 4096,          /* polls of the generation before yielding the CPU */
 };
 
 typedef void team_job(void *context, size_t member, size_t size);
@@ -30,13 +30,13 @@ struct team_member {
 };
 
 struct dti_team {
-    size_t size;    /* members, the caller included */
-    size_t started; /* threads to be joined */
+    size_t size;    /* members, including the caller */
+    size_t started; /* threads to join */
     enum dti_waiting waiting;
     pthread_mutex_t mutex;
     pthread_cond_t begin, end;
-    atomic_uint generation; /* of the job in `job`; 0 before the first */
-    atomic_uint finished;   /* members that are done with it, the caller not counted */
+    atomic_uint generation; /* of the current `job`; 0 before the first */
+    atomic_uint finished;   /* members that finished it, excluding the caller */
     atomic_bool quit;
     team_job *job;
     void *context;
@@ -44,7 +44,7 @@ struct dti_team {
     struct team_member member[];
 };
 
-/* CPUs that may be used. */
+/* The CPUs this process may use. */
 struct cpu_list {
     size_t count;
 #if defined __linux__
@@ -61,7 +61,7 @@ static void list_free(struct cpu_list *list)
     free(list);
 }
 
-/* The kernel refuses a set smaller than its own, so the size is tried upwards. */
+/* The kernel rejects a CPU set smaller than its own, so try growing sizes. */
 static struct cpu_list *list_new(void)
 {
     struct cpu_list *const list = calloc(1, sizeof *list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A team of threads that lives as long as it is needed and does one job after another. */
+ * A thread team that runs one job after another until it is freed. */
 #ifndef UTIL_RUN_PARALLEL_H
 #define UTIL_RUN_PARALLEL_H
 
@@ -21,15 +21,15 @@ enum { DTI_THREADS_MAX = 1024 };
 /* CPUs that this process may run on, at least 1. */
 size_t dti_cpu_count(void);
 
-/* A team of `threads` (1 to DTI_THREADS_MAX), the caller being member 0. pin: member i stays on the
- * i-th allowed CPU (modulo their number), the caller too until the team is freed. Fails with
- * DTI_UNAVAILABLE when threads cannot be started. */
+/* Creates a team of `threads` (1 to DTI_THREADS_MAX); the caller is member 0. pin: member i
+ * stays on the i-th allowed CPU (modulo their number); the caller too, until the team is freed.
+ * Fails with DTI_UNAVAILABLE if threads cannot be started. */
 enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dti_waiting waiting,
                              bool pin, struct dti_error *reterr);
 void dti_team_free(struct dti_team *team); /* NULL is fine */
 size_t dti_team_size(const struct dti_team *team);
 
-/* Runs job(context, member, size) once in every member, and returns when all have returned. */
+/* Runs job(context, member, size) once in every member; returns when all have returned. */
 void dti_team_run(struct dti_team *team, void (*job)(void *context, size_t member, size_t size),
                   void *context);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Off until it is asked for. */
+ * Disabled until dti_environment_use(). */
 #include "util/run/process_environment.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Characters of ASCII: the C library's tolower() follows the locale. Also comparing texts of a
- * given length with words, the order of texts, and the name at the end of a path. */
+ * ASCII characters: the C library's tolower() depends on the locale. Also comparisons of counted
+ * text with words, text order, and the last component of a path. */
 #ifndef UTIL_TEXT_ASCII_H
 #define UTIL_TEXT_ASCII_H
 
@@ -20,8 +20,7 @@ static inline bool dti_ascii_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The number that so many hexadecimal digits are, at most 8; false: one of them is something else.
- */
+/* The value of `digits` hexadecimal digits, at most 8; false if one is not a hexadecimal digit. */
 static inline bool dti_ascii_hex(const char *text, size_t digits, uint32_t *ret)
 {
     *ret = 0;
@@ -43,7 +42,7 @@ static inline bool dti_ascii_equal(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Of two words of at least `length` characters, these. */
+/* Compares the first `length` characters of two words that are at least that long. */
 static inline bool dti_ascii_equal_start(const char *a, const char *b, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -64,14 +63,14 @@ static inline bool dti_text_ends(const char *text, size_t length, const char *wo
     return length >= size && memcmp(text + (length - size), word, size) == 0;
 }
 
-/* For qsort() and bsearch() of texts that end with a NUL, by their bytes. */
+/* qsort() and bsearch() callback for NUL-terminated texts, in byte order. */
 static inline int dti_text_order(const void *a, const void *b)
 {
     const char *const *const one = a, *const *const other = b;
     return strcmp(*one, *other);
 }
 
-/* What follows the last slash of a path; without one all of it. */
+/* The part of a path after the last slash; the whole path if it has none. */
 static inline const char *dti_path_base(const char *path)
 {
     const char *const slash = strrchr(path, '/');

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Untrusted text, made safe for a terminal and otherwise whole. */
+ * Escapes untrusted text for a terminal, without truncating it. */
 #ifndef UTIL_TEXT_ESCAPE_H
 #define UTIL_TEXT_ESCAPE_H
 
 #include "util/buffer.h"
 
-/* Appends text with the escapes of dti_quote(), without quotes and without a cut. */
+/* Appends text with the escapes of dti_quote(), but without quotes or truncation. */
 void dti_escape(struct dti_buffer *buffer, const char *text, size_t length);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matching by two positions: where we are, and where the last '*' could take one byte more. */
+ * Backtracking match with two positions: the current one, and where the last '*' could absorb
+ * one more byte. */
 #include "util/text/glob.h"
 
 #include <string.h>
 
-/* A set such as [a-z] or [!abc] at `at`: its end, or NULL when it is not closed and '[' stands for
- * itself. *ret_fits is whether it has the byte. */
+/* A set such as [a-z] or [!abc] at `at`: its end, or NULL if it is not closed and '[' is
+ * literal. *ret_fits: whether it contains the byte. */
 static const char *match_set(const char *at, const char *end, unsigned char byte, bool *ret_fits)
 {
     bool fits = false;
@@ -32,7 +33,8 @@ static const char *match_set(const char *at, const char *end, unsigned char byte
     return p + 1;
 }
 
-/* Whether the pattern's first item, which is no '*', takes the byte; *ret_next points after it. */
+/* Whether the pattern's first item, not a '*', matches the byte; *ret_next points after the
+ * item. */
 static bool match_one(const char *at, const char *end, unsigned char byte, const char **ret_next)
 {
     bool fits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Edit distance and the search for the nearest spellings. */
+ * Edit distance and nearest-spelling search. */
 #include "util/text/nearest.h"
 
 #include <stdarg.h>
@@ -18,8 +18,8 @@ static uint8_t least(unsigned a, unsigned b)
     return (uint8_t)(a < b ? a : b);
 }
 
-/* Optimal string alignment: insertions, deletions, substitutions, and swaps of neighbours. A swap
- * looks two rows back, hence three rows. */
+/* Optimal string alignment: insertions, deletions, substitutions, and transpositions of
+ * neighbours. A transposition looks two rows back, hence three rows. */
 size_t dti_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length,
                          size_t limit)
 {
@@ -55,13 +55,14 @@ void dti_nearest_init(struct dti_nearest *nearest, const char *word, size_t leng
     *nearest = (struct dti_nearest){.word = word, .length = length, .prefix = ""};
 }
 
-/* Mistakes at which a candidate stops being a guess: one in three characters, and at least two. */
+/* The distance at which a candidate is no longer suggested: one in three characters, at least
+ * two. */
 static size_t tolerance(size_t length)
 {
     return length < 4 ? 2 : length / 3 + 2;
 }
 
-/* A candidate that the word begins is near however long it is: "near" for "nearest-even". */
+/* A candidate that starts with the word matches at any length: "near" for "nearest-even". */
 static bool is_beginning(const struct dti_nearest *nearest, const char *candidate, size_t length)
 {
     if (nearest->length < 3 || nearest->length >= length)
@@ -75,12 +76,12 @@ void dti_nearest_offer(struct dti_nearest *nearest, const char *candidate)
     const size_t limit = tolerance(nearest->length);
     for (size_t i = 0; i < nearest->count; i++) {
         if (dti_ascii_equal(nearest->names[i], candidate))
-            return; /* systems share spellings, up to case */
+            return; /* systems share spellings, apart from case */
     }
     size_t distance = dti_edit_distance(nearest->word, nearest->length, candidate, length, limit);
     if (distance == limit && is_beginning(nearest, candidate, length))
         distance = 1;
-    /* as many mistakes as characters would make any two words alike */
+    /* with as many edits as characters, any two words would match */
     if (distance >= limit || distance >= nearest->length)
         return;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Untrusted text for messages: what a terminal would interpret instead of showing becomes an
- * escape, so that a file name cannot recolour, reorder or clear the screen. UTF-8 is decoded
- * strictly. */
+ * Quotes untrusted text for messages: characters that a terminal would interpret are escaped, so
+ * that a file name cannot recolour, reorder or clear the screen. UTF-8 is decoded strictly. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +18,7 @@ size_t dti_utf8_decode(const char *text, size_t length, uint32_t *ret_point)
         return 1;
     }
     size_t size;
-    uint32_t point, lowest; /* lowest: what fewer bytes could not have said */
+    uint32_t point, lowest; /* lowest: smallest point of this length; less is overlong */
     if (first >= 0xC2 && first <= 0xDF) {
         size = 2, point = first & 0x1Fu, lowest = 0x80;
     } else if ((first & 0xF0) == 0xE0) {
@@ -66,8 +65,8 @@ bool dti_utf8_valid(const char *text, size_t length)
     return true;
 }
 
-/* Those that take no column, and those that take two: blocks of Unicode 15 as wcwidth() has them,
- * as whole ranges. */
+/* Characters that take no column, and those that take two: Unicode 15 blocks as in wcwidth(), as
+ * whole ranges. */
 static const struct {
     uint32_t first, last;
     unsigned columns;
@@ -128,7 +127,7 @@ size_t dti_utf8_columns(const char *text, size_t length)
 
 enum { QUOTE_CHARACTERS = 60 };
 
-/* Controls, and characters that reorder, hide or break the text around them. */
+/* Control characters, and characters that reorder, hide or break the surrounding text. */
 static bool is_deceptive(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7F && point <= 0x9F) || point == 0xAD ||
@@ -141,7 +140,8 @@ static bool is_deceptive(uint32_t point)
            (point >= 0xE0000 && point <= 0xE007F); /* tags */
 }
 
-/* Spells one character of text into piece (16 bytes) and returns the bytes of text it took. */
+/* Writes one character of text, escaped if needed, into piece (16 bytes); returns the bytes of
+ * text consumed. */
 static size_t spell_character(char piece[16], const char *text, size_t length)
 {
     uint32_t point;
@@ -178,7 +178,7 @@ const char *dti_quote(char buffer[DTI_QUOTE_SIZE], const char *text, size_t leng
     return buffer;
 }
 
-/* How many characters stand for themselves: nearly all that names of tensors are made of. */
+/* Length of the prefix that needs no escaping: nearly always all of a tensor name. */
 static size_t plain_length(const char *text, size_t length)
 {
     size_t plain = 0;

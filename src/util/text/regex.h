@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The automaton that patterns become: nodes, from each of which one gets to others with a byte or
- * without. Shared by regex_parse.c, which makes it, and regexes.c, which runs it. */
+ * The NFA that patterns compile to: nodes with byte transitions and epsilon transitions.
+ * regex_parse.c builds it, regexes.c runs it. */
 #ifndef UTIL_TEXT_REGEX_H
 #define UTIL_TEXT_REGEX_H
 
@@ -12,13 +12,13 @@
 #include "util/text/regexes.h"
 
 enum dti_regex_node_kind {
-    DTI_NODE_BYTE,   /* with the byte `value`, to next */
-    DTI_NODE_SET,    /* with any byte of a set, to next */
-    DTI_NODE_JOIN,   /* without a byte */
-    DTI_NODE_FORK,   /* the same, to next and to other */
-    DTI_NODE_BEGIN,  /* to next at the start of the name */
-    DTI_NODE_END,    /* to next at its end, or before a newline that ends it */
-    DTI_NODE_ACCEPT, /* pattern `other` matches up to here, if that is a place for `value` */
+    DTI_NODE_BYTE,   /* on the byte `value`, to next */
+    DTI_NODE_SET,    /* on any byte of a set, to next */
+    DTI_NODE_JOIN,   /* epsilon, to next */
+    DTI_NODE_FORK,   /* epsilon, to next and to other */
+    DTI_NODE_BEGIN,  /* epsilon at the start of the name, to next */
+    DTI_NODE_END,    /* epsilon at its end, or before its final newline, to next */
+    DTI_NODE_ACCEPT, /* pattern `other` matches here, if its kind `value` allows it */
 };
 struct dti_regex_node {
     uint8_t kind, value;
@@ -28,8 +28,8 @@ struct dti_regex_set {
     uint64_t bytes[4];
 };
 
-/* How many nodes may be made: NODES, and NODES_A_BYTE for each byte of all patterns, which is more
- * than they need without repetitions. */
+/* Node limit: NODES plus NODES_A_BYTE for each byte of all patterns. Patterns without
+ * repetitions never need that many. */
 enum {
     DTI_REGEX_NODES = 65536,
     DTI_REGEX_NODES_A_BYTE = 8,
@@ -38,32 +38,31 @@ enum {
     DTI_REGEX_DEPTH = 50,
 };
 
-/* Patterns that begin with the same text have nodes in common: 700 of them such as
- * ".*layers.17.q_proj" are in one place of ".*layers." and not in 700. A step: the text of a piece
- * that was read at node `from` leads to `to`. */
+/* Patterns with a common prefix share its nodes (a trie): 700 patterns such as
+ * ".*layers.17.q_proj" have one copy of ".*layers.", not 700. A step is one trie edge: a piece
+ * with this text, read at node `from`, leads to `to`. */
 struct dti_regex_step {
     uint32_t from, to;
-    size_t text, length; /* in texts */
+    size_t text, length; /* in `texts` */
 };
 enum { DTI_REGEX_ROOTS = 3 };
 struct dti_regex_program {
-    struct dti_regex_node *nodes; /* the first is none */
+    struct dti_regex_node *nodes; /* node 0 is unused */
     uint32_t count, capacity;
     struct dti_regex_set *sets;
     uint32_t set_count, set_capacity;
-    uint64_t made, bytes; /* nodes, kept or not; of patterns */
-    uint32_t
-        roots[DTI_REGEX_ROOTS]; /* where patterns begin, by how they are read; 0: there is none */
+    uint64_t made, bytes; /* nodes made, including discarded ones; bytes of all patterns */
+    uint32_t roots[DTI_REGEX_ROOTS]; /* start nodes by pattern syntax; 0: none */
     struct dti_regex_step *steps;
     uint32_t step_count, step_capacity;
-    uint32_t *slots; /* of steps, and 1 */
+    uint32_t *slots; /* hash table: step index plus 1, 0 if empty */
     uint32_t slot_count;
     struct dti_buffer texts;
 };
 void dti_regex_program_init(struct dti_regex_program *program);
 void dti_regex_program_free(struct dti_regex_program *program);
 
-/* Adds a pattern. Where it fails, nodes of it may remain, which accept nothing. */
+/* Adds a pattern. On failure some of its nodes may remain, but they accept nothing. */
 enum dti_status dti_regex_parse(struct dti_regex_program *program, enum dti_regex_kind kind,
                                 const char *text, size_t length, uint32_t id,
                                 struct dti_error *reterr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Puts pieces of the automaton together, each with one entry and one exit. Nodes that patterns
- * have in common are found in a tree of the pieces that patterns begin with, by their texts: where
- * a piece begins and what it means follow from its text alone. */
+ * Combines pieces of the NFA, each with one entry and one exit (Thompson's construction). Shared
+ * prefixes are found in a trie of pieces keyed by their text: the text alone determines where a
+ * piece begins and what it means. */
 #include "util/text/regex_build.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void dti_regex_unsupported(struct dti_regex_parser *parser, const char *what)
             dti_fail(parser->reterr, DTI_BAD_INPUT, "has %s, which is not supported", what);
 }
 
-/* Memory for one more; also when that fails, there is one to write to. */
+/* Makes room for one more element. On failure the array is unchanged. */
 static bool regex_grow(void **items, uint32_t count, uint32_t *capacity, size_t size)
 {
     if (count < *capacity)
@@ -64,7 +64,7 @@ static void regex_link(struct dti_regex_parser *parser, uint32_t from, uint32_t 
         parser->program->nodes[from].next = to;
 }
 
-/* A node and its exit. */
+/* Makes a node and its exit. */
 struct dti_regex_piece dti_regex_single(struct dti_regex_parser *parser,
                                         enum dti_regex_node_kind kind, uint8_t value,
                                         uint32_t other)
@@ -91,7 +91,7 @@ struct dti_regex_piece dti_regex_then(struct dti_regex_parser *parser, struct dt
     return (struct dti_regex_piece){.in = first.in, .out = second.out};
 }
 
-/* One or the other. */
+/* Alternation. */
 struct dti_regex_piece dti_regex_either(struct dti_regex_parser *parser, struct dti_regex_piece one,
                                         struct dti_regex_piece other)
 {
@@ -104,7 +104,7 @@ struct dti_regex_piece dti_regex_either(struct dti_regex_parser *parser, struct 
     return both;
 }
 
-/* Any number of times. */
+/* Zero or more repetitions. */
 struct dti_regex_piece dti_regex_loop(struct dti_regex_parser *parser, struct dti_regex_piece piece)
 {
     struct dti_regex_piece all;
@@ -174,7 +174,7 @@ uint32_t dti_regex_root(struct dti_regex_parser *parser, unsigned which)
 {
     uint32_t *const root = &parser->program->roots[which];
     if (parser->program->count == 0)
-        (void)dti_regex_add_node(parser, DTI_NODE_JOIN, 0); /* to which nothing leads */
+        (void)dti_regex_add_node(parser, DTI_NODE_JOIN, 0); /* node 0, which nothing leads to */
     if (*root == 0)
         *root = dti_regex_add_node(parser, DTI_NODE_JOIN, 0);
     return *root;
@@ -206,7 +206,7 @@ static uint32_t first_slot(const struct dti_regex_program *program, uint32_t fro
     return (hash ^ hash >> 15) & (program->slot_count - 1);
 }
 
-/* The slot of a step, or the empty one that it gets. */
+/* The slot of a step, or the empty slot where it belongs. */
 static uint32_t *find(const struct dti_regex_program *program, uint32_t from, const char *text,
                       size_t length)
 {
@@ -220,7 +220,7 @@ static uint32_t *find(const struct dti_regex_program *program, uint32_t from, co
     return &program->slots[slot];
 }
 
-/* Room for one more step, with half of the slots empty. */
+/* Makes room for one more step; at least half of the slots stay empty. */
 static bool make_room(struct dti_regex_program *program)
 {
     void *steps = program->steps;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the text of a pattern to nodes of the automaton, in one pass: a piece that is repeated is
- * read again for each copy of it, and the limit on nodes bounds that. */
+ * Compiles a pattern's text to NFA nodes in one pass. A repeated piece is parsed again for each
+ * copy; the node limit bounds that. */
 #include <string.h>
 
 #include "util/text/regex_build.h"
 
-/* \d and so on; false: the letter is none of them. */
+/* \d and so on; false if the letter is none of them. */
 static bool named_set(char letter, struct dti_regex_characters *ret)
 {
     *ret = (struct dti_regex_characters){.others = false};
@@ -35,7 +35,7 @@ static bool named_set(char letter, struct dti_regex_characters *ret)
     return true;
 }
 
-/* The character after a backslash, where it stands for one. */
+/* The character after a backslash, where it stands for one character. */
 static unsigned char escaped(struct dti_regex_parser *parser)
 {
     static const char letters[] = "atnvfr", meant[] = "\a\t\n\v\f\r";
@@ -60,7 +60,8 @@ static bool ends_after_backslash(struct dti_regex_parser *parser)
     return true;
 }
 
-/* A character of a set, or several, which are added to it: then *ret_one is false. */
+/* Reads one character of a set. For a class such as \d, adds its characters and sets *ret_one to
+ * false. */
 static unsigned char set_member(struct dti_regex_parser *parser, struct dti_regex_characters *set,
                                 bool *ret_one)
 {
@@ -119,7 +120,7 @@ static struct dti_regex_piece read_set(struct dti_regex_parser *parser)
 
 static struct dti_regex_piece read_alternatives(struct dti_regex_parser *parser);
 
-/* After the parenthesis: what (? and others begin is refused by its name. */
+/* After the parenthesis. Extensions that start with (? and the like are refused by name. */
 static struct dti_regex_piece read_group(struct dti_regex_parser *parser)
 {
     static const struct {
@@ -152,7 +153,7 @@ static struct dti_regex_piece read_group(struct dti_regex_parser *parser)
     return piece;
 }
 
-/* One character of the text, which may be several bytes. */
+/* Reads one character of the text, which may be several bytes. */
 static struct dti_regex_piece read_literal(struct dti_regex_parser *parser)
 {
     const unsigned char first = (unsigned char)*parser->at++;
@@ -164,7 +165,7 @@ static struct dti_regex_piece read_literal(struct dti_regex_parser *parser)
     return piece;
 }
 
-/* What may be repeated; *ret_place: a place in the text, which may not. */
+/* Reads a repeatable item. *ret_place: it is a position in the text, which cannot be repeated. */
 static struct dti_regex_piece read_one(struct dti_regex_parser *parser, bool *ret_place)
 {
     const char c = *parser->at;
@@ -193,7 +194,7 @@ static struct dti_regex_piece read_one(struct dti_regex_parser *parser, bool *re
 
 enum { ENDLESS = DTI_REGEX_REPEAT + 1 };
 
-/* Digits, at most ENDLESS; fallback: the number where there are none. */
+/* Reads digits, at most ENDLESS; fallback: the value if there are none. */
 static unsigned read_number(const char **at, const char *end, unsigned fallback)
 {
     unsigned number = 0;
@@ -206,7 +207,7 @@ static unsigned read_number(const char **at, const char *end, unsigned fallback)
     return number;
 }
 
-/* * + ? {m} {m,} {,n} {m,n}; false: there is none, and a brace stands for itself. */
+/* * + ? {m} {m,} {,n} {m,n}; false if there is none: a brace is then literal. */
 static bool read_repeat(struct dti_regex_parser *parser, unsigned *ret_least, unsigned *ret_most)
 {
     const char *at = parser->at;
@@ -238,12 +239,12 @@ static bool read_repeat(struct dti_regex_parser *parser, unsigned *ret_least, un
     }
     if (at < parser->end && *at == '+')
         dti_regex_unsupported(parser, "a possessive repetition");
-    at += at < parser->end && *at == '?'; /* the shortest first, which matches the same names */
+    at += at < parser->end && *at == '?'; /* lazy: matches the same names */
     parser->at = at;
     return true;
 }
 
-/* Copies of what stands at `from`, of which one has been read. */
+/* Makes copies of the item at `from`; one has been read already. */
 static struct dti_regex_piece repeat(struct dti_regex_parser *parser, struct dti_regex_piece first,
                                      const char *from, unsigned least, unsigned most)
 {
@@ -254,7 +255,7 @@ static struct dti_regex_piece repeat(struct dti_regex_parser *parser, struct dti
     for (unsigned i = 0; i < count && parser->status == DTI_OK; i++) {
         parser->at = from;
         struct dti_regex_piece copy = i == 0 ? first : read_one(parser, &place);
-        if (most == ENDLESS && i + 1 == count) { /* the last copy any number of times */
+        if (most == ENDLESS && i + 1 == count) { /* the last copy repeats without a limit */
             const uint32_t in = copy.in;
             copy = dti_regex_loop(parser, copy);
             copy.in = least > 0 ? in : copy.in;
@@ -273,12 +274,12 @@ static bool in_sequence(const struct dti_regex_parser *parser)
            *parser->at != ')';
 }
 
-/* The next of a sequence, as often as it is repeated; *repeated: the one before was. */
+/* Reads the next item of a sequence with its repetition. *repeated: the previous item had one. */
 static struct dti_regex_piece read_item(struct dti_regex_parser *parser, bool *repeated)
 {
     const char *const from = parser->at;
     unsigned least, most;
-    bool fixed; /* it may not be repeated */
+    bool fixed; /* it cannot be repeated */
     if (read_repeat(parser, &least, &most)) {
         dti_regex_fail(parser, *repeated
                                    ? "is not a regular expression: a repetition is repeated"
@@ -320,7 +321,7 @@ static void accept(struct dti_regex_parser *parser, uint32_t after, enum dti_reg
         parser->program->nodes[node].value = (uint8_t)kind;
 }
 
-/* Alternatives of a whole pattern are as good as several patterns. */
+/* Top-level alternatives are compiled like separate patterns. */
 static void read_regex(struct dti_regex_parser *parser, enum dti_regex_kind kind, uint32_t id)
 {
     const uint32_t root = dti_regex_root(parser, 0);
@@ -340,7 +341,7 @@ static void read_regex(struct dti_regex_parser *parser, enum dti_regex_kind kind
     }
 }
 
-/* * and ?, and in what only has to end so none of these; before that anything. */
+/* WILDCARD: * and ? are wildcards. END: all characters are literal, after any prefix. */
 static void read_wildcards(struct dti_regex_parser *parser, enum dti_regex_kind kind, uint32_t id)
 {
     const bool end = kind == DTI_REGEX_END;

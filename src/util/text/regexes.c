@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs the automaton of patterns over names. Where it may be, a set of nodes, is a state; states
- * and the ways between them are kept until there are too many, and then made again: time stays
- * within its bound, and usual names take a lookup for each byte. */
+ * Lazy DFA: a set of NFA nodes is a state. States and transitions are cached until the cache is
+ * full, then dropped and rebuilt. Time stays within its bound, and usual names take one lookup
+ * per byte. */
 #include "util/text/regexes.h"
 
 #include <stdlib.h>
@@ -18,31 +18,32 @@ static const uint64_t STEPS = UINT64_C(1) << 27;
 struct regex_state {
     uint32_t *nodes; /* ascending, without JOIN and FORK */
     uint32_t count;
-    uint32_t *accepts; /* those that are ACCEPT */
+    uint32_t *accepts; /* its ACCEPT nodes */
     uint32_t accept_count;
-    bool ends;          /* there is an END */
-    uint16_t at_end[2]; /* where END leads, before a start and elsewhere; the number and 1, or 0 */
-    uint16_t next[256]; /* by a byte; likewise */
+    bool ends;          /* has an END node */
+    uint16_t at_end[2]; /* state after END: [1] at the start of the name, [0] elsewhere; index + 1,
+                           0 if unknown */
+    uint16_t next[256]; /* transition by byte; index + 1, 0 if unknown */
 };
 
 struct dti_regexes {
     struct dti_regex_program program;
-    size_t count; /* of patterns */
-    /* running: there is room for as many nodes and patterns as there are, once `ready` */
+    size_t count; /* number of patterns */
+    /* buffers for running, sized for the current nodes and patterns once `ready` */
     bool ready;
-    uint32_t *list, *stack; /* of nodes */
+    uint32_t *list, *stack; /* epsilon closure: nodes found, nodes to visit */
     uint32_t listed;
-    uint32_t *marks, mark; /* of nodes */
-    uint64_t *seen, run;   /* of patterns */
+    uint32_t *marks, mark; /* per node: the last closure that visited it */
+    uint64_t *seen, run;   /* per pattern: the last run that matched it */
     size_t *found, found_count;
-    struct dti_pool pool; /* of states */
+    struct dti_pool pool; /* memory of the states */
     struct regex_state *states[STATES];
-    uint16_t table[TABLE]; /* of their numbers and 1, by their nodes */
+    uint16_t table[TABLE]; /* hash table of states by their nodes: index + 1 */
     uint32_t state_count;
     size_t memory;
-    uint16_t first;          /* the number of the first, and 1 */
-    unsigned long forgotten; /* how often states were */
-    uint64_t steps, bytes;   /* that were taken; of names */
+    uint16_t first;          /* index of the start state + 1 */
+    unsigned long forgotten; /* number of cache resets */
+    uint64_t steps, bytes;   /* steps taken; bytes of names read */
     bool trusted;            /* steps have no limit */
 };
 
@@ -133,7 +134,7 @@ static uint32_t push(struct dti_regexes *set, uint32_t depth, uint32_t node)
     return depth + 1;
 }
 
-/* Lists the nodes that are reached from one without a byte: each is put on the stack once. */
+/* Lists the epsilon closure of a node. Each node is pushed at most once. */
 static void reach(struct dti_regexes *set, uint32_t from, bool start, bool end)
 {
     uint32_t depth = push(set, 0, from);
@@ -158,7 +159,7 @@ static int ascending(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The number of the state with the nodes that are listed, and 1; 0: memory ran out. */
+/* Finds or adds the state for the listed nodes. Returns its index + 1; 0 if memory ran out. */
 static uint16_t intern(struct dti_regexes *set)
 {
     uint32_t hash = 2166136261U, accepts = 0;
@@ -184,7 +185,7 @@ static uint16_t intern(struct dti_regexes *set)
     const size_t more = sizeof(struct regex_state) + (set->listed + accepts) * sizeof(uint32_t);
     if (set->state_count == STATES || (set->memory + more > MEMORY && set->state_count > 0)) {
         forget(set);
-        return intern(set); /* with an empty table */
+        return intern(set); /* retry with an empty cache */
     }
     struct regex_state *const state = dti_pool_alloc(&set->pool, sizeof *state);
     uint32_t *const nodes = dti_pool_array(&set->pool, set->listed + 1, sizeof *nodes);
@@ -216,7 +217,7 @@ static uint16_t first_state(struct dti_regexes *set)
     return set->first = intern(set);
 }
 
-/* The state after a byte; 0: memory ran out. */
+/* The next state for a byte; 0 if memory ran out. */
 static uint16_t after(struct dti_regexes *set, uint16_t number, unsigned char byte)
 {
     struct regex_state *const state = set->states[number - 1];
@@ -239,7 +240,7 @@ static uint16_t after(struct dti_regexes *set, uint16_t number, unsigned char by
     return result;
 }
 
-/* The state where an END counts; 0: likewise. */
+/* The state after following END nodes; 0 if memory ran out. */
 static uint16_t at_end(struct dti_regexes *set, uint16_t number, bool start)
 {
     struct regex_state *const state = set->states[number - 1];
@@ -257,7 +258,7 @@ static uint16_t at_end(struct dti_regexes *set, uint16_t number, bool start)
     return result;
 }
 
-/* Notes patterns that match up to here. */
+/* Records the patterns that match up to here. */
 static void note(struct dti_regexes *set, const struct regex_state *state, bool part, bool whole)
 {
     set->steps += state->accept_count;
