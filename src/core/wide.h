@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * 64 x 64 -> 128 bits and back, with and without a 128-bit type in the compiler: the steps from
- * which all longer arithmetic is made. */
+ * 64 x 64 -> 128 bits and back, with or without a 128-bit compiler type: the primitives of all
+ * longer arithmetic. */
 #ifndef CORE_WIDE_H
 #define CORE_WIDE_H
 
@@ -38,8 +38,8 @@ static inline unsigned dti_trailing_zeros(uint64_t x) /* x != 0 */
 #endif
 }
 
-/* a * b + c + d, which always fits: (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1. Returns the low half.
- */
+/* a * b + c + d, which cannot overflow: (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1. Returns the low
+ * half. */
 static inline uint64_t dti_wide_mul_add(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
                                         uint64_t *ret_high)
 {
@@ -72,7 +72,7 @@ static inline uint64_t dti_wide_div(uint64_t high, uint64_t low, uint64_t diviso
     *ret_remainder = low - quotient * divisor;
     return quotient;
 #else
-    /* One bit at a time; the carry out of the doubled remainder counts as one that fits. */
+    /* One bit at a time; a carry out of the doubled remainder means that the divisor fits. */
     uint64_t remainder = high, quotient = 0;
     for (unsigned bit = 64; bit-- > 0;) {
         const bool carry = remainder >> 63;
@@ -108,7 +108,7 @@ static inline unsigned dti_wide_sub(uint64_t *a, uint64_t b, unsigned borrow)
     return out;
 }
 
-/* Shifts high:low, which is not 0, until the top bit is set; returns by how many bits. */
+/* Shifts high:low, nonzero, until the top bit is set; returns the shift. */
 static inline unsigned dti_wide_normalise(uint64_t *high, uint64_t *low)
 {
     const unsigned words = *high == 0;
@@ -124,7 +124,7 @@ static inline unsigned dti_wide_normalise(uint64_t *high, uint64_t *low)
     return 64 * words + shift;
 }
 
-/* high:low *= factor. False where 128 bits do not hold the product. */
+/* high:low *= factor. Returns false if the product exceeds 128 bits. */
 static inline bool dti_wide_scale(uint64_t *high, uint64_t *low, uint64_t factor)
 {
     uint64_t carry, beyond;

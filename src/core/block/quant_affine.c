@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Affine quantization: the scale and the zero point from the range of the numbers, a number to its
- * code under them, and back. */
+ * Affine quantization: scale and zero point from a range, quantization of a number, and
+ * dequantization. */
 #include "core/block/quant.h"
 #include "core/block/quant_parts.h"
 
-/* The largest fp32 below 2^31: where torch (fbgemm) cuts quotients. */
+/* The largest fp32 below 2^31: torch (fbgemm) limits quotients to it. */
 enum { TORCH_MOST = 2147483520 };
 
 static void quotient_of(enum dti_quant_division division, uint32_t x, uint32_t scale,
@@ -27,7 +27,7 @@ static void quotient_of(enum dti_quant_division division, uint32_t x, uint32_t s
     }
 }
 
-/* The sum with the zero point, before it is clamped. */
+/* The sum of the quotient and the zero point, before clamping. */
 static int64_t place_of(const struct dti_affine *affine, const struct dti_value *quotient,
                         int32_t zero_point)
 {
@@ -60,8 +60,8 @@ void dti_affine_quantize(const struct dti_affine *affine, const struct dti_affin
     if (dti_format_is_float(&affine->code)) {
         ret->code = dti_quant_encode(&affine->code, &quotient, &beyond);
     } else {
-        /* Whether a number is clipped does not depend on what becomes of it: a NaN is no number,
-         * and 0 / s stays 0 when 1 / s is infinite. */
+        /* Clipping is judged independently of special cases: NaN is not a number, and 0 / s
+         * stays 0 although 1 / s is infinite. */
         const int64_t true_place =
             dti_value_integer(&quotient, DTI_ROUND_NEAREST_EVEN) + (int64_t)scale->zero_point;
         int64_t place = place_of(affine, &quotient, scale->zero_point);
@@ -88,7 +88,7 @@ uint32_t dti_affine_dequantize(const struct dti_affine *affine,
     return dti_fp32_round(&product);
 }
 
-/* fp32 with more exponents: a difference of two fp32 numbers has a place in it. */
+/* fp32 with a larger exponent range: it holds the difference of any two fp32 numbers. */
 static const struct dti_format wide_fp32 = {.name = "e11m23",
                                             .id = DTI_NONE,
                                             .kind = DTI_KIND_FLOAT,
@@ -134,13 +134,13 @@ bool dti_affine_recipe_init(struct dti_affine_recipe *ret, const struct dti_form
     return true;
 }
 
-/* The code in the middle of the range, where zero lies when the range is symmetric. */
+/* The middle code, which represents zero in a symmetric range. */
 static int32_t middle_of(const struct dti_format *code)
 {
     return code->kind == DTI_KIND_UINT ? (int32_t)1 << (code->width - 1) : 0;
 }
 
-/* The quotient, rounded and kept between `least` and the largest finite number. */
+/* The quotient, rounded and clamped between `least` and the largest finite number. */
 static uint32_t scale_of(const struct dti_value *numerator, const struct dti_value *divisor,
                          uint32_t least)
 {
@@ -185,7 +185,7 @@ void dti_affine_choose(const struct dti_affine_recipe *recipe, uint32_t min, uin
     const int32_t middle = middle_of(&affine->code);
     struct dti_value numerator, divisor;
     uint64_t code = 0;
-    min = min & DTI_FP32_SIGN ? min : 0; /* the range is widened to zero */
+    min = min & DTI_FP32_SIGN ? min : 0; /* extends the range to include zero */
     max = max & DTI_FP32_SIGN ? 0 : max;
 
     ret->zero_point = real ? 0 : middle;

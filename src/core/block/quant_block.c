@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks: elements that share a scale, quantized and back. The families: MX (a power of two for all
- * elements; OCP Microscaling Formats 1.0, 6.3), NVFP4 (a scale in fp8 for the block, one in fp32
- * for the tensor), NF4 and bitsandbytes' FP4 (places in a table between -1 and 1, times the largest
- * magnitude of the block), ggml's Q8_0 and Q4_0 (integers under a scale in fp16). */
+ * Quantizes and dequantizes blocks of elements that share a scale. Families: MX (a power-of-two
+ * scale; OCP Microscaling Formats 1.0, 6.3), NVFP4 (an fp8 scale per block, an fp32 scale per
+ * tensor), NF4 and bitsandbytes' FP4 (entries of a table between -1 and 1, times the block's
+ * largest magnitude), ggml's Q8_0 and Q4_0 (integers with an fp16 scale). */
 #include <assert.h>
 
 #include "core/block/quant.h"
 #include "core/block/quant_parts.h"
 
-/* Elements of mxint8 are integers in steps of 2^-6. */
+/* Elements of mxint8 are integers in units of 2^-6. */
 static bool is_integer(const struct dti_block_format *format)
 {
     return format->code == DTI_INT8;
@@ -24,7 +24,7 @@ static void largest_element(const struct dti_block_format *format, struct dti_va
         ret->exponent -= 6;
 }
 
-/* The exponent of a number rounded to so many bits after the leading one, halves up. */
+/* The exponent of a number rounded to that many bits after the leading one, halves up. */
 static int32_t rounded_exponent(const struct dti_value *value, unsigned mantissa)
 {
     const uint64_t half = UINT64_C(1) << (62 - mantissa);
@@ -60,8 +60,7 @@ static int32_t shared_exponent(const struct dti_block_recipe *recipe, uint32_t a
     return exponent < -127 ? -127 : exponent > 127 ? 127 : exponent;
 }
 
-/* One family each. block->amax and block->special are there, amax is finite and block->clipped 0.
- */
+/* One function per family. Requires block->amax (finite), block->special, and block->clipped 0. */
 static void mx_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
                         struct dti_quantized_block *block)
 {
@@ -84,7 +83,7 @@ static void mx_quantize(const struct dti_block_recipe *recipe, const uint32_t *x
 #define MINUS_8   UINT32_C(0xc1000000)
 #define ROUNDING  UINT32_C(0x41080000) /* 8.5 */
 
-/* d as fp16, and whether it became infinite. */
+/* Stores d as fp16 and counts clipping if it overflows. */
 static void store_scale(uint32_t d, size_t n, struct dti_quantized_block *block)
 {
     static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -99,7 +98,7 @@ static void store_scale(uint32_t d, size_t n, struct dti_quantized_block *block)
     }
 }
 
-/* 1 / d, or 0 where there is none. */
+/* 1 / d, or 0 if it overflows or d is 0. */
 static uint32_t inverse_of(uint32_t d)
 {
     const uint32_t inverse = dti_fp32_divide(DTI_FP32_ONE, d);
@@ -139,7 +138,7 @@ static void q4_quantize(const uint32_t *x, size_t n, struct dti_quantized_block 
 #define SIX          UINT32_C(0x40c00000)
 #define ONE_AND_HALF UINT32_C(0x3fc00000)
 
-/* The scale of a block, as fp32, with that of its tensor. */
+/* The fp32 product of a block's scale and its tensor's. */
 static uint32_t nv_product(const struct dti_block_recipe *recipe, uint32_t scale)
 {
     return recipe->tensor_divisor ? dti_fp32_divide(scale, recipe->tensor_divisor)
@@ -175,7 +174,7 @@ static uint32_t block_scale(const struct dti_block_recipe *recipe, bool four, ui
     return dti_quant_encode(dti_format_get(DTI_FP8_E4M3FN), &quotient, &beyond);
 }
 
-/* four: the largest magnitude becomes 4, else 6. */
+/* four: map the largest magnitude to 4, otherwise to 6. */
 static void quantize(const struct dti_block_recipe *recipe, bool four, const uint32_t *x, size_t n,
                      struct dti_quantized_block *block)
 {
@@ -184,7 +183,7 @@ static void quantize(const struct dti_block_recipe *recipe, bool four, const uin
     dti_decode(dti_format_get(DTI_FP8_E4M3FN), block->scale, &scale);
     const uint32_t scale32 = dti_fp32_round(&scale);
     const uint32_t product = nv_product(recipe, scale32);
-    const bool none = dti_fp32_is_zero(product); /* where the block's scale is 0, too */
+    const bool none = dti_fp32_is_zero(product); /* the block's scale is then 0, too */
     dti_fp32_value(product, &divisor);
 
     enum dti_quant_division division = recipe->division;
@@ -214,7 +213,7 @@ static void quantize(const struct dti_block_recipe *recipe, bool four, const uin
     }
 }
 
-/* The sum of squares, in fp64 and in order. */
+/* The sum of squared errors, accumulated in fp64, in order. */
 static void find_error(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
                        const struct dti_quantized_block *block, struct dti_value *ret)
 {
@@ -243,7 +242,7 @@ static void nv_quantize(const struct dti_block_recipe *recipe, const uint32_t *x
     quantize(recipe, true, x, n, &four);
     find_error(recipe, x, n, block, &error);
     find_error(recipe, x, n, &four, &error_of_four);
-    /* neither is a number where the scales in fp32 are infinite */
+    /* both are NaN if the fp32 scales are infinite */
     const bool numbers = error.class != DTI_CLASS_NAN && error_of_four.class != DTI_CLASS_NAN;
     if (numbers && dti_value_compare(&error_of_four, &error) < 0)
         *block = four;
@@ -269,8 +268,8 @@ const uint32_t dti_nf4_table[16] = {
     0x3f800000, /* 1 */
 };
 
-/* bitsandbytes' FP4 (csrc/kernels.cu, dQuantizeFP4): sign and magnitude, but in another order than
- * fp4_e2m1, and with other numbers. Code 8 is +0. */
+/* bitsandbytes' FP4 (csrc/kernels.cu, dQuantizeFP4): sign and magnitude like fp4_e2m1, but with
+ * different numbers in a different order. Code 8 is +0. */
 const uint32_t dti_bnb_fp4_table[16] = {
     0x00000000, /* 0 */
     0x3baaaaab, /* 1/192 */
@@ -290,7 +289,7 @@ const uint32_t dti_bnb_fp4_table[16] = {
     0xbe800000, /* -1/4 */
 };
 
-/* Its own limits: the last digits are those of its source, not of the midpoints. */
+/* bitsandbytes' thresholds: the last digits are from its source, not from the midpoints. */
 const uint32_t dti_bnb_fp4_limits[DTI_BNB_FP4_LIMITS] = {
     0x3b2aaab9, /* 0.00260417 */
     0x3db00000, /* 0.0859375 */
@@ -302,7 +301,7 @@ const uint32_t dti_bnb_fp4_limits[DTI_BNB_FP4_LIMITS] = {
 };
 const uint8_t dti_bnb_fp4_order[DTI_BNB_FP4_LIMITS + 1] = {0, 1, 6, 7, 4, 5, 2, 3};
 
-/* How many midpoints of neighbours lie below the quotient. */
+/* Number of midpoints between neighbours that are below the quotient. */
 static uint32_t nearest_place(const struct dti_value *quotient)
 {
     uint32_t place = 0;
@@ -311,14 +310,14 @@ static uint32_t nearest_place(const struct dti_value *quotient)
         dti_fp32_value(dti_nf4_table[place], &low);
         dti_fp32_value(dti_nf4_table[place + 1], &high);
         (void)dti_value_add(&sum, &low, &high, DTI_ROUND_NEAREST_EVEN);
-        sum.exponent--; /* no two neighbours have a midpoint of zero */
+        sum.exponent--; /* no midpoint of neighbours is zero */
         if (dti_value_compare(quotient, &sum) <= 0)
             break;
     }
     return place;
 }
 
-/* By the magnitude, with the sign in bit 3; zeros have no sign. */
+/* Encodes the magnitude, with the sign in bit 3; zeros have no sign. */
 static uint32_t bnb_fp4_code(const struct dti_value *quotient)
 {
     struct dti_value magnitude = *quotient, limit;
@@ -440,7 +439,7 @@ uint32_t dti_block_dequantize(const struct dti_block_recipe *recipe, uint32_t sc
     struct dti_value factor, element, product;
     dti_block_scale_value(recipe, scale, &factor);
     if (recipe->format->family == DTI_BLOCKS_NV) {
-        const uint32_t scale32 = dti_fp32_round(&factor); /* fp8 is within fp32 */
+        const uint32_t scale32 = dti_fp32_round(&factor); /* fp32 holds every fp8 number */
         dti_fp32_value(nv_product(recipe, scale32), &factor);
     }
     dti_block_element_value(recipe, code, &element);

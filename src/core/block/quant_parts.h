@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 arithmetic in integers, correctly rounded to nearest even: what quantization is made of. */
+ * fp32 arithmetic in integers, correctly rounded to nearest even: the primitives of
+ * quantization. */
 #ifndef CORE_BLOCK_QUANT_PARTS_H
 #define CORE_BLOCK_QUANT_PARTS_H
 
@@ -40,7 +41,7 @@ static inline bool dti_fp32_is_zero(uint32_t x)
 
 void dti_fp32_value(uint32_t x, struct dti_value *ret);
 void dti_integer_value(int64_t integer, struct dti_value *ret);
-/* To fp32; every NaN is DTI_FP32_NAN. */
+/* Rounds to fp32; every NaN gives DTI_FP32_NAN. */
 uint32_t dti_fp32_round(const struct dti_value *value);
 
 /* Rounded to nearest even. */
@@ -48,15 +49,15 @@ uint32_t dti_fp32_multiply(uint32_t a, uint32_t b);
 uint32_t dti_fp32_divide(uint32_t a, uint32_t b);
 uint32_t dti_fp32_add(uint32_t a, uint32_t b);
 
-/* To an integer, clamped to the range of int32; zero for a NaN. */
+/* Rounds to an integer, clamped to the range of int32; zero for NaN. */
 int32_t dti_value_integer(const struct dti_value *value, enum dti_round round);
 
-/* The format's code of a value, to nearest even, saturating; a NaN is the canonical one, or zero's
- * code where there is none. *ret_beyond: the magnitude was beyond the largest after rounding. */
+/* Encodes a value to nearest even, saturating; NaN gives the canonical NaN, or zero's code if
+ * there is none. *ret_beyond: the magnitude exceeded the largest after rounding. */
 uint32_t dti_quant_encode(const struct dti_format *format, const struct dti_value *value,
                           bool *ret_beyond);
 
-/* The largest magnitude of n numbers; NaN when one of them is not finite. */
+/* The largest magnitude of n numbers; NaN if one of them is not finite. */
 uint32_t dti_fp32_amax(const uint32_t *x, size_t n);
 
 #endif

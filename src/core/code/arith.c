@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums, products, quotients and square roots, exact to 128 bits and sticky. What is special about
- * an operation is settled first; what is left are finite numbers that are not zero. */
+ * Sums, products, quotients and square roots, exact to 128 bits plus a sticky bit. Special cases
+ * are handled first; what remains are finite nonzero numbers. */
 #include "core/code/arith.h"
 
 #include "core/wide.h"
@@ -33,7 +33,7 @@ static bool is_inf(const struct dti_value *value)
     return value->class == DTI_CLASS_INF;
 }
 
-/* Whether one of two is a NaN; then *ret is the first that is, quieted. */
+/* Whether one of the operands is a NaN; *ret is then the first NaN, quieted. */
 static bool take_nan(struct dti_value *ret, const struct dti_value *a, const struct dti_value *b)
 {
     if (!is_nan(a) && !is_nan(b))
@@ -43,7 +43,7 @@ static bool take_nan(struct dti_value *ret, const struct dti_value *a, const str
     return true;
 }
 
-/* A finite number but zero: a value whose exponent has room for a product's. */
+/* A finite nonzero number: like a value, with room for a product's exponent. */
 struct exact {
     bool negative;
     int64_t exponent;
@@ -69,10 +69,10 @@ static struct exact product_of(const struct dti_value *a, const struct dti_value
     return product;
 }
 
-/* A window of 256 bits, the lowest limb first. */
+/* A window of 256 bits, lowest limb first. */
 enum { LIMBS = 4 };
 
-/* True when ones fell off. */
+/* Returns true if set bits were shifted out. */
 static bool shift_right(uint64_t *window, uint64_t count)
 {
     bool lost = false;
@@ -93,7 +93,7 @@ static bool shift_right(uint64_t *window, uint64_t count)
     return lost;
 }
 
-/* Until the leading one is on top; returns by how much. window != 0. */
+/* Shifts until the leading one is at the top; returns the shift. window != 0. */
 static unsigned normalise(uint64_t *window)
 {
     unsigned count = 0;
@@ -120,8 +120,8 @@ static bool is_smaller(const struct exact *a, const struct exact *b)
 
 /*   large   1xxxxxxxxxxxxxxx0000000000000000      128 bits at the top of 256
  *   small        1yyyyyyyyyyyyyyy00000000000      shifted right by the difference of exponents
- * Shifts of up to 128 lose nothing. Beyond, nothing of `small` is left beside `large`, so that a
- * difference has at most one leading zero: 128 bits and what was lost are enough. */
+ * Shifts of up to 128 lose nothing. Beyond that, `small` does not overlap the bits of `large`, so a
+ * difference has at most one leading zero: 128 bits and a sticky bit are enough. */
 static void add_exact(struct dti_value *ret, const struct exact *a, const struct exact *b,
                       enum dti_round round)
 {
@@ -139,7 +139,7 @@ static void add_exact(struct dti_value *ret, const struct exact *a, const struct
             exponent++;
         }
     } else {
-        carry = lost; /* what fell off `small` is missing from the difference */
+        carry = lost; /* bits shifted out of `small` borrow from the difference */
         for (unsigned i = 0; i < LIMBS; i++)
             carry = dti_wide_sub(&sum[i], other[i], carry);
         if ((sum[0] | sum[1] | sum[2] | sum[3]) == 0) {
@@ -223,8 +223,8 @@ unsigned dti_value_divide(struct dti_value *ret, const struct dti_value *a,
         set_special(ret, DTI_CLASS_ZERO, negative);
         return 0;
     }
-    /* Two digits of 64 bits. The dividend is halved where it is not the smaller significand, so
-     * that the first digit fits and its leading one is on top. */
+    /* Long division with two 64-bit digits. The dividend is halved unless it has the smaller
+     * significand, so that the first digit fits and the quotient's leading one is at the top. */
     const bool halve = a->hi >= b->hi;
     const int64_t exponent = (int64_t)a->exponent - b->exponent - !halve;
     uint64_t remainder, high, low;
@@ -234,8 +234,9 @@ unsigned dti_value_divide(struct dti_value *ret, const struct dti_value *a,
     return 0;
 }
 
-/* The root of (high:low) x 2^128, bit by bit; one of the two top bits is set. `rest` is what the
- * square of the bits so far leaves, never more than twice these. True when something is left. */
+/* The square root of (high:low) x 2^128, bit by bit; one of the two top bits is set. `rest` is
+ * the remainder for the bits so far, at most twice the root so far. Returns true if a remainder
+ * is left. */
 static bool square_root(uint64_t high, uint64_t low, uint64_t *ret_high, uint64_t *ret_low)
 {
     uint64_t root_high = 0, root_low = 0, rest[3] = {0, 0, 0};
@@ -245,7 +246,7 @@ static bool square_root(uint64_t high, uint64_t low, uint64_t *ret_high, uint64_
         rest[0] = rest[0] << 2 | high >> 62;
         high = high << 2 | low >> 62;
         low <<= 2;
-        uint64_t less[3] = {rest[0], rest[1], rest[2]}; /* by 4 root + 1 */
+        uint64_t less[3] = {rest[0], rest[1], rest[2]}; /* subtract 4 root + 1 */
         unsigned borrow = dti_wide_sub(&less[0], root_low << 2 | 1, 0);
         borrow = dti_wide_sub(&less[1], root_high << 2 | root_low >> 62, borrow);
         borrow = dti_wide_sub(&less[2], root_high >> 62, borrow);
@@ -289,7 +290,7 @@ unsigned dti_value_fma(struct dti_value *ret, const struct dti_value *a, const s
         add_exact(ret, &x, &y, round);
         return 0;
     }
-    /* One of the three is zero or infinite: either the product is, and exact, or the sum is the
+    /* One of the three is zero or infinite: either the product is, exactly, or the sum is the
      * product or c. */
     const unsigned flags = dti_value_multiply(&product, a, b);
     if (flags != 0) {
@@ -300,7 +301,7 @@ unsigned dti_value_fma(struct dti_value *ret, const struct dti_value *a, const s
     return dti_value_add(ret, &product, c, round);
 }
 
-/* Whether a comes before b; neither is a NaN. */
+/* Whether a is less than b; neither is a NaN. */
 static bool is_less(const struct dti_value *a, const struct dti_value *b)
 {
     const int order = dti_value_compare(a, b);
@@ -319,8 +320,8 @@ void dti_value_maximum(struct dti_value *ret, const struct dti_value *a, const s
         *ret = is_less(a, b) ? *b : *a;
 }
 
-/* Operands have at most 64 bits, so that from 2^63 on they are integers. dti_encode() rounds the
- * magnitude; the directions are those of the number. */
+/* Operands have at most 64 bits, so from 2^63 on they are integers. dti_encode() rounds a
+ * magnitude; `round` refers to the signed number. */
 void dti_value_round_integral(struct dti_value *ret, const struct dti_value *a,
                               enum dti_round round)
 {

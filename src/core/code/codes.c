@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The codes of a format: its landmarks (largest, smallest, infinity, NaN), the step from one number
- * to the next, and the exact value of each code. Everything follows from the row: what a special
- * code means, from its `specials`. */
+ * The codes of a format: landmarks (largest, smallest, infinity, NaN), the step from one number
+ * to the next, and the exact value of each code. All of it follows from the format's row;
+ * `specials` defines the special codes. */
 #include <assert.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ bool dti_code_max(const struct dti_format *format, uint64_t *ret_code)
     case DTI_KIND_UFLOAT:
         break;
     }
-    bool unsigned_nan = format->kind == DTI_KIND_UFLOAT; /* takes the code of all ones */
+    bool unsigned_nan = format->kind == DTI_KIND_UFLOAT; /* NaN uses the all-ones code */
     switch (format->specials) {
     case DTI_SPECIALS_IEEE:
         *ret_code = top_exponent(format) - 1;
@@ -95,7 +95,7 @@ bool dti_code_inf(const struct dti_format *format, bool negative, uint64_t *ret_
 {
     if (!dti_format_has_inf(format) || (negative && format->kind == DTI_KIND_UFLOAT))
         return false;
-    (void)dti_code_max(format, ret_code); /* infinity follows the largest finite */
+    (void)dti_code_max(format, ret_code); /* infinity is the code after the largest finite number */
     *ret_code += 1;
     if (negative)
         *ret_code |= dti_format_sign_bit(format);
@@ -115,7 +115,8 @@ bool dti_code_nan(const struct dti_format *format, uint64_t *ret_code)
     return true;
 }
 
-/* Numbers in order, zero at 0: sign and magnitude for floats, two's complement for integers. */
+/* Steps through numbers in order, zero at 0: sign-magnitude for floats, two's complement for
+ * integers. */
 static bool next_float(const struct dti_format *f, uint64_t code, bool up, uint64_t *ret_code)
 {
     uint64_t sign_bit = dti_format_sign_bit(f);
@@ -228,7 +229,8 @@ static enum special special_of(const struct dti_format *f, uint64_t code, uint64
     return SPECIAL_NONE;
 }
 
-/* Only IEEE-like NaNs carry a sign and a payload that mean something elsewhere; FN has the sign. */
+/* Only IEEE-like NaNs have a sign and a payload with a meaning in other formats; FN has only the
+ * sign. */
 static void decode_nan(const struct dti_format *f, bool negative, uint64_t mantissa,
                        struct dti_value *ret_value)
 {
@@ -246,7 +248,7 @@ static void decode_float(const struct dti_format *f, uint64_t code, struct dti_v
     int64_t exponent = (int64_t)(magnitude >> f->man_bits);
 
     if (exponent - 1 < (int64_t)dti_low_bits(f->exp_bits) - 1 && exponent > 0 &&
-        f->kind == DTI_KIND_FLOAT) { /* normal, and no format has specials among those */
+        f->kind == DTI_KIND_FLOAT) { /* normal; normal numbers are never special codes */
         *ret_value = (struct dti_value){
             .class = DTI_CLASS_FINITE,
             .negative = negative,
@@ -268,7 +270,7 @@ static void decode_float(const struct dti_format *f, uint64_t code, struct dti_v
     if (f->specials == DTI_SPECIALS_SCALE || exponent > 0)
         mantissa |= UINT64_C(1) << f->man_bits;
     else
-        exponent = 1; /* subnormals share the exponent of the smallest normals */
+        exponent = 1; /* subnormals have the exponent of the smallest normals */
     dti_value_set(ret_value, negative, mantissa, exponent - f->bias - f->man_bits);
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Value to code: the one place in the program that rounds and overflows. Rounding is one step: the
- * significand is cut at the weight of the destination's last bit, and what was cut off decides. */
+ * Converts values to codes: the only place in the program that rounds and handles overflow.
+ * Rounding is one step: the significand is cut at the weight of the destination's last bit, and
+ * the discarded part decides. */
 #include "dtinfo/value.h"
 
-/* A magnitude cut at 2^quantum: kept whole units, and the fraction of a unit that was cut off. */
+/* A magnitude cut at 2^quantum: the whole units, and the discarded fraction of a unit. */
 struct cut {
-    uint64_t kept;     /* of the magnitude; its low 64 bits */
+    uint64_t kept;     /* the units; low 64 bits */
     uint32_t fraction; /* floor(fraction x 2^32) */
     bool half;         /* fraction >= 1/2 */
     bool rest;         /* fraction is neither 0 nor 1/2 */
@@ -44,14 +45,14 @@ static void shift_left(uint64_t hi, uint64_t lo, unsigned count, uint64_t *ret_h
 
 /*   hi:lo   1xxxxxxxxxxxxxxxxxxxxxxx          weight of the leading one: 2^exponent
  *           |--- kept ---|-- drop --|         weight of kept's last bit: 2^quantum
- * drop may exceed 128: the value is then less than a unit, the fraction has leading zeros. */
+ * drop may exceed 128: the value is then below one unit, and the fraction has leading zeros. */
 static struct cut cut_at(const struct dti_value *value, int64_t quantum)
 {
     struct cut cut = {0, 0, false, false};
     int64_t drop = quantum - value->exponent + 127;
-    uint64_t high, low; /* the fraction, 128 bits of it */
+    uint64_t high, low; /* 128 bits of the fraction */
     bool sticky = value->sticky;
-    if (drop < 0) { /* beyond 2^128: only wrapping integers ask, and only for the low bits */
+    if (drop < 0) { /* beyond 2^128: only for wrapping integers, which need only the low bits */
         shift_left(value->hi, value->lo, drop < -128 ? 128 : (unsigned)-drop, &high, &cut.kept);
         cut.rest = sticky;
         return cut;
@@ -72,7 +73,7 @@ static struct cut cut_at(const struct dti_value *value, int64_t quantum)
     return cut;
 }
 
-/* Whether the magnitude goes up to the next unit. odd: whether the lower neighbour is. */
+/* Whether to round the magnitude up to the next unit. odd: whether the lower neighbour is odd. */
 static bool rounds_away(const struct cut *cut, bool odd, bool negative,
                         const struct dti_policy *policy, uint64_t index)
 {
@@ -156,7 +157,7 @@ static void store_limit(const struct dti_format *f, bool negative, unsigned flag
     store(ret, code, flags);
 }
 
-/* The native answer to a magnitude without a code: infinity, else NaN, else the limit. */
+/* The native result for a magnitude beyond the range: infinity, else NaN, else the limit. */
 static void store_beyond(const struct dti_format *f, bool negative, unsigned flags,
                          struct dti_outcome *ret)
 {
@@ -169,7 +170,8 @@ static void store_beyond(const struct dti_format *f, bool negative, unsigned fla
         store_limit(f, negative, flags | DTI_FLAG_SATURATED, ret);
 }
 
-/* A negative number, not rounded to zero, into a format without a sign. P3109: NaN, or clamped. */
+/* Encodes a negative number that does not round to zero in an unsigned format. P3109: NaN, or
+ * clamped. */
 static void encode_unsigned_negative(const struct dti_format *f, const struct dti_policy *policy,
                                      bool infinite, struct dti_outcome *ret)
 {
@@ -211,9 +213,9 @@ static void encode_overflow(const struct dti_format *f, bool negative,
         store_limit(f, negative, flags, ret);
 }
 
-/* Whether the lower neighbour counts as odd. With mantissa bits that is the last significand bit.
- * Without, every significand is 1: P3109 then looks at the code, everybody else gets the larger
- * magnitude (IEEE 754-2019 4.3.1), which is what "always odd" gives. */
+/* Whether the lower neighbour counts as odd. With mantissa bits that is the last significand
+ * bit. Without them every significand is 1: P3109 uses the code's parity; all others take the
+ * larger magnitude (IEEE 754-2019 4.3.1), which "always odd" achieves. */
 static bool neighbour_is_odd(const struct dti_format *f, uint64_t kept, int64_t exponent)
 {
     bool by_code = f->man_bits == 0 && kept != 0 &&
@@ -253,8 +255,8 @@ static void encode_finite_float(const struct dti_format *f, const struct dti_val
     bool odd = neighbour_is_odd(f, cut.kept, exponent);
     uint64_t kept = cut.kept + rounds_away(&cut, odd, value->negative, policy, index);
 
-    /* Adding the kept bits to the exponent field lets a carry move into the next binade, and a full
-     * subnormal become the smallest normal. The hidden bit is worth one unit of the field. */
+    /* Adding the kept bits to the exponent field carries into the next binade, and turns an
+     * overflowing subnormal into the smallest normal. The hidden bit adds one to the field. */
     uint64_t field = f->specials == DTI_SPECIALS_SCALE ? (uint64_t)(exponent + f->bias)
                                                        : (uint64_t)(exponent + f->bias - 1);
     uint64_t magnitude = (field << f->man_bits) + kept;
@@ -344,14 +346,14 @@ static void encode_bool(const struct dti_value *value, struct dti_outcome *ret)
     store(ret, !zero, zero || one ? 0 : DTI_FLAG_INEXACT);
 }
 
-/* Where nothing can happen but rounding: a signed float with mantissa bits, and a number that stays
- * normal, and below the binade of the largest ones, even if it is rounded up. Its code is the
- * exponent field and the mantissa as one number, into which the last bit is carried. */
+/* Fast path if only rounding can happen: a signed float with mantissa bits, and a number that
+ * stays normal and below the binade of the largest numbers even if rounded up. The code is
+ * exponent field and mantissa as one number, so that a carry propagates. */
 bool dti_encode_ordinary(const struct dti_format *f, const struct dti_value *value,
                          const struct dti_policy *policy, struct dti_outcome *ret_outcome,
                          struct dti_value *ret_stored)
 {
-    const uint32_t field = (uint32_t)(value->exponent + f->bias); /* of the code, rounded down */
+    const uint32_t field = (uint32_t)(value->exponent + f->bias); /* before rounding */
     const uint32_t fields = UINT32_C(1) << (f->exp_bits & 31);
     if (value->class != DTI_CLASS_FINITE || policy->round != DTI_ROUND_NEAREST_EVEN ||
         f->kind != DTI_KIND_FLOAT || f->man_bits == 0 || f->exp_bits < 2 || field - 1 >= fields - 3)
@@ -361,7 +363,7 @@ bool dti_encode_ordinary(const struct dti_format *f, const struct dti_value *val
     const uint64_t rest = value->hi & (unit - 1), kept = value->hi >> drop;
     const bool more = value->lo != 0 || value->sticky;
     const bool away = rest > half || (rest == half && (more || (kept & 1)));
-    const uint64_t rounded = kept + away; /* has its leading one, or one more bit */
+    const uint64_t rounded = kept + away; /* has its leading one, or one bit more */
     const uint64_t magnitude = ((uint64_t)(field - 1) << f->man_bits) + rounded;
     const unsigned carried = (unsigned)(rounded >> (f->man_bits + 1));
     ret_outcome->code = magnitude | (uint64_t)value->negative << (f->width - 1);

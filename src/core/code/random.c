@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The random bits of stochastic rounding: a counter-based generator, so that the bits of an element
- * depend on the seed and its index alone, never on threads, chunks or devices. */
+ * Random bits for stochastic rounding: a counter-based generator. The bits of an element depend
+ * only on the seed and its index, never on threads, chunks or devices. */
 #include "dtinfo/value.h"
 
-/* Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.
- * It is made of 32-bit multiplications, which every SIMD level and GPU has. */
+/* Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+ * SC11. It consists of 32-bit multiplications, which every SIMD level and GPU supports. */
 uint32_t dti_random_bits(uint64_t seed, uint32_t stream, uint64_t index)
 {
     uint64_t block = index / 4;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One number through one cast: the stages of a route, and the context of the result. */
+ * Casts one number: the stages of a route, and the context of the result. */
 #include "core/code/scalar.h"
 
 #include <string.h>
@@ -10,9 +10,9 @@ enum dti_round dti_cast_round(const struct dti_cast *cast, const struct dti_form
     return dti_format_is_float(dst) || cast->round_given ? cast->policy.round : DTI_ROUND_ZERO;
 }
 
-/* A number whose 128 leading bits do not reach down to its integer part's low 64 bits, as those
- * bits and the fraction after them: not normalised, and wrapping alike. False when it need not be.
- */
+/* If the 128 leading bits of a number do not reach the low 64 bits of its integer part, replaces
+ * the value by those bits and the fraction: not normalised, but wrapping gives the same result.
+ * Returns false if that is not needed. */
 static bool wrap(const struct dti_number *number, struct dti_value *value)
 {
     uint64_t bits;
@@ -102,8 +102,8 @@ static bool neighbour(const struct dti_format *dst, const struct dti_value *inpu
     return dti_code_inf(dst, !up, ret_code);
 }
 
-/* Both neighbours where the stored number is one and the number lies before its own neighbour on
- * the other side. Zeros are left out, which have a sign here that the walk does not know. */
+/* Fast path: takes the stored number as one neighbour if the input lies between it and its
+ * adjacent code. Not for zeros, whose sign this function does not handle. */
 static bool bracket_beside(const struct dti_format *dst, bool above, struct dti_scalar *ret)
 {
     struct dti_value other;

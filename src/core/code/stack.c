@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Other stacks' casts, replayed from their rows. The policies of dti_encode() carry most of it;
- * what no policy describes is a quirk, and each quirk is one case below. */
+ * Replays the casts of other stacks from their rows. The policies of dti_encode() cover most of
+ * it; anything else is a quirk, and each quirk is one case below. */
 #include "core/code/stack.h"
 
 #include <string.h>
@@ -110,7 +110,7 @@ const struct dti_stack_rule *dti_stack_find(enum dti_stack stack, const struct d
     return NULL;
 }
 
-/* An integer literal enters these stacks as int64; everything else is a double. */
+/* These stacks read an integer literal as int64, everything else as a double. */
 static bool enters_as_int64(bool literal, const struct dti_value *input)
 {
     if (!literal)
@@ -162,8 +162,8 @@ static void finish(const struct dti_format *dst, uint64_t code, unsigned flags,
     ret->flags = flags;
 }
 
-/* torch and ml_dtypes round e8m0 on the bits of an fp32, where 2^-127 and what lies above it share
- * an exponent field of 0: any excess goes up to 2^-126. */
+/* torch and ml_dtypes round e8m0 on fp32 bits, where 2^-127 and the numbers just above it have
+ * exponent field 0: any excess rounds up to 2^-126. */
 static void scale_quirk(enum dti_stack_quirk quirk, const struct dti_format *dst,
                         struct dti_scalar *ret)
 {
@@ -187,7 +187,7 @@ static void scale_quirk(enum dti_stack_quirk quirk, const struct dti_format *dst
     finish(dst, excess ? 1 : outcome.code, flags | outcome.flags, ret);
 }
 
-/* Compared before truncation: 2147483647.5 is outside. */
+/* Compares before truncation: 2147483647.5 is outside. */
 static bool is_outside_int32(const struct dti_value *value)
 {
     struct dti_value most, least;
@@ -261,7 +261,7 @@ bool dti_stack_cast(const struct dti_stack_rule *rule, const struct dti_format *
     if (via)
         cast.via[cast.via_count++] = *via;
 
-    /* The stages before the last round to nearest whatever the destination does. */
+    /* All stages but the last round to nearest, whatever the destination does. */
     struct dti_cast lead = cast;
     struct dti_scalar scalar;
     lead.policy.round = DTI_ROUND_NEAREST_EVEN;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The dtype table: rows of dtypes.def as structs, and the checks that a row adds up (rows that
- * cannot be right do not compile); the names that other systems give to dtypes and to block
- * formats. There are a few hundred names, so that an index would cost more than the scan. */
+ * The dtype table: rows of dtypes.def as structs, with compile-time checks of their consistency;
+ * and the names that other systems use for dtypes and block formats. There are a few hundred
+ * names, too few for an index to beat a linear scan. */
 #include "dtinfo/dtype.h"
 
 #include <assert.h>
@@ -26,7 +26,7 @@ static const struct dti_format formats[DTI_DTYPE_COUNT] = {
 #undef DTYPE
 };
 
-/* The bits that are neither exponent nor mantissa: the sign, or the idle ones of a bool's byte. */
+/* Bits that are neither exponent nor mantissa: the sign, or the unused bits of a bool's byte. */
 #define REST_FLOAT(w)   1
 #define REST_UFLOAT(w)  0
 #define REST_INT(w)     1
@@ -140,7 +140,7 @@ enum dti_dtype dti_dtype_find(const char *name)
     return DTI_NONE;
 }
 
-/* list: words separated by commas. */
+/* list: comma-separated words. */
 static bool is_among(const char *list, const char *name)
 {
     const size_t length = strlen(name);

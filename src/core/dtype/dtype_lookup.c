@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the dtype for a user's text: library prefixes, spellings that deserve a note, spellings
- * that mean several things, block formats in the wrong place, and the nearest right name when there
- * is none.
+ * Finds the dtype for a user's text: handles library prefixes, spellings that need a note,
+ * ambiguous spellings, block formats in the wrong place, and suggests the nearest valid name.
  *
- * Some names say their own encoding: [u]eXmY[fn|fnuz][bBIAS], the binaryKpP names of IEEE P3109,
- * intN and uintN. A spelling whose encoding has a row becomes that row, so that e5m10 and fp16 are
- * one dtype. */
+ * Some names define their encoding: [u]eXmY[fn|fnuz][bBIAS], IEEE P3109's binaryKpP names, intN
+ * and uintN. If a row has that encoding, the name resolves to the row, so e5m10 and fp16 are one
+ * dtype. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,14 +17,14 @@
 
 enum {
     BIAS_MAX = 1 << 19,
-    NUMBER_MAX = 9999999, /* where reading a number stops: beyond every limit below */
+    NUMBER_MAX = 9999999, /* numbers are read up to this value, above every limit below */
     P3109_WIDTH_MIN = 3,
     P3109_WIDTH_MAX = 16,
     WIDTH_MAX = 64,
-    WIDTH_MAX_UNSIGNED = 63, /* exponent and mantissa, with or without a sign beside them */
+    WIDTH_MAX_UNSIGNED = 63, /* exponent plus mantissa, with or without a separate sign */
 };
 
-/* Reads a decimal number and moves *text past it. False when there is none. */
+/* Reads a decimal number and advances *text past it. Returns false if there is none. */
 static bool take_number(const char **text, uint32_t *ret, bool *leading_zero)
 {
     const char *p = *text;
@@ -56,7 +55,7 @@ static bool same_encoding(const struct dti_format *a, const struct dti_format *b
            a->exp_bits == b->exp_bits && a->man_bits == b->man_bits && a->bias == b->bias;
 }
 
-/* Replaces a format by the row with its encoding, if there is one. */
+/* Replaces a format by the row with the same encoding, if any. */
 static void take_row(struct dti_format *format)
 {
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
@@ -104,8 +103,8 @@ static const char *suffix_of(enum dti_specials specials)
     return specials == DTI_SPECIALS_FN ? "fn" : specials == DTI_SPECIALS_FNUZ ? "fnuz" : "";
 }
 
-/* "e4m3fnb9"; without the bias when it is the usual one and the short name is not taken by a row
- * that is something else ("e3m2" is the finite fp6_e3m2, "e3m2b3" the IEEE-like format). */
+/* Makes a name such as "e4m3fnb9"; omits the bias if it is the usual one and no different row
+ * has the short name ("e3m2" is the finite fp6_e3m2, "e3m2b3" the IEEE-like format). */
 static void name_exmy(struct dti_format *format, bool usual_bias)
 {
     const char *const sign = format->kind == DTI_KIND_UFLOAT ? "u" : "";
@@ -118,7 +117,7 @@ static void name_exmy(struct dti_format *format, bool usual_bias)
                        suffix_of(format->specials), (unsigned)format->bias);
 }
 
-/* Negative numbers become NaN in a float without sign, which must therefore have one. */
+/* An unsigned float encodes negative numbers as NaN, so it must have a NaN. */
 static bool unsigned_is_sound(const struct exmy *spec, const char *quoted, struct dti_error *reterr)
 {
     if (!spec->is_unsigned)
@@ -332,7 +331,7 @@ static enum dti_parse format_parse(const char *lower, const char *quoted,
     return result;
 }
 
-/* Spellings that name several dtypes, and what to say instead: both lists separated by blanks. */
+/* Ambiguous spellings, and the names to use instead: both are blank-separated lists. */
 struct ambiguous {
     const char *spellings, *meanings;
 };
@@ -354,8 +353,8 @@ static const struct ambiguous ambiguous_names[] = {
     {.spellings = "complex complex_ np.complex np.complex_", .meanings = "complex64 complex128"},
 };
 
-/* Spellings that other systems use for something else, or that have no row here: separated by
- * blanks, and what to say. */
+/* Spellings that mean something else in other systems, or that have no row here:
+ * blank-separated, with a remark. */
 struct remark {
     const char *spellings, *text;
     enum dti_remedy remedy;
@@ -405,8 +404,8 @@ static const struct remark refusals[] = {
     {.spellings = "text txt csv", .text = "is not a dtype", .remedy = DTI_REMEDY_READ_TEXT},
 };
 
-/* Prefixes of libraries; own: that with which some rows are spelled out, because their name alone
- * means something else. Longer ones first. */
+/* Library prefixes, longest first. own: the prefix under which some rows are listed, because
+ * their bare name means something else. */
 static const struct prefix {
     const char *text, *own;
 } prefixes[] = {
@@ -421,7 +420,7 @@ static void to_lower(char *text)
         *text = dti_ascii_lower(*text);
 }
 
-/* Cuts a library's prefix off a name in lower case. */
+/* Strips a library's prefix from a lower-case name. */
 static const char *without_prefix(const char *name, const char **ret_own)
 {
     *ret_own = "";
@@ -435,7 +434,7 @@ static const char *without_prefix(const char *name, const char **ret_own)
     return name;
 }
 
-/* Copies the next word of a list into word and moves *list past it; false at the end. */
+/* Copies a list's next word to `word` and advances *list past it; false at the end. */
 static bool next_word(const char **list, char word[DTI_NAME_SIZE])
 {
     size_t length = strcspn(*list, " ");
@@ -490,7 +489,7 @@ static enum dti_status fail_ambiguous(const char *meanings, const char *quoted,
 static enum dti_status fail_block(const struct dti_block_format *block, struct dti_error *reterr)
 {
     const enum dti_dtype element = dti_dtype_find(block->element);
-    /* integers are nothing without their scales */
+    /* integer elements are useless without their scales */
     const bool has_dtype = element != DTI_NONE;
     const bool is_float = has_dtype && dti_format_get(element)->kind == DTI_KIND_FLOAT;
     (void)dti_fail_remedy(reterr, DTI_WRONG_KIND,

@@ -6,12 +6,12 @@
 
 #include "dtinfo/dtype.h"
 
-/* The dtype with that canonical name or name in another system, byte order marks and all, but
- * without a library's prefix; DTI_NONE when there is none. */
+/* Finds a dtype by its canonical name or its name in another system, including byte order marks,
+ * but without a library prefix; DTI_NONE if there is none. */
 enum dti_dtype dti_dtype_find(const char *name);
 
-/* "[u]eXmY[fn|fnuz][bBIAS]", "binaryKpP[s|u][e|f]", "intN" and "uintN", in lower case. quoted is
- * the name as it was given, for messages. */
+/* Parses "[u]eXmY[fn|fnuz][bBIAS]", "binaryKpP[s|u][e|f]", "intN" and "uintN", in lower case.
+ * quoted: the original name, for messages. */
 enum dti_parse { DTI_PARSE_OTHER, DTI_PARSE_DONE, DTI_PARSE_FAILED };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sizes of arrays in bytes; the arrays need not exist. */
+ * Computes sizes of arrays in bytes; the arrays need not exist. */
 #include "core/dtype/footprint.h"
 
 #include "dtinfo/storage.h"

@@ -9,7 +9,7 @@
 
 #include "dtinfo/dtype.h"
 
-/* The types that are blocks. */
+/* The block types. */
 enum dti_gguf_blocks {
 #define GGUF_DTYPE(...)
 #define GGUF_BLOCKS(number, spelling, ...) DTI_GGUF_##spelling,
@@ -23,21 +23,21 @@ enum { DTI_GGUF_BLOCK_MAX = 256 }; /* elements of a block */
 
 struct dti_gguf_type {
     unsigned id;
-    const char *name;            /* of ggml: "Q4_K" */
-    const char *word;            /* ours of blocks: "q4_k"; else NULL */
-    unsigned elements, bytes;    /* of a block; 1 element otherwise */
-    enum dti_dtype dtype;        /* DTI_NONE: blocks */
+    const char *name;            /* ggml's name: "Q4_K" */
+    const char *word;            /* our name for blocks: "q4_k"; else NULL */
+    unsigned elements, bytes;    /* per block; elements is 1 for dtypes */
+    enum dti_dtype dtype;        /* DTI_NONE: a block type */
     enum dti_gguf_blocks blocks; /* DTI_GGUF_BLOCKS_COUNT: a dtype */
     unsigned group;              /* elements that share a scale */
-    unsigned other_bytes;        /* of a block, that are not codes: scales, minima, sums */
+    unsigned other_bytes;        /* bytes of a block that are not codes: scales, minima, sums */
 };
 
-/* The type of that id; NULL: ggml defines none. */
+/* The type with that id; NULL if ggml defines none. */
 const struct dti_gguf_type *dti_gguf_type_find(uint64_t id);
 const struct dti_gguf_type *dti_gguf_type_of(enum dti_gguf_blocks blocks);
-/* That of single numbers of a dtype; NULL: GGUF has none. */
+/* The type that stores single numbers of a dtype; NULL if GGUF has none. */
 const struct dti_gguf_type *dti_gguf_type_storing(enum dti_dtype dtype);
-/* Blocks by their word, in letters of either case; NULL: none. */
+/* Finds blocks by their name, ignoring case; NULL if there are none. */
 const struct dti_gguf_type *dti_gguf_type_named(const char *word);
 
 #endif

@@ -51,7 +51,7 @@ const struct dti_gguf_type *dti_gguf_type_find(uint64_t id)
 
 const struct dti_gguf_type *dti_gguf_type_of(enum dti_gguf_blocks blocks)
 {
-    return &types[TYPES - DTI_GGUF_BLOCKS_COUNT + blocks]; /* they are the last rows, in order */
+    return &types[TYPES - DTI_GGUF_BLOCKS_COUNT + blocks]; /* blocks are the last rows */
 }
 
 const struct dti_gguf_type *dti_gguf_type_storing(enum dti_dtype dtype)

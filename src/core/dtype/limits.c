@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The limits of a format, derived from its row through the landmarks of codes.c. Where ties matter,
- * borders are computed by dti_encode itself, so that they agree with the casts. */
+ * The limits of a format, derived from its row through the landmarks of codes.c. Where ties
+ * matter, dti_encode() itself computes the limits, so that they agree with the casts. */
 #include "dtinfo/limits.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void set_code(struct dti_limit *limit, const struct dti_format *format, b
     dti_decode(format, code, &limit->value);
 }
 
-/* significand x 2^exponent, which may or may not be a number of the format. */
+/* significand x 2^exponent, which need not be a number of the format. */
 static void set_value(struct dti_limit *limit, const struct dti_format *format,
                       uint64_t significand, int32_t exponent)
 {
@@ -45,8 +45,8 @@ static bool next_is_finite(const struct dti_format *format, uint64_t code, bool 
     return value.class == DTI_CLASS_FINITE || value.class == DTI_CLASS_ZERO;
 }
 
-/* The spacing on both sides of 1. Below 1 it is half of that above, unless 1 is the smallest normal
- * or subnormal. */
+/* The spacing above and below 1. Below 1 it is half of that above, unless 1 is the smallest
+ * normal or subnormal. */
 static void set_epsilons(struct dti_limits *limits, const struct dti_format *format)
 {
     struct dti_limit one;
@@ -72,7 +72,7 @@ static void set_borders(struct dti_limits *limits, const struct dti_format *form
     int32_t step = dti_format_step_exponent(format, max);
     set_value(&limits->step_at_max, format, 1, step);
 
-    /* The midpoint of max and the number that would follow it. */
+    /* The midpoint of max and the number that would come after it. */
     uint64_t steps = max->hi >> (63 - (max->exponent - step));
     set_value(&limits->overflow_from, format, 2 * steps + 1, step - 1);
     dti_encode(format, &limits->overflow_from.value, &nearest_even, 0, &outcome);
@@ -89,7 +89,7 @@ static void set_borders(struct dti_limits *limits, const struct dti_format *form
     limits->to_zero_inclusive = stored.class == DTI_CLASS_ZERO;
 }
 
-/* With steps of at most 1 at the bottom, all integers are exact up to 2^precision or up to max. */
+/* If the smallest spacing is at most 1, all integers are exact up to 2^precision or up to max. */
 static uint64_t integers_up_to(const struct dti_limits *limits, const struct dti_format *format)
 {
     const struct dti_value *max = &limits->max.value;
@@ -121,7 +121,8 @@ static void count_codes(struct dti_limits *limits, const struct dti_format *form
     case DTI_SPECIALS_FINITE:
         break;
     }
-    /* All codes less those; 64-bit formats have NaNs, so the count fits although 2^64 does not. */
+    /* All codes except NaN and infinities; 64-bit formats have NaNs, so the count fits although
+     * 2^64 does not. */
     limits->finite_codes = dti_low_bits(format->width) - limits->nan_codes - limits->inf_codes + 1;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the codes of an array are: containers, packing, byte order. The kernels do the same for
- * whole arrays; this is the definition they are checked against. */
+ * Where the codes of an array are: containers, packing, byte order. This is the definition; the
+ * kernels, which do the same for whole arrays, are checked against it. */
 #include "dtinfo/storage.h"
 
 #include <assert.h>
@@ -52,7 +52,7 @@ enum dti_status dti_storage_count(const struct dti_format *format, unsigned bits
                                   const char *label, uint64_t *ret_elements, unsigned *ret_padding,
                                   struct dti_error *reterr)
 {
-    /* bytes x 8 / bits without its overflow */
+    /* bytes x 8 / bits without overflow */
     const uint64_t groups = bytes / bits, rest = bytes % bits * 8;
     const unsigned left = (unsigned)(rest % bits);
     if (groups > (UINT64_MAX - 8) / 8 - 1)
@@ -88,15 +88,15 @@ enum dti_status dti_storage_check_padding(const struct dti_format *format,
                     padding, format->name);
 }
 
-/* Bit i of an element is bit `at` of the array's string of bits, counted from the lowest bit of
- * byte 0 (low first) or from its highest (high first, where an element's highest bit comes first).
- */
+/* Bit i of an element is bit `at` of the array's bit string, counted from the lowest bit of byte
+ * 0 (low first) or from its highest bit (high first, where an element's highest bit comes
+ * first). */
 static void locate(const struct dti_layout *layout, unsigned width, uint64_t index, unsigned i,
                    uint64_t *ret_byte, unsigned *ret_bit)
 {
     const bool high = layout->packing == DTI_PACKING_HIGH;
     const unsigned place = high ? width - 1 - i : i;
-    /* index x width in bytes and bits, without leaving 64 bits */
+    /* index x width in bytes and bits, without overflowing 64 bits */
     const unsigned at = (unsigned)(index % 8) * width + place;
     *ret_byte = index / 8 * width + at / 8;
     *ret_bit = high ? 7 - at % 8 : at % 8;

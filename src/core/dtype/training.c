@@ -60,7 +60,7 @@ bool dti_training_has(const struct dti_training_plan *plan, enum dti_training_pa
     return false;
 }
 
-/* Codes over the whole tensor, the last block of it may be short, with a scale each. */
+/* Codes for the whole tensor, with one scale per block; the last block may be short. */
 static bool blocked_state(const struct dti_training_row *row, const struct dti_extent *extent,
                           struct dti_footprint *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What training keeps for the parameters of a model: weights, gradients, a copy of the weights in
- * more bits (master weights), states of the optimizer. Not activations: they depend on the model,
- * the batch and what is recomputed. */
+ * Memory that training needs for a model's parameters: weights, gradients, higher-precision
+ * copies (master weights), optimizer states. Not activations, which depend on the model, the
+ * batch and recomputation. */
 #ifndef CORE_DTYPE_TRAINING_H
 #define CORE_DTYPE_TRAINING_H
 
@@ -34,12 +34,11 @@ struct dti_training_plan {
     struct dti_format gradients;
     bool has_master;
     struct dti_format master;
-    struct dti_format state; /* of optimizers without blocks */
+    struct dti_format state; /* for optimizers without blocks */
 };
-/* The rest as mixed-precision training has it: gradients in the dtype of the weights, or in bf16
- * where that is no float of 16 bits or more; master weights in fp32 where the weights are no
- * floats, or stored in less than 32 bits; states in the optimizer's own dtype. weights: not of
- * complex numbers. */
+/* Fills in the usual mixed-precision setup: gradients in the dtype of the weights, or in bf16 if
+ * that is not a float of 16 bits or more; master weights in fp32 if the weights are not floats
+ * or have less than 32 bits; states in the optimizer's own dtype. weights must not be complex. */
 void dti_training_defaults(struct dti_training_plan *ret, enum dti_training training,
                            const struct dti_stored *weights);
 
@@ -51,10 +50,9 @@ enum dti_training_part {
     DTI_TRAINING_STATE_2,
     DTI_TRAINING_PARTS
 };
-/* Whether the plan has the part. */
+/* Whether the plan includes the part. */
 bool dti_training_has(const struct dti_training_plan *plan, enum dti_training_part part);
-/* Adds what one tensor of parameters takes to the sums; false when that exceeds 64 bits.
- */
+/* Adds the bytes of one parameter tensor to the sums; false if that exceeds 64 bits. */
 bool dti_training_add(const struct dti_training_plan *plan, const struct dti_extent *extent,
                       struct dti_footprint sums[DTI_TRAINING_PARTS]);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Long natural numbers: their storage, sums, products and quotients.
+ * Arbitrary-precision natural numbers: storage, sums, products and quotients.
  *
- * Products of long operands take the way of Karatsuba and Ofman (1962), n^1.585 steps instead of
- * n^2: a text of a million digits is to be read in a fraction of a second. Division is by digits
- * (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D): fast when the quotient or the
+ * Long products use the method of Karatsuba and Ofman (1962), n^1.585 steps instead of n^2, so
+ * that a text of a million digits is read in a fraction of a second. Division is schoolbook
+ * (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D): fast if the quotient or the
  * divisor is short, which is all that parsing and rounding need. */
 #include "core/number/bignum.h"
 
@@ -48,7 +48,7 @@ bool dti_big_reserve(struct dti_big *b, size_t count)
         return true;
     uint64_t *limb = NULL;
     if (count <= SIZE_MAX / sizeof *limb / 2) {
-        count += count / 4; /* so that growing limb by limb stays linear */
+        count += count / 4; /* amortized growth, limb by limb */
         limb = malloc(count * sizeof *limb);
     }
     if (!limb) {
@@ -122,7 +122,7 @@ void dti_big_mul_add(struct dti_big *b, uint64_t factor, uint64_t addend)
     for (size_t i = 0; i < b->count; i++)
         b->limb[i] = dti_wide_mul_add(b->limb[i], factor, carry, 0, &carry);
     b->limb[b->count++] = carry;
-    dti_big_trim(b); /* a factor of 0 clears more than the carry */
+    dti_big_trim(b); /* a factor of 0 leaves leading zeros */
 }
 
 uint64_t dti_big_div_small(struct dti_big *b, uint64_t divisor)
@@ -179,7 +179,7 @@ bool dti_big_shift_right(struct dti_big *b, size_t bits)
     return lost != 0;
 }
 
-/* Readies *ret, which may be an operand, for a result of so many limbs. */
+/* Prepares *ret, which may be an operand, for a result of that many limbs. */
 static bool reserve(struct dti_big *ret, const struct dti_big *a, const struct dti_big *b,
                     size_t limbs)
 {
@@ -241,7 +241,7 @@ int64_t dti_big_from_value(struct dti_big *ret, const struct dti_value *value)
 }
 
 enum {
-    KARATSUBA_LIMBS = 36, /* measured: below it the plain product is faster */
+    KARATSUBA_LIMBS = 36, /* measured: below it the schoolbook product is faster */
     POW5_STEP = DTI_POW5_SMALL_MAX,
 };
 
@@ -276,8 +276,7 @@ const uint64_t dti_pow5_small[POW5_STEP + 1] = {
     UINT64_C(7450580596923828125),
 };
 
-/* Adds or takes away src[count] and what is carried on, in place; the final carry must be absorbed.
- */
+/* Adds or subtracts src[count] and propagates the carry, in place; there must be no final carry. */
 static uint64_t add_limbs(uint64_t *dst, const uint64_t *src, size_t count)
 {
     unsigned carry = 0;
@@ -350,7 +349,7 @@ static void multiply_karatsuba(uint64_t *product, const uint64_t *a, const uint6
     if (a_swapped != b_swapped) {
         middle[2 * low] = add_limbs(middle, product, 2 * low);
     } else {
-        /* a0 b0 - middle may be negative: its top limb then is all ones until a1 b1 is added. */
+        /* a0 b0 - middle may be negative: its top limb is then all ones until a1 b1 is added. */
         unsigned borrow = 0;
         for (size_t i = 0; i < 2 * low; i++) {
             uint64_t limb = product[i];
@@ -364,7 +363,7 @@ static void multiply_karatsuba(uint64_t *product, const uint64_t *a, const uint6
         middle[i] += carry;
         carry = middle[i] < carry;
     }
-    /* The sum is less than X^2 * 2, so what reaches beyond the product is zero. */
+    /* The sum is less than X^2 * 2, so its part beyond the product is zero. */
     const size_t available = 2 * count - low;
     const size_t middle_count = 2 * low + 1 < available ? 2 * low + 1 : available;
     carry = add_limbs(product + low, middle, middle_count);
@@ -372,14 +371,14 @@ static void multiply_karatsuba(uint64_t *product, const uint64_t *a, const uint6
         add_carry(product + low + middle_count, carry);
 }
 
-/* Each level takes 2 ceil(n / 2) + 1 <= n + 2 limbs, and there are fewer than 64. */
+/* Each level needs 2 ceil(n / 2) + 1 <= n + 2 limbs, and there are fewer than 64 levels. */
 static size_t scratch_limbs(size_t count)
 {
     return 2 * count + 3 * 64;
 }
 
-/* product[a_count + b_count] = a * b, a_count >= b_count >= KARATSUBA_LIMBS: square pieces of the
- * longer one. False when memory ran out. */
+/* product[a_count + b_count] = a * b, a_count >= b_count >= KARATSUBA_LIMBS: splits the longer
+ * one into square pieces. False if memory ran out. */
 static bool multiply_long(uint64_t *product, const uint64_t *a, size_t a_count, const uint64_t *b,
                           size_t b_count)
 {
@@ -443,7 +442,8 @@ void dti_big_mul_pow5(struct dti_big *b, uint32_t power)
         dti_big_mul_add(b, dti_pow5_small[power], 0);
         return;
     }
-    /* The power's leading bits are small; each further bit squares. */
+    /* Exponentiation by squaring: start with the small power of the leading bits, then square
+     * for each further bit. */
     unsigned bits = 0;
     while (power >> bits > POW5_STEP)
         bits++;
@@ -476,8 +476,8 @@ static void shifted(uint64_t *dst, const uint64_t *src, size_t count, unsigned s
     dst[count] = carry;
 }
 
-/* One limb of the quotient: (u2:u1:u0) / (v1:v0) for u2:u1 <= v1:v0 with v1's top bit set; at most
- * one too large for the whole numbers. */
+/* One limb of the quotient: (u2:u1:u0) / (v1:v0) for u2:u1 <= v1:v0 with v1's top bit set;
+ * exceeds the true limb by at most one. */
 static uint64_t estimate(uint64_t u2, uint64_t u1, uint64_t u0, uint64_t v1, uint64_t v0)
 {
     uint64_t quotient, remainder;
@@ -501,9 +501,9 @@ static uint64_t estimate(uint64_t u2, uint64_t u1, uint64_t u0, uint64_t v1, uin
     }
 }
 
-/* u[u_count + 1] is divided by v[v_count], v_count >= 2, v's top bit set and u's top limb
- * (u[u_count]) less than v's: u becomes the remainder, quotient[u_count - v_count + 1] may be NULL.
- */
+/* Divides u[u_count + 1] by v[v_count], v_count >= 2, v's top bit set and u's top limb
+ * (u[u_count]) less than v's: u becomes the remainder; quotient[u_count - v_count + 1] may be
+ * NULL. */
 static void divide_limbs(uint64_t *quotient, uint64_t *u, size_t u_count, const uint64_t *v,
                          size_t v_count)
 {
@@ -567,14 +567,14 @@ void dti_big_divide(struct dti_big *ret_quotient, struct dti_big *ret_remainder,
     dti_big_free(&divisor);
 }
 
-/* The top 128 bits of a number of at least one limb, times 2^*ret_exponent; true when ones are left
- * below. */
+/* The top 128 bits of a number of at least one limb, times 2^*ret_exponent; true if nonzero bits
+ * remain below. */
 static bool leading_bits(const struct dti_big *b, uint64_t *ret_high, uint64_t *ret_low,
                          int64_t *ret_exponent)
 {
     const size_t count = b->count;
     const unsigned shift = dti_leading_zeros(b->limb[count - 1]);
-    uint64_t window[3] = {0, 0, 0}; /* from the top */
+    uint64_t window[3] = {0, 0, 0}; /* highest limb first */
     for (size_t i = 0; i < 3 && i < count; i++)
         window[i] = b->limb[count - 1 - i];
     *ret_high = shift ? window[0] << shift | window[1] >> (64 - shift) : window[0];
@@ -603,8 +603,8 @@ bool dti_big_ratio(struct dti_value *ret_value, bool negative, const struct dti_
         return true;
     }
 
-    /* num is brought to 128 bits more than den, so that the quotient has 128 or 129. One limb more
-     * makes even a den of one limb two limbs long. */
+    /* Shifts num to 128 bits more than den, so that the quotient has 128 or 129 bits. An
+     * additional limb makes even a one-limb den two limbs long. */
     const size_t num_bits = dti_big_bits(num), den_bits = dti_big_bits(den);
     struct dti_big u, v;
     bool sticky = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decimal digits to long numbers and back. Both split at powers of ten whose exponents double, so
- * that the work is in few long products; the way back divides by such a power through its
- * reciprocal. */
+ * Converts decimal digits to long numbers and back. Both directions divide and conquer at powers
+ * of ten with doubling exponents, so that the work is in few long products; conversion to digits
+ * divides by such a power through its reciprocal. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,14 +11,14 @@
 
 enum {
     CHUNK = 19,         /* 10^19 is the largest power of ten below 2^64 */
-    LEAF = CHUNK << 5,  /* digits that are converted plainly */
-    LEVELS = 40,        /* LEAF << LEVELS digits do not fit into any memory */
-    NEWTON_LIMBS = 100, /* reciprocals of fewer limbs are divided plainly */
+    LEAF = CHUNK << 5,  /* digits converted by the simple method */
+    LEVELS = 40,        /* no memory can hold LEAF << LEVELS digits */
+    NEWTON_LIMBS = 100, /* shorter reciprocals are computed by plain division */
 };
 
 #define TEN_TO_CHUNK UINT64_C(10000000000000000000)
 
-/* power[i] is 5^(LEAF << i) for reading; 10^(LEAF << i) with its reciprocal for writing. */
+/* power[i]: 5^(LEAF << i) for reading; 10^(LEAF << i) with its reciprocal for writing. */
 struct powers {
     size_t levels;
     struct dti_big power[LEVELS];
@@ -97,9 +97,9 @@ void dti_big_from_digits(struct dti_big *ret, const char *digits, size_t count)
     free_powers(powers);
 }
 
-/* A little less than 2^(2 bits) / d for d <= 2^bits, too small by at most 4: Newton's step r + r e,
- * with e = 1 - d r / 2^(2 bits), from the reciprocal of the upper half of d. Rounding that half up
- * makes every approximation too small, so that no difference here is negative. */
+/* An approximation of 2^(2 bits) / d for d <= 2^bits, too small by at most 4: Newton's step r +
+ * r e, with e = 1 - d r / 2^(2 bits), from the reciprocal of the upper half of d. Rounding that
+ * half up makes every approximation too small, so no difference here is negative. */
 static void reciprocal(struct dti_big *ret, const struct dti_big *d, size_t bits)
 {
     struct dti_big error, work;
@@ -122,7 +122,7 @@ static void reciprocal(struct dti_big *ret, const struct dti_big *d, size_t bits
         dti_big_mul(&work, ret, d);
         dti_big_shift_left(&error, 2 * bits - lower);
         dti_big_sub(&error, &error, &work);       /* of no more than bits + a few bits, */
-        (void)dti_big_shift_right(&error, lower); /* of which the upper half is enough */
+        (void)dti_big_shift_right(&error, lower); /* the upper half is enough */
         dti_big_mul(&work, &error, ret);
         (void)dti_big_shift_right(&work, 2 * upper - lower);
         dti_big_shift_left(ret, lower);
@@ -133,8 +133,8 @@ static void reciprocal(struct dti_big *ret, const struct dti_big *d, size_t bits
     dti_big_free(&work);
 }
 
-/* value < 10^(2 k) is split at 10^k = powers->power[level] into *ret_high and, in place, the rest.
- */
+/* Splits value < 10^(2 k) at 10^k = powers->power[level] into *ret_high and, in place, the
+ * remainder. */
 static void split(struct dti_big *ret_high, struct dti_big *value, const struct powers *powers,
                   size_t level)
 {
@@ -145,8 +145,8 @@ static void split(struct dti_big *ret_high, struct dti_big *value, const struct 
         dti_big_divide(ret_high, value, value, power);
         return;
     }
-    /* value / power = (value / 2^(bits - 1)) (2^(2 bits) / power) / 2^(bits + 1), rounded down at
-     * every step, hence too small by a handful at most (Barrett, 1986). */
+    /* value / power = (value / 2^(bits - 1)) (2^(2 bits) / power) / 2^(bits + 1), rounded down
+     * at every step, hence too small by a few units at most (Barrett, 1986). */
     dti_big_init(&product);
     dti_big_copy(ret_high, value);
     (void)dti_big_shift_right(ret_high, bits - 1);
@@ -161,7 +161,7 @@ static void split(struct dti_big *ret_high, struct dti_big *value, const struct 
     }
 }
 
-/* Writes value, which is used up, with zeros in front to `count` digits. */
+/* Writes value, padded with zeros to `count` digits; destroys value. */
 static void write_leaf(char *digits, size_t count, struct dti_big *value)
 {
     while (count > 0) {
@@ -181,7 +181,7 @@ static void write_leaf(char *digits, size_t count, struct dti_big *value)
     }
 }
 
-/* count is LEAF << level; value, which is used up, is less than 10^count. */
+/* count is LEAF << level; value is less than 10^count and is destroyed. */
 static void write_digits(char *digits, size_t level, struct dti_big *value,
                          const struct powers *powers)
 {
@@ -199,7 +199,7 @@ static void write_digits(char *digits, size_t level, struct dti_big *value,
     dti_big_free(&high);
 }
 
-/* The powers up to the first whose square exceeds value; false when memory ran out. */
+/* Computes the powers up to the first whose square exceeds value; false if memory ran out. */
 static bool make_powers(struct powers *powers, const struct dti_big *value)
 {
     const size_t bits = dti_big_bits(value);

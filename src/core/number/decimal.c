@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Digits to text: how 64-bit integers become digits, and where the point and the exponent go. Knows
- * nothing of binary numbers. */
+ * Digits to text: converts 64-bit integers to digits, and places the point and the exponent.
+ * Knows nothing of binary numbers. */
 #include "core/number/decimal.h"
 
 #include <string.h>
 
 #include "core/wide.h"
 
-/* The eight digits of a number below 10^8, the first in the lowest byte: halves, quarters and
- * digits side by side, each divided by multiplying with a reciprocal that is right for numbers so
- * small. */
+/* The eight digits of a number below 10^8, the first in the lowest byte. SWAR: splits into
+ * halves, quarters and digits in parallel lanes, dividing by multiplication with reciprocals
+ * that are exact in this range. */
 static inline uint64_t split_eight(uint32_t number)
 {
     const uint64_t halves = number / 10000 | (uint64_t)(number % 10000) << 32;
@@ -31,7 +31,7 @@ static void put_eight(char *text, uint64_t digits)
 #endif
 }
 
-/* The same without leading zeros; returns how many are left. */
+/* The same without leading zeros; returns the number of digits. */
 static size_t put_head(char *text, uint32_t number)
 {
     const uint64_t digits = split_eight(number);
@@ -65,8 +65,8 @@ size_t dti_digits_write_wide(char *text, uint64_t high, uint64_t low)
     return length + 16;
 }
 
-/* Digits with room for all of them behind `end`, also where there are fewer: a copy of constant
- * size is a few instructions. */
+/* Copies the maximum number of digits, even if there are fewer: a constant-size copy is a few
+ * instructions. */
 static char *put_all(char *end, const char *digits, size_t count)
 {
     memcpy(end, digits, DTI_DECIMAL_DIGITS);
@@ -78,7 +78,7 @@ size_t dti_decimal_layout_scientific(char *text, bool negative, const struct dti
     const bool shrinks = decimal->exponent < 0;
     const uint32_t magnitude = (uint32_t)(shrinks ? -decimal->exponent : decimal->exponent);
     char *end = text;
-    *end = '-'; /* signs are as good as random: no branch */
+    *end = '-'; /* signs are unpredictable: avoid a branch */
     end += negative;
     *end++ = decimal->digit[0];
     if (decimal->count > 1) {
@@ -102,7 +102,7 @@ size_t dti_decimal_layout(char *text, bool negative, const struct dti_decimal *d
         return dti_decimal_layout_scientific(text, negative, decimal);
 
     char *end = text;
-    *end = '-'; /* signs are as good as random: no branch */
+    *end = '-'; /* signs are unpredictable: avoid a branch */
     end += negative;
     if (exponent < 0) {
         memcpy(end, "0.000", 5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decimal digits between the arithmetic that finds them and the text that shows them. */
+ * Decimal digits, passed from the arithmetic that computes them to the text that shows them. */
 #ifndef CORE_NUMBER_DECIMAL_H
 #define CORE_NUMBER_DECIMAL_H
 
@@ -13,22 +13,22 @@ enum { DTI_DECIMAL_DIGITS = 24 }; /* 64 bits have up to 20, the shortest form up
 
 /* d.ddd x 10^exponent, the first digit not '0'. */
 struct dti_decimal {
-    char digit[2 * DTI_DECIMAL_DIGITS]; /* twice: so many are copied from any of them on */
+    char digit[2 * DTI_DECIMAL_DIGITS]; /* twice: a constant number is copied from any position */
     unsigned count;
     int32_t exponent;
 };
 
-/* significand x 2^exponent and how far from it a decimal may be to read back as it: half a unit of
+/* significand x 2^exponent, and the interval of decimals that read back as it: half a unit of
  * the significand upward, half or a quarter downward. significand != 0. */
 struct dti_interval {
     uint64_t significand;
     int32_t exponent;
     bool quarter_below;
-    bool includes_lower, includes_upper; /* whether the ends belong to the interval */
+    bool includes_lower, includes_upper; /* whether the interval is closed at that end */
 };
 
-/* Fewest digits inside the interval; of those the nearest to its number, ties to the even digit.
- * False when memory ran out, which takes an exponent beyond +-1000 or so. */
+/* The fewest digits inside the interval; of those the nearest to the number, ties to the even
+ * digit. False if memory ran out, which is possible only for exponents beyond about +-1000. */
 bool dti_decimal_shortest(struct dti_decimal *ret_decimal, const struct dti_interval *interval);
 
 /* Drops trailing zeros. */
@@ -38,13 +38,13 @@ static inline void dti_decimal_strip(struct dti_decimal *decimal)
         decimal->count--;
 }
 
-/* Decimal digits without a terminator; returns how many. Writes eight bytes even where there are
- * fewer. */
+/* Writes decimal digits without a terminator; returns their number. Always writes at least eight
+ * bytes. */
 size_t dti_digits_write(char *text, uint64_t number);
-/* The same of high:low, up to 39 digits. */
+/* The same for high:low, up to 39 digits. */
 size_t dti_digits_write_wide(char *text, uint64_t high, uint64_t low);
 
-/* Digits that are there, and zeros; both return where they end. */
+/* Appends the given digits, or zeros; both return the new end. */
 static inline char *dti_digits_put(char *end, const char *digits, size_t count)
 {
     memcpy(end, digits, count);
@@ -57,8 +57,8 @@ static inline char *dti_digits_put_zeros(char *end, size_t count)
     return end + count;
 }
 
-/* As %g does: with an exponent when that is below -4 or at least `scientific_from`. Terminated;
- * returns the length. */
+/* Lays out like %g: with an exponent if that is below -4 or at least `scientific_from`.
+ * Terminated; returns the length. */
 size_t dti_decimal_layout(char *text, bool negative, const struct dti_decimal *decimal,
                           int32_t scientific_from);
 

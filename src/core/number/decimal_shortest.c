@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
  * The shortest decimal inside an interval. Let 10^k <= width of the interval < 10^(k+1). Then at
- * most one multiple of 10^(k+1) lies inside, and if one does it is the answer; if not, at least one
- * multiple of 10^k does, and the nearest to the number is.
+ * most one multiple of 10^(k+1) is inside, and if there is one it is the result. If not, at least
+ * one multiple of 10^k is inside, and the nearest to the number is the result.
  *
  *      lower      number      upper
  *   -----[----+------x----+-----]--------+----    + multiples of 10^k     K = k + 1
  *
- * Two ways to look: with fixed-point arithmetic of 64 bits after the point, which knows how wrong
- * it can be and gives up where that would matter; and with integers of any length. */
+ * Two implementations: fixed-point arithmetic with 64 bits after the point, which tracks its error
+ * bounds and gives up where they matter; and integers of any length. */
 #include "core/number/bignum.h"
 #include "core/number/decimal.h"
 #include "core/wide.h"
 
-/* floor(x / 2^bits), which >> does for negative numbers on most compilers but not by the standard.
- */
+/* floor(x / 2^bits). Most compilers do that for >> of negative numbers, but the standard does
+ * not guarantee it. */
 static int64_t floor_shift(int64_t x, unsigned bits)
 {
     return x >= 0 ? x >> bits : ~(~x >> bits);
 }
 
-/* k of the interval. log10(2) and -log10(3/4), times 2^42; right for all |exponent| <= 2^18 + 2000.
- */
+/* k of the interval. Uses log10(2) and -log10(3/4), times 2^42; correct for all |exponent| <=
+ * 2^18 + 2000. */
 static int32_t width_log10(const struct dti_interval *interval)
 {
     int64_t log = interval->exponent * INT64_C(1323943922167);
@@ -30,21 +30,21 @@ static int32_t width_log10(const struct dti_interval *interval)
     return (int32_t)floor_shift(log, 42);
 }
 
-/* The answer: whole x 10^K, or (10 whole + digit) x 10^(K - 1) with digit up to 10. */
+/* The result: whole x 10^K, or (10 whole + digit) x 10^(K - 1) with digit up to 10. */
 struct answer {
     uint64_t whole;
     unsigned digit;
     bool has_digit;
 };
 
-/* Where the number stands between two neighbouring multiples of a power of ten. */
+/* Position of the number between two adjacent multiples of a power of ten. */
 struct shortest_sides {
-    bool lower_inside, upper_inside; /* the multiples, of the interval */
-    int against_middle;              /* the number: -1 nearer to the lower multiple */
+    bool lower_inside, upper_inside; /* whether each multiple is in the interval */
+    int against_middle; /* the number relative to the midpoint: -1 nearer to the lower multiple */
 };
 
-/* Whether a multiple of 10^K is the answer; ret->whole is the lower one. 10^K itself has no more
- * digits than the multiples of 10^k below it: from there the nearest is taken, like those. */
+/* Whether a multiple of 10^K is the result; ret->whole is the lower one. 10^K itself has as few
+ * digits as the multiples of 10^k below it, so there the nearest of all is taken. */
 static bool take_whole(struct answer *ret, const struct shortest_sides *sides)
 {
     ret->has_digit = false;
@@ -56,7 +56,7 @@ static bool take_whole(struct answer *ret, const struct shortest_sides *sides)
     return true;
 }
 
-/* At least one of the two multiples of 10^k is inside. */
+/* Requires at least one of the two multiples of 10^k to be inside. */
 static void take_digit(struct answer *ret, const struct shortest_sides *sides, unsigned digit)
 {
     bool upper = sides->upper_inside;
@@ -101,7 +101,7 @@ static bool power_of_ten(struct shortest_power *ret, int32_t n)
     return true;
 }
 
-/* high:low >> count, 0 <= count < 128; tells whether ones fell off. */
+/* high:low >>= count, 0 <= count < 128; returns whether set bits were shifted out. */
 static bool shift_right(uint64_t *high, uint64_t *low, unsigned count)
 {
     uint64_t lost = 0;
@@ -122,11 +122,11 @@ static bool shift_right(uint64_t *high, uint64_t *low, unsigned count)
 /* Numbers in units of 2^-64 x 10^K, rounded down. */
 struct fixed {
     uint64_t whole, fraction; /* of the number */
-    uint64_t half, below;     /* from the number to the upper and the lower end; less than 1 */
-    bool exact;               /* nothing was cut off anywhere */
+    uint64_t half, below; /* distance from the number to the upper and the lower end; less than 1 */
+    bool exact;           /* nothing was truncated */
 };
 
-enum { FAST_BITS = 60 }; /* significands up to here leave the errors far below one unit */
+enum { FAST_BITS = 60 }; /* up to this width the errors stay far below one unit */
 
 static bool set_fixed(struct fixed *ret, const struct dti_interval *interval, int32_t k)
 {
@@ -154,13 +154,13 @@ static bool set_fixed(struct fixed *ret, const struct dti_interval *interval, in
 }
 
 /* The true number is in [number, number + 3) units and an end in [end, end + 2); ten times that
- * once the digit has been split off. */
+ * after the digit has been split off. */
 enum { SLACK = 64 };
 
-/* How far to trust differences of fixed-point numbers. */
+/* How far differences of fixed-point numbers can be trusted. */
 struct trust {
-    uint64_t slack; /* a difference up to here may in truth be 0 or of the other sign */
-    bool is_equal;  /* or is known to be 0 then */
+    uint64_t slack; /* a difference up to this may really be 0 or of the other sign */
+    bool is_equal;  /* or is then known to be 0 */
 };
 
 /* -1, 0, 1; 0 within the slack. */
@@ -171,13 +171,13 @@ static int compare_near(uint64_t a, uint64_t b, uint64_t slack)
     return a < b ? -1 : 1;
 }
 
-/* rest: from the lower multiple, which is *multiple, to the number. False when the errors leave the
- * answer open. */
+/* rest: the distance from the lower multiple, *multiple, to the number. Returns false if the
+ * errors leave the result open. */
 static bool set_sides_fixed(struct shortest_sides *ret, uint64_t *multiple, uint64_t rest,
                             uint64_t below, uint64_t half, const struct dti_interval *interval,
                             const struct trust *trust)
 {
-    uint64_t up = 0 - rest; /* to the upper multiple; 0 stands for the whole way */
+    uint64_t up = 0 - rest; /* to the upper multiple; 0 means the whole distance */
     if (up != 0 && up <= trust->slack) {
         if (!trust->is_equal)
             return false;
@@ -194,7 +194,7 @@ static bool set_sides_fixed(struct shortest_sides *ret, uint64_t *multiple, uint
     return true;
 }
 
-/* What reaches beyond 1 reaches beyond every rest. */
+/* A reach beyond 1 exceeds every rest. */
 static uint64_t times_ten(uint64_t reach)
 {
     uint64_t beyond;
@@ -209,8 +209,8 @@ static bool is_clear(uint64_t rest, uint64_t below, uint64_t half)
     return (up > SLACK) & (rest - below + SLACK > near) & (up - half + SLACK > near);
 }
 
-/* Nearly all numbers. Which multiple it is differs from one to the next, so that both are found and
- * no branch depends on it. */
+/* Fast path for nearly all numbers. Which multiple is inside is unpredictable, so both are
+ * computed without a branch. */
 static bool find_clear(struct answer *ret, const struct fixed *x)
 {
     const uint64_t rest = x->fraction, below = times_ten(x->below), half = times_ten(x->half);
@@ -228,14 +228,14 @@ static bool find_clear(struct answer *ret, const struct fixed *x)
     return true;
 }
 
-/* The others, as far as the errors let it be told. */
+/* Other numbers, as far as the error bounds allow a decision. */
 static bool find_careful(struct answer *ret, struct fixed x, const struct dti_interval *interval,
                          int32_t k)
 {
     struct shortest_sides sides;
     uint64_t digit;
-    /* Of an integer everything here is a multiple of 10^-15 / 2, more than 9000 units: what is
-     * nearly equal is equal. */
+    /* For an integer, everything here is a multiple of 10^-15 / 2, more than 9000 units: nearly
+     * equal means equal. */
     const bool integer = interval->exponent >= 1 && k >= 1 && k <= 15;
     const struct trust trust = {.slack = x.exact ? 0 : SLACK, .is_equal = x.exact || integer};
 
@@ -258,17 +258,17 @@ static bool find_fixed(struct answer *ret, const struct dti_interval *interval, 
     return set_fixed(&x, interval, k) && (find_clear(ret, &x) || find_careful(ret, x, interval, k));
 }
 
-/* The same with integers: number, unit (10^K), below and half are all multiplied by what makes them
- * whole. */
+/* The same with integers of any length: number, unit (10^K), below and half are scaled by a
+ * common factor that makes them integers. */
 struct whole_numbers {
     struct dti_big number, unit, below, half;
-    struct dti_big quotient, up; /* up: from the number to the next unit */
+    struct dti_big quotient, up; /* up: distance from the number to the next unit */
 };
 
 static void set_whole(struct whole_numbers *w, const struct dti_interval *interval, int32_t k)
 {
     const uint32_t fives = (uint32_t)(k < 0 ? -k : k);
-    const int32_t twos = interval->exponent - 2 - k; /* of a quarter of the last place */
+    const int32_t twos = interval->exponent - 2 - k; /* exponent of a quarter of the last place */
     dti_big_set(&w->half, 1);
     dti_big_set(&w->unit, 1);
     dti_big_mul_pow5(k < 0 ? &w->half : &w->unit, fives);
@@ -292,7 +292,7 @@ static bool is_inside(const struct dti_big *distance, const struct dti_big *reac
     return order < 0 || (order == 0 && includes_end);
 }
 
-/* Returns how many units the number has; leaves the rest of it as the number. */
+/* Returns the number of whole units; leaves the remainder in the number. */
 static uint64_t split(struct whole_numbers *w, struct shortest_sides *ret,
                       const struct dti_interval *interval)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs of decimal digits in a text, eight characters at a time and without a loop over digits:
- * where one ends differs from number to number, which a processor cannot foresee. */
+ * Runs of decimal digits in a text, eight characters at a time (SWAR) and without a loop over
+ * digits, because the run length is unpredictable for branch prediction. */
 #ifndef CORE_NUMBER_DIGIT_RUN_H
 #define CORE_NUMBER_DIGIT_RUN_H
 
@@ -14,7 +14,7 @@
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define DTI_RUNS_OF_EIGHT 1
 
-/* The next eight characters, the first in the lowest byte; zeros behind the end. */
+/* The next eight characters, the first in the lowest byte; zeros past the end. */
 static inline uint64_t dti_load_eight(const char *p, const char *start, const char *end)
 {
     const size_t left = (size_t)(end - p);
@@ -31,9 +31,8 @@ static inline uint64_t dti_load_eight(const char *p, const char *start, const ch
     return eight;
 }
 
-/* How many of eight characters are digits before the first that is not. A byte is a digit if adding
- * 0x46 does not reach 0x80 and subtracting '0' does not borrow; only bytes above one that is none
- * can be told wrongly. */
+/* The number of leading digits among eight characters. A byte is a digit if adding 0x46 does not
+ * reach 0x80 and subtracting '0' does not borrow. Only bytes above a non-digit can be misjudged. */
 static inline unsigned dti_count_digits(uint64_t eight)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -41,8 +40,8 @@ static inline unsigned dti_count_digits(uint64_t eight)
     return others ? dti_trailing_zeros(others) / 8 : 8;
 }
 
-/* Appends the run of digits at p to *value, as long as *count, which is that of its digits from the
- * first that is not 0 on, is at most `most`, up to 19. Returns where the run ends. */
+/* Appends the run of digits at p to *value as long as *count, its number of digits from the
+ * first nonzero one, is at most `most` (up to 19). Returns the end of the run. */
 static inline const char *dti_take_digits(uint64_t *value, size_t *count, size_t most,
                                           const char *p, const char *start, const char *end)
 {
@@ -50,8 +49,7 @@ static inline const char *dti_take_digits(uint64_t *value, size_t *count, size_t
     for (;;) {
         uint64_t eight = dti_load_eight(p, start, end);
         const unsigned length = dti_count_digits(eight);
-        /* The digits move up, zeros before them; then pairs, fours and eights of them are joined.
-         */
+        /* Move the digits up with zeros before them; then join pairs, fours and eights. */
         eight -= UINT64_C(0x0101010101010101) * '0';
         eight = length > 0 ? eight << 8 * (8 - length) : 0;
         const unsigned zeros = eight ? dti_trailing_zeros(eight) / 8 : 8;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A number as text gives it: its exact expansion, its integer part, and its one rounding, to 128
- * bits and a sticky bit. Few digits and a small exponent of ten are one product, or one division,
- * which are exact: nearly all numbers go this way. For the others, the leading digits times a power
- * of five of 192 bits give an interval; when all of it has the same 128 leading bits, that is the
- * answer, however long the text. Else long integers decide, exactly. */
+ * A number from text: its exact expansion, its integer part, and its one rounding, to 128 bits
+ * and a sticky bit. Fast path: few digits and a small exponent of ten need one exact product or
+ * division; nearly all numbers take it. Otherwise the leading digits times a 192-bit power of
+ * five give an interval; if its ends have the same 128 leading bits, they are the result,
+ * however long the text. Else long integers decide exactly. */
 #include "core/number/number.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "core/number/number_terms.h"
 #include "core/wide.h"
 
-/* floor(2^(127 + bits) / d) of d = 5^k, which has so many bits: high, low. */
+/* floor(2^(127 + bits) / d) for d = 5^k, where bits is the length of d: high, low. */
 static const uint64_t reciprocals[DTI_POW5_SMALL_MAX + 1][2] = {
     [1] = {UINT64_C(0xCCCCCCCCCCCCCCCC), UINT64_C(0xCCCCCCCCCCCCCCCC)},
     [2] = {UINT64_C(0xA3D70A3D70A3D70A), UINT64_C(0x3D70A3D70A3D70A3)},
@@ -45,8 +45,8 @@ static const uint64_t reciprocals[DTI_POW5_SMALL_MAX + 1][2] = {
     [27] = {UINT64_C(0x9E74D1B791E07E48), UINT64_C(0x775EA264CF55347D)},
 };
 
-/* digits / 5^power, power > 0. The quotient by the reciprocal is right or one too small, as what is
- * left, less than twice the divisor, tells. */
+/* digits / 5^power, power > 0. The quotient from the reciprocal is right or one too small; the
+ * remainder, less than twice the divisor, decides. */
 static void set_quotient(struct dti_value *ret, bool negative, uint64_t digits, unsigned power,
                          int64_t exponent)
 {
@@ -60,7 +60,7 @@ static void set_quotient(struct dti_value *ret, bool negative, uint64_t digits, 
     rest -= divisor & (0 - more);
     low += more;
     high += low < more;
-    /* One more bit where the top one is clear. */
+    /* Add one more bit if the top one is clear. */
     const unsigned shift = 1 - (unsigned)(high >> 63);
     const uint64_t bit = 2 * rest >= divisor;
     high = high << shift | (low >> 63 & shift);
@@ -92,12 +92,13 @@ enum {
     DECIMAL_PREFIX = 57,  /* 10^57 < 2^192 */
     HEX_PREFIX = 48,      /* 16^48 = 2^192 */
     POWER_BITS = 23,      /* rows of each sign in number_powers.def */
-    EXACT_POWERS = 5,     /* 5^(2^5) has 75 bits */
-    ORDINARY = 100000,    /* digits and exponents up to here do not come near the limits */
-    SHORT_EXPONENT = 400, /* powers of ten up to which a quotient is computed exactly at once */
+    EXACT_POWERS = 5,     /* 5^(2^5) has 75 bits: exact up to here */
+    ORDINARY = 100000,    /* digits and exponents up to this stay far from the limits */
+    SHORT_EXPONENT = 400, /* up to this power of ten a quotient is computed exactly at once */
 };
 
-/* The truth lies between limb x 2^exponent and (limb + error) x 2^exponent; the top bit is set. */
+/* The true value is between limb x 2^exponent and (limb + error) x 2^exponent; the top bit is
+ * set. */
 struct interval {
     uint64_t limb[3]; /* little-endian */
     uint64_t error;   /* 0: exact */
@@ -147,8 +148,8 @@ static void normalise(struct interval *x)
     }
 }
 
-/* The digits of a term without its exponent of ten, which *ret_ten receives corrected for the
- * digits left out. */
+/* The digits of a term without its exponent of ten; *ret_ten receives that exponent, corrected
+ * for omitted digits. */
 static void interval_of_term(struct interval *ret, const struct dti_term *term, int64_t *ret_ten)
 {
     const size_t prefix = term->hexadecimal ? HEX_PREFIX : DECIMAL_PREFIX;
@@ -170,10 +171,10 @@ static void interval_of_term(struct interval *ret, const struct dti_term *term, 
     if (term->hexadecimal)
         ret->exponent = term->exponent + 4 * rest;
     *ret_ten = term->hexadecimal ? 0 : term->exponent + rest;
-    normalise(ret); /* a full prefix leaves little to shift: the error stays small */
+    normalise(ret); /* a full prefix needs little shift: the error stays small */
 }
 
-/* x *= power, whose own error is one unit unless it is exact. */
+/* x *= power; the power has an error of one unit unless it is exact. */
 static void multiply(struct interval *x, const struct number_power *power, bool exact)
 {
     const uint64_t factor[3] = {power->low, power->middle, power->high};
@@ -193,7 +194,7 @@ static void multiply(struct interval *x, const struct number_power *power, bool 
     const bool inexact = (product[0] | product[1] | product[2]) != 0;
     memcpy(x->limb, product + 3, sizeof x->limb);
     /* Both factors are below 2^192 units, so each error grows by less than the other factor; the
-     * product of the errors and what was cut off are less than one unit each. */
+     * product of the errors and the truncation are less than one unit each. */
     x->error += exact ? 0 : 1;
     if (x->error > 0)
         x->error = (x->error + 1) << doubled;
@@ -212,7 +213,7 @@ static void multiply_power_of_ten(struct interval *x, int64_t ten)
     x->exponent += ten;
 }
 
-/* Writes the value and returns true when the whole interval agrees on it. */
+/* Writes the value and returns true if the whole interval rounds to it. */
 static bool settle(const struct interval *x, bool negative, struct dti_value *ret_value)
 {
     const bool same = x->error == 0 || (x->limb[0] > 0 && x->limb[0] <= UINT64_MAX - x->error);
@@ -222,7 +223,7 @@ static bool settle(const struct interval *x, bool negative, struct dti_value *re
     return same;
 }
 
-/* The interval's lower end or, with its error added, its upper end. */
+/* The lower end of the interval, or with its error added, the upper end. */
 static void big_of_interval(struct dti_big *ret, const struct interval *x, uint64_t error)
 {
     if (!dti_big_reserve(ret, 4))
@@ -232,7 +233,7 @@ static void big_of_interval(struct dti_big *ret, const struct interval *x, uint6
     dti_big_mul_add(ret, 1, error);
 }
 
-/* As settle(), for a / b. */
+/* Like settle(), for a / b. */
 static bool settle_quotient(const struct interval *a, const struct interval *b, bool negative,
                             struct dti_value *ret_value)
 {
@@ -257,7 +258,7 @@ static bool settle_quotient(const struct interval *a, const struct interval *b, 
     return same;
 }
 
-/* The significant digits of a term as an integer, of which the exponent is left out. */
+/* The significant digits of a term as an integer, without its exponent. */
 static void term_digits(const struct dti_term *term, size_t count, struct dti_big *ret)
 {
     if (!term->hexadecimal) {
@@ -274,7 +275,7 @@ static void term_digits(const struct dti_term *term, size_t count, struct dti_bi
     dti_big_trim(ret);
 }
 
-/* The exponents of ten and of two that num / den comes with. */
+/* The exponents of ten and of two of num / den. */
 static void exponents(const struct dti_number *number, int64_t *ret_ten, int64_t *ret_two)
 {
     const struct dti_term *const num = &number->num, *const den = &number->den;
@@ -322,8 +323,8 @@ enum dti_magnitude dti_number_magnitude(const struct dti_number *number)
         else
             ten -= (int64_t)den->count;
     }
-    /* log2(10) is 3.3219; 3.322 is wrong by less than a ten-thousandth, the digit counts by four
-     * bits each. */
+    /* log2(10) is 3.3219; 3.322 errs by less than a ten-thousandth. The digit counts err by up
+     * to four bits each. */
     const int64_t estimate = two + ten * 3322 / 1000;
     const int64_t slack = 16 + (ten < 0 ? -ten : ten) / 1000;
     if (estimate - slack > DTI_EXPONENT_LIMIT)
@@ -334,8 +335,8 @@ enum dti_magnitude dti_number_magnitude(const struct dti_number *number)
     return ten > longest || ten < -longest ? DTI_MAGNITUDE_TANGLED : DTI_MAGNITUDE_ORDINARY;
 }
 
-/* How many of a decimal's digits can matter. All values with 128 significant bits at this magnitude
- * are multiples of 2^-k, hence of 10^-k: what follows k decimals only says "a little more". */
+/* How many of a decimal's digits matter. All values with 128 significant bits at this magnitude
+ * are multiples of 2^-k, hence of 10^-k: anything after k decimals only makes the value sticky. */
 static size_t digits_that_matter(const struct dti_term *term, int64_t top_exponent)
 {
     const int64_t decimals = top_exponent > 128 ? 0 : 128 - top_exponent;
@@ -369,7 +370,7 @@ static bool round_exactly(const struct dti_number *number, int64_t top_exponent,
     return ok;
 }
 
-/* Few digits, as nearly all numbers have. */
+/* Fast path for few digits, as nearly all numbers have. */
 static bool round_short(const struct dti_number *number, struct dti_value *ret_value)
 {
     const struct dti_term *const term = &number->num;
@@ -418,7 +419,7 @@ bool dti_number_value(const struct dti_number *number, struct dti_value *ret_val
     return true;
 }
 
-/* Quotients of longer terms are not searched for common factors: that takes quadratic time. */
+/* Common factors are not searched in quotients of longer terms: that takes quadratic time. */
 enum { REDUCIBLE_DIGITS = 20000 };
 
 void dti_number_free(struct dti_number *number)
@@ -432,7 +433,7 @@ void dti_number_free(struct dti_number *number)
     }
 }
 
-/* Divides by `factor` as often as leaves no remainder, and returns how often that is. */
+/* Divides by `factor` while there is no remainder; returns the number of divisions. */
 static int64_t take_out(struct dti_big *b, uint64_t factor)
 {
     struct dti_big quotient;
@@ -535,14 +536,14 @@ bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct d
         dti_buffer_append(buffer, "0", 1);
         return true;
     }
-    /* An odd number over a power of two has as many decimals as the power says. */
+    /* An odd number divided by 2^n has exactly n decimals. */
     if (two <= five && -(two + (int64_t)trailing_zero_bits(integer)) > DTI_EXACT_BINARY_MAX - 2)
         return false;
-    /* 2^two 5^five = 2^(two - ten) 5^(five - ten) 10^ten, so that neither divides. */
+    /* 2^two 5^five = 2^(two - ten) 5^(five - ten) 10^ten; this leaves no fraction. */
     int64_t ten = two < five ? two : five;
     two -= ten;
     five -= ten;
-    /* A digit is at most 3.33 bits, a factor of five more than 2. */
+    /* A digit has at most 3.33 bits, a factor of five more than 2. */
     const int64_t bits_max = INT64_C(10) * DTI_EXACT_BINARY_MAX / 3;
     if (two > bits_max || five > bits_max ||
         (int64_t)dti_big_bits(integer) + two + five * 2 > bits_max)
@@ -591,7 +592,7 @@ bool dti_number_exact(const struct dti_number *number, struct dti_buffer *buffer
     return done;
 }
 
-/* Integers modulo 2^64, where 10^64 and 2^64 leave nothing. */
+/* Arithmetic modulo 2^64: multiples of 10^64 and 2^64 vanish. */
 static uint64_t low_bits_of_decimal(const struct dti_term *term)
 {
     uint64_t bits = 0;
@@ -614,7 +615,7 @@ static uint64_t low_bits_of_hexadecimal(const struct dti_term *term)
     return bits << term->exponent;
 }
 
-/* The integer part's low bits and the rest, by long division. */
+/* The low bits of the integer part and the fraction, by long division. */
 static bool divide_out(const struct dti_number *number, uint64_t *ret_bits,
                        struct dti_value *ret_fraction)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * stored - number, exactly. Integers over a common denominator do for texts of ordinary length, of
- * 128 bits where they suffice: both as integers over a power of ten. Long decimals are subtracted
- * digit by digit, which takes linear time where integers would not.
+ * Computes stored - number exactly. Texts of ordinary length use integers over a common
+ * denominator; if 128 bits suffice, both are integers over a power of ten. Long decimals are
+ * subtracted digit by digit, in linear time, which integers would exceed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,14 @@
 enum {
     PLACES_MAX = 38,   /* 10^38 < 2^128 */
     TEN_MAX = 19,      /* the largest power of ten in 64 bits */
-    EXPONENT_MAX = 63, /* of numbers whose integer part has 64 bits at most */
+    EXPONENT_MAX = 63, /* for numbers whose integer part has at most 64 bits */
 };
 
 struct wide {
     uint64_t high, low;
 };
 
-/* x *= 10^ten 5^five. False where 128 bits do not hold it. */
+/* x *= 10^ten 5^five. Returns false if that exceeds 128 bits. */
 static bool scale(struct wide *x, unsigned ten, unsigned five)
 {
     for (unsigned step; ten > 0; ten -= step) {
@@ -38,8 +38,7 @@ static bool scale(struct wide *x, unsigned ten, unsigned five)
     return true;
 }
 
-/* Both numbers as integers over a power of ten, which becomes *ret_places. False where 128 bits do
- * not hold them. */
+/* Converts both numbers to integers over 10^*ret_places. Returns false if they exceed 128 bits. */
 static bool set_integers(const struct dti_term *term, const struct dti_value *stored,
                          struct wide *ret_number, struct wide *ret_stored, unsigned *ret_places)
 {
@@ -61,8 +60,8 @@ static bool set_integers(const struct dti_term *term, const struct dti_value *st
            scale(ret_stored, common - binary, binary);
 }
 
-/* rest:next / divisor for rest < divisor, whose top bit is set; leaves the new rest. The leading
- * words give a quotient that is at most two too large (Knuth, 4.3.1). */
+/* rest:next / divisor for rest < divisor, whose top bit is set; updates rest. The leading words
+ * give a quotient that is too large by at most two (Knuth, 4.3.1). */
 static uint64_t divide(struct wide *rest, uint64_t next, const struct wide *divisor)
 {
     uint64_t quotient = UINT64_MAX, ignored, product[3];
@@ -84,14 +83,14 @@ static uint64_t divide(struct wide *rest, uint64_t next, const struct wide *divi
     return quotient;
 }
 
-/* num / den, neither of which is 0. */
+/* num / den, both nonzero. */
 static void set_ratio(struct dti_value *ret, bool negative, struct wide num, struct wide den)
 {
     const int64_t num_zeros = dti_wide_normalise(&num.high, &num.low);
     const int64_t den_zeros = dti_wide_normalise(&den.high, &den.low);
     uint64_t next = 0;
     const bool half = num.high > den.high || (num.high == den.high && num.low >= den.low);
-    if (half) { /* so that the quotient has 128 bits */
+    if (half) { /* ensures a quotient of 128 bits */
         next = num.low << 63;
         num.low = num.low >> 1 | num.high << 63;
         num.high >>= 1;
@@ -102,7 +101,7 @@ static void set_ratio(struct dti_value *ret, bool negative, struct wide num, str
                        (int64_t)half - 128 + den_zeros - num_zeros);
 }
 
-/* *x = |*x - y|; whether it was negative. */
+/* *x = |*x - y|; returns whether it was negative. */
 static bool subtract(struct wide *x, const struct wide *y)
 {
     struct wide less = *y;
@@ -116,8 +115,8 @@ static bool subtract(struct wide *x, const struct wide *y)
     return negative;
 }
 
-/* dti_number_difference() of decimals of up to 19 digits next to numbers of ordinary size, neither
- * of which is 0, with integers of 128 bits; false, having done nothing, for others. */
+/* dti_number_difference() in 128-bit integers, for decimals of up to 19 digits and ordinary
+ * magnitudes, both nonzero; otherwise returns false without doing anything. */
 static bool by_short_decimal(const struct dti_number *number, const struct dti_value *stored,
                              struct dti_difference *ret, struct dti_buffer *exact,
                              bool *ret_has_exact)
@@ -159,14 +158,14 @@ static bool by_short_decimal(const struct dti_number *number, const struct dti_v
 }
 
 enum {
-    INTEGER_DIGITS = 300,   /* decimals up to which integers are used, */
-    INTEGER_EXPONENT = 600, /* with exponents of ten up to this */
-    FAR_APART = 140,        /* binary exponents this far apart share no significant bit */
+    INTEGER_DIGITS = 300,   /* integers are used for decimals up to this length, */
+    INTEGER_EXPONENT = 600, /* and with exponents of ten up to this */
+    FAR_APART = 140, /* numbers with binary exponents this far apart share no significant bit */
 };
 
 enum nearness { NEAR_BELOW, NEAR_ABOVE };
 
-/* value and a little more, or a little less, in magnitude. */
+/* A number slightly above or below value, in magnitude. */
 static void set_near(struct dti_value *ret, const struct dti_value *value, enum nearness nearness)
 {
     *ret = *value;
@@ -198,7 +197,7 @@ static bool append_value(struct dti_buffer *buffer, const struct dti_value *valu
     return done;
 }
 
-/* The number is zero: all of it is error. */
+/* The number is zero: the stored number is the error. */
 static void from_zero(const struct dti_value *stored, struct dti_difference *ret,
                       struct dti_buffer *exact, bool *ret_has_exact)
 {
@@ -209,7 +208,7 @@ static void from_zero(const struct dti_value *stored, struct dti_difference *ret
     *ret_has_exact = append_value(exact, stored);
 }
 
-/* Zero is stored: all of the number is lost. */
+/* Zero is stored: the whole number is the error. */
 static bool to_zero(const struct dti_number *number, struct dti_difference *ret,
                     struct dti_buffer *exact, bool *ret_has_exact)
 {
@@ -220,8 +219,8 @@ static bool to_zero(const struct dti_number *number, struct dti_difference *ret,
     return dti_number_value(&lost, &ret->absolute);
 }
 
-/* The number lies beyond all that can be stored, which vanishes next to it, or it vanishes itself.
- */
+/* Handles numbers so far out of range that anything stored is negligible, or so small that the
+ * number is. */
 static bool out_of_reach(const struct dti_number *number, const struct dti_value *stored,
                          struct dti_difference *ret)
 {
@@ -252,7 +251,7 @@ static bool by_integers(const struct dti_number *number, const struct dti_value 
     const bool decimal = dti_number_is_reducible(number) && dti_fraction_reduce(&f);
     dti_big_mul_pow5(f.five > 0 ? &f.num : &f.den, (uint32_t)(f.five > 0 ? f.five : -f.five));
 
-    /* Over den: stored is difference x 2^exponent, the number subtrahend x 2^f.two. */
+    /* Over den: stored is difference x 2^exponent, the number is subtrahend x 2^f.two. */
     int64_t exponent = dti_big_from_value(&difference, stored);
     dti_big_mul(&difference, &difference, &f.den);
     dti_big_copy(&subtrahend, &f.num);
@@ -283,7 +282,7 @@ static bool by_integers(const struct dti_number *number, const struct dti_value 
     return ok;
 }
 
-/* digits x 10^exponent; top is where they begin: digits are worth less than 10^top. */
+/* digits x 10^exponent; top: all digits are worth less than 10^top. */
 struct decimal {
     const char *digits;
     size_t count;
@@ -299,7 +298,7 @@ static int compare_decimals(const struct decimal *a, const struct decimal *b)
     return order != 0 ? order : (a->count > b->count) - (a->count < b->count);
 }
 
-/* larger -+ smaller as `size` digits, of which the last is worth 10^low. */
+/* larger -+ smaller as `size` digits; the last one is worth 10^low. */
 static void combine(char *digits, size_t size, int64_t low, const struct decimal *larger,
                     const struct decimal *smaller, bool subtract)
 {
@@ -316,7 +315,7 @@ static void combine(char *digits, size_t size, int64_t low, const struct decimal
     }
 }
 
-/* The values of a difference in decimal, and its text. number's digits are borrowed. */
+/* Computes a difference's values in decimal, and its text. Borrows number's digits. */
 static bool finish_by_digits(const struct dti_number *number, const struct dti_value *stored,
                              bool negative, const struct decimal *difference, char *digits,
                              struct dti_difference *ret, struct dti_buffer *exact,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The grammar of numbers: text to the digits and exponents of a struct dti_number, or at once to a
- * value when they are few, as they nearly always are; and why a text is refused, in words, with a
- * remedy if there is one.
+ * The grammar of numbers: parses text to the digits and exponents of a struct dti_number, or
+ * directly to a value if there are few digits, as is nearly always the case; and explains why a
+ * text is rejected, with a remedy if there is one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,20 +13,20 @@
 #include "core/wide.h"
 #include "util/text/ascii.h"
 
-/* Why a text is not a number, and the message that says so; `at` points into the text. */
+/* Why a text is not a number, with the corresponding message; `at` points into the text. */
 enum parse_problem {
     DTI_PARSE_FINE,
     DTI_PARSE_NO_NUMBER,
     DTI_PARSE_UNDERSCORE,   /* not between two digits */
     DTI_PARSE_NO_EXPONENT,  /* an 'e' or 'p' without digits */
-    DTI_PARSE_LEFT_OVER,    /* a number, then `at` */
+    DTI_PARSE_LEFT_OVER,    /* a number, followed by `at` */
     DTI_PARSE_BAD_DIVISOR,  /* nothing usable after '/' */
     DTI_PARSE_ZERO_DIVISOR, /* a/0 */
     DTI_PARSE_TOO_LONG,
     DTI_PARSE_TANGLED, /* see enum dti_magnitude */
 };
 
-enum { HINT_LENGTH = 40 }; /* longer texts get no rewritten example */
+enum { HINT_LENGTH = 40 }; /* longer texts get no corrected example */
 
 static bool is_number(const char *text, size_t length)
 {
@@ -34,8 +34,8 @@ static bool is_number(const char *text, size_t length)
     return dti_value_parse(&value, text, length, NULL) == DTI_OK;
 }
 
-/* Whether the text becomes a number when its comma is a point and points before it go; ret_fixed
- * (HINT_LENGTH + 1) holds it then. */
+/* Whether the text is a number once its comma is a point and points before it are removed;
+ * ret_fixed (HINT_LENGTH + 1) then holds it. */
 static bool has_decimal_comma(const char *text, size_t length, char *ret_fixed)
 {
     const char *const comma = memchr(text, ',', length);
@@ -50,7 +50,7 @@ static bool has_decimal_comma(const char *text, size_t length, char *ret_fixed)
     return !memchr(ret_fixed, ',', used) && is_number(ret_fixed, used);
 }
 
-/* Whether it becomes one without its commas; ret_fixed as above. */
+/* Whether it is a number without its commas; ret_fixed as above. */
 static bool has_group_commas(const char *text, size_t length, char *ret_fixed)
 {
     size_t used = 0;
@@ -64,7 +64,7 @@ static bool has_group_commas(const char *text, size_t length, char *ret_fixed)
     return is_number(ret_fixed, used);
 }
 
-/* Whether each comma is followed by three digits, and the text does not begin with 0: "70,000". */
+/* Whether three digits follow each comma, and the text does not start with 0: "70,000". */
 static bool has_thousands(const char *text, size_t length)
 {
     const size_t sign = length > 0 && (text[0] == '-' || text[0] == '+');
@@ -91,7 +91,7 @@ static bool has_several_commas(const char *text, size_t length)
     return comma && memchr(comma + 1, ',', (size_t)(text + length - comma - 1));
 }
 
-/* What people write after a number: a power of ten, a share, a type of C. */
+/* Common suffixes of numbers: a power of ten, a percentage, a C type suffix. */
 static const struct {
     const char *rest, *instead;
 } suffixes[] = {
@@ -99,7 +99,7 @@ static const struct {
     {"f", ""},   {"F", ""},   {"d", ""},   {"l", ""},   {"L", ""},   {"u", ""},    {"U", ""},
 };
 
-/* Whether the text is a decimal and one of these, which begins at `at`; ret_fixed as above. */
+/* Whether the text is a decimal with one of these suffixes, at `at`; ret_fixed as above. */
 static bool has_suffix(const char *text, size_t length, const char *at, char *ret_fixed)
 {
     const size_t number = (size_t)(at - text);
@@ -124,7 +124,7 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Whether the text is a number but for blanks before or after it. */
+/* Whether the text is a number with blanks before or after it. */
 static bool is_padded(const char *text, size_t length)
 {
     const char *end = text + length;
@@ -137,7 +137,7 @@ static bool is_padded(const char *text, size_t length)
 
 #define ONE_BY_ONE "separate several numbers with spaces, as in 1 2 3"
 
-/* Numbers with commas between them, "0.1,0.2" or "0.1, 0.2". */
+/* A list of numbers with commas, "0.1,0.2" or "0.1, 0.2". */
 static bool is_list(const char *text, size_t length)
 {
     const char *const end = text + length;
@@ -224,18 +224,18 @@ static enum dti_status complain(struct dti_error *reterr, enum parse_problem pro
     return DTI_BAD_VALUE;
 }
 
-enum { SHORT_HEXADECIMAL = 16, SHORT_BINARY = 64 }; /* digits 64 bits hold */
+enum { SHORT_HEXADECIMAL = 16, SHORT_BINARY = 64 }; /* digits that fit in 64 bits */
 
-static const int64_t exponent_max = INT64_C(1000000000000000); /* as number.h says */
-static const size_t length_max = (size_t)1 << 30;              /* bits can be counted in 32 bits */
+static const int64_t exponent_max = INT64_C(1000000000000000); /* see number.h */
+static const size_t length_max = (size_t)1 << 30;              /* bits fit in 32-bit counts */
 
 struct scanned_term {
     unsigned base;            /* 2, 10, 16 */
-    const char *digits, *end; /* with a point and '_' in between */
-    const char *point;        /* where there are no '_': the point, or the end; else NULL */
-    size_t count;             /* from the first digit that is not 0 on */
-    uint64_t value;           /* of these, while they are short */
-    int64_t exponent;         /* of the last digit: of ten, else of two */
+    const char *digits, *end; /* including the point and '_' */
+    const char *point;        /* without '_': the point, or the end; else NULL */
+    size_t count;             /* digits from the first nonzero one */
+    uint64_t value;           /* value of these digits, if they are few */
+    int64_t exponent;         /* of the last digit: power of ten, or of two */
 };
 
 struct scanned_number {
@@ -258,7 +258,7 @@ static inline bool is_digit_at(const char *p, const char *end, unsigned base)
     return p < end && digit_value(*p, base) < base;
 }
 
-/* Reads digits with their point into *ret. Returns where they end; NULL at a misplaced '_'. */
+/* Scans digits with a point into *ret. Returns their end; NULL at a misplaced '_'. */
 static inline const char *scan_digits(struct scanned_term *ret, const char *p, const char *end,
                                       unsigned base, size_t short_count, unsigned digit_bits)
 {
@@ -295,7 +295,7 @@ static inline const char *scan_digits(struct scanned_term *ret, const char *p, c
     return p;
 }
 
-/* The same of decimal digits without '_', which nearly all are. */
+/* Fast path for decimal digits without '_', the usual case. */
 static inline const char *scan_decimal(struct scanned_term *ret, const char *p, const char *end)
 {
 #ifdef DTI_RUNS_OF_EIGHT
@@ -315,8 +315,8 @@ static inline const char *scan_decimal(struct scanned_term *ret, const char *p, 
     return scan_digits(ret, p, end, 10, DTI_SHORT_DECIMAL, 1);
 }
 
-/* Adds [+-]digits to *exponent, held within exponent_max. Returns where they end, NULL at a
- * misplaced '_', p itself when there are no digits. */
+/* Adds [+-]digits to *exponent, clamped to exponent_max. Returns the end, NULL at a misplaced
+ * '_', p itself if there are no digits. */
 static const char *scan_exponent(int64_t *exponent, const char *p, const char *end)
 {
     const char *const start = p;
@@ -357,7 +357,7 @@ static enum parse_problem scan_term(struct scanned_term *ret, const char *p, con
         stop = scan_decimal(ret, p, end);
     if (!stop)
         return DTI_PARSE_UNDERSCORE;
-    /* A lone point is no number; two characters hold a digit. */
+    /* A point alone is not a number; two characters include a digit. */
     if (stop == ret->digits || (stop - ret->digits == 1 && *ret->digits == '.'))
         return DTI_PARSE_NO_NUMBER;
     if (stop < end && ret->base != 2 && (*stop | 0x20) == (ret->base == 10 ? 'e' : 'p')) {
@@ -395,7 +395,7 @@ static bool scan_special(struct scanned_number *ret, const char *p, const char *
     return ret->signaling || is_word(p, end, "nan");
 }
 
-/* *ret_at is set when something is left over. */
+/* *ret_at is set if trailing characters are left. */
 static enum parse_problem scan_number(struct scanned_number *ret, const char *text, size_t length,
                                       const char **ret_at)
 {
@@ -431,7 +431,7 @@ static enum parse_problem scan_number(struct scanned_number *ret, const char *te
     return p == end ? DTI_PARSE_FINE : DTI_PARSE_LEFT_OVER;
 }
 
-/* The last `count` digits, in lower case (decimal ones have the bit anyway). */
+/* Copies the last `count` digits in lower case (decimal digits already have that bit). */
 static void copy_digits(char *ret, size_t count, const struct scanned_term *term)
 {
     if (term->point) {
@@ -449,7 +449,7 @@ static void copy_digits(char *ret, size_t count, const struct scanned_term *term
     }
 }
 
-/* The same of binary digits, as hexadecimal ones. */
+/* The same for binary digits, as hexadecimal ones. */
 static void copy_nibbles(char *ret, size_t count, const struct scanned_term *term)
 {
     const char *from = term->end;
@@ -466,7 +466,7 @@ static void copy_nibbles(char *ret, size_t count, const struct scanned_term *ter
 
 static bool keep_digits(struct dti_term *ret, const struct scanned_term *term)
 {
-    const unsigned bits = term->base == 10 ? 1 : 4; /* what a digit is to the exponent */
+    const unsigned bits = term->base == 10 ? 1 : 4; /* exponent units per digit */
     size_t count = term->base == 2 ? (term->count + 3) / 4 : term->count;
     ret->hexadecimal = term->base != 10;
     ret->exponent = term->exponent;
@@ -536,7 +536,7 @@ enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text
     return parse_scanned(ret_number, &scanned, text, length, reterr);
 }
 
-/* True when there were few enough digits. */
+/* Returns true if the digits are few enough. */
 static bool set_short(struct dti_value *ret_value, const struct scanned_number *number)
 {
     const struct scanned_term *const term = &number->num;
@@ -568,7 +568,8 @@ enum dti_status dti_number_parse_value(struct dti_number *ret_number, struct dti
     return dti_no_memory(reterr);
 }
 
-/* A sign, digits and a point, few enough and not all 0; false, having done nothing, for others. */
+/* Fast path: a sign, digits and a point, few enough and not all 0; otherwise returns false
+ * without doing anything. */
 static inline bool set_plain(struct dti_value *ret_value, const char *text, size_t length)
 {
     struct scanned_term term = {.count = 0};

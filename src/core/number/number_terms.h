@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the parser, the rounding and the exact forms of a struct dti_number. */
+ * Shared by parsing, rounding and the exact forms of a struct dti_number. */
 #ifndef CORE_NUMBER_NUMBER_TERMS_H
 #define CORE_NUMBER_NUMBER_TERMS_H
 
 #include "core/number/bignum.h"
 #include "core/number/number.h"
 
-/* Whether a FINITE number lies within 2^+-DTI_EXPONENT_LIMIT, give or take a few per cent. TANGLED:
- * it does, but only because a power of ten and a power of two cancel that are too long to be
- * written out. */
+/* Whether a FINITE number is within about 2^+-DTI_EXPONENT_LIMIT. TANGLED: it is, but only
+ * because a power of ten and a power of two cancel that are too long to write out. */
 enum dti_magnitude {
     DTI_MAGNITUDE_ORDINARY,
     DTI_MAGNITUDE_HUGE,
@@ -18,14 +17,14 @@ enum dti_magnitude {
 };
 enum dti_magnitude dti_number_magnitude(const struct dti_number *number);
 
-/* digits x 10^exponent as a value, digits != 0: times or divided by a power of five below 2^63, 64
- * bits are known to 128 at once. False where that power is larger. */
-enum { DTI_SHORT_DECIMAL = 19 }; /* digits that 64 bits hold */
+/* digits x 10^exponent as a value, digits != 0: multiplied or divided by a power of five below
+ * 2^63, exact to 128 bits and sticky. False if that power is larger. */
+enum { DTI_SHORT_DECIMAL = 19 }; /* digits that fit in 64 bits */
 bool dti_value_set_decimal(struct dti_value *ret_value, bool negative, uint64_t digits,
                            int64_t exponent);
 
-/* |number| = num / den x 2^two x 5^five exactly; FINITE only. Running out of memory shows in num
- * and den. */
+/* |number| = num / den x 2^two x 5^five exactly; FINITE only. If memory ran out, num or den has
+ * failed. */
 struct dti_fraction {
     struct dti_big num, den;
     int64_t two, five;
@@ -33,21 +32,20 @@ struct dti_fraction {
 void dti_fraction_init(struct dti_fraction *fraction, const struct dti_number *number);
 void dti_fraction_free(struct dti_fraction *fraction);
 
-/* Makes den 1 when the number is a finite decimal; says whether it is. Also false when memory ran
- * out, as num and den report. */
+/* Reduces den to 1 if the number is a finite decimal; returns whether it is. Also false if
+ * memory ran out, as num and den report. */
 bool dti_fraction_reduce(struct dti_fraction *fraction);
 
-/* False for quotients of terms so long that dti_fraction_reduce, which takes quadratic time, is not
- * tried. */
+/* False for quotients of terms too long for dti_fraction_reduce(), which takes quadratic time. */
 bool dti_number_is_reducible(const struct dti_number *number);
 
-/* The full expansion of digits x 10^exponent (count > 0, no zeros at either end) appended as
- * number.h says of dti_number_exact. */
+/* Appends the full expansion of digits x 10^exponent (count > 0, no zeros at either end), as
+ * described for dti_number_exact() in number.h. */
 bool dti_append_decimal(struct dti_buffer *buffer, bool negative, const char *digits, size_t count,
                         int64_t exponent);
 
-/* The same for integer x 2^two x 5^five, where 0 is "0" whatever its sign. An integer that has
- * failed counts as memory run out. */
+/* The same for integer x 2^two x 5^five; 0 gives "0" whatever its sign. An integer that has
+ * failed counts as out of memory. */
 bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct dti_big *integer,
                         int64_t two, int64_t five);
 

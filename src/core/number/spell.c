@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Number to text: shortest decimals, hexfloats, codes, and as many digits as were requested, or
- * all, rounded once to an integer of any length. Which numbers read back as which is decided here;
- * the digits of a shortest decimal are found in decimal_shortest.c. */
+ * Numbers to text: shortest decimals, hexfloats, codes, and a requested number of digits, or all
+ * of them, rounded once to an integer of any length. This file defines which decimals read back
+ * as a number; decimal_shortest.c finds the shortest. */
 #include "core/number/spell.h"
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ enum {
     REPR_SCIENTIFIC_FROM = 16, /* Python's repr: 1e+16 */
     FP64_PRECISION = 53,
     FP64_MAX_EXPONENT = 1023,
-    FP64_STEP_EXPONENT = -1074, /* of subnormals */
+    FP64_STEP_EXPONENT = -1074, /* the spacing of subnormals is 2^this */
 };
 
 static size_t copy_text(char *buffer, const char *text)
@@ -32,7 +32,7 @@ static size_t copy_text(char *buffer, const char *text)
     return length;
 }
 
-/* "nan", "inf", "-inf" with their terminator; false for numbers. */
+/* Writes "nan", "inf", "-inf" with a terminator; false for numbers. */
 static bool spell_digitless(char *buffer, const struct dti_value *value, size_t *ret_length)
 {
     switch (value->class) {
@@ -54,7 +54,7 @@ static size_t spell_zero(char *buffer, bool negative)
     return copy_text(buffer, negative ? "-0" : "0");
 }
 
-/* Whether a FINITE value is an integer below 2^64, and which. */
+/* Whether a FINITE value is an integer below 2^64; returns it. */
 static bool integer_magnitude(const struct dti_value *value, uint64_t *ret_integer)
 {
     if (value->exponent < 0 || value->exponent > 63 || value->lo != 0 || value->sticky ||
@@ -64,7 +64,7 @@ static bool integer_magnitude(const struct dti_value *value, uint64_t *ret_integ
     return true;
 }
 
-/* The exponent of the last place of an fp64 in a FINITE value's binade. */
+/* The exponent of fp64's last place in a FINITE value's binade. */
 static int32_t fp64_step_exponent(const struct dti_value *value)
 {
     const int32_t step = value->exponent - (FP64_PRECISION - 1);
@@ -74,7 +74,7 @@ static int32_t fp64_step_exponent(const struct dti_value *value)
 static bool fits_fp64(const struct dti_value *value)
 {
     const int32_t cut =
-        fp64_step_exponent(value) - (value->exponent - 63); /* bits below fp64's last */
+        fp64_step_exponent(value) - (value->exponent - 63); /* bits below fp64's last place */
     return value->exponent <= FP64_MAX_EXPONENT && cut <= 63 && value->lo == 0 && !value->sticky &&
            (value->hi & dti_low_bits((unsigned)cut)) == 0;
 }
@@ -97,7 +97,7 @@ static size_t spell_integer(char *buffer, bool negative, uint64_t magnitude)
     return length;
 }
 
-/* scientific_from 0 stands for the number of digits, as in %.Ng with N digits. */
+/* scientific_from 0 means the number of digits, as in %.Ng with N digits. */
 static size_t spell_interval(char *buffer, const struct dti_value *value,
                              const struct dti_interval *interval, int32_t scientific_from)
 {
@@ -109,9 +109,9 @@ static size_t spell_interval(char *buffer, const struct dti_value *value,
     return dti_decimal_layout(buffer, value->negative, &decimal, scientific_from);
 }
 
-/* An fp64 with a fraction whose expansion has at most 15 digits: no two decimals of that length
- * round to the same fp64, so that it is also its shortest text. The odd part of the significand
- * times a power of five ends in no zero; 5^22 has 16 digits. */
+/* Fast path for an fp64 with a fraction whose expansion has at most 15 digits: no two decimals
+ * of that length round to the same fp64, so the expansion is also the shortest text. The odd
+ * part of the significand times a power of five has no trailing zero; 5^22 has 16 digits. */
 enum { SHORT_PLACES = 21 };
 static bool set_short(struct dti_decimal *ret, const struct dti_value *value)
 {
@@ -155,7 +155,7 @@ size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
     return spell_interval(buffer, value, &interval, REPR_SCIENTIFIC_FROM);
 }
 
-/* What is a normal fp64 with certainty, rounded to the nearest one without its code. */
+/* Rounds a value that is certainly a normal fp64 to the nearest one, without computing its code. */
 static bool round_normal(struct dti_value *ret, const struct dti_value *value)
 {
     const unsigned drop = 64 - FP64_PRECISION;
@@ -183,9 +183,9 @@ size_t dti_spell_rounded(char buffer[DTI_TEXT_SIZE], const struct dti_value *val
     return dti_spell_text(buffer, &rounded);
 }
 
-/* The numbers that nearest-even turns into this one; half way to a neighbour the even significand
- * wins. Without mantissa bits none is even and formats differ in who wins, but then it does not
- * matter: where 3/4 or 3/2 of a power of two is a decimal of one digit (3 or 6), so is the power
+/* The numbers that nearest-even rounds to this one; at the midpoint the even significand wins.
+ * Without mantissa bits none is even, and formats differ in which one wins. It does not matter
+ * then: if 3/4 or 3/2 of a power of two is a decimal of one digit (3 or 6), so is the power
  * itself. */
 static struct dti_interval rounding_interval(const struct dti_format *format,
                                              const struct dti_value *value)
@@ -257,7 +257,7 @@ size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *va
         return (size_t)(end - buffer) + copy_text(end, "0x0p+0");
 
     uint64_t high = value->hi << 1 | value->lo >> 63,
-             low = value->lo << 1; /* after the leading one */
+             low = value->lo << 1; /* bits after the leading one */
     memcpy(end, "0x1", 3);
     end += 3;
     if ((high | low) != 0)
@@ -305,7 +305,7 @@ size_t dti_spell_u64(char buffer[DTI_TEXT_SIZE], uint64_t value)
     return spell_integer(buffer, false, value);
 }
 
-/* floor(n x log10(2)), or one off where that is nearly an integer. */
+/* floor(n x log10(2)), or off by one near an integer. */
 static int32_t log10_of_power(int32_t n)
 {
     const int64_t product = n * INT64_C(323228496); /* log10(2) x 2^30 */
@@ -317,7 +317,7 @@ static bool is_odd(const struct dti_big *b)
     return b->count > 0 && b->limb[0] % 2 != 0;
 }
 
-/* b / 2^bits to nearest, ties to even; beyond: the true number is a little larger. */
+/* b / 2^bits to nearest, ties to even; beyond: the true number is slightly larger. */
 static void round_shift(struct dti_big *b, size_t bits, bool beyond)
 {
     if (bits == 0)
@@ -345,15 +345,16 @@ static void round_quotient(struct dti_big *b, const struct dti_big *divisor, boo
     dti_big_free(&up);
 }
 
-/* Powers of ten far out are bracketed by two short numbers before anybody computes them in full. */
+/* Large powers of ten are bracketed by two short numbers; they are computed in full only if that
+ * is inconclusive. */
 enum power_side { POWER_EXACT, POWER_BELOW, POWER_ABOVE };
 
 enum {
     BRACKET_FROM = 2000, /* exponents of ten */
-    BRACKET_BITS = 512,  /* a squaring doubles the relative error: 25 of them leave 480 bits */
+    BRACKET_BITS = 512,  /* each squaring doubles the relative error: 25 of them leave 480 bits */
 };
 
-/* 5^power = ret x 2^(returned). */
+/* 5^power = ret x 2^(return value). */
 static int64_t set_power_of_five(struct dti_big *ret, uint32_t power, enum power_side kind)
 {
     int64_t exponent = 0;
@@ -405,8 +406,7 @@ static void set_scaled(struct dti_big *ret, const struct dti_value *value, int64
     dti_big_free(&fives);
 }
 
-/* |value| x 10^power rounded to an integer of up to 64 bits, or the largest of those. False when
- * memory ran out. */
+/* |value| x 10^power rounded to an integer, saturated at 64 bits. False if memory ran out. */
 static bool scaled_integer(const struct dti_value *value, int64_t power, enum power_side kind,
                            uint64_t *ret)
 {
@@ -422,14 +422,14 @@ static bool scaled_integer(const struct dti_value *value, int64_t power, enum po
     return !failed;
 }
 
-/* The same from the upper 64 bits of the value and a short power; false where they do not decide.
- */
+/* Fast path: uses the upper 64 bits of the value and a short power; false if they are
+ * inconclusive. */
 static bool scaled_word(const struct dti_value *value, int64_t power, uint64_t *ret)
 {
     const int64_t shift = 63 - (int64_t)value->exponent;
     if (power < 0 || power > 19 || shift < 65 || shift > 126)
         return false;
-    /* high:low / 2^shift, and with the rest of the value less than ten of low more */
+    /* high:low / 2^shift; the rest of the value adds less than `ten` to low */
     const uint64_t ten = dti_pow5_small[power] << power;
     const uint64_t half = UINT64_C(1) << (shift - 65); /* of high */
     uint64_t high;
@@ -437,13 +437,13 @@ static bool scaled_word(const struct dti_value *value, int64_t power, uint64_t *
     const uint64_t whole = high >> (shift - 64), rest = high & (2 * half - 1);
     const bool more = value->lo != 0 || value->sticky;
     if (more && rest + 1 == half && low + ten < ten)
-        return false; /* the rest may lead beyond the half */
+        return false; /* the rest may cross the midpoint */
     const bool odd = whole % 2 != 0, tie = rest == half && low == 0 && !more;
     *ret = whole + (rest >= half && (!tie || odd));
     return true;
 }
 
-/* The same, by the short way where it leads to the goal. */
+/* The same, by the fast path if it is conclusive. */
 static bool scaled_digits(const struct dti_value *value, int64_t power, uint64_t *ret)
 {
     uint64_t one, other;
@@ -458,15 +458,14 @@ static bool scaled_digits(const struct dti_value *value, int64_t power, uint64_t
     return scaled_integer(value, power, POWER_EXACT, ret);
 }
 
-/* FINITE, to `count` significant digits, 1 to 18. False when memory ran out. */
+/* Rounds a FINITE value to `count` significant digits, 1 to 18. False if memory ran out. */
 static bool round_digits(struct dti_decimal *ret, const struct dti_value *value, unsigned count)
 {
     uint64_t low = 1, digits;
     for (unsigned i = 1; i < count; i++)
         low *= 10;
     ret->exponent = log10_of_power(value->exponent);
-    /* The estimate may be one or two off, and what rounds up to a power of ten has a digit too
-     * many. */
+    /* The estimate may be off by one or two, and rounding up to a power of ten adds a digit. */
     for (;;) {
         if (!scaled_digits(value, (int64_t)count - 1 - ret->exponent, &digits))
             return false;
@@ -481,7 +480,7 @@ static bool round_digits(struct dti_decimal *ret, const struct dti_value *value,
     return true;
 }
 
-/* A zero or FINITE value. False when memory ran out. */
+/* For a zero or FINITE value. False if memory ran out. */
 static bool set_digits(struct dti_decimal *ret, const struct dti_value *value, unsigned count)
 {
     if (value->class == DTI_CLASS_FINITE)
@@ -516,7 +515,7 @@ size_t dti_spell_scientific(char buffer[DTI_TEXT_SIZE], const struct dti_value *
     return dti_decimal_layout_scientific(buffer, value->negative, &decimal);
 }
 
-/* How many digits a zero or FINITE value has after the point, in total. */
+/* The number of digits after the point of a zero or FINITE value. */
 static size_t count_decimals(const struct dti_value *value)
 {
     if (value->class == DTI_CLASS_ZERO)
@@ -553,12 +552,13 @@ static bool append_digits(struct dti_buffer *buffer, bool negative, const char *
     return !buffer->failed;
 }
 
-/* A zero or FINITE value rounded to `decimals` digits after the point, then `zeros` more. */
+/* Appends a zero or FINITE value rounded to `decimals` digits after the point, then `zeros`
+ * more. */
 static bool append_rounded(struct dti_buffer *buffer, const struct dti_value *value,
                            size_t decimals, size_t zeros)
 {
     struct dti_big scaled;
-    char own[128], *digits; /* enough for formats up to 32 bits, but for their extremes */
+    char own[128], *digits; /* enough for formats up to 32 bits, except their extremes */
     size_t count = 0;
     bool done = false;
     dti_big_init(&scaled);
@@ -575,15 +575,15 @@ static bool append_rounded(struct dti_buffer *buffer, const struct dti_value *va
     return done;
 }
 
-/* About how many digits stand before the point, rather too many. */
+/* An upper estimate of the number of digits before the point. */
 static size_t count_whole(const struct dti_value *value)
 {
     const bool large = value->class == DTI_CLASS_FINITE && value->exponent > 0;
     return large ? (size_t)log10_of_power(value->exponent) + 2 : 1;
 }
 
-/* The expansion of FINITE values whose digits, as an integer, have 128 bits; false, appending
- * nothing, for others. */
+/* Fast path: the expansion of FINITE values whose digits, as an integer, fit in 128 bits;
+ * otherwise returns false and appends nothing. */
 static bool append_short(struct dti_buffer *buffer, const struct dti_value *value)
 {
     char digits[2 * DTI_DECIMAL_DIGITS];
@@ -605,9 +605,9 @@ static bool append_short(struct dti_buffer *buffer, const struct dti_value *valu
     return dti_append_decimal(buffer, value->negative, digits, count, power < 0 ? power : 0);
 }
 
-/* The expansion of FINITE values below 2^64 whose lowest bit is not far behind the point; false,
- * appending nothing, for others. What stands behind the point is multiplied by a power of ten again
- * and again: what comes out in front are its next digits. */
+/* The expansion of FINITE values below 2^64 whose lowest bit is near the point; otherwise
+ * returns false and appends nothing. Repeatedly multiplies the fraction by a power of ten; the
+ * integer part of each product is the next digits. */
 static bool append_near(struct dti_buffer *buffer, const struct dti_value *value)
 {
     enum { LIMBS = 4, CHUNK = 18, WORD = 64 };
@@ -617,7 +617,7 @@ static bool append_near(struct dti_buffer *buffer, const struct dti_value *value
         value->exponent > 62 || decimals == 0 || decimals > LIMBS * WORD ||
         !dti_buffer_reserve(buffer, DTI_DECIMAL_DIGITS + decimals + CHUNK))
         return false;
-    uint64_t limb[LIMBS + 1] = {0}; /* the highest first */
+    uint64_t limb[LIMBS + 1] = {0}; /* highest first */
     uint64_t whole = 0;
     if (value->exponent >= 0) {
         whole = value->hi >> (63 - value->exponent);
@@ -641,7 +641,7 @@ static bool append_near(struct dti_buffer *buffer, const struct dti_value *value
             limb[i] = dti_wide_mul_add(limb[i], ten, front, 0, &front);
         while (limbs > 0 && limb[limbs - 1] == 0)
             limbs--;
-        (void)dti_digits_write(digits, ten + front); /* a 1, then zeros where it has fewer */
+        (void)dti_digits_write(digits, ten + front); /* a 1, followed by leading zeros */
         memcpy(end, digits + 1, CHUNK);
         some = left < CHUNK ? left : CHUNK;
         end += some;
