@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 from and to the 16-bit floats. FCVT reads and writes fp16 subnormals, keeps the sign and the
- * top payload bits of a NaN and makes it quiet: dti_encode()'s rules. It rounds as FPCR says, which
- * is to nearest even unless changed. bf16 is integer arithmetic. */
+ * fp32 to and from the 16-bit floats. FCVT handles fp16 subnormals, keeps the sign and top
+ * payload bits of a NaN and makes it quiet, as dti_encode() requires. It rounds according to
+ * FPCR: to nearest even unless changed. bf16 uses integer arithmetic. */
 #include <arm_neon.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static inline void decode_bf16(unsigned char *dst, const unsigned char *src)
     vst1q_u8(dst + 16, vreinterpretq_u8_u32(vshll_high_n_u16(quiet, 16)));
 }
 
-/* All ones where a lane is a NaN whose payload is to be dropped. */
+/* All ones in lanes that are NaNs whose payload must be dropped. */
 static inline uint16x8_t dropped_nan(uint8x16_t low, uint8x16_t high, uint16x8_t is_canonical)
 {
     const float32x4_t a = vreinterpretq_f32_u8(low), b = vreinterpretq_f32_u8(high);
@@ -46,8 +46,8 @@ static inline void encode_fp16(unsigned char *dst, const unsigned char *src,
     vst1q_u8(dst, vreinterpretq_u8_u16(kept));
 }
 
-/* Adds just under half a unit, and one more when the last bit kept is odd; NaNs are cut and made
- * quiet instead, so that the addition does not carry them into infinity or zero. */
+/* Adds just under half a unit, plus one if the last kept bit is odd. NaNs are truncated and made
+ * quiet instead, because the addition could carry them into infinity or zero. */
 static inline uint32x4_t round_bf16(uint8x16_t bytes)
 {
     const uint32x4_t bits = vreinterpretq_u32_u8(bytes);
@@ -72,7 +72,7 @@ typedef void decode_fn(unsigned char *dst, const unsigned char *src);
 typedef void encode_fn(unsigned char *dst, const unsigned char *src, uint16x8_t is_canonical,
                        uint16x8_t canonical);
 
-/* The rest goes through a step's worth of bytes of its own. */
+/* The remainder goes through a buffer of one step. */
 static inline __attribute__((always_inline)) void decode_all(unsigned char *dst,
                                                              const unsigned char *src, size_t n,
                                                              decode_fn *step)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products by Advanced SIMD: fp64 and fp32 by fused multiply-adds. */
+ * Matrix products with Advanced SIMD: fp64 and fp32 by fused multiply-adds. */
 #include <arm_neon.h>
 
 #include "kernels/math/matmul_pack.h"
 
-/* Any alignment, as bytes. */
+/* Loads as bytes, for any alignment. */
 static inline float32x4_t load_4(const unsigned char *p)
 {
     return vreinterpretq_f32_u8(vld1q_u8(p));

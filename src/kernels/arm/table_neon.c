@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A whole cast from 8 bits or less by table look-up: TBL looks up 64 bytes at once, four of them a
- * table of 256. Wider destinations are looked up byte plane by byte plane and zipped together; the
- * low planes that are all zero, as of fp8 in fp32, are not looked up. */
+ * A complete cast from at most 8 bits by table lookup: TBL looks up 64 bytes at once, so a table
+ * of 256 takes four. Wider destinations are looked up one byte plane at a time and zipped
+ * together; low planes that are all zero, as for fp8 to fp32, are skipped. */
 #include <arm_neon.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static inline struct plane_neon load_plane(const uint8_t bytes[256])
     return plane;
 }
 
-/* An index outside a quarter leaves what is there. */
+/* TBX leaves a byte unchanged if its index is out of range. */
 static inline uint8x16_t look_up(const struct plane_neon *plane, uint8x16_t code)
 {
     const uint8x16_t next = vdupq_n_u8(64);

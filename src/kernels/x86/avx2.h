@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads, stores and small steps that the AVX2 kernels share. Empty for compilers without options
- * for AVX2. */
+ * Loads, stores and small steps shared by the AVX2 kernels. Empty if the compiler has no AVX2
+ * options. */
 #ifndef KERNELS_X86_AVX2_H
 #define KERNELS_X86_AVX2_H
 
@@ -43,8 +43,8 @@ DTI_INLINE __m256i join128(__m128i low, __m128i high)
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-/* After vpackus and its like, which work in each 128 bits alone, the doublewords of four vectors
- * a b c d stand as a0 b0 c0 d0 a1 b1 c1 d1; this brings them in order. */
+/* vpackus and similar instructions work within 128-bit lanes, so the doublewords of four vectors
+ * a b c d end up as a0 b0 c0 d0 a1 b1 c1 d1; this puts them in order. */
 DTI_INLINE __m256i order_packed(__m256i packed)
 {
     return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));

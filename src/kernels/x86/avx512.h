@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads, stores and small steps that the AVX-512 kernels share. Empty for compilers without options
- * for AVX-512. */
+ * Loads, stores and small steps shared by the AVX-512 kernels. Empty if the compiler has no
+ * AVX-512 options. */
 #ifndef KERNELS_X86_AVX512_H
 #define KERNELS_X86_AVX512_H
 
@@ -48,8 +48,8 @@ DTI_INLINE __m512i join256(__m256i low, __m256i high)
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-/* After vpackus and its like, which work in each 128 bits alone, the doublewords of four vectors
- * a b c d stand as a0 b0 c0 d0 a1 b1 c1 d1 ...; this brings them in order. */
+/* vpackus and similar instructions work within 128-bit lanes, so the doublewords of four vectors
+ * a b c d end up as a0 b0 c0 d0 a1 b1 c1 d1 ...; this puts them in order. */
 DTI_INLINE __m512i order_packed(__m512i packed)
 {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loop that all kernels of this folder share. A kernel says how one block is done, a block
- * being a fixed number of units (elements, or groups of packed ones); how blocks cover an array of
- * any length and alignment:
+ * The loop shared by all kernels in this folder. A kernel defines how to process one block,
+ * which is a fixed number of units (elements, or groups of packed ones). This code covers an
+ * array of any length and alignment with blocks:
  *
- *     cached:    block, block, ..., and once more the block that ends with the array
- *     streamed:  one block at the start, then blocks from the first unit whose result begins a
- *                cache line, page by page or of several pages in turn, and the same end
+ *     cached:    block, block, ..., and finally the block that ends with the array
+ *     streamed:  one block at the start, then blocks from the first unit whose result starts a
+ *                cache line, one page after the other or several in parallel, and the same end
  *
- * Blocks at the ends may do units twice, which changes nothing as the arrays do not overlap. An
- * array shorter than a block goes through a buffer. Masked loads and stores would do too, but in
- * the main loop they cost up to three times the time. */
+ * Blocks at the ends may process units twice, which is harmless because the arrays do not
+ * overlap. An array shorter than a block goes through a buffer. Masked loads and stores would
+ * also work, but in the main loop they cost up to three times the time. */
 #ifndef KERNELS_X86_BLOCKS_H
 #define KERNELS_X86_BLOCKS_H
 
@@ -22,7 +22,7 @@
 #include "kernels/streaming.h"
 
 #define DTI_INLINE   static inline __attribute__((always_inline))
-#define DTI_NOINLINE __attribute__((noinline)) /* so that it takes no registers from the loops */
+#define DTI_NOINLINE __attribute__((noinline)) /* takes no registers from the loops */
 
 enum {
     DTI_CACHE_LINE = 64,
@@ -31,19 +31,19 @@ enum {
     DTI_BLOCK_BYTES_MAX = 512
 };
 
-/* One block. constants: what the kernel worked out beforehand. stream: dst is aligned to a cache
- * line, and stores pass the caches. */
+/* Processes one block. constants: precomputed by the kernel. stream: dst is aligned to a cache
+ * line, and stores bypass the caches. */
 typedef void dti_block_fn(const void *constants, unsigned char *dst, const unsigned char *src,
                           bool stream);
 
 struct dti_blocks {
     dti_block_fn *run;
-    size_t units;              /* of a block */
-    size_t src_unit, dst_unit; /* bytes of a unit */
-    bool prefetch;             /* much arithmetic for a cache line: fetch ahead of the hardware */
+    size_t units;              /* per block */
+    size_t src_unit, dst_unit; /* bytes per unit */
+    bool prefetch;             /* computes much per cache line: prefetch in software */
 };
 
-/* The block at unit `at`; fetches the source of one that is `ahead` bytes further on. */
+/* Processes the block at unit `at`; prefetches the source `ahead` bytes further on. */
 DTI_INLINE void dti_blocks_one(struct dti_blocks blocks, const void *constants, unsigned char *dst,
                                const unsigned char *src, size_t at, bool fetch, size_t ahead,
                                bool stream)
@@ -56,7 +56,7 @@ DTI_INLINE void dti_blocks_one(struct dti_blocks blocks, const void *constants, 
     blocks.run(constants, dst + at * blocks.dst_unit, from, stream);
 }
 
-/* As many blocks as fit from unit `at` on. */
+/* Processes as many blocks as fit, from unit `at` on. */
 DTI_INLINE size_t dti_blocks_middle(struct dti_blocks blocks, const void *constants,
                                     unsigned char *dst, const unsigned char *src, size_t at,
                                     size_t n, bool fetch, size_t ahead, bool stream)
@@ -66,8 +66,8 @@ DTI_INLINE size_t dti_blocks_middle(struct dti_blocks blocks, const void *consta
     return at;
 }
 
-/* The same past the caches. Pages that do not make a whole group are processed one by one. The
- * usual distance is a constant, which saves a register. */
+/* The same with streaming stores. Pages that do not fill a group are processed one by one. The
+ * usual prefetch distance is a constant, which saves a register. */
 DTI_INLINE size_t dti_blocks_streamed(struct dti_blocks blocks, const void *constants,
                                       unsigned char *dst, const unsigned char *src, size_t at,
                                       size_t n, const struct dti_streaming *streaming)
@@ -91,7 +91,8 @@ DTI_INLINE size_t dti_blocks_streamed(struct dti_blocks blocks, const void *cons
     return dti_blocks_middle(blocks, constants, dst, src, at, n, false, 0, true);
 }
 
-/* Results of n units, streamed if requested (not NULL) and the arrays' places allow it. */
+/* Processes n units, with streaming stores if requested (not NULL) and if the alignment of the
+ * arrays permits. */
 DTI_INLINE void dti_blocks_run(struct dti_blocks blocks, const void *constants, void *dst,
                                const void *src, size_t n, const struct dti_streaming *streaming)
 {

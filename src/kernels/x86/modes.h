@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * One loop for each rounding mode and NaN policy of an encoding. From
+ * One loop per rounding mode and NaN policy of an encoding. Given
  *
  *     DTI_INLINE void x_block(const void *constants, unsigned char *dst, const unsigned char *src,
  *                             bool stream, enum dti_round round, bool plain)
  *
- * in which round and plain are constants wherever it is inlined, DTI_ONE_MODE(x, ...), nearest-even
- * alone, DTI_FOUR_MODES(x, ...), those that the processor knows, or DTI_SIX_MODES(x, ...) make
- * x_by_mode(). plain: NaNs keep sign and upper payload and are made quiet; else they all become the
- * positive one without payload. */
+ * where round and plain are constants after inlining, one of these macros defines x_by_mode():
+ * DTI_ONE_MODE(x, ...) for nearest-even only, DTI_FOUR_MODES(x, ...) for the modes of the
+ * processor, DTI_SIX_MODES(x, ...). plain: NaNs keep sign and upper payload and become quiet;
+ * otherwise they all become the positive NaN without payload. */
 #ifndef KERNELS_X86_MODES_H
 #define KERNELS_X86_MODES_H
 
@@ -44,7 +44,7 @@
         x##_##mode(constants, plain, dst, src, n, stream); \
         break;
 
-/* Rows name the modes that they do, so the default is for nearest-even. */
+/* Rows list the modes they support, so the default case is nearest-even. */
 #define DTI_BY_MODE(x, cases)                                                                      \
     static void x##_by_mode(const void *constants, const struct dti_kernel_args *args, bool plain, \
                             void *dst, const void *src, size_t n)                                  \
@@ -77,7 +77,8 @@
     DTI_MODE(x, ODD, units, in, out)          \
     DTI_BY_MODE(x, DTI_FOUR_CASES(x) DTI_MODE_CASE(x, NEAREST_AWAY) DTI_MODE_CASE(x, ODD))
 
-/* The end of a function: x converted by CONVERT(x, how), which rounds as the instruction says. */
+/* The end of a function: converts x with CONVERT(x, how), with the rounding mode in the
+ * instruction. */
 #define DTI_RETURN_BY_ROUND(CONVERT, x, round)                            \
     switch (round) {                                                      \
     case DTI_ROUND_ZERO:                                                  \
@@ -90,7 +91,7 @@
         return CONVERT(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); \
     }
 
-/* plain, for encodings into floats. */
+/* The value of `plain` for encodings to floats. */
 DTI_INLINE bool dti_keeps_nan(const struct dti_kernel_args *args)
 {
     return args->encoder->policy.nan == DTI_NAN_QUIET;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> signed floats of 8 bits or less, to nearest even: what the kernels of all levels work out
- * before they start. The rounding is one addition, for numbers of every size:
+ * fp32 -> signed floats of at most 8 bits, to nearest even: the constants that kernels of all
+ * levels prepare. Rounding is a single addition, for numbers of every size:
  *
- *   E   exponent of |x|, or of the smallest normal where that is more
- *   M = 2^(E + 23 - man_bits), whose last bit weighs as much as the result's
+ *   E   exponent of |x|, or of the smallest normal if that is larger
+ *   M = 2^(E + 23 - man_bits), whose last bit has the weight of the result's last bit
  *   |x| + M rounds |x| to that bit, to nearest even; the significand is in the sum's low bits:
  *
  *   upper half of bits(|x| + M)   0eeeeeeee0000000      e: exponent of M
  *   lower half                    00000000kkkkkkkk      k: significand in units of the last bit
- *   upper + lower x 2^(7 - man_bits), less what it is for the smallest normal's e and k = 0, has
+ *   upper + lower x 2^(7 - man_bits), minus its value for the smallest normal's e and k = 0, has
  *   the code above 7 - man_bits zeros: the exponent field is above the mantissa
  *
- * Neither operand nor sum can make a subnormal result, so that subnormals cost no time. Magnitudes
- * are first clamped to `top`, a number, so that all that overflows, infinities and NaNs get code
- * `top_code`; where that is not yet the answer, marks take the codes' place, and bytes are replaced
- * afterwards. */
+ * Neither operand nor sum can give a subnormal result, so subnormals cost no time. Magnitudes
+ * are first clamped to `top`, a number, so that overflows, infinities and NaNs get the code
+ * `top_code`; where that is not the final result, marks replace the codes, and bytes are
+ * replaced afterwards. */
 #ifndef KERNELS_X86_SMALL_H
 #define KERNELS_X86_SMALL_H
 
@@ -25,18 +25,18 @@
 
 #include "kernels/kernel.h"
 
-/* Marks above every code. NaN: the upper payload is in the bits below. */
+/* Marks, higher than any code. NaN: the upper payload is in the bits below. */
 enum { DTI_SMALL_INF = 0xa0, DTI_SMALL_NAN = 0xc0 };
 
 struct dti_small {
-    uint32_t top;                /* bits of the fp32 that magnitudes are clamped to */
+    uint32_t top;                /* bits of the fp32 number that magnitudes are clamped to */
     uint32_t least;              /* bits of the smallest normal */
     uint32_t magic;              /* (23 - man_bits) << 23 */
-    uint32_t join;               /* factors of both halves of a sum */
+    uint32_t join;               /* factors for both halves of a sum */
     unsigned zeros;              /* 7 - man_bits */
-    uint32_t offset;             /* what is to be taken off before the zeros are */
-    uint32_t inf_mark, nan_mark; /* as they look before that */
-    unsigned sign_shift;         /* from the top of a byte to the sign bit */
+    uint32_t offset;             /* to be subtracted before the zeros are removed */
+    uint32_t inf_mark, nan_mark; /* their form before that */
+    unsigned sign_shift;         /* shift from the top of a byte to the sign bit */
     uint8_t top_code;
     bool top_is_overflow; /* finite overflow is top_code with the sign */
     bool top_is_inf, top_is_nan;
@@ -45,7 +45,7 @@ struct dti_small {
     uint32_t nan_value, nan_payload;
 };
 
-/* Bits of the fp32 of an unsigned code; codes beyond the largest go on as if they were numbers. */
+/* The fp32 bits of an unsigned code; codes beyond the largest continue as if they were numbers. */
 static inline uint32_t dti_small_value(const struct dti_encoder *e, uint32_t code)
 {
     const uint32_t field = code >> e->man_bits, mask = (UINT32_C(1) << e->man_bits) - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The widest registers of the level that a file is compiled for, under one name, for kernels that
- * are the same in 32 and in 64 bytes: those files are listed for both levels in meson.build. */
+ * The widest registers of the level that a file is compiled for, under a common name, for
+ * kernels that are the same for 32 and 64 bytes; meson.build lists those files for both levels. */
 #ifndef KERNELS_X86_VECTOR_H
 #define KERNELS_X86_VECTOR_H
 
@@ -23,13 +23,13 @@ typedef __m256 half_vector_ps;
 #define load_vector  load512
 #define store_vector store512
 
-/* Bytes of half a vector, each in 16 bits. */
+/* The bytes of half a vector, each widened to 16 bits. */
 DTI_INLINE vector widen_bytes(const unsigned char *src)
 {
     return _mm512_cvtepu8_epi16(load256(src));
 }
 
-/* The lower bytes of a's 16-bit words, which are below 256, then of b's. */
+/* Narrows the 16-bit words of a, which are below 256, then those of b, to bytes. */
 DTI_INLINE vector narrow_words(vector a, vector b)
 {
     return join256(_mm512_cvtepi16_epi8(a), _mm512_cvtepi16_epi8(b));
@@ -63,7 +63,7 @@ DTI_INLINE vector narrow_words(vector a, vector b)
 }
 #endif
 
-/* The block of a kernel that needs no constants, and makes vectors by vector_of(src). */
+/* Defines the block of a kernel that needs no constants and makes vectors by vector_of(src). */
 #define VECTOR_BLOCK(name, units, src_unit, dst_unit, vector_of)                              \
     DTI_INLINE void name(const void *constants, unsigned char *dst, const unsigned char *src, \
                          bool stream)                                                         \
@@ -72,7 +72,7 @@ DTI_INLINE vector narrow_words(vector a, vector b)
         for (size_t i = 0; i < (units) * (dst_unit); i += VECTOR)                             \
             store_vector(dst + i, vector_of(src + i / (dst_unit) * (src_unit)), stream);      \
     }
-/* And the kernel. */
+/* Also defines the kernel. */
 #define VECTOR_KERNEL(name, units, src_unit, dst_unit, vector_of)                          \
     VECTOR_BLOCK(name##_block, units, src_unit, dst_unit, vector_of)                       \
     void VECTOR_NAME(name)(const struct dti_kernel_args *args, void *restrict dst,         \

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 <-> bf16 in AVX2, by integer arithmetic. */
+ * fp32 <-> bf16 with AVX2, by integer arithmetic. */
 #include "kernels/kernels.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/vector.h"
 
 /* A bf16 is the upper half of an fp32. */
-/* Rounds so that the upper half is the answer; a carry walks into the exponent, and from the
- * largest finite number to infinity. */
+/* Rounds so that the upper half is the result; a carry moves into the exponent, and turns the
+ * largest finite number into infinity. */
 DTI_INLINE __m256i round_to_half(__m256i bits, enum dti_round round)
 {
     const __m256i rest = _mm256_set1_epi32(0xffff), one = _mm256_set1_epi32(1);
     __m256i odd, exact;
     switch (round) {
-    case DTI_ROUND_NEAREST_EVEN: /* bits + 0x7fff, and 1 more where the kept part is odd */
+    case DTI_ROUND_NEAREST_EVEN: /* bits + 0x7fff, plus 1 if the kept part is odd */
         odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), one);
         return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
     case DTI_ROUND_NEAREST_AWAY:
@@ -32,8 +32,8 @@ DTI_INLINE __m256i round_to_half(__m256i bits, enum dti_round round)
     return bits;
 }
 
-/* The answer in the lower half of each 32 bits. plain: NaNs keep sign and upper payload, and are
- * made quiet; else they all become the positive one without payload. */
+/* Returns the result in the lower half of each 32 bits. plain: NaNs keep sign and upper payload
+ * and become quiet; otherwise they all become the positive NaN without payload. */
 DTI_INLINE __m256i bf16_of(__m256i bits, enum dti_round round, bool plain)
 {
     const __m256i quiet = _mm256_set1_epi32(plain ? 0x400000 : 0x7fc00000);
@@ -51,7 +51,7 @@ DTI_INLINE void bf16_encode_block(const void *constants, unsigned char *dst,
     for (size_t i = 0; i < 4; i++) {
         const __m256i a = bf16_of(load256(src + 64 * i), round, plain);
         const __m256i b = bf16_of(load256(src + 64 * i + 32), round, plain);
-        const __m256i packed = _mm256_packus_epi32(a, b); /* a0 b0 a1 b1 in parts of 64 bits */
+        const __m256i packed = _mm256_packus_epi32(a, b); /* a0 b0 a1 b1 in 64-bit parts */
         store256(dst + 32 * i, _mm256_permute4x64_epi64(packed, 0xd8), stream);
     }
 }
@@ -64,7 +64,7 @@ void dti_fp32_to_bf16_avx2(const struct dti_kernel_args *args, void *restrict ds
     bf16_encode_by_mode(NULL, args, dti_keeps_nan(args), dst, src, n);
 }
 
-/* NaNs are made quiet, as every cast makes them. */
+/* NaNs become quiet, as in all casts. */
 DTI_INLINE __m256i fp32_of_bf16(const unsigned char *src)
 {
     const __m256i bits = _mm256_slli_epi32(_mm256_cvtepu16_epi32(load128(src)), 16);

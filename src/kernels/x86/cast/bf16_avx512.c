@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 <-> bf16 in AVX-512. Integer arithmetic: VCVTNEPS2BF16 takes subnormals for zero. */
+ * fp32 <-> bf16 with AVX-512. Uses integer arithmetic, because VCVTNEPS2BF16 treats subnormals
+ * as zero. */
 #include "kernels/kernels.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
@@ -11,15 +12,15 @@ static const uint16_t odd_words[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 2
                                        45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
 
 /* A bf16 is the upper half of an fp32. */
-/* Rounds so that the upper half is the answer; a carry walks into the exponent, and from the
- * largest finite number to infinity. */
+/* Rounds so that the upper half is the result; a carry moves into the exponent, and turns the
+ * largest finite number into infinity. */
 DTI_INLINE __m512i round_to_half(__m512i bits, enum dti_round round)
 {
     const __m512i last = _mm512_set1_epi32(0x10000), rest = _mm512_set1_epi32(0xffff);
     const __m512i half = _mm512_set1_epi32(0x7fff);
     __m512i sum;
     switch (round) {
-    case DTI_ROUND_NEAREST_EVEN: /* bits + 0x7fff, and 1 more where the kept part is odd */
+    case DTI_ROUND_NEAREST_EVEN: /* bits + 0x7fff, plus 1 if the kept part is odd */
         sum = _mm512_add_epi32(bits, half);
         return _mm512_mask_sub_epi32(sum, _mm512_test_epi32_mask(bits, last), sum,
                                      _mm512_set1_epi32(-1));
@@ -38,8 +39,8 @@ DTI_INLINE __m512i round_to_half(__m512i bits, enum dti_round round)
     return bits;
 }
 
-/* plain: NaNs keep sign and upper payload, and are made quiet; else they all become the positive
- * one without payload. */
+/* plain: NaNs keep sign and upper payload and become quiet; otherwise they all become the
+ * positive NaN without payload. */
 DTI_INLINE __m512i bf16_of(__m512i bits, enum dti_round round, bool plain)
 {
     const __m512i quiet = _mm512_set1_epi32(plain ? 0x400000 : 0x7fc00000);
@@ -50,7 +51,7 @@ DTI_INLINE __m512i bf16_of(__m512i bits, enum dti_round round, bool plain)
                  : _mm512_mask_mov_epi32(rounded, nan, quiet);
 }
 
-/* order: which words make the result. */
+/* order: indices of the words that form the result. */
 DTI_INLINE void bf16_encode_block(const void *order, unsigned char *dst, const unsigned char *src,
                                   bool stream, enum dti_round round, bool plain)
 {
@@ -71,7 +72,8 @@ void dti_fp32_to_bf16_avx512(const struct dti_kernel_args *args, void *restrict 
     bf16_encode_by_mode(&order, args, dti_keeps_nan(args), dst, src, n);
 }
 
-/* What round_to_half() and encoding take, in memory: compilers would make it again and again. */
+/* Constants of round_to_half() and encoding, kept in memory because compilers would recompute
+ * them. */
 struct bf16_parts {
     __m512i words, half, last, one, upper;
 };
@@ -101,7 +103,7 @@ DTI_INLINE bool bf16_number_beyond(const void *constants, const struct loss_bars
                                    const struct loss_group *group)
 {
     (void)constants, (void)bars, (void)group;
-    return false; /* sums of squares tell */
+    return false; /* sums of squares detect it */
 }
 LOSS_CAST_ROUNDED(bf16_loss, struct bf16_parts, LOSS_BY_SIZE, 2, bf16_number, bf16_put)
 
@@ -117,7 +119,7 @@ void dti_fp32_to_bf16_loss_avx512(const struct dti_loss_rule *rule,
     LOSS_CAST_RUN(bf16_loss, &parts, false, LOSS_BY_SIZE);
 }
 
-/* NaNs are made quiet, as every cast makes them. */
+/* NaNs become quiet, as in all casts. */
 DTI_INLINE __m512i fp32_of_bf16(const unsigned char *src)
 {
     const __m512i bits = _mm512_slli_epi32(_mm512_cvtepu16_epi32(load256(src)), 16);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes of 4 bits <-> one a byte, and byte order; the same in AVX2 and AVX-512. */
+ * 4-bit codes <-> one per byte, and byte order; the same code for AVX2 and AVX-512. */
 #include "kernels/kernels.h"
 #include "kernels/x86/vector.h"
 
@@ -17,7 +17,7 @@ DTI_INLINE void unpack_block(unsigned char *dst, const unsigned char *src, bool 
     }
 }
 
-/* Two codes in 16 bits -> 8 bits: the earlier in the lower 4 or in the upper. */
+/* Packs two codes in 16 bits into 8 bits: the first in the lower 4 bits or in the upper. */
 DTI_INLINE void pack_block(unsigned char *dst, const unsigned char *src, bool stream,
                            bool high_first)
 {
@@ -79,7 +79,7 @@ void VECTOR_NAME(dti_pack4)(const struct dti_kernel_args *args, void *restrict d
     }
 }
 
-/* constants: where each byte of a vector comes from. */
+/* constants: the shuffle that swaps the bytes of a vector. */
 DTI_INLINE void swap_block(const void *constants, unsigned char *dst, const unsigned char *src,
                            bool stream)
 {
@@ -115,7 +115,7 @@ DTI_INLINE void copy_block(const void *constants, unsigned char *dst, const unsi
         store_vector(dst + at, load_vector(src + at), stream);
 }
 
-/* Within the caches nothing beats the C library. */
+/* For cached stores the C library is the fastest. */
 void VECTOR_NAME(dti_copy_bytes)(const struct dti_kernel_args *args, void *restrict dst,
                                  const void *restrict src, size_t n)
 {

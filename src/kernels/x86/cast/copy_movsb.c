@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The processor's own copy, "rep movsb". It needs no particular CPU level. */
+ * The processor's own copy instruction, "rep movsb". It needs no particular CPU level. */
 #include "kernels/cast/copy.h"
 
 #define COPY(name, fn, ...) dti_copy_fn fn;

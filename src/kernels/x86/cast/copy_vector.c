@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels without arithmetic, the same in AVX2 and AVX-512 registers: copies, reading, writing, and
- * traffic shapes. What the casts reach is given in per cent of these. */
+ * Kernels without arithmetic, the same code for AVX2 and AVX-512: copies, reads, writes, and
+ * traffic shapes. The speed of casts is given as a percentage of these. */
 #include "kernels/cast/copy.h"
 #include "kernels/x86/vector.h"
 
@@ -9,8 +9,8 @@
 #include "kernels/cast/copies.def"
 #undef COPY
 
-/* Loads every vector of the block's source and stores every vector of its result; several loads
- * for one store are joined by OR, one load for several stores is stored again. */
+/* Loads every vector of the block's source and stores every vector of its result. Several loads
+ * per store are combined by OR; one load for several stores is stored repeatedly. */
 DTI_INLINE void move(unsigned char *dst, const unsigned char *src, size_t in, size_t out,
                      bool stream)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 <-> fp16 and fp64 <-> fp32 by the processor's own conversions, in AVX2 with F16C and in
- * AVX-512 registers. They never take subnormals for zero, and NaNs keep their sign and upper
- * payload. They round as the instruction says, but for fp64 to fp32 in AVX2, which goes by how the
- * processor is set: to nearest even throughout the program. */
+ * fp32 <-> fp16 and fp64 <-> fp32 by the processor's conversion instructions, with AVX2 and F16C
+ * or with AVX-512. They never flush subnormals, and NaNs keep their sign and upper payload. The
+ * rounding mode is part of the instruction, except for fp64 to fp32 in AVX2, which uses the
+ * processor's current mode: nearest even throughout the program. */
 #include <math.h>
 
 #include "kernels/kernels.h"
@@ -11,8 +11,8 @@
 #include "kernels/x86/scan/loss_cast_avx512.h"
 #include "kernels/x86/vector.h"
 
-/* plain: NaNs as the processor leaves them; else every NaN becomes the positive one without payload
- * beforehand. */
+/* plain: NaNs as the processor leaves them; otherwise every NaN is first replaced by the
+ * positive one without payload. */
 #ifdef __AVX512BW__
 #define OR_NAN(type, x) \
     _mm512_mask_mov_##type(x, _mm512_cmp_##type##_mask(x, x, _CMP_UNORD_Q), _mm512_set1_##type(NAN))
@@ -109,7 +109,7 @@ DTI_INLINE bool fp16_number_beyond(const void *constants, const struct loss_bars
                                    const struct loss_group *group)
 {
     (void)constants, (void)bars, (void)group;
-    return false; /* sums of squares tell */
+    return false; /* sums of squares detect it */
 }
 LOSS_CAST_ROUNDED(fp16_loss, struct loss_no_constants, LOSS_BY_SIZE, 2, fp16_number, fp16_put)
 LOSS_CAST_EXACT(fp32_loss, 2, fp32_of_fp16)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> signed and unsigned integers in AVX2 (of 8 bits) and AVX-512 registers (of 8, 16 and 32):
- * clamped, NaN is 0. */
+ * fp32 -> signed and unsigned integers with AVX2 (8 bits) and AVX-512 (8, 16 and 32 bits):
+ * clamped; NaN becomes 0. */
 #include "kernels/kernels.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
 #include "kernels/x86/vector.h"
 
-/* Rounds x, clamped, to 32 bits; what is below -2^31 comes out as -2^31. In AVX2 the conversion
- * itself has nothing to round, whatever mode the processor is in. */
+/* Rounds x to 32 bits, given its clamped value; numbers below -2^31 become -2^31. In AVX2 the
+ * conversion itself has nothing left to round, so the processor's mode does not matter. */
 DTI_INLINE vector rounded(vector_ps x, vector_ps clamped, enum dti_round round)
 {
 #ifdef __AVX512BW__
@@ -22,7 +22,7 @@ DTI_INLINE vector rounded(vector_ps x, vector_ps clamped, enum dti_round round)
 #undef CONVERT
 }
 
-/* What is above `limit` is clamped here; packing with saturation does the rest. */
+/* Clamps what exceeds `limit`; packing with saturation does the rest. */
 DTI_INLINE vector whole(const unsigned char *src, float limit, enum dti_round round)
 {
     const vector_ps x = (vector_ps)load_vector(src), most = VECTOR_BITS(set1_ps)(limit);
@@ -47,7 +47,7 @@ DTI_INLINE void to8_block(const void *constants, unsigned char *dst, const unsig
 DTI_FOUR_MODES(to8, 64, 4, 1)
 
 #ifdef __AVX512BW__
-/* Only small numbers come here. */
+/* Only receives small numbers. */
 DTI_INLINE __m512 near_number(const void *constants, const struct loss_bars *bars, __m512 x,
                               __m512i size, __m512i *ret_code, __m512i *ret_error)
 {
@@ -108,7 +108,7 @@ void dti_fp32_to_int8_loss_avx512(const struct dti_loss_rule *rule,
                   codes, source, n, index, stream, loss);
 }
 
-/* Clamps to 32 bits as well. A negative number into unsigned ones is 0. */
+/* Clamps to 32 bits as well. Negative numbers become 0 in unsigned formats. */
 DTI_INLINE vector whole32(const unsigned char *src, enum dti_round round, bool is_signed)
 {
     const __m512 x = load512_ps(src);
@@ -143,7 +143,7 @@ DTI_INLINE void to32_block(const void *constants, unsigned char *dst, const unsi
 }
 DTI_FOUR_MODES(to32, 64, 4, 4)
 
-/* Integers of their container's full width. */
+/* Integers that fill their container. */
 void dti_fp32_to_integer_avx512(const struct dti_kernel_args *args, void *restrict dst,
                                 const void *restrict src, size_t n)
 {

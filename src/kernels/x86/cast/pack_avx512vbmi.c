@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packed codes of 1 to 7 bits <-> one a byte in AVX-512 VBMI. 8 codes of `bits` bits are `bits`
- * whole bytes; 8 such groups make a block:
+ * Packed codes of 1 to 7 bits <-> one per byte with AVX-512 VBMI. 8 codes of `bits` bits take
+ * `bits` whole bytes; 8 such groups form a block:
  *
  *   packed, lowest first    h..hg..gf..f ... b..ba..a     as one number, byte 0 lowest
  *   packed, highest first   a..ab..bc..c ... g..gh..h     as one number, byte 0 highest
  *
- * so that both are the same work on the bytes in either order. */
+ * so both orders need the same operations, with the bytes in either order. */
 #include "kernels/kernels.h"
 #include "kernels/x86/avx512.h"
 
-enum { GROUPS = 8, CODES = 8 }; /* of a block; of a group */
+enum { GROUPS = 8, CODES = 8 }; /* per block; per group */
 
 struct packing_vectors {
-    __m512i spread;     /* unpack: the byte that goes to each place */
-    __m512i offsets;    /* unpack: where each code starts in its 64 bits */
-    __m512i order;      /* pack: of the codes of a group, and of its bytes */
-    __m512i pair, quad; /* pack: factors that join 2 codes, and 2 pairs */
-    __m128i half;       /* pack: how far the upper 4 codes of a group move down */
-    __m512i lower;      /* pack: mask of the lower 4 */
-    __mmask64 bytes;    /* pack: which bytes of the groups are in use */
+    __m512i spread;     /* unpack: source byte of each position */
+    __m512i offsets;    /* unpack: bit offset of each code in its 64 bits */
+    __m512i order;      /* pack: order of the codes of a group, and of its bytes */
+    __m512i pair, quad; /* pack: factors that combine 2 codes, and 2 pairs */
+    __m128i half;       /* pack: right shift for the upper 4 codes of a group */
+    __m512i lower;      /* pack: mask of the lower 4 codes */
+    __mmask64 bytes;    /* pack: mask of the used bytes of the groups */
     __m512i mask;
 };
 
-/* A block of packed bytes has no fixed size, so these kernels have loops of their own: whole blocks
- * while a load or store of 64 bytes stays inside, then masked ones. */
+/* A block of packed bytes has no fixed size, so these kernels have their own loops: whole blocks
+ * while 64-byte loads and stores stay inside the array, then masked ones. */
 DTI_INLINE __m512i unpack_groups(const struct packing_vectors *p, __m512i packed)
 {
     const __m512i groups = _mm512_permutexvar_epi8(p->spread, packed);
@@ -37,7 +37,7 @@ DTI_INLINE __m512i pack_groups(const struct packing_vectors *p, __m512i codes)
     const __m512i pairs = _mm512_maddubs_epi16(p->pair, ordered);
     const __m512i quads = _mm512_madd_epi16(pairs, p->quad);
     const __m512i upper = _mm512_srl_epi64(quads, p->half);
-    /* upper still holds the lower four codes' bits below its own; they are masked out. */
+    /* upper still contains the bits of the lower four codes; they are masked out */
     const __m512i all = _mm512_ternarylogic_epi64(p->lower, quads, upper, 0xca);
     return _mm512_maskz_compress_epi8(p->bytes, _mm512_shuffle_epi8(all, p->order));
 }
@@ -47,7 +47,7 @@ DTI_INLINE __mmask64 first(size_t n)
     return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
 }
 
-/* Byte `at` of a group in the order that makes it one number. */
+/* Position of byte `at` of a group in the order that makes it one number. */
 static unsigned place(unsigned at, unsigned bytes, bool high_first)
 {
     return high_first ? bytes - 1 - at : at;
@@ -96,8 +96,8 @@ void dti_pack_avx512vbmi(const struct dti_kernel_args *args, void *restrict dst,
     unsigned char *out = dst;
     const unsigned char *in = src;
     struct packing_vectors p;
-    /* Highest first: codes in reverse make the number, whose bytes, in reverse, start at the top.
-     */
+    /* highest first: the codes in reverse order form the number, whose bytes, reversed, start at
+     * the top */
     if (args->high_first)
         p.order = _mm512_set4_epi64(0x08090a0b0c0d0e0f, 0x0001020304050607, 0x08090a0b0c0d0e0f,
                                     0x0001020304050607);
@@ -112,7 +112,7 @@ void dti_pack_avx512vbmi(const struct dti_kernel_args *args, void *restrict dst,
     p.lower = _mm512_set1_epi64((long long)((UINT64_C(1) << 4 * bits) - 1));
     const size_t bytes = n / CODES * bits + (n % CODES * bits + 7) / 8;
     size_t done = 0, given = 0;
-    /* Stores of 64 bytes, of which the next overwrites what is not codes. */
+    /* stores 64 bytes; the next store overwrites the excess */
     for (; n - done >= block && bytes - given >= 64; given += block_bytes, done += block)
         store512(out + given, pack_groups(&p, load512(in + done)), false);
     for (; done < n; given += block_bytes, done += block) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> signed floats of 8 bits or less in AVX2 and AVX-512 registers; small.h says how. Where
- * bits are chosen the two differ: by masks here, by blends there. */
+ * fp32 -> signed floats of at most 8 bits with AVX2 and AVX-512; small.h explains the method.
+ * The two differ in how they select bits: by masks or by blends. */
 #include "kernels/kernels.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
 #include "kernels/x86/small.h"
 #include "kernels/x86/vector.h"
 
-/* What of the answers does not come out of the rounding by itself. */
+/* Results that the rounding alone does not give. */
 enum fixes {
     FIX_NOTHING,
     FIX_PAYLOAD, /* NaN, with a payload */
@@ -28,7 +28,7 @@ struct small_encode {
 };
 
 #ifdef __AVX512BW__
-/* A vector at once: codes with zeros below and the offset added, or marks. */
+/* Encodes one vector: codes with zeros below and the offset added, or marks. */
 DTI_INLINE __m512i small_round(const struct small_encode *c, __m512i bits, enum fixes fixes)
 {
     const __m512i exponent_field = _mm512_set1_epi32(0x7f800000);
@@ -36,7 +36,7 @@ DTI_INLINE __m512i small_round(const struct small_encode *c, __m512i bits, enum 
     __m512i x;
     if (fixes == FIX_NOTHING)
         x = _mm512_min_epu32(_mm512_and_si512(bits, _mm512_set1_epi32(0x7fffffff)), c->top);
-    else /* the lesser magnitude, positive; signaling NaNs stay NaNs, and are replaced below */
+    else /* the smaller magnitude, positive; signaling NaNs stay NaNs and are replaced below */
         x = _mm512_castps_si512(_mm512_range_ps(number, top, 10));
     const __mmask16 ordered = _mm512_cmp_ps_mask(number, number, _CMP_ORD_Q);
     if (fixes == FIX_PAYLOAD)
@@ -60,7 +60,7 @@ DTI_INLINE __m512i small_round(const struct small_encode *c, __m512i bits, enum 
     return code;
 }
 
-/* Replaces what is not yet the answer. signs: bytes whose top bits are those of the numbers. */
+/* Replaces marks by results. signs: bytes whose top bits are the signs of the numbers. */
 DTI_INLINE __m512i small_fix(const struct small_encode *c, __m512i code, __m512i signs,
                              enum fixes fixes)
 {
@@ -101,7 +101,7 @@ DTI_INLINE __m256i small_round(const struct small_encode *c, __m256i bits, enum 
     __m256i code = _mm256_madd_epi16(_mm256_castps_si256(sum), c->join);
     if (fixes == FIX_NOTHING || fixes == FIX_PAYLOAD)
         return code;
-    if (fixes == FIX_NAN) /* a negative number saturates to 0, and this to 255 in the end */
+    if (fixes == FIX_NAN) /* all ones, a negative number, saturates to 0, which ends up as 255 */
         return _mm256_or_si256(code, nan);
     const __m256i mark =
         _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi32(bits, 16), c->payload), c->nan_mark);
@@ -137,7 +137,7 @@ DTI_INLINE __m256i small_fix(const struct small_encode *c, __m256i code, __m256i
 }
 #endif
 
-/* Two vectors in one: takes offset and zeros away. */
+/* Combines two vectors and removes offset and zeros. */
 DTI_INLINE vector small_joined(const struct small_encode *c, vector low, vector high)
 {
     const vector words = VECTOR_BITS(packus_epi32)(low, high);
@@ -154,8 +154,8 @@ DTI_INLINE vector small_codes(const struct small_encode *c, const unsigned char 
 {
     const vector bits[4] = {load_vector(src), load_vector(src + VECTOR),
                             load_vector(src + 2 * VECTOR), load_vector(src + 3 * VECTOR)};
-    /* Codes without sign, and bytes with the sign in their top bit, which saturation has kept; both
-     * in the order that packing leaves. */
+    /* codes without sign, and bytes with the sign in their top bit, which saturation preserves;
+     * both in the order that packing leaves */
     const vector code =
         VECTOR_BITS(packus_epi16)(small_words(c, bits, fixes), small_words(c, bits + 2, fixes));
     const vector signs = VECTOR_BITS(packs_epi16)(VECTOR_BITS(packs_epi32)(bits[0], bits[1]),
@@ -180,7 +180,7 @@ DTI_INLINE vector bytes_of(uint64_t code)
     return VECTOR_BITS(set1_epi8)((char)(unsigned char)code);
 }
 
-/* What the answers need, as FIX_... */
+/* Returns the fixes that the results need, as FIX_... */
 DTI_INLINE enum fixes small_init(const struct dti_encoder *e, struct small_encode *ret)
 {
     const struct dti_small s = dti_small_init(e);
@@ -242,8 +242,8 @@ void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *re
 }
 
 #ifdef __AVX512BW__
-/* Only numbers that do not overflow come here: the sum of small_round(), and that less what was
- * added. */
+/* Only receives numbers that do not overflow: the sum of small_round(), and that sum minus the
+ * magic number. */
 DTI_INLINE __m512 small_number(const void *constants, const struct loss_bars *bars, __m512 x,
                                __m512i size, __m512i *ret_code, __m512i *ret_error)
 {
@@ -276,7 +276,7 @@ DTI_INLINE void small_put(const void *constants, unsigned char *dst, const __m51
     group->small.to_subnormal += loss_popcount64(_mm512_cmplt_epu8_mask(sizes, c->normal)) - zeros;
 }
 
-/* Codes go on beyond the largest as if they were numbers, and end at 255. */
+/* Codes continue beyond the largest as if they were numbers, and end at 255. */
 DTI_INLINE bool small_number_beyond(const void *constants, const struct loss_bars *bars,
                                     const struct loss_group *group)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Casts from 8-bit codes by table in AVX2. VPSHUFB looks up 4 bits of an index in 16 bytes; a table
- * of 256 takes 16 of them, whose answers the upper bits choose from, pair by pair. Wider results
- * are made of one table, a plane, for each byte. Most planes need less than that:
+ * Casts from 8-bit codes by table with AVX2. VPSHUFB looks up a 4-bit index in 16 bytes; a table
+ * of 256 takes 16 lookups, from which the upper bits select, pair by pair. Wider results use one
+ * table, a plane, per byte. Most planes need fewer lookups:
  *
- *   constant   all the same, mostly zeros: nothing to look up
- *   nibble     the source has 4 bits or less: one VPSHUFB
- *   half       the upper 128 answers differ from the lower in the same bits, mostly the sign, but
- *              for one, mostly a NaN at the code of -0: 8
- *   sign       the same, and the lower 128 are all the same: a comparison
+ *   constant   all entries are equal, mostly zero: no lookup
+ *   nibble     the source has at most 4 bits: one VPSHUFB
+ *   half       the upper 128 entries differ from the lower ones in the same bits, mostly the sign,
+ *              with one exception, mostly a NaN at the code of -0: 8
+ *   sign       the same, and the lower 128 are all equal: a comparison
  *   whole      16
  *
- * Gather instructions would take eight times as long. Most 8-bit floats become fp32 sooner through
- * fp16, whose conversion reads subnormals at full speed. */
+ * Gather instructions would take eight times as long. Most 8-bit floats convert to fp32 faster
+ * through fp16, whose conversion handles subnormals at full speed. */
 #include "kernels/kernels.h"
 #include "kernels/x86/vector.h"
 
@@ -20,10 +20,10 @@ enum plane_kind { PLANE_CONSTANT, PLANE_NIBBLE, PLANE_SIGN, PLANE_HALF, PLANE_WH
 
 struct plane_avx2 {
     enum plane_kind kind;
-    const unsigned char *table;     /* 256 answers */
-    __m256i first;                  /* the answer to code 0 */
-    __m256i upper;                  /* half, sign: what the upper answers differ in */
-    __m256i exception, exceptional; /* half: the one code that does otherwise, and its answer */
+    const unsigned char *table;     /* 256 entries */
+    __m256i first;                  /* the entry of code 0 */
+    __m256i upper;                  /* half, sign: the bits in which the upper entries differ */
+    __m256i exception, exceptional; /* half: the code of the exception, and its entry */
 };
 
 static struct plane_avx2 plane_init(const unsigned char *table, unsigned width)
@@ -38,7 +38,8 @@ static struct plane_avx2 plane_init(const unsigned char *table, unsigned width)
         const unsigned other = ~(unsigned)_mm256_movemask_epi8(as_wanted);
         lower_differs |= ~(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, p.first));
         if (other != 0) {
-            exceptions += (other & (other - 1)) == 0 ? 1 : 2; /* more than one is all that counts */
+            exceptions += (other & (other - 1)) == 0 ? 1 : 2; /* only whether there is more than one
+                                                               * matters */
             exception = 128 + i + (unsigned)__builtin_ctz(other);
         }
     }
@@ -59,7 +60,7 @@ DTI_INLINE __m256i look_up_16(const unsigned char *table, __m256i low)
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(answers), low);
 }
 
-/* 64 answers, chosen by the low 4 bits and by bits 4 and 5 shifted to the top of each byte. */
+/* 64 entries, selected by the low 4 bits, and by bits 4 and 5 moved to the top of each byte. */
 DTI_INLINE __m256i look_up_64(const unsigned char *table, __m256i low, __m256i bit4, __m256i bit5)
 {
     const __m256i first =
@@ -108,8 +109,8 @@ DTI_INLINE void bytes_block(const void *constants, unsigned char *dst, const uns
         store256(dst + i, look_up(&plane[0], load256(src + i)), stream);
 }
 
-/* Codes change places first, so that interleaving bytes, which works in each 128 bits alone, brings
- * the answers in order. */
+/* Permutes the codes first, so that interleaving bytes, which works within 128-bit lanes, gives
+ * the results in order. */
 DTI_INLINE void halves_block(const void *constants, unsigned char *dst, const unsigned char *src,
                              bool stream)
 {
@@ -155,16 +156,15 @@ DTI_INLINE vector fp32_of_uint8(const unsigned char *src)
 VECTOR_BLOCK(int8_block, 64, 1, 4, fp32_of_int8)
 VECTOR_BLOCK(uint8_block, 64, 1, 4, fp32_of_uint8)
 
-/* 8-bit floats of 5 exponent bits or less, to fp32:
+/* 8-bit floats with at most 5 exponent bits, to fp32:
  *
  *   code                     seeeemmm
- *   fp16 of another bias    s0eeeemmm0000000     the sign is where extending it left it
- *   fp32                    times 2^(15 - bias), exact
- */
+ *   fp16 with another bias  s0eeeemmm0000000     sign extension leaves the sign in place
+ *   fp32                    times 2^(15 - bias), exact */
 struct fp8_decode {
     __m128i shift;
-    __m256i mask;                 /* of sign and magnitude in the fp16 */
-    __m256i ignored, nan, change; /* bits | ignored == nan: turns into fp16's NaN with ^ change */
+    __m256i mask;                 /* sign and magnitude bits of the fp16 */
+    __m256i ignored, nan, change; /* if bits | ignored == nan, ^ change makes it an fp16 NaN */
     __m256 scale;
 };
 
@@ -184,8 +184,8 @@ DTI_INLINE void fp8_block(const void *constants, unsigned char *dst, const unsig
     }
 }
 
-/* Whether fp8_block() gives what the table has. Numbers it does; what becomes of infinity and
- * NaN depends on the policy. */
+/* Whether fp8_block() gives the same results as the table. Finite numbers do; infinity and NaN
+ * depend on the policy. */
 static bool fp8_init(struct fp8_decode *ret, const struct dti_code_table *table)
 {
     const struct dti_format *f = &table->src.format;
@@ -195,7 +195,7 @@ static bool fp8_init(struct fp8_decode *ret, const struct dti_code_table *table)
         f->bias > 60)
         return false;
     const unsigned shift = 10u - f->man_bits;
-    unsigned nan = 0xffff, ignored = 0, change = 0; /* fp16 NaNs stay themselves */
+    unsigned nan = 0xffff, ignored = 0, change = 0; /* fp16 NaNs stay unchanged */
     switch (f->specials) {
     case DTI_SPECIALS_IEEE:
         if (f->exp_bits != 5 || table->word[0x7c] != inf || table->word[0xfc] != (sign | inf) ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Casts from 8-bit codes by table in AVX-512 VBMI. A table of 256 bytes takes four registers
- * of 64 bytes: VPERMI2B looks up 7 bits of an index in two of them, and its top bit chooses between
- * two answers. Wider results are made of one table for each byte; planes of zeros need none. */
+ * Casts from 8-bit codes by table with AVX-512 VBMI. A table of 256 bytes takes four 64-byte
+ * registers: VPERMI2B looks up a 7-bit index in two of them, and the top bit selects one of two
+ * results. Wider results use one table per byte; planes of zeros need none. */
 #include "kernels/kernels.h"
 #include "kernels/x86/avx512.h"
 
@@ -22,7 +22,7 @@ DTI_INLINE __m512i look_up(const struct plane_avx512vbmi *p, __m512i index)
     return _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(index), high);
 }
 
-/* The answer's byte `at` counted from the highest; zeros where the table has none. */
+/* Byte `at` of the result, counted from the highest; zeros if the table has no such plane. */
 DTI_INLINE __m512i plane_of(const struct planes *t, __m512i index, unsigned at, unsigned planes)
 {
     return at < planes ? look_up(&t->plane[at], index) : _mm512_setzero_si512();
@@ -35,8 +35,8 @@ DTI_INLINE void bytes_block(const void *constants, unsigned char *dst, const uns
     store512(dst, look_up(&t->plane[0], load512(src)), stream);
 }
 
-/* The order has put the 8 codes of each 128 bits of the two results at the place whence the
- * interleaving takes them. */
+/* The permutation has put the 8 codes for each 128 bits of the two results where the
+ * interleaving expects them. */
 DTI_INLINE void halves_block(const struct planes *t, unsigned char *dst, const unsigned char *src,
                              bool stream, unsigned planes)
 {
@@ -46,7 +46,7 @@ DTI_INLINE void halves_block(const struct planes *t, unsigned char *dst, const u
     store512(dst + 64, _mm512_unpackhi_epi8(low, high), stream);
 }
 
-/* The same with the 4 codes of each 128 bits of four results. */
+/* The same with the 4 codes for each 128 bits of four results. */
 DTI_INLINE void words_block(const struct planes *t, unsigned char *dst, const unsigned char *src,
                             bool stream, unsigned planes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp64 and 64-bit integers in AVX-512: rounding to odd into the hubs, and 32-bit integers -> fp64.
- * Rounding modes are part of the instructions. */
+ * fp64 and 64-bit integers with AVX-512: rounding to odd to the hubs, and 32-bit integers ->
+ * fp64. The rounding modes are encoded in the instructions. */
 #include "kernels/kernels.h"
 #include "kernels/x86/vector.h"
 
@@ -29,8 +29,8 @@ void dti_int32_to_fp64_avx512(const struct dti_kernel_args *args, void *restrict
         dti_blocks_run(uint32, NULL, dst, src, n, args->stream);
 }
 
-/* Toward zero, and then the last bit set where that lost something. Infinities and NaNs compare
- * equal or unordered and stay; the largest finite number is odd already. */
+/* Rounds toward zero, then sets the last bit if something was lost. Infinities compare equal and
+ * NaNs unordered, so they stay unchanged; the largest finite number is already odd. */
 DTI_INLINE __m256i odd_fp32(const unsigned char *src)
 {
     const __m512d x = load512_pd(src);
@@ -46,7 +46,8 @@ DTI_INLINE vector odd_fp32_twice(const unsigned char *src)
 }
 VECTOR_KERNEL(dti_fp64_to_fp32_odd, 32, 8, 4, odd_fp32_twice)
 
-/* The same for integers: what was cut comes back without loss, being an integer of 64 bits. */
+/* The same for integers: the truncated number converts back exactly, because it is a 64-bit
+ * integer. */
 #define ODD_FP64(name, type)                                                          \
     DTI_INLINE vector name(const unsigned char *src)                                  \
     {                                                                                 \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dot products of bf16 by the instruction made for them: vdpbf16ps adds the product of the upper
- * codes to a sum, then that of the lower ones, each time rounding to nearest even; subnormal codes
- * count as zero, and a subnormal sum becomes zero (Intel SDM vol. 2, VDPBF16PS). */
+ * Dot products of bf16 by the dedicated instruction: vdpbf16ps adds the product of the upper
+ * codes to a sum, then that of the lower ones, each time rounding to nearest even; subnormal
+ * codes are treated as zero, and a subnormal sum becomes zero (Intel SDM vol. 2, VDPBF16PS). */
 #include "kernels/math/dot_kernels.h"
 #include "kernels/x86/avx512.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dot products in AVX2 and AVX-512 registers: eight registers of sums, so that no multiply-add
- * waits for another. Two arrays are read at once, each a stream of its own for the hardware. */
+ * Dot products with AVX2 and AVX-512: eight registers of sums, so that no multiply-add waits for
+ * another. Two arrays are read in parallel, each a separate stream for the hardware prefetcher. */
 #include "kernels/math/dot_kernels.h"
 #include "kernels/x86/vector.h"
 
@@ -40,7 +40,7 @@ DTI_INLINE void step_fp16(vector_ps sum[SUMS], const unsigned char *a, const uns
                                        LOAD_FP16(b + i * (VECTOR / 2)), sum[i]);
 }
 
-/* The upper and the lower codes of each 32 bits, which is the order of neither array. */
+/* Processes the upper and the lower codes of each 32 bits; both arrays get the same permutation. */
 DTI_INLINE void step_bf16(vector_ps sum[SUMS], const unsigned char *a, const unsigned char *b)
 {
     const vector upper = VECTOR_BITS(set1_epi32)((int)UINT32_C(0xffff0000));
@@ -54,7 +54,7 @@ DTI_INLINE void step_bf16(vector_ps sum[SUMS], const unsigned char *a, const uns
     }
 }
 
-/* The rest goes through a step's worth of zeros. */
+/* The remainder is padded with zeros to a whole step. */
 DTI_INLINE double dot_ps(const unsigned char *a, const unsigned char *b, size_t n, size_t bytes,
                          step_fn *step)
 {
@@ -121,8 +121,8 @@ double VECTOR_NAME(dti_dot_fp64)(const void *a, const void *b, size_t n)
     return dti_dot_fold_f64(sums, SUMS * LANES_PD);
 }
 
-/* A step adds two products of 2^14 at most to each of SUMS x LANES_PS sums, which fit in 31 bits
- * for so many steps. */
+/* A step adds two products of at most 2^14 to each of SUMS x LANES_PS sums, which fit in 31 bits
+ * for this many steps. */
 enum { STEPS_I8 = 1 << 15, STEP_I8 = SUMS * VECTOR / 2 };
 
 DTI_INLINE int64_t dot_steps_i8(const unsigned char *a, const unsigned char *b, size_t steps)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dot products of int8 by vpdpbusd. One array goes through it as x + 128, so that sums are too
- * large by 128 times the sum of the other, which is kept separately. */
+ * Dot products of int8 by vpdpbusd. One array is passed as x + 128, so the sums are too large by
+ * 128 times the sum of the other array, which is computed separately. */
 #include "kernels/math/dot_kernels.h"
 #include "kernels/x86/math/vnni.h"
 
-/* A step adds less than 2^17 in magnitude to each lane, which fits in 31 bits for so many. */
+/* A step adds less than 2^17 in magnitude to each lane, which fits in 31 bits for STEPS_MOST
+ * steps. */
 enum { SUMS = 4, STEP = SUMS * VECTOR, STEPS_MOST = 1 << 14, LANES = VECTOR / 4 };
 
 DTI_INLINE int64_t sum_of_lanes(const vector sum[SUMS])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) of fp32, fp16 and bf16 arrays in AVX2 registers, by the steps of lanes_expsin.h, four
- * registers side by side since each step waits for the one before. */
+ * exp(sin x) of fp32, fp16 and bf16 arrays with AVX2, by the steps of lanes_expsin.h; four
+ * registers in parallel, because each step depends on the previous one. */
 #include "kernels/math/expsin_far.h"
 #include "kernels/math/expsin_kernels.h"
 #include "kernels/math/lanes_expsin.h"
@@ -38,14 +38,14 @@ DTI_INLINE __m256 expsin(__m256 x)
     /* clang-format on */
 }
 
-/* All ones where a lane is NaN or beyond the limit. */
+/* All ones if a lane is NaN or beyond the limit. */
 DTI_INLINE __m256 far_lanes(__m256 x)
 {
     const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), x);
     return _mm256_cmp_ps(magnitude, _mm256_set1_ps((float)DTI_EXPSIN_LIMIT), _CMP_NLE_UQ);
 }
 
-/* One by one. */
+/* Computes the far lanes one by one. */
 static __attribute__((noinline)) __m256 expsin_far(__m256 x, __m256 result)
 {
     float argument[LANES], value[LANES];
@@ -58,14 +58,14 @@ static __attribute__((noinline)) __m256 expsin_far(__m256 x, __m256 result)
     return _mm256_loadu_ps(value);
 }
 
-/* How a dtype is loaded into fp32 and stored again. */
+/* How a dtype is loaded as fp32 and stored. */
 struct expsin_access_avx2 {
     size_t bytes;
     __m256 (*load)(const unsigned char *src);
     void (*store)(unsigned char *dst, __m256 value);
 };
 
-/* STEP elements; dst may be src. */
+/* Processes STEP elements; dst may be src. */
 DTI_INLINE void step(unsigned char *dst, const unsigned char *src,
                      const struct expsin_access_avx2 layout)
 {
@@ -87,7 +87,7 @@ DTI_INLINE void step(unsigned char *dst, const unsigned char *src,
     layout.store(dst + 3 * vector, y3);
 }
 
-/* The rest goes through a step's worth of bytes of its own. */
+/* The remainder goes through a buffer of one step. */
 DTI_INLINE void run(unsigned char *dst, const unsigned char *src, size_t n,
                     const struct expsin_access_avx2 layout)
 {

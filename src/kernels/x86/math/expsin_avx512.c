@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) of fp32, fp16 and bf16 arrays in AVX-512 registers. The whole function is taken from a
- * table by the place within a period: x = k pi/16 + r, and exp(sin(k pi/16 + r)) is a polynomial of
- * degree 5 in r for each of the 32 values of k modulo 32. Two registers hold the 32 coefficients of
- * a power, and one instruction finds those of 16 elements in them, on other ports than arithmetic.
+ * exp(sin x) of fp32, fp16 and bf16 arrays with AVX-512. The whole function comes from a table
+ * indexed by the position within a period: x = k pi/16 + r, and exp(sin(k pi/16 + r)) is a
+ * polynomial of degree 5 in r for each of the 32 values of k modulo 32. Two registers hold the
+ * 32 coefficients of a power, and one instruction looks up those of 16 elements, on other ports
+ * than arithmetic.
  *
  *   shifted = x * 16/pi + 1.5 x 2^23     k is in the lowest bits
  *   r = x - k * (pi/16)                  in two parts */
@@ -14,10 +15,10 @@
 
 enum { LANES = 16, VECTORS = 4, STEP = VECTORS * LANES, POWERS = DTI_EXPSIN_TABLE_DEGREE + 1 };
 
-/* Results of so many bytes, in one call, go to memory past the caches. */
+/* Results of at least this many bytes, in one call, use streaming stores. */
 #define STREAM_FROM ((size_t)16 << 20)
 
-/* Beyond, k is no longer the nearest integer to within what the polynomials allow. */
+/* Beyond this, k is no longer close enough to the nearest integer for the polynomials. */
 #define TABLE_LIMIT 65536.0F
 
 static const float table[POWERS][DTI_EXPSIN_TABLE] = DTI_EXPSIN_TABLE_F32;
@@ -46,7 +47,7 @@ DTI_INLINE __m512 coefficient(const struct constants *c, int power, __m512 shift
     return _mm512_permutex2var_ps(c->low[power], _mm512_castps_si512(shifted), c->high[power]);
 }
 
-/* |x| <= TABLE_LIMIT; NaN and infinities give NaN. */
+/* For |x| <= TABLE_LIMIT; NaN and infinities give NaN. */
 DTI_INLINE __m512 expsin(const struct constants *c, __m512 x)
 {
     const __m512 shifted = _mm512_fmadd_ps(x, c->inverse, c->integer);
@@ -61,7 +62,7 @@ DTI_INLINE __m512 expsin(const struct constants *c, __m512 x)
     return _mm512_fmadd_ps(sum, r, coefficient(c, 0, shifted));
 }
 
-/* Arguments beyond TABLE_LIMIT, one by one. */
+/* Computes arguments beyond TABLE_LIMIT one by one. */
 static __attribute__((noinline)) __m512 expsin_far(__m512 x, __m512 result)
 {
     float argument[LANES], value[LANES];
@@ -74,20 +75,20 @@ static __attribute__((noinline)) __m512 expsin_far(__m512 x, __m512 result)
     return _mm512_loadu_ps(value);
 }
 
-/* A bit for each lane that is beyond TABLE_LIMIT or NaN. */
+/* One bit per lane that is beyond TABLE_LIMIT or NaN. */
 DTI_INLINE unsigned far_lanes(__m512 x)
 {
     return _mm512_cmp_ps_mask(_mm512_abs_ps(x), _mm512_set1_ps(TABLE_LIMIT), _CMP_NLE_UQ);
 }
 
-/* Of each lane the larger magnitude. A quiet NaN gives way to a number; a signalling one does not,
- * and becomes a quiet one: what this returns is to be looked at before it is used again. */
+/* The larger magnitude of each lane. A number wins over a quiet NaN, but not over a signaling
+ * NaN, which becomes quiet: check the result before using it again. */
 DTI_INLINE __m512 larger(__m512 a, __m512 b)
 {
     return _mm512_range_ps(a, b, 0x0b);
 }
 
-/* How a dtype is loaded into fp32 and stored again; count: of the elements, for the last vector. */
+/* How a dtype is loaded as fp32 and stored; count: number of elements, for the last vector. */
 struct expsin_access_avx512 {
     size_t bytes;
     bool has_far;
@@ -137,7 +138,7 @@ DTI_INLINE void run_steps(unsigned char *dst, const unsigned char *src, size_t n
     }
 }
 
-/* Streaming needs alignment, and gains nothing where the line has just been read. */
+/* Streaming needs alignment, and gains nothing if the cache line has just been read. */
 DTI_INLINE void run(unsigned char *dst, const unsigned char *src, size_t n,
                     const struct expsin_access_avx512 layout)
 {
@@ -222,7 +223,7 @@ DTI_INLINE __m512 load_some_bf16(const unsigned char *src, unsigned count)
     return from_bf16(_mm256_maskz_loadu_epi16(first(count), src));
 }
 
-/* Results are normal, or the NaN that the arithmetic makes, whose lower half is zero. */
+/* Results are normal, or the NaN that the arithmetic returns, whose lower half is zero. */
 DTI_INLINE __m256i to_bf16(__m512 value)
 {
     const __m512i bits = _mm512_castps_si512(value);

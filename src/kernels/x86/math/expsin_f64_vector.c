@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) of fp64 arrays in AVX2 and AVX-512 registers, by the steps of lanes_expsin.h, four
- * registers side by side since each step waits for the one before. */
+ * exp(sin x) of fp64 arrays with AVX2 and AVX-512, by the steps of lanes_expsin.h; four
+ * registers in parallel, because each step depends on the previous one. */
 #include "kernels/math/expsin_far.h"
 #include "kernels/math/expsin_kernels.h"
 #include "kernels/math/lanes_expsin.h"
@@ -52,7 +52,7 @@ DTI_INLINE vector_pd expsin(vector_pd x)
     /* clang-format on */
 }
 
-/* A bit for each lane that is beyond the limit or NaN. */
+/* One bit per lane that is beyond the limit or NaN. */
 DTI_INLINE unsigned far_lanes(vector_pd x)
 {
     const vector_pd magnitude = VECTOR_BITS(max_pd)(x, VECTOR_BITS(sub_pd)(all_of(0), x));
@@ -64,7 +64,7 @@ DTI_INLINE unsigned far_lanes(vector_pd x)
 #endif
 }
 
-/* One by one, where some are beyond the limit. */
+/* Recomputes elements beyond the limit one by one. */
 static __attribute__((noinline)) void repair(double result[STEP], const double argument[STEP])
 {
     for (int i = 0; i < STEP; i++) {
@@ -73,7 +73,7 @@ static __attribute__((noinline)) void repair(double result[STEP], const double a
     }
 }
 
-/* STEP elements; dst may be src. */
+/* Processes STEP elements; dst may be src. */
 DTI_INLINE void step(unsigned char *dst, const unsigned char *src)
 {
     vector_pd x[VECTORS], y[VECTORS];

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products of bf16 and int8 by AMX: tiles of 16 rows of 64 bytes, of which four hold 32 x 32
- * elements of C, two are of A and two of B. A step is four bytes of a row of A, a column of a tile
- * of A and a row of one of B; 16 steps are taken together, and what k lacks of them is zeros.
+ * Matrix products of bf16 and int8 by AMX: tiles of 16 rows of 64 bytes; four of them hold 32 x
+ * 32 elements of C, two are for A and two for B. A step is four bytes of a row of A: a column of
+ * a tile of A and a row of a tile of B. 16 steps are processed together; k is padded with zeros.
  *
- * bf16 (Intel SDM vol. 2, TDPBF16PS): for each 32 elements of k, the 16 products at even places are
- * added up from zero, and the 16 at odd places, each by fused multiply-adds in order; then the sum
- * of both is added to C. Each of these operations rounds to nearest even, and subnormals are zero,
- * in operands as in results, whatever MXCSR is. Parts and blocks end where such 32 elements do, so
- * that the result is the same however the product is cut.
+ * bf16 (Intel SDM vol. 2, TDPBF16PS): for each 32 elements of k, the 16 products at even
+ * positions are added from zero, and likewise the 16 at odd positions, each by fused
+ * multiply-adds in order; then the sum of both is added to C. Each of these operations rounds to
+ * nearest even, and subnormal operands and results are zero, regardless of MXCSR. Parts and
+ * blocks end at multiples of such 32 elements, so the result does not depend on how the product
+ * is divided.
  *
  * int8 (TDPBSSD): products of signed bytes, added modulo 2^32.
  *
  * The functions between enter() and leave() are called through pointers and store nothing but
- * tiles, so that no compiler needs to know that tiles are loaded from memory. */
-#ifndef DTI_TILES_IN_C /* a test, which has these instructions as functions */
+ * tiles, so the compiler need not know that tiles are loaded from memory. */
+#ifndef DTI_TILES_IN_C /* defined by a test, which has these instructions as functions */
 #include <immintrin.h>
 #endif
 
@@ -22,15 +23,15 @@
 
 enum {
     ROWS = 16,      /* of a tile, */
-    ROW_BYTES = 64, /* and what each has */
+    ROW_BYTES = 64, /* and bytes per row */
     COLUMNS = 32,   /* of C, in two tiles; */
     STEP_BYTES = 4, /* elements of C are as wide as a step */
     PANEL_ROW = 2 * ROW_BYTES,
-    TILE_BYTES = 2 * ROWS * PANEL_ROW, /* of four tiles of C, beside it */
-    AHEAD = 4096,                      /* what comes next of a panel: two times 16 steps */
+    TILE_BYTES = 2 * ROWS * PANEL_ROW, /* four tiles of C in a buffer */
+    AHEAD = 4096,                      /* prefetch distance in a panel: two times 16 steps */
 };
 
-/* Which register holds what. */
+/* Tile register assignment. */
 #define C00 0
 #define C01 1
 #define C10 2
@@ -40,8 +41,8 @@ enum {
 #define B0  6
 #define B1  7
 
-/* What LDTILECFG reads: palette 1, from the first row on; then the bytes of a row of each register,
- * and its rows. All have full rows; A and C may have fewer of them. */
+/* The operand of LDTILECFG: palette 1, starting at the first row; then the bytes per row of each
+ * register, and its number of rows. All rows are full; A and C may have fewer of them. */
 struct tile_config {
     uint8_t palette, first_row, reserved[14];
     uint16_t row_bytes[16];
@@ -72,7 +73,7 @@ static void leave(void)
     _tile_release();
 }
 
-/* A panel passes once a strip, from the second cache. */
+/* A panel is read once per strip, from the L2 cache. */
 MATMUL_INLINE void fetch_rows(const unsigned char *panel)
 {
     for (size_t i = 0; i < ROWS * PANEL_ROW; i += ROW_BYTES)
@@ -85,86 +86,85 @@ MATMUL_INLINE void load_panel(const unsigned char *panel)
     _tile_loadd(B1, panel + ROW_BYTES, PANEL_ROW);
 }
 
-/* 32 rows, of four tiles, and up to 16, of two. */
-#define DEFINE_TILES(name, multiply)                                                         \
-    static void name##_32(unsigned char *c, size_t stride, const unsigned char *strip,       \
-                          const unsigned char *panel, size_t steps, bool add)                \
-    {                                                                                        \
-        unsigned char *const lower = c + ROWS * stride;                                      \
-        if (add) {                                                                           \
-            _tile_loadd(C00, c, stride);                                                     \
-            _tile_loadd(C01, c + ROW_BYTES, stride);                                         \
-            _tile_loadd(C10, lower, stride);                                                 \
-            _tile_loadd(C11, lower + ROW_BYTES, stride);                                     \
-        } else {                                                                             \
-            _tile_zero(C00);                                                                 \
-            _tile_zero(C01);                                                                 \
-            _tile_zero(C10);                                                                 \
-            _tile_zero(C11);                                                                 \
-        }                                                                                    \
-        for (size_t s = 0; s < steps; s += ROWS) {                                           \
-            _tile_loadd(A0, strip, DTI_MATMUL_STRIDE);                                       \
-            load_panel(panel);                                                               \
-            multiply(C00, A0, B0);                                                           \
-            multiply(C01, A0, B1);                                                           \
-            _tile_loadd(A1, strip + (size_t)ROWS * DTI_MATMUL_STRIDE, DTI_MATMUL_STRIDE);    \
-            multiply(C10, A1, B0);                                                           \
-            multiply(C11, A1, B1);                                                           \
-            fetch_rows(panel);                                                               \
-            strip += ROWS * STEP_BYTES;                                                      \
-            panel += ROWS * PANEL_ROW;                                                       \
-        }                                                                                    \
-        _tile_stored(C00, c, stride);                                                        \
-        _tile_stored(C01, c + ROW_BYTES, stride);                                            \
-        _tile_stored(C10, lower, stride);                                                    \
-        _tile_stored(C11, lower + ROW_BYTES, stride);                                        \
-    }                                                                                        \
-                                                                                             \
-    static void name##_16(unsigned char *c, size_t stride, const unsigned char *strip,       \
-                          const unsigned char *panel, size_t steps, bool add)                \
-    {                                                                                        \
-        if (add) {                                                                           \
-            _tile_loadd(C00, c, stride);                                                     \
-            _tile_loadd(C01, c + ROW_BYTES, stride);                                         \
-        } else {                                                                             \
-            _tile_zero(C00);                                                                 \
-            _tile_zero(C01);                                                                 \
-        }                                                                                    \
-        for (size_t s = 0; s < steps; s += ROWS) {                                           \
-            _tile_loadd(A0, strip, DTI_MATMUL_STRIDE);                                       \
-            load_panel(panel);                                                               \
-            multiply(C00, A0, B0);                                                           \
-            multiply(C01, A0, B1);                                                           \
-            fetch_rows(panel);                                                               \
-            strip += ROWS * STEP_BYTES;                                                      \
-            panel += ROWS * PANEL_ROW;                                                       \
-        }                                                                                    \
-        _tile_stored(C00, c, stride);                                                        \
-        _tile_stored(C01, c + ROW_BYTES, stride);                                            \
-    }                                                                                        \
-                                                                                             \
-    /* four sums, each of which waits for itself alone: a product takes 52 cycles and starts \
-     * every 16 */                                                                           \
-    static void name##_peak(uint64_t count, unsigned char *first)                            \
-    {                                                                                        \
-        static const unsigned char zeros[ROWS * ROW_BYTES] = {0};                            \
-        enter(2 * ROWS);                                                                     \
-        _tile_zero(C00);                                                                     \
-        _tile_zero(C01);                                                                     \
-        _tile_zero(C10);                                                                     \
-        _tile_zero(C11);                                                                     \
-        _tile_loadd(A0, zeros, ROW_BYTES);                                                   \
-        _tile_loadd(A1, zeros, ROW_BYTES);                                                   \
-        _tile_loadd(B0, zeros, ROW_BYTES);                                                   \
-        _tile_loadd(B1, zeros, ROW_BYTES);                                                   \
-        for (uint64_t done = 0; done < count; done += 4) {                                   \
-            multiply(C00, A0, B0);                                                           \
-            multiply(C01, A0, B1);                                                           \
-            multiply(C10, A1, B0);                                                           \
-            multiply(C11, A1, B1);                                                           \
-        }                                                                                    \
-        _tile_stored(C00, first, ROW_BYTES);                                                 \
-        leave();                                                                             \
+/* 32 rows, four tiles; and up to 16 rows, two tiles. */
+#define DEFINE_TILES(name, multiply)                                                      \
+    static void name##_32(unsigned char *c, size_t stride, const unsigned char *strip,    \
+                          const unsigned char *panel, size_t steps, bool add)             \
+    {                                                                                     \
+        unsigned char *const lower = c + ROWS * stride;                                   \
+        if (add) {                                                                        \
+            _tile_loadd(C00, c, stride);                                                  \
+            _tile_loadd(C01, c + ROW_BYTES, stride);                                      \
+            _tile_loadd(C10, lower, stride);                                              \
+            _tile_loadd(C11, lower + ROW_BYTES, stride);                                  \
+        } else {                                                                          \
+            _tile_zero(C00);                                                              \
+            _tile_zero(C01);                                                              \
+            _tile_zero(C10);                                                              \
+            _tile_zero(C11);                                                              \
+        }                                                                                 \
+        for (size_t s = 0; s < steps; s += ROWS) {                                        \
+            _tile_loadd(A0, strip, DTI_MATMUL_STRIDE);                                    \
+            load_panel(panel);                                                            \
+            multiply(C00, A0, B0);                                                        \
+            multiply(C01, A0, B1);                                                        \
+            _tile_loadd(A1, strip + (size_t)ROWS * DTI_MATMUL_STRIDE, DTI_MATMUL_STRIDE); \
+            multiply(C10, A1, B0);                                                        \
+            multiply(C11, A1, B1);                                                        \
+            fetch_rows(panel);                                                            \
+            strip += ROWS * STEP_BYTES;                                                   \
+            panel += ROWS * PANEL_ROW;                                                    \
+        }                                                                                 \
+        _tile_stored(C00, c, stride);                                                     \
+        _tile_stored(C01, c + ROW_BYTES, stride);                                         \
+        _tile_stored(C10, lower, stride);                                                 \
+        _tile_stored(C11, lower + ROW_BYTES, stride);                                     \
+    }                                                                                     \
+                                                                                          \
+    static void name##_16(unsigned char *c, size_t stride, const unsigned char *strip,    \
+                          const unsigned char *panel, size_t steps, bool add)             \
+    {                                                                                     \
+        if (add) {                                                                        \
+            _tile_loadd(C00, c, stride);                                                  \
+            _tile_loadd(C01, c + ROW_BYTES, stride);                                      \
+        } else {                                                                          \
+            _tile_zero(C00);                                                              \
+            _tile_zero(C01);                                                              \
+        }                                                                                 \
+        for (size_t s = 0; s < steps; s += ROWS) {                                        \
+            _tile_loadd(A0, strip, DTI_MATMUL_STRIDE);                                    \
+            load_panel(panel);                                                            \
+            multiply(C00, A0, B0);                                                        \
+            multiply(C01, A0, B1);                                                        \
+            fetch_rows(panel);                                                            \
+            strip += ROWS * STEP_BYTES;                                                   \
+            panel += ROWS * PANEL_ROW;                                                    \
+        }                                                                                 \
+        _tile_stored(C00, c, stride);                                                     \
+        _tile_stored(C01, c + ROW_BYTES, stride);                                         \
+    }                                                                                     \
+                                                                                          \
+    /* four independent sums: a product takes 52 cycles and can start every 16 */         \
+    static void name##_peak(uint64_t count, unsigned char *first)                         \
+    {                                                                                     \
+        static const unsigned char zeros[ROWS * ROW_BYTES] = {0};                         \
+        enter(2 * ROWS);                                                                  \
+        _tile_zero(C00);                                                                  \
+        _tile_zero(C01);                                                                  \
+        _tile_zero(C10);                                                                  \
+        _tile_zero(C11);                                                                  \
+        _tile_loadd(A0, zeros, ROW_BYTES);                                                \
+        _tile_loadd(A1, zeros, ROW_BYTES);                                                \
+        _tile_loadd(B0, zeros, ROW_BYTES);                                                \
+        _tile_loadd(B1, zeros, ROW_BYTES);                                                \
+        for (uint64_t done = 0; done < count; done += 4) {                                \
+            multiply(C00, A0, B0);                                                        \
+            multiply(C01, A0, B1);                                                        \
+            multiply(C10, A1, B0);                                                        \
+            multiply(C11, A1, B1);                                                        \
+        }                                                                                 \
+        _tile_stored(C00, first, ROW_BYTES);                                              \
+        leave();                                                                          \
     }
 
 DEFINE_TILES(bf16, _tile_dpbf16ps)
@@ -193,10 +193,10 @@ static void pack_a_bf16(unsigned char *strip, const unsigned char *a, size_t str
 static void pack_a_i8(unsigned char *strip, const unsigned char *a, size_t stride, size_t rows,
                       size_t k)
 {
-    matmul_pack_rows(strip, a, stride, rows, k, 1); /* any filler meets zeros of B */
+    matmul_pack_rows(strip, a, stride, rows, k, 1); /* padding is multiplied by zeros of B */
 }
 
-/* Zeros for the steps that k lacks of 16. */
+/* Adds zeros for the steps missing to a multiple of 16. */
 static void fill_panels(unsigned char *panels, size_t columns, size_t steps, size_t panel_bytes)
 {
     const size_t over = steps % ROWS;
@@ -258,11 +258,11 @@ static void give(unsigned char *c, size_t stride, const unsigned char *tiles, si
     }
 #ifndef DTI_TILES_IN_C
     if (stream)
-        _mm_sfence(); /* before the team is told */
+        _mm_sfence(); /* before the team continues */
 #endif
 }
 
-/* A single row reads B at the speed of memory, which vectors do as well. */
+/* A single row is limited by reading B from memory, so it uses the vector code. */
 const struct dti_matmul_tile dti_tile_bf16_amx = {
     .element = 2,
     .group = 2,

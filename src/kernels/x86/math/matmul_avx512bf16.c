@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products of bf16 by vdpbf16ps, which adds two products to a sum in fp32. The products are
- * exact; each of the two additions rounds to nearest even whatever the rounding mode is, and
- * subnormals are zero, in operands as in sums. */
+ * Matrix products of bf16 by vdpbf16ps, which adds two products to a sum in fp32. The products
+ * are exact; each of the two additions rounds to nearest even regardless of the rounding mode,
+ * and subnormal operands and sums are zero. */
 #include "kernels/math/matmul_pack.h"
 #include "kernels/x86/vector.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products of fp16, the same in AVX2 and AVX-512 registers: strips and panels are fp32, in
- * which products of fp16 are exact and its subnormals are normal numbers. AVX512-FP16 multiplies
- * twice as many, but its sums are fp16: they would be wrong from a few dozen terms on, and infinite
+ * Matrix products of fp16, the same code for AVX2 and AVX-512. Strips and panels are fp32, where
+ * products of fp16 are exact and its subnormals are normal. AVX512-FP16 has twice the
+ * throughput, but its sums are fp16: they would be wrong after a few dozen terms, and infinite
  * beyond 65504. */
 #include "kernels/math/matmul_pack.h"
 #include "kernels/x86/vector.h"
 
 enum { LANES_F32 = sizeof(vector_ps) / sizeof(float) };
 
-/* As many elements as a register has lanes. */
+/* Widens as many elements as a register has lanes. */
 static inline vector_ps widened(const unsigned char *p)
 {
     return VECTOR_BITS(cvtph_ps)(load_half(p));

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
  * A product of a single row where a step takes two rows of B. They are interleaved in registers;
- * in lanes of 128 bits, numbered from 0, that leaves
+ * in 128-bit lanes, numbered from 0, that gives
  *
  *     low:  columns 8 i to 8 i + 3 in lane i        high:  columns 8 i + 4 to 8 i + 7
  *
- * and sums stay in that order until the end. To be included after the tiles' macros and
+ * and sums keep this order until the end. Include it after the tiles' macros and
  *   SIXTEEN(p)            elements of a row of B as 16 bits each
  *   LOW(x, y) HIGH(x, y)  interleaved
- *   FACTOR(p)             the two elements at p, in all lanes, as BROADCAST() would leave them */
+ *   FACTOR(p)             the two elements at p in all lanes, in the form of BROADCAST() */
 #ifndef KERNELS_X86_MATH_MATMUL_PAIRS_H
 #define KERNELS_X86_MATH_MATMUL_PAIRS_H
 
 #include "kernels/x86/vector.h"
 
 #ifdef __AVX2__
-/* Brings two registers of sums in order. */
+/* Puts two registers of sums in order. */
 static inline void order_pairs(unsigned char *c)
 {
     const vector low = load_vector(c), high = load_vector(c + sizeof(vector));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products, the same in AVX2 and AVX-512 registers: fp64 and fp32 by fused multiply-adds,
- * and int8 where there is no VNNI: pairs of int16 are multiplied and added into int32, which cannot
- * overflow as products of int8 are at most 2^14, and that is added to int32. (The instruction for
- * bytes, vpmaddubsw, saturates to int16.) */
+ * Matrix products, the same code for AVX2 and AVX-512: fp64 and fp32 by fused multiply-adds;
+ * int8, for CPUs without VNNI, by multiplying pairs of int16 and adding them in int32, which
+ * cannot overflow because products of int8 are at most 2^14, and adding that to an int32. (The
+ * instruction for bytes, vpmaddubsw, saturates to int16.) */
 #include "kernels/math/matmul_pack.h"
 #include "kernels/x86/vector.h"
 
@@ -48,7 +48,7 @@ static void pack_b_wide(unsigned char *panels, const unsigned char *b, size_t st
                        matmul_step_wide_pairs);
 }
 
-/* gcc 12 would store each sum in every step without the hint that the sum is in a register. */
+/* Without the hint that the sum is in a register, gcc 12 would store each sum in every step. */
 static inline vector multiply_pairs(vector c, vector a, vector b)
 {
     c = VECTOR_BITS(add_epi32)(c, VECTOR_BITS(madd_epi16)(a, b));

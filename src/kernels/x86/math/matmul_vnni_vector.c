@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products of int8 by vpdpbusd. A goes through it as A + 128, so that sums are too large by
- * 128 times the sum of a column of B, which each panel begins with. All is modulo 2^32: results are
- * exact where they fit in int32, which they always do for k below 2^17. */
+ * Matrix products of int8 by vpdpbusd. A is passed as A + 128, so the sums are too large by 128
+ * times the sum of a column of B; each panel starts with these corrections. All arithmetic is
+ * modulo 2^32: results are exact if they fit in int32, which they always do for k below 2^17. */
 #include "kernels/math/matmul_pack.h"
 #include "kernels/x86/math/vnni.h"
 
@@ -30,9 +30,9 @@ static void pack_b(unsigned char *panels, const unsigned char *b, size_t stride,
 
 enum { FOURS_K = 16, FOURS_COLUMNS = VECTOR };
 
-/* For a single row it is B that goes through it as uint8, and sums are too large by 128 times the
- * sum of the row. Bytes of four rows of B, interleaved in lanes of 128 bits, leave columns
- * 16 i + 4 j to 16 i + 4 j + 3 in lane i of vector j; sums stay in that order until the end. */
+/* For a single row it is B that is passed as uint8, and the sums are too large by 128 times the
+ * sum of the row. Interleaving the bytes of four rows of B in 128-bit lanes puts columns 16 i +
+ * 4 j to 16 i + 4 j + 3 in lane i of vector j; sums keep this order until the end. */
 static inline void row_block(vector sums[4], const unsigned char *b, size_t stride, vector a)
 {
     const vector sign = VECTOR_BITS(set1_epi8)(-128);
@@ -48,8 +48,8 @@ static inline void row_block(vector sums[4], const unsigned char *b, size_t stri
     sums[3] = add_fours(sums[3], VECTOR_BITS(unpackhi_epi16)(wx1, yz1), a);
 }
 
-/* Vector i of four gets what is in lane i of all four, or with half as many lanes, in lane i / 2 of
- * the first two or the last two. */
+/* Vector i of four gets lane i of all four vectors; with half as many lanes, lane i / 2 of the
+ * first two or the last two. */
 static inline void order_fours(unsigned char *c)
 {
     vector x[4];

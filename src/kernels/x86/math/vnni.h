@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * vpdpbusd (VNNI), which adds four products of uint8 and int8 to an int32 without saturation, in
- * the registers that a file is compiled for: of AVX-512, or of AVX-VNNI, which CPUs at the level
- * avx2 may have and which is encoded differently. */
+ * vpdpbusd (VNNI), which adds four products of uint8 and int8 to an int32 without saturation,
+ * for the registers that a file is compiled for: either AVX-512, or AVX-VNNI, which is encoded
+ * differently and which CPUs at the level avx2 may have. */
 #ifndef KERNELS_X86_MATH_VNNI_H
 #define KERNELS_X86_MATH_VNNI_H
 
@@ -15,7 +15,7 @@
 #endif
 
 #ifdef VNNI_NAME
-/* gcc 12 would store sums in every step without the hint that they are in registers. */
+/* Without the hint that sums are in registers, gcc 12 would store them in every step. */
 DTI_INLINE vector add_fours(vector sum, vector a, vector b)
 {
 #ifdef __AVX512VNNI__

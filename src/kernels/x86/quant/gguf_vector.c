@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The decoders of GGUF's blocks: how the codes of each type become bytes of a register. */
+ * GGUF block decoders: how the codes of each type become the bytes of a register. */
 #include "kernels/x86/quant/gguf_vector.h"
 #include "kernels/gguf/gguf_kernels.h"
 #include "kernels/x86/quant/gguf_vector_grid.h"
@@ -116,7 +116,7 @@ CODES(q3_k)
     }
 }
 
-/* six_bits(), four in a word. */
+/* six_bits(), four at a time in a word. */
 DTI_INLINE void put_six_bits(struct gguf_to to, const unsigned char *p)
 {
     const uint32_t a = gguf_u32(p + 4), b = gguf_u32(p + 8), c = gguf_u32(p + 12);
@@ -176,7 +176,7 @@ CODES(tq2_0)
     }
 }
 
-/* The top digit of base 3 of fractions of 256ths, less 1. */
+/* The top base-3 digit of fractions in 256ths, minus 1. */
 DTI_INLINE __m256i top_digits(__m256i fractions)
 {
     const __m256i first = bytes_of(86), second = bytes_of(171);
@@ -198,7 +198,7 @@ CODES(tq1_0)
     GGUF_PARTS
     for (unsigned k = 0; k < 5; k++, bytes = thrice(bytes))
         put(to, k, top_digits(bytes));
-    /* 16 bytes and three times them; then 4, of which there are powers up to 27. */
+    /* 16 bytes and three times them; then 4 bytes times powers of 3 up to 27 */
     bytes = _mm256_broadcastsi128_si256(load128(p + 32));
     bytes = _mm256_blend_epi32(bytes, thrice(bytes), 0xf0);
     put(to, 5, top_digits(bytes));
@@ -233,7 +233,7 @@ CODES(mxfp4)
     put_chosen(to, 0, twice_e2m1_numbers, nibbles(p + 1));
 }
 
-/* nvfp4_scale() of four. */
+/* nvfp4_scale() for four scales. */
 DTI_INLINE __m128 four_nvfp4_scales(const unsigned char *p)
 {
     const __m128i bytes = _mm_cvtepu8_epi32(load32(p));
@@ -251,7 +251,7 @@ CODES(nvfp4)
 {
     _mm_storeu_ps(to.by->scale, _mm_mul_ps(four_nvfp4_scales(p), _mm_set1_ps(to.by->tensor_scale)));
     GGUF_PARTS
-    for (unsigned k = 0; k < 2; k++) { /* two groups of 8 low halves and 8 high ones */
+    for (unsigned k = 0; k < 2; k++) { /* two groups of 8 low nibbles and 8 high ones */
         const __m256i codes = _mm256_permute4x64_epi64(nibbles(p + 4 + 16 * (size_t)k), 0xd8);
         put_chosen(to, k, twice_e2m1_numbers, codes);
     }

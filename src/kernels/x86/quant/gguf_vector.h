@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of GGUF in registers: 32 codes become the bytes of one, whatever they were made of, and
- * from there on all types are the same. Registers of codes have 32 bytes at both levels. */
+ * GGUF blocks in registers: 32 codes of any type become the bytes of one register, and from
+ * there on all types are processed the same way. Registers of codes have 32 bytes at both
+ * levels. */
 #ifndef KERNELS_X86_QUANT_GGUF_VECTOR_H
 #define KERNELS_X86_QUANT_GGUF_VECTOR_H
 
@@ -13,7 +14,7 @@
 #include "kernels/gguf/gguf_lanes_grid.h"
 #include "kernels/gguf/gguf_lanes_k.h"
 
-/* Before loops over the parts of a block: what depends on their counter is a constant. */
+/* Placed before loops over the parts of a block, to make the loop counter a constant. */
 #if defined(__clang__)
 #define GGUF_PARTS _Pragma("clang loop unroll(full)")
 #else
@@ -21,17 +22,17 @@
 #endif
 
 #ifdef __AVX2__
-/* Where numbers of a block go, and what makes them of codes: a row of gguf_types.def. All but the
- * pointers are constants where it is inlined. */
+/* The destination of a block's numbers, and how codes become numbers: a row of gguf_types.def.
+ * Everything but the pointers is a constant after inlining. */
 struct gguf_to {
     unsigned char *x;
-    struct gguf_block *by; /* its codes are not used */
+    struct gguf_block *by; /* holds the scales; its codes are unused */
     unsigned group;
     float unit;
     bool minima;
 };
 
-/* The codes of a type, and the scales. */
+/* Defines the function for the codes and scales of a type. */
 #define CODES(word) DTI_INLINE void word##_codes(struct gguf_to to, const unsigned char *p)
 
 DTI_INLINE floats numbers_of(vector codes, struct gguf_to to, unsigned g)
@@ -56,7 +57,7 @@ DTI_INLINE void put16(unsigned char *x, __m128i codes, struct gguf_to to, unsign
 #endif
 }
 
-/* Codes 32 k to 32 k + 31 of the block. */
+/* Outputs codes 32 k to 32 k + 31 of the block. */
 DTI_INLINE void put(struct gguf_to to, unsigned k, __m256i codes)
 {
     unsigned char *const x = to.x + (size_t)128 * k;
@@ -64,7 +65,7 @@ DTI_INLINE void put(struct gguf_to to, unsigned k, __m256i codes)
     put16(x + 64, _mm256_extracti128_si256(codes, 1), to, (32 * k + 16) / to.group);
 }
 
-/* 16 scales or minima, of 8 bits each. */
+/* Outputs 16 scales or minima of 8 bits each. */
 DTI_INLINE void put_scales(float scales[16], __m128i bytes, float by)
 {
     struct gguf_block one = {.scale[0] = by};
@@ -86,7 +87,7 @@ DTI_INLINE __m256i bytes_of(int byte)
     return _mm256_set1_epi8((char)byte);
 }
 
-/* Those of the bits in `mask` of each byte, moved by `up`, or down where it is below 0. */
+/* The bits in `mask` of each byte, shifted left by `up`, or right if it is negative. */
 DTI_INLINE __m256i bits_of(__m256i bytes, int mask, int up)
 {
     const __m256i moved = up > 0 ? _mm256_slli_epi16(bytes, up) : _mm256_srli_epi16(bytes, -up);
@@ -103,14 +104,14 @@ DTI_INLINE __m256i high_halves(__m256i bytes)
     return bits_of(bytes, 0xf0, -4);
 }
 
-/* 16 low halves of bytes, then their high ones. */
+/* 16 low nibbles, then the high ones. */
 DTI_INLINE __m256i nibbles(const unsigned char *src)
 {
     const __m128i bytes = load128(src);
     return low_halves(_mm256_set_m128i(_mm_srli_epi16(bytes, 4), bytes));
 }
 
-/* Bit i is that of byte i: 0 or -1. */
+/* Expands bit i to byte i: 0 or -1. */
 DTI_INLINE __m256i bytes_of_bits(uint32_t bits)
 {
 #ifdef __AVX512BW__
@@ -134,14 +135,14 @@ DTI_INLINE __m256i with_signs(__m256i codes, uint32_t signs)
 #endif
 }
 
-/* Low and high halves of 8 bytes by turns. */
+/* Low and high nibbles of 8 bytes, alternating. */
 DTI_INLINE __m128i nibbles_by_turns(__m128i bytes)
 {
     const __m128i all = _mm_unpacklo_epi8(bytes, _mm_srli_epi16(bytes, 4));
     return _mm_and_si128(all, _mm_set1_epi8(15));
 }
 
-/* Bytes below 16 choose from a table. */
+/* Looks up bytes below 16 in a table. */
 DTI_INLINE __m256i choose(const signed char numbers[16], __m256i codes)
 {
     const __m128i table = load128((const unsigned char *)numbers);
@@ -150,8 +151,8 @@ DTI_INLINE __m256i choose(const signed char numbers[16], __m256i codes)
 
 static const signed char same_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-/* Codes 32 k to 32 k + 31 of 4 bits, which are places in a table. Wide registers have that of the
- * numbers. */
+/* Outputs 4-bit codes 32 k to 32 k + 31, which are indices in a table. Wide registers use a
+ * table of numbers instead. */
 DTI_INLINE void put_chosen(struct gguf_to to, unsigned k, const signed char table[16],
                            __m256i codes)
 {

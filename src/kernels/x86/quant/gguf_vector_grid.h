@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The codes of GGUF's types that are points of grids: their digits are spread over the bytes of a
- * register. */
+ * GGUF types whose codes are grid points: their digits are spread over the bytes of a register. */
 #ifndef KERNELS_X86_QUANT_GGUF_VECTOR_GRID_H
 #define KERNELS_X86_QUANT_GGUF_VECTOR_GRID_H
 
 #include "kernels/x86/quant/gguf_vector.h"
 
 #ifdef __AVX2__
-/* By digits of points: of IQ2; of IQ3_XXS and of IQ3_S; of IQ1, with an eighth more or less. */
+/* Values by digit: for IQ2; for IQ3_XXS and IQ3_S; for IQ1, plus or minus one eighth. */
 static const signed char iq2_numbers[16] = {8, 25, 43};
 static const signed char iq3_xxs_numbers[16] = {4, 12, 20, 28, 36, 44, 52, 62};
 static const signed char iq3_s_numbers[16] = {1, 3, 5, 7, 9, 11, 13, 15};
 static const signed char iq1_numbers[2][16] = {{-7, 1, 9}, {-9, -1, 7}};
 
-/* Four digits of base 4 of each of 8 bytes. */
+/* Four base-4 digits of each of 8 bytes. */
 DTI_INLINE __m256i four_digits(__m128i bytes)
 {
     const __m256i all = _mm256_cvtepu8_epi32(bytes);
@@ -23,7 +22,7 @@ DTI_INLINE __m256i four_digits(__m128i bytes)
     return _mm256_and_si256(_mm256_or_si256(two, _mm256_slli_epi32(two, 6)), bytes_of(3));
 }
 
-/* Four digits of base 8 of each of 8 words. */
+/* Four base-8 digits of each of 8 words. */
 DTI_INLINE __m256i four_digits_of_words(__m128i words)
 {
     const __m256i all = _mm256_cvtepu16_epi32(words);
@@ -32,7 +31,7 @@ DTI_INLINE __m256i four_digits_of_words(__m128i words)
     return _mm256_and_si256(_mm256_or_si256(two, _mm256_slli_epi32(two, 5)), bytes_of(7));
 }
 
-/* Digits of four points of 8 elements. */
+/* The digits of four points of 8 elements. */
 DTI_INLINE __m256i digits8(const uint16_t *grid, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     __m128i points = _mm_cvtsi32_si128(grid[a]);
@@ -41,7 +40,7 @@ DTI_INLINE __m256i digits8(const uint16_t *grid, uint32_t a, uint32_t b, uint32_
     return four_digits(_mm_insert_epi16(points, grid[d], 3));
 }
 
-/* Digits of eight points of 4 elements: bytes of indices, and a ninth bit of each. */
+/* The digits of eight points of 4 elements, from index bytes and a ninth bit for each. */
 DTI_INLINE __m256i digits4(const uint16_t *grid, const unsigned char *p, uint32_t high)
 {
     __m128i low = _mm_cvtsi32_si128(grid[p[0] | (high << 8 & 256)]);
@@ -55,7 +54,7 @@ DTI_INLINE __m256i digits4(const uint16_t *grid, const unsigned char *p, uint32_
     return four_digits_of_words(_mm_unpacklo_epi64(low, top));
 }
 
-/* even_signs() of each byte. */
+/* even_signs() for each byte. */
 DTI_INLINE uint32_t four_even_signs(uint32_t sevens)
 {
     uint32_t parity = sevens ^ sevens >> 4;
@@ -64,7 +63,7 @@ DTI_INLINE uint32_t four_even_signs(uint32_t sevens)
     return sevens | (parity & 0x01010101) << 7;
 }
 
-/* And of the low 28 bits. */
+/* The same for the low 28 bits. */
 DTI_INLINE uint32_t signs_of_28(uint32_t word)
 {
     return four_even_signs((word & 0x7f) | (word << 1 & 0x7f00) | (word << 2 & 0x7f0000) |
@@ -84,8 +83,8 @@ CODES(iq2_xxs)
     }
 }
 
-/* 16 scales, of which `by` is half a step, and the least. What is multiplied has so few bits that
- * products are exact in any order. */
+/* Outputs 16 scales; `by` is half a step, and the smallest scale. The factors have so few bits
+ * that products are exact in any order. */
 DTI_INLINE void put_odd(struct gguf_to to, __m128i scales, float by)
 {
     const __m128i odd = _mm_add_epi8(_mm_add_epi8(scales, scales), _mm_set1_epi8(1));
@@ -170,7 +169,8 @@ CODES(iq1_m)
             digits8(dti_gguf_grid_iq1_s, at[0] | (word << 8 & 0x700), at[1] | (word << 4 & 0x700),
                     at[2] | (word & 0x700), at[3] | (word >> 4 & 0x700));
         const __m256i bit = _mm256_and_si256(_mm256_set1_epi64x(word), eighth);
-        const __m256i minus = _mm256_cmpeq_epi64(bit, eighth); /* -1 in bytes with an eighth less */
+        const __m256i minus =
+            _mm256_cmpeq_epi64(bit, eighth); /* -1 in bytes with minus one eighth */
         put(to, k, _mm256_add_epi8(choose(iq1_numbers[0], digits), _mm256_add_epi8(minus, minus)));
     }
 }

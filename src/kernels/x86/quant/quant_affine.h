@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the affine quantization kernels share: steps of four vectors, quotients, the arrays. */
+ * Shared by the affine quantization kernels: steps of four vectors, quotients, the arrays. */
 #ifndef KERNELS_X86_QUANT_QUANT_AFFINE_H
 #define KERNELS_X86_QUANT_QUANT_AFFINE_H
 
@@ -26,7 +26,7 @@ static inline struct affine_common affine_common(const struct dti_affine_args *a
     return c;
 }
 
-/* The arrays at some element; the last three are of columns. */
+/* Pointers into the arrays; the last three are for columns. */
 struct affine_place {
     unsigned char *codes;
     const unsigned char *x, *scales, *inverses, *zero_points;
@@ -45,7 +45,7 @@ DTI_INLINE struct affine_place place_at(struct affine_place p, size_t at, size_t
     return p;
 }
 
-/* n elements by the portable kernel. */
+/* Processes n elements with the portable kernel. */
 static DTI_NOINLINE void go_portable(const struct affine_common *c, struct affine_place p, size_t n,
                                      struct dti_quant_count *count)
 {

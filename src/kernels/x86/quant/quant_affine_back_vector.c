@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Integer codes of 16 bits or less -> fp32: (code - zero point) x scale. The sign bit of a code is
- * turned, which adds half its range to it; the zero point takes that away again. */
+ * Integer codes of at most 16 bits -> fp32: (code - zero point) x scale. Flipping the sign bit
+ * of a code adds half its range; the zero point compensates for that. */
 #include "kernels/x86/quant/quant_vector.h"
 
 #ifdef __AVX2__
 enum { STEP = 4 * LANES };
 
 struct back {
-    vector mask, sign, zero; /* in lanes */
+    vector mask, sign, zero; /* replicated in all lanes */
     floats scale;
 };
 
@@ -24,7 +24,7 @@ static struct back back_init(const struct dti_affine_args *args)
     return c;
 }
 
-/* One vector: codes less the zero point. */
+/* One vector of codes minus the zero point. */
 DTI_INLINE floats numbers_of(const struct back *c, const unsigned char *codes, vector zero,
                              bool wide)
 {
@@ -71,7 +71,7 @@ void VECTOR_NAME(dti_dequantize_int16)(const struct dti_affine_args *args, float
     dti_blocks_run(blocks, &c, x, codes, n, args->stream);
 }
 
-/* n elements that are too few for a vector. */
+/* Processes n elements, fewer than a vector, with the portable kernel. */
 static DTI_NOINLINE void go_portable(const struct dti_affine_args *given, unsigned char *x,
                                      const unsigned char *codes, size_t at, size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> codes that are signed floats of 8 bits or less with a minus zero: a quotient, then the
- * rounding of quant_small.h. Steps with numbers or quotients that are not finite, other formats and
- * the exact division go to the portable kernel. And fp8 back to fp32, and floats of 4 bits with a
+ * fp32 -> codes that are signed floats of at most 8 bits with a minus zero: a quotient, then the
+ * rounding of quant_small.h. Steps with numbers or quotients that are not finite, other formats
+ * and exact division go to the portable kernel. Also fp8 back to fp32, and 4-bit floats with one
  * scale each. */
 #include "kernels/x86/quant/quant_affine.h"
 #include "kernels/x86/quant/quant_back.h"

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> integer codes of 16 bits or less, with one scale or with one for each element. What needs
- * care (NaN, infinities, quotients that are not below 2^20, and ties where the quotient must be the
- * exact one) goes to the portable kernel, step by step; everything else is a quotient, a
- * conversion, a sum and a clamp. */
+ * fp32 -> integer codes of at most 16 bits, with one scale, or one per element. Special cases
+ * (NaNs, infinities, quotients of 2^20 or more, and ties if the exact quotient is required) go
+ * to the portable kernel, step by step; everything else is a quotient, a conversion, an addition
+ * and a clamp. */
 #include "kernels/x86/quant/quant_affine.h"
 
 #ifdef __AVX2__
 static const float small_quotient = 0x1p20f;
 
-/* What a step needs to know. */
+/* Parameters of a step. */
 struct affine {
     struct affine_common common;
-    vector zero, low, high, mask; /* low, high: of 32 bits; mask: of codes, in words */
+    vector zero, low, high, mask; /* low, high: 32-bit; mask: for codes in words */
     vector low_words, high_words;
 };
 
-/* Whether the clamp of STEP quotients is the whole truth. */
+/* Whether clamping STEP quotients is sufficient. */
 static DTI_NOINLINE bool all_small(const floats q[4])
 {
     return all_below(q[0], small_quotient) && all_below(q[1], small_quotient) &&
            all_below(q[2], small_quotient) && all_below(q[3], small_quotient);
 }
 
-/* STEP elements. A conversion beyond 32 bits gives -2^31, which no zero point brings into the range
- * of codes; so nothing that needs care is missed by looking at what was clamped. */
+/* Processes STEP elements. A conversion that overflows 32 bits gives -2^31, which no zero point
+ * brings into the range of codes; so checking the clamped elements catches all special cases. */
 DTI_INLINE void affine_step(const struct affine *c, struct affine_place p,
                             struct dti_quant_count *count, enum dti_quant_division division,
                             bool columns, bool wide, bool stream)
@@ -81,7 +81,7 @@ DTI_INLINE void affine_step(const struct affine *c, struct affine_place p,
         store_vector(p.codes + VECTOR, code[1], stream);
 }
 
-/* Fewer than STEP elements, through buffers; those that fill up are zeros. */
+/* Fewer than STEP elements, through buffers padded with zeros. */
 DTI_INLINE void affine_rest(const struct affine *c, struct affine_place p, size_t n,
                             struct dti_quant_count *count, enum dti_quant_division division,
                             bool columns, bool wide)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernels that turn blocks and fp8 codes back to numbers share. */
+ * Shared by the kernels that dequantize blocks and fp8 codes. */
 #ifndef KERNELS_X86_QUANT_QUANT_BACK_H
 #define KERNELS_X86_QUANT_QUANT_BACK_H
 
 #include "kernels/x86/quant/quant_vector.h"
 
 #ifdef __AVX2__
-/* The scale of a block, as it multiplies numbers; tensor: that of NVFP4. */
+/* The factor given by a block's scale; tensor: that of NVFP4. */
 DTI_INLINE float scale_of(const struct dti_block_args *args, struct dti_nv_tensor tensor,
                           const unsigned char *scale, enum dti_block_family family)
 {
@@ -29,7 +29,7 @@ DTI_INLINE float scale_of(const struct dti_block_args *args, struct dti_nv_tenso
     return _cvtsh_ss(half);
 }
 
-/* Not a NaN, not an infinity. */
+/* Neither NaN nor infinity. */
 DTI_INLINE bool is_number(float scale)
 {
     uint32_t bits;
@@ -43,12 +43,12 @@ DTI_INLINE void blocks_portable(const struct dti_block_args *args, unsigned char
     VECTOR_NAME(dti_dequantize_blocks)(args, (float *)(void *)x, codes, scale, n);
 }
 
-/* The numbers of codes: a table in one register, or its halves in two. */
+/* The values of codes: a table in one register, or in two halves. */
 struct numbers16 {
     floats low, high;
 };
 
-/* Of codes in the low 4 bits of each lane; the bits above do not matter. */
+/* Looks up codes in the low 4 bits of each lane; the upper bits are ignored. */
 DTI_INLINE floats look_up(struct numbers16 table, vector code)
 {
 #ifdef __AVX512BW__
@@ -60,11 +60,11 @@ DTI_INLINE floats look_up(struct numbers16 table, vector code)
 #endif
 }
 
-/* What 8-bit codes are. */
+/* The kinds of 8-bit codes. */
 enum { FLOAT_BLOCK = 32 };
 enum element { E4M3, E5M2, INTEGER };
 
-/* Words of codes without sign, moved to where an fp16 has its exponent. */
+/* Stores words that are codes without sign, shifted to the exponent position of fp16. */
 DTI_INLINE void store_halves_as_floats(unsigned char *x, vector words, floats by, bool stream)
 {
 #ifdef __AVX512BW__
@@ -78,8 +78,8 @@ DTI_INLINE void store_halves_as_floats(unsigned char *x, vector words, floats by
     store_floats(x + VECTOR, VECTOR_BITS(mul_ps)(high, by), stream);
 }
 
-/* FLOAT_BLOCK codes times a scale, which is finite (of E4M3 256 times it, too). False where there
- * is a NaN. */
+/* Stores FLOAT_BLOCK codes times a scale that is finite (for E4M3 also when multiplied by 256).
+ * False if a code is NaN. */
 DTI_INLINE bool float_block(unsigned char *x, const unsigned char *codes, float scale,
                             enum element element, bool stream)
 {

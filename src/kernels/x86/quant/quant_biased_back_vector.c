@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers with a bias, code x scale + bias, each operation rounded to fp32, fp16 or bf16. What is
- * rounded is a number of that format times a code, or a sum of two: a NaN has none of the bits that
- * rounding to bf16 takes away. */
+ * Numbers with a bias, code x scale + bias, with each operation rounded to fp32, fp16 or bf16.
+ * The rounded values are a number of that format times a code, or a sum of two such numbers; so
+ * a NaN has none of the bits that rounding to bf16 drops. */
 #include "kernels/x86/quant/quant_vector.h"
 
 #ifdef __AVX2__
@@ -37,7 +37,7 @@ DTI_INLINE void biased(const struct dti_biased_args *args, enum dti_dtype number
     if (whole == n)
         return;
     if (whole % args->group != 0)
-        rest.scales--, rest.biases--; /* of the same group */
+        rest.scales--, rest.biases--; /* the remainder continues the last group */
     VECTOR_NAME(dti_dequantize_biased)
     (&rest, (float *)(void *)(to + 4 * whole), codes + whole, n - whole);
 }

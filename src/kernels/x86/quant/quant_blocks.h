@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How kernels quantize blocks: as many at once as a vector has lanes ("a tile"), so that the
- * largest magnitudes of all come out of one tree of maxima, and scales are made of them in vectors;
- * then the same numbers, still in the first cache, become codes. Tiles of other than ordinary
- * numbers (a NaN, an infinity, extreme sizes) go to the portable kernel. */
+ * Quantizes as many blocks at once as a vector has lanes (a "tile"): one tree of maxima gives
+ * the largest magnitudes of all blocks, and their scales are computed in vectors; then the same
+ * numbers, still in the L1 cache, are encoded. Tiles with special numbers (NaN, infinity,
+ * extreme magnitudes) go to the portable kernel. */
 #ifndef KERNELS_X86_QUANT_QUANT_BLOCKS_H
 #define KERNELS_X86_QUANT_QUANT_BLOCKS_H
 
@@ -12,10 +12,10 @@
 #ifdef __AVX2__
 enum { DTI_TILE_NUMBERS_MAX = 32 * LANES, DTI_GROUP = 4 * LANES }; /* elements */
 
-/* What a tile's blocks are, and how their codes are written: constants wherever it is inlined. */
+/* The shape of a tile's blocks and the layout of their codes; constants after inlining. */
 struct tile_shape {
     unsigned length, scale_bytes;
-    unsigned bits; /* a code as it is written */
+    unsigned bits; /* bits per code as stored */
     enum dti_block_order order;
 };
 
@@ -29,8 +29,8 @@ DTI_INLINE size_t block_bytes(struct tile_shape shape)
     return (size_t)shape.length * shape.bits / 8;
 }
 
-/* The largest of each of LANES vectors, as integers, in a lane each; take(x, i, length) makes the
- * i-th. */
+/* The maximum of each of LANES vectors, as integers, one per lane; take(x, i, length) returns
+ * vector i. */
 typedef vector take_fn(const unsigned char *x, unsigned i, unsigned length);
 typedef vector larger_fn(vector a, vector b);
 
@@ -49,7 +49,7 @@ DTI_INLINE vector pair_of(larger_fn *op, vector a, vector b)
     return op(VECTOR_BITS(unpacklo_epi32)(a, b), VECTOR_BITS(unpackhi_epi32)(a, b));
 }
 
-/* Of four vectors: in each 128 bits the largest of those 128 bits. */
+/* For four vectors: the maximum of each 128 bits, in these 128 bits. */
 DTI_INLINE vector four_of(larger_fn *op, take_fn *take, const unsigned char *x, unsigned i,
                           unsigned length)
 {
@@ -71,7 +71,7 @@ DTI_INLINE vector largest_of(larger_fn *op, take_fn *take, const unsigned char *
 #endif
 }
 
-/* The magnitudes of block i, the vectors of which have become one; or its bits. */
+/* The magnitudes of block i, with its vectors reduced to one; or its bits. */
 DTI_INLINE vector take_magnitudes(const unsigned char *x, unsigned i, unsigned length)
 {
     const vector magnitude = lanes_of(0x7fffffff);
@@ -106,7 +106,7 @@ DTI_INLINE vector tile_amax(const unsigned char *x, unsigned length)
     return largest_of(larger, take_magnitudes, x, length);
 }
 
-/* Whether all are zero or from least to most. */
+/* Whether all are zero or between least and most. */
 DTI_INLINE bool all_ordinary(vector amax, uint32_t least, uint32_t most)
 {
     const vector clamped =
@@ -114,10 +114,10 @@ DTI_INLINE bool all_ordinary(vector amax, uint32_t least, uint32_t most)
     return numbers_that_differ(where_not_zero(clamped, amax), amax) == 0;
 }
 
-/* What a tile's scales are worked out to: a divisor or a factor for each block. */
+/* The result of a tile's scales: a divisor or a factor for each block. */
 struct factors {
     float of[LANES];
-    bool whole; /* codes are made as usual */
+    bool whole; /* no special treatment of codes */
 };
 
 DTI_INLINE void keep_factors(struct factors *ret, floats factors)
@@ -125,7 +125,7 @@ DTI_INLINE void keep_factors(struct factors *ret, floats factors)
     store_floats((unsigned char *)ret->of, factors, false);
 }
 
-/* Numbers of a group times their factors. */
+/* Multiplies the numbers of a group by their factors. */
 DTI_INLINE void take_group(const unsigned char *x, unsigned group, const struct factors *factors,
                            unsigned length, floats ret[4])
 {
@@ -136,8 +136,9 @@ DTI_INLINE void take_group(const unsigned char *x, unsigned group, const struct 
     }
 }
 
-/* A tile in two steps, so that the first step of the next tile hides in the second of this one.
- * Scales and codes go to arrays without gaps. False: the tile is not for this kernel. */
+/* A tile takes two steps, so that the first step of the next tile overlaps with the second step
+ * of this one. Scales and codes are written to dense arrays. False: this kernel cannot process
+ * the tile. */
 typedef bool tile_scales_fn(const void *constants, const unsigned char *x, unsigned char *scales,
                             struct factors *ret_factors);
 typedef void tile_codes_fn(const void *constants, const unsigned char *x,
@@ -148,7 +149,7 @@ struct tile_job {
     tile_scales_fn *scales;
     tile_codes_fn *codes;
     struct tile_shape shape;
-    bool pads; /* zeros that fill a block up have codes of zero bits */
+    bool pads; /* zeros that pad a block have codes of zero bits */
 };
 
 DTI_INLINE const float *numbers_at(const unsigned char *x)
@@ -156,7 +157,8 @@ DTI_INLINE const float *numbers_at(const unsigned char *x)
     return (const float *)(const void *)x;
 }
 
-/* Of `blocks` blocks, the last of which has `last` elements, from buffers to their places. */
+/* Copies `blocks` blocks, the last of which has `last` elements, from buffers to their
+ * destination. */
 DTI_INLINE void place_codes(const struct dti_block_args *args, struct tile_shape shape,
                             unsigned char *codes, const unsigned char *code, size_t blocks,
                             size_t last)
@@ -175,7 +177,7 @@ DTI_INLINE void place_scales(const struct dti_block_args *args, struct tile_shap
         memcpy(scales + i * args->scale_stride, scale + i * shape.scale_bytes, shape.scale_bytes);
 }
 
-/* Fewer elements than a tile has. */
+/* Fewer elements than a tile. */
 DTI_INLINE void tile_rest(struct tile_job job, const void *constants,
                           const struct dti_block_args *args, unsigned char *codes,
                           unsigned char *scales, const unsigned char *x, size_t n,
@@ -201,7 +203,7 @@ DTI_INLINE void tile_rest(struct tile_job job, const void *constants,
     VECTOR_NAME(dti_quantize_blocks)(args, codes, scales, numbers_at(x), n, count);
 }
 
-/* stream: codes have no gaps, and begin a cache line. */
+/* stream: codes are dense and start at a cache line. */
 DTI_INLINE void tiles_run_as(struct tile_job job, const void *constants,
                              const struct dti_block_args *args, unsigned char *codes,
                              unsigned char *scales, const unsigned char *x, size_t n,
@@ -251,11 +253,11 @@ DTI_INLINE void tiles_run(struct tile_job job, const void *constants,
         tiles_run_as(job, constants, args, codes, scales, from, n, count, false);
 }
 
-/* Counts bytes of a group that were clipped. Its vectors stand in the mask as vpackus leaves them:
- * four bits of the first, four of the second, and so on. */
+/* Counts the clipped bytes of a group. In the mask its vectors are in vpackus order: four bits
+ * of the first, four of the second, and so on. */
 DTI_INLINE void count_clipped(byte_mask over, unsigned length, struct dti_quant_count *count)
 {
-    const unsigned vectors = length / LANES; /* of a block: 1, 2 or 4 */
+    const unsigned vectors = length / LANES; /* per block: 1, 2 or 4 */
     const byte_mask some = vectors == 4   ? ~(byte_mask)0
                            : vectors == 2 ? (byte_mask)UINT64_C(0x00ff00ff00ff00ff)
                                           : (byte_mask)UINT64_C(0x000f000f000f000f);
@@ -264,8 +266,8 @@ DTI_INLINE void count_clipped(byte_mask over, unsigned length, struct dti_quant_
         count->blocks += (over >> 4 * i & some) != 0;
 }
 
-/* Codes of a group, a byte each and in order, to where they go; which group of its tile it is.
- * Packed orders are for codes of 4 bits. */
+/* Stores the codes of a group, given in order and one per byte; `group` is its index in the
+ * tile. Packed orders are for 4-bit codes. */
 DTI_INLINE void store_codes(unsigned char *codes, unsigned group, vector code,
                             struct tile_shape shape, bool stream)
 {
@@ -275,7 +277,7 @@ DTI_INLINE void store_codes(unsigned char *codes, unsigned group, vector code,
     case DTI_BLOCK_BYTES:
         store_vector(to, code, stream);
         break;
-    case DTI_BLOCK_LOW: /* words of the first code and 16 times the second */
+    case DTI_BLOCK_LOW: /* words with the first code and 16 times the second */
         store_words_as_bytes(to, VECTOR_BITS(maddubs_epi16)(code, low), stream);
         break;
     case DTI_BLOCK_HIGH:
@@ -285,8 +287,8 @@ DTI_INLINE void store_codes(unsigned char *codes, unsigned group, vector code,
 }
 #endif
 
-/* name_bytes(), name_low_first(), name_high_first(): jobs of codes_of(), which packs codes of
- * `bits` in an order that are constants there; and name(), which takes that of args. */
+/* Defines name_bytes(), name_low_first() and name_high_first(): jobs with codes_of(), for which
+ * `bits` and order are constants; and name(), which selects by the order in args. */
 #define TILE_ORDER(name, scales_of, codes_of, scale_bytes, pads, bits, order)               \
     DTI_INLINE void name##_codes(const void *constants, const unsigned char *x,             \
                                  const struct factors *factors, unsigned char *codes,       \

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks -> fp32: the number of a code times the block's scale. Codes of 4 bits are looked up in a
- * table of 16 numbers, whatever the format; those of 8 bits are floats that an fp16 becomes, or
- * integers. Blocks with a scale that is no finite number, or with a code that is not, go to the
- * portable kernel. */
+ * Blocks -> fp32: the value of a code times the block's scale. 4-bit codes are looked up in a
+ * table of 16 numbers, whatever the format; 8-bit codes are integers, or floats converted
+ * through fp16. Blocks with a scale or a code that is not finite go to the portable kernel. */
 #include "kernels/x86/quant/quant_back.h"
 
 #ifdef __AVX2__
 enum { LENGTH_MAX = 64, PARTS_MAX = LENGTH_MAX / LANES };
 
-/* Where the codes of 4 bits of a block's vectors lie: in which doubleword of 16 bytes, and from
- * which bit on. */
+/* The location of the 4-bit codes of each vector of a block: the doubleword of 16 bytes, and the
+ * first bit. */
 struct nibbles {
     vector word[PARTS_MAX], shift[PARTS_MAX];
 };
@@ -42,7 +41,7 @@ static struct nibbles nibbles_init(const struct dti_block_format *format,
     return n;
 }
 
-/* 16 bytes, or `bytes` where a block has fewer, in each 128 bits. */
+/* Replicates 16 bytes, or `bytes` if a block has fewer, in each 128 bits. */
 DTI_INLINE vector spread(const unsigned char *codes, unsigned bytes)
 {
     const __m128i part =
@@ -63,13 +62,13 @@ DTI_INLINE vector pick_words(vector from, vector which)
 #endif
 }
 
-/* One block of packed codes; length is a constant where it is inlined. */
+/* One block of packed codes; length is a constant after inlining. */
 DTI_INLINE void packed_block(const struct blocks_back *c, unsigned char *x,
                              const unsigned char *codes, float scale, unsigned length, bool stream)
 {
     const floats by = floats_of(scale);
     for (unsigned part = 0; part < length / LANES; part++) {
-        /* of 64 codes the vectors of the second half are in other 16 bytes */
+        /* with 64 codes, the vectors of the second half are in the other 16 bytes */
         const unsigned bytes = length / 2, sixteen = part * LANES / 32;
         const size_t at = length <= 32 ? 0 : 16 * (size_t)sixteen;
         const vector from = spread(codes + at, bytes);
@@ -91,7 +90,7 @@ DTI_INLINE void bytes_block(const struct blocks_back *c, unsigned char *x,
     }
 }
 
-/* Whole blocks, and the rest. family and length are constants where it is inlined. */
+/* Whole blocks, and the remainder. family and length are constants after inlining. */
 DTI_INLINE void packed_blocks(const struct blocks_back *c, unsigned char *x,
                               const unsigned char *codes, const unsigned char *scales, size_t n,
                               enum dti_block_family family, unsigned length, bool bytes,

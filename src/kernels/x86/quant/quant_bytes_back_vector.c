@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of 8-bit codes -> fp32: MXFP8, MXINT8, Q8_0. An fp8_e5m2 is the upper half of an fp16; an
- * fp8_e4m3fn moved there is one 2^-8 times as large, subnormals too, for which the scale makes up.
- * Blocks with a NaN go to the portable kernel. */
+ * Blocks of 8-bit codes -> fp32: MXFP8, MXINT8, Q8_0. An fp8_e5m2 is the upper half of an fp16.
+ * An fp8_e4m3fn moved to that position is 2^-8 times as large, including subnormals; the scale
+ * compensates. Blocks with a NaN go to the portable kernel. */
 #include "kernels/x86/quant/quant_back.h"
 
 #ifdef __AVX2__

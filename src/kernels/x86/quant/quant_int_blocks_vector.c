@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> blocks of integers: MXINT8, and ggml's Q8_0 and Q4_0. Blocks whose largest magnitude is
- * below 2^-100, or so large that an fp16 scale may be infinite, go to the portable kernel. */
+ * fp32 -> blocks of integers: MXINT8, and ggml's Q8_0 and Q4_0. Blocks whose largest magnitude
+ * is below 2^-100, or so large that an fp16 scale might be infinite, go to the portable kernel. */
 #include <math.h>
 
 #include "kernels/x86/quant/quant_blocks.h"
@@ -42,8 +42,8 @@ DTI_INLINE void q8_codes(const void *constants, const unsigned char *x,
                          const struct factors *factors, unsigned char *codes,
                          struct dti_quant_count *count, bool stream)
 {
-    /* The number before 1/2: added to what lies below a half by ever so little it stays below the
-     * next integer. */
+    /* the fp32 number just below 1/2: added to a number slightly below a half, the sum stays
+     * below the next integer */
     const vector sign = lanes_of(UINT32_C(1) << 31), half = as_bits(floats_of(0x1.fffffep-2f));
     (void)constants;
     (void)count; /* nothing is clipped */
@@ -62,7 +62,7 @@ DTI_INLINE void q8_codes(const void *constants, const unsigned char *x,
     }
 }
 
-/* Of blocks in which both the largest number and its opposite are found, the first of them. */
+/* For blocks that contain both the largest number and its negative: the first of the two. */
 static DTI_NOINLINE floats settle_ties(const unsigned char *x, floats extremes, unsigned ties)
 {
     struct factors numbers;
@@ -79,19 +79,18 @@ static DTI_NOINLINE floats settle_ties(const unsigned char *x, floats extremes, 
     return load_floats((const unsigned char *)numbers.of);
 }
 
-/* Of each block the number of the largest magnitude; where there is one of either sign, the first
- * of them. */
+/* The number with the largest magnitude of each block; if both signs occur, the first of them. */
 DTI_INLINE floats extremes_of(const unsigned char *x, vector *ret_amax)
 {
     const vector magnitude = lanes_of(0x7fffffff), zero = VECTOR_WHOLE(setzero)();
-    /* as unsigned numbers the largest is a negative one, if there is any */
+    /* as unsigned integers, negative numbers are the largest */
     const vector bits = largest_of(larger, take_bits, x, LENGTH);
     const vector above =
         VECTOR_BITS(max_epi32)(largest_of(larger_signed, take_signed_bits, x, LENGTH), zero);
     const vector is_negative = VECTOR_BITS(srai_epi32)(bits, 31);
     const vector below = VECTOR_WHOLE(and)(VECTOR_WHOLE(and)(bits, magnitude), is_negative);
     const vector amax = VECTOR_BITS(max_epi32)(above, below);
-    /* above - below is negative where the negative number is the larger one */
+    /* above - below is negative if the negative number has the larger magnitude */
     const vector sign = VECTOR_WHOLE(andnot)(magnitude, VECTOR_BITS(sub_epi32)(above, below));
     const vector extreme = VECTOR_WHOLE(or)(amax, sign);
     const unsigned ties = ~numbers_that_differ(above, below) & numbers_that_differ(amax, zero);
@@ -151,7 +150,7 @@ DTI_INLINE bool mxint8_scales(const void *constants, const unsigned char *x, uns
     const vector amax = tile_amax(x, LENGTH);
     if (!all_ordinary(amax, LEAST, MX_MOST))
         return false;
-    /* the exponent, its code; 64 / X is 2^(133 - code) */
+    /* the exponent is the code; 64 / X is 2^(133 - code) */
     const vector code =
         VECTOR_BITS(srli_epi32)(VECTOR_BITS(add_epi32)(amax, where_not_zero(c->carry, amax)), 23);
     const vector factor = VECTOR_BITS(slli_epi32)(VECTOR_BITS(sub_epi32)(lanes_of(260), code), 23);

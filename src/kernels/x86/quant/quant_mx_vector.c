@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> MX blocks of floats. The shared exponent is an integer sum on the bits of the largest
- * magnitude: whatever the rule, it is the exponent of amax, and 1 more where the mantissa is above
- * what the rule allows, which is where adding to it carries. */
+ * fp32 -> MX blocks of floats. The shared exponent is an integer addition to the bits of the
+ * largest magnitude: under every rule it is the exponent of amax, plus 1 if the mantissa exceeds
+ * what the rule allows, which is when the addition carries. */
 #include "kernels/x86/quant/quant_blocks.h"
 #include "kernels/x86/quant/quant_small.h"
 
@@ -11,7 +11,7 @@ enum { LENGTH = 32, LARGEST_FINITE = 0x7f7fffff };
 
 struct mx {
     struct rounding rounding;
-    vector carry; /* what makes a mantissa carry */
+    vector carry; /* the amount to add for the carry */
     vector emax;
 };
 
@@ -39,8 +39,8 @@ static struct mx mx_init(const struct dti_block_args *args)
     return c;
 }
 
-/* e8m0 codes, in a lane each: never above 254, as emax is 2 or more. Below 2^-127, and of zeros,
- * the least. */
+/* e8m0 codes, one per lane: at most 254, because emax is at least 2. The lowest for magnitudes
+ * below 2^-127 and for zeros. */
 DTI_INLINE vector exponents_of(const struct mx *c, vector amax)
 {
     const vector sum = VECTOR_BITS(srli_epi32)(VECTOR_BITS(add_epi32)(amax, c->carry), 23);
@@ -82,7 +82,7 @@ DTI_INLINE void mx_codes(const void *constants, const unsigned char *x,
 
 TILE_ORDERS(mx_tiles, mx_scales, mx_codes, 1, true)
 
-/* Codes of 8 bits, and of 6 in bytes. */
+/* 8-bit codes, and 6-bit codes in bytes. */
 void VECTOR_NAME(dti_quantize_mx)(const struct dti_block_args *args, void *codes, void *scales,
                                   const float *x, size_t n, struct dti_quant_count *count)
 {

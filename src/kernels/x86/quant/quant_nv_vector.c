@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> NVFP4 blocks. A tile's scales are made at once, by the same rounding as the codes: what
- * the addition rounds, less its magic number, is the scale's number. The exact division, and tensor
- * scales of extreme sizes, go to the portable kernel. */
+ * fp32 -> NVFP4 blocks. A tile's scales are computed together, with the same rounding as the
+ * codes: the rounded sum minus its magic number is the value of the scale. Exact division and
+ * tensor scales of extreme size go to the portable kernel. */
 #include "kernels/x86/quant/quant_blocks.h"
 #include "kernels/x86/quant/quant_small.h"
 
@@ -14,8 +14,8 @@ struct nv {
     floats tensor, tensor_inverse, factor, divisor;
 };
 
-/* Divisors (by the reciprocal: factors). Blocks whose scale is 0 have codes of +0, though they may
- * hold negative numbers: unless factors->whole, numbers are taken for 0 there. */
+/* Divisors (or factors, with `reciprocal`). Blocks with a scale of 0 have codes of +0, although
+ * they may contain negative numbers: unless factors->whole, their numbers count as 0. */
 DTI_INLINE bool nv_scales(const void *constants, const unsigned char *x, unsigned char *scales,
                           struct factors *ret_factors, bool reciprocal)
 {
@@ -123,7 +123,7 @@ void VECTOR_NAME(dti_quantize_nvfp4)(const struct dti_block_args *args, void *co
     }
     c.rounding = rounding_init(&args->parts->encoder);
     c.scale_rounding = rounding_init(&args->parts->scale_encoder);
-    /* scales saturate before they are rounded */
+    /* scales saturate before rounding */
     c.scale_rounding.top = lanes_of(dti_small_value(
         &args->parts->scale_encoder, (uint32_t)args->parts->scale_encoder.max_magnitude));
     c.tensor = floats_of(tensor);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The range of finite numbers, at the speed of memory: extremes are taken of all that is not NaN,
- * and only a run in which there is a NaN or an infinity is gone through again by portable code. */
+ * The range of finite numbers at memory speed: takes the extremes of everything that is not NaN,
+ * and only repeats a run that contains a NaN or an infinity with portable code. */
 #include "kernels/x86/quant/quant_vector.h"
 
 #ifdef __AVX2__
@@ -10,7 +10,7 @@
 
 enum { STEP = 4 * LANES, RUN = 4096 }; /* elements */
 
-/* The extremes of n numbers, a multiple of STEP. False where one is no finite number. */
+/* The extremes of n numbers, a multiple of STEP. False if a number is not finite. */
 DTI_INLINE bool run_range(const unsigned char *x, size_t n, float *min, float *max)
 {
     floats low[4], high[4];
@@ -25,7 +25,7 @@ DTI_INLINE bool run_range(const unsigned char *x, size_t n, float *min, float *m
         prefetch(x + 4 * at, 4 * STEP);
         for (unsigned i = 0; i < 4; i++) {
             v[i] = load_floats(x + 4 * (at + i * LANES));
-            low[i] = VECTOR_BITS(min_ps)(v[i], low[i]); /* a NaN leaves what was there */
+            low[i] = VECTOR_BITS(min_ps)(v[i], low[i]); /* a NaN leaves the previous value */
             high[i] = VECTOR_BITS(max_ps)(v[i], high[i]);
         }
         unordered |= where_unordered(v[0], v[1]) | where_unordered(v[2], v[3]);
@@ -64,7 +64,7 @@ void VECTOR_NAME(dti_range_f32)(const float *x, size_t n, struct dti_range *rang
         VECTOR_NAME(dti_range)((const float *)(const void *)from, n, range);
 }
 
-/* Places `at` and following: false, and nothing done, where a number is not finite. */
+/* One vector of columns; returns false and does nothing if a number is not finite. */
 DTI_INLINE bool step_columns(const unsigned char *x, unsigned char *min, unsigned char *max)
 {
     floats v[4], greatest = floats_of(0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quotients to the codes of signed floats of 8 bits or less, to nearest even and saturating: the
- * rounding by one addition that small.h explains, four vectors at once. Magnitudes may be clamped
- * to the number that would follow the largest, whose code shows what was clipped. NaNs are not for
- * it. */
+ * Quotients to codes of signed floats of at most 8 bits, to nearest even and saturating:
+ * rounding by one addition, as explained in small.h, for four vectors at once. Magnitudes may be
+ * clamped to the number that would follow the largest; its code shows what was clipped. Does not
+ * handle NaNs. */
 #ifndef KERNELS_X86_QUANT_QUANT_SMALL_H
 #define KERNELS_X86_QUANT_QUANT_SMALL_H
 
@@ -34,7 +34,7 @@ static inline struct rounding rounding_init(const struct dti_encoder *e)
     return r;
 }
 
-/* The lesser of |x| and top. */
+/* The smaller of |x| and top. */
 DTI_INLINE floats clamp_magnitude(floats x, vector top)
 {
 #ifdef __AVX512BW__
@@ -45,7 +45,7 @@ DTI_INLINE floats clamp_magnitude(floats x, vector top)
 #endif
 }
 
-/* A magnitude and its magic number, added. */
+/* Adds the magic number to a magnitude. */
 DTI_INLINE floats add_magic(const struct rounding *r, floats a, floats *ret_magic)
 {
     const vector e =
@@ -54,8 +54,8 @@ DTI_INLINE floats add_magic(const struct rounding *r, floats a, floats *ret_magi
     return VECTOR_BITS(add_ps)(a, *ret_magic);
 }
 
-/* Codes with zeros below and the offset added. clamp: numbers may be beyond the one that follows
- * the largest by so much that their codes would not fit a byte. */
+/* Codes with zeros below and the offset added. clamp: numbers may be so far beyond the one after
+ * the largest that their codes would not fit in a byte. */
 DTI_INLINE vector round_number(const struct rounding *r, floats x, bool clamp)
 {
     const vector magnitude = lanes_of(0x7fffffff);
@@ -65,8 +65,8 @@ DTI_INLINE vector round_number(const struct rounding *r, floats x, bool clamp)
     return VECTOR_BITS(madd_epi16)(as_bits(add_magic(r, a, &magic)), r->join);
 }
 
-/* Codes of four vectors of numbers, in order; and which were beyond the largest, as count_clipped()
- * takes them. */
+/* Codes of four vectors of numbers, in order; and a mask of those beyond the largest, as for
+ * count_clipped(). */
 DTI_INLINE vector round_group(const struct rounding *r, const floats x[4], bool clamp,
                               byte_mask *ret_over)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the quantization kernels of both levels are made of: vector.h with fp32 numbers and masks.
- * Quotients and products are single operations of IEEE 754, as quant.h wants them. */
+ * The building blocks of the quantization kernels of both levels: vector.h with fp32 numbers and
+ * masks. Quotients and products are single IEEE 754 operations, as quant.h requires. */
 #ifndef KERNELS_X86_QUANT_QUANT_VECTOR_H
 #define KERNELS_X86_QUANT_QUANT_VECTOR_H
 
@@ -12,7 +12,7 @@
 #ifdef __AVX512BW__
 enum { LANES = 16 };
 typedef __m512 floats;
-typedef uint64_t byte_mask; /* a bit for each byte of a vector */
+typedef uint64_t byte_mask; /* one bit per byte of a vector */
 
 DTI_INLINE floats as_floats(vector bits)
 {
@@ -24,7 +24,7 @@ DTI_INLINE vector as_bits(floats x)
     return _mm512_castps_si512(x);
 }
 
-/* Of 8 bits a code: which bytes differ. */
+/* A mask of the bytes that differ, for 8-bit codes. */
 DTI_INLINE byte_mask bytes_that_differ(vector a, vector b)
 {
     return _mm512_cmpneq_epi8_mask(a, b);
@@ -35,15 +35,15 @@ DTI_INLINE unsigned words_that_differ(vector a, vector b)
     return _mm512_cmpneq_epi16_mask(a, b);
 }
 
-enum { WORD_MASK_BITS = 1 }; /* a word */
+enum { WORD_MASK_BITS = 1 }; /* bits per word */
 
-/* A bit for each doubleword that differs. */
+/* One bit per doubleword that differs. */
 DTI_INLINE unsigned numbers_that_differ(vector a, vector b)
 {
     return _mm512_cmpneq_epi32_mask(a, b);
 }
 
-/* Whether all magnitudes are below `limit`; NaNs are not. */
+/* Whether all magnitudes are below `limit`; false for NaNs. */
 DTI_INLINE bool all_below(floats x, float limit)
 {
     return _mm512_cmp_ps_mask(_mm512_abs_ps(x), _mm512_set1_ps(limit), _CMP_LT_OQ) == 0xffff;
@@ -54,7 +54,7 @@ DTI_INLINE unsigned where_unordered(floats a, floats b)
     return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q);
 }
 
-/* Whether a quotient is just between two integers. */
+/* Whether a quotient is halfway between two integers. */
 DTI_INLINE bool any_ties(floats q)
 {
     const floats half = _mm512_set1_ps(0.5f);
@@ -62,7 +62,7 @@ DTI_INLINE bool any_ties(floats q)
     return _mm512_cmp_ps_mask(_mm512_abs_ps(rest), half, _CMP_EQ_OQ) != 0;
 }
 
-/* a where the bits of b are not all zero, else 0. */
+/* a in lanes where b is not zero, else 0. */
 DTI_INLINE vector where_not_zero(vector a, vector b)
 {
     return _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(b, b), a);
@@ -73,7 +73,7 @@ DTI_INLINE vector either(vector a, vector b, vector c) /* a & b | c */
     return _mm512_ternarylogic_epi32(a, b, c, 0xea);
 }
 
-DTI_INLINE vector bytes_to_numbers(const unsigned char *src) /* a lane each, without sign */
+DTI_INLINE vector bytes_to_numbers(const unsigned char *src) /* one per lane, zero-extended */
 {
     return _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)src));
 }
@@ -83,26 +83,26 @@ DTI_INLINE vector words_to_numbers(const unsigned char *src)
     return _mm512_cvtepu16_epi32(load256(src));
 }
 
-/* The low bytes of 16 doublewords, which are below 256. */
+/* Stores the low bytes of 16 doublewords, which are below 256. */
 DTI_INLINE void store_bytes(unsigned char *dst, vector numbers)
 {
     _mm_storeu_si128((void *)dst, _mm512_cvtepi32_epi8(numbers));
 }
 
-/* To fp16, to nearest even. */
+/* Converts to fp16, to nearest even. */
 DTI_INLINE void store_halves(unsigned char *dst, floats x)
 {
     const __m256i halves = _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     _mm256_storeu_si256((void *)dst, halves);
 }
 
-/* The words of two vectors that vpackus left in pieces of 128 bits, in order. */
+/* Puts the words of two vectors in order after vpackus, which works within 128-bit lanes. */
 DTI_INLINE vector order_words(vector packed)
 {
     return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
 }
 
-/* The low bytes of words below 256: half a vector. */
+/* Stores the low bytes of words below 256: half a vector. */
 DTI_INLINE void store256(unsigned char *dst, __m256i value, bool stream)
 {
     if (stream)
@@ -136,7 +136,7 @@ DTI_INLINE byte_mask bytes_that_differ(vector a, vector b)
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b));
 }
 
-DTI_INLINE unsigned words_that_differ(vector a, vector b) /* two bits each */
+DTI_INLINE unsigned words_that_differ(vector a, vector b) /* two bits per word */
 {
     return ~(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi16(a, b));
 }
@@ -248,7 +248,7 @@ DTI_INLINE floats floats_of(float x)
     return VECTOR_BITS(set1_ps)(x);
 }
 
-/* Each NaN becomes the one that there is. */
+/* Replaces every NaN by the canonical one. */
 DTI_INLINE floats plain_nans(floats x)
 {
     const floats nan = as_floats(lanes_of(0x7fc00000));
@@ -265,8 +265,8 @@ DTI_INLINE void prefetch(const unsigned char *src, size_t bytes)
         __builtin_prefetch((const void *)((uintptr_t)src + DTI_PREFETCH_DISTANCE + line));
 }
 
-/* As many units before the first whose result is aligned to a vector; 0 where there is none such.
- */
+/* The number of units before the first one whose result is aligned to a vector; 0 if there is
+ * none. */
 DTI_INLINE size_t units_before_vector(const unsigned char *dst, size_t unit)
 {
     const size_t rest = (uintptr_t)dst % VECTOR, bytes = rest == 0 ? 0 : VECTOR - rest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparisons of fp32 with AVX2, in the way of comparison_f32_avx512.c, but a tile is gone through
- * for lanes 0 to 7, for lanes 8 to 15, and for steps, so that sums stay in registers. */
+ * Comparisons of fp32 with AVX2, like comparison_f32_avx512.c, but with separate passes over a
+ * tile for lanes 0 to 7, for lanes 8 to 15, and for steps, so that sums stay in registers. */
 #include "kernels/scan/comparison_kernels.h"
 #include "kernels/scan/comparison_tile.h"
 #include "kernels/x86/blocks.h"
@@ -11,11 +11,11 @@
 
 enum { LANES = DTI_TILE_LANES, STEP = 8 };
 
-/* What is found in a tile. */
+/* The results for a tile. */
 struct tile_findings {
     double absolute[LANES], squared[LANES], aa[LANES], bb[LANES], ab[LANES];
     double largest;
-    bool above; /* a larger ratio */
+    bool above; /* some ratio is larger */
     uint64_t differing, exceeding;
     uint32_t ulp;
 };
@@ -49,7 +49,7 @@ DTI_INLINE void add_four(struct comparison_sums_avx2 *s, const struct comparison
     s->bb[part] = _mm256_fmadd_pd(b, b, s->bb[part]);
     s->ab[part] = _mm256_fmadd_pd(a, b, s->ab[part]);
     s->largest = _mm256_max_pd(s->largest, error);
-    /* where b is 0 the comparison makes nothing of it */
+    /* if b is 0 the comparison ignores the pair */
     const __m256d above = _mm256_fnmadd_pd(_mm256_set1_pd(look->ratio), size, error);
     const __m256d counts = _mm256_cmp_pd(size, _mm256_setzero_pd(), _CMP_GT_OQ);
     s->above = _mm256_max_pd(s->above, _mm256_and_pd(above, counts));
@@ -61,7 +61,7 @@ DTI_INLINE void add_four(struct comparison_sums_avx2 *s, const struct comparison
         (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(error, bar, _CMP_GT_OQ)));
 }
 
-/* Eight pairs; the last ones of an array are filled up with zeros, which add nothing. */
+/* Loads eight numbers; the end of an array is padded with zeros, which add nothing. */
 DTI_INLINE __m256 load(const float *from, size_t at, size_t n)
 {
     float rest[STEP] = {0};
@@ -88,7 +88,7 @@ static double largest_of(__m256d vector)
     return lane[0];
 }
 
-/* first: the half's first lane. */
+/* first: the first lane of the half. */
 DTI_INLINE void add_half(struct tile_findings *found, const struct comparison_view_avx2 *look,
                          const float *a, const float *b, size_t n, size_t first, bool tolerant)
 {
@@ -129,7 +129,7 @@ static DTI_NOINLINE void go_tolerant(struct tile_findings *found,
     add_half(found, &l, a, b, n, first, true);
 }
 
-/* The distance of a number from zero along the number line; see comparison_tile.h. */
+/* The distance of a number from zero on the number line; see comparison_tile.h. */
 DTI_INLINE __m256i place(__m256 x, uint32_t base_bits)
 {
     const __m256i base = _mm256_set1_epi32((int)base_bits);
@@ -155,7 +155,7 @@ static DTI_NOINLINE void count_steps(struct tile_findings *found,
         if (!look->steps)
             continue;
         const __m256i p = place(x, base), q = place(y, base);
-        const __m256 opposite = _mm256_xor_ps(x, y); /* by its sign */
+        const __m256 opposite = _mm256_xor_ps(x, y); /* according to its sign */
         const __m256i between = _mm256_abs_epi32(_mm256_sub_epi32(p, q));
         const __m256i across = _mm256_add_epi32(p, q);
         const __m256 steps =

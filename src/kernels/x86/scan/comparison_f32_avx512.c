@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparisons of fp32 with AVX-512, 16 pairs a step, one a lane. Products of two fp32 numbers are
- * exact in fp64, so that one operation adds them. A larger ratio shows as |a - b| - ratio |b| above
- * zero, whose sign no rounding changes; the division is left to the rare tile that has one. */
+ * Comparisons of fp32 with AVX-512, 16 pairs per step, one per lane. Products of two fp32
+ * numbers are exact in fp64, so one fused operation adds them. A larger ratio shows as |a - b| -
+ * ratio |b| > 0, whose sign rounding does not change; only the rare tile that has one needs the
+ * division. */
 #include "kernels/scan/comparison_kernels.h"
 #include "kernels/scan/comparison_tile.h"
 #include "kernels/x86/blocks.h"
@@ -12,11 +13,11 @@
 
 enum { LANES = DTI_TILE_LANES, ALL = 0xffff };
 
-/* How steps are counted; constants where loops are inlined. */
+/* How steps are counted; constants after inlining. */
 enum steps {
     NO_STEPS,
-    BY_BITS,    /* the dtype has fp32's exponents: places are magnitudes */
-    WITH_SMALL, /* magnitudes below its least normal lie evenly */
+    BY_BITS,    /* the dtype has fp32's exponents: positions are magnitudes */
+    WITH_SMALL, /* magnitudes below its smallest normal are evenly spaced */
 };
 
 /* Vectors hold lanes 0 to 7 and 8 to 15. */
@@ -38,7 +39,8 @@ DTI_INLINE __m512d magnitude(__m512d x)
         _mm512_and_si512(_mm512_castpd_si512(x), _mm512_set1_epi64(INT64_MAX)));
 }
 
-/* Eight pairs; counts: those whose b is not zero. */
+/* Adds eight pairs and returns how many exceed the tolerance. counts: mask of pairs whose b is
+ * not zero. */
 DTI_INLINE unsigned add_half(struct comparison_pass *p, const struct comparison_view_avx512 *look,
                              unsigned half, __m256 narrow_a, __m256 narrow_b, __mmask8 counts,
                              bool tolerant)
@@ -59,7 +61,7 @@ DTI_INLINE unsigned add_half(struct comparison_pass *p, const struct comparison_
     return (unsigned)__builtin_popcount(_mm512_cmp_pd_mask(error, bar, _CMP_GT_OQ));
 }
 
-/* The distance of magnitudes from zero along the number line; see comparison_tile.h. */
+/* The distance of magnitudes from zero on the number line; see comparison_tile.h. */
 DTI_INLINE __m512i place(__m512 size, __m512i base, enum steps steps)
 {
     if (steps == BY_BITS)
@@ -79,7 +81,7 @@ DTI_INLINE __m512i apart(__m512 a, __m512 b, __m512i base, enum steps steps)
     return _mm512_mask_add_epi32(_mm512_abs_epi32(_mm512_sub_epi32(x, y)), opposite, x, y);
 }
 
-/* Eight pairs of equal numbers: what is not added here is zero. */
+/* Adds eight equal pairs; sums that are not updated here would add zero. */
 DTI_INLINE void add_equal_half(struct comparison_pass *p, unsigned half, __m256 narrow)
 {
     const __m512d a = _mm512_cvtps_pd(narrow);
@@ -88,8 +90,8 @@ DTI_INLINE void add_equal_half(struct comparison_pass *p, unsigned half, __m256 
     p->ab[half] = _mm512_fmadd_pd(a, a, p->ab[half]);
 }
 
-/* Most tensors that are compared are the same, or differ nearly everywhere: the branch is foreseen.
- */
+/* Most compared tensors are either equal, or differ nearly everywhere, so the branch is
+ * predictable. */
 DTI_INLINE void add_vector(struct comparison_pass *p, const struct comparison_view_avx512 *look,
                            __m512 a, __m512 b, enum steps steps, bool tolerant)
 {
@@ -109,7 +111,7 @@ DTI_INLINE void add_vector(struct comparison_pass *p, const struct comparison_vi
                              (__mmask8)(counts >> 8), tolerant);
 }
 
-/* The last pairs are filled up with zeros, which add nothing. */
+/* The last vector is padded with zeros, which add nothing. */
 DTI_INLINE void go_through(struct comparison_pass *ret, const struct comparison_view_avx512 *look,
                            const float *a, const float *b, size_t n, enum steps steps,
                            bool tolerant)

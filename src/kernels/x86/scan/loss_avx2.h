@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of the AVX2 kernel of the loss in fp64. A tile is gone through twice, for lanes 0 to 7
- * and for lanes 8 to 15, so that the sums stay in registers; a step is 8 elements. What a plain
- * vector is: loss_bars.h, with bars in fp64; the first that is not ends the fast loop for the rest
- * of the tile. */
+ * Parts of the AVX2 kernel for the loss in fp64. A tile takes two passes, for lanes 0 to 7 and
+ * for lanes 8 to 15, so that the sums stay in registers; a step is 8 elements. Plain vectors are
+ * defined as in loss_bars.h, with bars in fp64; the first vector that is not plain ends the fast
+ * loop for the rest of the tile. */
 #ifndef KERNELS_X86_SCAN_LOSS_AVX2_H
 #define KERNELS_X86_SCAN_LOSS_AVX2_H
 
@@ -17,10 +17,11 @@
 
 enum { LANES = DTI_LOSS_LANES, STEP = 8 };
 
-/* Down to here error - ratio x source does not underflow, as ratios are 2^-54 or more, if not 0. */
+/* For sources down to this, error - ratio x source does not underflow, because nonzero ratios
+ * are at least 2^-54. */
 #define TINY 0x1p-900
 
-/* What half the lanes of a tile are looked at with, and what comes of it. */
+/* Parameters and results for half the lanes of a tile. */
 struct half {
     const struct dti_loss_rule *rule;
     struct dti_loss *loss;
@@ -28,14 +29,14 @@ struct half {
     uint64_t without;
 };
 
-/* From here on a source may overflow, whatever its sign. */
+/* From this magnitude on a source may overflow, whatever its sign. */
 DTI_INLINE double overflow_limit(const struct dti_loss_rule *rule)
 {
     return rule->overflow_from[0] < rule->overflow_from[1] ? rule->overflow_from[0]
                                                            : rule->overflow_from[1];
 }
 
-/* What each step adds to: apart from struct half, whose address is given away, so that they stay in
+/* The accumulators: separate from struct half, whose address escapes, so that they stay in
  * registers. Vectors hold lanes 0 to 3 and 4 to 7 of the half. */
 struct loss_sums_avx2 {
     __m256d absolute[2], squared[2], source_squared[2];
@@ -71,7 +72,8 @@ DTI_INLINE void half_end(const struct half *h, const struct loss_sums_avx2 *s, u
     }
 }
 
-/* The second half's elements are between those of the first: an equal error may come earlier. */
+/* The second half's elements are interleaved with those of the first: an equal error may have a
+ * lower index. */
 DTI_INLINE struct dti_loss_peak second_peak(const struct dti_loss_peak *first)
 {
     struct dti_loss_peak peak = {first->largest, 0, false};
@@ -121,7 +123,7 @@ DTI_INLINE void add_four(struct half *h, struct loss_sums_avx2 *s, unsigned part
         raise_peaks(h, error, source, index);
 }
 
-/* Elements between the bounds of stochastic rounding. */
+/* Decides elements between the two thresholds of stochastic rounding. */
 DTI_INLINE unsigned ask_each(const struct dti_loss_rule *rule, unsigned mask, const double *source,
                              uint64_t index)
 {
@@ -141,8 +143,8 @@ DTI_INLINE unsigned mask_of(__m256d low, __m256d high)
 #define MASK_OF(a, b, predicate) \
     mask_of(_mm256_cmp_pd((a)[0], (b)[0], predicate), _mm256_cmp_pd((a)[1], (b)[1], predicate))
 
-/* Counts 8 elements with infinities, NaN or overflow among them; those without an error become 0.
- */
+/* Counts 8 elements that include infinities, NaNs or overflows; those without an error are set
+ * to 0. */
 static DTI_NOINLINE void clean(struct half *h, __m256d x[2], __m256d y[2], uint64_t index)
 {
     const struct dti_loss_rule *rule = h->rule;
@@ -184,7 +186,8 @@ static DTI_NOINLINE void clean(struct half *h, __m256d x[2], __m256d y[2], uint6
     }
 }
 
-/* 8 elements of which some are not plain. Ratios to sources below `tiny` are always looked at. */
+/* Adds 8 elements, some of which are not plain. Ratios to sources below `tiny` are always
+ * checked. */
 DTI_INLINE void add_odd(struct half *h, struct loss_sums_avx2 *s, __m256d x[2], __m256d y[2],
                         uint64_t index, double tiny)
 {
@@ -219,7 +222,7 @@ DTI_INLINE void add_odd(struct half *h, struct loss_sums_avx2 *s, __m256d x[2], 
     }
 }
 
-/* The elements of a step in full, the last ones of an array filled up with zeros. */
+/* A whole step of elements; the end of an array is padded with zeros. */
 DTI_INLINE const void *whole_step(const void *from, size_t count, size_t size, void *buffer)
 {
     if (count >= STEP)
@@ -229,7 +232,7 @@ DTI_INLINE const void *whole_step(const void *from, size_t count, size_t size, v
     return buffer;
 }
 
-/* Goes through the lanes of a tile by halves. */
+/* Processes half of the lanes of a tile. */
 typedef void add_half_fn(struct half *h, struct loss_sums_avx2 *s, const void *source,
                          const void *stored, size_t first, size_t n, uint64_t index);
 
@@ -253,9 +256,9 @@ DTI_INLINE void add_tile(add_half_fn *add_half, const struct dti_loss_rule *rule
     dti_loss_add_lanes(loss, &lanes);
 }
 
-/* The kernel of a type, from bars_of(h), a struct of the tag `limits`, which says what plain
- * vectors are; add_plain(bars, ...), which adds those from `first` on and returns the first element
- * of the step that is not; and load(p, ret), which loads a step. */
+/* Defines the kernel of a type. bars_of(h) returns a struct with the tag `limits` that defines
+ * plain vectors; add_plain(bars, ...) adds those from `first` on and returns the first element
+ * of the first step that is not plain; load(p, ret) loads a step. */
 #define LOSS_KERNEL_AVX2(name, type, limits, bars_of, add_plain, load, tiny)                      \
     static DTI_NOINLINE void name##_rest(struct half *h, const type *source, const type *stored,  \
                                          size_t first, size_t n, uint64_t index,                  \

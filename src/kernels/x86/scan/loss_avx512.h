@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums and maxima of a tile with AVX-512, 16 elements a step, one a lane. The loops are functions
- * of their own, without calls, so that their sums stay in registers. */
+ * Sums and maxima of a tile with AVX-512, 16 elements per step, one per lane. The loops are
+ * separate functions without calls, so that their sums stay in registers. */
 #ifndef KERNELS_X86_SCAN_LOSS_AVX512_H
 #define KERNELS_X86_SCAN_LOSS_AVX512_H
 
@@ -49,7 +49,7 @@ DTI_INLINE double tree_sum(const __m512d half[2])
     return _mm_cvtsd_f64(_mm_add_sd(sum2, _mm_unpackhi_pd(sum2, sum2)));
 }
 
-/* Adds up a tile; the specials have been counted. */
+/* Adds the sums of a tile; special elements are already counted. */
 DTI_INLINE void end_tile(const struct loss_sums_avx512 *s, size_t n, struct dti_loss *loss)
 {
     loss->elements += n;
@@ -62,9 +62,9 @@ DTI_INLINE void end_tile(const struct loss_sums_avx512 *s, size_t n, struct dti_
     dti_exact_sum_add(&loss->sum_source_squared, tree_sum(s->source_squared));
 }
 
-/* The bars that a largest error or ratio of a tile must pass, and what came nearest to doing so:
- * above is error - ratio x source. Rounded once, a difference keeps its
- * sign, unless it vanishes by underflow. */
+/* The bars that a largest error or ratio of a tile must exceed, and what came closest: above is
+ * error - ratio x source. Rounded once, a difference keeps its sign unless it underflows to
+ * zero. */
 struct peaks {
     __m512d largest, ratio, error, above;
 };
@@ -87,7 +87,7 @@ DTI_INLINE bool have_risen(const struct peaks *p)
             _mm512_cmp_pd_mask(p->above, _mm512_setzero_pd(), _CMP_GT_OQ)) != 0;
 }
 
-/* Elements between the bounds of stochastic rounding. */
+/* Decides elements between the two thresholds of stochastic rounding. */
 DTI_INLINE unsigned ask_each(const struct dti_loss_rule *rule, unsigned mask,
                              const double source[LANES], uint64_t index)
 {

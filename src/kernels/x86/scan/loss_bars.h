@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which groups of fp32 numbers vector code adds up by itself: those in which nothing is remarkable
- * but the errors themselves. All others go through loss_group.h, which may raise a maximum. Every
- * element of such a group
+ * Which groups of fp32 numbers vector code sums by itself: those without special cases. All
+ * others go through loss_group.h, which may raise a maximum. Each sort of group sets a condition
+ * for all its elements:
  *
  *   plain   |e| < |x| / 2
  *   small   may be 0, or be stored as a subnormal or as zero; |e| <= |x|
- *   unit    of a cast that has a ratio of 1 already: |e| <= |x|
- *   exact   is stored as it is
+ *   unit    of a cast that already has a ratio of 1: |e| <= |x|
+ *   exact   is stored unchanged
  *
- * and its x is below what overflows, and of a size that suits fp32 sums. y is 0 or lies within
- * [x/2, 2x], so that y - x is exact in fp32 (Sterbenz), and no error or ratio passes a bar: the
- * maxima so far, rounded so that no greater one passes either.
+ * and x is below what overflows, and suitable for fp32 sums. y is 0 or within [x/2, 2x], so y -
+ * x is exact in fp32 (Sterbenz), and no error or ratio exceeds a bar: the maxima so far, rounded
+ * so that no larger one is missed.
  *
- * Ratios are compared without division, and in two ways. Where two numbers of fp32 differ, |e| is
- * 2^-24 |x| or more, so that ratios are, too, if not 0.
+ * Ratios are compared without division, in two ways. If two fp32 numbers differ, |e| is at least
+ * 2^-24 |x|, so nonzero ratios are at least 2^-24.
  *
- * error - ratio x size > 0, rounded once, where all sizes are 2^-60 or more: the difference has
- * bits down to 2^-131 only, and does not vanish.
+ * error - ratio x size > 0, rounded once, if all sizes are at least 2^-60: the difference only
+ * has bits down to 2^-131 and does not vanish.
  *
- * error x inverse - min(size, largest x inverse) > 0, for both maxima. The inverse is (1 + 2^-23) /
- * ratio or more, or twice 2^24 where that is less; a larger one lets more pass. Where a ratio is
- * larger, the difference is above 2^-23 size, and does not vanish unless the size is subnormal; and
- * where an error is larger, it is so by 2^-149 or more, of which the inverse makes more still.
- * Ratios e / x and e' / x' of numbers of 11 bits differ by 2^-22 of them or more, as e x' and e' x
- * have 22 bits: there an inverse of (1 - 2^-22.8) / ratio to (1 - 2^-27) / ratio leaves 2^-24 size.
- * Smaller sizes come from casts alone, and there either
- *   - the inverse is a whole number, and the difference a multiple of 2^-149;
- *   - or what is stored has steps of 2^-91 or more, so that they become 0: the error is the size,
- *     and the difference 0.75 of that or more, as the inverse is 1.75 or more;
+ * error x inverse - min(size, largest x inverse) > 0, for both maxima. The inverse is at least
+ * (1 + 2^-23) / ratio, or twice 2^24 if that is less; a larger one lets more through. If a ratio
+ * is larger, the difference exceeds 2^-23 size, and vanishes only if the size is subnormal; if
+ * an error is larger, it is so by at least 2^-149, which the inverse increases. Ratios e / x and
+ * e' / x' of 11-bit numbers differ by at least 2^-22 of them, because e x' and e' x have 22
+ * bits: there an inverse of (1 - 2^-22.8) / ratio to (1 - 2^-27) / ratio leaves 2^-24 size.
+ * Smaller sizes only occur in casts, and there either
+ *   - the inverse is an integer, and the difference a multiple of 2^-149;
+ *   - or the destination has steps of 2^-91 or more, so they become 0: the error is the size, and
+ *     the difference at least 0.75 of that, because the inverse is at least 1.75;
  *   - or sources are not that small.
- * A float without normal numbers has fewer than 8 binades, none of which suits fp32 sums if its
+ * A float without normal numbers has fewer than 8 binades, which do not suit fp32 sums if its
  * steps are less than 2^-68.
  *
- * A lane's sum of squares tells whether its largest number suits fp32 sums: from 2^-116 on one of 8
- * is above 2^-60, and below 2^120 they all are below 2^60. */
+ * A lane's sum of squares shows whether its largest number suits fp32 sums: from 2^-116 on, one
+ * of 8 is above 2^-60; below 2^120, all are below 2^60. */
 #ifndef KERNELS_X86_SCAN_LOSS_BARS_H
 #define KERNELS_X86_SCAN_LOSS_BARS_H
 
@@ -44,17 +44,18 @@
 enum dti_loss_sort { DTI_LOSS_PLAIN, DTI_LOSS_SMALL, DTI_LOSS_UNIT, DTI_LOSS_EXACT };
 
 struct dti_loss_bars {
-    uint32_t limit; /* bits of magnitudes: from here on a source is remarkable */
-    uint32_t least; /* from here on, twice the smallest normal, it is stored as a normal */
+    uint32_t limit; /* bits of magnitudes: sources from here on are special */
+    uint32_t least; /* twice the smallest normal: from here on sources are stored as normals */
     uint32_t src_normal, subnormals;
     float largest, ratio, plain_ratio;
     float inverse, most;           /* 1 / ratio, and largest x inverse; see above */
-    float units, inverse_least;    /* inverses are multiples of 1 / units, this or more */
-    double for_largest, for_ratio; /* the maxima that they are for */
-    bool is_short; /* ratios of sources of 11 bits are far apart: their bar is rounded up */
+    float units, inverse_least;    /* inverses are multiples of 1 / units, and at least
+                                    * inverse_least */
+    double for_largest, for_ratio; /* the maxima they were computed for */
+    bool is_short; /* ratios of 11-bit sources are far apart: their bar is rounded up */
 };
 
-/* A magnitude of fp64 as the bits of the smallest fp32 that is not below it. */
+/* An fp64 magnitude as the bits of the smallest fp32 number not below it. */
 static inline uint32_t dti_loss_bits_from(double magnitude)
 {
     const float single = (float)magnitude;
@@ -63,7 +64,7 @@ static inline uint32_t dti_loss_bits_from(double magnitude)
     return bits + (single < magnitude);
 }
 
-/* The largest fp32 not above a magnitude. */
+/* The largest fp32 number not above a magnitude. */
 static inline float dti_loss_not_above(double magnitude)
 {
     float single = (float)magnitude;
@@ -76,12 +77,12 @@ static inline float dti_loss_not_above(double magnitude)
     return single;
 }
 
-/* The maxima so far. Equal ratios of numbers of few bits, which are many, would pass a bar that was
- * rounded down. */
+/* Sets the bars to the maxima so far. Equal ratios are frequent for numbers of few bits, and
+ * would exceed a bar that was rounded down. */
 static inline void dti_loss_bars_set(struct dti_loss_bars *bars, const struct dti_loss_peak *peak,
                                      double ratio)
 {
-    enum { INVERSE_MAX = 1 << 25 }; /* each error passes */
+    enum { INVERSE_MAX = 1 << 25 }; /* lets every error through */
     const uint32_t up = dti_loss_bits_from(ratio);
     bars->for_largest = peak->largest;
     bars->for_ratio = ratio;
@@ -101,7 +102,7 @@ static inline void dti_loss_bars_set(struct dti_loss_bars *bars, const struct dt
     bars->most = dti_loss_not_above((double)bars->largest * bars->inverse);
 }
 
-/* cast: of a cast, not of arrays, in which the bar keeps |e| below |x| / 2. */
+/* cast: for a cast rather than two arrays, where the bar keeps |e| below |x| / 2. */
 static inline struct dti_loss_bars dti_loss_bars_init(const struct dti_loss_rule *rule, bool cast)
 {
     const struct dti_format *const src = &rule->src, *const dst = &rule->dst;
@@ -117,7 +118,7 @@ static inline struct dti_loss_bars dti_loss_bars_init(const struct dti_loss_rule
         .units = cast && rule->dst_smallest_normal > 0 && rule->dst_smallest_normal < 0x1p-80
                      ? 1
                      : 0x1p20F,
-        .for_largest = NAN, /* they have not been set */
+        .for_largest = NAN, /* not set yet */
         .inverse_least = cast ? 1.75F : 2.005F,
         .is_short = (dti_format_is_float(src) ? src->man_bits <= 10 : src->width <= 11) &&
                     (dti_format_is_float(dst) ? dst->man_bits <= 10 : dst->width <= 11),
@@ -127,13 +128,13 @@ static inline struct dti_loss_bars dti_loss_bars_init(const struct dti_loss_rule
     return bars;
 }
 
-/* Whether a normal number that is stored as it is stays one. */
+/* Whether a normal number that is stored unchanged stays normal. */
 static inline bool dti_loss_keeps_normal(const struct dti_loss_rule *rule)
 {
     return rule->src_smallest_normal >= rule->dst_smallest_normal;
 }
 
-/* What vector code counts. */
+/* The counters of vector code. */
 struct dti_loss_counts {
     uint64_t compared, inexact, to_zero, to_subnormal;
 };
@@ -146,7 +147,7 @@ static inline void dti_loss_add_counts(struct dti_loss *loss, const struct dti_l
     loss->to_subnormal += counts->to_subnormal;
 }
 
-/* A tile at work: two arrays of fp32 numbers, or what is cast. */
+/* The state of a tile: two arrays of fp32 numbers, or a cast. */
 struct dti_loss_work {
     const struct dti_loss_rule *rule;
     struct dti_loss *loss;
@@ -163,15 +164,15 @@ struct dti_loss_work {
     const unsigned char *source;
     unsigned char *codes;
     bool exact, stream;
-    bool is_small; /* no group of other sorts can be taken */
+    bool is_small; /* groups of other sorts are not possible */
     const void *constants;
 };
 
-/* Adds groups of a sort from `at` on, and returns where the first is that is not; that one, too,
- * has been cast. */
+/* Adds groups of one sort from `at` on, and returns the index of the first group that is not;
+ * that one has also been cast. */
 typedef size_t dti_loss_groups_fn(struct dti_loss_work *work, size_t at);
 
-/* n elements from `at` on that are remarkable, or the last ones of an array. */
+/* Adds n special elements from `at` on, or the last ones of an array. */
 static DTI_NOINLINE void dti_loss_add_odd(struct dti_loss_work *w, size_t at, size_t n)
 {
     const struct dti_loss_cast *const cast = w->cast;
@@ -197,7 +198,7 @@ static DTI_NOINLINE void dti_loss_add_odd(struct dti_loss_work *w, size_t at, si
     dti_loss_bars_set(&w->bars, &w->peak, w->loss->max_relative);
 }
 
-/* Vector stores: compilers would take the string instruction, which starts slowly. */
+/* Uses vector stores: compilers would emit the string instruction, which has a slow start. */
 static inline void dti_loss_clear(struct dti_loss_lanes *lanes)
 {
     double nothing = 0;
@@ -209,7 +210,7 @@ static inline void dti_loss_clear(struct dti_loss_lanes *lanes)
     }
 }
 
-/* The sort that is tried first. */
+/* The sort to try first. */
 static inline enum dti_loss_sort dti_loss_first(const struct dti_loss_work *w,
                                                 dti_loss_groups_fn *const add[])
 {
@@ -219,11 +220,12 @@ static inline enum dti_loss_sort dti_loss_first(const struct dti_loss_work *w,
                                                               : DTI_LOSS_PLAIN;
 }
 
-/* The whole tile; add by sort. Its counts, and sums of groups and lanes, are left in `w`. */
+/* Processes the whole tile; `add` is indexed by sort. Leaves counts, and sums of groups and
+ * lanes, in `w`. */
 static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_groups_fn *const add[])
 {
     struct dti_loss *const loss = w->loss;
-    size_t odd = 0; /* elements that loss_group.h counts */
+    size_t odd = 0; /* elements counted by loss_group.h */
     w->peak = dti_loss_peak_start(loss, w->index);
     dti_loss_clear(&w->lanes);
     if (!(w->bars.for_largest <= w->peak.largest && w->bars.for_largest >= w->peak.largest &&
@@ -238,10 +240,10 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
         if (sort == DTI_LOSS_PLAIN || sort == DTI_LOSS_UNIT) {
             const size_t from = at;
             at = add[DTI_LOSS_SMALL](w, at);
-            w->is_small = at > from; /* likely that is what the next groups are, too */
+            w->is_small = at > from; /* likely also true for the next groups */
         }
         part = w->n - at < DTI_LOSS_GROUP ? w->n - at : DTI_LOSS_GROUP;
-        if (part > 0) /* else it is the end */
+        if (part > 0) /* otherwise this is the end */
             dti_loss_add_odd(w, at, part);
         odd += part;
     }
@@ -249,8 +251,8 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
     dti_loss_peak_end(&w->peak, loss);
 }
 
-/* Raises the maxima by a group that passes a bar, but is otherwise of the sort; false where some
- * error is too large for that. */
+/* Raises the maxima for a group that exceeds a bar but is otherwise of this sort; false if some
+ * error is too large for the sort. */
 static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort sort, const void *x,
                                   const float *y, size_t at)
 {
@@ -264,7 +266,7 @@ static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort so
         for (unsigned i = 0; i < DTI_LOSS_LANES; i++) {
             const float size = fabsf(from[i]), error = fabsf(y[j * DTI_LOSS_LANES + i] - from[i]);
             rises |= (unsigned)(fmaf(error, inverse, -(size < most ? size : most)) > 0);
-            exceeds |= (unsigned)!(error <= share * size); /* NaN, too */
+            exceeds |= (unsigned)!(error <= share * size); /* also true for NaN */
         }
         risen |= rises << j;
         beyond |= exceeds;
@@ -282,39 +284,41 @@ static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort so
     return !beyond;
 }
 
-/* The kernel of a level, from its add_groups(work, sort, at), of the type dti_loss_groups_fn but
- * for the sort, which is a constant, its add_exact() and work_through(). */
+/* Defines the kernel of a level from its add_groups(work, sort, at), which is a
+ * dti_loss_groups_fn with the sort as an additional constant argument, its add_exact() and
+ * work_through(). */
 #define DTI_LOSS_GROUPS(name, sort)                                        \
     static DTI_NOINLINE size_t name(struct dti_loss_work *work, size_t at) \
     {                                                                      \
         return add_groups(work, sort, at);                                 \
     }
-/* unit: that for groups of the sort, or NULL. */
-#define DTI_LOSS_QUICK_KERNEL(kernel, unit)                                               \
-    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN)                                            \
-    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL)                                            \
-    void kernel(const struct dti_loss_rule *rule, const void *source, const void *stored, \
-                size_t n, uint64_t index, struct dti_loss *loss)                          \
-    {                                                                                     \
-        static dti_loss_groups_fn *const add[] = {[DTI_LOSS_PLAIN] = add_plain,           \
-                                                  [DTI_LOSS_SMALL] = add_small,           \
-                                                  [DTI_LOSS_UNIT] = (unit),               \
-                                                  [DTI_LOSS_EXACT] = add_exact};          \
-        struct dti_loss_work work; /* its larger members are set where the work begins */ \
-        work.rule = rule;                                                                 \
-        work.loss = loss;                                                                 \
-        work.x = source;                                                                  \
-        work.y = stored;                                                                  \
-        work.n = n;                                                                       \
-        work.index = index;                                                               \
-        work.cast = NULL;                                                                 \
-        work.exact = source == stored && dti_loss_keeps_normal(rule);                     \
-        work.is_small = false;                                                            \
-        work.bars = dti_loss_bars_init(rule, false);                                      \
-        work.counts = (struct dti_loss_counts){0, 0, 0, 0};                               \
-        work_through(&work, add);                                                         \
-        loss->elements += n;                                                              \
-        dti_loss_add_counts(loss, &work.counts);                                          \
+/* unit: the function for groups of that sort, or NULL. */
+#define DTI_LOSS_QUICK_KERNEL(kernel, unit)                                                      \
+    DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN)                                                   \
+    DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL)                                                   \
+    void kernel(const struct dti_loss_rule *rule, const void *source, const void *stored,        \
+                size_t n, uint64_t index, struct dti_loss *loss)                                 \
+    {                                                                                            \
+        static dti_loss_groups_fn *const add[] = {[DTI_LOSS_PLAIN] = add_plain,                  \
+                                                  [DTI_LOSS_SMALL] = add_small,                  \
+                                                  [DTI_LOSS_UNIT] = (unit),                      \
+                                                  [DTI_LOSS_EXACT] = add_exact};                 \
+        struct dti_loss_work work; /* not initialized here: its larger members are set when work \
+                                    * begins */                                                  \
+        work.rule = rule;                                                                        \
+        work.loss = loss;                                                                        \
+        work.x = source;                                                                         \
+        work.y = stored;                                                                         \
+        work.n = n;                                                                              \
+        work.index = index;                                                                      \
+        work.cast = NULL;                                                                        \
+        work.exact = source == stored && dti_loss_keeps_normal(rule);                            \
+        work.is_small = false;                                                                   \
+        work.bars = dti_loss_bars_init(rule, false);                                             \
+        work.counts = (struct dti_loss_counts){0, 0, 0, 0};                                      \
+        work_through(&work, add);                                                                \
+        loss->elements += n;                                                                     \
+        dti_loss_add_counts(loss, &work.counts);                                                 \
     }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Casts to and from fp32 that count their loss on the way, with AVX-512. They are made of the
- * arithmetic of the cast's own kernel, but for what only remarkable groups need: those are cast by
- * the kernel itself, and their codes decoded. */
+ * Casts to and from fp32 that also count their loss, with AVX-512. They use the arithmetic of
+ * the cast's own kernel, without what only special groups need: those are cast by the kernel
+ * itself, and their codes are decoded. */
 #ifndef KERNELS_X86_SCAN_LOSS_CAST_AVX512_H
 #define KERNELS_X86_SCAN_LOSS_CAST_AVX512_H
 
@@ -22,10 +22,10 @@ DTI_INLINE void loss_prefetch(const unsigned char *src)
     __builtin_prefetch((const void *)((uintptr_t)src + DTI_PREFETCH_DISTANCE));
 }
 
-/* number(constants, bars, x, size, code, error) is what is stored for 16 elements which do not
- * overflow; size is |x|, error |e|, and only the size of the number counts. put(constants, dst,
- * code, x, stream, count, group) stores the codes of 64, and counts what became small if told so.
- * What else there is is cast again by the kernel. */
+/* number(constants, bars, x, size, code, error) returns what is stored for 16 elements that do
+ * not overflow; size is |x|, error |e|, and only the magnitude of the number matters.
+ * put(constants, dst, code, x, stream, count, group) stores the codes of 64 elements, and counts
+ * those that became small if `count`. The kernel casts everything else again. */
 #define LOSS_CAST_GROUPS(name, type, sort, smallness, dst_unit, number, put)                       \
     DTI_INLINE struct loss_group name##_group(const struct loss_bars *bars, const void *constants, \
                                               unsigned char *dst, const unsigned char *src,        \
@@ -58,7 +58,7 @@ DTI_INLINE void loss_prefetch(const unsigned char *src)
     {                                                                                              \
         struct loss_bars bars = loss_bars_of(&w->bars, sort);                                      \
         struct dti_loss_counts counts = {0, 0, 0, 0};                                              \
-        const type local = *(const type *)w->constants; /* which stores do not change */           \
+        const type local = *(const type *)w->constants; /* a copy that stores cannot alias */      \
         const void *const constants = w->constants;                                                \
         const unsigned char *const source = w->source;                                             \
         unsigned char *const codes = w->codes;                                                     \
@@ -85,7 +85,8 @@ DTI_INLINE void loss_prefetch(const unsigned char *src)
         loss_counts_add(w, &counts);                                                               \
         return at;                                                                                 \
     }
-/* For groups of all sorts: new maxima, and what became small where not all of it was counted. */
+/* For groups of all sorts: new maxima, and counts of what became small where not everything was
+ * counted. */
 #define LOSS_CAST_NUMBER(number)                                                                   \
     static DTI_NOINLINE bool number##_raise(struct dti_loss_work *w, enum dti_loss_sort sort,      \
                                             const void *constants, const unsigned char *src,       \
@@ -144,7 +145,7 @@ DTI_INLINE void loss_prefetch(const unsigned char *src)
                                                      [DTI_LOSS_UNIT] = name##_add_unit,        \
                                                      [DTI_LOSS_SMALL] = name##_add_small};
 
-/* A cast that is exact: number(src) casts 16 elements to fp32. A lane of zeros suits, too. */
+/* A cast that is exact: number(src) casts 16 elements to fp32. A lane of zeros is suitable too. */
 #define LOSS_CAST_EXACT(name, src_unit, number)                                                  \
     static DTI_NOINLINE bool name##_suits(const unsigned char *src, __m512i limit)               \
     {                                                                                            \
@@ -184,8 +185,9 @@ DTI_INLINE void loss_prefetch(const unsigned char *src)
     }                                                                                            \
     static dti_loss_groups_fn *const name##_add[] = {[DTI_LOSS_EXACT] = name##_add_exact};
 
-/* Whether sorts other than small are right. Codes tell what was normal if nothing else gives the
- * smaller ones; and ratios of the smallest sources are 1, far enough apart, or told exactly. */
+/* Whether sorts other than small can be used. Codes show what was normal if nothing else gives
+ * the smaller codes; and ratios of the smallest sources are 1, far enough apart, or decided
+ * exactly. */
 DTI_INLINE bool loss_is_quick(const struct dti_loss_rule *rule, const struct dti_loss_bars *bars,
                               enum loss_smallness smallness)
 {
@@ -197,13 +199,14 @@ DTI_INLINE bool loss_is_quick(const struct dti_loss_rule *rule, const struct dti
     return to >= 0x1p-80 || from >= 0x1p-80 || !bars->is_short;
 }
 
-/* Tile by tile through the groups of a cast. */
+/* Processes the groups of a cast, tile by tile. */
 DTI_INLINE void loss_cast_run(dti_loss_groups_fn *const add[], const void *constants, bool exact,
                               enum loss_smallness smallness, const struct dti_loss_rule *rule,
                               const struct dti_loss_cast *cast, void *codes, const void *source,
                               size_t n, uint64_t index, bool stream, struct dti_loss *loss)
 {
-    struct dti_loss_work work; /* its larger members are set where the work begins */
+    struct dti_loss_work work; /* not initialized here: its larger members are set when work
+                                * begins */
     work.rule = rule;
     work.loss = loss;
     work.cast = cast;
@@ -225,7 +228,7 @@ DTI_INLINE void loss_cast_run(dti_loss_groups_fn *const add[], const void *const
     dti_loss_add_counts(loss, &work.counts);
 }
 
-/* The rest of a function of the type dti_loss_cast_fn. */
+/* The rest of a dti_loss_cast_fn. */
 #define LOSS_CAST_RUN(name, constants, exact, smallness)                                        \
     loss_cast_run(name##_add, constants, exact, smallness, rule, cast, codes, source, n, index, \
                   stream, loss)

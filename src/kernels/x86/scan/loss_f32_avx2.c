@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss in fp32 with AVX2, as in loss_f32_avx512.c; a block of 16 lanes is two vectors. */
+ * The loss in fp32 with AVX2, like loss_f32_avx512.c; a block of 16 lanes is two vectors. */
 #include "kernels/scan/loss_kernels.h"
 #include "kernels/x86/scan/loss_bars.h"
 
@@ -23,13 +23,13 @@ DTI_INLINE __m256i all(uint32_t bits)
     return _mm256_set1_epi32((int)bits);
 }
 
-/* How many elements are not 0, all bits being set or none. */
+/* The number of nonzero elements; each has all bits set or none. */
 DTI_INLINE unsigned count_of(__m256i mask)
 {
     return dti_loss_popcount((unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
 }
 
-/* What a group has, beside its sums. Magnitudes are compared as signed integers. */
+/* Values of a group apart from its sums. Magnitudes are compared as signed integers. */
 struct extremes {
     __m256 above;
     __m256i high, low, apart;
@@ -46,7 +46,7 @@ DTI_INLINE bool are_odd(const struct dti_loss_bars *bars, enum dti_loss_sort sor
     const __m256i zero = _mm256_setzero_si256(), from = all(DTI_LOSS_SINGLE_FROM);
     const uint32_t least = sort == DTI_LOSS_PLAIN ? bars->least : DTI_LOSS_SINGLE_FROM - 1;
     __m256i odd = _mm256_cmpgt_epi32(e->high, all(bars->limit - 1));
-    const __m256i low = _mm256_max_epu32(e->low, all(least)); /* zeros are the highest */
+    const __m256i low = _mm256_max_epu32(e->low, all(least)); /* zeros become the highest */
     odd = _mm256_or_si256(odd, _mm256_xor_si256(low, e->low));
     odd = _mm256_or_si256(odd, e->apart);
     for (unsigned half = 0; half < HALVES; half++) {
@@ -66,7 +66,7 @@ DTI_INLINE bool have_risen(const struct dti_loss_bars *bars, const struct extrem
         _mm256_or_si256(above, _mm256_cmpgt_epi32(_mm256_max_epi32(largest[0], largest[1]), bar)));
 }
 
-/* The sums of half a block's lanes, and what is counted. */
+/* The sums of half a block's lanes, and the counters. */
 struct sums {
     __m256 absolute[HALVES], squared[HALVES], source[HALVES];
     __m256i largest[HALVES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss in fp32 with AVX-512: whole groups in which nothing is remarkable (loss_bars.h), with
- * one branch a group. */
+ * The loss in fp32 with AVX-512: whole groups without special cases (loss_bars.h), with one
+ * branch per group. */
 #include "kernels/scan/loss_kernels.h"
 #include "kernels/x86/scan/loss_avx512.h"
 #include "kernels/x86/scan/loss_group_avx512.h"
@@ -49,11 +49,11 @@ void dti_loss_work_avx512(struct dti_loss_work *work, dti_loss_groups_fn *const 
                       fold(groups->source_squared, count, lanes->source_squared));
 }
 
-/* An element a lane of a group of sort unit. y is 0, or |e| < |y|: then y - x is exact if |e| is
- * not above |x| either. */
+/* One element per lane of a group of sort unit. y is 0, or |e| < |y|: then y - x is exact if |e|
+ * is also at most |x|. */
 struct units {
     struct loss_group group;
-    __m512i least; /* of |y| - 1, where zeros are the highest */
+    __m512i least; /* minimum of |y| - 1, where zeros become the highest */
 };
 
 DTI_INLINE void add_units(struct units *u, const struct loss_bars *bars, __m512 x, __m512 y,
@@ -170,7 +170,7 @@ DTI_INLINE size_t add_groups(struct dti_loss_work *w, enum dti_loss_sort sort, s
     return at;
 }
 
-/* Sources alone. */
+/* Processes sources only. */
 static DTI_NOINLINE size_t add_exact(struct dti_loss_work *w, size_t at)
 {
     const struct loss_bars bars = loss_bars_of(&w->bars, DTI_LOSS_SMALL);

@@ -3,21 +3,22 @@
  * The loss in fp64 with AVX2. */
 #include "kernels/x86/scan/loss_avx2.h"
 
-/* What a plain vector is below, or, for least, above. */
+/* The bounds of a plain vector: upper bounds, but `least` is a lower bound. */
 struct plain_bars64 {
     __m256d limit, least, ratio, largest;
 };
 
-/* Whether 4 elements are not plain, in the sign bits. */
+/* Whether each of 4 elements is not plain, in the sign bits. */
 DTI_INLINE __m256d are_odd(const struct plain_bars64 *bars, __m256d size, __m256d error)
 {
-    __m256d odd = _mm256_fmsub_pd(bars->ratio, size, error); /* minus: above the bar */
+    __m256d odd = _mm256_fmsub_pd(bars->ratio, size, error); /* negative: above the bar */
     odd = _mm256_or_pd(odd, _mm256_cmp_pd(size, bars->limit, _CMP_NLT_UQ));
     odd = _mm256_or_pd(odd, _mm256_cmp_pd(size, bars->least, _CMP_NGE_UQ));
     return _mm256_or_pd(odd, _mm256_cmp_pd(error, bars->largest, _CMP_NLE_UQ));
 }
 
-/* Adds plain vectors from `first` on; returns the first element of the step that is not plain. */
+/* Adds plain vectors from `first` on; returns the first element of the first step that is not
+ * plain. */
 static DTI_NOINLINE size_t add_plain_f64(const struct plain_bars64 *bars, const double *source,
                                          const double *stored, size_t first, size_t n,
                                          struct loss_sums_avx2 *sums)
@@ -44,7 +45,7 @@ static DTI_NOINLINE size_t add_plain_f64(const struct plain_bars64 *bars, const 
         source0 = _mm256_fmadd_pd(x0, x0, source0);
         source1 = _mm256_fmadd_pd(x1, x1, source1);
         __asm__("" : "+x"(absolute0), "+x"(absolute1), "+x"(squared0), "+x"(squared1));
-        __asm__("" : "+x"(source0), "+x"(source1)); /* else gcc 12 keeps them in memory */
+        __asm__("" : "+x"(source0), "+x"(source1)); /* otherwise gcc 12 keeps them in memory */
     }
     *sums = (struct loss_sums_avx2){
         {absolute0, absolute1}, {squared0, squared1}, {source0, source1}, inexact};

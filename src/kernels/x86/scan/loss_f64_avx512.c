@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss in fp64 with AVX-512, of arrays and of casts to fp32. What a plain vector is:
+ * The loss in fp64 with AVX-512, of arrays and of casts to fp32. Plain vectors are defined as in
  * loss_bars.h, with bars in fp64. */
 #include "kernels/x86/scan/loss_avx512.h"
 
 #include <string.h>
 
-/* The maxima of 8 errors at index, with division. */
+/* Updates the maxima with 8 errors at index, by division. */
 static DTI_NOINLINE void raise_peaks(struct dti_loss_peak *peak, struct dti_loss *loss,
                                      __m512d error, __m512d source, uint64_t index)
 {
@@ -26,7 +26,7 @@ struct doubles {
     uint64_t limit, least, from[2], sure[2], src_normal, dst_normal;
 };
 
-/* Ratios are 2^-54 or more, if not 0: down to here error - ratio x source does not underflow. */
+/* Nonzero ratios are at least 2^-54: down to this, error - ratio x source does not underflow. */
 #define TINY 0x1p-900
 
 static struct doubles doubles_of(const struct dti_loss_rule *rule)
@@ -58,9 +58,9 @@ DTI_INLINE __m512i all(uint64_t bits)
     return _mm512_set1_epi64((int64_t)bits);
 }
 
-/* Adds plain vectors; returns the elements before the first that is not, which may have been cast
- * as well. With errors below half the source, sources from `least` on are stored as normals.
- * stored: numbers; or NULL, and they are cast to fp32, which goes to `codes`. */
+/* Adds plain vectors; returns the number of elements before the first vector that is not plain,
+ * which may also have been cast. With errors below half the source, sources from `least` on are
+ * stored as normals. stored: numbers; or NULL to cast to fp32 and write to `codes`. */
 DTI_INLINE size_t add_plain(const struct doubles *p, const struct dti_loss_peak *peak, double ratio,
                             const double *source, const double *stored, unsigned char *codes,
                             bool stream, size_t n, struct loss_sums_avx512 *sums)
@@ -126,7 +126,7 @@ static DTI_NOINLINE size_t add_plain_cast(const struct doubles *p, const struct 
     return add_plain(p, peak, ratio, source, NULL, codes, stream, n, sums);
 }
 
-/* 8 elements, or the last ones of an array, or none. */
+/* Loads 8 elements, or the last ones of an array, or none. */
 DTI_INLINE __m512d load(const double *from, size_t at, size_t n)
 {
     if (n >= at + 8)
@@ -174,7 +174,7 @@ static void look_for_specials(const struct dti_loss_rule *rule, const struct dou
     }
 }
 
-/* Elements without an error become 0. */
+/* Sets elements without an error to 0. */
 DTI_INLINE void keep_finite(__m512d *x, __m512d *y)
 {
     const __mmask8 without =
@@ -183,7 +183,7 @@ DTI_INLINE void keep_finite(__m512d *x, __m512d *y)
     *y = _mm512_maskz_mov_pd((__mmask8)~without, *y);
 }
 
-/* Adds any vectors. Returns whether a maximum rises, or may where underflow hides it. */
+/* Adds any vectors. Returns whether a maximum rises, or might if underflow hides it. */
 static DTI_NOINLINE bool add_any(const struct doubles *p, const struct dti_loss_peak *peak,
                                  const double *source, const double *stored, size_t n,
                                  const struct dti_loss *loss, struct loss_sums_avx512 *sums)
@@ -233,7 +233,7 @@ static DTI_NOINLINE void raise_all(struct dti_loss_peak *peak, const double *sou
     }
 }
 
-/* What follows the first elements that are plain. */
+/* Processes what follows the initial plain elements. */
 static void add_rest(const struct dti_loss_rule *rule, const struct doubles *p,
                      struct dti_loss_peak *peak, const double *source, const double *stored,
                      size_t n, uint64_t index, struct dti_loss *loss, struct loss_sums_avx512 *sums)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sums of groups of fp32 numbers with AVX-512, for arrays (loss_f32_avx512.c) and for casts that
- * count their loss on the way (loss_cast_avx512.h). */
+ * also count their loss (loss_cast_avx512.h). */
 #ifndef KERNELS_X86_SCAN_LOSS_GROUP_AVX512_H
 #define KERNELS_X86_SCAN_LOSS_GROUP_AVX512_H
 
@@ -37,10 +37,10 @@ void dti_loss_work_avx512(struct dti_loss_work *work, dti_loss_groups_fn *const 
 bool dti_loss_raise_avx512(struct dti_loss_work *work, enum dti_loss_sort sort, const void *x,
                            const float *y, size_t at);
 
-/* What tells that an element has become small. */
+/* How to detect that an element became small. */
 enum loss_smallness {
-    LOSS_BY_SIZE, /* that of the source: then they are counted apart */
-    LOSS_BY_CODE, /* codes, of which all are counted; the cast tells what overflows */
+    LOSS_BY_SIZE, /* by the size of the source: then they are counted separately */
+    LOSS_BY_CODE, /* by codes, which are all counted; the cast detects overflow */
 };
 
 /* The bars of a sort in registers. */
@@ -49,7 +49,7 @@ struct loss_bars {
     __m512i largest, least, limit, most, src_normal, subnormals, magnitude;
 };
 
-/* loss_size() by a mask that stays in its register. */
+/* loss_size() with a mask that stays in a register. */
 DTI_INLINE __m512i loss_size_by(const struct loss_bars *bars, __m512 value)
 {
     return _mm512_and_si512(loss_bits(value), bars->magnitude);
@@ -59,7 +59,7 @@ DTI_INLINE struct loss_bars loss_bars_of(const struct dti_loss_bars *bars, enum 
 {
     const __m512 limit = _mm512_castsi512_ps(loss_all(bars->limit));
     __m512i magnitude = loss_all(INT32_MAX);
-    __asm__("" : "+v"(magnitude)); /* compilers would make it again and again */
+    __asm__("" : "+v"(magnitude)); /* keeps the compiler from recomputing it */
     return (struct loss_bars){
         .magnitude = magnitude,
         .ratio = _mm512_set1_ps(bars->ratio),
@@ -74,12 +74,12 @@ DTI_INLINE struct loss_bars loss_bars_of(const struct dti_loss_bars *bars, enum 
     };
 }
 
-/* How many elements became small. */
+/* The number of elements that became small. */
 struct loss_small {
     unsigned to_zero, to_subnormal;
 };
 
-/* A group at work: lanes of sums, extremes, and elements that are no plain ones. */
+/* The state of a group: lanes of sums, extremes, and elements that are not plain. */
 struct loss_group {
     __m512 absolute, squared, source;
     __m512i above, largest, high, low;
@@ -101,8 +101,8 @@ DTI_INLINE struct loss_group loss_group_begin(void)
                                .low = loss_all(UINT32_MAX)};
 }
 
-/* An element a lane, of which all but the counts is added. size: |x|; error: |e|. Differences are
- * compared as integers, to which those below 0 are below 0 as well. */
+/* Adds one element per lane, everything but the counts. size: |x|; error: |e|. Differences are
+ * compared as integers, where negative ones are also below 0. */
 DTI_INLINE void loss_group_add(struct loss_group *g, const struct loss_bars *bars,
                                enum dti_loss_sort sort, enum loss_smallness smallness, __m512 x,
                                __m512i size, __m512i error)
@@ -121,7 +121,7 @@ DTI_INLINE void loss_group_add(struct loss_group *g, const struct loss_bars *bar
         g->low = _mm512_min_epu32(g->low, size);
 }
 
-/* The same of elements that may be 0 or become small. */
+/* The same for elements that may be 0 or become small. */
 DTI_INLINE void loss_group_add_small(struct loss_group *g, const struct loss_bars *bars, __m512 x,
                                      __m512i size, __m512i error)
 {
@@ -146,7 +146,7 @@ DTI_INLINE void loss_count_small(struct loss_small *small, const struct loss_bar
                                      _mm512_sub_epi32(y_size, loss_all(1)), bars->subnormals));
 }
 
-/* How many of 64 magnitudes are not 0: saturation leaves them so. */
+/* The number of nonzero values among 64 magnitudes; saturating packs keep them nonzero. */
 DTI_INLINE unsigned loss_group_nonzero(const __m512i size[4])
 {
     const __m512i low = _mm512_packs_epi32(size[0], size[1]);
@@ -159,7 +159,7 @@ DTI_INLINE void loss_group_count(struct loss_group *g, const __m512i error[4])
     g->inexact += loss_group_nonzero(error);
 }
 
-/* What is to be done with a group: nothing by vector code, look for new maxima, add it. */
+/* What to do with a group: leave it to other code, look for new maxima, or add it. */
 enum loss_verdict { LOSS_ODD, LOSS_RISEN, LOSS_FINE };
 
 DTI_INLINE enum loss_verdict loss_group_verdict(__mmask16 odd, __mmask16 risen)
@@ -169,7 +169,7 @@ DTI_INLINE enum loss_verdict loss_group_verdict(__mmask16 odd, __mmask16 risen)
     return odd ? LOSS_ODD : LOSS_RISEN;
 }
 
-/* Sums of squares of numbers that do not suit fp32 sums. */
+/* Lanes whose sums of squares show numbers that do not suit fp32 sums. */
 DTI_INLINE __mmask16 loss_group_unfit(__m512 squares, __m512 end)
 {
     return _mm512_cmp_ps_mask(squares, _mm512_set1_ps(0x1p-116F), _CMP_LT_OQ) |
@@ -183,7 +183,7 @@ DTI_INLINE __mmask16 loss_group_errors_unfit(const struct loss_group *g)
                                    _mm512_set1_ps(0x1p-116F), _CMP_LT_OQ);
 }
 
-/* beyond: whether something has overflowed, if sums of squares cannot tell. */
+/* beyond: whether something overflowed, if sums of squares cannot show it. */
 DTI_INLINE enum loss_verdict loss_group_judge(const struct loss_group *g,
                                               const struct loss_bars *bars, enum dti_loss_sort sort,
                                               enum loss_smallness smallness, bool beyond)

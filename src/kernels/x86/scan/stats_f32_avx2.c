@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of fp32 with AVX2, in the way of stats_f32_avx512.c. */
+ * Statistics of fp32 with AVX2, like stats_f32_avx512.c. */
 #include "kernels/scan/stats_kernels.h"
 #include "kernels/scan/stats_tile.h"
 #include "kernels/x86/blocks.h"
@@ -10,10 +10,10 @@
 
 enum { LANES = DTI_TILE_LANES, HALF = LANES / 2 };
 
-/* What a pass finds. */
+/* The results of a pass. */
 struct stats_pass_avx2 {
     double sum[LANES], squared[LANES];
-    float min, max, least; /* least: magnitude */
+    float min, max, least; /* least: smallest magnitude */
     uint64_t signs;
 };
 
@@ -41,7 +41,7 @@ static float extreme_of(__m256 vector, bool smaller)
     return lane[0];
 }
 
-/* The last elements, fewer than there are lanes. */
+/* Adds the last elements, fewer than there are lanes. */
 static DTI_NOINLINE void add_rest(struct stats_pass_avx2 *p, const float *from, size_t n,
                                   double shift)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of fp32 with AVX-512, 32 elements a step. One pass sums up, keeps the extremes and the
- * least magnitude, and counts signs; only a tile with zeros or subnormals is gone through again to
- * count them, and one whose sums are not finite goes to the definition. */
+ * Statistics of fp32 with AVX-512, 32 elements per step. One pass sums, tracks the extremes and
+ * the smallest magnitude, and counts signs. Only a tile with zeros or subnormals takes another
+ * pass to count them, and one whose sums are not finite goes to the definition. */
 #include "kernels/scan/stats_kernels.h"
 #include "kernels/scan/stats_tile.h"
 #include "kernels/x86/blocks.h"
@@ -11,9 +11,12 @@
 #include <immintrin.h>
 
 enum { LANES = DTI_TILE_LANES, STEP = 2 * LANES, ALL = 0xffff };
-enum { LEAST_MAGNITUDE = 2 | 8 }; /* of vrangeps: the smaller of two magnitudes, without a sign */
+enum {
+    LEAST_MAGNITUDE = 2 | 8
+}; /* immediate of vrangeps: the smaller of two magnitudes,
+    * without a sign */
 
-/* What a pass finds. Sums: lanes 0 to 7 and 8 to 15; the rest: of every second vector. */
+/* The results of a pass. Sums: lanes 0 to 7 and 8 to 15; the others: for alternate vectors. */
 struct stats_pass_avx512 {
     __m512d sum[2], squared[2];
     __m512 min[2], max[2], least[2];
@@ -28,8 +31,8 @@ DTI_INLINE struct stats_pass_avx512 no_pass(void)
                                       {minus, minus}, {infinity, infinity}, 0};
 }
 
-/* Adds lanes 8 x half and following. shifted: a constant where it is inlined; without a shift
- * squares are exact, and one operation adds them. some: which elements count. */
+/* Adds lanes 8 x half and following. shifted: a constant after inlining; without a shift squares
+ * are exact, and one fused operation adds them. some: mask of the elements that count. */
 DTI_INLINE void add_half(struct stats_pass_avx512 *p, unsigned half, __m256 narrow, __m512d shift,
                          bool shifted, __mmask8 some)
 {
@@ -52,7 +55,7 @@ DTI_INLINE void add_vector(struct stats_pass_avx512 *p, unsigned which, __m512 x
     add_half(p, 1, _mm512_extractf32x8_ps(x, 1), shift, shifted, (__mmask8)(some >> 8));
 }
 
-/* A mask of the elements that are left, or of all. */
+/* A mask of the remaining elements, or of all. */
 DTI_INLINE __mmask16 first_of(size_t left)
 {
     return (__mmask16)(left < LANES ? ALL >> (LANES - left) : ALL);
@@ -85,7 +88,7 @@ static DTI_NOINLINE struct stats_pass_avx512 go_shifted(const float *x, size_t n
     return go_through(x, n, shift, true);
 }
 
-/* Counts zeros, what is below the smallest normal, and what is below zero. */
+/* Counts zeros, numbers below the smallest normal, and negative numbers. */
 static DTI_NOINLINE void count_small(const float *x, size_t n, float smallest_normal,
                                      struct dti_stats_tile *tile)
 {
