@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * CPU levels by name, what the processor and the operating system allow, and how large the last
- * cache is. A level is available when the CPU has all its instructions and the operating system
- * saves the registers they use. */
+ * CPU levels by name, what the processor and the operating system support, and the size of the
+ * last-level cache. A level is available if the CPU has all its instructions and the operating
+ * system saves the registers they use. */
 #define _DEFAULT_SOURCE /* syscall() */
 #include "kernels/cpu.h"
 
@@ -85,7 +85,7 @@ static const char architecture[] = "aarch64";
 static const char architecture[] = "";
 #endif
 
-/* Whether a level is one of this architecture, present or not. */
+/* Whether a level belongs to this architecture, present or not. */
 static bool is_of_here(enum dti_level level, enum dti_level highest)
 {
     return level == DTI_LEVEL_SCALAR || strcmp(levels[level].architecture, architecture) == 0 ||
@@ -142,8 +142,8 @@ static uint64_t run_xgetbv(void)
 }
 
 #ifdef __linux__
-/* Once a process: the answer stays the same. A process that has the permission needs larger frames
- * for signals, so it is asked only when tiles are about to be used. */
+/* Runs once per process, because the answer does not change. The permission makes signal frames
+ * larger, so it is requested only when tiles are about to be used. */
 static int run_permit(unsigned component)
 {
     enum { REQUEST = 0x1023 /* ARCH_REQ_XCOMP_PERM of Linux 5.16 */ };
@@ -183,8 +183,8 @@ enum {
     BF16_EAX = 1 << 5,     /* of subleaf 1 */
     XCR0_YMM = 0x06,       /* SSE and AVX state */
     AMX_EDX = 1 << 22 /* BF16 */ | 1 << 24 /* TILE */ | 1 << 25 /* INT8 */,
-    XCR0_ZMM = 0xe6,      /* and masks, upper halves, upper registers */
-    XCR0_TILES = 0x60000, /* configuration and data of tiles, */
+    XCR0_ZMM = 0xe6,      /* plus masks, upper halves and upper registers */
+    XCR0_TILES = 0x60000, /* tile configuration and tile data, */
     TILE_DATA = 18,       /* the larger of the two */
 };
 #define AVX512_EBX                                                                         \
@@ -198,7 +198,7 @@ static bool has(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
-/* Of extended features' subleaf 1, which is there if subleaf 0 counts it. */
+/* Tests bits in subleaf 1 of the extended features, if subleaf 0 reports that it exists. */
 static bool has_more(const struct dti_cpuid *extended, uint32_t wanted)
 {
     return extended->eax >= 1 &&
@@ -283,7 +283,7 @@ bool dti_level_permitted(enum dti_level level, const char **ret_why)
     return false;
 }
 
-/* Stores past the caches are not ordered by locks and atomics alone. */
+/* Locks and atomics alone do not order streaming stores. */
 void dti_stores_order(void)
 {
 #if defined __x86_64__ && defined __GNUC__
@@ -291,8 +291,8 @@ void dti_stores_order(void)
 #endif
 }
 
-/* The largest cache of a level (0: of any) among the deterministic cache parameters, which Intel
- * and AMD lay out alike in two different leaves; 0 when the processor does not report it. */
+/* The largest cache of a level (0: any level) among the deterministic cache parameters, which
+ * Intel and AMD report in the same layout in two different leaves; 0 if not reported. */
 static uint64_t x86_cache_bytes(unsigned level)
 {
     const struct dti_cpuid_source *const source = dti_cpuid_source;
@@ -307,7 +307,8 @@ static uint64_t x86_cache_bytes(unsigned level)
         for (uint32_t i = 0; i < 8; i++) {
             const struct dti_cpuid r =
                 source->cpuid(pass == 0 ? (uint32_t)LEAF_CACHES_INTEL : LEAF_CACHES_AMD, i);
-            const uint32_t type = r.eax & 31; /* 0: no more; 1: data; 2: instructions; 3: both */
+            const uint32_t type = r.eax & 31; /* 0: end of list; 1: data; 2: instructions; 3:
+                                               * unified */
             if (type == 0 || type > 3)
                 break;
             if (type == 2 || (level > 0 && (r.eax >> 5 & 7) != level))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where cpu.c learns about an x86 processor: two instructions and a request to the system, behind a
- * pointer, so that tests can imitate other machines. */
+ * How cpu.c queries an x86 processor: two instructions and a system call, behind function
+ * pointers, so that tests can simulate other machines. */
 #ifndef KERNELS_CPUID_H
 #define KERNELS_CPUID_H
 
@@ -13,13 +13,13 @@ struct dti_cpuid {
 
 struct dti_cpuid_source {
     struct dti_cpuid (*cpuid)(uint32_t leaf, uint32_t subleaf);
-    uint64_t (*xgetbv)(void); /* XCR0; asked only when CPUID says that it can be */
-    /* Asks the system for a state component of XCR0 that it does not hand out unasked: 0, or the
-     * error number of the refusal. */
+    uint64_t (*xgetbv)(void); /* reads XCR0; called only if CPUID allows it */
+    /* Requests permission for an XCR0 state component that the system grants only on request.
+     * Returns 0, or errno if refused. */
     int (*permit)(unsigned component);
 };
 
-/* This processor; NULL where there is no such instruction. */
+/* This processor; NULL if it does not have these instructions. */
 extern const struct dti_cpuid_source *dti_cpuid_source;
 
 #endif

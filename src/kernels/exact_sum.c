@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The long accumulator. Bit 0 of word 0 weighs 2^-1074, the smallest double; the largest ends at
- * bit 2097, 2^64 of them at bit 2161, and the sign bit above that, so 34 words hold every sum. */
+ * The long accumulator. Bit 0 of word 0 represents 2^-1074, the smallest double; the largest
+ * double ends at bit 2097, 2^64 of them at bit 2161, with the sign bit above, so 34 words hold
+ * every sum. */
 #include "kernels/exact_sum.h"
 
 #include <float.h>
@@ -35,8 +36,8 @@ static void subtract_at(struct dti_exact_sum *sum, unsigned at, uint64_t low, ui
         borrow = dti_wide_sub(&sum->word[i], 0, borrow);
 }
 
-/* A double is significand x 2^(place - 1074): the significand is shifted to its place, which it may
- * share with the next word. */
+/* A double is significand x 2^(place - 1074): its significand is shifted to its place, which may
+ * span two words. */
 void dti_exact_sum_add(struct dti_exact_sum *sum, double value)
 {
     const uint64_t bits = dti_fp64_bits(value);
@@ -63,7 +64,8 @@ void dti_exact_sum_merge(struct dti_exact_sum *sum, const struct dti_exact_sum *
 {
     unsigned carry = 0;
     for (unsigned i = 0; i < WORDS; i++) {
-        if ((other->word[i] | carry) != 0) /* most are 0, as sums of numbers alike are narrow */
+        if ((other->word[i] | carry) != 0) /* most words are 0, because sums of similar numbers
+                                            * are narrow */
             carry = dti_wide_add(&sum->word[i], other->word[i], carry);
     }
     sum->infinite |= other->infinite;
@@ -96,8 +98,8 @@ double dti_exact_sum_value(const struct dti_exact_sum *sum)
         return magnitude[0] ? dti_fp64_from_value(&value) : 0.0;
     }
 
-    /* With the word below the top one there are 65 bits or more, of which the rounding takes 53,
-     * and whether anything follows. */
+    /* With the word below the top one there are at least 65 bits; the rounding takes 53, and a
+     * sticky bit for the rest. */
     bool sticky = false;
     for (int i = top - 2; i >= 0 && !sticky; i--)
         sticky = magnitude[i] != 0;
@@ -107,8 +109,7 @@ double dti_exact_sum_value(const struct dti_exact_sum *sum)
     return dti_fp64_from_value(&value);
 }
 
-/* Long division, a bit at a time from the highest one: 64 bits of the quotient, and whether
- * anything follows. */
+/* Bitwise long division from the highest bit: 64 bits of the quotient and a sticky bit. */
 double dti_exact_sum_squares(const struct dti_exact_sum *sum, bool any)
 {
     const double value = dti_exact_sum_value(sum);

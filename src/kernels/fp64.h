@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp64 arithmetic that is the same everywhere: each operation rounds once to nearest even in fp64,
- * also where the compiler computes doubles in wider registers (x87). */
+ * Reproducible fp64 arithmetic: each operation rounds once to nearest even in fp64, even if the
+ * compiler computes doubles in wider registers (x87). */
 #ifndef KERNELS_FP64_H
 #define KERNELS_FP64_H
 
@@ -33,7 +33,7 @@ static inline double dti_fp64_from_value(const struct dti_value *value)
     const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
     struct dti_outcome outcome;
 #if FLT_EVAL_METHOD == 0
-    /* 63 bits of which the last says whether anything follows, rounded by the conversion. */
+    /* 63 bits, the last of which is sticky; the conversion rounds them */
     if (value->class == DTI_CLASS_FINITE && value->exponent > -960 && value->exponent < 1000) {
         const bool more = (value->hi & 1) != 0 || value->lo != 0 || value->sticky;
         const double number = (double)(int64_t)(value->hi >> 1 | more);
@@ -50,7 +50,8 @@ static inline void dti_fp64_to_value(double number, struct dti_value *ret_value)
     dti_decode(dti_format_get(DTI_FP64), dti_fp64_bits(number), ret_value);
 }
 
-/* The smallest normal number of a format: 0 for integers, infinity for a float without any. */
+/* The smallest normal number of a format: 0 for integers, infinity for a float without normal
+ * numbers. */
 static inline double dti_fp64_smallest_normal(const struct dti_format *format)
 {
     struct dti_value value;
@@ -79,22 +80,23 @@ static inline double dti_fp64_divide(double a, double b)
     return a / b;
 }
 #else
-/* libm's fma() rounds once whatever the registers; volatile keeps it from becoming an addition. */
+/* libm's fma() rounds once whatever the registers are; volatile keeps the compiler from turning
+ * it into an addition. */
 static inline double dti_fp64_add(double a, double b)
 {
     static const volatile double one = 1;
     return fma(one, a, b);
 }
 
-/* -0 leaves the sign of a product that is zero as it is. */
+/* Adding -0 preserves the sign of a zero product. */
 static inline double dti_fp64_multiply(double a, double b)
 {
     static const volatile double nothing = -0.0;
     return fma(a, b, nothing);
 }
 
-/* a / b for finite a >= 0, b > 0 by integers: 63 bits or more of the quotient, and whether there is
- * a remainder, before the one rounding. */
+/* a / b for finite a >= 0, b > 0 with integers: computes at least 63 bits of the quotient, and
+ * whether there is a remainder, then rounds once. */
 static inline double dti_fp64_divide(double a, double b)
 {
     struct dti_value x, y, quotient;

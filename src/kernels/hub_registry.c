@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of kernels that are chosen by level alone or by level and hub: statistics, histograms,
+ * The tables of kernels selected by level alone or by level and hub: statistics, histograms,
  * comparisons, losses; arithmetic, exp(sin x), dot products. */
 #include <float.h>
 
@@ -21,7 +21,7 @@
         enum dti_level level;   \
     } rows[] =
 #define ROW(function, hub_, level_) {.run = (function), .hub = hub_, .level = DTI_LEVEL_##level_},
-/* The end of a function: what the first row for its hub does. */
+/* The end of a function: returns the first matching row for its hub. */
 #define RETURN_FIRST                                                  \
     size_t i;                                                         \
     DTI_FIRST_ROW(i, rows, COUNT(rows), allowed, rows[i].hub == hub); \

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all lane functions share. A lane function does one element without a branch, in integers of
- * one size, so that a loop over it becomes vector code and a GPU thread can run it. The rounding
- * mode is a constant where it is inlined: one loop a mode.
+ * Shared by all lane functions. A lane function processes one element without branches, in
+ * integers of one width, so a loop over it can be vectorized and a GPU thread can run it. The
+ * rounding mode is a constant after inlining: there is one loop per mode.
  *
  *   magnitude   1xxxxxxxxxxxxxxxxxxxxxxx      kept: what remains after the shift
- *               |--- kept ---|-- cut --|      cut: what fell off, as a fraction of 2^32 or 2^64
+ *               |--- kept ---|-- cut --|      cut: the bits shifted out, as a fraction of 2^32 or
+ * 2^64
  *
- * The bits of `cut` below the lowest that can be set stay free; rounding to nearest even puts the
- * parity of `kept` there: (cut | odd) > half is then the whole decision. */
+ * The bits of `cut` below the lowest possible one are free; rounding to nearest even puts the
+ * parity of `kept` there, so (cut | odd) > half is the whole decision. */
 #ifndef KERNELS_LANES_H
 #define KERNELS_LANES_H
 
@@ -28,8 +29,8 @@ DTI_LANE uint32_t dti_lane_max32(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Exponents and shift counts: signed, since 64-bit vectors have no unsigned comparison below
- * AVX-512. */
+/* For exponents and shift counts. Signed, because 64-bit vectors have no unsigned comparison
+ * below AVX-512. */
 DTI_LANE int64_t dti_lane_min64(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -40,9 +41,9 @@ DTI_LANE int64_t dti_lane_max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* What falls off when a significand of at most 24 (53) bits moves down by `shift`. near: shift, at
- * most 31 (63); the kept part is then 0, and what fell off is below half and not 0 in any case.
- * Stochastic rounding needs its true size. */
+/* The bits shifted out when a significand of at most 24 (53) bits is shifted right by `shift`.
+ * near: shift limited to 31 (63); beyond that the kept part is 0 and the cut is below half but
+ * not 0 in any case. Stochastic rounding needs its true size. */
 DTI_LANE uint32_t dti_lane_cut32(enum dti_round round, uint32_t significand, uint32_t shift,
                                  uint32_t near)
 {
@@ -59,7 +60,7 @@ DTI_LANE uint64_t dti_lane_cut64(enum dti_round round, uint64_t significand, int
     return round == DTI_ROUND_STOCHASTIC && shift > 63 ? far : cut;
 }
 
-/* Whether the magnitude goes up by one unit: 0 or 1. odd and negative are 0 or 1. */
+/* Whether rounding increments the magnitude: 0 or 1. odd and negative are 0 or 1. */
 DTI_LANE uint32_t dti_lane_up32(enum dti_round round, uint32_t cut, uint32_t odd, uint32_t negative,
                                 uint32_t random)
 {

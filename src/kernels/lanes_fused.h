@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * a b + c for lane functions: rounded once where the machine has an instruction for it that the
- * compiler may use, else twice. */
+ * a b + c for lane functions: rounded once if the machine has an instruction for it that the
+ * compiler may use, otherwise twice. */
 #ifndef KERNELS_LANES_FUSED_H
 #define KERNELS_LANES_FUSED_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops around lane functions go piece by piece: the lanes fill a small array of 32- or 64-bit
- * codes, which is then narrowed into containers. So there is one loop a rounding mode, not one for
- * each mode and container, and the array stays in the first cache. Random bits likewise. */
+ * Loops around lane functions work in pieces: the lanes fill a small array of 32- or 64-bit
+ * codes, which is then narrowed into containers. So there is one loop per rounding mode, not one
+ * per mode and container, and the array stays in the L1 cache. The same applies to random bits. */
 #ifndef KERNELS_LANES_PIECE_H
 #define KERNELS_LANES_PIECE_H
 
@@ -14,7 +14,8 @@
 #ifndef DTI_LANES
 #define DTI_LANES scalar
 #endif
-/* These files are compiled once a level; DTI_LANES_NAME(dti_encode_f32) is dti_encode_f32_avx2. */
+/* These files are compiled once per level; DTI_LANES_NAME(dti_encode_f32) is
+ * dti_encode_f32_avx2. */
 #define DTI_LANES_PASTE(stem, level)  stem##_##level
 #define DTI_LANES_EXPAND(stem, level) DTI_LANES_PASTE(stem, level)
 #define DTI_LANES_NAME(stem)          DTI_LANES_EXPAND(stem, DTI_LANES)
@@ -35,7 +36,7 @@ DTI_LANE uint64_t dti_lane_load64(const unsigned char *at)
     return word;
 }
 
-/* loop(..., round): round is a constant in each of the seven. */
+/* Expands to loop(..., round) seven times; round is a constant in each. */
 #define DTI_LANES_BY_ROUND(round, loop, ...)       \
     switch (round) {                               \
     case DTI_ROUND_NEAREST_EVEN:                   \
@@ -61,8 +62,8 @@ DTI_LANE uint64_t dti_lane_load64(const unsigned char *at)
         break;                                     \
     }
 
-/* The random bits of n elements from index on, and of those that share a block with them: four
- * elements a block of dti_random_bits(). Returns those of the first; NULL when none are needed. */
+/* Generates the random bits for n elements from `index` on, in whole blocks of four elements
+ * (see dti_random_bits()). Returns those of the first element, or NULL if none are needed. */
 static inline const uint32_t *dti_piece_random(uint32_t random[DTI_PIECE_RANDOM],
                                                const struct dti_policy *policy, uint64_t index,
                                                size_t n)
@@ -77,7 +78,7 @@ static inline const uint32_t *dti_piece_random(uint32_t random[DTI_PIECE_RANDOM]
     return random + index % 4;
 }
 
-/* Codes of all sizes to and from containers of `type`, in the functions below. */
+/* Load and store codes of all sizes in containers of `type`, in the functions below. */
 #define DTI_PIECE_STORE(type, code)                              \
     for (size_t i = 0; i < n; i++) {                             \
         const type narrow = (type)(code);                        \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The random bits of four elements in a row, as dti_random_bits() gives them one by one. */
+ * The random bits of four consecutive elements, as dti_random_bits() gives them one by one. */
 #ifndef KERNELS_LANES_RANDOM_H
 #define KERNELS_LANES_RANDOM_H
 
 #include "kernels/lanes.h"
 
-/* Of elements 4 place to 4 place + 3. */
+/* For elements 4 place to 4 place + 3. */
 DTI_LANE void dti_lane_random(uint64_t seed, uint32_t stream, uint64_t place, uint32_t ret[4])
 {
     const uint32_t seed0 = (uint32_t)seed, seed1 = (uint32_t)(seed >> 32);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kernels need to know of a format and a policy. dti_encode() gives every special code, so
- * that the definition is in one place. */
+ * Kernel parameters for a format and a policy. All special codes come from dti_encode(), so that
+ * there is only one definition. */
 #include "kernels/kernel.h"
 
 #include <string.h>
@@ -88,14 +88,15 @@ void dti_encoder_init(struct dti_encoder *ret, const struct dti_format *format,
     }
 }
 
-/* Integers whose every value a float with that many significand bits holds. */
+/* Whether a float with that many significand bits can represent every value of an integer
+ * format. */
 static bool integer_fits(const struct dti_format *format, unsigned precision)
 {
     return dti_format_is_integer(format) && format->man_bits <= precision;
 }
 
-/* Whether the numbers of a float are a subset of those of an IEEE float: `least` is the exponent of
- * its smallest subnormal, `largest` that of its largest number. */
+/* Whether the numbers of a float are a subset of an IEEE float: `least` is the exponent of the
+ * IEEE float's smallest subnormal, `largest` that of its largest number. */
 static bool float_fits(const struct dti_format *format, unsigned man_bits, int32_t least,
                        int32_t largest)
 {
@@ -111,7 +112,7 @@ bool dti_format_fits_hub32(const struct dti_format *format)
 
 bool dti_format_fits_hub64(const struct dti_format *format)
 {
-    /* 51 and not 53: kernels add integers to 2^52 + 2^51 */
+    /* 51 rather than 53: kernels add integers to 2^52 + 2^51 */
     return integer_fits(format, 51) || float_fits(format, 52, -1074, 1023);
 }
 
@@ -127,10 +128,11 @@ bool dti_encoder_takes_hub64(const struct dti_format *format)
            (float_fits(format, 52, -1074, 1023) && dti_format_min_exponent(format) >= -1022);
 }
 
-/* Rounding to odd with p bits loses nothing that a later rounding to p - 2 bits could see: the last
- * bit kept records whether anything was cut off. That holds for subnormals too, since those of what
- * dti_encoder_takes_hub32() allows end as far above fp32's as their precision is less. Integers:
- * the same up to 2^(p - 2), beyond which they must clamp rather than wrap. */
+/* Rounding to odd with p bits preserves everything that a later rounding to p - 2 bits can see:
+ * the last bit records whether anything was cut off. This also holds for subnormals, because
+ * those of formats that dti_encoder_takes_hub32() accepts end above fp32's by as much as their
+ * precision is smaller. For integers it holds up to 2^(p - 2), beyond which they must clamp
+ * rather than wrap. */
 static bool takes_odd(const struct dti_encoder *encoder, unsigned precision)
 {
     const struct dti_format *f = &encoder->format;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words that rows of kernels use for sets of roundings and overflow policies. */
+ * Shorthand for sets of rounding and overflow policies in the rows of kernels. */
 #ifndef KERNELS_POLICY_WORDS_H
 #define KERNELS_POLICY_WORDS_H
 

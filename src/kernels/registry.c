@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of kernels.def as a table, and the choice of a row: the first that matches. */
+ * The table of rows of kernels.def, and row selection: the first match. */
 #include "kernels/kernel.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ const char *dti_operation_name(enum dti_operation op)
     return names[op];
 }
 
-/* The format that a row's domain is about; NULL when the operation has none. */
+/* The format that a row's domain refers to; NULL if the operation has none. */
 static const struct dti_format *subject(enum dti_operation op, const struct dti_kernel_args *args)
 {
     switch (op) {
@@ -72,7 +72,7 @@ static const struct dti_format *subject(enum dti_operation op, const struct dti_
     return NULL;
 }
 
-/* Whether the operation is defined for what args ask at all. */
+/* Whether the operation is defined for args at all. */
 static bool operation_takes(enum dti_operation op, const struct dti_kernel_args *args,
                             const struct dti_format *format)
 {
@@ -106,7 +106,7 @@ static bool operation_takes(enum dti_operation op, const struct dti_kernel_args 
     return true;
 }
 
-/* The same encoding as a row of dtypes.def in the same container, whatever it is called. */
+/* Whether a format has the same encoding and container as a row of dtypes.def, under any name. */
 static bool is_row(const struct dti_format *format, enum dti_dtype id)
 {
     const struct dti_format *row = dti_format_get(id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which stores and which way of streaming a call gets: what was measured is judged here and kept
- * for the life of the process. */
+ * Decides which stores and which way of streaming a call gets, from measurements cached for the
+ * life of the process. */
 #include "kernels/streaming.h"
 
 #include <pthread.h>
@@ -11,10 +11,10 @@
 #include "kernels/streaming_measure.h"
 
 enum {
-    LARGE = 8 << 20,             /* bytes: less is done before a measurement is */
-    QUICK_NANOSECONDS = 1000000, /* for each of the two measurements */
+    LARGE = 8 << 20,             /* bytes; smaller jobs finish before a measurement would */
+    QUICK_NANOSECONDS = 1000000, /* for each measurement */
 };
-static const double clearly = 0.95; /* of the default's time */
+static const double clearly = 0.95; /* fraction of the default's time */
 
 const struct dti_streaming dti_streamings[DTI_STREAMING_COUNT] = {
 #define STREAMING(id, name_, words_, ahead_, pages_) \
@@ -36,13 +36,13 @@ enum dti_streaming_id dti_streaming_judge(const double seconds[DTI_STREAMING_COU
     return best;
 }
 
-/* A figure that is measured by the first thread that asks; the others wait. 0: not yet. */
+/* A value measured by the first thread that asks while the others wait. 0: not yet. */
 struct figure {
     pthread_mutex_t mutex;
     atomic_size_t value;
 };
 static struct figure cache = {.mutex = PTHREAD_MUTEX_INITIALIZER},
-                     streaming = {.mutex = PTHREAD_MUTEX_INITIALIZER}; /* its id and 1 */
+                     streaming = {.mutex = PTHREAD_MUTEX_INITIALIZER}; /* id + 1 */
 
 static size_t measure_cache(uint64_t nanoseconds)
 {
@@ -50,7 +50,7 @@ static size_t measure_cache(uint64_t nanoseconds)
     const size_t second = dti_cache_bytes(2), last = dti_last_cache_bytes();
     const size_t least = second > 0 && second < last ? second : last;
     const size_t count = dti_cache_measure(steps, least, last, nanoseconds);
-    /* nothing measured: what the processor reports */
+    /* nothing measured: use what the processor reports */
     return count > 0 ? dti_cache_judge(steps, count, least, last) : last;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Streaming: results that go to memory past the caches. When that pays, and which way of moving the
- * data is fastest, differs from one family of processors to the next, and a virtual machine may see
- * a cache that it does not own; so both are measured, once per process, the first time that large
- * work asks. This is the one place that decides; results are the same bytes in any case. */
+ * Streaming (non-temporal) stores, which bypass the caches. When they pay off, and how to move
+ * the data fastest, depends on the processor family, and a virtual machine may report a cache
+ * that it does not have to itself. So both are measured once per process, when the first large
+ * job asks. This is the only place that decides; the resulting bytes are the same in any case. */
 #ifndef KERNELS_STREAMING_H
 #define KERNELS_STREAMING_H
 
@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a kernel moves a long array whose result is streamed. */
+/* How a kernel moves a long array with streaming stores. */
 struct dti_streaming {
     const char *name;  /* "nt_pages" */
     const char *words; /* "streaming, 4 pages" */
-    unsigned ahead;    /* bytes that the source is prefetched ahead; 0: left to the hardware */
-    unsigned pages;    /* of 4 KiB of the source that are processed side by side */
+    unsigned ahead;    /* prefetch distance for the source in bytes; 0: hardware prefetch only */
+    unsigned pages;    /* number of 4 KiB source pages processed in parallel */
 };
 
 /* Rows of streamings.def. */
@@ -30,36 +30,36 @@ extern const struct dti_streaming dti_streamings[DTI_STREAMING_COUNT];
 
 enum dti_stores {
     DTI_STORES_CACHED,   /* the result is read again soon: files, small arrays */
-    DTI_STORES_STREAMED, /* it is not, and is larger than the caches */
-    DTI_STORES_AUTO,     /* streamed when both arrays together exceed the usable cache */
+    DTI_STORES_STREAMED, /* the result is larger than the caches and not read again soon */
+    DTI_STORES_AUTO,     /* stream if both arrays together exceed the usable cache */
 };
 
-/* Whether work on so many bytes of source and destination streams its result. */
+/* Whether a job with that many source and destination bytes uses streaming stores. */
 bool dti_stores_stream(enum dti_stores stores, uint64_t bytes);
-/* The fastest way to stream a call of that many bytes here. Small calls get DTI_STREAMING_PLAIN and
- * measure nothing. */
+/* The fastest way here to stream a call with that many bytes. Small calls get
+ * DTI_STREAMING_PLAIN without measuring anything. */
 const struct dti_streaming *dti_streaming_for(uint64_t bytes);
 
-/* The part of the last-level cache that this process really gets: not above dti_last_cache_bytes(),
- * which is what the processor reports. */
+/* The part of the last-level cache that this process can really use; at most
+ * dti_last_cache_bytes(), which the processor reports. */
 size_t dti_usable_cache_bytes(void);
-/* Measures both now, for at most about that many nanoseconds, unless they were measured before. */
+/* Measures both now, for at most about that many nanoseconds, unless already done. */
 void dti_streaming_measure(uint64_t nanoseconds);
 
-/* The judgements, apart from the clock. */
+/* The decisions, separate from the timing. */
 enum { DTI_CACHE_STEPS_MAX = 16 };
-/* Average times of loads of lines spread over the last `bytes` bytes that were read. */
+/* Average load latencies for lines spread over the last `bytes` bytes read. */
 struct dti_cache_step {
     size_t bytes;
-    double left;    /* of lines left as they were */
-    double flushed; /* of the same lines, from memory */
+    double left;    /* lines left in the caches */
+    double flushed; /* the same lines after a flush, from memory */
 };
-/* The most bytes that stay in a cache; `least` if not even the first step does. Steps grow; if all
- * of them stay, `reported` is believed where it is at most four times the last one. */
+/* The largest size that stays in a cache, or `least` if even the first step does not. Steps must
+ * increase. If all of them stay, `reported` is used if it is at most four times the last step. */
 size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t least,
                        size_t reported);
-/* The fastest of those measured (0: not measured); DTI_STREAMING_FAR unless another is clearly
- * faster, because prefetching helps casts, which compute, more than the loops that are measured. */
+/* The fastest measured way (0: not measured). Prefers DTI_STREAMING_FAR unless another is
+ * clearly faster, because prefetching helps casts, which compute, more than the measured loops. */
 enum dti_streaming_id dti_streaming_judge(const double seconds[DTI_STREAMING_COUNT]);
 
 #endif

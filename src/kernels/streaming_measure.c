@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How much stays in the last cache, and how fast each way of streaming is. A cache is found by
- * latency, not by its reported size: read an array, then load lines spread over it, each address
- * depending on the load before; flush these lines and load them again. What the cache kept comes
- * faster. */
+ * Measures how much data stays in the last-level cache, and the speed of each way of streaming.
+ * The usable cache is found by latency, not by its reported size: read an array, load lines
+ * spread over it, each address depending on the previous load; then flush these lines and load
+ * them again. Loads from a cache are faster. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise() */
 #include "kernels/streaming_measure.h"
 
@@ -12,8 +12,12 @@
 #include "kernels/cast/copy.h"
 #include "util/run/clock.h"
 
-enum { BELIEVED = 4 };            /* times what was confirmed before the time was over */
-static const double cached = 0.8; /* of memory's time, at most, if a cache answers */
+enum {
+    BELIEVED = 4
+};                                /* accept a reported size up to this multiple of what was
+                                   * confirmed */
+static const double cached = 0.8; /* loads below this fraction of memory latency come from a
+                                   * cache */
 
 size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t least,
                        size_t reported)
@@ -35,11 +39,11 @@ size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t 
 enum {
     LINE = 64,
     LOADS = 256,
-    TRIES = 3,                      /* of a step, if there is time */
-    PATIENT_NANOSECONDS = 20000000, /* there is */
-    ELEMENTS = 1 << 16, /* of 4 bytes in and 2 out: beyond what a core keeps in flight */
+    TRIES = 3,                      /* per step, if time allows: */
+    PATIENT_NANOSECONDS = 20000000, /* if at least this much */
+    ELEMENTS = 1 << 16,             /* 4 bytes in, 2 out: more than a core keeps in flight */
     ROUNDS_MAX = 16,
-    MARGIN = 1 << 16, /* behind the source: it is prefetched beyond its end */
+    MARGIN = 1 << 16, /* after the source, because prefetching goes beyond its end */
 };
 #define HUGE_PAGE ((size_t)2 << 20)
 static const size_t most_mapped = (size_t)1 << 30;
@@ -64,13 +68,13 @@ static void flush(const unsigned char *line)
     __asm__ volatile("clflush %0" : : "m"(*line));
 }
 
-/* Until what was flushed or stored is in memory. */
+/* Waits until flushes and stores have reached memory. */
 static void settle(void)
 {
     __asm__ volatile("mfence" ::: "memory");
 }
 
-/* A line anywhere in the array, the same each time. */
+/* A pseudorandom line of the array, the same on each call. */
 static size_t place(size_t i, size_t bytes)
 {
     uint64_t mixed = (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15);
@@ -78,7 +82,8 @@ static size_t place(size_t i, size_t bytes)
     return (size_t)((mixed ^ mixed >> 29) % (bytes / LINE)) * LINE;
 }
 
-/* Nanoseconds of a load. The array is zero, which the compiler does not know. */
+/* Nanoseconds per load. The array is zero, which the compiler does not know, so each address
+ * depends on the previous load. */
 static double load_time(const unsigned char *data, size_t bytes)
 {
     const uint64_t start = dti_clock_now();
@@ -116,13 +121,13 @@ size_t dti_cache_measure(struct dti_cache_step steps[DTI_CACHE_STEPS_MAX], size_
         return 0;
     for (size_t bytes = 2 * least; count < DTI_CACHE_STEPS_MAX && touched < most; bytes *= 2) {
         struct dti_cache_step *const step = &steps[count];
-        /* a step takes twice as long as the one before */
+        /* a step takes twice as long as the previous one */
         if (count > 0 && spent + 2 * last > nanoseconds)
             break;
         *step = (struct dti_cache_step){.bytes = bytes < most ? bytes : most};
         for (; touched < step->bytes; touched += LINE) {
             *(volatile unsigned char *)(data + touched) = 0;
-            /* where the system gives memory slowly */
+            /* in case the system is slow to provide memory */
             if (touched % HUGE_PAGE == 0 && dti_clock_now() - start > nanoseconds)
                 break;
         }
@@ -140,7 +145,7 @@ size_t dti_cache_measure(struct dti_cache_step steps[DTI_CACHE_STEPS_MAX], size_
     return count;
 }
 
-/* The widest kernel that moves as much as a cast from 4 bytes to 2. */
+/* The kernel with the widest registers that moves as much as a cast from 4 bytes to 2. */
 static const struct dti_copy *traffic(void)
 {
     const struct dti_copy *widest = NULL;
@@ -176,7 +181,7 @@ void dti_streaming_times(double seconds[DTI_STREAMING_COUNT], uint64_t nanosecon
             if (round == 1 || (round > 1 && taken < seconds[i]))
                 seconds[i] = taken;
         }
-        /* another round would take as long as one did on average */
+        /* predict the next round by the average so far */
         const uint64_t spent = dti_clock_now() - start;
         if (round > 0 && spent + spent / (round + 1) > nanoseconds)
             break;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measurements of memory for streaming.c, with memory of their own, which they give back. */
+ * Memory measurements for streaming.c; they allocate and free their own memory. */
 #ifndef KERNELS_STREAMING_MEASURE_H
 #define KERNELS_STREAMING_MEASURE_H
 
 #include "kernels/streaming.h"
 
-/* Steps that double from twice `least` to `most` bytes, as many as the time allows and until one
- * does not stay in a cache; 0 where lines cannot be flushed or memory is missing. */
+/* Measures steps that double from twice `least` up to `most` bytes, until time runs out or a
+ * step does not stay in a cache. Returns the number of steps; 0 if lines cannot be flushed or
+ * memory is missing. */
 size_t dti_cache_measure(struct dti_cache_step steps[DTI_CACHE_STEPS_MAX], size_t least,
                          size_t most, uint64_t nanoseconds);
-/* Times of moving the same data from memory in each way, a cast's traffic of 4 bytes in and 2 out;
- * leaves them alone if there is no kernel or no memory. */
+/* Times each way of moving the same data, with the traffic of a cast from 4 to 2 bytes; leaves
+ * `seconds` unchanged if there is no kernel or no memory. */
 void dti_streaming_times(double seconds[DTI_STREAMING_COUNT], uint64_t nanoseconds);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arithmetic on tiles in fp64, and what a rounding did to its results. Compiled once a level; the
- * operation is a constant in each loop, so that the compiler makes vector code of it. */
+ * Arithmetic on tiles in fp64, and counts of what rounding did to the results. Compiled once per
+ * level; the operation is a constant in each loop, so the compiler can vectorize it. */
 #include <math.h>
 
 #include "kernels/arith/arith_kernels.h"
@@ -9,9 +9,9 @@
 #include "kernels/lanes.h"
 #include "kernels/lanes_piece.h"
 
-/* sum = a + b rounded to nearest, and its error, which is exact (Knuth's TwoSum). Rounded to odd is
- * the one toward zero with the last bit set where there is an error. An infinity has a NaN for an
- * error, which is on neither side. */
+/* sum = a + b rounded to nearest, with its exact error (Knuth's TwoSum). Rounding to odd takes
+ * the neighbour toward zero and sets the last bit if there is an error. The error of an infinity
+ * is NaN, which compares false on both sides. */
 DTI_LANE double add_to_odd(double a, double b)
 {
     const double sum = a + b;
@@ -44,7 +44,7 @@ DTI_LANE double exact_of(enum dti_arith_op op, double x, double y, double z)
     return add_to_odd(x * y, z);
 }
 
-/* Counts of one lane; 64 bits as the numbers that are compared. */
+/* Per-lane counters, 64 bits like the compared numbers. */
 struct lane_counts {
     uint64_t inexact, nan_results, nan, overflow, divide_by_zero, to_zero, subnormal, absorbed;
 };
@@ -83,7 +83,7 @@ DTI_LANE void count_one(enum dti_arith_op op, double x, double y, double z, doub
     }
 }
 
-/* Operands that an operation does not have are x, which is one of its own. */
+/* Operands that an operation does not use point to x, which it does use. */
 DTI_LANE void exact_loop(enum dti_arith_op op, const struct dti_arith_tile *tile, double *ret)
 {
     const float *const x = tile->x;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of kernels without arithmetic, and those that need no particular CPU. */
+ * The table of kernels without arithmetic, and the portable ones. */
 #include "kernels/cast/copy.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels without arithmetic, with which the others are compared: copies, reading or writing alone,
- * and loops that move as many bytes in and out as a cast does. */
+ * Kernels without arithmetic, for comparison with the others: copies, reads or writes alone, and
+ * loops that move as many bytes in and out as a cast does. */
 #ifndef KERNELS_CAST_COPY_H
 #define KERNELS_CAST_COPY_H
 
@@ -11,18 +11,20 @@
 #include "kernels/cpu.h"
 #include "kernels/streaming.h"
 
-/* n elements from src to dst, which do not overlap; any alignment. Bytes are counted by the row:
- * n x in are read, n x out are written. A kernel with out == 0 still leaves 8 bytes at dst, which
- * depend on all that was read; one with in == 0 does not look at src. streaming: its row's. */
+/* Processes n elements from src to dst, which must not overlap; any alignment. Reads n x in and
+ * writes n x out bytes, as given by the row. A kernel with out == 0 still writes 8 bytes to dst
+ * that depend on everything it read; one with in == 0 ignores src. streaming: that of its row. */
 typedef void dti_copy_fn(void *restrict dst, const void *restrict src, size_t n,
                          const struct dti_streaming *streaming);
 
 struct dti_copy {
     const char *name; /* "dti_copy_nt_ahead_avx512" */
     dti_copy_fn *run;
-    unsigned in, out; /* bytes of an element; 1 and 1: a plain copy, also the shape of n to n */
-    bool exact;       /* dst becomes src: memcpy() and its like; else dst is of no use */
-    const struct dti_streaming *stream; /* stores go past the caches; NULL: they do not */
+    unsigned in, out; /* bytes per element; 1 and 1: a plain copy, which also stands for any n to
+                       * n */
+    bool exact;       /* dst becomes a copy of src: memcpy() and the like; otherwise dst has no
+                       * meaningful contents */
+    const struct dti_streaming *stream; /* streaming stores; NULL: cached stores */
     enum dti_level level;
 };
 extern const struct dti_copy dti_copies[];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arrays of codes of any format to fp32, fp64 or int64. Compiled once a level. */
+ * Decodes arrays of codes of any format to fp32, fp64 or int64. Compiled once per level. */
 #include "kernels/cast/lanes_decode.h"
 #include "kernels/kernels.h"
 #include "kernels/lanes_piece.h"
 
-/* name(): the numbers of n elements in containers of `width` bits, each by number_of(). */
+/* Defines name(): decodes n elements in containers of `width` bits with number_of(). */
 #define LOOP(name, width, type, number_of)                                           \
     static void name(const struct dti_decoder *decoder, unsigned char *restrict dst, \
                      const uint##width##_t *restrict containers, size_t n)           \
@@ -22,7 +22,7 @@ DTI_LANE float integer_f32(const struct dti_decoder *d, uint32_t container)
     return (float)(int32_t)dti_lane_decode_i64(d, container);
 }
 
-/* Integers of -2^51 to 2^51 - 1: added to 2^52 + 2^51 in its mantissa. */
+/* Integers from -2^51 to 2^51 - 1, added to the mantissa of 2^52 + 2^51. */
 DTI_LANE double integer_f64(const struct dti_decoder *d, uint64_t container)
 {
     const uint64_t base = UINT64_C(0x4338000000000000);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * One code of a format of any row to fp32 or fp64 bits, exact, as dti_decode() reads it and
- * dti_encode() writes it: NaNs come out quiet. The code is an integer significand k times 2^q;
- * converting k to floating point is exact and finds its leading one, the rest is exponent
- * arithmetic on the bits. Results that are subnormal are k shifted into place. No arithmetic
- * depends on the rounding mode or on whether subnormals are flushed. */
+ * Decodes one code of any format to fp32 or fp64 bits, exactly as dti_decode() reads it and
+ * dti_encode() writes it: NaNs become quiet. The code is an integer significand k times 2^q;
+ * converting k to floating point is exact and finds its leading one, and the rest is exponent
+ * arithmetic on the bits. For subnormal results k is shifted into place. Nothing depends on the
+ * rounding mode or on whether subnormals are flushed. */
 #ifndef KERNELS_CAST_LANES_DECODE_H
 #define KERNELS_CAST_LANES_DECODE_H
 
@@ -33,22 +33,22 @@ DTI_LANE double dti_lane_f64(uint64_t bits)
     return number;
 }
 
-/* An unsigned integer below 2^53, in two halves that stand in the mantissas of 2^84 and 2^52:
- * vector units without 64-bit conversions can do this. */
+/* An unsigned integer below 2^53, converted in two halves in the mantissas of 2^84 and 2^52:
+ * this works in vector units without 64-bit conversions. */
 DTI_LANE double dti_lane_u53_to_f64(uint64_t k)
 {
     const double high = dti_lane_f64(UINT64_C(0x4530000000000000) | k >> 32);
     const double low = dti_lane_f64(UINT64_C(0x4330000000000000) | (k & UINT32_MAX));
-    return (high - dti_lane_f64(UINT64_C(0x4530000000100000))) + low; /* less 2^84 + 2^52 */
+    return (high - dti_lane_f64(UINT64_C(0x4530000000100000))) + low; /* minus 2^84 + 2^52 */
 }
 
-/* NaNs of IEEE-like rows keep sign and payload, those of FN rows the sign. */
+/* NaNs of IEEE-like formats keep sign and payload, those of FN formats only the sign. */
 DTI_LANE bool dti_lane_nan_sign(const struct dti_decoder *d)
 {
     return d->format.specials == DTI_SPECIALS_IEEE || d->format.specials == DTI_SPECIALS_FN;
 }
 
-/* A code of 32 bits or less as k x 2^q; zero is k = 0. */
+/* A code of at most 32 bits as k x 2^q; k = 0 for zero. */
 DTI_LANE uint32_t dti_lane_split32(const struct dti_decoder *d, uint32_t a, int32_t *ret_q)
 {
     const uint32_t least = d->format.specials == DTI_SPECIALS_SCALE ? 0 : 1;
@@ -85,10 +85,10 @@ DTI_LANE uint32_t dti_lane_decode_f32(const struct dti_decoder *d, uint32_t cont
     return code == (uint32_t)d->nan && d->nan != 0 ? inf | UINT32_C(0x400000) : bits;
 }
 
-/* The same number to fp64 in two steps, for formats of dti_format_fits_hub32(). First, in 32-bit
- * lanes, something like fp32 with a ninth exponent bit instead of a sign and exponents that are 160
- * larger, so that nothing is subnormal: cheaper than fp32 itself. Zero is 2^q, which is less than
- * any other number k x 2^q. */
+/* The same in fp64 in two steps, for formats of dti_format_fits_hub32(). The first, in 32-bit
+ * lanes, gives a variant of fp32 with a ninth exponent bit instead of a sign, and exponents
+ * increased by 160 so that nothing is subnormal; this is cheaper than fp32 itself. Zero is 2^q,
+ * which is less than any other number k x 2^q. */
 DTI_LANE uint32_t dti_lane_decode_wide(const struct dti_decoder *d, uint32_t container)
 {
     const uint32_t code = container >> d->code_shift & (uint32_t)dti_low_bits(d->format.width);
@@ -101,7 +101,7 @@ DTI_LANE uint32_t dti_lane_decode_wide(const struct dti_decoder *d, uint32_t con
     return code == (uint32_t)d->nan && d->nan != 0 ? inf | UINT32_C(0x400000) : bits;
 }
 
-/* Second, in 64-bit lanes. container is needed for the sign only. */
+/* The second step, in 64-bit lanes. container is only needed for the sign. */
 DTI_LANE uint64_t dti_lane_finish_wide(const struct dti_decoder *d, uint32_t wide,
                                        uint32_t container)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arrays of fp32, fp64, int64 and uint64 into any format that their kernels take. Compiled once a
- * level. */
+ * Encodes arrays of fp32, fp64, int64 and uint64 to any format that their kernels support.
+ * Compiled once per level. */
 #include "kernels/cast/lanes_float.h"
 #include "kernels/cast/lanes_integer.h"
 #include "kernels/kernels.h"
 #include "kernels/lanes_piece.h"
 
-/* The codes of a piece of an array. */
+/* Encodes one piece of an array. */
 typedef void piece_fn(const struct dti_encoder *e, unsigned char *dst, const unsigned char *src,
                       size_t n, uint64_t index);
 
@@ -21,7 +21,7 @@ static void encode(const struct dti_kernel_args *args, unsigned char *dst, const
     }
 }
 
-/* name_loop(): codes of `width` bits of elements of `from` bits, each by code_of(). */
+/* Defines name_loop(): encodes elements of `from` bits to `width` bits with code_of(). */
 #define LOOP(name, width, from, code_of)                                                          \
     DTI_LANE void name##_loop(const struct dti_encoder *encoder, uint##width##_t *restrict codes, \
                               const unsigned char *restrict src, size_t n,                        \
@@ -54,7 +54,7 @@ static void encode(const struct dti_kernel_args *args, unsigned char *dst, const
         name##_loop(e, codes, src, n, NULL, DTI_ROUND_ZERO);                                    \
         dti_piece_narrow##width(dst, codes, n, e->container, 0);                                \
     }
-/* nonzero: of the element's bits. */
+/* nonzero: a condition on the element's bits. */
 #define BOOL_PIECE(name, from, nonzero)                                           \
     static void name(const struct dti_encoder *e, unsigned char *restrict dst,    \
                      const unsigned char *restrict src, size_t n, uint64_t index) \

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * One number into a float format of any row, as dti_encode() does it. Three steps:
+ * Encodes one number to any float format, as dti_encode() does. Three steps:
  *
- *   1  the exponent of the result's last bit: that of the number's binade, but not below the
- *      subnormals' ("least"); shift the significand down to it
- *   2  round what remains and add it to the exponent field: a carry walks into the next binade, a
+ *   1  find the exponent of the result's last bit: that of the number's binade, but at least that
+ *      of the subnormals ("least"); shift the significand down to it
+ *   2  round what remains and add it to the exponent field: a carry moves to the next binade, and a
  *      full subnormal becomes the smallest normal
- *   3  put in the sign; choose the special codes, which the encoder holds ready */
+ *   3  insert the sign; select the special codes, which are precomputed in the encoder */
 #ifndef KERNELS_CAST_LANES_FLOAT_H
 #define KERNELS_CAST_LANES_FLOAT_H
 
 #include "kernels/lanes.h"
 
-/* The two codes of a pair differ in `difference`; minus is all ones for the second, else 0. */
+/* Selects a code of a pair: the second if minus is all ones, the first if it is 0. */
 DTI_LANE uint32_t dti_lane_pick32(const uint64_t pair[2], uint32_t minus)
 {
     return (uint32_t)pair[0] ^ ((uint32_t)(pair[0] ^ pair[1]) & minus);
@@ -23,8 +23,8 @@ DTI_LANE uint64_t dti_lane_pick64(const uint64_t pair[2], uint64_t minus)
     return pair[0] ^ ((pair[0] ^ pair[1]) & minus);
 }
 
-/* A finite magnitude of a format without negative numbers becomes encoder->negative; of others it
- * gets the sign bit, unless it is a zero of a format without minus zero. */
+/* In a format without negative numbers, a negative magnitude becomes encoder->negative; in
+ * others it gets the sign bit, unless it is a zero in a format without minus zero. */
 DTI_LANE uint32_t dti_lane_sign32(const struct dti_encoder *e, uint32_t magnitude, uint32_t minus)
 {
     const uint32_t is_signed = e->sign_bit != 0 ? ~UINT32_C(0) : 0;
@@ -34,7 +34,7 @@ DTI_LANE uint32_t dti_lane_sign32(const struct dti_encoder *e, uint32_t magnitud
     return (magnitude & (is_signed | ~marked)) | (mark & marked);
 }
 
-/* The same; nonzero: not 0 if the sign counts though the magnitude is 0 (formats without zero). */
+/* The same; nonzero: not 0 if the sign counts even if the magnitude is 0 (formats without zero). */
 DTI_LANE uint64_t dti_lane_sign64(const struct dti_encoder *e, uint64_t magnitude, uint64_t minus,
                                   uint64_t nonzero)
 {
@@ -45,7 +45,7 @@ DTI_LANE uint64_t dti_lane_sign64(const struct dti_encoder *e, uint64_t magnitud
     return (magnitude & (is_signed | ~marked)) | (mark & marked);
 }
 
-/* fp32 bits; formats of dti_encoder_takes_hub32() that are floats. */
+/* From fp32 bits, for float formats of dti_encoder_takes_hub32(). */
 DTI_LANE uint32_t dti_lane_float_f32(const struct dti_encoder *e, uint32_t bits,
                                      enum dti_round round, uint32_t random)
 {
@@ -53,7 +53,7 @@ DTI_LANE uint32_t dti_lane_float_f32(const struct dti_encoder *e, uint32_t bits,
     const uint32_t a = bits & UINT32_C(0x7fffffff), negative = bits >> 31, minus = 0 - negative;
     const uint32_t drop = 23 - e->man_bits, least = (uint32_t)(e->min_exponent + 127);
 
-    const uint32_t own = dti_lane_max32(a >> 23, 1); /* subnormals share the least exponent */
+    const uint32_t own = dti_lane_max32(a >> 23, 1); /* subnormals share the smallest exponent */
     const uint32_t at = dti_lane_max32(own, least);
     const uint32_t significand = a - ((own - 1) << 23);
     const uint32_t shift = drop + (at - own), near = dti_lane_min32(shift, 31);
@@ -71,7 +71,7 @@ DTI_LANE uint32_t dti_lane_float_f32(const struct dti_encoder *e, uint32_t bits,
     return a > inf ? dti_lane_pick32(e->nan, minus) | payload : code;
 }
 
-/* fp64 bits; formats of dti_encoder_takes_hub64() that are floats. */
+/* From fp64 bits, for float formats of dti_encoder_takes_hub64(). */
 DTI_LANE uint64_t dti_lane_float_f64(const struct dti_encoder *e, uint64_t bits,
                                      enum dti_round round, uint64_t random)
 {
@@ -98,7 +98,7 @@ DTI_LANE uint64_t dti_lane_float_f64(const struct dti_encoder *e, uint64_t bits,
     return a > inf ? dti_lane_pick64(e->nan, minus) | payload : code;
 }
 
-/* The sign and magnitude of 64-bit integers; has_sign is a constant where this is inlined. */
+/* The sign and magnitude of 64-bit integers; has_sign is a constant after inlining. */
 DTI_LANE uint64_t dti_lane_negative(uint64_t bits, bool has_sign)
 {
     return has_sign ? bits >> 63 : 0;
@@ -110,8 +110,8 @@ DTI_LANE uint64_t dti_lane_magnitude(uint64_t bits, bool has_sign)
     return (bits ^ minus) - minus;
 }
 
-/* Moves a significand up by `step` bits where that loses nothing. A product and not a choice: a
- * branch would be mispredicted half the time where there are no vectors. */
+/* Shifts a significand left by `step` bits if no bits are lost. Uses a multiplication, because
+ * without vectors a branch would be mispredicted half the time. */
 DTI_LANE void dti_lane_climb(uint64_t *significand, int64_t *exponent, unsigned step)
 {
     const uint64_t by = (uint64_t)(*significand >> (64 - step) == 0) * step;
@@ -119,7 +119,7 @@ DTI_LANE void dti_lane_climb(uint64_t *significand, int64_t *exponent, unsigned 
     *exponent -= (int64_t)by;
 }
 
-/* A 64-bit magnitude, any float format. */
+/* From a 64-bit magnitude, for any float format. */
 DTI_LANE uint64_t dti_lane_float_u64(const struct dti_encoder *e, uint64_t a, uint64_t negative,
                                      enum dti_round round, uint64_t random)
 {
@@ -127,7 +127,7 @@ DTI_LANE uint64_t dti_lane_float_u64(const struct dti_encoder *e, uint64_t a, ui
     const int64_t least = e->min_exponent;
     const int64_t top_field = (int64_t)dti_low_bits(e->format.exp_bits) - (e->scale ? 0 : 1);
 
-    uint64_t significand = a; /* the leading one moves to bit 63 */
+    uint64_t significand = a; /* normalize: move the leading one to bit 63 */
     int64_t own = 63;
     dti_lane_climb(&significand, &own, 32);
     dti_lane_climb(&significand, &own, 16);
@@ -136,7 +136,8 @@ DTI_LANE uint64_t dti_lane_float_u64(const struct dti_encoder *e, uint64_t a, ui
     dti_lane_climb(&significand, &own, 2);
     dti_lane_climb(&significand, &own, 1);
     const int64_t at = dti_lane_max64(own, least);
-    const int64_t shift = 63 - (int64_t)e->man_bits + (at - own); /* 1 to 64: least is 1 at most */
+    const int64_t shift =
+        63 - (int64_t)e->man_bits + (at - own); /* 1 to 64, because least is at most 1 */
     const uint64_t kept = significand >> 1 >> (shift - 1);
     const uint64_t cut = significand << (64 - shift);
 
@@ -149,7 +150,7 @@ DTI_LANE uint64_t dti_lane_float_u64(const struct dti_encoder *e, uint64_t a, ui
     uint64_t code = dti_lane_sign64(e, magnitude, minus, scale);
     const uint64_t beyond = dti_lane_pick64(e->overflow, minus);
     code = magnitude > e->max_magnitude ? beyond : code;
-    code = field > top_field ? beyond : code; /* the field may have left the 64 bits */
+    code = field > top_field ? beyond : code; /* the field may not fit in 64 bits */
     return a == 0 ? e->zero[0] : code;
 }
 

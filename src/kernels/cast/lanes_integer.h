@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * One number into an integer format or bool, as dti_encode() does it: the same as fixed point with
- * the last bit worth 1. Magnitudes beyond 64 bits keep their low bits, which are zero. */
+ * Encodes one number to an integer format or bool, as dti_encode() does: fixed point whose last
+ * bit has weight 1. Magnitudes beyond 64 bits keep their low bits, which are zero. */
 #ifndef KERNELS_CAST_LANES_INTEGER_H
 #define KERNELS_CAST_LANES_INTEGER_H
 
 #include "kernels/cast/lanes_float.h"
 #include "kernels/lanes.h"
 
-/* fp32 bits into formats of 32 bits or less. */
+/* From fp32 bits, for formats of at most 32 bits. */
 DTI_LANE uint32_t dti_lane_integer_f32(const struct dti_encoder *e, uint32_t bits,
                                        enum dti_round round, uint32_t random)
 {
@@ -36,7 +36,7 @@ DTI_LANE uint32_t dti_lane_integer_f32(const struct dti_encoder *e, uint32_t bit
     return a > inf ? dti_lane_pick32(e->nan, minus) : code;
 }
 
-/* fp64 bits into any integer format. */
+/* From fp64 bits, for any integer format. */
 DTI_LANE uint64_t dti_lane_integer_f64(const struct dti_encoder *e, uint64_t bits,
                                        enum dti_round round, uint64_t random)
 {
@@ -65,8 +65,8 @@ DTI_LANE uint64_t dti_lane_integer_f64(const struct dti_encoder *e, uint64_t bit
     return a > inf ? dti_lane_pick64(e->nan, minus) : code;
 }
 
-/* fp32 bits widened to fp64 bits, but for subnormals, of which it keeps only that they are not zero
- * and far below 1: enough for integers. */
+/* Widens fp32 bits to fp64 bits. Subnormals only become something nonzero far below 1, which is
+ * enough for integers. */
 DTI_LANE uint64_t dti_lane_widen_f32(uint32_t bits)
 {
     const uint64_t a = bits & UINT32_C(0x7fffffff), sign = (uint64_t)(bits >> 31) << 63;
@@ -74,7 +74,7 @@ DTI_LANE uint64_t dti_lane_widen_f32(uint32_t bits)
     return a == 0 ? sign : sign | ((a << 29) + (rebias << 52));
 }
 
-/* A 64-bit magnitude into any integer format. */
+/* From a 64-bit magnitude, for any integer format. */
 DTI_LANE uint64_t dti_lane_integer_u64(const struct dti_encoder *e, uint64_t a, uint64_t negative)
 {
     const uint64_t minus = 0 - negative;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rounding to odd into a hub: what cannot be represented takes the neighbour with an odd last bit,
- * so that no later rounding to two bits less can mistake it for a tie or for an exact number. The
- * largest finite number is odd. Compiled once a level. */
+ * Rounding to odd to a hub: a number that cannot be represented takes the neighbour with an odd
+ * last bit, so that no later rounding to at least two bits less can mistake it for a tie or an
+ * exact number. The largest finite number is odd. Compiled once per level. */
 #include "kernels/cast/lanes_odd.h"
 #include "kernels/cast/lanes_float.h"
 #include "kernels/kernels.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two hubs as destinations of rounding to odd: constants, so that the compiler folds them into
- * the loops. A test compares them with what dti_encoder_init() says. */
+ * The two hubs as destinations of rounding to odd: constants that the compiler folds into the
+ * loops. A test compares them with dti_encoder_init(). */
 #ifndef KERNELS_CAST_LANES_ODD_H
 #define KERNELS_CAST_LANES_ODD_H
 
 #include "kernels/lanes.h"
 
-/* An IEEE 754 binary format; overflow under rounding to odd is the largest finite number. inf and
- * sign are codes. */
+/* An IEEE 754 binary format; overflow when rounding to odd gives the largest finite number. inf
+ * and sign are codes. */
 #define DTI_LANES_ODD(width_, exp, man, inf_, sign)                                             \
     {                                                                                           \
         .format = {.kind = DTI_KIND_FLOAT,                                                      \

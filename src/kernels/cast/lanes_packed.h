@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Eight packed codes of 1 to 7 bits are a number of as many bytes as a code has bits, a group,
- * which three steps spread over eight bytes or press together:
+ * Eight packed codes of 1 to 7 bits form a group: a number with as many bytes as a code has
+ * bits. Three steps spread it over eight bytes, or compress it again:
  *
- *   hgfedcba            ........hgfedcba      8 codes, a the first, side by side
- *                       ....hgfe....dcba      halves apart
+ *   hgfedcba            ........hgfedcba      8 adjacent codes, a first
+ *                       ....hgfe....dcba      halves separated
  *                       ..hg..fe..dc..ba      quarters
- *   h g f e d c b a     .h.g.f.e.d.c.b.a      one a byte
+ *   h g f e d c b a     .h.g.f.e.d.c.b.a      one per byte
  *
- * High first, the group is a big-endian number, and so are the eight bytes. */
+ * In high-first order the group is a big-endian number, and so are the eight bytes. */
 #ifndef KERNELS_CAST_LANES_PACKED_H
 #define KERNELS_CAST_LANES_PACKED_H
 
 #include "kernels/lanes.h"
 
-/* Two neighbours of `bits` bits, in every part of the word whose first neighbour `low` marks: the
- * second moves away, or comes back. */
+/* Separates two neighbours of `bits` bits in every part of the word, where `low` marks the first
+ * one: shifts the second up by `by`. The reverse function moves it back. */
 DTI_LANE uint64_t dti_lane_part(uint64_t word, uint64_t low, unsigned bits, unsigned by)
 {
     return (word & low) | (word & low << bits) << by;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes of 1 to 7 bits, packed and one a byte, in groups of eight: see lanes_packed.h. */
+ * Converts codes of 1 to 7 bits between packed and one per byte, in groups of eight: see
+ * lanes_packed.h. */
 #include "kernels/cast/lanes_packed.h"
 #include "kernels/kernels.h"
 #include "kernels/lanes_piece.h"
 
-/* Eight bytes as a number whose first byte is the lowest, or the highest. */
+/* Eight bytes as a number whose first byte is the lowest or the highest. */
 DTI_LANE uint64_t in_order(uint64_t word, bool high_first)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -15,8 +16,8 @@ DTI_LANE uint64_t in_order(uint64_t word, bool high_first)
 #endif
 }
 
-/* A group as a number from the first `bytes` bytes of it (the others are 0), or from the eight
- * bytes that begin with it. */
+/* Loads a group as a number, from its first `bytes` bytes (the others count as 0), or from the
+ * eight bytes that start with it. */
 DTI_LANE uint64_t load_group(const unsigned char *src, size_t bytes, unsigned bits, bool high_first)
 {
     uint64_t word = 0;
@@ -48,8 +49,8 @@ DTI_LANE void pack_group(unsigned char *dst, const unsigned char *src, size_t by
     save_group(dst, dti_lane_press(in_order(word, high_first), bits), bytes, bits, high_first);
 }
 
-/* Where a group is no machine word, eight bytes are read or written instead, of which the next
- * groups see or overwrite the rest; the last groups are exact. */
+/* If a group is not a machine word, eight bytes are read or written instead; the following
+ * groups read or overwrite the rest. The last groups are exact. */
 DTI_LANE bool is_word(unsigned bits)
 {
     return bits == 1 || bits == 2 || bits == 4;

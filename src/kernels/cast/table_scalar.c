@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A whole cast as a table, for sources of 8 bits or less, and the portable kernels
- * that move codes without arithmetic: the look-up and the copy. */
+ * A complete cast by table, for sources of at most 8 bits, and the portable kernels that move
+ * codes without arithmetic: the lookup and the copy. */
 #include "kernels/kernel.h"
 
 #include <string.h>

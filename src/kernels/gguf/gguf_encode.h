@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What encoders of GGUF's blocks share: loops over the numbers of a block, or over lanes, which are
- * groups of numbers. A sum runs over a group in order, so that its vectors are many groups. */
+ * Shared by the encoders of GGUF blocks: loops over the numbers of a block, or over lanes, where
+ * each lane is a group of numbers. A sum runs over a group in order, so vectors span many
+ * groups. */
 #ifndef KERNELS_GGUF_GGUF_ENCODE_H
 #define KERNELS_GGUF_GGUF_ENCODE_H
 
@@ -11,7 +12,7 @@
 #include "kernels/gguf/gguf_lanes.h"
 
 enum { GGUF_LANES = 16 };
-typedef float gguf_lanes[GGUF_LANES]; /* a number of each group */
+typedef float gguf_lanes[GGUF_LANES]; /* one number of each group */
 
 DTI_LANE int32_t gguf_bits(float x)
 {
@@ -20,8 +21,8 @@ DTI_LANE int32_t gguf_bits(float x)
     return bits;
 }
 
-/* Operations that round to fp32 where C lets expressions have more precision, too, as on s390x. One
- * alone in an assignment or argument does so anyway. */
+/* Operations that round to fp32 even where C evaluates expressions with more precision, as on
+ * s390x. A single operation in an assignment or argument does so anyway. */
 DTI_LANE float gguf_add(float a, float b)
 {
     return a + b;
@@ -42,7 +43,7 @@ DTI_LANE float gguf_mul3(float a, float b, float c)
     return gguf_mul(gguf_mul(a, b), c);
 }
 
-/* Number i of several, which may be anywhere, as those of all kernels. */
+/* Number i of an array of any alignment, as in all kernels. */
 DTI_LANE float gguf_at(const unsigned char *x, size_t i)
 {
     float number;
@@ -50,8 +51,8 @@ DTI_LANE float gguf_at(const unsigned char *x, size_t i)
     return number;
 }
 
-/* Bits of fp16, rounded to nearest even. Below 2^-14 the last bit of 0.5 + x is the last of fp16.
- * NaN is what x86 makes of 0/0, whatever the CPU. */
+/* The fp16 bits of a number, rounded to nearest even. Below 2^-14, the last bit of 0.5 + x is
+ * that of fp16. NaN gives what x86 returns for 0/0, on any CPU. */
 DTI_LANE unsigned gguf_half_bits(float x)
 {
     const uint32_t bits = (uint32_t)gguf_bits(x), magnitude = bits & UINT32_C(0x7fffffff);
@@ -77,8 +78,8 @@ DTI_LANE void gguf_put_half(unsigned char *to, float x)
     gguf_put_u16(to, gguf_half_bits(x));
 }
 
-/* nearest_int() of ggml: to nearest even below 2^22. Beyond, and for infinities and NaNs, something
- * else, which blocks have in them: infinities give -2^22, NaNs 0. */
+/* nearest_int() of ggml: to nearest even below 2^22. Larger numbers, infinities and NaNs give
+ * what ggml's blocks contain for them: infinities -2^22, NaNs 0. */
 DTI_LANE int32_t gguf_nearest(float x)
 {
     return (gguf_bits(x + 12582912.0F) & 0x7fffff) - 0x400000;
@@ -90,8 +91,8 @@ DTI_LANE int32_t gguf_level(float x, int32_t least, int32_t most)
     return below > least ? below : least;
 }
 
-/* roundf() of a number below 2^22: half away from zero. 0.5 is less its last bit, since the sum of
- * the number before 0.5 and 0.5 is 1. */
+/* roundf() for numbers below 2^22: halves away from zero. Adds the fp32 number just below 0.5,
+ * because 0.5 plus that number would give 1. */
 DTI_LANE int32_t gguf_round(float x)
 {
     return (int32_t)gguf_add(x, copysignf(0x1.fffffep-2F, x));
@@ -107,14 +108,14 @@ DTI_LANE float gguf_largest_magnitude(const unsigned char *x, unsigned n)
     return gguf_f32((uint32_t)most);
 }
 
-/* 1/x; 0 of 0. And 0 where it is infinite, up to 2^-128: ggml's numbers are then none, and their
- * codes 0. */
+/* 1/x; 0 for 0, and also for |x| up to 2^-128, where 1/x is infinite: ggml's numbers are then
+ * NaN, and their codes 0. */
 DTI_LANE float gguf_inverse(float x)
 {
     return (gguf_bits(x) & 0x7fffffff) > 0x200000 ? 1 / x : 0;
 }
 
-/* Groups of n numbers that follow one another become lanes. */
+/* Transposes consecutive groups of n numbers into lanes. */
 DTI_LANE void gguf_transpose(gguf_lanes *restrict to, const unsigned char *restrict x, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -122,7 +123,7 @@ DTI_LANE void gguf_transpose(gguf_lanes *restrict to, const unsigned char *restr
             to[i][k] = gguf_at(x, k * n + i);
 }
 
-/* Of each lane the first number of the largest magnitude; 0 if there is none but zeros. */
+/* In each lane, the first number with the largest magnitude; 0 if all are zeros. */
 DTI_LANE void gguf_first_largest(gguf_lanes largest, const gguf_lanes *restrict x, unsigned n)
 {
     gguf_lanes first = {0};
@@ -132,7 +133,7 @@ DTI_LANE void gguf_first_largest(gguf_lanes largest, const gguf_lanes *restrict 
     memcpy(largest, first, sizeof first);
 }
 
-/* Pairs of 4 bits: n low halves of bytes, then their high ones. */
+/* Packs 2n 4-bit codes: the n low nibbles first, then the n high ones. */
 DTI_LANE void gguf_put_nibbles(unsigned char *restrict to, const unsigned char *restrict code,
                                unsigned n)
 {
@@ -141,7 +142,8 @@ DTI_LANE void gguf_put_nibbles(unsigned char *restrict to, const unsigned char *
         to[i] = (unsigned char)((code[i] & 15) | code[n + i] << 4);
 }
 
-/* Two bits of each of 4n codes from `bit` on: n of the lowest bits of bytes, and so on. */
+/* Packs two bits of each of 4n codes, starting at code bit `bit`: those of the first n codes
+ * into the lowest bits of n bytes, and so on. */
 DTI_LANE void gguf_put_pairs(unsigned char *restrict to, const unsigned char *restrict code,
                              unsigned n, unsigned bit)
 {

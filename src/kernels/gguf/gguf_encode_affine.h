@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Encoders of GGUF's blocks of 256 codes that have scales and minima: a search for those of the
- * least error in each group, then for those of the block. */
+ * Encoders of GGUF blocks of 256 codes with scales and minima: search for those with the
+ * smallest error in each group, then quantize the scales and minima of the block. */
 #ifndef KERNELS_GGUF_GGUF_ENCODE_AFFINE_H
 #define KERNELS_GGUF_GGUF_ENCODE_AFFINE_H
 
 #include "kernels/gguf/gguf_encode.h"
 
-/* A group is code * scale + least. Its codes are those of (x - base) * inverse. */
+/* A number is code * scale + least. Codes are those of (x - base) * inverse. */
 struct gguf_affine {
     gguf_lanes scale, least, inverse, base, error;
     gguf_lanes most, sum_w, sum_x;
@@ -37,7 +37,7 @@ DTI_LANE void gguf_affine_sums(struct gguf_affine *restrict to, const gguf_lanes
     }
 }
 
-/* Codes for a scale, as numbers. */
+/* Codes for a scale, as floats. */
 DTI_LANE void gguf_affine_codes(gguf_lanes *restrict code, const gguf_lanes *restrict x, unsigned n,
                                 const float *restrict inverse, const float *restrict base, int most)
 {
@@ -60,8 +60,8 @@ DTI_LANE void gguf_affine_error(float *restrict error, const gguf_lanes *restric
     memcpy(error, sum, sizeof sum);
 }
 
-/* The scale and the minimum that fit the codes best by least squares, taken if they are better than
- * those before. */
+/* Fits scale and minimum to the codes by least squares, and keeps them if they are better than
+ * the previous ones. */
 DTI_LANE void gguf_affine_try(struct gguf_affine *restrict to, const gguf_lanes *restrict x,
                               const gguf_lanes *restrict w, unsigned n, int most, float steps,
                               bool absolute)
@@ -128,7 +128,7 @@ DTI_LANE void gguf_affine_search(struct gguf_affine *restrict to, const gguf_lan
     }
 }
 
-/* The largest of numbers above 0; 0: there is none. */
+/* The largest of the numbers times `sign`; 0 if none is positive. */
 DTI_LANE float gguf_largest_of(const float *x, unsigned n, float sign)
 {
     float most = 0;
@@ -137,7 +137,8 @@ DTI_LANE float gguf_largest_of(const float *x, unsigned n, float sign)
     return most;
 }
 
-/* Codes for the scales that are stored. A group whose scale is 0 keeps those of its search. */
+/* Codes for the scales as stored. A group with a stored scale of 0 keeps the codes of its
+ * search. */
 DTI_LANE void gguf_affine_final(unsigned char *restrict code, const unsigned char *restrict x,
                                 unsigned n, const struct gguf_affine *restrict found, unsigned lane,
                                 float scale, float minimum, int most)
@@ -151,7 +152,7 @@ DTI_LANE void gguf_affine_final(unsigned char *restrict code, const unsigned cha
                 found->inverse[lane] * gguf_sub(gguf_at(x, i), found->base[lane]), 0, most);
 }
 
-/* Scales and minima of 6 bits; see six_bits(). */
+/* Packs scales and minima of 6 bits; see six_bits(). */
 DTI_LANE void gguf_put_six_bits(unsigned char *b, const unsigned char *scale,
                                 const unsigned char *minimum)
 {
@@ -169,7 +170,7 @@ DTI_LANE unsigned char gguf_six_bits_of(float x)
     return low < 63 ? low : 63;
 }
 
-/* The first 16 bytes, and codes, of a block whose groups are 8 lanes. */
+/* Writes the first 16 bytes of a block with 8 lanes as groups, and its codes. */
 DTI_LANE void gguf_put_affine(unsigned char *restrict to, unsigned char *restrict code,
                               const unsigned char *restrict x,
                               const struct gguf_affine *restrict found, unsigned lane, int most)
@@ -192,7 +193,7 @@ DTI_LANE void gguf_put_affine(unsigned char *restrict to, unsigned char *restric
                           d * (float)scale[g], least * (float)minimum[g], most);
 }
 
-/* Weights of numbers: their magnitude, and the root of the mean square of their group. */
+/* Weights: the magnitude of a number plus the root mean square of its group. */
 DTI_LANE void gguf_affine_weights(gguf_lanes *restrict w, const gguf_lanes *restrict x)
 {
     gguf_lanes sum = {0};
@@ -244,7 +245,7 @@ DTI_LANE void q5_k_encode(unsigned char *restrict to, const unsigned char *restr
     }
 }
 
-/* quantize_row_q2_K_ref(): 16 groups, weights are magnitudes, scales and minima have 4 bits. */
+/* quantize_row_q2_K_ref(): 16 groups, weighted by magnitude, 4-bit scales and minima. */
 DTI_LANE void q2_k_encode(unsigned char *restrict to, const unsigned char *restrict x)
 {
     struct gguf_affine found;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The types of GGUF's blocks that are written, and their encoders. Each gives the bytes of the
- * function of ggml-quants.c that its comment names, compiled without contraction
- * (-ffp-contract=off) and without assertions. Compiled once a level. */
+ * The GGUF block types that can be written, and their encoders. Each one gives the same bytes as
+ * the function of ggml-quants.c named in its comment, compiled without contraction
+ * (-ffp-contract=off) and without assertions. Compiled once per level. */
 #include "kernels/gguf/gguf_encode_affine.h"
 #include "kernels/gguf/gguf_encode_scale.h"
 #include "kernels/gguf/gguf_encode_small.h"
@@ -10,7 +10,8 @@
 #include "kernels/gguf/gguf_kernels.h"
 #include "kernels/lanes_piece.h"
 
-/* ONE: an encoder of one block. MANY: of as many as have GGUF_LANES groups, or fewer. */
+/* ONE: the encoder takes one block. MANY: it takes as many blocks as have GGUF_LANES groups, or
+ * fewer. */
 #define ENCODERS(ONE, MANY) \
     ONE(Q4_0, q4_0)         \
     ONE(Q4_1, q4_1)         \

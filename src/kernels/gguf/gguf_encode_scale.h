@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Encoders of GGUF's blocks of 256 codes with a scale, of either sign, for each 16 of them: a
- * search for those of the least error. */
+ * Encoders of GGUF blocks of 256 codes with a signed scale for each 16 codes: search for the
+ * scale with the smallest error. */
 #ifndef KERNELS_GGUF_GGUF_ENCODE_SCALE_H
 #define KERNELS_GGUF_GGUF_ENCODE_SCALE_H
 
 #include "kernels/gguf/gguf_encode.h"
 
-/* Groups whose numbers are smaller than that have no scale. */
+/* Groups whose largest magnitude is below this have no scale. */
 #define GGUF_LEAST_MAGNITUDE 1e-15F
 
-/* The scale of each group, and what numbers were multiplied with for codes; that is 0 where there
- * is no scale. */
+/* The scale of each group, and the factor that gave its codes, which is 0 if there is no scale. */
 struct gguf_scaled {
     gguf_lanes scale, inverse, best, largest;
 };
 
-/* Codes of numbers times `inverse`, and the scale that fits them best by least squares, with
- * squares as weights; taken if it is better than those before, or the first. */
+/* Computes codes from numbers times `inverse` and the scale that fits them best by least
+ * squares, weighted by squares; kept if it is the first or better than the previous ones. */
 DTI_LANE void gguf_scale_try(struct gguf_scaled *restrict to, const gguf_lanes *restrict x,
                              float steps, bool is_first)
 {
@@ -57,7 +56,7 @@ DTI_LANE void gguf_scale_search(struct gguf_scaled *restrict to, const gguf_lane
     }
 }
 
-/* quantize_row_q6_K_ref(). A group whose stored scale is 0 keeps the codes of its search. */
+/* quantize_row_q6_K_ref(). A group with a stored scale of 0 keeps the codes of its search. */
 DTI_LANE void q6_k_encode(unsigned char *restrict to, const unsigned char *restrict x)
 {
     struct gguf_scaled found;
@@ -91,8 +90,8 @@ DTI_LANE void q6_k_encode(unsigned char *restrict to, const unsigned char *restr
     }
 }
 
-/* One round of make_q3_quants(): each code in turn becomes another if the fit is then better.
- * Returns whether any did. */
+/* One round of make_q3_quants(): changes each code in turn if that improves the fit. Returns
+ * whether any changed. */
 DTI_LANE bool gguf_codes_improve(gguf_lanes *restrict code, const gguf_lanes *restrict x,
                                  float *restrict sum_lx, float *restrict sum_l2)
 {
@@ -118,7 +117,7 @@ DTI_LANE bool gguf_codes_improve(gguf_lanes *restrict code, const gguf_lanes *re
     return any != 0;
 }
 
-/* make_q3_quants(). Codes from 0 on; all are 0 in a group without scale. */
+/* make_q3_quants(). Codes start at 0; all are 0 in a group without scale. */
 DTI_LANE void gguf_codes_search(float *restrict scale, gguf_lanes *restrict code,
                                 const gguf_lanes *restrict x)
 {
@@ -145,7 +144,7 @@ DTI_LANE void gguf_codes_search(float *restrict scale, gguf_lanes *restrict code
     }
 }
 
-/* quantize_row_q3_K_ref(). A group whose stored scale is 0 keeps the codes of its search. */
+/* quantize_row_q3_K_ref(). A group with a stored scale of 0 keeps the codes of its search. */
 DTI_LANE void q3_k_encode(unsigned char *restrict to, const unsigned char *restrict x)
 {
     gguf_lanes lanes[16], found[16], scales;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Encoders of GGUF's blocks whose scale is that of the largest number, of the range, or of
- * the mean. */
+ * Encoders of GGUF blocks whose scale comes from the largest number, the range, or the mean. */
 #ifndef KERNELS_GGUF_GGUF_ENCODE_SMALL_H
 #define KERNELS_GGUF_GGUF_ENCODE_SMALL_H
 
@@ -16,7 +15,7 @@ DTI_LANE void q8_0_encode(unsigned char *restrict to, const unsigned char *restr
         to[2 + i] = (unsigned char)gguf_round(gguf_at(x, i) * inverse);
 }
 
-/* Of two numbers of the largest magnitude the first; 0 if there is none but zeros. */
+/* The first number with the largest magnitude; 0 if all are zeros. */
 DTI_LANE float gguf_first_of_block(const unsigned char *x, unsigned n)
 {
     const int32_t most = gguf_bits(gguf_largest_magnitude(x, n));
@@ -28,7 +27,7 @@ DTI_LANE float gguf_first_of_block(const unsigned char *x, unsigned n)
     return most != 0 ? gguf_at(x, first) : 0;
 }
 
-/* The codes of 32 numbers, truncated, and at most `most`. */
+/* The codes of 32 numbers, truncated and limited to `most`. */
 DTI_LANE void gguf_codes(unsigned char *restrict code, const unsigned char *restrict x, float least,
                          float inverse, float half, int32_t most)
 {
@@ -39,8 +38,8 @@ DTI_LANE void gguf_codes(unsigned char *restrict code, const unsigned char *rest
     }
 }
 
-/* Codes around `middle`, whose least is the number of the largest magnitude. Where 1/scale is
- * infinite all codes are 0; where all numbers are 0, the middle. */
+/* Codes around `middle`; the number with the largest magnitude gets the lowest code. If 1/scale
+ * is infinite all codes are 0; if all numbers are 0, all are `middle`. */
 DTI_LANE float gguf_signed_codes(unsigned char *restrict code, const unsigned char *restrict x,
                                  int32_t middle)
 {
@@ -51,7 +50,7 @@ DTI_LANE float gguf_signed_codes(unsigned char *restrict code, const unsigned ch
     return scale;
 }
 
-/* Order of integers is that of the numbers. */
+/* An integer key with the same order as the numbers. */
 DTI_LANE int32_t gguf_order(float x)
 {
     const int32_t bits = gguf_bits(x);
@@ -63,7 +62,7 @@ DTI_LANE float gguf_ordered(int32_t order)
     return gguf_f32((uint32_t)(order ^ (order >> 31 & 0x7fffffff)));
 }
 
-/* Of several zeros the first is the least, of whichever sign. */
+/* The first zero, of either sign: of several zeros the first counts as the minimum. */
 DTI_LANE float gguf_first_zero(const unsigned char *x, unsigned n)
 {
     unsigned i = 0;
@@ -72,7 +71,7 @@ DTI_LANE float gguf_first_zero(const unsigned char *x, unsigned n)
     return gguf_at(x, i);
 }
 
-/* Codes from the least number on. Where the range is infinite all are 0. */
+/* Codes counted from the minimum. If the range is infinite all are 0. */
 DTI_LANE float gguf_ranged_codes(unsigned char *restrict code, const unsigned char *restrict x,
                                  int32_t most, float *ret_least)
 {
@@ -139,9 +138,9 @@ DTI_LANE void q5_1_encode(unsigned char *restrict to, const unsigned char *restr
     gguf_put_nibbles(to + 8, code, 16);
 }
 
-/* floorf(log2f(x)) of x > 0, with log2f() rounded to nearest: next below a power of two, 2^p, it
- * becomes p. Below[] says how many 2^-24ths of 2^p that is: p - log2(x) is at most half of the last
- * bit of the numbers next to p. */
+/* floorf(log2f(x)) for x > 0, with log2f() rounded to nearest: just below a power of two, 2^p,
+ * the result becomes p. below[] has the width of that interval in units of 2^-24 x 2^p, where p
+ * - log2(x) is at most half the last bit of numbers next to p. */
 DTI_LANE int gguf_log2(float x)
 {
     static const unsigned char below[] = {0, 0, 1, 2, 5, 11, 22, 44, 88};
@@ -154,8 +153,8 @@ DTI_LANE int gguf_log2(float x)
     return (1 - fraction) * 0x1p24F <= (float)below[octave] ? power : power - 1;
 }
 
-/* quantize_row_mxfp4_ref(): the code of the least error, the first of such. Next to 2^128 the two
- * largest of the 8 magnitudes are infinite, so that the others have the least error. */
+/* quantize_row_mxfp4_ref(): the first code with the smallest error. Close to 2^128 the two
+ * largest of the 8 magnitudes are infinite, so one of the others has the smallest error. */
 DTI_LANE void mxfp4_encode(unsigned char *restrict to, const unsigned char *restrict x)
 {
     static const float magnitude[8] = {0, 1, 2, 3, 4, 6, 8, 12};
@@ -179,7 +178,7 @@ DTI_LANE void mxfp4_encode(unsigned char *restrict to, const unsigned char *rest
     gguf_put_nibbles(to + 1, code, 16);
 }
 
-/* quantize_row_q2_0_ref(): 0 is the least of the codes where 1/scale is infinite. */
+/* quantize_row_q2_0_ref(): if 1/scale is infinite, all codes are the lowest, 0. */
 DTI_LANE void q2_0_encode(unsigned char *restrict to, const unsigned char *restrict x)
 {
     const float scale = gguf_largest_magnitude(x, 64), inverse = gguf_inverse(scale);
@@ -193,7 +192,7 @@ DTI_LANE void q2_0_encode(unsigned char *restrict to, const unsigned char *restr
                                     code[4 * i + 3] << 6);
 }
 
-/* -1, 0, 1 as 0, 1, 2. */
+/* Encodes -1, 0, 1 as 0, 1, 2. */
 DTI_LANE float gguf_ternary_codes(unsigned char *restrict code, const unsigned char *restrict x)
 {
     const float scale = gguf_largest_magnitude(x, 256), inverse = gguf_inverse(scale);
@@ -202,8 +201,8 @@ DTI_LANE float gguf_ternary_codes(unsigned char *restrict code, const unsigned c
     return scale;
 }
 
-/* n bytes of five digits of base 3, the first on top, as 256ths, rounded up; the fifth is 0 where
- * there are four. */
+/* Packs n bytes of five base-3 digits, most significant first, as a fraction in 256ths, rounded
+ * up; if there are only four digits, the fifth is 0. */
 DTI_LANE void gguf_put_ternary(unsigned char *restrict to, const unsigned char *restrict code,
                                unsigned n, unsigned digits)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Encoders of GGUF's blocks whose codes stand for the 16 values of a table: a search for the scale
- * of the least error in each 32 numbers. */
+ * Encoders of GGUF blocks whose codes index a table of 16 values: search for the scale with the
+ * smallest error for each 32 numbers. */
 #ifndef KERNELS_GGUF_GGUF_ENCODE_TABLE_H
 #define KERNELS_GGUF_GGUF_ENCODE_TABLE_H
 
 #include "kernels/gguf/gguf_encode_scale.h"
 
-/* The middles between the values, and how far the values are apart. A middle goes up. */
+/* The midpoints between the values, and the differences of the values. A tie rounds up. */
 static const float gguf_table_middles[15] = {-115.5F, -93.5F, -74,   -57,   -42, -28.5F, -16, -4.5F,
                                              7,       19,     31.5F, 45.5F, 61,  79,     101};
 static const float gguf_table_steps[15] = {23, 21, 18, 16, 14, 13, 12, 11,
                                            12, 12, 13, 15, 16, 20, 24};
 
-/* Those of x: of NaN, as of ggml's comparisons, the last. */
+/* The nearest table value; for NaN the last, as in ggml's comparisons. */
 DTI_LANE float gguf_table_value(float x)
 {
     float value = -127;
@@ -32,7 +32,7 @@ DTI_LANE unsigned char gguf_table_code(float x)
     return (unsigned char)code;
 }
 
-/* As gguf_scale_try(), with the values of the table. */
+/* Like gguf_scale_try(), with the values of the table. */
 DTI_LANE void gguf_table_try(float *restrict scale, float *restrict best,
                              const gguf_lanes *restrict x, const float *restrict inverse,
                              bool is_first)
@@ -56,7 +56,7 @@ DTI_LANE void gguf_table_try(float *restrict scale, float *restrict best,
     }
 }
 
-/* The search of quantize_row_iq4_nl_impl(), 7 steps to either side. */
+/* The search of quantize_row_iq4_nl_impl(), 7 steps in each direction. */
 DTI_LANE void gguf_table_search(float *restrict scale, const gguf_lanes *restrict x)
 {
     gguf_lanes largest, best, inverse;
@@ -92,7 +92,7 @@ DTI_LANE void iq4_nl_encode(unsigned char *restrict to, const unsigned char *res
     }
 }
 
-/* The end of quantize_row_iq4_nl_impl() for a block with 8 scales, from that of fp32. */
+/* The last part of quantize_row_iq4_nl_impl() for a block with 8 scales, given in fp32. */
 DTI_LANE void gguf_put_table_block(unsigned char *restrict to, const unsigned char *restrict x,
                                    const float *restrict scale)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The points of the grids of GGUF's IQ types, in ascending order. A point is a number whose digits
- * choose the values of its elements, element 0 by the lowest digit: in base 4 the 8 elements of IQ1
- * and IQ2, in base 8 the 4 elements of IQ3. */
+ * The grid points of GGUF's IQ types, in ascending order. A point is a number whose digits
+ * select the values of its elements, element 0 in the lowest digit: in base 4 for the 8 elements
+ * of IQ1 and IQ2, in base 8 for the 4 elements of IQ3. */
 #ifndef KERNELS_GGUF_GGUF_GRIDS_H
 #define KERNELS_GGUF_GGUF_GRIDS_H
 

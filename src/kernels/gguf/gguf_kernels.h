@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Declares the decoders and encoders of every level. */
+ * Declares the decoders and encoders of all levels. */
 #ifndef KERNELS_GGUF_GGUF_KERNELS_H
 #define KERNELS_GGUF_GGUF_KERNELS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A function for each row of gguf_types.def that decodes its blocks: the portable level. */
+ * The portable decoders, one function per row of gguf_types.def. */
 #include "kernels/gguf/gguf_kernels.h"
 #include "kernels/gguf/gguf_lanes_grid.h"
 #include "kernels/gguf/gguf_lanes_k.h"

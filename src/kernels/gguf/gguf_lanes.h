@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A block of GGUF on its way to numbers. First its codes become integers of 8 bits, one after the
- * other, and its scales fp32; then the numbers are products. Both are loops that compilers
- * vectorize: the first over bytes, the second the same for all types. */
+ * Decodes a GGUF block in two steps: first the codes are unpacked to 8-bit integers and the
+ * scales to fp32; then they are multiplied. Compilers vectorize both loops: the first works on
+ * bytes, the second is the same for all types. */
 #ifndef KERNELS_GGUF_GGUF_LANES_H
 #define KERNELS_GGUF_GGUF_LANES_H
 
@@ -11,18 +11,19 @@
 #include "kernels/gguf/gguf_kernel.h"
 #include "kernels/lanes.h"
 
-/* Before a loop of at most 16 rounds: gcc would unroll it before it looks for vectors. */
+/* Placed before loops of at most 16 iterations, which gcc would unroll before it tries to
+ * vectorize. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define GGUF_VECTOR _Pragma("GCC unroll 1")
 #else
 #define GGUF_VECTOR
 #endif
 
-/* Aligned for the widest vectors: gcc 12 uses aligned loads here, but leaves it to luck whether the
- * struct is. */
+/* Aligned for the widest vectors: gcc 12 uses aligned loads here but does not ensure that the
+ * struct is aligned. */
 struct gguf_block {
     _Alignas(64) signed char code[DTI_GGUF_BLOCK_MAX];
-    _Alignas(64) float scale[16], minimum[16]; /* of groups */
+    _Alignas(64) float scale[16], minimum[16]; /* one per group */
     float tensor_scale;
 };
 
@@ -43,11 +44,12 @@ DTI_LANE float gguf_f32(uint32_t bits)
     return number;
 }
 
-/* fp16 bits. Subnormals: the bits behind the leading one of 2^-14, less that one. */
+/* Converts fp16 bits. Subnormals: inserts the bits after the leading one of 2^-14, then
+ * subtracts that one. */
 DTI_LANE float gguf_half_of(uint32_t bits)
 {
 #ifdef GGUF_HALF_OF
-    return GGUF_HALF_OF(bits); /* an instruction of the level */
+    return GGUF_HALF_OF(bits); /* the level's own instruction */
 #else
     const uint32_t sign = (bits & 0x8000) << 16, magnitude = (bits & 0x7fff) << 13;
     const uint32_t normal = magnitude + (UINT32_C(112) << 23);
@@ -65,7 +67,7 @@ DTI_LANE float gguf_half(const unsigned char *at)
     return gguf_half_of(gguf_u16(at));
 }
 
-/* 2n codes of 4 bits, less a number: n low halves of bytes, then their high ones. */
+/* Unpacks 2n 4-bit codes and subtracts `less`: n low nibbles, then the high ones. */
 DTI_LANE void gguf_nibbles(signed char *restrict to, const unsigned char *restrict from, unsigned n,
                            int less)
 {
@@ -76,7 +78,7 @@ DTI_LANE void gguf_nibbles(signed char *restrict to, const unsigned char *restri
     }
 }
 
-/* 4n codes of 2 bits, less a number: n of the lowest bits of bytes, and so on. */
+/* Unpacks 4n 2-bit codes and subtracts `less`: the lowest two bits of n bytes first, and so on. */
 DTI_LANE void gguf_pairs(signed char *restrict to, const unsigned char *restrict from, unsigned n,
                          int less)
 {
@@ -85,15 +87,15 @@ DTI_LANE void gguf_pairs(signed char *restrict to, const unsigned char *restrict
             to[k * n + i] = (signed char)((from[i] >> (2 * k) & 3) - less);
 }
 
-/* All but the pointers are constants where it is inlined. Vectors are of 16 numbers at most: larger
- * loads of codes would wait for the smaller stores of gguf_nibbles(). */
+/* Everything but the pointers is a constant after inlining. Vectors have at most 16 numbers:
+ * larger loads of codes would stall on the smaller stores of gguf_nibbles(). */
 DTI_LANE void gguf_multiply(float *restrict x, const struct gguf_block *restrict block,
                             unsigned elements, unsigned group, float unit, bool minima)
 {
     for (unsigned g = 0; g < elements / group; g++) {
         const float scale = block->scale[g], minimum = block->minimum[g];
         for (unsigned at = g * group; at < (g + 1) * group; at += 16) {
-            float y[16]; /* numbers may be anywhere, as those of all kernels */
+            float y[16]; /* a buffer, because x may have any alignment, as in all kernels */
             GGUF_VECTOR
             for (unsigned i = 0; i < 16; i++) {
                 const float product = (float)block->code[at + i] * unit * scale;

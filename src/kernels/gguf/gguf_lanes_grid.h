@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * GGUF's blocks whose codes are points of a grid: several numbers at once, whose signs are apart.
- * A byte of signs has bit i for element i; where there are only 7 bits, the eighth makes their
- * number even. */
+ * GGUF blocks whose codes are grid points: each gives several numbers, whose signs are stored
+ * separately. Bit i of a sign byte belongs to element i; if only 7 bits are stored, the eighth
+ * gives even parity. */
 #ifndef KERNELS_GGUF_GGUF_LANES_GRID_H
 #define KERNELS_GGUF_GGUF_LANES_GRID_H
 
@@ -23,7 +23,7 @@ DTI_LANE signed char with_sign(int number, uint32_t signs, unsigned i)
     return (signed char)((number ^ minus) - minus);
 }
 
-/* 8, 25 and 43. */
+/* Values 8, 25 and 43. */
 DTI_LANE void eight_of_iq2(signed char *to, uint32_t point, uint32_t signs)
 {
     GGUF_VECTOR
@@ -33,7 +33,7 @@ DTI_LANE void eight_of_iq2(signed char *to, uint32_t point, uint32_t signs)
     }
 }
 
-/* 4, 12 ... 52, but 62 and not 60. */
+/* Values 4, 12 ... 52, but 62 instead of 60. */
 DTI_LANE void four_of_iq3_xxs(signed char *to, uint32_t point, uint32_t signs)
 {
     GGUF_VECTOR
@@ -43,7 +43,7 @@ DTI_LANE void four_of_iq3_xxs(signed char *to, uint32_t point, uint32_t signs)
     }
 }
 
-/* 1, 3 ... 15. */
+/* Values 1, 3 ... 15. */
 DTI_LANE void four_of_iq3_s(signed char *to, uint32_t point, uint32_t signs)
 {
     GGUF_VECTOR
@@ -51,7 +51,7 @@ DTI_LANE void four_of_iq3_s(signed char *to, uint32_t point, uint32_t signs)
         to[i] = with_sign(1 + 2 * (int)(point >> (3 * i) & 7), signs, i);
 }
 
-/* -1, 0 and 1, and an eighth more or less: in eighths. */
+/* Values -1, 0 and 1, plus or minus one eighth; in eighths. */
 DTI_LANE void eight_of_iq1(signed char *to, uint32_t point, bool less)
 {
     GGUF_VECTOR
@@ -59,7 +59,7 @@ DTI_LANE void eight_of_iq1(signed char *to, uint32_t point, bool less)
         to[i] = (signed char)(8 * ((int)(point >> (2 * i) & 3) - 1) + (less ? -1 : 1));
 }
 
-/* Of 4 bits, in steps of d / 4 times an odd half. */
+/* A 4-bit scale: d / 4 times (scale + 1/2). */
 DTI_LANE float quarter_scale(float d, uint32_t scale)
 {
     return d * (0.5F + (float)scale) * 0.25F;
@@ -139,7 +139,7 @@ DTI_LANE void iq1_s(struct gguf_block *to, const unsigned char *p)
     }
 }
 
-/* The fp16 of the block is in the top 4 bits of the words with the scales. */
+/* The fp16 scale of the block is in the top 4 bits of each word of scales. */
 DTI_LANE float iq1_m_half(const unsigned char *p)
 {
     uint32_t bits = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * GGUF's blocks of 256 codes with scales that have scales, and its ternary ones. */
+ * GGUF blocks of 256 codes whose scales are themselves scaled, and the ternary types. */
 #ifndef KERNELS_GGUF_GGUF_LANES_K_H
 #define KERNELS_GGUF_GGUF_LANES_K_H
 
@@ -17,7 +17,7 @@ DTI_LANE void q2_k(struct gguf_block *to, const unsigned char *p)
     gguf_pairs(to->code + 128, p + 48, 32, 0);
 }
 
-/* The scales have their low 4 bits in 8 bytes, then their high 2 bits in 4. */
+/* The scales have their low 4 bits in the first 8 bytes and their high 2 bits in the next 4. */
 DTI_LANE void q3_k(struct gguf_block *to, const unsigned char *p)
 {
     const unsigned char *const low = p + 96, *const high = p + 104;
@@ -33,8 +33,8 @@ DTI_LANE void q3_k(struct gguf_block *to, const unsigned char *p)
             to->code[32 * k + i] = (signed char)((to->code[32 * k + i] | (p[i] >> k & 1) << 2) - 4);
 }
 
-/* Eight scales and minima of 6 bits in 12 bytes: of the first four whole ones in the low bits of
- * bytes, of the others 4 bits in the last bytes, and 2 in the high bits of those before. */
+/* Eight 6-bit scales and minima in 12 bytes: the first four are in the low 6 bits of bytes; of
+ * the others, 4 bits are in the last bytes and 2 bits in the high bits of the bytes before. */
 DTI_LANE void six_bits(struct gguf_block *to, const unsigned char *b, float d, float least)
 {
     for (unsigned g = 0; g < 4; g++) {
@@ -80,7 +80,8 @@ DTI_LANE void q6_k(struct gguf_block *to, const unsigned char *p)
     }
 }
 
-/* Five digits of base 3 in a byte: a fraction of 256ths, whose digits come out at the top. */
+/* Five base-3 digits per byte, as a fraction in 256ths: multiplying by 3 moves the next digit to
+ * the top. */
 DTI_LANE void ternary(signed char *restrict to, const unsigned char *restrict from, unsigned n,
                       unsigned digits)
 {

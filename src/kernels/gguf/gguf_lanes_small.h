@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * GGUF's blocks with one scale, or one scale for each few codes, that stand before the codes. */
+ * GGUF blocks with one scale, or one for every few codes, stored before the codes. */
 #ifndef KERNELS_GGUF_GGUF_LANES_SMALL_H
 #define KERNELS_GGUF_GGUF_LANES_SMALL_H
 
@@ -40,7 +40,7 @@ DTI_LANE void q4_1(struct gguf_block *to, const unsigned char *p)
     gguf_nibbles(to->code, p + 4, 16, 0);
 }
 
-/* 32 codes of 4 bits, with the fifth bits in 4 bytes. */
+/* 32 4-bit codes, with the fifth bits in 4 bytes. */
 DTI_LANE void five_bits(signed char *to, const unsigned char *high, const unsigned char *low,
                         int less)
 {
@@ -72,23 +72,24 @@ DTI_LANE void q8_0(struct gguf_block *to, const unsigned char *p)
     memcpy(to->code, p + 2, 32);
 }
 
-/* Behind the scale is the sum of the numbers, which products need. */
+/* The scale is followed by the sum of the numbers, which products use. */
 DTI_LANE void q8_1(struct gguf_block *to, const unsigned char *p)
 {
     to->scale[0] = gguf_half(p);
     memcpy(to->code, p + 4, 32);
 }
 
-/* The scale is fp32, and behind the codes are sums. */
+/* The scale is fp32, and sums follow the codes. */
 DTI_LANE void q8_k(struct gguf_block *to, const unsigned char *p)
 {
     to->scale[0] = gguf_f32(gguf_u32(p));
     memcpy(to->code, p + 4, 256);
 }
 
-/* Codes become numbers by arithmetic: compilers would make branches of choices, and no vectors. */
+/* Decodes values by arithmetic: compilers turn selections into branches and do not vectorize
+ * them. */
 
-/* Twice the numbers of fp4_e2m1, 0 1 2 3 4 6 8 12; there is no -0. */
+/* Doubled fp4_e2m1 values, 0 1 2 3 4 6 8 12; there is no -0. */
 DTI_LANE void twice_e2m1(signed char *codes, unsigned n)
 {
     for (unsigned at = 0; at < n; at += 16) {
@@ -102,7 +103,7 @@ DTI_LANE void twice_e2m1(signed char *codes, unsigned n)
     }
 }
 
-/* 2^(e - 128), half of what the scale means elsewhere; 255 is no NaN. */
+/* 2^(e - 128), half of what the scale means elsewhere; 255 is not NaN. */
 DTI_LANE float mxfp4_scale(uint32_t e)
 {
     return gguf_f32(e < 2 ? UINT32_C(0x200000) << e : (e - 1) << 23);
@@ -115,7 +116,7 @@ DTI_LANE void mxfp4(struct gguf_block *to, const unsigned char *p)
     twice_e2m1(to->code, 32);
 }
 
-/* fp8_e4m3 without a sign, whose NaN is 0, but 480 with the sign bit. */
+/* fp8_e4m3 without a sign; its NaN gives 0, but 480 with the sign bit set. */
 DTI_LANE float nvfp4_scale(uint32_t byte)
 {
     const uint32_t magnitude = byte & 0x7f;
@@ -133,7 +134,7 @@ DTI_LANE void nvfp4(struct gguf_block *to, const unsigned char *p)
     twice_e2m1(to->code, 64);
 }
 
-/* Non-linear numbers, each as the step from the one below. */
+/* Non-linear values, each as the step from the previous one. */
 DTI_LANE void nonlinear(signed char *codes, unsigned n)
 {
 #define STEP(from, by) number = (signed char)(number + (-(code > (from)) & (by)))
@@ -158,7 +159,7 @@ DTI_LANE void iq4_nl(struct gguf_block *to, const unsigned char *p)
     nonlinear(to->code, 32);
 }
 
-/* Scales of 6 bits: 4 in halves of bytes, 2 in a word of 16 bits. */
+/* 6-bit scales: 4 bits in nibbles, 2 bits in a 16-bit word. */
 DTI_LANE void iq4_xs_scales(struct gguf_block *to, const unsigned char *p)
 {
     const float d = gguf_half(p);

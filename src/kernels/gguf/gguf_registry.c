@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The decoders and encoders of GGUF's blocks by levels, and the choice of one. */
+ * The tables of GGUF decoders and encoders by level, and the selection of one. */
 #include <stdio.h>
 
 #include "kernels/first_row.h"

@@ -13,7 +13,7 @@
 #include "kernels/math/dot_kernels.def"
 #undef DOT
 
-/* n is a power of two; halves are added to each other until one number is left. */
+/* Adds n sums pairwise, upper half to lower half, until one is left; n is a power of two. */
 DTI_LANE double dti_dot_fold_f32(float *sum, size_t n)
 {
     for (size_t half = n / 2; half > 0; half /= 2) {
@@ -34,8 +34,8 @@ DTI_LANE double dti_dot_fold_f64(double *sum, size_t n)
 
 enum { DTI_DOT_STEP_MAX = 512 };
 
-/* Dot products of int8 of any length. dot: of so many steps of `step` bytes, at most
- * DTI_DOT_STEP_MAX, exactly; its sums of 32 bits hold those of `most` steps. */
+/* Dot product of int8 arrays of any length. dot: an exact product of several steps of `step`
+ * bytes, at most DTI_DOT_STEP_MAX; its 32-bit sums can hold `most` steps. */
 DTI_LANE double dti_dot_by_steps(const unsigned char *a, const unsigned char *b, size_t n,
                                  size_t step, size_t most,
                                  int64_t (*dot)(const unsigned char *a, const unsigned char *b,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dot products by portable code: as many sums side by side as fill the registers of most machines,
- * so that the compiler makes vector code without changing any order. */
+ * Portable dot products: as many parallel sums as fill the registers of most machines, so the
+ * compiler can vectorize without reordering. */
 #include "dtinfo/storage.h"
 #include "kernels/fp64.h"
 #include "kernels/math/dot_kernels.h"
@@ -32,8 +32,9 @@ DTI_LANE float bf16_at(const unsigned char *from, size_t i)
     return number;
 }
 
-/* Shifted into the place of fp32, where a factor of 2^112 makes up for the other bias, also for
- * subnormals; infinities and NaN then have the exponent 16, and get the highest there is. */
+/* The fp16 bits are shifted into fp32's position; a factor of 2^112 corrects the exponent bias,
+ * also for subnormals. Infinities and NaNs then have the exponent 16, which is replaced by the
+ * highest. */
 DTI_LANE float fp16_at(const unsigned char *from, size_t i)
 {
     uint16_t code;
@@ -93,7 +94,7 @@ double dti_dot_fp64_scalar(const void *a, const void *b, size_t n)
     return dti_dot_fold_f64(sum, SUMS_F64);
 }
 
-/* Of 2^16 products, which fit in 31 bits. */
+/* Sums at most 2^16 products, which fit in 31 bits. */
 DTI_LANE int32_t dot_block_i8(const unsigned char *a, const unsigned char *b, size_t n)
 {
     int32_t sum = 0;
@@ -115,8 +116,8 @@ double dti_dot_int8_scalar(const void *a, const void *b, size_t n)
     return (double)dot_i8(a, b, n);
 }
 
-/* Products of fp32 and less are exact in fp64; of fp64, what the product lacks is another fp64
- * number, unless it is too small for one. */
+/* Products of fp32 and narrower are exact in fp64; for fp64 the rounding error of a product is
+ * itself an fp64 number, unless it is too small. */
 void dti_dot_exact(struct dti_exact_sum *sum, enum dti_dtype dtype, const void *a, const void *b,
                    size_t n)
 {

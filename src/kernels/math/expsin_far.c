@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction of arguments of any size, after Payne and Hanek: of x / pi only what is left modulo 2
- * counts, so only the bits of 1/pi are multiplied that reach there.
+ * Reduction of arguments of any size, after Payne and Hanek: only x / pi modulo 2 matters, so
+ * only the bits of 1/pi that contribute to it are multiplied.
  *
  *   |x| = m 2^e, m an integer of 53 bits
  *   1/pi = 0.|----- even multiples of pi ----|-- 128 bits: q --|-- too small --
@@ -21,7 +21,7 @@ static uint64_t word_at(int64_t word)
     return word >= 0 && word < WORDS ? inverse_pi[word] : 0;
 }
 
-/* 64 bits of 1/pi, the first of them weighing 2^-(first + 1); there are zeros before the point. */
+/* 64 bits of 1/pi; the first has weight 2^-(first + 1). Bits before the point are zeros. */
 static uint64_t bits_at(int64_t first)
 {
     const int64_t word = (first + 64) / 64 - 1; /* rounds down: first >= -64 */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) of arrays by portable code, which the compiler vectorizes where it can. Results of a
- * piece are computed in a separate buffer, since the output may be the array of arguments. */
+ * Portable exp(sin x) of arrays, vectorized by the compiler where possible. The results of a
+ * piece go to a separate buffer first, because the output may be the input array. */
 #include "kernels/lanes_piece.h"
 #include "kernels/math/expsin_far.h"
 #include "kernels/math/expsin_kernels.h"
 #include "kernels/math/lanes_expsin.h"
 
-/* Elements of `type`: near(x) of all, far(x) where is_far(x), which is 0 or has bits set. */
+/* Processes elements of `type`: near(x) for all, then far(x) where is_far(x) has bits set. */
 #define EXPSIN_ARRAYS(name, type, far_type, near, is_far, far)     \
     void name(void *dst, const void *src, size_t n)                \
     {                                                              \
@@ -52,7 +52,7 @@ static uint32_t far_f32(uint32_t bits)
 
 DTI_LANE uint32_t is_far_f16(uint16_t code)
 {
-    (void)code; /* every number is near */
+    (void)code; /* all numbers are near */
     return 0;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) of one element, without a branch: for vector code that the compiler makes, and for GPU
- * threads. In three steps:
+ * exp(sin x) of one element without branches, for compiler vectorization and GPU threads. Three
+ * steps:
  *
- *   1  x = k pi + r            by fused multiply-adds with pi in two parts. exp(sin r) changes
- *                              relatively by no more than r does absolutely, so r needs no
+ *   1  x = k pi + r            by fused multiply-adds with pi in two parts. The relative change of
+ *                              exp(sin r) is at most the absolute change of r, so r needs no
  *                              relative accuracy near multiples of pi.
  *   2  s = (-1)^k sin r        an odd polynomial; for odd k the sign of r is changed instead
  *   3  exp s                   |s| <= 1: a polynomial, without a reduction of its own
  *
- * Where there is no fast fused multiply-add, products that have to be exact are short ones. */
+ * Without a fast fused multiply-add, products that must be exact use short factors. */
 #ifndef KERNELS_MATH_LANES_EXPSIN_H
 #define KERNELS_MATH_LANES_EXPSIN_H
 
@@ -19,7 +19,7 @@
 #include "kernels/lanes_fused.h"
 #include "kernels/math/expsin_coefficients.h"
 
-/* Arguments beyond are not for these functions: they give NaN. */
+/* Arguments beyond this give NaN; these functions do not handle them. */
 #define DTI_EXPSIN_LIMIT 0x1p20
 
 DTI_LANE float dti_lane_flip_f32(float number, uint32_t odd)
@@ -40,8 +40,8 @@ DTI_LANE double dti_lane_flip_f64(double number, uint64_t odd)
     return number;
 }
 
-/* 1 + s + s^2 q for |s| <= 1: where the result is small, s is near -1 and 1 + s is exact. Without a
- * fused multiply-add what 1 + s loses elsewhere is added again. */
+/* 1 + s + s^2 q for |s| <= 1. Where the result is small, s is close to -1 and 1 + s is exact.
+ * Without a fused multiply-add, the rounding error of 1 + s elsewhere is added back. */
 DTI_LANE float dti_lane_one_plus_f32(float s, float q)
 {
     const float most = 1 + s;
@@ -62,7 +62,7 @@ DTI_LANE double dti_lane_one_plus_f64(double s, double q)
 #endif
 }
 
-/* Steps 2 and 3 of a reduced argument that has its sign. */
+/* Steps 2 and 3 for a reduced argument with its sign. */
 DTI_LANE float dti_lane_expsin_reduced_f32(float r)
 {
 /* clang-format off */
@@ -93,8 +93,9 @@ DTI_LANE double dti_lane_expsin_reduced_f64(double r)
     /* clang-format on */
 }
 
-/* Step 1: r with its sign. |x| <= DTI_EXPSIN_LIMIT. Adding 1.5 x 2^23 (2^52) leaves an integer in
- * the lowest bits; where the compiler may compute in wider registers, an integer is made of it. */
+/* Step 1: returns r with its sign, for |x| <= DTI_EXPSIN_LIMIT. Adding 1.5 x 2^23 (2^52) leaves
+ * an integer in the lowest bits; where the compiler may use wider registers, it is converted to
+ * an integer instead. */
 DTI_LANE float dti_lane_reduce_f32(float x)
 {
 #if DTI_LANE_FUSED
@@ -130,13 +131,13 @@ DTI_LANE double dti_lane_reduce_f64(double x)
 #endif
 }
 
-/* False for NaN as well. */
+/* Also false for NaN. */
 DTI_LANE bool dti_lane_expsin_takes(double x)
 {
     return x >= -DTI_EXPSIN_LIMIT && x <= DTI_EXPSIN_LIMIT;
 }
 
-/* All ones where an argument is within the limit, whose fp32 code is 0x49800000. */
+/* All ones if an argument is within the limit, whose fp32 code is 0x49800000. */
 DTI_LANE uint32_t dti_lane_expsin_mask_f32(uint32_t bits)
 {
     return (bits & UINT32_C(0x7fffffff)) <= UINT32_C(0x49800000) ? ~UINT32_C(0) : 0;
@@ -169,8 +170,9 @@ DTI_LANE double dti_lane_expsin_f64(double x)
     return takes ? result : (double)NAN;
 }
 
-/* Of fp16: every finite number is within the limit. Subnormals are normal in fp32, where 2^112 less
- * as a bias makes codes of both meet; infinities and NaN have the exponents above all. */
+/* For fp16: every finite number is within the limit. The bits are shifted into fp32's position,
+ * where a factor of 2^112 corrects the exponent bias and makes subnormals normal. Infinities and
+ * NaNs give NaN. */
 DTI_LANE uint16_t dti_lane_expsin_f16(uint16_t code)
 {
     const uint32_t magnitude = code & UINT32_C(0x7fff), shifted = magnitude << 13;
@@ -180,12 +182,12 @@ DTI_LANE uint16_t dti_lane_expsin_f16(uint16_t code)
         dti_lane_reduce_f32(dti_lane_flip_f32(x * 0x1p112f, (uint32_t)code >> 15)));
     uint32_t bits;
     memcpy(&bits, &result, sizeof bits);
-    bits -= UINT32_C(112) << 23; /* 0.36 to 2.72: normal */
+    bits -= UINT32_C(112) << 23; /* 0.36 to 2.72: always normal */
     bits = (bits + UINT32_C(0xfff) + (bits >> 13 & 1)) >> 13;
     return (uint16_t)(magnitude < UINT32_C(0x7c00) ? bits : UINT32_C(0x7e00));
 }
 
-/* To nearest even, of a normal number or a NaN without lower bits. */
+/* Rounds to nearest even; for normal numbers, and NaNs without lower bits. */
 DTI_LANE uint16_t dti_lane_round_bf16(float number)
 {
     uint32_t bits;
@@ -193,7 +195,7 @@ DTI_LANE uint16_t dti_lane_round_bf16(float number)
     return (uint16_t)((bits + UINT32_C(0x7fff) + (bits >> 16 & 1)) >> 16);
 }
 
-/* Of bf16: NaN beyond the limit. */
+/* For bf16: NaN beyond the limit. */
 DTI_LANE uint16_t dti_lane_expsin_bf16(uint16_t code)
 {
     const uint32_t bits = dti_lane_expsin_code_f32((uint32_t)code << 16);

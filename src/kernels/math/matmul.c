@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products around the tiles of a level. k is cut so that a strip of A stays in the first
- * cache, then n so that a block of B's panels takes half of the second:
+ * Matrix products around the tiles of a level. k is split so that a strip of A fits in the L1
+ * cache, then n so that a block of B's panels takes half of the L2 cache:
  *
  *     for each block of columns of C
  *         for each block of k: pack B
- *             for each strip of rows: pack A, while what comes next is fetched
+ *             for each strip of rows: pack A, and prefetch the next strip
  *                 for each panel: a tile of C, in registers
  *
- * For registers that multiply faster than the second cache reads, k is cut in longer blocks, and
- * these in parts of which a strip's and a panel's fit in the first cache together:
+ * Registers that multiply faster than the L2 cache can deliver use longer blocks of k, split
+ * into parts so that a part of a strip and of a panel fit in the L1 cache together:
  *
- *                 for each part of k, for each panel: a tile beside C
+ *                 for each part of k, for each panel: a tile in a buffer outside C
  *
- * Members have a rectangle of C each and pack for themselves what it needs, so that no member
- * waits. A single row of C takes B as it comes, without packing: reading B is all the time it
- * takes. */
+ * Each team member has its own rectangle of C and packs what it needs itself, so no member
+ * waits. A single row of C reads B in place without packing, because reading B is all the time
+ * it takes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +23,12 @@
 #include "util/checked.h"
 
 enum {
-    FIRST_CACHE = 32 * 1024, /* where the processor does not report it */
+    FIRST_CACHE = 32 * 1024, /* used if the processor does not report it */
     SECOND_CACHE = 256 * 1024,
     PAGE = 4096,
 };
 
-/* What a member has for itself, and the part of C that is its own. */
+/* A member's buffers and its part of C. */
 struct share {
     unsigned char *strip, *panels, *edge, *beside;
     size_t first_row, rows, first_column, columns;
@@ -38,12 +38,12 @@ struct dti_matmul {
     const struct dti_matmul_kernel *kernel;
     const struct dti_matmul_tile *tile;
     size_t m, n, k;
-    size_t deep, wide;  /* of k and n in a block: multiples of a step and of a panel */
-    size_t part;        /* steps that are multiplied at a time */
-    bool stream;        /* C is too large for the caches */
-    size_t panel_bytes; /* of such a part */
+    size_t deep, wide;  /* k and n of a block: multiples of a step and of a panel */
+    size_t part;        /* number of steps multiplied at a time */
+    bool stream;        /* C exceeds the caches */
+    size_t panel_bytes; /* size of such a part */
     size_t beside_bytes, member_bytes, members;
-    size_t down, across; /* how many shares C has in each direction */
+    size_t down, across; /* number of shares of C in each direction */
     unsigned char *memory;
 };
 
@@ -57,7 +57,7 @@ static size_t ceiling(size_t n, size_t by)
     return n / by + (n % by > 0);
 }
 
-/* The least even split of n into parts of at most `most`, which is a multiple of `unit`. */
+/* Splits n as evenly as possible into the fewest parts of at most `most`, a multiple of `unit`. */
 static size_t even_part(size_t n, size_t most, size_t unit)
 {
     return ceiling(ceiling(n, ceiling(n, most)), unit) * unit;
@@ -69,7 +69,8 @@ static size_t cache_bytes(unsigned level, size_t otherwise)
     return reported > 0 ? reported : otherwise;
 }
 
-/* As square as the number of members allows, so that the busiest has least to do. */
+/* Divides C as squarely as the number of members allows, to minimize the work of the busiest
+ * one. */
 static void divide(struct dti_matmul *matmul)
 {
     const size_t strips = ceiling(matmul->m, matmul->kernel->rows);
@@ -88,7 +89,7 @@ static void divide(struct dti_matmul *matmul)
     }
 }
 
-/* The steps that k elements take, those included that only fill up. */
+/* The number of steps for k elements, including padding. */
 static size_t steps_of(const struct dti_matmul_tile *tile, size_t k)
 {
     return ceiling(k, tile->group * tile->together) * tile->together;
@@ -98,8 +99,8 @@ static void choose_blocks(struct dti_matmul *matmul)
 {
     const struct dti_matmul_tile *const tile = matmul->tile;
     const size_t columns = matmul->kernel->columns;
-    /* of sixteen parts of the first cache: more than half, since panels pass through it; in parts,
-     * as much for a panel, and what is left for tiles of C */
+    /* in sixteenths of the L1 cache: more than half for a strip, because panels only pass
+     * through; with parts, the same amount for a strip and a panel, and the rest for tiles of C */
     const size_t share = tile->take ? 7 : 10;
     size_t near = cache_bytes(1, FIRST_CACHE) * share / 16 / matmul->kernel->rows / 64 * 64;
     near = near < DTI_MATMUL_STRIP_BYTES ? at_least_one(near / 64) * 64 : DTI_MATMUL_STRIP_BYTES;
@@ -109,7 +110,8 @@ static void choose_blocks(struct dti_matmul *matmul)
     matmul->part = even_part(steps_of(tile, matmul->deep), near / tile->step, tile->together);
     matmul->panel_bytes = tile->lead + matmul->part * columns * tile->step;
     const size_t parts = ceiling(steps_of(tile, matmul->deep), matmul->part);
-    /* half of the second cache; where tiles of C are beside it, more, as A passes the less often */
+    /* half of the L2 cache; more if tiles of C are buffered, because A then passes through less
+     * often */
     const size_t second = cache_bytes(2, SECOND_CACHE), quarters = tile->take ? 3 : 2;
     const size_t panels = second / 4 * quarters / (parts * matmul->panel_bytes);
     const size_t own = ceiling(ceiling(matmul->n, columns), matmul->across) * columns;
@@ -118,7 +120,7 @@ static void choose_blocks(struct dti_matmul *matmul)
     matmul->stream = matmul->m * matmul->n * tile->step > 4 * second;
 }
 
-/* Whether all three matrices can be at all. */
+/* Whether the sizes of all three matrices are representable. */
 static bool fits(const struct dti_matmul_kernel *kernel, uint64_t m, uint64_t n, uint64_t k)
 {
     const uint64_t pairs[3][2] = {{m, k}, {k, n}, {m, n}};
@@ -187,7 +189,7 @@ void dti_matmul_free(struct dti_matmul *matmul)
     free(matmul);
 }
 
-/* The part of n that is number `at` of `parts`, in whole units. */
+/* Part number `at` of `parts` of n, in whole units. */
 static void take_share(size_t n, size_t unit, size_t at, size_t parts, size_t *ret_first,
                        size_t *ret_count)
 {
@@ -208,7 +210,7 @@ static void fetch_later(const unsigned char *p, size_t bytes)
 #endif
 }
 
-/* What is multiplied at a time: a strip and a block of panels. */
+/* One multiplication: a strip and a block of panels. */
 struct strip_product {
     const struct dti_matmul_tile *tile;
     const struct share *share;
@@ -217,8 +219,8 @@ struct strip_product {
     bool add, stream;
 };
 
-/* The tile at c, of which `rows` rows and `bytes` bytes of each belong to C: in whole, or where it
- * reaches beyond them, beside it. */
+/* Multiplies the tile at c; `rows` rows with `bytes` bytes each are inside C. A tile that
+ * extends beyond C is computed in a buffer. */
 static void multiply_tile(const struct strip_product *block, const struct dti_matmul_shape *shape,
                           unsigned char *c, size_t stride, size_t rows, size_t bytes,
                           const unsigned char *panel, size_t first_step)
@@ -240,8 +242,8 @@ static void multiply_tile(const struct strip_product *block, const struct dti_ma
         memcpy(c + i * stride, edge + i * width, bytes);
 }
 
-/* A row of tiles of C at c. Meanwhile the strip after this one, at `next` (NULL: none) with rows
- * of next_bytes, is brought nearer. */
+/* Multiplies a row of tiles of C at c. Meanwhile prefetches the next strip, at `next` (NULL:
+ * none) with rows of next_bytes. */
 static void multiply(const struct strip_product *block, unsigned char *c, size_t stride,
                      size_t rows, const unsigned char *next, size_t next_stride, size_t next_bytes)
 {
@@ -277,7 +279,7 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
         tile->give(c, stride, beside, rows, block->columns * tile->step, block->stream);
 }
 
-/* All rows of a share with a block of columns and one of k. */
+/* Multiplies all rows of a share with one block of columns and of k. */
 static void run_block(const struct dti_matmul *matmul, const struct share *share, unsigned char *c,
                       const unsigned char *a, const unsigned char *b, size_t first_column,
                       size_t columns, size_t first_k, size_t deep)
@@ -311,7 +313,7 @@ static void run_block(const struct dti_matmul *matmul, const struct share *share
     }
 }
 
-/* Columns `first` to first + columns - 1 with elements first_k to end_k - 1 of k. */
+/* Multiplies columns `first` to first + columns - 1 with elements first_k to end_k - 1 of k. */
 static void run_columns(const struct dti_matmul *matmul, const struct share *share,
                         unsigned char *c, const unsigned char *a, const unsigned char *b,
                         size_t first, size_t columns, size_t first_k, size_t end_k)
@@ -325,7 +327,7 @@ static void run_columns(const struct dti_matmul *matmul, const struct share *sha
     }
 }
 
-/* A single row: what is left at the edges goes the long way. */
+/* A single row; the remainders at the edges use the general path. */
 static void run_row(const struct dti_matmul *matmul, const struct share *share, unsigned char *c,
                     const unsigned char *a, const unsigned char *b)
 {

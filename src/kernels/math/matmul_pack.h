@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packing for matrix products, in plain loops that compilers vectorize; each level compiles its
- * own. Widths are constants where they are called. */
+ * Packing for matrix products, in plain loops that compilers vectorize; compiled once per level.
+ * Widths are constants at the calls. */
 #ifndef KERNELS_MATH_MATMUL_PACK_H
 #define KERNELS_MATH_MATMUL_PACK_H
 
@@ -16,8 +16,8 @@
 #define MATMUL_INLINE static inline
 #endif
 
-/* Rows as they are, with zeros up to a multiple of `unit` bytes: what was there before may be an
- * infinity, which is not nothing even where it meets zeros of B. */
+/* Copies rows, padded with zeros to a multiple of `unit` bytes: stale memory could contain an
+ * infinity, which would not vanish when multiplied by the zeros of B. */
 MATMUL_INLINE void matmul_pack_rows(unsigned char *strip, const unsigned char *a, size_t stride,
                                     size_t rows, size_t bytes, size_t unit)
 {
@@ -30,7 +30,7 @@ MATMUL_INLINE void matmul_pack_rows(unsigned char *strip, const unsigned char *a
     }
 }
 
-/* Elements of 4 and of 8 bytes. */
+/* For elements of 4 and of 8 bytes. */
 MATMUL_INLINE void matmul_pack_rows_4(unsigned char *strip, const unsigned char *a, size_t stride,
                                       size_t rows, size_t k)
 {
@@ -43,7 +43,7 @@ MATMUL_INLINE void matmul_pack_rows_8(unsigned char *strip, const unsigned char 
     matmul_pack_rows(strip, a, stride, rows, 8 * k, 8);
 }
 
-/* An element, or several as one, at any address. */
+/* Loads an element, or several as one, from any address. */
 MATMUL_INLINE float matmul_float_at(const unsigned char *p)
 {
     float value;
@@ -65,7 +65,7 @@ MATMUL_INLINE int32_t matmul_int32_at(const unsigned char *p)
     return value;
 }
 
-/* Two int8 as int16. */
+/* Two int8, widened to int16. */
 MATMUL_INLINE int32_t matmul_wide_pair_at(const unsigned char *p)
 {
     int8_t pair[2];
@@ -76,8 +76,8 @@ MATMUL_INLINE int32_t matmul_wide_pair_at(const unsigned char *p)
     return value;
 }
 
-/* int8 as int16. The filler for missing elements at the end of a row does not matter here and
- * below, since integers meet zeros of B. */
+/* int8 widened to int16. The padding at the end of a row does not matter here and below, because
+ * integers are multiplied by zeros of B. */
 MATMUL_INLINE void matmul_pack_rows_wide(unsigned char *strip, const unsigned char *a,
                                          size_t stride, size_t rows, size_t k)
 {
@@ -92,7 +92,7 @@ MATMUL_INLINE void matmul_pack_rows_wide(unsigned char *strip, const unsigned ch
     }
 }
 
-/* int8 plus 128, which is uint8. */
+/* int8 + 128, as uint8. */
 MATMUL_INLINE void matmul_pack_rows_offset(unsigned char *strip, const unsigned char *a,
                                            size_t stride, size_t rows, size_t k)
 {
@@ -103,10 +103,11 @@ MATMUL_INLINE void matmul_pack_rows_offset(unsigned char *strip, const unsigned 
     }
 }
 
-/* A step of one panel: rows[i] points to `columns` elements of the i-th row that it takes. */
+/* Packs one step of a panel: rows[i] points to `columns` elements of the i-th row of the step. */
 typedef void matmul_step_fn(unsigned char *out, const unsigned char *const *rows, size_t columns);
 
-/* Four bytes of C take one element of four bytes, two of two, or four of one. */
+/* A step has the size of an element of C, four bytes: one element of four bytes, two of two, or
+ * four of one. */
 MATMUL_INLINE void matmul_step_pairs(unsigned char *out, const unsigned char *const *rows,
                                      size_t columns)
 {
@@ -141,13 +142,13 @@ MATMUL_INLINE void matmul_step_fours(unsigned char *out, const unsigned char *co
     }
 }
 
-/* Panels of `width` columns, row by row, so that B is read in memory order. */
+/* Packs panels of `width` columns row by row, so that B is read in memory order. */
 MATMUL_INLINE void matmul_pack_panels(unsigned char *panels, const unsigned char *b, size_t stride,
                                       size_t columns, size_t k, size_t panel_bytes, size_t width,
                                       size_t element, size_t group, size_t step, size_t lead,
                                       matmul_step_fn *interleave)
 {
-    unsigned char edge[4 * 256]; /* a step at the edge of B, with zeros */
+    unsigned char edge[4 * 256]; /* a zero-padded step at the edge of B */
     const unsigned char *rows[4];
     for (size_t at = 0; at < k; at += group) {
         const size_t there = k - at < group ? k - at : group;

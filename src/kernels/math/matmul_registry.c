@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of kernels of matrix products and the choice among them. */
+ * The table of matrix product kernels and the selection of one. */
 #include "kernels/math/matmul_tile.h"
 
 const struct dti_matmul_kernel dti_matmul_kernels[] = {
@@ -22,8 +22,8 @@ const struct dti_matmul_kernel dti_matmul_kernels[] = {
 };
 const size_t dti_matmul_kernel_count = sizeof dti_matmul_kernels / sizeof dti_matmul_kernels[0] - 1;
 
-/* Why no row is found: the level of the last row of the dtype, which asks for least; or that there
- * is none on this architecture. */
+/* Why there is no row: names the level of the dtype's last row, which is the least demanding; or
+ * says that there is none on this architecture. */
 static const char *why_none(enum dti_dtype dtype)
 {
     static const char *const needs[DTI_LEVEL_COUNT] = {

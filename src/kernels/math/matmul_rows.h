@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tiles of a level, to be included once for each dtype after these are defined:
+ * A template for the tiles of a level. Include it once per dtype, after defining:
  *   NAME, HEIGHT      f32_avx512; the rows of the tallest tile, 6, 12 or 14
  *   VECTOR            the type of a register; ELEMENT: bytes of an element of A and B
  *   LOAD(p) STORE(p, v) ADD(v, w)
  *   BROADCAST(p)      a step of a row of A, in all lanes
  *   MULTIPLY(c, a, b) c plus the products of a step
- *   FIRST             of lane 0, as a number: FIRST(v)
+ *   FIRST(v)          lane 0, as a number
  *   PACK_A            the function
- * and, where they are not as below,
- *   LEAD BEGIN(p)     bytes of a panel before its first step, and what a tile begins with, p being
- *                     these
+ * and optionally, to replace the defaults below:
+ *   LEAD BEGIN(p)     bytes of a panel before its first step, and the initial value of a tile; p
+ *                     points to these bytes
  *   PACKED            bytes of an element in strips and panels
  *   PACK_B            the function
- *   LOAD_B(p) BROADCAST_A(p)   for a product of one row: as LOAD and BROADCAST, of elements that
- *                     are not packed
- *   ROW ROW_COLUMNS ROW_K, where a step is more than one element: a product of one row
- * It leaves tiles of two registers a row, dti_tile_NAME and dti_peak_NAME(). */
+ *   LOAD_B(p) BROADCAST_A(p)   for a product of one row: as LOAD and BROADCAST, for unpacked
+ *                     elements
+ *   ROW ROW_COLUMNS ROW_K, if a step has more than one element: a product of one row
+ * Defines tiles of two registers per row, dti_tile_NAME and dti_peak_NAME(). */
 #ifdef NAME
 
 #ifndef JOIN
@@ -24,7 +24,7 @@
 #define JOIN(a, b, c)  JOIN_(a, b, c)
 #endif
 
-/* elements of C in a register: of 8 bytes or of 4 */
+/* elements of C per register: of 8 bytes or of 4 */
 #define LANES (sizeof(VECTOR) / (ELEMENT == 8 ? 8 : 4))
 #ifndef LEAD
 #define LEAD 0
@@ -99,13 +99,13 @@ static const unsigned char matmul_zeros[64] = {0};
 #else
 #define IN_REGISTER "+v"
 #endif
-/* the compiler may not know what v is */
+/* hides the value of v from the compiler */
 #define KEEP(v)    __asm__ volatile("" : IN_REGISTER(v))
 #define ROWS_8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define ROWS_4(DO) DO(0) DO(1) DO(2) DO(3)
 #define ROWS_2(DO) DO(0) DO(1)
 #define ROWS_1(DO) DO(0)
-/* beyond the end too, where there is nothing to be fetched */
+/* prefetching beyond the end is harmless */
 #define PREFETCH(p)          __builtin_prefetch((const void *)((uintptr_t)(p) + 1024), 0, 3)
 #define PREFETCH_TO_WRITE(p) __builtin_prefetch((p), 1, 3)
 #endif
@@ -127,7 +127,7 @@ DEFINE_TILE(JOIN(tile_, NAME, 1), ROWS_1)
 #define LOAD_B(p)      LOAD(p)
 #define BROADCAST_A(p) BROADCAST(p)
 #endif
-/* Eight rows of B at a time: streams that the hardware sees by itself. */
+/* Processes eight rows of B at a time: streams that the hardware prefetcher detects by itself. */
 static void ROW(unsigned char *c, const unsigned char *a, const unsigned char *b, size_t stride,
                 size_t columns, size_t k)
 {
@@ -175,8 +175,8 @@ const struct dti_matmul_tile JOIN(dti_, tile, NAME) = {
     c##i##b = MULTIPLY(c##i##b, x, z);
 #define PEAK_SUM(i) z = ADD(z, ADD(c##i##a, c##i##b));
 
-/* As many sums as a tile has, each waiting for nothing but itself. Were the factors known to be
- * equal, some sums would be too, and not be computed. */
+/* As many sums as a tile has, each depending only on itself. The factors are hidden from the
+ * compiler, which would otherwise merge sums with equal factors. */
 double JOIN(dti_, peak, NAME)(uint64_t count)
 {
     VECTOR x = LOAD(matmul_zeros), y = x, z = x;

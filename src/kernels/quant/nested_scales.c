@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scales to codes of the dynamic map. There is one scale for 64 numbers, so this is not in the
- * kernels' inner loops. */
+ * Quantizes scales to codes of the dynamic map. There is only one scale per 64 numbers, so this
+ * is not in a kernel's inner loop. */
 #include "kernels/quant/nested_scales.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 
 enum { ZERO = 127, LAST = DTI_NESTED_CODES - 1 };
 
-/* create_dynamic_map() of bitsandbytes 0.50 as torch 2.15 computes it, the numbers above 0 but for
- * 1: fp32 codes. */
+/* create_dynamic_map() of bitsandbytes 0.50, as torch 2.15 computes it: the positive numbers
+ * except 1, as fp32 codes. */
 static const uint32_t positive[ZERO] = {
     0x3513a3b7, 0x365a1a94, 0x370205ff, 0x37b24206, 0x38378034, 0x388aefb3, 0x38ba1f4b, 0x3923d70b,
     0x398ce705, 0x39c7e283, 0x3a016f01, 0x3a1eecc1, 0x3a3c6a80, 0x3a59e83e, 0x3a7765ff, 0x3aa7ef9d,
@@ -47,7 +47,7 @@ void dti_nested_map(float ret[DTI_NESTED_CODES])
         ret[i] = number_of(i);
 }
 
-/* How many midpoints lie below. */
+/* The number of midpoints below the quotient. */
 static unsigned char code_of(float quotient)
 {
     unsigned low = 0, high = LAST; /* the code is in low..high */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parameters of kernels of block formats, computed by the scalar core; and ranges of whole
- * arrays. */
+ * Kernel parameters for block formats, computed by the scalar core; and ranges of whole arrays. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +20,7 @@ void dti_range_merge(struct dti_range *range, const struct dti_range *part)
     range->inf += part->inf;
 }
 
-/* A value as fp32 number. */
+/* A value as an fp32 number. */
 static float number_of(const struct dti_value *value)
 {
     const struct dti_policy nearest = {.nan = DTI_NAN_CANONICAL};
@@ -58,7 +57,7 @@ void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_re
     }
 }
 
-/* Bytes of fp16 or fp32, the lowest first. */
+/* Loads fp16 or fp32 numbers in little-endian order. */
 static void load_floats(const struct dti_block_args *args, const unsigned char *at, size_t n,
                         bool halves, float *ret)
 {

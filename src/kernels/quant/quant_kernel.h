@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels of quantization: rows of quant_kernels.def, fp32 arrays on one side. What they compute is
- * defined by quant.h, bit for bit. Arrays may have any alignment and do not overlap; exactly the
- * bytes of n elements are read and written, though kernels may prefetch beyond. */
+ * Quantization kernels: rows of quant_kernels.def, with fp32 arrays on one side. quant.h defines
+ * their results bit for bit. Arrays may have any alignment and must not overlap; exactly the
+ * bytes of n elements are read and written, but kernels may prefetch beyond. */
 #ifndef KERNELS_QUANT_QUANT_KERNEL_H
 #define KERNELS_QUANT_QUANT_KERNEL_H
 
@@ -15,17 +15,16 @@
 #include "kernels/cpu.h"
 #include "kernels/kernel.h"
 
-/* The range of an array's finite numbers; zeros of both signs are equal (either may be the one
- * that is kept). */
+/* The range of an array's finite numbers; zeros of both signs are equal (either may be kept). */
 struct dti_range {
-    float min, max; /* +inf and -inf while there is none */
+    float min, max; /* +inf and -inf if there is none yet */
     uint64_t nan, inf;
 };
 void dti_range_init(struct dti_range *ret);
 void dti_range_merge(struct dti_range *range, const struct dti_range *part);
-typedef void dti_range_fn(const float *x, size_t n, struct dti_range *range); /* adds */
-/* The same place by place: n numbers, each for its own min[i], max[i] (aligned, as floats are); the
- * specials in one. */
+typedef void dti_range_fn(const float *x, size_t n, struct dti_range *range); /* updates *range */
+/* The same per column: n numbers, each updating its own min[i] and max[i] (aligned like floats);
+ * the special values are counted in one place. */
 typedef void dti_range_columns_fn(const float *x, size_t n, float *min, float *max,
                                   struct dti_range *specials);
 
@@ -35,25 +34,26 @@ struct dti_quant_count {
     uint64_t special; /* affine: NaNs and infinities; blocks: blocks that became NaN */
 };
 
-/* Affine. Codes in containers of 1 byte (2 for int16, uint16), not packed. */
+/* Affine quantization. Codes are in containers of 1 byte (2 for int16, uint16), not packed. */
 struct dti_affine_args {
     const struct dti_affine *affine;
     const struct dti_encoder *encoder; /* float codes, of dti_encoder_takes_hub32(): to nearest
                                         * even, saturating, NaN canonical; else NULL */
-    const struct dti_decoder *decoder; /* the same for the way back */
+    const struct dti_decoder *decoder; /* the same for dequantizing */
     float scale, inverse;              /* inverse: 1 / scale, rounded */
     int32_t zero_point;
-    const float *scales, *inverses; /* not NULL: element i has its own; scale is not looked at */
-    const int32_t *zero_points;     /* with scales; NULL: all are zero_point */
-    const struct dti_streaming *stream; /* stores go past the caches (a hint); NULL: cached */
+    const float *scales, *inverses;     /* not NULL: each element has its own scale, and `scale` is
+                                         * ignored */
+    const int32_t *zero_points;         /* used with scales; NULL: all are zero_point */
+    const struct dti_streaming *stream; /* use streaming stores (a hint); NULL: cached */
 };
 typedef void dti_affine_quantize_fn(const struct dti_affine_args *args, void *codes, const float *x,
                                     size_t n, struct dti_quant_count *count);
 typedef void dti_affine_dequantize_fn(const struct dti_affine_args *args, float *x,
                                       const void *codes, size_t n);
 
-/* Numbers with a bias, as MLX has them: code x scale + bias, each operation rounded to `number`.
- * Codes are bytes. Scales and biases are numbers of that format, one for each `group` elements. */
+/* Numbers with a bias, as in MLX: code x scale + bias, with each operation rounded to `number`.
+ * Codes are bytes. Scales and biases have that format, one per `group` elements. */
 struct dti_biased_args {
     enum dti_dtype number; /* fp32, fp16 or bf16 */
     size_t group;
@@ -62,26 +62,25 @@ struct dti_biased_args {
 typedef void dti_biased_dequantize_fn(const struct dti_biased_args *args, float *x,
                                       const unsigned char *codes, size_t n);
 
-/* Blocks. The layout of a block's codes: */
+/* The layout of a block's codes. */
 enum dti_block_order {
     DTI_BLOCK_LOW,   /* packed, element 0 in the lowest bits (DTI_PACKING_LOW) */
     DTI_BLOCK_HIGH,  /* packed, element 0 in the highest bits */
-    DTI_BLOCK_BYTES, /* a byte each; codes of 8 bits always */
+    DTI_BLOCK_BYTES, /* one per byte; always used for 8-bit codes */
 };
-/* What kernels need to know of a block format. */
+/* Precomputed parameters of a block format. */
 struct dti_block_parts {
-    struct dti_encoder encoder;       /* of the element, where it is a float: nearest even,
-                                       * saturating */
-    struct dti_encoder scale_encoder; /* of the scale, where it is no power of two and no fp32:
+    struct dti_encoder encoder;       /* for float elements: nearest even, saturating */
+    struct dti_encoder scale_encoder; /* for scales that are neither powers of two nor fp32:
                                        * nearest even; fp8: saturating */
     struct dti_decoder scale_decoder;
-    float numbers[256]; /* what an element's code is, without the scale */
-    float scales[256];  /* what a scale's code is, where it has 8 bits */
+    float numbers[256]; /* value of each element code, without the scale */
+    float scales[256];  /* value of each 8-bit scale code */
 };
 void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_recipe *recipe);
 
-/* NVFP4: a block's scale, as fp32, is multiplied with the one and divided by the other; one of them
- * is 1, so that there is one rounding. */
+/* NVFP4: a block's scale, as fp32, is multiplied by `factor` and divided by `divisor`; one of
+ * them is 1, so there is only one rounding. */
 struct dti_nv_tensor {
     float factor, divisor;
 };
@@ -99,22 +98,22 @@ struct dti_block_args {
     const struct dti_block_recipe *recipe;
     const struct dti_block_parts *parts; /* of recipe */
     enum dti_block_order order;
-    size_t code_stride, scale_stride; /* bytes from one block to the next: the block's own size for
-                                       * arrays of codes and scales side by side */
+    size_t code_stride, scale_stride; /* distance between blocks in bytes: a block's own size if
+                                       * codes and scales are in separate dense arrays */
     const struct dti_streaming *stream;
 };
-/* What the elements of n blocks are multiplied with; scales are args->scale_stride apart. */
+/* Loads the factors of the elements of n blocks; scales are args->scale_stride apart. */
 void dti_block_scales_load(const struct dti_block_args *args, const void *scales, size_t n,
                            float *ret);
 
-/* n elements in blocks one after the other, the last of which may be short; its last byte is padded
- * with zero bits. Scales are little-endian. */
+/* n elements in consecutive blocks, the last of which may be short; its last byte is padded with
+ * zero bits. Scales are little-endian. */
 typedef void dti_blocks_quantize_fn(const struct dti_block_args *args, void *codes, void *scales,
                                     const float *x, size_t n, struct dti_quant_count *count);
 typedef void dti_blocks_dequantize_fn(const struct dti_block_args *args, float *x,
                                       const void *codes, const void *scales, size_t n);
 
-/* Which codes a row of affine kernels is for. */
+/* The codes that a row of affine kernels supports. */
 enum dti_quant_codes {
     DTI_QUANT_CODES_ANY,
     DTI_QUANT_CODES_8,  /* integers of 8 bits or less in bytes */
@@ -134,7 +133,7 @@ struct dti_quant_kernel {
         DTI_QUANT_BLOCKS_BACK
     } work;
     enum dti_quant_codes codes; /* affine */
-    bool columns;               /* affine: takes args->scales (and not args->scale alone) */
+    bool columns;               /* affine: supports args->scales (and not just args->scale) */
     uint32_t blocks;            /* blocks: set of 1 << enum dti_block */
     uint32_t orders;            /* blocks: set of 1 << enum dti_block_order */
     union {
@@ -150,8 +149,8 @@ struct dti_quant_kernel {
 extern const struct dti_quant_kernel dti_quant_kernels[];
 extern const size_t dti_quant_kernel_count;
 
-/* The first row at the allowed level that fits: args as the kernel will be given them (NULL for
- * ranges). Never NULL: the portable rows take everything. */
+/* The first row at the allowed level that fits; args as they will be passed to the kernel (NULL
+ * for ranges). Never NULL: the portable rows support everything. */
 const struct dti_quant_kernel *dti_quant_find_range(bool columns, enum dti_level allowed);
 const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti_affine_args *args,
                                                      enum dti_level allowed);

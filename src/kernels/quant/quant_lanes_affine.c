@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Affine quantization of fp32 arrays, and the way back, by portable code that takes every code.
- * Compiled once a level. */
+ * Portable affine quantization of fp32 arrays, and dequantization, for all codes. Compiled once
+ * per level. */
 #include "kernels/kernels.h"
 #include "kernels/quant/quant_lanes.h"
 
-/* Integers of 16 bits or less are far below: what is as large as this is beyond their range, and
- * remains so after any zero point. */
+/* Integers of at most 16 bits are far below this: a quotient of this size is out of their range
+ * with any zero point. */
 static const float far_away = 0x1p18F;
 
-/* The scales of a piece: of its elements, or of all of them. */
+/* The scales of a piece: one per element, or one for all. */
 struct scales {
     float scale[DTI_PIECE], inverse[DTI_PIECE];
     int32_t zero_point[DTI_PIECE];
@@ -27,7 +27,7 @@ static void take_scales(const struct dti_affine_args *args, size_t at, size_t n,
         ret->zero_point[i] = args->zero_point;
 }
 
-/* q = x / s, as the division says. */
+/* q = x / s, with the requested kind of division. */
 DTI_LANE void divide(const struct dti_affine_args *args, const struct scales *own, const float *x,
                      float *restrict q, size_t n, bool columns)
 {
@@ -56,8 +56,8 @@ DTI_LANE uint32_t count_specials(const float *x, size_t n)
     return count;
 }
 
-/* Quotients to integers: rounded, moved by the zero point, clamped; NaN is the zero point, or the
- * code 0. Returns how many of finite numbers were clamped. */
+/* Converts quotients to integers: rounded, offset by the zero point and clamped. NaN becomes the
+ * zero point, or code 0. Returns the number of finite numbers that were clamped. */
 DTI_LANE uint32_t round_clamped(const struct dti_affine *affine, int32_t zero,
                                 const struct scales *own, const float *x, const float *q,
                                 uint32_t *restrict codes, size_t n, bool columns)
@@ -83,8 +83,8 @@ DTI_LANE uint32_t round_clamped(const struct dti_affine *affine, int32_t zero,
     return clipped;
 }
 
-/* The same as torch.quantize_per_tensor does it: the quotient becomes an int32, 2^31 - 128 if it is
- * NaN or above, and the sum wraps. */
+/* The same as torch.quantize_per_tensor: the quotient becomes an int32, or 2^31 - 128 if it is
+ * NaN or too large, and the sum wraps. */
 DTI_LANE uint32_t round_wrapped(const struct dti_affine *affine, int32_t zero,
                                 const struct scales *own, const float *x, const float *q,
                                 uint32_t *restrict codes, size_t n, bool columns)
@@ -99,7 +99,7 @@ DTI_LANE uint32_t round_wrapped(const struct dti_affine *affine, int32_t zero,
                                 (uint32_t)(dti_lane_magnitude_f32(q[i]) <= DTI_LANE_INF);
         float near = q[i] < most ? q[i] : most;
         near = near > least ? near : least;
-        const int32_t whole = (int32_t)near; /* toward zero */
+        const int32_t whole = (int32_t)near; /* truncated */
         const float rest = near - (float)whole;
         const float size = rest < 0 ? -rest : rest;
         const bool up = size > 0.5F || (size >= 0.5F && (whole & 1) != 0);
@@ -115,7 +115,7 @@ DTI_LANE uint32_t round_wrapped(const struct dti_affine *affine, int32_t zero,
     return clipped;
 }
 
-/* Quotients to floats; for a format without NaN it is 0. */
+/* Converts quotients to float codes; NaN becomes 0 in a format without NaN. */
 static uint32_t encode(const struct dti_affine_args *args, const float *x, float *q,
                        unsigned char *codes, size_t n)
 {
@@ -175,7 +175,7 @@ void DTI_LANES_NAME(dti_quantize_columns)(const struct dti_affine_args *args, vo
     quantize(args, codes, (const unsigned char *)x, n, count, true);
 }
 
-/* Integers as fp32 numbers, less the zero point. */
+/* Integer codes as fp32 numbers, minus the zero point. */
 DTI_LANE void subtract(const struct dti_affine_args *args, const struct scales *own,
                        const unsigned char *codes, float *restrict y, size_t n, bool columns)
 {

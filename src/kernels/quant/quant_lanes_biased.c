@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers from codes with scales and biases, by portable code. Compiled once a level. fp16 and
- * bf16 are computed in fp32: products of 8 and 11 bits are exact there, and 24 bits are enough for
- * a sum of two numbers of 11 to be rounded twice without harm. */
+ * Portable dequantization of codes with scales and biases. Compiled once per level. fp16 and
+ * bf16 are computed in fp32: products of 8-bit and 11-bit significands are exact there, and 24
+ * bits are enough for double rounding of a sum of two 11-bit numbers to be harmless. */
 #include "kernels/kernels.h"
 #include "kernels/quant/quant_lanes.h"
 
-/* To the nearest number of 8 bits. */
+/* Rounds to 8 significant bits, to nearest. */
 DTI_LANE float to_bf16(float x)
 {
     const uint32_t bits = dti_lane_bits_f32(x);
@@ -14,12 +14,12 @@ DTI_LANE float to_bf16(float x)
     return dti_lane_f32(dti_lane_magnitude_f32(x) > DTI_LANE_INF ? DTI_LANE_NAN : rounded);
 }
 
-/* To the nearest number of 11 bits that is a multiple of 2^-24, infinity from 65520 on. */
+/* Rounds to 11 significant bits and multiples of 2^-24, to nearest; infinity from 65520 on. */
 DTI_LANE float to_fp16(float x)
 {
     const uint32_t magnitude = dti_lane_magnitude_f32(x);
     const uint32_t sign = dti_lane_bits_f32(x) ^ magnitude;
-    /* below 2^-14, the unit of the last place of 1/2 + x is 2^-24 */
+    /* below 2^-14: the last place of 1/2 + x is 2^-24 */
     const float small = (dti_lane_f32(magnitude) + 0.5F) - 0.5F;
     uint32_t rounded = (magnitude + 0xfff + (magnitude >> 13 & 1)) & UINT32_C(0xffffe000);
     rounded = rounded >= UINT32_C(0x47800000) ? DTI_LANE_INF : rounded;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 to block formats by portable code, all formats and orders. A tile of blocks is gone through
- * in loops: largest magnitudes, scales, quotients, codes. Compiled once a level. */
+ * Portable quantization of fp32 to block formats, for all formats and orders. Each tile of
+ * blocks is processed in separate loops: largest magnitudes, scales, quotients, codes. Compiled
+ * once per level. */
 #include "kernels/quant/quant_lanes_blocks.h"
 #include "kernels/quant/quant_lanes_table.h"
 
-/* Blocks side by side, the last one filled up with zeros. */
+/* A tile of blocks, the last one padded with zeros. */
 struct lane_blocks {
     float x[DTI_PIECE], q[DTI_PIECE]; /* numbers, quotients */
     uint32_t amax[DTI_BLOCKS_AT_ONCE];
     uint32_t scale[DTI_BLOCKS_AT_ONCE]; /* codes */
-    float by[DTI_BLOCKS_AT_ONCE];       /* what divides a block's numbers, or is multiplied */
-    bool zero[DTI_BLOCKS_AT_ONCE];      /* all codes of the block are those of 0 */
+    float by[DTI_BLOCKS_AT_ONCE];       /* divisor or factor of each block */
+    bool zero[DTI_BLOCKS_AT_ONCE];      /* all codes of the block are that of 0 */
     unsigned char codes[DTI_PIECE];
-    size_t blocks, elements, length, last; /* last: elements of the last block */
+    size_t blocks, elements, length, last; /* last: number of elements in the last block */
 };
 
 static bool is_special(const struct lane_blocks *t, size_t block)
@@ -39,15 +40,15 @@ static void load_tile(struct lane_blocks *t, const unsigned char *x, size_t n)
     }
 }
 
-/* The exponent of an MX block's scale, by its largest magnitude. The exponents of subnormals below
- * 2^-127 are not distinguished: all of them end at -127. max: the bits after the leading one of the
- * largest element. */
+/* The exponent of an MX block's scale, from its largest magnitude. Exponents of subnormals below
+ * 2^-127 are not distinguished, because all of them give -127. max: the bits after the leading
+ * one of the largest element. */
 static int32_t mx_exponent(enum dti_mx_scale rule, uint32_t amax, unsigned man_bits, uint32_t max)
 {
     const bool normal = amax >> 23 != 0;
     if (!normal && amax < UINT32_C(0x400000))
         return -128;
-    /* the leading one of a subnormal moves to bit 23, as of 2^-127 */
+    /* shift the leading one of a subnormal to bit 23, as for 2^-127 */
     const uint32_t mantissa = (normal ? amax : amax << 1) & UINT32_C(0x7fffff);
     const int32_t exponent = normal ? (int32_t)(amax >> 23) - 127 : -127;
     switch (rule) {
@@ -81,13 +82,13 @@ static void scale_mx(const struct dti_block_args *args, struct lane_blocks *t)
         t->scale[b] = is_special(t, b) ? 0xff : (uint32_t)(exponent + 127);
         t->by[b] = dti_lane_f32(inverse > 0 ? inverse << 23 : UINT32_C(1) << 22);
     }
-    /* exact but for what is far below every element */
+    /* exact, except for numbers far below every element */
     for (size_t b = 0; b < t->blocks; b++)
         for (size_t i = b * t->length; i < (b + 1) * t->length; i++)
             t->q[i] = t->x[i] * t->by[b];
 }
 
-/* x / by of a block. An inverse that overflows is not used. */
+/* x / by for a block. An inverse that overflows is not used. */
 static void divide(const struct lane_blocks *t, size_t block, enum dti_quant_division division,
                    float inverse, float *q)
 {
@@ -104,7 +105,7 @@ static void divide(const struct lane_blocks *t, size_t block, enum dti_quant_div
     }
 }
 
-/* Encodes one number a block into the format of the scales. */
+/* Encodes one number per block in the format of the scales. */
 static void encode_scales(const struct dti_block_args *args, struct lane_blocks *t,
                           const float *numbers)
 {
@@ -118,7 +119,7 @@ static void encode_scales(const struct dti_block_args *args, struct lane_blocks 
             t->scale[b] = (uint32_t)encoder->nan[0];
 }
 
-/* The largest magnitude of each block becomes 6, with `four` 4. */
+/* Sets scales so that the largest magnitude of each block becomes 6, or 4 if `four`. */
 static void scale_nv_to(const struct dti_block_args *args, struct lane_blocks *t, bool four)
 {
     const float tensor_scale = dti_lane_f32(args->recipe->tensor_scale);
@@ -148,7 +149,7 @@ static void clear_blocks(struct lane_blocks *t)
             t->q[i] = 0;
 }
 
-/* The squared error of each block. */
+/* Computes the squared error of each block. */
 static void find_errors(const struct dti_block_args *args, struct lane_blocks *t, double *ret)
 {
     const struct dti_kernel_args encode = {.encoder = &args->parts->encoder};
@@ -194,7 +195,7 @@ static void scale_nf(const struct dti_block_args *args, struct lane_blocks *t)
     }
 }
 
-/* The first number of the largest magnitude; +0 when all are zeros. */
+/* The first number with the largest magnitude; +0 if all are zeros. */
 static float extreme(const struct lane_blocks *t, size_t block)
 {
     const float *const x = t->x + block * t->length;
@@ -218,7 +219,7 @@ static void scale_ggml(const struct dti_block_args *args, struct lane_blocks *t)
     encode_scales(args, t, scale);
 }
 
-/* Quotients to codes; each returns how many of a block are beyond the largest. */
+/* These convert quotients to codes and return how many of a block exceed the largest code. */
 
 static uint32_t clipped_floats(const struct lane_blocks *t, size_t block, uint32_t beyond)
 {
@@ -245,7 +246,7 @@ static uint32_t encode_steps(struct lane_blocks *t, size_t block)
     return clipped;
 }
 
-/* q8_0: halves away from zero. */
+/* q8_0: rounds halves away from zero. */
 static uint32_t encode_q8(struct lane_blocks *t, size_t block)
 {
     const float *const q = t->q + block * t->length;
@@ -273,7 +274,7 @@ static uint32_t encode_q4(struct lane_blocks *t, size_t block)
     return clipped;
 }
 
-/* The codes of a table; none is clipped. */
+/* Codes of a table; none is clipped. */
 static uint32_t encode_table(struct lane_blocks *t, size_t block,
                              const struct dti_block_recipe *recipe)
 {
@@ -310,7 +311,7 @@ static uint32_t encode_block(const struct dti_block_args *args, struct lane_bloc
     return beyond > 0 ? clipped_floats(t, block, beyond) : encode_steps(t, block);
 }
 
-/* With an infinite scale nothing is left of a block. */
+/* Whether the scale is infinite, which leaves nothing of the block. */
 static bool scale_is_infinite(const struct dti_block_args *args, uint32_t scale)
 {
     const struct dti_encoder *const e = &args->parts->scale_encoder;

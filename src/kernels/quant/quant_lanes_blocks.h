@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Some blocks on their way between numbers, codes and bytes, for the portable kernels. */
+ * Conversion of blocks between numbers, codes and bytes, for the portable kernels. */
 #ifndef KERNELS_QUANT_QUANT_LANES_BLOCKS_H
 #define KERNELS_QUANT_QUANT_LANES_BLOCKS_H
 
@@ -28,13 +28,13 @@ static inline struct dti_block_shape dti_block_shape(const struct dti_block_args
                                     .order = bits == 8 ? DTI_BLOCK_BYTES : args->order};
 }
 
-/* Bytes of n packed elements of one block. */
+/* The size of n packed elements of one block in bytes. */
 static inline size_t dti_block_code_bytes(const struct dti_block_shape *shape, size_t n)
 {
     return shape->order == DTI_BLOCK_BYTES ? n : (n * shape->bits + 7) / 8;
 }
 
-/* n elements, one a byte, block after block, to where they are kept. */
+/* Packs n elements, one per byte, block by block, into their final layout. */
 static inline void dti_blocks_save(const struct dti_block_shape *shape, unsigned char *to,
                                    const unsigned char *codes, size_t n)
 {

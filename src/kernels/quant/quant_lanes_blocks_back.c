@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Block formats back to fp32 by portable code, all formats and orders. Compiled once a level. */
+ * Portable dequantization of block formats to fp32, for all formats and orders. Compiled once
+ * per level. */
 #include "kernels/quant/quant_lanes_blocks.h"
 
 void DTI_LANES_NAME(dti_dequantize_blocks)(const struct dti_block_args *args, float *x,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The range of the finite numbers of an array by portable code. Compiled once a level. */
+ * Portable range of the finite numbers of an array. Compiled once per level. */
 #include <math.h>
 
 #include "kernels/quant/quant_lanes.h"
@@ -25,7 +25,7 @@ DTI_LANE void add_numbers(struct lanes *l, const float x[LANES])
     }
 }
 
-/* Fewer numbers than overflow a lane's counts. */
+/* Processes a run that is too short to overflow a lane's counts. */
 static void add_run(const unsigned char *x, size_t n, struct dti_range *range)
 {
     struct lanes l = {.nan = {0}, .special = {0}};
@@ -39,7 +39,7 @@ static void add_run(const unsigned char *x, size_t n, struct dti_range *range)
         memcpy(block, x + 4 * at, sizeof block);
         add_numbers(&l, block);
     }
-    if (at < n) { /* some numbers twice change nothing, but in the counts */
+    if (at < n) { /* processing some numbers twice affects only the counts */
         memcpy(block, x + 4 * at, 4 * (n - at));
         for (size_t i = n - at; i < LANES; i++)
             block[i] = 0;

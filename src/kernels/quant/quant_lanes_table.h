@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quotients to codes of the tables of nf4 and bnb_fp4, for the portable kernels: how many limits
- * are below says which code. Quotients of one block in fp32, or one exact quotient in fp64: of
- * 24-bit integers A / B, one that is not the limit, of 26 bits at most, differs from it by more
- * than 2^-50 of it, so that its rounding in fp64 is on the same side. */
+ * Converts quotients to codes of the nf4 and bnb_fp4 tables, for the portable kernels: the code
+ * is determined by the number of limits below the quotient. Takes fp32 quotients of a block, or
+ * one exact quotient in fp64. A quotient A / B of 24-bit integers that is not equal to a limit,
+ * which has at most 26 bits, differs from it by more than 2^-50 of it, so rounding to fp64
+ * leaves it on the same side. */
 #ifndef KERNELS_QUANT_QUANT_LANES_TABLE_H
 #define KERNELS_QUANT_QUANT_LANES_TABLE_H
 
 #include "kernels/quant/quant_lanes.h"
 
-/* The midpoint of two neighbours of nf4's table, exact in fp64. */
+/* The midpoint of two adjacent entries of nf4's table, exact in fp64. */
 DTI_LANE double dti_lane_nf4_middle(unsigned place)
 {
     const double low = (double)dti_lane_f32(dti_nf4_table[place]);
     return (low + (double)dti_lane_f32(dti_nf4_table[place + 1])) / 2;
 }
 
-/* A quotient in fp32 is above a midpoint if it is above the largest fp32 number that is not. */
+/* An fp32 quotient is above a midpoint if it is above the largest fp32 number that is not above
+ * it. */
 DTI_LANE void dti_lane_nf4(unsigned char *codes, const float *q, size_t length)
 {
     uint32_t above[DTI_BLOCK_LENGTH_MAX] = {0};
@@ -40,7 +42,7 @@ DTI_LANE unsigned char dti_lane_nf4_of(double quotient)
     return (unsigned char)above;
 }
 
-/* The limits are those of magnitudes; the sign is the highest bit of the code. */
+/* The limits apply to magnitudes; the sign is the highest bit of the code. */
 DTI_LANE void dti_lane_bnb_fp4(unsigned char *codes, const float *q, size_t length)
 {
     uint32_t above[DTI_BLOCK_LENGTH_MAX] = {0};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of quant_kernels.def as a table, and the choice of a row: the first that matches. */
+ * The table of rows of quant_kernels.def, and row selection: the first match. */
 #include "kernels/first_row.h"
 #include "kernels/quant/quant_kernels.h"
 
-/* The words of the rows. */
+/* Shorthand used in the rows. */
 #define B(id) (UINT32_C(1) << DTI_BLOCK_##id)
 #define O(id) (UINT32_C(1) << DTI_BLOCK_##id)
 enum { ALL_BLOCKS = (1 << DTI_BLOCK_COUNT) - 1, ALL_ORDERS = (1 << (DTI_BLOCK_BYTES + 1)) - 1 };
@@ -34,7 +34,7 @@ const struct dti_quant_kernel dti_quant_kernels[] = {
 };
 const size_t dti_quant_kernel_count = sizeof dti_quant_kernels / sizeof dti_quant_kernels[0];
 
-/* Codes of a row that are the codes of a format. */
+/* Whether a row supports the codes of a format. */
 static bool takes_codes(enum dti_quant_codes codes, const struct dti_format *format)
 {
     switch (codes) {
@@ -58,7 +58,7 @@ static bool takes_affine(const struct dti_quant_kernel *kernel, bool back,
            takes_codes(kernel->codes, &args->affine->code);
 }
 
-/* Rows for codes of 8 bits take any order. */
+/* Rows for 8-bit codes support any order. */
 static bool takes_blocks(const struct dti_quant_kernel *kernel, bool back,
                          const struct dti_block_args *args)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Defines the difference of two arrays; every kernel gives the same, bit for bit.
+ * Defines the difference of two arrays; all kernels give the same result, bit for bit.
  *
- *   e   RN(|a - b|) in fp64, of pairs of finite numbers
+ *   e   RN(|a - b|) in fp64, for pairs of finite numbers
  *
  * Sums within a tile, over those pairs, in the lanes of tile_sum.h, all in fp64:
  *
  *   absolute[lane] = RN(absolute[lane] + e)
  *   squared[lane]  = RN(squared[lane] + RN(e e))
- *   aa[lane]       = RN(aa[lane] + RN(RN(a) RN(a)))      and so bb, ab
+ *   aa[lane]       = RN(aa[lane] + RN(RN(a) RN(a)))      likewise bb, ab
  *
  * The sums of tiles are added without rounding. */
 #include "kernels/scan/comparison_tile.h"
@@ -17,11 +17,11 @@
 
 #include "kernels/scan/loss_tile.h"
 
-/* One pair, looked at. */
+/* The result for one pair. */
 struct compared_pair {
     bool finite, unmatched, differs;
-    double a, b, error;   /* finite pairs only */
-    double relative, ulp; /* 0 for none */
+    double a, b, error;   /* only for finite pairs */
+    double relative, ulp; /* 0 if undefined */
 };
 
 static double ulp32(const struct dti_format *ulp, float a, float b)
@@ -90,7 +90,7 @@ static void look_at_integers(uint64_t a, uint64_t b, bool with_sign, struct comp
         ret->relative = dti_fp64_divide(ret->error, fabs(ret->b));
 }
 
-/* A place on the number line as a whole and 2^-64ths, cut; from 2^63 on it is 2^63. */
+/* A position on the number line as an integer part and 2^-64ths, truncated; limited to 2^63. */
 static void place_of(const struct dti_format *ulp, const struct dti_value *value,
                      uint64_t ret_place[2])
 {
@@ -98,7 +98,8 @@ static void place_of(const struct dti_format *ulp, const struct dti_value *value
     if (value->class == DTI_CLASS_ZERO)
         return;
     const int64_t above = (int64_t)value->exponent - dti_format_min_exponent(ulp);
-    const unsigned man_bits = ulp->man_bits; /* 1.f x 2^man_bits in 128 bits, the point between */
+    const unsigned man_bits = ulp->man_bits; /* 1.f x 2^man_bits in 128 bits, with the point in
+                                              * the middle */
     uint64_t whole = value->hi >> (63 - man_bits);
     uint64_t rest = value->hi << man_bits << 1 | value->lo >> (63 - man_bits);
     if (above >= 0) {
@@ -211,7 +212,7 @@ static void look(const struct dti_comparison_rule *rule, const unsigned char *a,
     }
 }
 
-/* The first of n pairs whose error is the largest, or the last pair. */
+/* The first of n pairs that has the largest error, or the last pair. */
 static size_t first_largest(const struct dti_comparison_rule *rule, const void *a, const void *b,
                             size_t n, double largest)
 {

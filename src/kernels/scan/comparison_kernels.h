@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernels of comparisons by name: rows of comparison_kernels.def. */
+ * Declares the comparison kernels: rows of comparison_kernels.def. */
 #ifndef KERNELS_SCAN_COMPARISON_KERNELS_H
 #define KERNELS_SCAN_COMPARISON_KERNELS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparisons of tiles of fp64 and of 64-bit integers, in blocks of one pair a lane. Compiled once
- * a level. */
+ * Comparisons of tiles of fp64 and of 64-bit integers, in blocks of one pair per lane. Compiled
+ * once per level. */
 #include "kernels/scan/comparison_lanes.h"
 #include "kernels/scan/comparison_kernels.h"
 

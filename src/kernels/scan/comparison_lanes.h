@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparisons of a tile by portable code, in blocks of one pair a lane, whose loops compilers
- * vectorize. That a tile has a NaN or an infinity shows in its sums; it is then processed again,
+ * Portable comparison of a tile, in blocks of one pair per lane, whose loops compilers
+ * vectorize. A NaN or an infinity in a tile shows in its sums; such a tile is processed again
  * pair by pair. */
 #ifndef KERNELS_SCAN_COMPARISON_LANES_H
 #define KERNELS_SCAN_COMPARISON_LANES_H
@@ -13,7 +13,7 @@
 
 enum { LANES = DTI_TILE_LANES };
 
-/* What adds up in a tile. ulp: of the largest distance, fractions of a step. */
+/* Accumulators for a tile. ulp: the largest distance, in fractions of a step. */
 struct comparison_sums {
     double largest[LANES], absolute[LANES], squared[LANES], aa[LANES], bb[LANES], ab[LANES];
     uint64_t differing[LANES], exceeding[LANES];
@@ -21,15 +21,15 @@ struct comparison_sums {
     uint32_t ulp32[LANES];
 };
 
-/* How a tile is looked at. */
+/* Parameters for a tile. */
 struct comparison_view {
-    double atol, rtol, ratio; /* ratio: the largest so far */
+    double atol, rtol, ratio; /* ratio: the largest ratio so far */
     uint32_t base32;
     uint64_t base64;
 };
 
-/* Adds pairs; returns whether one may have a larger ratio: e > m |b| in real numbers means e >=
- * RN(m |b|). */
+/* Adds pairs. Returns whether one may have a larger ratio: e > m |b| in real numbers implies e
+ * >= RN(m |b|). */
 DTI_LANE uint64_t add_numbers(struct comparison_sums *s, const struct comparison_view *look,
                               const double a[LANES], const double b[LANES],
                               const double error[LANES], unsigned n)
@@ -56,7 +56,7 @@ DTI_LANE uint64_t add_numbers(struct comparison_sums *s, const struct comparison
     return above;
 }
 
-/* The place of a number on the number line; see comparison_tile.h. */
+/* The position of a number on the number line; see comparison_tile.h. */
 DTI_LANE int32_t place32(float number, uint32_t base)
 {
     const float size = fabsf(number);

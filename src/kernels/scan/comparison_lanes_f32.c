@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparisons of tiles of fp32 by portable code: only for levels that have no kernel of their own.
+ * Portable comparisons of tiles of fp32, only for levels without a kernel of their own.
  */
 #include "kernels/scan/comparison_kernels.h"
 #include "kernels/scan/comparison_lanes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparisons around their kernels: the arithmetic for two dtypes, and whose ulps to use; starting,
- * adding one to another, and the figures that follow from the sums. */
+ * Comparisons outside the kernels: the hub for two dtypes and the dtype for ulps; initializing,
+ * merging, and figures derived from the sums. */
 #include <math.h>
 #include <string.h>
 
@@ -77,13 +77,13 @@ double dti_comparison_cosine(const struct dti_comparison *comparison)
     const double ab = dti_exact_sum_value(&comparison->sum_ab);
     if (comparison->compared == 0 || isnan(aa) || isnan(bb) || !isfinite(ab))
         return NAN;
-    const double product = aa * bb; /* its root is aa where both sides are equal */
+    const double product = aa * bb; /* its square root is aa if both sides are equal */
     const double cosine =
         product > 0x1p-900 && isfinite(product) ? ab / sqrt(product) : ab / sqrt(aa) / sqrt(bb);
     return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
 }
 
-/* The dtype in which steps are counted; NULL for none. */
+/* The dtype in which steps are counted; NULL if there is none. */
 static const struct dti_format *ulp_of(const struct dti_format *a, const struct dti_format *b)
 {
     if (!dti_format_is_float(a) || !dti_format_is_float(b))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Histograms of a tile by portable code, compiled once a level. Binades: one element after another,
- * every fourth in the same table of counts, as an increment that follows one of the same count
- * waits for it. What the ranges make of the elements: comparisons of magnitudes, as bits, which a
- * compiler makes vectors of. */
+ * Portable histograms of a tile, compiled once per level. Binades: elements are counted one by
+ * one, in four tables in turn, because an increment must wait for a previous one of the same
+ * counter. Ranges: magnitudes are compared as bits, which compilers vectorize. */
 #include "kernels/lanes_piece.h"
 #include "kernels/scan/stats_kernels.h"
 #include "kernels/scan/stats_tile.h"
@@ -22,7 +21,7 @@ static unsigned log2_of(uint64_t word) /* word != 0 */
 #endif
 }
 
-/* 1. Thresholds as bits: overflow from here on; stored as no zero; as no subnormal. */
+/* 1. Thresholds as bits: from these on, an element overflows; is stored as nonzero; as normal. */
 struct bounds32 {
     uint32_t overflow[RANGES], nonzero[RANGES], normal[RANGES];
 };
@@ -41,7 +40,7 @@ static struct bounds64 bounds64_of(const struct dti_stats_rule *rule)
     return b;
 }
 
-/* The smallest fp32 magnitude that is not below one of fp64, as bits. */
+/* The smallest fp32 magnitude not below an fp64 one, as bits. */
 static uint32_t not_below(uint64_t bits)
 {
     const double bound = dti_fp64_from_bits(bits);
@@ -63,7 +62,7 @@ static struct bounds32 bounds32_of(const struct dti_stats_rule *rule)
     return b;
 }
 
-/* 2. How many are at or above each; then those between. */
+/* 2. Counts the elements at or above each threshold; the differences are the numbers in between. */
 struct above {
     uint64_t overflow[RANGES], nonzero[RANGES], normal[RANGES];
 };
@@ -158,8 +157,8 @@ void DTI_LANES_NAME(dti_histogram_f64)(const struct dti_stats_rule *rule, const 
     see_ranges64(rule, magnitude, n, h);
 }
 
-/* The thresholds of the ranges are whole or below 1: rounded to fp64, integers stay on their side
- * of them. */
+/* The thresholds of the ranges are integers or below 1, so integers stay on the same side when
+ * they are rounded to fp64. */
 DTI_LANE void add_integers(const struct dti_stats_rule *rule, const void *numbers, size_t n,
                            bool with_sign, struct dti_histogram *h)
 {

@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * Defines what a cast lost; every kernel gives the same, bit for bit.
+ * Defines the loss of a cast; all kernels give the same result, bit for bit.
  *
  *   x, y   source and stored number, exact
- *   e      RN(y - x), RN being the rounding to nearest even in fp64; an element has an error when x
- *          and y are both finite
+ *   e      RN(y - x), where RN is rounding to nearest even in fp64; an element has an error if x
+ * and y are both finite
  *
- * Within a tile element i is added in lane i mod 16, in order of i, in fp64:
+ * Within a tile, element i is summed in lane i mod 16, in order of i, in fp64:
  *
  *   absolute[lane]       = RN(absolute[lane] + |e|)
  *   squared[lane]        = fma(e, e, squared[lane])
  *   source_squared[lane] = fma(RN(x), RN(x), source_squared[lane])
  *
- * Elements without an error add nothing. Then lane j takes lane j + 8 for j < 8, j + 4 for j < 4,
- * j + 2, j + 1, and lane 0 is the sum of the tile; the sums of tiles are added without rounding. So
- * 16 lanes in one register, two or none make no difference, nor do threads.
+ * Elements without an error add nothing. Then lane j adds lane j + 8 for j < 8, j + 4 for j < 4,
+ * j + 2, j + 1, and lane 0 is the sum of the tile; the sums of tiles are added without rounding.
+ * So the result does not depend on whether the 16 lanes are in one register, in two or in none,
+ * nor on threads.
  *
- * Where both dtypes decode to fp32 exactly, the 8 elements that a whole group of 128 has in a lane
- * are first added among themselves, in the same order and from 0, in fp32, f being RN32(y - x):
+ * If both dtypes decode to fp32 exactly, the 8 elements that a whole group of 128 has in a lane
+ * are first summed separately, in the same order and from 0, in fp32, with f = RN32(y - x):
  *
  *   a = RN32(a + |f|)     s = fma32(f, f, s)     q = fma32(x, x, q)
  *
- * if both the largest |x| and the largest |f| of the 8 are 0, or at least 2^-60 and below 2^60. If
- * not, their squares might overflow or vanish: the 8 are added in fp64 as above, and the group's
- * three sums in this lane are 0. So are those of groups that a short tile does not have. In a lane
- * group j then takes group j + 1 for even j, j + 2 for every fourth, j + 4, j + 8, in fp32, and
- * last the lane takes group 0. With u = 2^-24 each of 8 additions in a group, of 4 among groups and
- * the rounding of f (twice in f^2) take at most 1 + u: that is (1 + u)^14 of positive terms; and
- * squares below 2^-126 lose at most 8 x 2^-150 of a sum of 2^-120 or more. With the fp64 additions
- * all sums are within 8.4e-7 of the true ones.
+ * provided that the largest |x| and the largest |f| of the 8 are each 0, or at least 2^-60 and
+ * below 2^60. Otherwise their squares might overflow or vanish: the 8 are summed in fp64 as
+ * above, and the group's three sums in this lane are 0. The sums of groups that a short tile
+ * does not have are also 0. In each lane, group j then adds group j + 1 for even j, j + 2 for
+ * every fourth, j + 4, j + 8, in fp32, and finally the lane adds group 0. With u = 2^-24, each
+ * of 8 additions in a group, of 4 among groups and the rounding of f (twice in f^2) contributes
+ * at most a factor of 1 + u, together (1 + u)^14 for positive terms; squares below 2^-126 lose
+ * at most 8 x 2^-150 of a sum of at least 2^-120. With the fp64 additions all sums are within
+ * 8.4e-7 of the true ones.
  *
- * The largest |e| comes with the lowest index that has it. The largest relative error is that of
- * RN(|e| / |RN(x)|) over RN(x) != 0. A source known to more than 128 bits (text) counts as half a
- * unit of its 128th bit more than those. */
+ * The largest |e| is reported with the lowest index that has it. The largest relative error is
+ * that of RN(|e| / |RN(x)|) over RN(x) != 0. A source with more than 128 bits (text) counts as
+ * its first 128 bits plus half a unit of the last. */
 #include "kernels/scan/loss.h"
 
 #include <math.h>
@@ -40,8 +42,8 @@
 #include "kernels/scan/loss_single.h"
 #include "kernels/scan/loss_tile.h"
 
-/* A magnitude at the top of words 1 to 4, shifted right; lost bits leave the last bit set. Word 0
- * is room for a carry. */
+/* A magnitude at the top of words 1 to 4, shifted right; lost bits set the last bit (sticky).
+ * Word 0 is room for a carry. */
 enum { WORDS = 5 };
 
 static void place(const struct dti_value *value, int64_t shift, uint64_t ret_word[WORDS])
@@ -65,10 +67,10 @@ static void place(const struct dti_value *value, int64_t shift, uint64_t ret_wor
     ret_word[WORDS - 1] |= lost;
 }
 
-/* The usual case: a number and what it was rounded to. At most the upper one's leading bit is in
- * another place, and it is then a power of two; the lower one has 54 bits or more in the result, so
- * that what is beyond its 128 bits only says that there is more. False, having done nothing, for
- * others. */
+/* The common case: a number and its rounded value. At most the leading bit of the larger one is
+ * in a different position, and then it is a power of two. The smaller one has at least 54 bits
+ * in the result, so what is beyond its 128 bits only sets the sticky bit. Returns false, without
+ * doing anything, in other cases. */
 static bool distance_to_neighbour(const struct dti_value *x, const struct dti_value *y,
                                   double *ret_distance)
 {
@@ -77,7 +79,7 @@ static bool distance_to_neighbour(const struct dti_value *x, const struct dti_va
         x->negative != y->negative || (y->exponent != x->exponent && !carried) || y->lo != 0 ||
         y->sticky)
         return false;
-    const bool below = !carried && y->hi <= x->hi; /* y is the lower one */
+    const bool below = !carried && y->hi <= x->hi; /* y is the smaller one */
     uint64_t high = below ? x->hi : carried ? 0 : y->hi, low = below ? x->lo : 0;
     const unsigned borrow = dti_wide_sub(&low, below ? 0 : x->lo, !below && x->sticky);
     (void)dti_wide_sub(&high, below ? y->hi : x->hi, borrow);
@@ -89,8 +91,8 @@ static bool distance_to_neighbour(const struct dti_value *x, const struct dti_va
     return true;
 }
 
-/* The 127 bits below the larger one's 129 keep the smaller one whole where they nearly cancel;
- * farther down only whether it has bits matters. */
+/* The 127 bits below the larger one's 129 hold the smaller one completely if they nearly cancel;
+ * further down, only whether it has any bits matters. */
 double dti_loss_distance(const struct dti_value *a, const struct dti_value *b)
 {
     const bool a_zero = a->class == DTI_CLASS_ZERO, b_zero = b->class == DTI_CLASS_ZERO;
@@ -127,7 +129,8 @@ double dti_loss_distance(const struct dti_value *a, const struct dti_value *b)
     return dti_fp64_from_value(&value);
 }
 
-/* The smallest normal of a float as a value; false for integers. *ret_none: there is none. */
+/* The smallest normal of a float as a value; false for integers. *ret_none: it has no normal
+ * numbers. */
 static bool smallest_normal(const struct dti_format *format, struct dti_value *ret_value,
                             bool *ret_none)
 {
@@ -169,7 +172,7 @@ static bool is_finite(const struct dti_value *value)
     return value->class == DTI_CLASS_ZERO || value->class == DTI_CLASS_FINITE;
 }
 
-/* What happened to an element on its way, in any stage. */
+/* The flags of an element's cast, from all stages. */
 static unsigned flags_of(const struct dti_loss_rule *rule, const struct dti_value *x,
                          uint64_t index)
 {
@@ -217,7 +220,7 @@ double dti_loss_relative_beyond(const struct dti_value *x, const struct dti_valu
     return dti_fp64_divide(dti_loss_distance(&source, &stored), fabs(dti_fp64_from_value(&source)));
 }
 
-/* RN32(y - x), without its sign, of numbers that fp32 holds. */
+/* RN32(|y - x|) for numbers that fp32 can represent. */
 static float single_distance(const struct dti_value *x, const struct dti_value *y)
 {
     const double from = x->class == DTI_CLASS_ZERO ? 0 : dti_fp64_from_value(x);
@@ -225,10 +228,10 @@ static float single_distance(const struct dti_value *x, const struct dti_value *
     return fabsf(dti_fp32_add((float)to, -(float)from));
 }
 
-/* An element as it is added; zeros where it has no error. */
+/* An element's contributions; zeros if it has no error. */
 struct summand {
     double error, source; /* |e| and |RN(x)| */
-    float single_error;   /* |f|, where rule->single */
+    float single_error;   /* |f|, if rule->single */
 };
 
 static struct summand add_error(const struct dti_loss_rule *rule, const struct dti_value *x,
@@ -253,8 +256,8 @@ static struct summand add_error(const struct dti_loss_rule *rule, const struct d
     return (struct summand){error, source, rule->single ? single_distance(x, y) : 0};
 }
 
-/* A lane's elements of a whole group in fp32, as sum `at`; false, with a sum of 0, where they have
- * to be added in fp64. */
+/* Sums a lane's elements of a whole group in fp32, as sum number `at`; false, with a sum of 0,
+ * if they must be summed in fp64. */
 static bool add_singles(const struct summand *element, size_t lane, size_t at,
                         struct dti_loss_groups *groups)
 {
@@ -274,7 +277,7 @@ static bool add_singles(const struct summand *element, size_t lane, size_t at,
     return suits;
 }
 
-/* The elements of group `group`, which may be short. */
+/* Adds the elements of group number `group`, which may be short. */
 static void add_group(const struct summand *element, size_t n, bool single, size_t group,
                       struct dti_loss_groups *groups, struct dti_loss_lanes *lanes)
 {
@@ -291,7 +294,7 @@ static void add_group(const struct summand *element, size_t n, bool single, size
     }
 }
 
-/* Whether a number was merely rounded, to that code, whose value is returned. */
+/* Whether a number was merely rounded to this code; also returns the stored value. */
 static bool is_ordinary(const struct dti_loss_rule *rule, const struct dti_value *x, uint64_t code,
                         struct dti_value *ret_stored, unsigned *ret_flags)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss of elements of any sort in portable code, for all levels: in blocks of one element a
- * lane, most of whose loops compilers vectorize, and in groups of blocks. Vector code of a level is
- * for groups in which nothing is remarkable. */
+ * Portable loss of any elements, for all levels: in blocks of one element per lane, most of
+ * whose loops compilers vectorize, and in groups of blocks. The vector code of a level handles
+ * only groups without special cases. */
 #ifndef KERNELS_SCAN_LOSS_GROUP_H
 #define KERNELS_SCAN_LOSS_GROUP_H
 
@@ -16,7 +16,7 @@ struct dti_loss_block {
     double x[DTI_LOSS_LANES], y[DTI_LOSS_LANES], error[DTI_LOSS_LANES];
 };
 
-/* From which magnitudes on a source may overflow, whatever its sign. */
+/* The smallest magnitude from which a source may overflow, whatever its sign. */
 static inline double dti_loss_limit(const struct dti_loss_rule *rule)
 {
     return rule->overflow_from[0] < rule->overflow_from[1] ? rule->overflow_from[0]
@@ -32,7 +32,7 @@ static inline bool dti_loss_has_specials(const struct dti_loss_block *b, double 
     return special != 0;
 }
 
-/* Counts an element that has overflowed or is not finite; false when it has no error. */
+/* Counts an element that overflowed or is not finite; false if it has no error. */
 static inline bool dti_loss_count_special(const struct dti_loss_rule *rule, double x, double y,
                                           uint64_t index, struct dti_loss *loss)
 {
@@ -51,8 +51,8 @@ static inline bool dti_loss_count_special(const struct dti_loss_rule *rule, doub
     return (dti_loss_count_specials(rule, &masks, index, loss) & 1) == 0;
 }
 
-/* The largest errors. e > m |x| in real numbers means e >= RN(m |x|), so that no ratio above the
- * largest so far escapes the multiplication. */
+/* Updates the largest errors. e > m |x| in real numbers implies e >= RN(m |x|), so the
+ * multiplication misses no ratio above the largest so far. */
 static inline void dti_loss_look_for_peaks(const struct dti_loss_block *b, uint64_t index,
                                            struct dti_loss_peak *peak, struct dti_loss *loss)
 {
@@ -73,8 +73,8 @@ static inline void dti_loss_look_for_peaks(const struct dti_loss_block *b, uint6
     }
 }
 
-/* Everything but the sums of n elements; those without an error become 0, as all after the n are
- * beforehand. */
+/* Everything except the sums for n elements. Elements without an error are set to 0, like those
+ * after the n already are. */
 static inline void dti_loss_count_block(const struct dti_loss_rule *rule, struct dti_loss_block *b,
                                         size_t n, uint64_t index, struct dti_loss *loss,
                                         struct dti_loss_peak *peak)
@@ -103,8 +103,8 @@ static inline void dti_loss_count_block(const struct dti_loss_rule *rule, struct
     dti_loss_look_for_peaks(b, index, peak, loss);
 }
 
-/* Squares of what fp32 holds are exact: adding them rounds once, as fma() does, which is a slow
- * call where the machine has no such instruction. */
+/* Whether numbers fit in fp32, so that their squares are exact and adding them rounds once, like
+ * fma(), which is a slow call on machines without the instruction. */
 static inline bool dti_loss_are_short(const double number[DTI_LOSS_LANES])
 {
     unsigned longer = 0;
@@ -136,7 +136,7 @@ static inline void dti_loss_add_block(const struct dti_loss_block *b, struct dti
     dti_loss_add_squares(lanes->source_squared, b->x);
 }
 
-/* The sums of a lane's elements of a group in fp32, and the largest of them. */
+/* The fp32 sums of each lane's elements of a group, and their largest magnitudes. */
 struct dti_loss_singles {
     float absolute[DTI_LOSS_LANES], squared[DTI_LOSS_LANES], source_squared[DTI_LOSS_LANES];
     float largest[DTI_LOSS_LANES], largest_source[DTI_LOSS_LANES];
@@ -155,7 +155,7 @@ static inline void dti_loss_add_singles(const struct dti_loss_block *b, struct d
     }
 }
 
-/* Elements from `at` on, of which there are `count`; zeros after them. Any alignment. */
+/* Loads elements from `at` on, out of `count`, padded with zeros. Any alignment. */
 static inline void dti_loss_load_f32(double ret[DTI_LOSS_LANES], const unsigned char *from,
                                      size_t at, size_t count)
 {
@@ -172,7 +172,8 @@ static inline void dti_loss_load_f64(double ret[DTI_LOSS_LANES], const unsigned 
     memcpy(ret, from + at * sizeof *ret, count * sizeof *ret);
 }
 
-/* n elements, fp32 or, wide, fp64, of group `group` of a tile, which is whole or the last one. */
+/* Adds n elements, fp32 or (wide) fp64, of group number `group` of a tile. The group is whole,
+ * or the last one. */
 static inline void dti_loss_add_group(const struct dti_loss_rule *rule, bool wide,
                                       const void *source, const void *stored, size_t n,
                                       uint64_t index, size_t group, struct dti_loss *loss,
@@ -212,7 +213,7 @@ static inline void dti_loss_add_group(const struct dti_loss_rule *rule, bool wid
         groups->source_squared[at] = odd >> i & 1 ? 0 : s.source_squared[i];
     }
     for (unsigned at = 0; odd && at < BLOCKS; at++) {
-        for (unsigned i = 0; i < DTI_LOSS_LANES; i++) /* the other lanes have theirs */
+        for (unsigned i = 0; i < DTI_LOSS_LANES; i++) /* the other lanes were summed in fp32 */
             if (!(odd >> i & 1))
                 block[at].x[i] = block[at].error[i] = 0;
         dti_loss_add_block(&block[at], lanes);

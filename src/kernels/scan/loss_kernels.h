@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss kernels by name: rows of loss_kernels.def. */
+ * Declares the loss kernels: rows of loss_kernels.def. */
 #ifndef KERNELS_SCAN_LOSS_KERNELS_H
 #define KERNELS_SCAN_LOSS_KERNELS_H
 

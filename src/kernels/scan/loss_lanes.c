@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss by portable code: fp32 and fp64 by loss_group.h, codes of any format by the definition.
+ * Portable loss kernels: fp32 and fp64 use loss_group.h, codes of any format use the definition.
  */
 #include "kernels/scan/loss_group.h"
 #include "kernels/scan/loss_kernels.h"

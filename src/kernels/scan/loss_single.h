@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums of a group in fp32, as loss.c defines them: single operations that round once everywhere,
- * and which numbers suit them. */
+ * Sums of a group in fp32, as defined in loss.c: single operations that round once on every
+ * machine, and the test for numbers that are suitable. */
 #ifndef KERNELS_SCAN_LOSS_SINGLE_H
 #define KERNELS_SCAN_LOSS_SINGLE_H
 
@@ -11,35 +11,36 @@
 #include "kernels/fp64.h"
 #include "kernels/scan/loss_tile.h"
 
-/* Elements of a group, and groups of a tile. */
+/* Elements per group, and groups per tile. */
 enum { DTI_LOSS_GROUP = 128, DTI_LOSS_GROUPS = DTI_TILE / DTI_LOSS_GROUP };
 
-/* The sums in fp32 of a tile's whole groups, one after the other, a lane each; 0 where a lane was
- * added in fp64. */
+/* The fp32 sums of a tile's whole groups, consecutive, one per lane; 0 where a lane was summed
+ * in fp64. */
 struct dti_loss_groups {
     _Alignas(64) float absolute[DTI_LOSS_GROUPS * DTI_LOSS_LANES];
     float squared[DTI_LOSS_GROUPS * DTI_LOSS_LANES];
     float source_squared[DTI_LOSS_GROUPS * DTI_LOSS_LANES];
 };
 
-/* Bits of the magnitudes whose squares are added in fp32: from the first, below the second. */
+/* Bits of the magnitudes whose squares are summed in fp32: from the first up to, not including,
+ * the second. */
 enum { DTI_LOSS_SINGLE_FROM = (127 - 60) << 23, DTI_LOSS_SINGLE_TO = (127 + 60) << 23 };
 
-/* Whether a lane's largest magnitude suits it; 0 does. */
+/* Whether a lane with this largest magnitude is suitable; 0 is. */
 static inline bool dti_loss_suits_single(float largest)
 {
     return !(largest > 0) || (largest >= 0x1p-60F && largest < 0x1p60F);
 }
 
-/* Wider registers do not matter: 53 bits or more are enough that a second rounding changes nothing
+/* Wider registers make no difference: with 53 bits or more, double rounding is innocuous
  * (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30(3), 1995). */
 static inline float dti_fp32_add(float a, float b)
 {
     return (float)(a + b);
 }
 
-/* fma(number, number, sum) in fp32, sum >= 0. The square is exact in fp64; the sum there is rounded
- * to odd, and then once to fp32. */
+/* fma(number, number, sum) in fp32, sum >= 0. The square is exact in fp64; the fp64 sum is
+ * rounded to odd, then once to fp32. */
 static inline float dti_fp32_add_square(float sum, float number)
 {
 #if defined FP_FAST_FMAF || FLT_EVAL_METHOD != 0
@@ -56,7 +57,8 @@ static inline float dti_fp32_add_square(float sum, float number)
 #endif
 }
 
-/* Adds the first `count` groups up by the fixed tree, and to the lanes. */
+/* Adds the first `count` groups in the order of the fixed tree, and adds the result to the
+ * lanes. */
 static inline void dti_loss_fold(float sum[DTI_LOSS_GROUPS * DTI_LOSS_LANES], size_t count,
                                  double lanes[DTI_LOSS_LANES])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the loss kernels of all levels share: the sums of a tile, its largest error, and the counts
- * of elements that are not plain, by bit masks. */
+ * Shared by the loss kernels of all levels: the sums of a tile, its largest error, and counts of
+ * special elements by bit masks. */
 #ifndef KERNELS_SCAN_LOSS_TILE_H
 #define KERNELS_SCAN_LOSS_TILE_H
 
@@ -11,26 +11,26 @@
 #include "kernels/fp64.h"
 #include "kernels/scan/loss.h"
 
-/* Element i of a tile is added in lane i mod DTI_LOSS_LANES. */
+/* Element i of a tile is summed in lane i mod DTI_LOSS_LANES. */
 enum { DTI_LOSS_LANES = 16 };
 
 struct dti_loss_lanes {
     double absolute[DTI_LOSS_LANES], squared[DTI_LOSS_LANES], source_squared[DTI_LOSS_LANES];
 };
 
-/* Adds the lanes up by the fixed tree, and the tile's sums to the loss. */
+/* Adds the lanes in the order of the fixed tree, and adds the tile's sums to the loss. */
 void dti_loss_add_lanes(struct dti_loss *loss, const struct dti_loss_lanes *lanes);
 
-/* The largest error of a tile whose elements come in order of their index: `largest` rises, and
- * each time the index is noted. */
+/* The largest error of a tile whose elements come in index order: whenever `largest` rises, the
+ * index is recorded. */
 struct dti_loss_peak {
     double largest;
     uint64_t index;
     bool risen;
 };
 
-/* An error counts when it is above the largest so far; one equal to it as well where the tile
- * precedes the element that has it: the bar is then one step below. */
+/* An error counts if it exceeds the largest so far. If the tile precedes the element that has
+ * it, an equal error counts too: the bar is then one step lower. */
 static inline struct dti_loss_peak dti_loss_peak_start(const struct dti_loss *loss, uint64_t index)
 {
     struct dti_loss_peak peak = {loss->max_absolute, 0, false};
@@ -54,12 +54,12 @@ static inline void dti_loss_peak_end(const struct dti_loss_peak *peak, struct dt
     loss->max_index = peak->index;
 }
 
-/* Of up to 16 elements, bit i for the one at index + i. */
+/* Masks for up to 16 elements; bit i is the element at index + i. */
 struct dti_loss_masks {
-    unsigned nan_x, inf_x;   /* the source is */
-    unsigned below_x;        /* the source is below zero, infinity included */
-    unsigned nan_y, inf_y;   /* what was stored is */
-    unsigned beyond;         /* a finite source of that size overflows */
+    unsigned nan_x, inf_x;   /* the source is NaN, infinite */
+    unsigned below_x;        /* the source is negative, including -infinity */
+    unsigned nan_y, inf_y;   /* the stored number is NaN, infinite */
+    unsigned beyond;         /* a finite source of this size overflows */
     unsigned equal_infinite; /* both are the same infinity */
 };
 
@@ -80,8 +80,9 @@ static inline unsigned dti_loss_lowest(unsigned mask) /* mask != 0 */
     return dti_loss_popcount((mask & (0U - mask)) - 1);
 }
 
-/* Counts infinities, NaN, overflow and what has no code; and as inexact those without an error that
- * differ. Returns the elements without an error, which are left out of everything else. */
+/* Counts infinities, NaNs, overflows and elements without a code; counts those without an error
+ * that differ as inexact. Returns the mask of elements without an error, which do not count
+ * otherwise. */
 static inline unsigned dti_loss_count_specials(const struct dti_loss_rule *rule,
                                                const struct dti_loss_masks *m, uint64_t index,
                                                struct dti_loss *loss)
@@ -100,15 +101,14 @@ static inline unsigned dti_loss_count_specials(const struct dti_loss_rule *rule,
     return without;
 }
 
-/* Whether a finite source between the bounds of stochastic rounding overflows: as dti_encode() says
- * for its index. */
+/* Whether a finite source between the two thresholds of stochastic rounding overflows, decided
+ * by dti_encode() for its index. */
 bool dti_loss_overflows(const struct dti_loss_rule *rule, double source, uint64_t index);
 
-/* RN(|a - b|) of finite numbers or zeros. */
+/* RN(|a - b|) for finite numbers or zeros. */
 double dti_loss_distance(const struct dti_value *a, const struct dti_value *b);
 
-/* RN(RN(|x - y|) / |x|) where fp64 does not hold x, which is not zero: both are moved to where it
- * does. */
+/* RN(RN(|x - y|) / |x|) for nonzero x outside the range of fp64: both are scaled into it. */
 double dti_loss_relative_beyond(const struct dti_value *x, const struct dti_value *y);
 
 #endif

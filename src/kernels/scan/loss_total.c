@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Losses around their kernels: starting, adding one to another, and the figures that follow from
- * the sums.
+ * Losses outside the kernels: initializing, merging, and figures derived from the sums.
  *
- * How a plan's loss is counted: the scalar cast decides where sources overflow, by bisection over
- * all magnitudes of fp64, so that every rounding mode, sign and policy has its own answer. It also
- * decides which flags NaN and infinities raise (--fail-on), which counts do not give; underflow
- * follows from source and result. */
+ * Rules for counting a plan's loss: the scalar cast determines where sources overflow, by
+ * bisection over all fp64 magnitudes, for each rounding mode, sign and policy. It also
+ * determines which flags NaNs and infinities raise (--fail-on), because the counts do not show
+ * these; underflow is derived from source and result. */
 #include <math.h>
 #include <string.h>
 
@@ -94,7 +93,7 @@ static bool overflows(const struct dti_cast *cast, bool negative, uint64_t magni
     return (scalar.flags & DTI_FLAG_OVERFLOW) != 0;
 }
 
-/* The smallest magnitude that overflows; infinity when none does. */
+/* The smallest magnitude that overflows; infinity if none does. */
 static double overflow_from(const struct dti_cast *cast, enum dti_round round, bool negative)
 {
     struct dti_cast rounded = *cast;
@@ -125,9 +124,9 @@ static enum dti_loss_hub hub_of(const struct dti_format *src, const struct dti_f
     return DTI_LOSS_WIDE;
 }
 
-/* Whether numbers can be lost between the stages in a way that source and result do not show: a
- * NaN made on the way for which a later stage has no code, a stage without fractions or negatives.
- */
+/* Whether stages between source and result can lose information that neither shows: an
+ * intermediate NaN for which a later stage has no code, or a stage without fractions or
+ * negatives. */
 static bool loses_on_the_way(const struct dti_cast *cast)
 {
     for (size_t i = 0; cast->via_count > 0 && i <= cast->via_count; i++) {
@@ -188,16 +187,16 @@ void dti_loss_rule_init(struct dti_loss_rule *ret, const struct dti_format *src,
     dti_loss_rule_init_cast(ret, src, &cast, NULL);
 }
 
-/* What a tile has. */
+/* What occurs in a tile. */
 struct seen {
     bool nan, inf[2], underflow; /* inf: [negative] */
 };
 
-/* Underflow: inexact, and stored below the normal numbers; or, for a dtype without zero, a number
- * below the least one. */
+/* Underflow: inexact and stored below the normal numbers; or, for a dtype without zero, a number
+ * below the smallest one. */
 struct floor {
-    double below;  /* of |stored|; 0 for dtypes that do not underflow */
-    double source; /* of sources that are not negative; 0 for dtypes with a zero */
+    double below;  /* threshold for |stored|; 0 for dtypes that do not underflow */
+    double source; /* threshold for sources that are not negative; 0 for dtypes with a zero */
 };
 
 static struct floor floor_of(const struct dti_loss_rule *rule)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Defines the statistics of an array; every kernel gives the same, bit for bit.
+ * Defines the statistics of an array; all kernels give the same result, bit for bit.
  *
  * Sums within a tile, over finite elements, in the lanes of tile_sum.h, all in fp64:
  *
- *   d             = RN(RN(x) - shift)        RN(x) is x but for 64-bit integers
+ *   d             = RN(RN(x) - shift)        RN(x) = x except for 64-bit integers
  *   sum[lane]     = RN(sum[lane] + d)
  *   squared[lane] = RN(squared[lane] + RN(d d))
  *
@@ -25,7 +25,8 @@ static uint64_t code_at(enum dti_stats_hub hub, const unsigned char *numbers, si
     return bits;
 }
 
-/* Elements of a tile of fp32 before the 16 that hold a number, both zeros being one. */
+/* The number of elements of an fp32 tile before the 16 that contain a number; zeros of both
+ * signs are equal. */
 static size_t skip_single(const unsigned char *numbers, size_t n, float number)
 {
     size_t at = 0;
@@ -41,7 +42,7 @@ static size_t skip_single(const unsigned char *numbers, size_t n, float number)
     return at;
 }
 
-/* The first element of a tile that equals a code which is there. */
+/* The first element of a tile that equals a code, which must be present. */
 static size_t find(enum dti_stats_hub hub, const unsigned char *numbers, size_t n, uint64_t code)
 {
     const uint64_t key = dti_stats_key(hub, code);
@@ -54,7 +55,7 @@ static size_t find(enum dti_stats_hub hub, const unsigned char *numbers, size_t 
     return i;
 }
 
-/* Takes a tile's extreme if it is beyond the array's so far, or equal and earlier. */
+/* Updates an extreme of the array with that of a tile, if it is beyond, or equal and earlier. */
 static void see_extreme(struct dti_stats *stats, bool smaller, uint64_t code, const void *numbers,
                         size_t n, uint64_t index)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernels of statistics by name: rows of stats_kernels.def. */
+ * Declares the kernels of statistics: rows of stats_kernels.def. */
 #ifndef KERNELS_SCAN_STATS_KERNELS_H
 #define KERNELS_SCAN_STATS_KERNELS_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of tiles of fp64 and of 64-bit integers, in blocks of one element a lane. Compiled
- * once a level. */
+ * Statistics of tiles of fp64 and of 64-bit integers, in blocks of one element per lane.
+ * Compiled once per level. */
 #include "kernels/scan/stats_lanes.h"
 #include "kernels/scan/stats_kernels.h"
 
-/* Integers, as the keys of stats_tile.h. */
+/* Integers, as sort keys of stats_tile.h. */
 struct integers {
     uint64_t min[LANES], max[LANES], zeros[LANES], negative[LANES];
     double sum[LANES], squared[LANES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of a tile of floats by portable code, in blocks of one element a lane, whose loops
- * compilers vectorize. That a tile has a NaN or an infinity shows in its sums; it is then processed
- * again, element by element. */
+ * Portable statistics of a tile of floats, in blocks of one element per lane, whose loops
+ * compilers vectorize. A NaN or an infinity in a tile shows in its sums; such a tile is
+ * processed again element by element. */
 #ifndef KERNELS_SCAN_STATS_LANES_H
 #define KERNELS_SCAN_STATS_LANES_H
 
@@ -13,7 +13,7 @@
 
 enum { LANES = DTI_TILE_LANES };
 
-/* Floats, as fp64. Counts are 64 bits wide as the numbers are, for one width of vectors. */
+/* Floats, as fp64. Counts have 64 bits like the numbers, so all vectors have one width. */
 struct floats {
     double min[LANES], max[LANES], sum[LANES], squared[LANES];
     uint64_t zeros[LANES], small[LANES], negative[LANES]; /* small: zero or subnormal */
@@ -72,7 +72,7 @@ DTI_LANE void add_float_tile(const struct dti_stats_rule *rule, const void *numb
     const size_t size = single ? sizeof(float) : sizeof(double);
     const unsigned char *const from = numbers;
     const double shift = rule->shift;
-    /* a number below it is not normal; integers have no subnormals, but zeros */
+    /* smaller numbers are not normal; integers have no subnormals, but zeros */
     const double least = rule->smallest_normal > 0 ? rule->smallest_normal : DBL_MIN;
     struct floats t = {.sum = {0}};
     double x[LANES];

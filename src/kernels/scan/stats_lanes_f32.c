@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of tiles of fp32 by portable code: only for levels that have no kernel of their own.
+ * Portable statistics of tiles of fp32, only for levels without a kernel of their own.
  */
 #include "kernels/scan/stats_kernels.h"
 #include "kernels/scan/stats_lanes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernels of all levels compute for a tile, and how that is added to the statistics of the
- * array. */
+ * The results that kernels of all levels compute for a tile, and how they are added to the
+ * statistics of the array. */
 #ifndef KERNELS_SCAN_STATS_TILE_H
 #define KERNELS_SCAN_STATS_TILE_H
 
@@ -11,29 +11,30 @@
 #include "kernels/scan/stats.h"
 #include "kernels/scan/tile_sum.h"
 
-/* Of the finite elements of a tile. */
+/* For the finite elements of a tile. */
 struct dti_stats_tile {
     uint64_t finite, zeros, negative, subnormals;
-    uint64_t min, max; /* codes of the hub's format; any of equal zeros */
+    uint64_t min, max; /* codes of the hub's format; either one of two equal zeros */
     double sum, squared;
 };
 
-/* Adds it. numbers: the tile, in which the extremes are looked for when they are those of the
- * array. What is not finite has been counted. */
+/* Adds the results of a tile. numbers: the tile, which is searched for extremes that are new to
+ * the array. Elements that are not finite are already counted. */
 void dti_stats_add_tile(struct dti_stats *stats, const struct dti_stats_tile *tile,
                         const void *numbers, size_t n, uint64_t index);
 
-/* The definition, element by element: any tile of fp32 or fp64 numbers. Kernels turn to it when not
- * all is finite. */
+/* The definition, element by element: any tile of fp32 or fp64 numbers. Kernels fall back to it
+ * if not all numbers are finite. */
 void dti_stats_add_each(const struct dti_stats_rule *rule, const void *numbers, size_t n,
                         uint64_t index, struct dti_stats *stats);
 
-/* The largest magnitude is that of an extreme; of two equal ones that of the earlier. */
+/* Sets the largest magnitude, which is that of an extreme; of two equal ones, that of the
+ * earlier. */
 void dti_stats_see_absmax(struct dti_stats *stats);
 
-/* The end of a kernel for fp32. tile: sums and signs; min, max, least: the extremes and the least
- * magnitude. count_small counts zeros, numbers below the smallest normal and those below zero,
- * where there are any. A tile whose sums are not finite goes to the definition. */
+/* The end of an fp32 kernel. tile: sums and signs; min, max, least: the extremes and the
+ * smallest magnitude. count_small counts zeros, numbers below the smallest normal, and negative
+ * numbers, if there are any. A tile whose sums are not finite goes to the definition. */
 static inline void dti_stats_end_f32(const struct dti_stats_rule *rule, struct dti_stats_tile *tile,
                                      const float *numbers, size_t n, uint64_t index, float min,
                                      float max, float least,
@@ -60,7 +61,8 @@ static inline void dti_stats_end_f32(const struct dti_stats_rule *rule, struct d
     dti_stats_add_tile(stats, tile, numbers, n, index);
 }
 
-/* A number in the order of its hub: smaller ones have smaller keys, both zeros have one. */
+/* A sort key for a number of a hub: smaller numbers have smaller keys, and both zeros have the
+ * same key. */
 static inline uint64_t dti_stats_key(enum dti_stats_hub hub, uint64_t code)
 {
     const uint64_t middle = UINT64_C(1) << 63;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics around their kernels: the thresholds of a histogram's ranges, which dti_encode() gives
- * by bisection over all magnitudes of fp64; starting, adding one to another, and the figures that
- * follow. */
+ * Statistics outside the kernels: the thresholds of a histogram's ranges, determined with
+ * dti_encode() by bisection over all fp64 magnitudes; initializing, merging, and derived
+ * figures. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool is_wide(const struct dti_format *format, enum dti_kind kind)
     return !dti_format_fits_hub64(format) && format->kind == kind;
 }
 
-/* Which one a dtype (not complex) goes through. */
+/* The hub for a dtype that is not complex. */
 static enum dti_stats_hub hub_of(const struct dti_format *format)
 {
     if (is_wide(format, DTI_KIND_INT))
@@ -40,7 +40,7 @@ const struct dti_format *dti_stats_hub_format(enum dti_stats_hub hub)
     return dti_format_get(formats[hub]);
 }
 
-/* What becomes of a magnitude in a float format. */
+/* What a magnitude becomes in a float format. */
 enum fate { TO_ZERO, TO_SUBNORMAL, TO_NORMAL, TO_OVERFLOW };
 
 static enum fate fate_of(const struct dti_format *format, uint64_t magnitude)
@@ -65,8 +65,8 @@ static enum fate fate_of(const struct dti_format *format, uint64_t magnitude)
     return TO_NORMAL;
 }
 
-/* The smallest magnitude, as bits, that fares as well as `fate` or better; infinity when none does.
- */
+/* The smallest magnitude, as bits, whose result is `fate` or a later one; infinity if there is
+ * none. */
 static uint64_t least_with(const struct dti_format *format, enum fate fate)
 {
     uint64_t below = 0, from = UINT64_C(0x7ff) << 52;
@@ -119,9 +119,10 @@ static inline double number_at(enum dti_stats_hub hub, const unsigned char *numb
     return 0;
 }
 
-/* With 0 the squares are at most some 32 N / 2048 times the N elements' variance, as the variance
- * within these 2048 is part of it; with their mean at most N / 2048 times. */
-/* For a hub that the compiler knows. */
+/* Without a shift the squares are at most about 32 N / 2048 times the variance of the N
+ * elements, which includes the variance within these 2048; with their mean as shift, at most N /
+ * 2048 times. */
+/* Inlined for each hub as a constant. */
 static inline double choose_shift(enum dti_stats_hub hub, const void *numbers, size_t n)
 {
     double sum = 0, scatter = 0;
@@ -216,7 +217,7 @@ void dti_histogram_merge(struct dti_histogram *histogram, const struct dti_histo
     }
 }
 
-/* shift x finite is added as two exact doubles for each half of the count. */
+/* Adds shift x finite as two exact doubles for each half of the count. */
 static void add_multiple(struct dti_exact_sum *sum, double number, uint64_t count)
 {
     const double halves[2] = {(double)(count >> 32) * 0x1p32, (double)(count & UINT32_MAX)};
@@ -227,7 +228,7 @@ static void add_multiple(struct dti_exact_sum *sum, double number, uint64_t coun
     }
 }
 
-/* A quotient of a sum of either sign. */
+/* The quotient of a sum of either sign and a count. */
 static double mean_of(double sum, uint64_t count)
 {
     const double size = dti_fp64_divide(fabs(sum), (double)count);
@@ -252,7 +253,7 @@ double dti_stats_deviation(const struct dti_stats *stats)
         return 0;
     const double sum = dti_exact_sum_value(&stats->sum);
     const double squared = dti_exact_sum_value(&stats->sum_squared);
-    /* below 2^-960 some of the squares may have lost bits, or vanished */
+    /* below 2^-960 some squares may have lost bits or vanished */
     if (!isfinite(sum) || !isfinite(squared) || squared < 0x1p-960)
         return NAN;
     const double mean = mean_of(sum, stats->finite);
@@ -275,8 +276,8 @@ bool dti_stats_extremes(const struct dti_stats *stats, const struct dti_stats_ru
     return true;
 }
 
-/* Whether a number is in a lower binade than the last but one of a signed float: most are, and no
- * rounding brings them to its end. */
+/* Whether a number is in a binade below the last but one of a signed float: most numbers are,
+ * and no rounding takes them to the end of its range. */
 static bool is_far_below(const struct dti_value *value, const struct dti_format *dst)
 {
     return dti_format_is_float(dst) && dti_format_is_signed(dst) && dst->exp_bits >= 2 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The order of additions within a tile, the same for all levels: element i is added in lane i mod
- * 16, in order of i; then lane j takes lane j + 8 for j < 8, j + 4 for j < 4, j + 2, j + 1. */
+ * The order of additions within a tile, the same for all levels: element i is added to lane i
+ * mod 16, in order of i; then lane j adds lane j + 8 for j < 8, j + 4 for j < 4, j + 2, j + 1. */
 #ifndef KERNELS_SCAN_TILE_SUM_H
 #define KERNELS_SCAN_TILE_SUM_H
 
