@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names of devices. */
+ * Parses device names. */
 #include "devices/device.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a thread of each row of gpu_kernels.def does: dti_body_<name>(). */
+ * The thread body of each row of gpu_kernels.def: dti_body_<name>(). */
 #ifndef DEVICES_CUDA_CUDA_BODIES_H
 #define DEVICES_CUDA_CUDA_BODIES_H
 
@@ -20,7 +20,7 @@
     {                                                                                           \
         dti_run_elements(args, thread, DTI_OP_##op, DTI_OP_##then, args->encoder.policy.round); \
     }
-/* The same to nearest even. */
+/* The same, rounding to nearest even. */
 #define DTI_BODY_NEAR(name, op, then)                                                       \
     DTI_BODY(name)                                                                          \
     {                                                                                       \
@@ -44,7 +44,7 @@ DTI_BODY_CHUNKS(fp32_to_fp64, DECODE_HUB64, COUNT, FP32, FP64)
 DTI_BODY_CHUNKS(fp64_to_bf16, ODD_HUB64_HUB32, ENCODE_HUB32, FP64, BF16)
 DTI_BODY_CHUNKS(fp64_to_fp16, ODD_HUB64_HUB32, ENCODE_HUB32, FP64, FP16)
 
-/* Small floats with and without a minus zero are two loops. */
+/* Small floats with and without a minus zero get separate loops. */
 DTI_LANE void dti_run_small(const struct dti_gpu_cast_args *args, const struct dti_thread *thread,
                             enum dti_operation op, enum dti_operation then,
                             enum dti_chunk_source source)
@@ -67,7 +67,7 @@ DTI_BODY(fp64_to_small)
     dti_run_small(args, thread, DTI_OP_ODD_HUB64_HUB32, DTI_OP_ENCODE_HUB32, DTI_FROM_FP64);
 }
 
-/* Sources other than fp16 and bf16 go element by element. */
+/* Sources other than fp16 and bf16 are converted element by element. */
 DTI_LANE bool dti_is_half(const struct dti_decoder *d, unsigned man_bits)
 {
     return d->format.kind == DTI_KIND_FLOAT && d->format.specials == DTI_SPECIALS_IEEE &&

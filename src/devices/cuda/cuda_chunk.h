@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fast paths, for rounding to nearest even and what does not round: chunks of as many elements as
- * make 16 bytes of the wider array, neighbouring threads on neighbouring chunks, four loads in
- * flight before the first store. A chunk goes through fp32 bits: the source makes them, the
- * destination rounds them. Both kinds are constants where this is inlined. NaN, infinities and the
- * overflow of fp16 and bf16 are put right afterwards, in chunks that have any. */
+ * Fast paths for rounding to nearest even and for exact conversions. They work on chunks whose
+ * wider side has 16 bytes: neighbouring threads take neighbouring chunks, and four loads are in
+ * flight before the first store. A chunk is converted via fp32 bits: the source is widened to
+ * them, then rounded to the destination. Source and destination formats are constants where this
+ * is inlined. Chunks with NaN, infinities, or overflow of fp16 and bf16 are redone by the slow
+ * path. */
 #ifndef DEVICES_CUDA_CUDA_CHUNK_H
 #define DEVICES_CUDA_CUDA_CHUNK_H
 
@@ -18,7 +19,7 @@ enum dti_chunk_result {
     DTI_TO_FP16,
     DTI_TO_BF16,
     DTI_TO_SMALL,      /* DTI_DOMAIN_SMALL with a minus zero */
-    DTI_TO_SMALL_FNUZ, /* without */
+    DTI_TO_SMALL_FNUZ, /* DTI_DOMAIN_SMALL without a minus zero */
 };
 
 enum { DTI_CHUNKS_AT_ONCE = 4 };
@@ -36,7 +37,7 @@ DTI_LANE unsigned dti_result_bytes(enum dti_chunk_result result)
                                                             : 1;
 }
 
-/* The parameters of a small format as constants of the rounding below. */
+/* A small format's parameters, precomputed for the rounding below. */
 struct dti_near {
     uint32_t drop, rebias, smallest_normal, magic;
     uint32_t overflow, sign_bit, sign_shift;
@@ -56,9 +57,9 @@ DTI_LANE struct dti_near dti_near_of(const struct dti_encoder *e)
     return near;
 }
 
-/* Numbers of the format's normal binades round as integers, to nearest even by the bit above those
- * that are cut off; smaller ones by adding a power of two whose last bit is that of the subnormals.
- * One that is too large gets the code of that, which is the largest finite one or the next. */
+/* Numbers in the format's normal binades round as integers: to nearest even by the lowest kept
+ * bit. Smaller ones round by adding a power of two whose last bit is the subnormals' last bit.
+ * An overflow gets the overflow code: the largest finite one or the next. */
 DTI_LANE uint32_t dti_near_small(const struct dti_near *near, uint32_t bits, bool minus_zero)
 {
     const uint32_t a = bits & UINT32_C(0x7fffffff);
@@ -70,7 +71,7 @@ DTI_LANE uint32_t dti_near_small(const struct dti_near *near, uint32_t bits, boo
     return magnitude | (minus_zero || magnitude != 0 ? sign : 0);
 }
 
-/* Towards nearest even, where that does not overflow. */
+/* Rounds to nearest even; the result must not overflow. */
 DTI_LANE uint32_t dti_near_bf16(uint32_t bits)
 {
     return (bits + UINT32_C(0x7fff) + (bits >> 16 & 1)) >> 16;
@@ -88,7 +89,7 @@ DTI_LANE uint32_t dti_odd_fp64(uint64_t bits)
     return cut | (dti_widen_fp32(cut) != bits);
 }
 
-/* An element of the source as fp32 bits. */
+/* Widens an element of the source to fp32 bits. */
 DTI_LANE uint32_t dti_chunk_take(enum dti_chunk_source source, enum dti_chunk_result result,
                                  const uint32_t in[DTI_WORDS], unsigned i)
 {
@@ -134,7 +135,7 @@ DTI_LANE void dti_chunk_give(enum dti_chunk_result result, const struct dti_near
     }
 }
 
-/* From which magnitude on elements are left to dti_elements(): what rounds to infinity, or
+/* The magnitude from which elements are left to dti_elements(): those that round to infinity,
  * infinities, or NaN. */
 DTI_LANE uint32_t dti_chunk_limit(enum dti_chunk_source source, enum dti_chunk_result result)
 {
@@ -160,7 +161,7 @@ struct dti_chunk_path {
     enum dti_chunk_result result;
 };
 
-/* False when the chunk has elements for dti_elements(). */
+/* Returns false if the chunk has elements that need dti_elements(). */
 DTI_LANE bool dti_chunk_convert(struct dti_chunk_path path, const struct dti_near *near,
                                 unsigned per, const uint32_t in[DTI_WORDS], uint32_t out[DTI_WORDS])
 {
@@ -177,8 +178,8 @@ DTI_LANE bool dti_chunk_convert(struct dti_chunk_path path, const struct dti_nea
     return largest < dti_chunk_limit(path.source, path.result);
 }
 
-/* Chunks c, c + step, ...: `count` of them, a constant. Bit k of the result: the k-th was not
- * stored. */
+/* Converts chunks c, c + step, ...: `count` of them, a constant. Bit k of the result: chunk k
+ * was not stored. */
 DTI_LANE uint32_t dti_chunk_move(const struct dti_gpu_cast_args *args, struct dti_chunk_path path,
                                  const struct dti_near *near, uint64_t c, uint64_t step,
                                  unsigned count)
@@ -221,7 +222,7 @@ DTI_LANE void dti_run_chunks(const struct dti_gpu_cast_args *args, const struct 
             c = next;
             left = dti_chunk_move(args, path, &near, c, step, 1);
         }
-        /* One by one: the chunks that are left, or at last what is no chunk. */
+        /* One by one: the chunks that were not stored, and finally the incomplete one. */
         done = left == 0;
         do {
             const uint64_t begin = done ? chunks * per + thread->index : c * per;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Conversions among the machine's floats by the hardware of the device, bits to bits, and by the
- * lane functions on the host. Infinities come out as such; a NaN comes out as some NaN. */
+ * Conversions between hardware floats, bits to bits: with instructions on the device, with the
+ * lane functions on the host. Infinities are preserved; a NaN gives some NaN. */
 #ifndef DEVICES_CUDA_CUDA_CONVERT_H
 #define DEVICES_CUDA_CUDA_CONVERT_H
 
@@ -14,7 +14,7 @@ DTI_LANE float dti_lane_f32(uint32_t bits)
     return number;
 }
 
-/* One rounding, also where lanes may take two. */
+/* Always one rounding, even where lane functions may use two. */
 DTI_LANE float dti_fma_f32(float a, float b, float c)
 {
 #if DTI_ON_DEVICE
@@ -54,7 +54,7 @@ DTI_LANE uint32_t dti_widen_fp16(uint32_t code)
     return bits;
 }
 
-/* Towards zero; largest finite number for what is beyond. */
+/* Rounds toward zero; numbers out of range become the largest finite one. */
 DTI_LANE uint32_t dti_cut_fp64(uint64_t bits)
 {
     uint32_t cut;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * One element at a time, of any format under any policy: what each operation of a plan does to a
- * container, and loops over an array of one or two operations. */
+ * The slow path: one element at a time, any format and policy. Implements each operation of a
+ * plan on a container, and loops over arrays for one or two operations. */
 #ifndef DEVICES_CUDA_CUDA_ELEMENT_H
 #define DEVICES_CUDA_CUDA_ELEMENT_H
 
 #include "devices/cuda/cuda_memory.h"
 
-/* The random bits of an element; 0 where none are needed. */
+/* The random bits of an element; 0 if the rounding needs none. */
 DTI_LANE uint32_t dti_element_random(const struct dti_policy *policy, enum dti_round round,
                                      uint64_t index)
 {
@@ -33,7 +33,7 @@ DTI_LANE uint64_t dti_encode_f32(const struct dti_encoder *e, uint32_t bits, enu
     return dti_lane_integer_f64(e, dti_lane_widen_f32(bits), round, random);
 }
 
-/* Infinities and NaN into a float. */
+/* Encodes infinities and NaN to a float format. */
 DTI_LANE uint32_t dti_encode_special(const struct dti_encoder *e, uint32_t bits)
 {
     const uint32_t a = bits & UINT32_C(0x7fffffff), minus = 0 - (bits >> 31);
@@ -73,7 +73,7 @@ DTI_LANE uint32_t dti_decode_f32(const struct dti_decoder *d, uint32_t container
     return dti_lane_decode_f32(d, container);
 }
 
-/* Integers of at most 53 bits, which the conversion holds exactly. */
+/* Integers of at most 53 bits, which convert to fp64 exactly. */
 DTI_LANE uint64_t dti_decode_f64(const struct dti_decoder *d, uint64_t container)
 {
     if (dti_format_is_integer(&d->format))
@@ -103,7 +103,7 @@ DTI_LANE uint64_t dti_swapped(uint64_t word, unsigned bytes)
     return swapped >> (64 - 8 * bytes);
 }
 
-/* One operation; op is a constant where this is inlined, and so may be the rounding. */
+/* Applies one operation; op, and possibly the rounding, is a constant where this is inlined. */
 DTI_LANE uint64_t dti_element(const struct dti_gpu_cast_args *args, enum dti_operation op,
                               enum dti_round round, uint64_t word, uint64_t index)
 {
@@ -135,7 +135,7 @@ DTI_LANE uint64_t dti_element(const struct dti_gpu_cast_args *args, enum dti_ope
     }
 }
 
-/* Bytes of an element before and after an operation. */
+/* Bytes of an element before an operation, and after it. */
 DTI_LANE unsigned dti_bytes_before(const struct dti_gpu_cast_args *args, enum dti_operation op)
 {
     switch (op) {
@@ -180,7 +180,7 @@ DTI_LANE uint64_t dti_elements(const struct dti_gpu_cast_args *args, enum dti_op
     return then == DTI_OP_COUNT ? between : dti_element(args, then, round, between, index);
 }
 
-/* Neighbouring threads take neighbouring elements. */
+/* Neighbouring threads process neighbouring elements. */
 DTI_LANE void dti_run_elements(const struct dti_gpu_cast_args *args,
                                const struct dti_thread *thread, enum dti_operation op,
                                enum dti_operation then, enum dti_round round)

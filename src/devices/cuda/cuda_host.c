@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The device code compiled for the host, for the tests and the pretend driver: the threads of a
- * grid run one after the other. */
+ * The device code compiled for the host, for tests and the mock driver: runs the threads of a
+ * grid one after the other. */
 #include "devices/cuda/cuda_bodies.h"
 
 #define GPU_CAST(id, name, ...) GPU_OTHER(id, name, dti_gpu_cast_args)

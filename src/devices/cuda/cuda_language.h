@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The language of device code: the common subset of C and CUDA C++. Compiled as CUDA it is the
- * kernels' PTX, compiled as C it is the same kernels for the host, a thread after the other. The
- * shared headers are C; here they are read as CUDA C++ where that is needed, so that their inline
+ * The language of device code: the common subset of C and CUDA C++. Compiled as CUDA it becomes
+ * the kernels' PTX; compiled as C it becomes the same kernels for the host, one thread after the
+ * other. The shared headers are C; they are compiled as CUDA C++ here so that their inline
  * functions run on the device. */
 #ifndef DEVICES_CUDA_CUDA_LANGUAGE_H
 #define DEVICES_CUDA_CUDA_LANGUAGE_H
@@ -38,7 +38,7 @@
 #include "kernels/lanes_random.h"
 #include "kernels/math/lanes_expsin.h"
 
-/* Host and device exchange data in exactly this layout. */
+/* Structs shared by host and device must have exactly this layout. */
 #define DTI_LAID_OUT(what) _Static_assert(sizeof(void *) != 8 || (what), #what)
 DTI_LAID_OUT(sizeof(struct dti_gpu_cast_args) == 376);
 DTI_LAID_OUT(offsetof(struct dti_gpu_cast_args, decoder) == 40);
@@ -56,16 +56,15 @@ DTI_LAID_OUT(offsetof(struct dti_gpu_loss_lane, inexact) == 56);
 DTI_LAID_OUT(sizeof(struct dti_gpu_math_args) == 40);
 DTI_LAID_OUT(offsetof(struct dti_gpu_math_args, parts) == 36);
 
-/* Tells the compiler to lay out a loop of constant length flat, so that what it indexes stays in
- * registers. */
+/* Unrolls a loop of constant length, so that arrays it indexes stay in registers. */
 #if DTI_ON_DEVICE
 #define DTI_FLAT _Pragma("unroll")
 #else
 #define DTI_FLAT
 #endif
 
-/* A thread's place: the grid as a whole, and its block, which shares memory. On the host each
- * thread is a block of its own. */
+/* A thread's position: in the whole grid, and in its block, which shares memory. On the host
+ * each thread is its own block. */
 struct dti_thread {
     uint64_t index, count;
     uint32_t in_block, block_size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss of tiles, bit for bit as loss.c defines it: a thread has a lane of a tile, that is 128
- * of its 2048 elements, every 16th, 8 of each group, whose sums it adds up; then one thread a tile
- * folds the lanes by the fixed tree. */
+ * The loss of tiles, bit for bit as loss.c defines it. A thread processes one lane of a tile:
+ * 128 of its 2048 elements, every 16th, 8 per group, whose sums it adds up. Then one thread per
+ * tile folds the lanes by the fixed tree. */
 #ifndef DEVICES_CUDA_CUDA_LOSS_H
 #define DEVICES_CUDA_CUDA_LOSS_H
 
@@ -19,8 +19,8 @@ DTI_LANE double dti_loss_error(uint64_t x_bits, uint64_t y_bits)
     return difference < 0 ? -difference : difference + 0.0;
 }
 
-/* What cannot be less than inexact: where NaN, infinities, overflow, zeros or subnormals are.
- * Returns whether the element has an error at all. */
+/* Counts the rarer outcomes than inexact: NaN, infinities, overflow, results that are zero or
+ * subnormal. Returns whether the element has an error to measure. */
 DTI_LANE bool dti_loss_count(const struct dti_gpu_loss_args *args, uint64_t x_bits, uint64_t y_bits,
                              uint64_t index, struct dti_gpu_loss_lane *lane)
 {
@@ -52,7 +52,7 @@ DTI_LANE bool dti_loss_count(const struct dti_gpu_loss_args *args, uint64_t x_bi
     return true;
 }
 
-/* Everything but the sums; false where the element has no error. */
+/* Updates everything except the sums; returns false if the element has no error to measure. */
 DTI_LANE bool dti_loss_element(const struct dti_gpu_loss_args *args, uint64_t x_bits,
                                uint64_t y_bits, uint64_t index, double limit, double smallest,
                                struct dti_gpu_loss_lane *lane)
@@ -70,7 +70,7 @@ DTI_LANE bool dti_loss_element(const struct dti_gpu_loss_args *args, uint64_t x_
         lane->max_absolute = error;
         lane->max_index = index;
     }
-    /* error > m |x| in real numbers means error >= RN(m |x|) */
+    /* error > m |x| in exact arithmetic implies error >= RN(m |x|) */
     if (error > 0 && error >= lane->max_relative * size_x && size_x > 0) {
         const double relative = error / size_x;
         if (relative > lane->max_relative)
@@ -79,7 +79,7 @@ DTI_LANE bool dti_loss_element(const struct dti_gpu_loss_args *args, uint64_t x_
     return true;
 }
 
-/* An element's part of the sums of a lane; nothing where it has no error. */
+/* Adds an element to the sums of a lane, unless it has no error to measure. */
 DTI_LANE void dti_loss_add_wide(uint64_t x_bits, uint64_t y_bits, struct dti_gpu_loss_lane *lane)
 {
     const double x = dti_lane_f64(x_bits), error = dti_loss_error(x_bits, y_bits);
@@ -91,12 +91,12 @@ DTI_LANE void dti_loss_add_wide(uint64_t x_bits, uint64_t y_bits, struct dti_gpu
     lane->source_squared = dti_fma_f64(x, x, lane->source_squared);
 }
 
-/* The sums of a lane's elements of a group in fp32, and the largest of them. */
+/* fp32 sums of a lane's elements within a group, and their largest magnitudes. */
 struct dti_loss_single {
     float absolute, squared, source_squared, largest, largest_source;
 };
 
-/* Of numbers that fp32 holds. */
+/* For numbers that fp32 represents exactly. */
 DTI_LANE void dti_loss_add_single(uint64_t x_bits, uint64_t y_bits, struct dti_loss_single *sum)
 {
     const float x = (float)dti_lane_f64(x_bits), y = (float)dti_lane_f64(y_bits);
@@ -128,7 +128,7 @@ DTI_LANE struct dti_gpu_loss_lane dti_loss_lane_start(void)
     return lane;
 }
 
-/* Source and stored number of element i; wide: fp64 and not fp32. */
+/* Loads source and stored number of element i. wide: fp64, otherwise fp32. */
 DTI_LANE void dti_loss_load(const struct dti_gpu_loss_args *args, bool wide, uint64_t i,
                             uint64_t *ret_x, uint64_t *ret_y)
 {
@@ -141,12 +141,13 @@ DTI_LANE void dti_loss_load(const struct dti_gpu_loss_args *args, bool wide, uin
     }
 }
 
-/* Sums of 1, 2, 4 and 8 groups in fp32 that wait for as many more, in registers. */
+/* Pending fp32 sums of 1, 2, 4 and 8 groups, each waiting for an equal number of groups; kept in
+ * registers. */
 struct dti_loss_waiting {
     float one, two, four, eight;
 };
 
-/* Adds the sum of group `group`, in order of them; *total is that of all after the last one. */
+/* Adds the sums of groups, in order; *total gets the sum of all after the last one. */
 DTI_LANE void dti_loss_fold_group(struct dti_loss_waiting *waiting, unsigned group, float sum,
                                   double *total)
 {
@@ -175,7 +176,8 @@ struct dti_loss_lane_groups {
     struct dti_loss_waiting absolute, squared, source_squared;
 };
 
-/* Every 16th element from `first` to before `end`, of group `group` of a tile; whole: it is. */
+/* Processes every 16th element from `first` up to `end`, within group `group` of a tile. whole:
+ * the group is complete. */
 DTI_LANE void dti_run_loss_group(const struct dti_gpu_loss_args *args, bool wide, bool whole,
                                  uint64_t first, uint64_t end, double limit, double smallest,
                                  unsigned group, struct dti_loss_lane_groups *groups,
@@ -207,7 +209,7 @@ DTI_LANE void dti_run_loss_group(const struct dti_gpu_loss_args *args, bool wide
                         &lane->source_squared);
 }
 
-/* wide: a constant, fp64 and not fp32. */
+/* wide: a constant: fp64, otherwise fp32. */
 DTI_LANE void dti_run_loss(const struct dti_gpu_loss_args *args, const struct dti_thread *thread,
                            bool wide)
 {
@@ -233,7 +235,7 @@ DTI_LANE void dti_run_loss(const struct dti_gpu_loss_args *args, const struct dt
     }
 }
 
-/* `a` takes `b`, which is of other elements. */
+/* Merges `b`, a lane of other elements, into `a`. */
 DTI_LANE void dti_loss_lane_merge(struct dti_gpu_loss_lane *a, const struct dti_gpu_loss_lane *b)
 {
     a->absolute += b->absolute;
@@ -259,7 +261,7 @@ DTI_LANE void dti_loss_lane_merge(struct dti_gpu_loss_lane *a, const struct dti_
     a->doubtful |= b->doubtful;
 }
 
-/* Lane j takes lane j + 8 for j < 8, j + 4 for j < 4, j + 2, j + 1. */
+/* Tree reduction: lane j adds lane j + 8 for j < 8, then j + 4 for j < 4, j + 2, j + 1. */
 DTI_LANE void dti_run_loss_fold(const struct dti_gpu_loss_args *args,
                                 const struct dti_thread *thread)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels of the benchmarks: exp(sin x), sums and dot products. A partial sum takes every
- * `parts`-th chunk of 16 bytes, an accumulator for each place in it, so that the answer depends on
- * `parts` and not on the grid. */
+ * Benchmark kernels: exp(sin x), sums and dot products. A partial sum takes every `parts`-th
+ * chunk of 16 bytes, with one accumulator for each position in the chunk, so the result depends
+ * on `parts` but not on the grid. */
 #ifndef DEVICES_CUDA_CUDA_MATH_H
 #define DEVICES_CUDA_CUDA_MATH_H
 
@@ -28,7 +28,7 @@ DTI_LANE double dti_math_take_f64(const uint32_t w[DTI_WORDS], unsigned i)
     return dti_lane_f64((uint64_t)w[2 * i + 1] << 32 | w[2 * i]);
 }
 
-/* Loads `count` elements at i; a whole chunk at once if they are as many and aligned. */
+/* Loads `count` elements at i; with one load if they form an aligned whole chunk. */
 DTI_LANE void dti_math_load(uint64_t from, unsigned bytes, unsigned count, bool aligned,
                             uint32_t w[DTI_WORDS])
 {
@@ -124,8 +124,8 @@ DTI_LANE void dti_run_expsin(const struct dti_gpu_math_args *args, const struct 
     }
 }
 
-/* Of part p; product: a constant, a dot product and not a sum. Chunks that are no whole ones add
- * zeros. */
+/* Computes partial sum p. product: a constant: dot product, otherwise sum. Incomplete chunks are
+ * padded with zeros. */
 DTI_LANE float dti_math_part(const struct dti_gpu_math_args *args, enum dti_dtype dtype, uint64_t p,
                              bool product)
 {

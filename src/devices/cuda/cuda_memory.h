@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Access to device memory: loads and stores of 1 to 16 bytes, aligned to their size, and elements
- * in the words that were loaded. Sizes and places are constants where this is inlined. */
+ * Device memory access: aligned loads and stores of 1 to 16 bytes, and elements within the
+ * loaded words. Sizes and positions are constants where this is inlined. */
 #ifndef DEVICES_CUDA_CUDA_MEMORY_H
 #define DEVICES_CUDA_CUDA_MEMORY_H
 
@@ -12,8 +12,8 @@
 enum { DTI_WORDS = 4 }; /* 16 bytes */
 
 #if DTI_ON_DEVICE
-/* ld.global.nc: nobody writes to sources while a kernel runs. Volatile, so that loads stay where
- * they are written: all of them before what waits for the first. */
+/* ld.global.nc: sources are read-only while a kernel runs. Volatile keeps the loads in program
+ * order: all are issued before anything waits for the first. */
 DTI_LANE void dti_load(uint64_t from, unsigned bytes, uint32_t w[DTI_WORDS])
 {
     if (bytes == 16)
@@ -50,7 +50,7 @@ DTI_LANE void dti_store(uint64_t to, unsigned bytes, const uint32_t w[DTI_WORDS]
         asm volatile("st.global.u8 [%0], %1;" : : "l"(to), "r"(w[0]) : "memory");
 }
 #else
-/* The device would fault where these assertions fail. */
+/* The device would fault in the cases that these assertions catch. */
 DTI_LANE void dti_load(uint64_t from, unsigned bytes, uint32_t w[DTI_WORDS])
 {
     assert(from % bytes == 0);
@@ -88,7 +88,7 @@ DTI_LANE uint64_t dti_load_aligned(uint64_t from, unsigned bytes)
     return bytes == 8 ? (uint64_t)w[1] << 32 | w[0] : w[0];
 }
 
-/* Of any alignment: arrays that do not begin at a whole element are rare, and slow. */
+/* Any alignment: arrays that start at an unaligned address are rare, and slow. */
 DTI_LANE uint64_t dti_load_number(uint64_t from, unsigned bytes)
 {
     uint64_t number = 0;
@@ -148,8 +148,8 @@ DTI_LANE void dti_store_container(uint64_t to, unsigned bytes, uint64_t number)
     }
 }
 
-/* Element i of 1, 2 or 4 bytes in words, the first in the lowest bits, as little-endian machines
- * have it; putting needs words that were zero. */
+/* Element i, of 1, 2 or 4 bytes, in words; the first in the lowest bits (little-endian).
+ * dti_word_put() requires zeroed words. */
 DTI_LANE uint32_t dti_word_get(const uint32_t w[DTI_WORDS], unsigned bytes, unsigned i)
 {
     const unsigned per = 4 / bytes;

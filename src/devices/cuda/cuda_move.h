@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Moves codes unchanged: copies and byte swaps, 16 bytes at once. */
+ * Moves codes unchanged: copies and byte swaps, 16 bytes at a time. */
 #ifndef DEVICES_CUDA_CUDA_MOVE_H
 #define DEVICES_CUDA_CUDA_MOVE_H
 
 #include "devices/cuda/cuda_chunk.h"
 
-/* The bytes of a word in the other order, in parts of `bytes` bytes. */
+/* Reverses the byte order within each `bytes` bytes of a word. */
 DTI_LANE uint32_t dti_word_swapped(uint32_t word, unsigned bytes)
 {
     const uint32_t pairs = (word << 8 & UINT32_C(0xff00ff00)) | (word >> 8 & UINT32_C(0x00ff00ff));
     return bytes == 2 ? pairs : bytes == 1 ? word : pairs << 16 | pairs >> 16;
 }
 
-/* Of 16 bytes; bytes: 1 for as they are, 2, 4 or 8. */
+/* Swaps 16 bytes; bytes: element size 2, 4 or 8, or 1 for a plain copy. */
 DTI_LANE void dti_words_swap(uint32_t w[DTI_WORDS], unsigned bytes)
 {
     uint32_t swapped[DTI_WORDS];
@@ -25,7 +25,7 @@ DTI_LANE void dti_words_swap(uint32_t w[DTI_WORDS], unsigned bytes)
         w[i] = bytes == 8 ? swapped[i ^ 1] : swapped[i];
 }
 
-/* Blocks of 16 bytes c, c + step, ...: `count` of them, a constant. */
+/* Moves blocks of 16 bytes c, c + step, ...: `count` of them, a constant. */
 DTI_LANE void dti_block_move(const struct dti_gpu_cast_args *args, uint64_t c, uint64_t step,
                              unsigned count, unsigned swap)
 {
@@ -40,7 +40,7 @@ DTI_LANE void dti_block_move(const struct dti_gpu_cast_args *args, uint64_t c, u
     }
 }
 
-/* args->n elements of args->bits bytes; swap: 1, or the bytes of an element. */
+/* Moves args->n elements of args->bits bytes; swap: 1, or the bytes of an element. */
 DTI_LANE void dti_run_move(const struct dti_gpu_cast_args *args, const struct dti_thread *thread,
                            unsigned swap)
 {

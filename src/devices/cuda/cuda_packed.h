@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Table look-ups and packed codes. A table of 256 codes lies in the memory that a block of threads
- * shares. Packed codes go in groups of eight elements, a group a thread. */
+ * Table lookups and packed codes. A table of 256 codes is in the shared memory of a thread
+ * block. Packed codes are processed in groups of eight elements, one group per thread. */
 #ifndef DEVICES_CUDA_CUDA_PACKED_H
 #define DEVICES_CUDA_CUDA_PACKED_H
 
@@ -10,12 +10,12 @@
 
 enum { DTI_TABLE_CODES = 256, DTI_GROUP = 8 };
 
-/* The containers of a table, low and high halves; the high ones of 8-byte containers only. */
+/* A table's containers as low and high halves; high only for containers of 8 bytes. */
 struct dti_shared_table {
     uint32_t low[DTI_TABLE_CODES], high[DTI_TABLE_CODES];
 };
 
-/* Fetched by all threads of a block together. Returns the bytes of a container. */
+/* Loads the table with all threads of a block. Returns the bytes per container. */
 DTI_LANE unsigned dti_table_fetch(struct dti_shared_table *shared, uint64_t table,
                                   const struct dti_thread *thread)
 {
@@ -32,7 +32,7 @@ DTI_LANE unsigned dti_table_fetch(struct dti_shared_table *shared, uint64_t tabl
     return to;
 }
 
-/* `per` codes of one byte in words to containers of `to` bytes, constants. */
+/* Looks up `per` one-byte codes in words; writes containers of `to` bytes. Both are constants. */
 DTI_LANE void dti_table_look_up(const struct dti_shared_table *table, const uint32_t in[DTI_WORDS],
                                 uint32_t out[DTI_WORDS], unsigned per, unsigned to)
 {
@@ -51,7 +51,7 @@ DTI_LANE void dti_table_look_up(const struct dti_shared_table *table, const uint
     }
 }
 
-/* Chunks c, c + step, ...: `count` of them, a constant. */
+/* Converts chunks c, c + step, ...: `count` of them, a constant. */
 DTI_LANE void dti_table_move(const struct dti_gpu_cast_args *args,
                              const struct dti_shared_table *table, uint64_t c, uint64_t step,
                              unsigned count, unsigned to)
@@ -106,7 +106,7 @@ DTI_LANE void dti_run_table(const struct dti_gpu_cast_args *args, const struct d
     }
 }
 
-/* `bytes` bytes, 1 to 8, as a number whose lowest byte is the first. */
+/* Loads 1 to 8 bytes as a little-endian number. */
 DTI_LANE uint64_t dti_bytes_load(uint64_t from, unsigned bytes)
 {
     uint64_t word = 0;
@@ -129,20 +129,20 @@ DTI_LANE void dti_bytes_store(uint64_t to, unsigned bytes, uint64_t word)
     }
 }
 
-/* How many elements the group has: eight, or the rest. */
+/* Elements in the group: eight, or the remainder. */
 DTI_LANE unsigned dti_group_size(const struct dti_gpu_cast_args *args, uint64_t group)
 {
     const uint64_t left = args->n - group * DTI_GROUP;
     return left < DTI_GROUP ? (unsigned)left : DTI_GROUP;
 }
 
-/* Bytes of so many packed codes. */
+/* Bytes of that many packed codes. */
 DTI_LANE unsigned dti_group_bytes(const struct dti_gpu_cast_args *args, unsigned elements)
 {
     return (elements * args->bits + 7) / 8;
 }
 
-/* A group of packed codes, one a byte. */
+/* Unpacks a group of codes, one per byte. */
 DTI_LANE uint64_t dti_group_unpack(const struct dti_gpu_cast_args *args, uint64_t group,
                                    unsigned elements)
 {
@@ -185,7 +185,7 @@ DTI_LANE void dti_run_pack(const struct dti_gpu_cast_args *args, const struct dt
     }
 }
 
-/* Unpacked codes to containers of `to` bytes, a constant. */
+/* Stores unpacked codes in containers of `to` bytes, a constant. */
 DTI_LANE void dti_unpack_codes(const struct dti_gpu_cast_args *args,
                                const struct dti_thread *thread,
                                const struct dti_shared_table *table, unsigned to)
@@ -251,7 +251,7 @@ DTI_LANE void dti_run_table_pack(const struct dti_gpu_cast_args *args,
     }
 }
 
-/* fp32 to packed small floats, to nearest even. */
+/* Rounds fp32 to packed small floats, to nearest even. */
 DTI_LANE void dti_run_small_pack(const struct dti_gpu_cast_args *args,
                                  const struct dti_thread *thread)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads the CUDA driver, and explains failures to do so. */
+ * Loads the CUDA driver, and explains why that failed. */
 #include "devices/gpu/cuda_driver.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "util/run/library.h"
 #include "util/run/process_environment.h"
 
-enum { DEVICES_MAX = 1024 }; /* a driver that counts more has lost count */
+enum { DEVICES_MAX = 1024 }; /* a larger count is a driver error */
 
 static const struct dti_library_function functions[] = {
 #define REQUIRED                             true
@@ -75,7 +75,7 @@ bool dti_cuda_ends_context(CUresult code)
     case CUDA_ERROR_LAUNCH_FAILED:
     case CUDA_ERROR_UNKNOWN:
         return true;
-    default: /* and what a kernel did wrong */
+    default: /* including errors of a kernel */
         return code >= CUDA_ERROR_HARDWARE_STACK_ERROR && code <= CUDA_ERROR_INVALID_PC;
     }
 }
@@ -193,7 +193,7 @@ static enum dti_status load(struct dti_cuda *cuda, struct dti_error *reterr)
         else
             cuda->devices = count < DEVICES_MAX ? (unsigned)count : DEVICES_MAX;
     }
-    dti_library_close(library); /* the driver stays */
+    dti_library_close(library); /* the driver stays loaded */
     return status;
 }
 
@@ -201,7 +201,7 @@ enum dti_status dti_cuda_load(const struct dti_cuda **ret, unsigned *ret_version
                               struct dti_error *reterr)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    static struct dti_cuda driver; /* complete when it counts devices */
+    static struct dti_cuda driver; /* complete once devices > 0 */
     enum dti_status status = DTI_OK;
     *ret_version = 0;
     pthread_mutex_lock(&mutex);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parameter types of the CUDA driver's functions, for 64-bit hosts. The names are those of
- * NVIDIA's documentation, so that the rows of cuda_symbols.def and cuda_values.def can be compiled
- * against its header where that is there (tests/unit/check_driver_types.py). */
+ * The parameter types of the CUDA driver's functions, for 64-bit hosts. They have the names of
+ * NVIDIA's documentation, so that cuda_symbols.def and cuda_values.def can be compiled against
+ * its header if that is installed (tests/unit/check_driver_types.py). */
 #ifndef DEVICES_GPU_CUDA_TYPES_H
 #define DEVICES_GPU_CUDA_TYPES_H
 
 #include <stddef.h>
 
-/* enumerations there, all of the size of int */
+/* enumerations in NVIDIA's header, all of the size of int */
 typedef int CUresult;
 typedef int CUdevice_attribute;
 typedef int CUjit_option;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens and closes CUDA devices, and handles their loss. */
+ * Opens and closes CUDA devices, and handles lost devices. */
 #include "devices/gpu/gpu.h"
 
 #include <stdio.h>
@@ -115,7 +115,7 @@ static enum dti_status not_there(const struct open_args *open, struct dti_error 
                     open->cuda->devices, open->cuda->devices - 1);
 }
 
-/* In the device's thread, where the context stays current. */
+/* Runs in the device's thread, where the context stays current. */
 static void open_device(void *args)
 {
     struct open_args *const open = args;

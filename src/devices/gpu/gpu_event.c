@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events: points in time on a stream. */
+ * Events: timestamps on a stream. */
 #include <stdlib.h>
 
 #include "devices/gpu/gpu_parts.h"

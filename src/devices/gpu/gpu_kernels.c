@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of rows of gpu_kernels.def, the choice of the row for one or two operations, and its
- * arguments. */
+ * The table of gpu_kernels.def, lookup of the row for one or two operations, and its arguments. */
 #include "devices/gpu/gpu_kernels.h"
 
 #include "kernels/policy_words.h"
@@ -32,8 +31,8 @@ static bool encodes(enum dti_operation op)
            op == DTI_OP_ENCODE_U64;
 }
 
-/* Whether one of a row's operations does what args ask. The domain and the policies of a pair are
- * those of what it encodes. */
+/* Whether the row's operation supports args. The domain and policies of a fused pair are those
+ * of its encoding operation. */
 static bool fits(const struct dti_gpu_row *row, enum dti_operation op,
                  const struct dti_kernel_args *args)
 {
@@ -79,8 +78,8 @@ void dti_gpu_cast_args_init(struct dti_gpu_cast_args *ret, const struct dti_kern
         add_args(ret, then_args);
 }
 
-/* A thread begins with a chunk of 16 bytes of the wider array, or with a group of eight packed
- * elements. Fewer threads do it as well, one after the other; more would have nothing to do. */
+/* A thread starts with a 16-byte chunk of the wider array, or a group of eight packed elements.
+ * Fewer threads work too, in a loop; additional ones would be idle. */
 uint64_t dti_gpu_cast_items(enum dti_gpu_kernel kernel, uint64_t n)
 {
     const struct dti_gpu_row *const row = &dti_gpu_rows[kernel];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels: their module, which the driver compiles for the device, and launches. */
+ * Loads the kernels' module, which the driver compiles for the device, and launches kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,22 +10,23 @@
 
 enum {
     BLOCK = 256,          /* threads */
-    BLOCKS_EACH = 8,      /* on a multiprocessor: as many as have room on recent devices */
-    MULTIPROCESSORS = 64, /* where the driver does not report it */
-    LOG_SIZE = 512,       /* of the driver's compiler */
+    BLOCKS_EACH = 8,      /* blocks per multiprocessor: as many as fit on recent devices */
+    MULTIPROCESSORS = 64, /* default if the driver does not report it */
+    LOG_SIZE = 512,       /* for the driver's compiler */
     LAUNCH_ARGS_MAX = 1024,
 };
 
 struct load_args {
     struct dti_gpu_job job;
-    struct dti_cuda_failure refusal; /* of the kernels: the device is as it was */
+    struct dti_cuda_failure refusal; /* the kernels were rejected; the device is unaffected */
     const char *program;
     CUmodule module;
-    CUfunction *functions; /* [DTI_GPU_KERNEL_COUNT]; not the device's own: the job may hang */
+    CUfunction *functions; /* [DTI_GPU_KERNEL_COUNT]; separate from the device's, because the job
+                              may hang */
     char log[LOG_SIZE];
 };
 
-/* Whether a step failed; a device that is not harmed by it is not lost. */
+/* Whether a step failed. If the error does not harm the device, the device is not lost. */
 static bool refused(struct load_args *load, const char *function, CUresult code)
 {
     const bool harmless = code != CUDA_ERROR_OUT_OF_MEMORY && !dti_cuda_ends_context(code);
@@ -40,7 +41,7 @@ static void load_module(void *args)
     CUjit_option options[2] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     const uintptr_t size = LOG_SIZE;
     void *values[2] = {load->log, NULL};
-    memcpy(&values[1], &size, sizeof size); /* a number in place of a pointer */
+    memcpy(&values[1], &size, sizeof size); /* the option takes an integer cast to a pointer */
     if (refused(load, "cuModuleLoadDataEx",
                 cuda->cuModuleLoadDataEx(&load->module, load->program, 2, options, values)))
         return;
@@ -55,7 +56,7 @@ static void load_module(void *args)
     }
 }
 
-/* "6.3" of a program that says ".version 6.3". */
+/* Extracts "6.3" from a program with ".version 6.3". */
 static void program_version(const char *program, char ret[8])
 {
     static const char directive[] = ".version ";
@@ -71,7 +72,7 @@ static void program_version(const char *program, char ret[8])
     ret[length] = '\0';
 }
 
-/* The first line of what the compiler said, quoted, or nothing. */
+/* The first line of the compiler's log, quoted, or an empty text. */
 static const char *log_words(char buffer[DTI_QUOTE_SIZE + 8], const char log[LOG_SIZE])
 {
     char quoted[DTI_QUOTE_SIZE];
@@ -141,7 +142,8 @@ struct launch_args {
     CUstream stream;
     CUfunction function;
     unsigned blocks;
-    _Alignas(16) unsigned char parameters[LAUNCH_ARGS_MAX]; /* the last: its end is not copied */
+    _Alignas(16) unsigned char parameters[LAUNCH_ARGS_MAX]; /* last, because its unused end is not
+                                                               copied */
 };
 
 static void launch(void *args)

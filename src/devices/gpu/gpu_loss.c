@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a device counted of the loss, tile by tile, added to a loss as the CPU's kernels do. */
+ * Adds a loss that a device counted, tile by tile, to a loss as the CPU's kernels do. */
 #include "devices/gpu/gpu_kernels.h"
 
 void dti_gpu_loss_args_init(struct dti_gpu_loss_args *ret, const struct dti_loss_rule *rule)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of a device, and host memory that the device can access. */
+ * Device memory, and host memory that the device can access. */
 #include "devices/gpu/gpu_parts.h"
 
 struct memory_args {

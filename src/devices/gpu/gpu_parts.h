@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A CUDA device inside: how its functions call the driver. */
+ * Internals of a CUDA device: how its functions call the driver. */
 #ifndef DEVICES_GPU_GPU_PARTS_H
 #define DEVICES_GPU_GPU_PARTS_H
 
@@ -14,16 +14,16 @@
 
 struct dti_gpu {
     const struct dti_cuda *cuda;
-    struct dti_gpu_service *service; /* its thread has the context */
+    struct dti_gpu_service *service; /* the thread that owns the context */
     struct dti_gpu_facts facts;
     double timeout; /* seconds */
     CUdevice device;
     CUcontext context;
     pthread_mutex_t losing;
-    atomic_bool lost; /* never false again */
+    atomic_bool lost; /* never reset */
     char reason[512]; /* why it is lost */
     pthread_mutex_t loading;
-    CUmodule module;       /* NULL before it is loaded */
+    CUmodule module;       /* NULL until loaded */
     CUfunction *functions; /* [DTI_GPU_KERNEL_COUNT] */
 };
 
@@ -37,7 +37,7 @@ struct dti_gpu_event {
     CUevent handle;
 };
 
-/* What every job of a device begins with. */
+/* The first member of every job's arguments. */
 struct dti_gpu_job {
     const struct dti_cuda *cuda;
     struct dti_cuda_failure failure;
@@ -45,7 +45,7 @@ struct dti_gpu_job {
 #define DTI_GPU_FAILED(job, function, ...) \
     DTI_CUDA_FAILED((job)->cuda, &(job)->failure, function, __VA_ARGS__)
 
-/* A job that is one call; args: of a struct `type`, named as it is in the parameters. */
+/* A job that is a single driver call; args: a struct `type`, named as in the parameters. */
 #define DTI_GPU_JOB(name, type, args, function, ...)               \
     static void name(void *context)                                \
     {                                                              \
@@ -53,14 +53,14 @@ struct dti_gpu_job {
         (void)DTI_GPU_FAILED(&(args)->job, function, __VA_ARGS__); \
     }
 
-/* Does a job, whose arguments begin with a struct dti_gpu_job, in the device's thread. Fails with
- * DTI_NO_MEMORY when the device has none left, else with DTI_DEVICE_FAILED; the device is lost
- * then. */
+/* Runs a job in the device's thread; its arguments start with a struct dti_gpu_job. Fails with
+ * DTI_NO_MEMORY if the device is out of memory, else with DTI_DEVICE_FAILED; the device is then
+ * lost. */
 enum dti_status dti_gpu_do(struct dti_gpu *gpu, void (*job)(void *args), void *args, size_t size,
                            struct dti_error *reterr);
-/* The same for giving things back, also by a device that is lost, unless its driver hangs. */
+/* The same for releasing resources; also runs if the device is lost, unless its driver hangs. */
 void dti_gpu_undo(struct dti_gpu *gpu, void (*job)(void *args), void *args, size_t size);
-/* Marks a device as lost for this reason, unless there was one before; fails with the first. */
+/* Marks the device as lost; keeps the first reason and fails with it. */
 enum dti_status dti_gpu_lose(struct dti_gpu *gpu, const struct dti_error *why,
                              struct dti_error *reterr);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the CUDA devices. No context is created: that takes time and device memory.
+ * Lists the CUDA devices without creating a context, which takes time and device memory.
  *
- * Queries NVML. Whatever it does not report stays unknown. */
+ * Queries NVML. What it does not report stays unknown. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +86,12 @@ static void ask_device(const struct nvml *nvml, struct dti_gpu_facts *gpu)
     ask_clock(nvml, device, CLOCK_MEMORY, &gpu->memory_clock_hz);
 }
 
-/* Fills in what is unknown in the facts of `count` devices, which are found by their PCI ids, and
- * the version of the driver. Without the library nothing changes. May hang, as the driver. */
+/* Fills in unknown facts of `count` devices, matched by PCI id, and the driver version. Does
+ * nothing without the library. May hang, like the driver. */
 static void nvml_ask(struct dti_gpu_facts *gpus, size_t count, char driver_version[32])
 {
     struct nvml nvml;
-    char version[96]; /* of 80 bytes at most, the header says */
+    char version[96]; /* at most 80 bytes according to the header */
     memset(&nvml, 0, sizeof nvml);
     if (!load(&nvml) || nvml.nvmlInit_v2() != SUCCESS)
         return;
@@ -127,7 +127,7 @@ static void find_uuid(const struct dti_cuda *cuda, CUdevice device, char ret[48]
     static const char digits[] = "0123456789abcdef";
     CUuuid uuid;
     ret[0] = '\0';
-    /* the newer one distinguishes the parts of a divided device */
+    /* the newer function distinguishes the instances of a partitioned device (MIG) */
     if (!(cuda->cuDeviceGetUuid_v2 && cuda->cuDeviceGetUuid_v2(&uuid, device) == CUDA_SUCCESS) &&
         !(cuda->cuDeviceGetUuid && cuda->cuDeviceGetUuid(&uuid, device) == CUDA_SUCCESS))
         return;
@@ -155,13 +155,13 @@ static void find_pci_id(const struct dti_cuda *cuda, CUdevice device, char ret[2
     for (; i < sizeof id - 1 && id[i] != '\0'; i++) {
         const char c = id[i];
         if (c >= 'A' && c <= 'F')
-            ret[i] = (char)(c - 'A' + 'a'); /* as lspci and sysfs write it */
+            ret[i] = (char)(c - 'A' + 'a'); /* as in lspci and sysfs */
         else if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == ':' || c == '.')
             ret[i] = c;
         else
             break;
     }
-    ret[id[i] == '\0' ? i : 0] = '\0'; /* nothing else belongs there */
+    ret[id[i] == '\0' ? i : 0] = '\0'; /* other characters are invalid */
 }
 
 static void find_peak(struct dti_gpu_facts *gpu)
@@ -219,7 +219,7 @@ struct probe_args {
     struct dti_error error;
 };
 
-/* In the service's thread. A device that has gone since it was counted is left out. */
+/* Runs in the service's thread. Skips a device that has disappeared since it was counted. */
 static void probe(void *args)
 {
     struct probe_args *const probe = args;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread that calls the driver. A call is put into a queue and is watched for a moment, since
- * most take a few microseconds; then the caller sleeps. Requests belong to the service: one that
- * was given up by its caller may still be written to. */
+ * The thread that calls the driver. A call is queued; the caller first spins briefly, because
+ * most calls take a few microseconds, then sleeps. Requests belong to the service: the job may
+ * still write to one after its caller has given up. */
 #include "devices/gpu/gpu_service.h"
 
 #include <assert.h>
@@ -21,10 +21,10 @@
 #include "util/run/thread.h"
 
 enum {
-    WATCH_NANOSECONDS = 30000, /* before sleeping, on both sides */
-    LOOKS = 64,                /* between two looks at the clock */
+    WATCH_NANOSECONDS = 30000, /* spin time before sleeping, on both sides */
+    LOOKS = 64,                /* polls between two clock readings */
     STACK_BYTES = 8 << 20,     /* the driver's compiler runs on it */
-    SLICES = 16,               /* of the time that a job may take */
+    SLICES = 16,               /* slices of a job's time limit */
 };
 
 struct request {
@@ -41,16 +41,16 @@ struct dti_gpu_service {
     struct request *first, *last; /* the queue */
     struct request *spare;
     atomic_uint queued;
-    atomic_uint sleepers;    /* callers that sleep */
-    _Atomic(uint64_t) since; /* when the job at work began; 0: none is */
+    atomic_uint sleepers;    /* number of sleeping callers */
+    _Atomic(uint64_t) since; /* start of the current job; 0: idle */
     uint64_t limit;          /* nanoseconds */
-    bool resting;            /* the thread sleeps */
+    bool resting;            /* the thread is sleeping */
     bool quit, hangs;
-    struct dti_gpu_service *next; /* of those that hang */
+    struct dti_gpu_service *next; /* list of hanging services */
 };
 
 static atomic_bool something_hangs;
-/* Kept reachable: their threads may go on some time. */
+/* Kept reachable, because their threads may resume. */
 static _Atomic(struct dti_gpu_service *) hanging;
 
 bool dti_gpu_hangs(void)
@@ -79,7 +79,7 @@ static struct timespec moment(uint64_t nanoseconds)
     return time;
 }
 
-/* The thread's side */
+/* Service thread */
 
 static void watch_queue(struct dti_gpu_service *service)
 {
@@ -90,11 +90,11 @@ static void watch_queue(struct dti_gpu_service *service)
                 return;
             relax();
         }
-        (void)sched_yield(); /* the callers may need this very processor */
+        (void)sched_yield(); /* callers may need this CPU */
     } while (dti_clock_now() - start < WATCH_NANOSECONDS);
 }
 
-/* NULL: it is time to end. */
+/* Takes the next request; NULL if the thread must end. */
 static struct request *take_request(struct dti_gpu_service *service)
 {
     watch_queue(service);
@@ -123,7 +123,7 @@ static void *service_main(void *argument)
     while ((request = take_request(service))) {
         request->job(request->args);
         atomic_store(&service->since, 0);
-        /* the last touch of the request, unless its caller has stopped waiting */
+        /* last access to the request, unless its caller has stopped waiting */
         atomic_store(&request->done, true);
         if (atomic_load(&service->sleepers) > 0) {
             pthread_mutex_lock(&service->mutex);
@@ -134,7 +134,7 @@ static void *service_main(void *argument)
     return NULL;
 }
 
-/* The callers' side */
+/* Callers */
 
 static struct request *put(struct dti_gpu_service *service, void (*job)(void *args),
                            const void *args, size_t size, enum dti_service_answer *ret_why_not)
@@ -176,16 +176,16 @@ static bool watch_request(struct request *request)
                 return true;
             relax();
         }
-        (void)sched_yield(); /* the thread may need this very processor */
+        (void)sched_yield(); /* the service thread may need this CPU */
     } while (dti_clock_now() - start < WATCH_NANOSECONDS);
     return false;
 }
 
-/* Sleeps until it is done or the job at work has had its time; the mutex is held. Time is counted
- * in slices, so that the hours in which a process was stopped are a slice and no more. */
+/* Sleeps until the request is done or the current job exceeds its time limit; the mutex is held.
+ * Time is counted in slices: hours during which the process was stopped count as one slice. */
 static bool sleep_until_done(struct dti_gpu_service *service, struct request *request)
 {
-    uint64_t seen = 0; /* the job that the slices are of, by its beginning */
+    uint64_t seen = 0; /* start time of the job that `slices` refers to */
     unsigned slices = 0;
     atomic_fetch_add(&service->sleepers, 1);
     while (!atomic_load(&request->done) && !service->hangs) {

@@ -8,11 +8,11 @@
 #include "util/run/clock.h"
 
 enum {
-    PATIENCE_NANOSECONDS = 100000, /* of asking without a rest */
+    PATIENCE_NANOSECONDS = 100000, /* polls without pausing at first */
     REST_SHORTEST = 10000,
     REST_LONGEST = 500000,
-    REST_PART = 16, /* a rest is this part of the time waited so far */
-    SLICES = 16,    /* of the time that work may take: the most that counts between two questions */
+    REST_PART = 16, /* a pause is this fraction of the time waited so far */
+    SLICES = 16,    /* of the time limit; the time between two polls counts as at most one slice */
 };
 
 struct stream_args {
@@ -66,7 +66,7 @@ void *dti_gpu_stream_handle(struct dti_gpu_stream *stream)
     return stream->handle;
 }
 
-/* Queues what args say, for `size` bytes; nothing for none. */
+/* Queues a job for `size` bytes; does nothing for 0 bytes. */
 static enum dti_status queue(struct dti_gpu_stream *stream, void (*job)(void *args),
                              const struct stream_args *what, size_t size, struct dti_error *reterr)
 {
@@ -144,8 +144,8 @@ static void rest(uint64_t waited)
     (void)nanosleep(&time, NULL);
 }
 
-/* Asks again and again rather than calling cuStreamSynchronize(), which would not return from a
- * kernel that does not end, and would keep other threads' calls waiting. */
+/* Polls instead of calling cuStreamSynchronize(), which would never return for a kernel that
+ * does not end, and would block other threads' calls. */
 enum dti_status dti_gpu_finish(struct dti_gpu_stream *stream, struct dti_error *reterr)
 {
     struct dti_gpu *const gpu = stream->gpu;

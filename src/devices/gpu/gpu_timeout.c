@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How long the driver and a device may take. */
+ * The time limit for the driver and devices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { DEFAULT_SECONDS = 30, LONGEST_SECONDS = 86400, MILLISECONDS = 1000 };
 
-/* "0.25": digits, and at most three after a point. */
+/* "0.25": digits, and at most three decimals. */
 static bool parse_milliseconds(const char *text, unsigned *ret)
 {
     unsigned whole = 0, part = 0, unit = MILLISECONDS;

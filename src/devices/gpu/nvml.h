@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVIDIA's management library, where it is there: what the CUDA driver does not report. */
+ * NVIDIA's management library, if installed: reports what the CUDA driver does not. */
 #ifndef DEVICES_GPU_NVML_H
 #define DEVICES_GPU_NVML_H
 

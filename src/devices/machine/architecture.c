@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Architectures of processors and the facts about them: rows of architectures.def, and of
+ * Processor architectures and the facts about them: rows of architectures.def, and rows of
  * capabilities.def for their compute capability and instruction sets. */
 #include "devices/machine/architecture.h"
 

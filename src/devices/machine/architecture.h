@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which processors compute natively with which dtype: a table of architectures and of facts about
- * them (architectures.def, capabilities.def). No device is touched. A fact that is not in the table
+ * Which processors support which dtype natively: a table of architectures and facts about them
+ * (architectures.def, capabilities.def). No device is accessed. A fact that is not in the table
  * is unknown. */
 #ifndef DEVICES_MACHINE_ARCHITECTURE_H
 #define DEVICES_MACHINE_ARCHITECTURE_H
@@ -15,27 +15,27 @@ enum dti_architecture_group {
     DTI_GROUP_COUNT
 };
 
-/* A vendor's line of processors, or an instruction set. */
+/* A vendor's product line, or an instruction set architecture. */
 struct dti_architecture_family {
     const char *name;         /* "AMD CDNA" */
-    bool generations;         /* each replaces those before it; else processors have some of them */
-    const char *const *names; /* other names, NULL after the last */
+    bool generations;         /* each replaces its predecessors; else processors have a subset */
+    const char *const *names; /* aliases, NULL-terminated */
 };
 extern const struct dti_architecture_family dti_architecture_groups[];
 
 struct dti_architecture {
     enum dti_architecture_group group;
-    const char *generation;   /* "Ampere": several may share it */
+    const char *generation;   /* "Ampere": not unique */
     const char *name;         /* "Ampere 8.0", unique */
     unsigned compute;         /* compute capability x 10, or 0 */
-    uint64_t instructions;    /* set of 1 << enum dti_instruction */
-    const char *consists_of;  /* the source of that set, "" if the name says it */
-    const char *const *names; /* other names, "a100", NULL after the last */
+    uint64_t instructions;    /* bit set of 1 << enum dti_instruction */
+    const char *consists_of;  /* the source of that set, "" if the name implies it */
+    const char *const *names; /* aliases such as "a100", NULL-terminated */
 };
 extern const struct dti_architecture dti_architectures[];
 extern const size_t dti_architecture_count;
 
-/* The source of the fact that an architecture has a capability for a dtype (static), or NULL if the
+/* The source of the fact that an architecture has a capability for a dtype (static); NULL if the
  * table has no such fact. */
 const char *dti_architecture_fact(const struct dti_architecture *architecture, enum dti_dtype dtype,
                                   enum dti_capability capability);
@@ -43,9 +43,9 @@ const char *dti_architecture_fact(const struct dti_architecture *architecture, e
 bool dti_architecture_supports(const struct dti_architecture *architecture, enum dti_dtype dtype);
 
 /* Whether a word names the architecture, its generation or its group, or is "all". Case, blanks,
- * '-' and '_' do not count: "sm80", "SM_80", "sapphire-rapids". */
+ * '-' and '_' are ignored: "sm80", "SM_80", "sapphire-rapids". */
 bool dti_architecture_is(const struct dti_architecture *architecture, const char *word);
-/* The error for a word that names none, with similar names. */
+/* The error for a word that names no architecture, with similar names. */
 enum dti_status dti_architecture_unknown(const char *word, struct dti_error *reterr);
 
 #endif

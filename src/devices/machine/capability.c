@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What devices support natively for each dtype: rows of capabilities.def. */
+ * Native support of devices for each dtype: rows of capabilities.def. */
 #include "devices/machine/capability.h"
 
 #include <stddef.h>

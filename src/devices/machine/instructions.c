@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Instruction sets: rows of instructions.def, and which of them a processor and its system let
- * programs use. */
+ * Instruction sets: rows of instructions.def, and which of them the processor has and the OS
+ * enables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,15 +55,17 @@ bool dti_flags_have(const struct dti_buffer *flags, const char *name)
     return strstr(flags->data, word) != NULL;
 }
 
-/* Bits of XCR0 (Intel SDM vol. 1, 13.3): what the system must keep of each kind of register. */
+/* Bits of XCR0 (Intel SDM vol. 1, 13.3): the state that the OS must save for each kind of
+ * register. */
 static const uint64_t kept_bits[] = {
     [NOTHING] = 0,
     [YMM] = 0x06,      /* SSE and AVX state */
-    [ZMM] = 0xe6,      /* and masks, upper halves, upper registers */
+    [ZMM] = 0xe6,      /* also masks, upper halves, upper registers */
     [TILES] = 0x60000, /* configuration and data */
 };
 
-/* What the system keeps, where nobody recorded XCR0: Linux hides what it does not keep. */
+/* The state that the OS saves, if XCR0 was not recorded: Linux hides the flags of state it does
+ * not save. */
 static uint64_t kept_by_flags(const struct dti_buffer *flags)
 {
     uint64_t kept = 0;
@@ -126,5 +128,5 @@ void dti_instructions_arm(struct dti_machine *machine, const uint64_t *words,
         else
             machine->has[i] = dti_flags_have(flags, rows[i].name);
     }
-    machine->has[DTI_HAS_ASIMD] = true; /* part of the architecture that Linux asks for */
+    machine->has[DTI_HAS_ASIMD] = true; /* part of the architecture that Linux requires */
 }

@@ -41,7 +41,7 @@ static const struct dti_machine unknown = {
     .memory_limit_bytes = DTI_UNKNOWN,
 };
 
-/* What the C library reports where the files do not. */
+/* What the C library reports, for facts missing in the files. */
 static void ask_system(struct dti_machine *machine)
 {
     struct utsname about;
@@ -84,7 +84,7 @@ static enum dti_status open_root(struct dti_root *ret, const char *path, struct 
     *ret = (struct dti_root){.recorded = path != NULL};
     ret->fd = open(path ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!path || ret->fd >= 0)
-        return DTI_OK; /* without a root, nothing is known */
+        return DTI_OK; /* without a root folder, nothing is known */
     const int reason = errno;
     (void)dti_fail(reterr, DTI_BAD_INPUT, "%s: %s; a recording is a folder with 'proc' and 'sys'",
                    dti_quote(quoted, path, strlen(path)), strerror(reason));

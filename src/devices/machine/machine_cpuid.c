@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * CPUID of this processor or of a recording, and what it reports about a machine besides its
+ * CPUID of this processor or of a recording, and what it reports about a machine apart from
  * instruction sets: Intel SDM vol. 2A and AMD APM vol. 3, appendix E. */
 #include <string.h>
 
@@ -20,7 +20,7 @@ enum {
 #define HYPERVISOR_ECX  (UINT32_C(1) << 31)
 #define MEGAHERTZ       UINT64_C(1000000)
 
-/* "0x" and hexadecimal digits somewhere after *text; moves past them. */
+/* Finds "0x" and hexadecimal digits after *text; advances past them. */
 static bool hexadecimal(const char **text, const char *end, const char *name, uint64_t *ret)
 {
     const size_t length = strlen(name);
@@ -66,7 +66,7 @@ static void parse_row(struct dti_cpuid_reader *reader, const char *line, const c
     };
 }
 
-/* The first CPU's lines. */
+/* Reads the lines of the first CPU. */
 static bool parse_recording(struct dti_cpuid_reader *reader, const char *text)
 {
     unsigned cpus = 0;
@@ -114,7 +114,7 @@ static struct dti_cpuid ask(const struct dti_cpuid_reader *reader, uint32_t leaf
     return (struct dti_cpuid){0, 0, 0, 0};
 }
 
-/* Some processors answer for leaves beyond their last with those of the last. */
+/* Some processors return the data of the last leaf for leaves beyond it. */
 struct dti_cpuid dti_cpuid_ask(const struct dti_cpuid_reader *reader, uint32_t leaf,
                                uint32_t subleaf)
 {

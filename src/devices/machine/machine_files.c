@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small files of the kernel, or of a recording that another person sent: only regular files are
- * opened, of bounded size, and numbers that do not make sense are unknown. */
+ * Small files of the kernel, or of an untrusted recording: opens only regular files, limits
+ * their size, and treats implausible numbers as unknown. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -19,7 +19,7 @@ bool dti_root_read(const struct dti_root *root, const char *path, struct dti_buf
     struct stat about = {0};
     if (root->fd < 0)
         return false;
-    /* a named pipe must not hold the program up */
+    /* a named pipe must not block the program */
     const int fd = openat(root->fd, path,
                           O_RDONLY | O_CLOEXEC | O_NONBLOCK | (root->recorded ? O_NOFOLLOW : 0));
     if (fd < 0)

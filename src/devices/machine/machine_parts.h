@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of machine.c: small files below a root, CPUID from the processor or a recording, and
- * who fills what. Nothing here fails: what is not reported stays unknown. */
+ * Internals of machine.c: small files below a root, CPUID from the processor or a recording, and
+ * which file fills what. Nothing here fails: unreported facts stay unknown. */
 #ifndef DEVICES_MACHINE_MACHINE_PARTS_H
 #define DEVICES_MACHINE_MACHINE_PARTS_H
 
@@ -11,24 +11,24 @@
 
 /* machine_files.c: paths are relative to the root, "proc/cpuinfo". */
 struct dti_root {
-    int fd;        /* of the folder; -1: none */
-    bool recorded; /* not this machine: symbolic links are not followed */
+    int fd;        /* the folder's descriptor; -1: none */
+    bool recorded; /* a recording: do not follow symbolic links */
 };
 
-/* The first `most` bytes of a regular file; false when there is none. */
+/* Reads up to `most` bytes of a regular file; false if there is none. */
 bool dti_root_read(const struct dti_root *root, const char *path, struct dti_buffer *buffer,
                    size_t most);
-/* The first line without blanks around it, cut to fit; "" when there is none. */
+/* Reads the first line, trimmed and truncated to fit; "" if there is none. */
 void dti_root_line(const struct dti_root *root, const char *path, char *buffer, size_t size);
-/* A number that is all of the first line. */
+/* A number that fills the first line. */
 uint64_t dti_root_number(const struct dti_root *root, const char *path);
-/* Text without blanks at its ends and without double ones. */
+/* Copies text, trimmed and with runs of blanks collapsed. */
 void dti_text_copy(char *buffer, size_t size, const char *text, size_t length);
-/* Decimal digits at the start of text: their number, and what follows; false without any, or when
- * it does not fit. */
+/* Parses decimal digits at the start of text and advances past them; false if there are none or
+ * the number does not fit. */
 bool dti_text_digits(const char **text, uint64_t *ret);
 
-/* CPUs in a list as the kernel writes it, "0-3,8"; no larger number than CPUS_MAX - 1. */
+/* A set of CPUs from the kernel's list format, "0-3,8"; numbers up to CPUS_MAX - 1. */
 enum { DTI_CPUS_MAX = 16384 };
 struct dti_cpus {
     uint64_t bits[DTI_CPUS_MAX / 64];
@@ -36,7 +36,7 @@ struct dti_cpus {
 bool dti_cpus_read(struct dti_cpus *ret, const struct dti_root *root, const char *path);
 uint64_t dti_cpus_count(const struct dti_cpus *cpus);
 bool dti_cpus_has(const struct dti_cpus *cpus, unsigned cpu);
-/* The smallest that is in both; DTI_CPUS_MAX when there is none. */
+/* The smallest CPU in both sets; DTI_CPUS_MAX if there is none. */
 unsigned dti_cpus_first(const struct dti_cpus *cpus, const struct dti_cpus *within);
 
 /* machine_cpuid.c */
@@ -46,20 +46,20 @@ struct dti_cpuid_row {
 };
 enum { DTI_CPUID_ROWS_MAX = 512 };
 struct dti_cpuid_reader {
-    const struct dti_cpuid_source *source; /* of this processor; NULL: recorded rows */
+    const struct dti_cpuid_source *source; /* of this processor; NULL: use recorded rows */
     struct dti_cpuid_row rows[DTI_CPUID_ROWS_MAX];
     size_t count;
-    uint64_t kept; /* XCR0: which registers the system keeps */
+    uint64_t kept; /* XCR0: registers whose state the OS saves */
     bool kept_known;
 };
-/* False when there is no CPUID. */
+/* Returns false if there is no CPUID. */
 bool dti_cpuid_open(struct dti_cpuid_reader *ret, const struct dti_root *root);
-/* Zeros for what the processor does not have. */
+/* Returns zeros for leaves that the processor lacks. */
 struct dti_cpuid dti_cpuid_ask(const struct dti_cpuid_reader *reader, uint32_t leaf,
                                uint32_t subleaf);
 void dti_machine_cpuid(struct dti_machine *machine, struct dti_cpuid_reader *reader);
 
-/* machine_proc.c: what /proc reports. flags: the CPU's, with blanks at both ends. */
+/* machine_proc.c: what /proc reports. flags: the CPU's, with a blank at both ends. */
 void dti_machine_proc(struct dti_machine *machine, const struct dti_root *root,
                       struct dti_buffer *flags);
 void dti_machine_memory(struct dti_machine *machine, const struct dti_root *root);
@@ -72,11 +72,11 @@ bool dti_flags_have(const struct dti_buffer *flags, const char *name);
 /* reader: NULL without CPUID. */
 void dti_instructions_x86(struct dti_machine *machine, const struct dti_cpuid_reader *reader,
                           const struct dti_buffer *flags);
-/* words: AT_HWCAP and AT_HWCAP2, NULL where only flags are known. */
+/* words: AT_HWCAP and AT_HWCAP2; NULL if only flags are known. */
 void dti_instructions_arm(struct dti_machine *machine, const uint64_t *words,
                           const struct dti_buffer *flags);
 
-/* arm_parts.c: the names of an implementer's number and of its part; NULL when unknown. */
+/* arm_parts.c: the names of an implementer and of its part; NULL if unknown. */
 const char *dti_arm_vendor(uint64_t implementer);
 const char *dti_arm_model(uint64_t implementer, uint64_t part);
 

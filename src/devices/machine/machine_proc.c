@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What /proc reports: the first processor of cpuinfo, memory, and the limit of the control group.
+ * What /proc reports: the first processor of cpuinfo, memory, and the control group's limit.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
     PATH_SIZE = 512,
 };
 
-/* The value of "key : value" in lines up to a blank one; NULL when there is none. */
+/* The value of "key : value" in lines up to a blank one; NULL if there is none. */
 static const char *field(const char *text, const char *key, size_t *ret_length)
 {
     const size_t length = strlen(key);
@@ -89,7 +89,7 @@ static void arm_names(struct dti_machine *machine, const char *cpuinfo)
     if_unknown(&machine->stepping, number_field(cpuinfo, "CPU revision"));
 }
 
-/* CPUs that cpuinfo has; where /sys does not report it. */
+/* Counts the CPUs in cpuinfo, if /sys does not report them. */
 static uint64_t count_processors(const char *cpuinfo)
 {
     uint64_t count = 0;
@@ -130,7 +130,7 @@ void dti_machine_proc(struct dti_machine *machine, const struct dti_root *root,
                                                                    : DTI_ISA_OTHER;
         if (machine->isa == DTI_ISA_AARCH64)
             arm_names(machine, cpuinfo);
-        /* an emulated program may see the file of another architecture */
+        /* under emulation, the file may be that of another architecture */
         if (machine->isa != DTI_ISA_AARCH64 || arm) {
             text_field(cpuinfo, "vendor_id", machine->vendor, sizeof machine->vendor);
             text_field(cpuinfo, "model name", machine->model, sizeof machine->model);
@@ -146,7 +146,7 @@ void dti_machine_proc(struct dti_machine *machine, const struct dti_root *root,
     dti_buffer_free(&text);
 }
 
-/* "MemTotal:       24684084 kB", after a prefix in the files of NUMA nodes */
+/* "MemTotal:       24684084 kB", with a prefix in files of NUMA nodes */
 static uint64_t kilobytes(const char *text, const char *key)
 {
     const char *at = strstr(text, key);
@@ -177,11 +177,11 @@ static void nodes(struct dti_machine *machine, const struct dti_root *root)
     }
 }
 
-/* The smallest limit of a control group and those around it; path begins with '/'. */
+/* The smallest limit of a control group and its ancestors; path starts with '/'. */
 static void group_limit(struct dti_machine *machine, const struct dti_root *root, const char *mount,
                         const char *path, size_t length, const char *file)
 {
-    enum { NO_LIMIT_BITS = 60 }; /* version 1 writes a huge number for none */
+    enum { NO_LIMIT_BITS = 60 }; /* version 1 writes a huge number for no limit */
     for (;;) {
         char name[PATH_SIZE];
         const int needed = snprintf(name, sizeof name, "%s%.*s/%s", mount, (int)length, path, file);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What /sys reports about CPUs, caches and NUMA nodes. Groups of CPUs (a core, a socket, a cache)
- * are counted by their first members: a CPU counts one for each group that it is the first of. */
+ * What /sys reports about CPUs, caches and NUMA nodes. Groups of CPUs (a core, a socket, a
+ * cache) are counted by their first member: each CPU adds one for every group in which it is the
+ * first. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 enum { PATH_SIZE = 160, CACHE_INDEX_MAX = 16, LEVEL_MAX = 9, NODE_NUMBER_MAX = 4096 };
 
-/* CPUs that are on, and the one that is looked at. */
+/* The online CPUs, and the current one. */
 struct cpu_place {
     const struct dti_root *root;
     const struct dti_cpus *online;
@@ -22,8 +23,8 @@ static void path_of(char path[PATH_SIZE], const struct cpu_place *place, const c
     (void)snprintf(path, PATH_SIZE, "sys/devices/system/cpu/cpu%u/%s", place->cpu, rest);
 }
 
-/* Whether the list in one of two files (the second is its older name) lists CPUs; whether this one
- * is the first of them. */
+/* Whether one of two files (the second is its older name) lists CPUs; *ret_first: this CPU is
+ * the first of them. */
 static bool group(const struct cpu_place *place, const char *name, const char *old_name,
                   bool *ret_first)
 {
@@ -78,7 +79,7 @@ static void add_cache(struct dti_machine *machine, const struct dti_cache_facts 
     }
     if (machine->cache_count == DTI_CACHES_MAX)
         return;
-    /* in order of levels, data before instructions */
+    /* ordered by level, data before instructions */
     size_t at = machine->cache_count++;
     for (; at > 0; at--) {
         const struct dti_cache_facts *const before = &machine->caches[at - 1];
@@ -90,7 +91,7 @@ static void add_cache(struct dti_machine *machine, const struct dti_cache_facts 
     machine->caches[at] = *cache;
 }
 
-/* False when there is no cache of that index. */
+/* Returns false if there is no cache with that index. */
 static bool look_at_cache(struct dti_machine *machine, const struct cpu_place *place,
                           unsigned index)
 {
@@ -137,7 +138,7 @@ static uint64_t kilohertz(const struct cpu_place *place, const char *name)
     return hertz;
 }
 
-/* The highest of any CPU; it comes before what CPUID says. */
+/* The highest clock of any CPU; takes precedence over CPUID. */
 static void clocks(struct dti_machine *machine, const struct cpu_place *place, bool *has_base,
                    bool *has_max)
 {
@@ -185,7 +186,7 @@ static void cpus(struct dti_machine *machine, const struct dti_root *root,
         machine->sockets = DTI_UNKNOWN;
 }
 
-/* Hybrid processors of Intel have a list for either kind of core. */
+/* Intel's hybrid processors have a list for each kind of core. */
 static uint64_t kind_of_cpus(const struct dti_root *root, const char *path)
 {
     struct dti_cpus list;
