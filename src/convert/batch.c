@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A batch: everything that can be checked in advance is checked, parts are grouped and cut into
- * blocks, each thread has memory of its own; then block by block is read, cast and written. */
+ * Batch casts: checks everything that can be checked in advance, groups parts and cuts them into
+ * blocks, and allocates buffers per thread. Then each block is read, cast and written. */
 #include "convert/batch.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 enum { CACHE_LINE = 64 };
 
-/* One thread's own things. */
+/* Per-thread state. */
 struct batch_member {
     unsigned char *memory, *scratch;
     struct dti_window window;
@@ -30,23 +30,23 @@ struct batch_member {
     struct dti_loss loss;
 };
 
-/* The queue's parts are groups: one part of the batch in blocks, or several small ones that follow
- * each other in input and output, as one block. Both are counted in bytes of input. */
+/* The queue's parts are groups: one part of the batch cut into blocks, or several small parts,
+ * contiguous in input and output, as one block. Both are counted in bytes of input. */
 struct batch_job {
     const struct dti_batch_part *parts;
     const struct dti_batch_options *options;
     size_t count;
     size_t group_count;
     struct dti_queue_part *groups;
-    size_t *firsts; /* of each group its first part, and count at the end */
-    size_t member_count, member_bytes, scratch_bytes; /* the last within member_bytes, at its end */
+    size_t *firsts;                                   /* first part of each group, then count */
+    size_t member_count, member_bytes, scratch_bytes; /* scratch: the end of member_bytes */
     struct batch_member *members;
-    bool any_pipe;             /* among the outputs */
+    bool any_pipe;             /* an output is a pipe */
     struct dti_runner *runner; /* of the first plan that has one, or NULL */
-    pthread_mutex_t merging;   /* held while a loss is added to a part's */
+    pthread_mutex_t merging;   /* held while a loss is added to a part's loss */
 };
 
-/* Bits of an element in input and output. */
+/* Bits per element in input and output. */
 struct batch_widths {
     unsigned src, dst;
 };
@@ -62,7 +62,7 @@ static struct batch_widths widths_of(const struct dti_batch_part *part)
     };
 }
 
-/* The same in bytes, for n elements; after the part was checked. */
+/* Bytes of n elements in input and output; the part was checked before. */
 struct batch_sizes {
     uint64_t src, dst;
 };
@@ -73,13 +73,13 @@ static struct batch_sizes sizes_of(const struct dti_batch_part *part, uint64_t n
     return (struct batch_sizes){dti_array_bytes(n, bits.src), dti_array_bytes(n, bits.dst)};
 }
 
-/* Bytes that a member needs for a block of these sizes. */
+/* Bytes a member needs for a block of these sizes. */
 static uint64_t member_bytes(uint64_t src, uint64_t dst)
 {
     return src + dst + 3 * CACHE_LINE;
 }
 
-/* Whether its result is written as it comes. */
+/* Whether its output is written sequentially. */
 static bool is_piped(const struct dti_batch_part *part)
 {
     return part->output && !dti_output_seekable(part->output);
@@ -87,9 +87,9 @@ static bool is_piped(const struct dti_batch_part *part)
 
 enum {
     MEMORY = 16 << 20,           /* all threads together */
-    DEVICE_MEMORY = 64 << 20,    /* the same, where a device does the work of many */
+    DEVICE_MEMORY = 64 << 20,    /* all threads together, if a device does the work of many */
     BLOCK_BYTES = 2 << 20,       /* of the larger side */
-    BLOCK_BYTES_MIN = 256 << 10, /* below it system calls and small pages cost */
+    BLOCK_BYTES_MIN = 256 << 10, /* smaller blocks waste time in system calls and small pages */
 };
 
 static enum dti_status check_input(const struct dti_batch_part *part, struct dti_error *reterr)
@@ -113,7 +113,7 @@ static enum dti_status check_input(const struct dti_batch_part *part, struct dti
     return DTI_OK;
 }
 
-/* What can be known before anything is written. */
+/* Checks all that can be known before anything is written. */
 static enum dti_status check_part(const struct dti_batch_part *part, struct dti_error *reterr)
 {
     const enum dti_status status = part->source ? DTI_OK : check_input(part, reterr);
@@ -143,7 +143,7 @@ static enum dti_status check_parts(struct batch_job *job, uint64_t *ret_total,
         if (status != DTI_OK)
             return status;
         if (!dti_add_u64(total, sizes_of(part, part->elements).src, &total))
-            total = UINT64_MAX; /* of one range many times */
+            total = UINT64_MAX; /* the same range many times */
         job->any_pipe = job->any_pipe || is_piped(part);
         if (part->plan && !job->runner)
             job->runner = dti_plan_runner(part->plan);
@@ -158,7 +158,7 @@ static enum dti_status check_parts(struct batch_job *job, uint64_t *ret_total,
     return DTI_OK;
 }
 
-/* How large a block may be. */
+/* Limits on the size of a block. */
 struct limits {
     uint64_t side; /* bytes of input, and of output */
     uint64_t both;
@@ -169,7 +169,7 @@ static bool fits(const struct limits *limits, uint64_t src, uint64_t dst)
     return src <= limits->side && dst <= limits->side && member_bytes(src, dst) <= limits->both;
 }
 
-/* A part that is cut. Whole tiles, at least one. */
+/* Block size of a part that must be cut: whole tiles, at least one. */
 static uint64_t choose_block(const struct dti_batch_part *part, const struct limits *limits)
 {
     const struct batch_sizes tile = sizes_of(part, DTI_TILE);
@@ -182,7 +182,7 @@ static uint64_t choose_block(const struct dti_batch_part *part, const struct lim
     return (tiles > 0 ? tiles : 1) * tile.src;
 }
 
-/* Whether `next` directly follows `part`, whose sizes are given, on both sides. */
+/* Whether `next` directly follows `part`, of these sizes, in both input and output. */
 static bool follows(const struct dti_batch_part *part, const struct batch_sizes *sizes,
                     const struct dti_batch_part *next)
 {
@@ -191,8 +191,8 @@ static bool follows(const struct dti_batch_part *part, const struct batch_sizes 
            next->output_offset == part->output_offset + sizes->dst && !is_piped(part);
 }
 
-/* Small parts that follow each other become one block; a system call for each would cost, and so
- * would the small pieces of memory that the system makes of small writes. */
+/* Merges contiguous small parts into one block. A system call per part would be slow, and small
+ * writes make the page cache use small folios. */
 static void make_groups(struct batch_job *job, const struct limits *limits)
 {
     uint64_t most = 0;
@@ -224,8 +224,8 @@ static void make_groups(struct batch_job *job, const struct limits *limits)
     job->member_bytes = dti_pages_round((size_t)most + job->scratch_bytes);
 }
 
-/* How many threads there are memory for, and how large blocks are in it. Whatever comes out, the
- * result of the batch is the same. */
+/* Chooses the number of threads that fit in memory, and the block sizes. The result of the batch
+ * does not depend on them. */
 static void choose_blocks(struct batch_job *job, uint64_t total, uint64_t memory, size_t threads)
 {
     uint64_t members = memory / BLOCK_BYTES_MIN;
@@ -234,7 +234,7 @@ static void choose_blocks(struct batch_job *job, uint64_t total, uint64_t memory
     if (members < 1)
         members = 1;
     job->member_count = (size_t)members;
-    /* something for everyone, but not too little */
+    /* work for every member, but no tiny blocks */
     uint64_t side = total / members / 2;
     if (side < BLOCK_BYTES_MIN)
         side = BLOCK_BYTES_MIN;
@@ -244,8 +244,8 @@ static void choose_blocks(struct batch_job *job, uint64_t total, uint64_t memory
     make_groups(job, &limits);
 }
 
-/* Before the threads start: their own malloc() would take address space for an arena each. When
- * memory is short, fewer members will do. */
+/* Allocates before the threads start: malloc() in a thread would reserve address space for an
+ * arena each. If memory is short, uses fewer members. */
 static enum dti_status add_members(struct batch_job *job, struct dti_error *reterr)
 {
     job->members = calloc(job->member_count, sizeof *job->members);
@@ -262,10 +262,10 @@ static enum dti_status add_members(struct batch_job *job, struct dti_error *rete
     return made > 0 ? DTI_OK : dti_no_memory(reterr);
 }
 
-/* Elements of a part, and where they are. */
+/* Some elements of a part, and where they are. */
 struct batch_piece {
     const struct dti_batch_part *part;
-    uint64_t index; /* of the first; whole tiles are before it */
+    uint64_t index; /* of the first element; only whole tiles precede it */
     size_t n;
     uint64_t input_offset, output_offset;
     size_t src_size, dst_size;
@@ -275,7 +275,7 @@ static struct batch_piece piece_of(const struct dti_batch_part *part, uint64_t f
 {
     const struct batch_widths bits = widths_of(part);
     const uint64_t index = first / bits.src * 8, left = part->elements - index;
-    const uint64_t fits = (uint64_t)size * 8 / bits.src; /* the last byte may hold padding */
+    const uint64_t fits = (uint64_t)size * 8 / bits.src; /* the last byte may contain padding */
     const uint64_t n = fits < left ? fits : left;
     return (struct batch_piece){
         .part = part,
@@ -288,11 +288,11 @@ static struct batch_piece piece_of(const struct dti_batch_part *part, uint64_t f
     };
 }
 
-/* Where a block is read to, or seen in a window, and written from. Kernels take any alignment, but
- * the system copies faster between places that are equally far from a line's begin. */
+/* Where a block is read to (or mapped) and written from. Kernels accept any alignment, but the
+ * kernel's copies are faster if both addresses have the same offset in a cache line. */
 struct batch_buffers {
     unsigned char *src, *dst;
-    const unsigned char *from; /* src, or in a window; once it was read */
+    const unsigned char *from; /* src, or in the window; valid once it was read */
 };
 
 static struct batch_buffers buffers_of(const struct batch_job *job, size_t member,
@@ -361,7 +361,7 @@ static enum dti_status cast_piece(struct batch_job *job, size_t member,
     return status;
 }
 
-/* A copy is written from where it was read to. */
+/* A copy is written from the buffer it was read into. */
 static struct batch_buffers buffers_of_piece(const struct batch_job *job, size_t member,
                                              const struct batch_piece *piece)
 {
@@ -385,7 +385,7 @@ static enum dti_status do_piece(struct batch_job *job, size_t member,
     return status;
 }
 
-/* Several whole parts with one read and one write. */
+/* Casts several whole parts with one read and one write. */
 static enum dti_status do_parts(struct batch_job *job, size_t member, size_t begin, size_t end,
                                 size_t size, struct dti_error *reterr)
 {
@@ -419,7 +419,7 @@ static enum dti_status do_block(void *context, size_t member, size_t group, uint
         return do_piece(job, member, &piece, reterr);
     }
     const enum dti_status failed = do_parts(job, member, begin, end, size, reterr);
-    /* Again one by one: of several errors the first is reported. Losses no longer matter. */
+    /* Repeat them one by one to report the error that comes first. Losses no longer matter. */
     for (size_t i = begin; i < end && failed != DTI_OK; i++) {
         const struct dti_batch_part *const part = &job->parts[i];
         const struct batch_sizes sizes = sizes_of(part, part->elements);
@@ -431,7 +431,7 @@ static enum dti_status do_block(void *context, size_t member, size_t group, uint
     return failed;
 }
 
-/* For the queue. */
+/* Writes a block to a pipe: the queue's `finish` callback. */
 static enum dti_status put_block(void *context, size_t member, size_t group, uint64_t first,
                                  size_t size, struct dti_error *reterr)
 {

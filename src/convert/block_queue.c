@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of many arrays or of a stream, handed out one after another; the order of those who write
- * them, the first error, progress. */
+ * A queue of blocks of many arrays or of a stream; serializes writers, keeps the first error,
+ * reports progress. */
 #include "convert/block_queue.h"
 
 #include <signal.h>
@@ -66,7 +66,7 @@ bool dti_chunk_order_await(struct dti_chunk_order *order, uint64_t number)
     return mine;
 }
 
-/* Whoever finds another thread reporting leaves it to the next block, or to the end. */
+/* Reports progress. If another thread is reporting, leaves it to the next block or the end. */
 static void report(struct dti_chunk_order *order)
 {
     if (pthread_mutex_trylock(&order->reporting) != 0)
@@ -103,13 +103,13 @@ void dti_chunk_order_heed_sigpipe(void)
 
 struct queue_run {
     const struct dti_queue *queue;
-    size_t members; /* that have something to do */
+    size_t members; /* members with work to do */
     struct dti_chunk_order order;
-    pthread_mutex_t taking; /* over the next block: */
+    pthread_mutex_t taking; /* guards the next block: */
     uint64_t number;
     size_t part;
     uint64_t first;
-    bool at_end; /* of the stream */
+    bool at_end; /* end of the stream */
 };
 
 struct queue_chunk {
@@ -160,7 +160,8 @@ static bool take_chunk(struct queue_run *run, size_t member, struct queue_chunk 
     return any;
 }
 
-/* Whether the member continues: not after an error of its own, nor of an earlier block. */
+/* Runs a block. Returns whether the member goes on: not after its own error or one of an earlier
+ * block. */
 static bool do_block(struct queue_run *run, size_t member, const struct queue_chunk *block)
 {
     const struct dti_queue *const queue = run->queue;
@@ -179,7 +180,7 @@ static bool do_block(struct queue_run *run, size_t member, const struct queue_ch
     return status == DTI_OK;
 }
 
-/* For dti_team_run(). */
+/* Callback for dti_team_run(). */
 static void run_member(void *context, size_t member, size_t size)
 {
     struct queue_run *const run = context;
@@ -192,7 +193,7 @@ static void run_member(void *context, size_t member, size_t size)
         continue;
 }
 
-/* No more members than blocks, where their number is known. */
+/* At most as many members as blocks, if their number is known. */
 static size_t count_members(const struct dti_queue *queue, struct dti_team *team)
 {
     size_t most = team ? dti_team_size(team) : 1;

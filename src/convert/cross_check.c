@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * How an exact number becomes an element of an array that a device can take, without a second
- * rounding that could change the result; and the comparison of the results. */
+ * Converts an exact number to an array element that a device can take, without a second rounding
+ * that could change the result, and compares the results. */
 #include "convert/cross_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a number goes to the device as. */
+/* The source format of a number on the device. */
 enum form { FORM_FP64, FORM_I64, FORM_U64, FORM_COUNT };
 
 static const enum dti_dtype dtypes[FORM_COUNT] = {DTI_FP64, DTI_INT64, DTI_UINT64};
@@ -21,12 +21,12 @@ struct dti_cross_check {
     struct dti_request request;
     struct dti_runner *runner;
     enum dti_level level;
-    bool takes_odd; /* fp64 rounded to odd may stand for a number that is none */
+    bool takes_odd; /* fp64 rounded to odd may represent numbers that fp64 lacks */
     struct dti_plan *plans[FORM_COUNT];
-    char why_not[FORM_COUNT][DTI_PLAN_TEXT_SIZE]; /* the device cannot do that plan */
-    /* one tile */
+    char why_not[FORM_COUNT][DTI_PLAN_TEXT_SIZE]; /* why the device cannot run that plan */
+    /* buffers for one tile */
     uint64_t src[DTI_TILE], dst[DTI_TILE];
-    enum form forms[DTI_TILE]; /* FORM_COUNT: not asked */
+    enum form forms[DTI_TILE]; /* FORM_COUNT: not checked */
 };
 
 enum dti_status dti_cross_check_new(struct dti_cross_check **ret, const struct dti_cast *cast,
@@ -36,7 +36,7 @@ enum dti_status dti_cross_check_new(struct dti_cross_check **ret, const struct d
     struct dti_cross_check *const cross_check = calloc(1, sizeof *cross_check);
     if (!cross_check)
         return dti_no_memory(reterr);
-    struct dti_encoder first; /* of the first rounding; the later ones see its numbers alone */
+    struct dti_encoder first; /* for the first rounding; later ones see only its results */
     struct dti_policy policy = cast->policy;
     policy.round = dti_cast_round(cast, dti_cast_stage(cast, 0));
     dti_encoder_init(&first, dti_cast_stage(cast, 0), &policy);
@@ -64,7 +64,7 @@ static bool same_value(const struct dti_value *a, const struct dti_value *b)
                                             !b->sticky && a->exponent == b->exponent);
 }
 
-/* The code of exactly this number; false when there is none. */
+/* The code of exactly this number; false if there is none. */
 static bool is_code(const struct dti_value *value, enum dti_dtype dtype, uint64_t *ret_code)
 {
     const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -77,7 +77,7 @@ static bool is_code(const struct dti_value *value, enum dti_dtype dtype, uint64_
     return same_value(&back, value) && (value->class != DTI_CLASS_NAN || back.hi == value->hi);
 }
 
-/* As these stacks take it: an integer as int64, which has no -0, anything else as fp64. */
+/* The form these stacks use: int64 for an integer literal (no -0), fp64 for anything else. */
 static enum form form_by_rule(const struct dti_stored_number *number, uint64_t *ret_code)
 {
     const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -111,7 +111,7 @@ static enum form choose_form(const struct dti_cross_check *cross_check,
     return FORM_FP64;
 }
 
-/* The plan of a form; NULL when the device does not do it, for which why_not is set. */
+/* The plan of a form; NULL, with why_not set, if the device cannot run it. */
 static enum dti_status find_plan(struct dti_cross_check *cross_check, enum form form,
                                  const struct dti_plan **ret, struct dti_error *reterr)
 {
@@ -138,7 +138,7 @@ static enum dti_status find_plan(struct dti_cross_check *cross_check, enum form 
         return status;
     }
     (void)snprintf(why_not, size, "%s", why ? why : error.text);
-    why_not[strcspn(why_not, ";")] = '\0'; /* logs are only for casts of arrays */
+    why_not[strcspn(why_not, ";")] = '\0'; /* cut what only concerns casts of arrays */
     return DTI_OK;
 }
 
@@ -157,7 +157,8 @@ static enum dti_status disagree(const struct dti_cross_check *cross_check, uint6
         dti_runner_device(cross_check->runner), from->name, number, dst->name, other, exact);
 }
 
-/* Casts the tile's numbers of one form, and compares. `at` is the first one's place in the tile. */
+/* Casts the tile's numbers of one form on the device and compares. `at`: position of the first
+ * one in the tile. */
 static enum dti_status ask_form(struct dti_cross_check *cross_check, enum form form,
                                 const struct dti_stored_number *numbers, size_t at, size_t n,
                                 uint64_t index, size_t *asked, const char **why,
@@ -200,7 +201,7 @@ enum dti_status dti_cross_check_ask(struct dti_cross_check *cross_check,
     const char *why = NULL;
     size_t asked = 0;
     enum dti_status status = DTI_OK;
-    /* an element's index matters only to random bits */
+    /* the index matters only for stochastic rounding */
     if (cross_check->request.cast.policy.round != DTI_ROUND_STOCHASTIC)
         index = 0;
     while (n > 0 && status == DTI_OK) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A device as a cross-check: numbers that the scalar core has cast are cast by the device as well,
- * and the codes must be the same. A number goes there as an fp64, or as an integer of 64 bits,
- * where the one rounding gives the same as for the number itself; other numbers are not asked. */
+ * Cross-checks the scalar core on a device: the device casts the same numbers and must produce
+ * the same codes. A number is passed as fp64, or as a 64-bit integer, if the single rounding
+ * then gives the same result as for the number itself; other numbers are skipped. */
 #ifndef CONVERT_CROSS_CHECK_H
 #define CONVERT_CROSS_CHECK_H
 
@@ -12,23 +12,24 @@
 
 struct dti_cross_check;
 
-/* For one destination. rule: as in struct dti_request. The runner must live longer, and be on an
- * explicitly requested device. It is not used yet. Fails with DTI_NO_MEMORY. */
+/* Creates a cross-check for one destination, without using the device yet. rule: as in struct
+ * dti_request. The runner must outlive it and be on an explicitly requested device. Fails with
+ * DTI_NO_MEMORY. */
 enum dti_status dti_cross_check_new(struct dti_cross_check **ret, const struct dti_cast *cast,
                                     const struct dti_stack_rule *rule, struct dti_runner *runner,
                                     enum dti_level level, struct dti_error *reterr);
 void dti_cross_check_free(struct dti_cross_check *cross_check); /* NULL is fine */
 
-/* A number and what was stored for it. */
+/* A number and the code stored for it. */
 struct dti_stored_number {
     struct dti_value value;
-    bool integer_literal; /* as for dti_stack_cast(); means nothing without a rule */
+    bool integer_literal; /* as for dti_stack_cast(); ignored without a rule */
     uint64_t code;
 };
 
-/* Asks about n numbers, the first of which is element `index`. *ret_asked: how many could be asked
- * about; *ret_why: why one could not, or NULL. Fails with DTI_BUG, naming both codes, when the
- * device stores another one; with DTI_DEVICE_FAILED, DTI_NO_MEMORY. */
+/* Checks n numbers; the first is element `index`. *ret_asked: how many could be checked;
+ * *ret_why: why one could not, or NULL. Fails with DTI_BUG, naming both codes, if the device
+ * stores a different code; with DTI_DEVICE_FAILED, DTI_NO_MEMORY. */
 enum dti_status dti_cross_check_ask(struct dti_cross_check *cross_check,
                                     const struct dti_stored_number *numbers, size_t n,
                                     uint64_t index, size_t *ret_asked, const char **ret_why,

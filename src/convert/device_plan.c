@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a plan's steps become kernels of a device: the same operations with the same parameters, two
- * of them in one kernel where there is one, in as few launches as possible. A plan is attached to a
- * runner when its device supports it and has what it needs. */
+ * Compiles a plan's steps to device kernels: the same operations and parameters, with two steps
+ * fused if such a kernel exists, in as few launches as possible (dynamic programming). A plan is
+ * attached to a runner if its device supports all steps and their tables fit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,10 @@
 
 enum { LAUNCHES_MAX = 5 * DTI_STEPS_MAX };
 
-/* What becomes of the steps from one on: the kernel that takes the first of them, or two. */
+/* The best way to launch the steps from one on: the kernel for the first step, or for the first
+ * two. */
 struct choice {
-    size_t launches; /* to the end; LAUNCHES_MAX: there is no way */
+    size_t launches; /* up to the end; LAUNCHES_MAX: impossible */
     size_t taken;
     enum dti_gpu_kernel kernel;
 };
@@ -74,7 +75,8 @@ static void add_launch(struct dti_device_plan *plan, const struct dti_step *step
         note_table(plan, launch->table);
 }
 
-/* Codes as they are, the other bits of their containers zero: by packing them. */
+/* Replaces a step that keeps codes and zeroes the container's other bits by a pack and an unpack
+ * step. */
 static size_t spell_out(struct dti_step *steps, const struct dti_step *step)
 {
     static const struct dti_kernel pack = {.op = DTI_OP_PACK}, unpack = {.op = DTI_OP_UNPACK};
@@ -90,7 +92,7 @@ static size_t spell_out(struct dti_step *steps, const struct dti_step *step)
     return 2;
 }
 
-/* The steps [from, to) of a chain; false when no kernels do them. */
+/* Adds launches for the steps [from, to) of a chain; false if a kernel is missing. */
 static bool add_chain(struct dti_device_plan *plan, const struct dti_chain *chain, size_t from,
                       size_t to, struct dti_device_chain *ret)
 {
@@ -111,7 +113,7 @@ static bool add_chain(struct dti_device_plan *plan, const struct dti_chain *chai
     return true;
 }
 
-/* The two arrays that take turns between the launches of a chain. */
+/* Sizes the two ping-pong arrays between the launches of a chain. */
 static void note_between(struct dti_device_plan *plan, const struct dti_device_chain *chain,
                          bool with_loss)
 {
@@ -122,8 +124,8 @@ static void note_between(struct dti_device_plan *plan, const struct dti_device_c
     }
 }
 
-/* Whether the device counts what is lost. What needs every element's value, and flags, is counted
- * by the CPU. */
+/* Whether the device counts the loss. The CPU counts losses that need every element's value, and
+ * flags. */
 static bool add_loss(struct dti_device_plan *ret, const struct dti_plan *plan)
 {
     const struct dti_chain *const chain = &plan->chain;
@@ -172,7 +174,7 @@ static bool make_launches(struct dti_device_plan *ret, const struct dti_plan *pl
     return true;
 }
 
-/* The launches; the tables are not there yet. NULL when memory ran out. */
+/* Makes the launches, without uploading tables. NULL if memory ran out. */
 static struct dti_device_plan *device_plan_new(const struct dti_plan *plan)
 {
     struct dti_device_plan *const ret = calloc(1, sizeof *ret);
@@ -211,7 +213,7 @@ static void set_addresses(struct dti_device_plan *plan)
     }
 }
 
-/* From the memory of a lane, which stays when the device is lost on the way. */
+/* Uploads tables from a lane's host memory, which stays valid if the device is lost meanwhile. */
 static enum dti_status copy_tables(const struct dti_device_plan *plan, struct dti_slot *slot,
                                    struct dti_error *reterr)
 {
@@ -246,7 +248,7 @@ static enum dti_status upload_tables(struct dti_device_plan *plan, struct dti_er
     return status;
 }
 
-/* Names the cast that has no kernel. */
+/* Reports which cast has no kernel. */
 static void tell_why(struct dti_plan *plan)
 {
     const struct dti_request *const request = &plan->request;
@@ -262,7 +264,7 @@ static void tell_why(struct dti_plan *plan)
                        request->src.name, request->cast.dst.name);
 }
 
-/* Makes plan->device, or reports why not. */
+/* Makes plan->device, or reports why it cannot. */
 static enum dti_status attach(struct dti_plan *plan, struct dti_error *reterr)
 {
     struct dti_runner *const runner = plan->runner;

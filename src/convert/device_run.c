@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A block on a device, in pieces that fit a slot: while one piece is computed and copied out, the
- * next is copied in. Results count once the device has confirmed them. They reach the caller's
- * memory through the slot's own, unless a failure ends everything anyway: a copy that was given up
- * could resume long after the CPU has done the block again. */
+ * Runs a block on a device, in pieces that fit a slot: while one piece is computed and copied
+ * out, the next is copied in. Results count only once the device has confirmed them. They reach
+ * the caller's memory through the slot's staging buffer, unless a failure is fatal anyway: an
+ * abandoned copy could resume long after the CPU has redone the block. */
 #include <string.h>
 
 #include "convert/device_parts.h"
@@ -17,11 +17,11 @@ static uint64_t add_area(uint64_t *size, uint64_t bytes)
     return begin;
 }
 
-/* Tiles are at most as many as a slot holds, far from overflow. */
+/* Cannot overflow: at most as many tiles as a slot holds. */
 void dti_device_areas_init(struct dti_device_areas *ret, const struct dti_device_plan *plan,
                            uint64_t tiles, bool with_loss)
 {
-    const uint64_t bit = tiles * (DTI_TILE / 8); /* bytes that a bit of each element takes */
+    const uint64_t bit = tiles * (DTI_TILE / 8); /* bytes for one bit of each element */
     uint64_t size = 0;
     *ret = (struct dti_device_areas){.src = add_area(&size, bit * plan->src_bits)};
     ret->dst = add_area(&size, bit * plan->dst_bits);
@@ -40,7 +40,7 @@ void dti_device_areas_init(struct dti_device_areas *ret, const struct dti_device
     ret->size = size;
 }
 
-/* What the launches of one run share. */
+/* Arguments shared by the launches of one run. */
 struct launching {
     const struct dti_slot *slot;
     const struct dti_device_areas *areas;
@@ -66,7 +66,7 @@ static enum dti_status launch_one(const struct launching *run,
                           dti_gpu_cast_items(launch->kernel, run->n), reterr);
 }
 
-/* At least one launch. */
+/* Requires at least one launch. */
 static enum dti_status launch_chain(const struct launching *run,
                                     const struct dti_device_chain *chain, dti_gpu_address dst,
                                     dti_gpu_address src, struct dti_error *reterr)
@@ -101,8 +101,9 @@ static enum dti_status launch_loss(const struct launching *run, const struct dti
     return dti_gpu_launch(stream, DTI_GPU_LOSS_FOLD, &args, sizeof args, tiles, reterr);
 }
 
-/* The cast and its loss, from numbers that both use. Where a chain is empty its end is its
- * beginning; what makes the destination's codes last puts them into the destination. */
+/* Launches the cast and its loss, which share the source's numbers. The result of an empty chain
+ * is its input; the last chain that makes the destination's codes writes them to the
+ * destination. */
 static enum dti_status launch_counted(const struct launching *run,
                                       const struct dti_device_plan *plan, struct dti_error *reterr)
 {
@@ -145,10 +146,10 @@ enum dti_status dti_device_launch(const struct dti_device_plan *plan, const stru
 }
 
 enum {
-    SLOT_BYTES = 8 << 20,   /* of the larger side of a piece */
-    SLOT_MEMORY = 64 << 20, /* all arrays of a piece, of the device */
-    PIECE_BYTES = 1 << 20,  /* of the larger side: less is not worth overlapping */
-    PIECES = 4,             /* of a block, if they are so large */
+    SLOT_BYTES = 8 << 20,   /* larger side of a piece */
+    SLOT_MEMORY = 64 << 20, /* device memory for all arrays of a piece */
+    PIECE_BYTES = 1 << 20,  /* larger side of a piece: less is not worth overlapping */
+    PIECES = 4,             /* pieces per block, if they are that large */
 };
 
 struct device_chunk {
@@ -165,18 +166,18 @@ struct device_run {
     size_t n;
     uint64_t index;
     struct dti_loss *loss; /* NULL: not counted */
-    bool with_loss;        /* by the device */
+    bool with_loss;        /* counted by the device */
     bool src_direct, dst_direct;
-    uint64_t tiles; /* of a piece */
+    uint64_t tiles; /* per piece */
     struct dti_device_areas areas;
     size_t host_out, host_tiles,
-        host_size; /* of a slot's host memory, which begins with a source */
+        host_size; /* slot's staging memory, which starts with the source */
     struct dti_lane *lane;
     size_t slots;
     struct device_chunk piece[DTI_LANE_SLOTS];
 };
 
-/* How many tiles a piece should have. */
+/* The number of tiles in a piece. */
 static uint64_t choose_tiles(const struct device_run *run)
 {
     const struct dti_device_plan *const device = run->device;
@@ -231,7 +232,7 @@ static enum dti_status prepare_slot(const struct device_run *run, size_t slot,
                             reterr);
 }
 
-/* Memory for the pieces: smaller ones when there is not enough, down to a tile. */
+/* Allocates memory for the pieces; halves them, down to one tile, if there is not enough. */
 static enum dti_status prepare_lane(struct device_run *run, struct dti_error *reterr)
 {
     const uint64_t wanted = choose_tiles(run), limit = slot_limit(run->runner);
@@ -253,7 +254,8 @@ static enum dti_status prepare_lane(struct device_run *run, struct dti_error *re
     return status == DTI_NO_MEMORY ? DTI_OK : status;
 }
 
-/* A lane with memory. When there is none for more lanes, those that have some must do. */
+/* Takes a lane and allocates its memory. If memory is short, drops lanes and waits for one that
+ * has some. */
 static enum dti_status take_lane(struct device_run *run, struct dti_error *reterr)
 {
     enum dti_status status;
@@ -306,7 +308,7 @@ static enum dti_status queue_piece(const struct device_run *run, size_t at,
     return status;
 }
 
-/* The loss of a tile by the CPU, which casts it once more. */
+/* Counts the loss of a tile on the CPU, which casts it again. */
 static void count_tile(const struct device_run *run, size_t at, size_t n)
 {
     uint64_t buffer[DTI_TILE];
@@ -333,7 +335,7 @@ static void add_losses(const struct device_run *run, const struct device_chunk *
     }
 }
 
-/* Packed codes that were copied: the last byte's padding is zero whatever it was. */
+/* Zeroes the padding in the last byte of packed codes that were copied. */
 static void clear_padding(const struct device_run *run, const struct device_chunk *piece,
                           unsigned char *dst)
 {
@@ -346,7 +348,7 @@ static void clear_padding(const struct device_run *run, const struct device_chun
         (unsigned char)(high ? 0xff << (8 - used) : 0xff >> (8 - used));
 }
 
-/* Waits for a piece and takes what came back. */
+/* Waits for a piece and collects its results. */
 static enum dti_status take_piece(struct device_run *run, size_t at, struct dti_error *reterr)
 {
     struct device_chunk *const piece = &run->piece[at];

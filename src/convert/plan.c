@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns a request into a plan: the stages of the cast, how the loss is computed, and the kernels of
- * each stage: which hub its source decodes to, and how the hub is encoded. Whatever is chosen, the
- * number is rounded once; a rounding to odd on the way does not count, since the later rounding
- * cannot tell (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved
+ * Compiles a request to a plan: the stages of the cast, how the loss is computed, and the
+ * kernels of each stage (which hub format the source decodes to, and how the hub is encoded).
+ * Each stage rounds once. A preceding rounding to odd is harmless, because the final rounding
+ * cannot detect it (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved
  * algorithms using rounding to odd", IEEE TC 57(4), 2008). */
 #include "convert/plan.h"
 
@@ -36,7 +36,7 @@ static struct dti_plan_parameters *new_parameters(struct dti_composer *c)
     return parameters;
 }
 
-/* False, too, when no kernel does it: see compose_stage(). */
+/* Returns false also if no kernel supports it: see compose_stage(). */
 static bool append(struct dti_composer *c, enum dti_operation op,
                    const struct dti_kernel_args *args, unsigned src_bits, unsigned dst_bits)
 {
@@ -99,8 +99,8 @@ static bool is_wide_integer(const struct dti_format *format)
     return format->width == 64 && dti_format_is_integer(format);
 }
 
-/* Integers meet integer destinations as integers, floats where the smallest hub is that holds them
- * and reaches the destination. */
+/* Integer to integer goes through an integer hub; everything else through the smallest hub that
+ * holds the source and can encode the destination. */
 static enum hub choose_hub(const struct dti_format *from, const struct dti_format *to)
 {
     const bool integer = dti_format_is_integer(from);
@@ -116,7 +116,7 @@ static enum hub choose_hub(const struct dti_format *from, const struct dti_forma
     return integers;
 }
 
-/* Codes into the hub; *ret_done is whether a step did it, after which NaNs are quiet. */
+/* Decodes codes to the hub; *ret_done: whether that needed a step, after which NaNs are quiet. */
 static bool decode(struct dti_composer *c, const struct dti_format *from, enum hub hub,
                    bool *ret_done)
 {
@@ -127,7 +127,7 @@ static bool decode(struct dti_composer *c, const struct dti_format *from, enum h
         [HUB32] = {DTI_FP32, DTI_OP_DECODE_HUB32},
         [HUB64] = {DTI_FP64, DTI_OP_DECODE_HUB64},
         [HUB_I64] = {DTI_INT64, DTI_OP_DECODE_I64},
-        [HUB_U64] = {DTI_UINT64, DTI_OP_COPY}, /* only uint64 itself comes this way */
+        [HUB_U64] = {DTI_UINT64, DTI_OP_COPY}, /* only uint64 itself gets here */
     };
     const struct dti_format *const itself = dti_format_get(hubs[hub].itself);
     *ret_done = !dti_format_same(from, itself);
@@ -137,7 +137,7 @@ static bool decode(struct dti_composer *c, const struct dti_format *from, enum h
                             : append_decode(c, hubs[hub].op, from);
 }
 
-/* Whether a number of `from` that the hub holds needs nothing more to be a code of the hub's own
+/* Whether a number of `from`, decoded to the hub, already is the right code of the hub's own
  * format. */
 static bool is_harmless(const struct dti_policy *policy, const struct dti_format *from)
 {
@@ -195,8 +195,8 @@ static bool through_hub(struct dti_composer *c, const struct dti_format *from,
     return encode_integers(c, encoder, hub == HUB_U64);
 }
 
-/* Policies that say the same as one word, so that more kernels fit: floats do not wrap, integers
- * clamp in one way, and between integers nothing is rounded. */
+/* Normalises equivalent policies so that more kernels match: floats do not wrap, integers clamp
+ * in one way, and integer-to-integer casts never round. */
 static struct dti_stage plainer(const struct dti_format *from, const struct dti_stage *to)
 {
     struct dti_stage stage = *to;
@@ -208,7 +208,7 @@ static struct dti_stage plainer(const struct dti_format *from, const struct dti_
     return stage;
 }
 
-/* Codes of one format -> codes of another, with one rounding. */
+/* Codes of one format to codes of another, with one rounding. */
 static bool compose_stage(struct dti_composer *c, const struct dti_format *from,
                           const struct dti_stage *to)
 {
@@ -227,7 +227,7 @@ static bool compose_stage(struct dti_composer *c, const struct dti_format *from,
     return !c->no_memory && append_elements(c, from, &stage.format, &stage.policy, NULL, false);
 }
 
-/* Codes -> fp32 or fp64, exactly; of formats that it holds. */
+/* Codes to fp32 or fp64, exactly; only for formats that it can represent. */
 static bool compose_numbers(struct dti_composer *c, const struct dti_format *from,
                             enum dti_loss_hub hub)
 {
@@ -240,7 +240,7 @@ static bool compose_numbers(struct dti_composer *c, const struct dti_format *fro
     return !c->no_memory && append_elements(c, from, dti_format_get(itself), &exact, NULL, false);
 }
 
-/* Codes of `format`, as a rule stores NaN. */
+/* Replaces NaN codes of `format` by those that a rule stores. */
 static bool compose_nan(struct dti_composer *c, const struct dti_format *format,
                         const struct dti_stack_rule *rule)
 {
@@ -251,7 +251,7 @@ static bool compose_nan(struct dti_composer *c, const struct dti_format *format,
     return true;
 }
 
-/* Through dti_stack_cast(). */
+/* Casts element by element with dti_stack_cast(). */
 static bool compose_rule(struct dti_composer *c, const struct dti_format *from,
                          const struct dti_format *to, const struct dti_stack_rule *rule)
 {
@@ -276,7 +276,7 @@ static bool compose_load(struct dti_composer *c, const struct dti_format *format
     return !layout->swapped || append_swap(c, format);
 }
 
-/* Stored array -> codes in this machine's containers, and back. */
+/* Codes in native containers to the stored array; compose_load() is the inverse. */
 static bool compose_store(struct dti_composer *c, const struct dti_format *format,
                           const struct dti_layout *layout)
 {
@@ -288,7 +288,7 @@ static bool compose_store(struct dti_composer *c, const struct dti_format *forma
     return !layout->swapped || append_swap(c, format);
 }
 
-/* The stored codes as they are, in another layout. */
+/* Copies stored codes unchanged to another layout. */
 static bool compose_copy(struct dti_composer *c, const struct dti_format *format,
                          const struct dti_layout *from, const struct dti_layout *to)
 {
@@ -322,7 +322,7 @@ bool dti_request_is_copy(const struct dti_request *request)
     return plain && whole && !changes_nan && !changes_inf;
 }
 
-/* A rule that differs from its route and policies in the code of a NaN. */
+/* Whether the rule differs from its route and policies only in the code of a NaN. */
 static bool changes_nan(const struct dti_request *request)
 {
     const enum dti_stack_quirk quirk = request->rule->quirk;
@@ -331,8 +331,9 @@ static bool changes_nan(const struct dti_request *request)
            dst->specials == DTI_SPECIALS_IEEE && (dst->width == 8 || dst->width == 16);
 }
 
-/* A stack's rule that is a route and policies, but for NaN; others are replayed element by element.
- * The number enters as int64 or fp64, and integers of 64 bits without sign as either. */
+/* Whether a stack's rule is just a route and policies, except for NaN; other rules are replayed
+ * element by element. The number enters as int64 or fp64; uint64 may enter as either, so it does
+ * not qualify. */
 static bool rule_is_plain(const struct dti_request *request)
 {
     const struct dti_stack_rule *const rule = request->rule;
@@ -340,7 +341,7 @@ static bool rule_is_plain(const struct dti_request *request)
     return (!dti_stack_has_quirk(rule) || changes_nan(request)) && rule->unknown == 0 && !either;
 }
 
-/* Entering what holds the source is exact, and so no stage. */
+/* The conversion to a format that holds the source is exact and needs no stage. */
 static size_t rule_stages(const struct dti_request *request, struct dti_stage *stages)
 {
     const struct dti_stack_rule *const rule = request->rule;
@@ -356,7 +357,7 @@ static size_t rule_stages(const struct dti_request *request, struct dti_stage *s
     return count;
 }
 
-/* As dti_scalar_store() goes through them. */
+/* The same stages as in dti_scalar_store(). */
 static size_t cast_stages(const struct dti_cast *cast, struct dti_stage *stages)
 {
     for (size_t i = 0; i <= cast->via_count; i++) {
@@ -398,7 +399,7 @@ static bool compose(struct dti_plan *plan, struct dti_composer *c)
     plan->core_count = c->chain->count;
     if (!compose_store(c, dst, &request->dst_layout))
         return false;
-    if (c->chain->count == 0) { /* integers through stages that change nothing */
+    if (c->chain->count == 0) { /* integers whose stages change nothing */
         plan->core_count = 1;
         return compose_copy(c, dst, &bare, &bare);
     }
@@ -423,8 +424,8 @@ static bool compose_loss(struct dti_plan *plan, struct dti_composer *c)
     return compose_copy(c, &request->cast.dst, &bare, &bare);
 }
 
-/* One kernel that casts the source's numbers, or makes them where they are the result, may count
- * the loss on the way. */
+/* A kernel that casts the source's numbers, or whose results are the numbers, can count the loss
+ * in the same pass. */
 static void find_cast_loss(struct dti_plan *plan)
 {
     if (plan->copies || plan->core_count == 0 || plan->request.flags ||
@@ -452,7 +453,7 @@ static void init_loss_rule(struct dti_plan *plan)
 {
     const struct dti_request *const request = &plan->request;
     dti_loss_rule_init_cast(&plan->loss_rule, &request->src, &request->cast, request->rule);
-    /* flags that were raised on the way */
+    /* flags raised in intermediate stages */
     if (request->flags && plan->loss_rule.cast.via_count > 0)
         plan->loss_rule.hub = DTI_LOSS_WIDE;
     plan->loss = dti_loss_kernel_find(plan->loss_rule.hub, plan->level);

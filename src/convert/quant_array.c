@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * A whole array by a team: each member takes a part, first for its range, then for its codes. */
+ * Quantizes a whole array with a team: each member processes a part, first for its range, then
+ * for its codes. */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
 
-enum { MEMBER_BYTES = 1 << 18 }; /* of numbers: less is not worth a thread's while */
+enum { MEMBER_BYTES = 1 << 18 }; /* bytes of numbers: less is not worth a thread */
 
-/* What the members of a team share. */
+/* State shared by the members of a team. */
 struct quant_work {
     const struct dti_quant_plan *plan;
     const struct dti_quant_scales *known;
@@ -17,10 +18,10 @@ struct quant_work {
     const struct dti_quantized_array *array;
     int32_t *zero_points;
     size_t members; /* that take part */
-    uint64_t units; /* of whole grains */
+    uint64_t units; /* number of grains */
     enum dti_stores stores;
     bool back;
-    pthread_mutex_t mutex; /* over the rest */
+    pthread_mutex_t mutex; /* guards the members below */
     struct dti_quant_ranges *ranges;
     struct dti_quant_report *report;
     enum dti_status status;
@@ -54,7 +55,7 @@ static bool part_of(const struct quant_work *work, size_t member, struct member_
     const uint64_t n = end == work->units ? sizes->elements - first : (end - begin) * sizes->grain;
     const uint64_t scale = begin * sizes->grain_scales;
     *ret = (struct member_share){.grain = begin, .first = first, .n = (size_t)n};
-    /* a grain of packed numbers has whole bytes, unless it is all there is */
+    /* a grain of packed numbers has whole bytes, unless it is the whole array */
     ret->numbers = work->numbers + (begin == 0 ? 0 : first / 8 * plan->number_bits);
     if (plan->number_bits >= 8)
         ret->numbers = work->numbers + first * (plan->number_bits / 8);
@@ -148,7 +149,7 @@ static void share_out(struct quant_work *work, struct dti_team *team, enum dti_s
                                                                             : DTI_STORES_CACHED;
 }
 
-/* The scales of a tensor or its channels are part of the array too. */
+/* Stores the tensor's or channels' scales, which are part of the array too. */
 static void save_known(const struct dti_quant_scales *known, struct dti_quantized_array *array)
 {
     array->tensor_scale = known->tensor_scale;

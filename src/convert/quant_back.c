@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes back to numbers: any run of elements of a piece, and a whole piece. */
+ * Dequantization of any run of elements of a piece, and of a whole piece. */
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
 
-/* Through one call of a kernel, or one a tile of codes that are packed. */
+/* One kernel call, or one per tile for packed codes. */
 static void dequantize(const struct dti_quant_job *job, const struct dti_quant_kernel *kernel,
                        const struct dti_affine_args *args, uint64_t place, size_t n, float *y)
 {
@@ -69,7 +69,7 @@ static void back_channels(const struct dti_quant_job *job, size_t at, size_t n, 
     }
 }
 
-/* The scale of a group at a place. */
+/* Loads the scale of a group. */
 static struct dti_affine_scale scale_at(const struct dti_quant_job *job, uint64_t place)
 {
     struct dti_affine_scale scale = {.zero_point = job->plan->choice.zero_point};
@@ -79,7 +79,7 @@ static struct dti_affine_scale scale_at(const struct dti_quant_job *job, uint64_
     return scale;
 }
 
-/* Elements of groups along the last axis: runs of one group. */
+/* Groups along the last axis: a run of elements shares one scale. */
 static void back_groups(const struct dti_quant_job *job, size_t at, size_t n, float *y)
 {
     const struct dti_quant_plan *const plan = job->plan;
@@ -95,7 +95,7 @@ static void back_groups(const struct dti_quant_job *job, size_t at, size_t n, fl
         part = n - done < left ? n - done : (size_t)left;
         dequantize(job, plan->affine_back, &args, code, part, after(y, done));
         code += part;
-        if (part == in_row) /* and what fills it up */
+        if (part == in_row) /* skip the row's padding */
             code += plan->places - length;
         a = part == in_row ? 0 : a + part;
         within = 0;
@@ -103,7 +103,7 @@ static void back_groups(const struct dti_quant_job *job, size_t at, size_t n, fl
     }
 }
 
-/* Elements of groups across rows: runs of one row have a run of scales. */
+/* Groups across rows: a run within a row has a run of scales. */
 static void back_rows(const struct dti_quant_job *job, size_t at, size_t n, float *y)
 {
     const struct dti_quant_plan *const plan = job->plan;
@@ -116,7 +116,7 @@ static void back_rows(const struct dti_quant_job *job, size_t at, size_t n, floa
         for (size_t i = 0; i < part; i++) {
             const struct dti_affine_scale scale = scale_at(job, place + i);
             job->scratch->scale[i] = dti_quant_float(scale.scale);
-            job->scratch->inverse[i] = 0; /* not looked at on the way back */
+            job->scratch->inverse[i] = 0; /* not used for dequantization */
             job->scratch->zero_point[i] = scale.zero_point;
         }
         const struct dti_affine_args args = dti_quant_spread_args(job);
@@ -140,7 +140,7 @@ void dti_quant_back_affine(const struct dti_quant_job *job, size_t at, size_t n,
     }
 }
 
-/* n elements at `at`, which begin a block and lie in one run of them. */
+/* n elements at `at`, the start of a block, within one run of blocks. */
 static void back_run(const struct dti_quant_job *job, size_t at, size_t n, float *y)
 {
     const struct dti_quant_plan *const plan = job->plan;
@@ -150,7 +150,8 @@ static void back_run(const struct dti_quant_job *job, size_t at, size_t n, float
         job->scales + dti_quant_scale_place(plan, job->first, at) * plan->scale_bytes, n);
 }
 
-/* Blocks along the last axis. What begins within a block is taken from the block's beginning. */
+/* Blocks along the last axis. A range that starts inside a block is decoded from the block's
+ * start. */
 static void back_last_axis(const struct dti_quant_job *job, size_t at, size_t n, float *y)
 {
     const struct dti_quant_plan *const plan = job->plan;
@@ -170,7 +171,7 @@ static void back_last_axis(const struct dti_quant_job *job, size_t at, size_t n,
     }
 }
 
-/* Blocks across rows: each element has the scale of its column. */
+/* Blocks across rows: each element uses the scale of its column. */
 static void back_columns_of_blocks(const struct dti_quant_job *job, size_t at, size_t n, float *y)
 {
     const struct dti_quant_plan *const plan = job->plan;
@@ -187,7 +188,7 @@ static void back_columns_of_blocks(const struct dti_quant_job *job, size_t at, s
                       dti_quant_code_place(plan, job->first, at + done), part);
         for (size_t i = 0; i < part; i++) {
             const float x = plan->shared->parts.numbers[scratch->codes[i]] * scratch->scale[i];
-            const uint32_t bits = dti_quant_bits(x); /* every NaN is one code */
+            const uint32_t bits = dti_quant_bits(x); /* canonicalize NaNs */
             const bool nan = (bits & UINT32_C(0x7fffffff)) > UINT32_C(0x7f800000);
             scratch->x[i] = dti_quant_float(nan ? UINT32_C(0x7fc00000) : bits);
         }
@@ -207,7 +208,7 @@ void dti_quant_back(const struct dti_quant_plan *plan, const struct dti_quant_sc
                     uint64_t first, void *numbers, size_t n, const void *codes, const void *scales,
                     const int32_t *zero_points, enum dti_stores stores, void *scratch)
 {
-    /* the codes and scales of a job are written on the way there only */
+    /* job's codes and scales are written only when quantizing */
     struct dti_quant_job job = {.plan = plan,
                                 .known = known,
                                 .recipe = plan->request.scheme.blocks,

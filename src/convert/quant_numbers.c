@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads and writes the numbers and codes of a tile. Arrays may be packed, and a tile may begin
- * within a byte. */
+ * Loads and stores the numbers and codes of a tile. Arrays may be packed, and a tile may start
+ * inside a byte. */
 #include <assert.h>
 
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
 
-/* How elements of an array are packed. */
+/* The packing of an array's elements. */
 struct array_packing {
     unsigned bits;
     bool high_first;
@@ -20,7 +20,8 @@ static unsigned shift_of(const struct array_packing *p, uint64_t at)
     return p->high_first ? 16 - p->bits - offset : offset;
 }
 
-/* One element, which may stand in two bytes; others stay as they are, or become 0 after it. */
+/* Stores one element, which may span two bytes. Bits of later elements are kept with `among`,
+ * otherwise zeroed. */
 static void put_one(const struct array_packing *p, unsigned char *packed, uint64_t at,
                     unsigned code, bool among)
 {
@@ -29,7 +30,7 @@ static void put_one(const struct array_packing *p, unsigned char *packed, uint64
     const unsigned shift = shift_of(p, at), mask = (unsigned)dti_low_bits(p->bits);
     const bool two = offset + p->bits > 8;
     unsigned char *const low = packed + byte;
-    /* both bytes as one number: the first is the lower one, or the higher one */
+    /* combine both bytes; the first one is the low or the high byte */
     unsigned word = offset > 0 || among ? (p->high_first ? low[0] * 256U : low[0]) : 0;
     if (two && among)
         word |= p->high_first ? low[1] : low[1] * 256U;
@@ -110,13 +111,13 @@ const float *dti_quant_load(const struct dti_quant_plan *plan, const void *numbe
     const unsigned char *const from = numbers;
     if (plan->plain)
         return (const float *)(const void *)(from + 4 * at);
-    /* from a whole byte on */
+    /* start at a whole byte */
     const size_t before = plan->number_bits < 8 ? at % 8 : 0, begin = at - before;
     const size_t offset =
         plan->number_bits < 8 ? begin / 8 * plan->number_bits : begin * (plan->number_bits / 8);
     const enum dti_status status = dti_plan_run(plan->load, buffer, from + offset, n + before, 0,
                                                 DTI_STORES_CACHED, NULL, NULL);
-    assert(status == DTI_OK); /* only a stack's rule fails */
+    assert(status == DTI_OK); /* only stack rules can fail */
     (void)status;
     return buffer + before;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns a request into a quantization plan: which kernels to use and their parameters; the shape of
- * codes and scales: how many, how they are packed, where an array may be cut. Then what quantizing
- * and the way back have in common: arguments of kernels, where in its arrays a piece begins, and
- * the scale of a range, by hardware fp32 where that gives the same result as dti_affine_choose():
- * there may be one for every few elements. */
+ * Compiles a request to a quantization plan: the kernels and their parameters; the shape of
+ * codes and scales: how many, how they are packed, and where an array may be cut. Also code
+ * shared by quantization and dequantization: kernel arguments, the position of a piece in its
+ * arrays, and the scale of a range. The scale is computed in hardware fp32 if that gives the
+ * same result as dti_affine_choose(), because there may be one for every few elements. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "kernels/quant/nested_scales.h"
 #include "util/checked.h"
 
-/* Whether expressions of fp32 are rounded to fp32. */
+/* Whether the compiler rounds fp32 expressions to fp32. */
 enum { PLAIN_FLOATS = FLT_EVAL_METHOD == 0 };
 
-/* largest: finite number of a float. */
+/* largest: largest finite number of a float code. */
 static void quant_choice_init(struct dti_quant_choice *ret, const struct dti_affine_recipe *recipe,
                               float largest)
 {
@@ -38,17 +38,17 @@ static void quant_choice_init(struct dti_quant_choice *ret, const struct dti_aff
                        : (float)(affine->high - affine->low) / 2;
 }
 
-/* The nearest integer to |number| < 2^22, ties to even. */
+/* Rounds |number| < 2^22 to the nearest integer, ties to even. */
 static int32_t nearest(float number)
 {
-    const float sum = number + 12582912.0F; /* 2^23 + 2^22: the integer is in the mantissa */
+    const float sum = number + 12582912.0F; /* 2^23 + 2^22: moves the integer into the mantissa */
     return (int32_t)(dti_quant_bits(sum) - UINT32_C(0x4b400000));
 }
 
 static int32_t zero_point_of(const struct dti_affine_recipe *recipe, float min, float scale)
 {
     const int32_t low = recipe->affine.low, high = recipe->affine.high;
-    const float steps = min / scale; /* no more than there are codes, and a little */
+    const float steps = min / scale; /* little more than the number of codes */
     const int32_t zero =
         recipe->zero == DTI_ZERO_TORCH ? low - nearest(steps) : nearest((float)low - steps);
     return zero < low ? low : zero > high ? high : zero;
@@ -84,7 +84,7 @@ struct dti_affine_scale dti_quant_choose(const struct dti_quant_plan *plan,
 
 enum { GRAIN_LEAST = DTI_QUANT_TILE };
 
-/* Bytes of n codes side by side. */
+/* Bytes of n contiguous codes. */
 static bool code_bytes(const struct dti_quant_plan *plan, uint64_t n, uint64_t *ret)
 {
     if (plan->code_bits >= 8)
@@ -93,7 +93,7 @@ static bool code_bytes(const struct dti_quant_plan *plan, uint64_t n, uint64_t *
     return true;
 }
 
-/* The codes of `outer` rows of the axis, each inner times. */
+/* Bytes of the codes of `outer` rows of the axis, each `inner` times. */
 static bool row_bytes(const struct dti_quant_plan *plan, uint64_t outer, uint64_t *ret)
 {
     const uint64_t rest = plan->alone ? plan->places % plan->group : 0;
@@ -101,14 +101,14 @@ static bool row_bytes(const struct dti_quant_plan *plan, uint64_t outer, uint64_
     if (rest == 0)
         return dti_mul_u64(outer, plan->places, &codes) &&
                dti_mul_u64(codes, plan->request.inner, &codes) && code_bytes(plan, codes, ret);
-    /* each block from a whole byte on */
+    /* each block starts at a whole byte */
     return code_bytes(plan, rest, &last) &&
            dti_mul_u64(plan->places / plan->group, plan->block_bytes, &row) &&
            dti_add_u64(row, last, &row) && dti_mul_u64(outer, row, ret);
 }
 
-/* A grain is made of units: groups, or whole rows where the last group of each is short. It has
- * whole bytes on both sides, and is worth a call. */
+/* A grain consists of units: groups, or whole rows if the last group of a row is short. It has
+ * whole bytes on both sides and is large enough to be worth a call. */
 static bool measure_grain(struct dti_quant_plan *plan)
 {
     const struct dti_quant_request *const request = &plan->request;
@@ -143,8 +143,8 @@ static bool measure_grain(struct dti_quant_plan *plan)
            code_bytes(plan, codes, &sizes->grain_code_bytes);
 }
 
-/* Fills sizes and shape, from the request, group, container, code_bits, alone, block_bytes and
- * scale_bytes; false when a size overflows. */
+/* Computes sizes and shape from request, group, container, code_bits, alone, block_bytes and
+ * scale_bytes; false on overflow. */
 static bool quant_measure(struct dti_quant_plan *plan)
 {
     const struct dti_quant_request *const request = &plan->request;
@@ -178,7 +178,8 @@ uint64_t dti_quant_code_place(const struct dti_quant_plan *plan, uint64_t first,
     const uint64_t row = plan->request.length * plan->request.inner;
     if (plan->places == plan->request.length)
         return at;
-    /* each row is longer by what it is filled up with; `first` begins a row or has none before */
+    /* add the padding of the rows in between; `first` starts a row, or no padding precedes it in
+     * its row */
     const uint64_t more = (plan->places - plan->request.length) * plan->request.inner;
     return at + ((first + at) / row - first / row) * more;
 }
@@ -193,10 +194,10 @@ uint64_t dti_quant_scale_place(const struct dti_quant_plan *plan, uint64_t first
 }
 
 enum {
-    ROW_LEAST = 1024, /* elements that a call for scales of their own should have */
+    ROW_LEAST = 1024, /* minimum elements in a call with one scale per element */
 };
 
-/* The largest finite number of a float that fp32 holds. */
+/* The largest finite number of a float format that fp32 can represent. */
 static float largest_of(const struct dti_format *format)
 {
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -209,7 +210,7 @@ static float largest_of(const struct dti_format *format)
     return dti_quant_float((uint32_t)outcome.code);
 }
 
-/* Kernels are chosen by arguments as they will be given. */
+/* Looks up kernels with the arguments that calls will pass. */
 static void choose_affine(struct dti_quant_plan *plan)
 {
     static const float some = 1;
@@ -298,7 +299,7 @@ static void choose_rest(struct dti_quant_plan *plan)
     plan->loss = dti_loss_kernel_find(plan->shared->loss_rule.hub, plan->level);
 }
 
-/* What quantizes at all, here. */
+/* Checks that the array can be quantized as requested. */
 static enum dti_status check(const struct dti_quant_request *request, struct dti_error *reterr)
 {
     const struct dti_quant_scheme *const scheme = &request->scheme;
@@ -394,7 +395,7 @@ enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
     return DTI_OK;
 }
 
-/* Arguments of kernels point into `like`, where the scheme is the same. */
+/* Copies the plan; kernel arguments point into `like`, because the scheme is the same. */
 enum dti_status dti_quant_plan_new_like(struct dti_quant_plan **ret,
                                         const struct dti_quant_request *request,
                                         const struct dti_quant_plan *like, struct dti_error *reterr)
@@ -558,7 +559,7 @@ struct dti_affine_args dti_quant_spread_args(const struct dti_quant_job *job)
 size_t dti_quant_block_offset(const struct dti_quant_plan *plan, uint64_t first, uint64_t at)
 {
     const uint64_t length = plan->request.length, end = first + at;
-    if (plan->whole) /* rows do not matter */
+    if (plan->whole) /* row boundaries do not matter */
         return (size_t)(at / plan->group) * plan->block_bytes;
     const uint64_t rows = end / length - first / length;
     return (size_t)(rows * plan->row_bytes) +

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of a quantization plan, for the files of this folder.
+ * Internals of a quantization plan, for the files of this folder.
  *
- * Element (o, a, i) of outer x length x inner is number o length inner + a inner + i of the array.
- * Its code has the same place, but that rows of a padded axis are longer; blocks along the last
- * axis are packed one by one, each from a whole byte on. */
+ * Element (o, a, i) of outer x length x inner has index (o * length + a) * inner + i. Its code
+ * has the same index, except that padded rows are longer; blocks along the last axis are packed
+ * one by one, each starting at a whole byte. */
 #ifndef CONVERT_QUANT_PLAN_PARTS_H
 #define CONVERT_QUANT_PLAN_PARTS_H
 
@@ -12,17 +12,17 @@
 
 #include "convert/quant_plan.h"
 
-/* How scales follow from ranges. */
+/* How a scale is computed from a range. */
 struct dti_quant_choice {
-    float divisor;        /* of amax, or of the width of the range */
-    float least, nothing; /* scales: not below; of zeros alone */
-    bool widens;          /* the range is widened to zero, which has a zero point: */
-    int32_t zero_point;   /* otherwise this one */
+    float divisor;        /* divides amax or the width of the range */
+    float least, nothing; /* minimum scale; scale of an all-zero range */
+    bool widens;        /* the range is extended to include zero, and the zero point is computed: */
+    int32_t zero_point; /* otherwise this constant */
 };
 
-/* What does not depend on the shape, and is large. */
+/* Large parts that do not depend on the shape. */
 struct dti_quant_shared {
-    struct dti_encoder encoder; /* of float codes */
+    struct dti_encoder encoder; /* for float codes */
     struct dti_decoder decoder;
     struct dti_block_parts parts;
     struct dti_loss_rule loss_rule;
@@ -31,118 +31,120 @@ struct dti_quant_shared {
 struct dti_quant_plan {
     struct dti_quant_request request;
     struct dti_quant_shared *shared;
-    bool borrows; /* `shared`, load and store belong to another plan */
+    bool borrows; /* `shared`, load and store are owned by another plan */
     struct dti_quant_sizes sizes;
     enum dti_level level;
 
-    /* Shape. group: neighbours along the axis that share a scale; 0: scales are known before. */
+    /* Shape. group: consecutive elements along the axis that share a scale; 0: scales are known
+     * in advance. */
     uint64_t group, places; /* codes along the axis */
-    uint64_t unit;          /* elements: groups do not cross its multiples */
-    bool whole;             /* rows are whole groups */
+    uint64_t unit;          /* elements: groups do not cross multiples of it */
+    bool whole;             /* rows consist of whole groups */
     bool alone;             /* blocks along the last axis: packed one by one */
-    unsigned code_bits;     /* that a code takes: 8 and 16 in containers */
-    unsigned container;     /* bytes of a code that is not packed */
-    size_t scale_bytes;     /* of one scale */
-    size_t block_bytes;     /* of the codes of a whole block */
-    uint64_t row_bytes;     /* of the codes of the axis, once */
-    size_t repeats;         /* how often the scales of all channels are repeated: rows at once */
+    unsigned code_bits;     /* bits per stored code: 8 and 16 in containers */
+    unsigned container;     /* bytes of an unpacked code */
+    size_t scale_bytes;     /* bytes per scale */
+    size_t block_bytes;     /* code bytes of a whole block */
+    uint64_t row_bytes;     /* code bytes of one row of the axis */
+    size_t repeats;         /* copies of all channels' scales, to process several rows per call */
 
     /* Numbers. */
-    bool plain;             /* fp32 of this machine: no conversion */
-    unsigned number_bits;   /* in their array */
-    struct dti_plan *load;  /* to fp32 */
-    struct dti_plan *store; /* from fp32, packed ones as bytes; NULL for integers */
+    bool plain;             /* native fp32: no conversion */
+    unsigned number_bits;   /* bits per number in the array */
+    struct dti_plan *load;  /* converts to fp32 */
+    struct dti_plan *store; /* converts from fp32, unpacked; NULL for integers */
 
-    /* Kernels; of blocks also with a byte for each code. */
+    /* Kernels; for blocks also one that writes a byte per code. */
     const struct dti_quant_kernel *range, *range_columns;
     const struct dti_quant_kernel *affine, *columns, *affine_back, *columns_back;
     const struct dti_quant_kernel *blocks, *blocks_back, *bytes;
-    const struct dti_kernel *pack, *unpack; /* of codes */
-    const struct dti_kernel *pack_numbers;  /* of packed numbers */
+    const struct dti_kernel *pack, *unpack; /* for codes */
+    const struct dti_kernel *pack_numbers;  /* for packed numbers */
     struct dti_affine_args affine_args;     /* without scales */
     struct dti_block_args block_args;       /* without tensor scale */
-    struct dti_quant_choice choice;         /* its zero point is taken where none are given */
+    struct dti_quant_choice choice;         /* its zero point is used if none are given */
 
     const struct dti_loss_kernel *loss;
 };
 
 enum {
-    DTI_QUANT_TILE = DTI_TILE, /* elements between numbers and codes */
-    DTI_QUANT_RUN_LEAST = 64,  /* elements with one scale that are worth a call */
+    DTI_QUANT_TILE = DTI_TILE, /* elements per conversion between numbers and codes */
+    DTI_QUANT_RUN_LEAST = 64,  /* minimum elements with one scale that are worth a call */
 };
 
-/* A thread's own memory. */
+/* Per-thread scratch memory. */
 struct dti_quant_scratch {
-    float x[DTI_QUANT_TILE + DTI_BLOCK_LENGTH_MAX]; /* numbers */
-    float y[DTI_QUANT_TILE + DTI_BLOCK_LENGTH_MAX]; /* what comes back */
+    float x[DTI_QUANT_TILE + DTI_BLOCK_LENGTH_MAX]; /* source numbers */
+    float y[DTI_QUANT_TILE + DTI_BLOCK_LENGTH_MAX]; /* dequantized numbers */
     float scale[DTI_QUANT_TILE], inverse[DTI_QUANT_TILE];
     int32_t zero_point[DTI_QUANT_TILE];
     unsigned char codes[2 * DTI_QUANT_TILE + DTI_BLOCK_LENGTH_MAX];
     unsigned char bytes[2 * DTI_QUANT_TILE + DTI_BLOCK_LENGTH_MAX];
 };
 
-/* A piece of an array on its way. Positions are counted from the piece's first element. */
+/* A piece of an array in progress. Positions are relative to the piece's first element. */
 struct dti_quant_job {
     const struct dti_quant_plan *plan;
     const struct dti_quant_scales *known;
-    struct dti_block_recipe recipe; /* with the tensor scale */
-    uint64_t first;                 /* the piece's place in the array */
+    struct dti_block_recipe recipe; /* including the tensor scale */
+    uint64_t first;                 /* index of the piece's first element in the array */
     size_t n;
     const void *numbers;
-    unsigned char *codes; /* written on the way there */
+    unsigned char *codes; /* written only when quantizing */
     unsigned char *scales;
-    int32_t *zero_points; /* NULL: not wanted, or all plan->zero_point */
+    int32_t *zero_points; /* NULL: not wanted, or all equal the plan's */
     const struct dti_streaming *stream;
     struct dti_quant_count *count;
     struct dti_quant_scratch *scratch;
 };
 
-/* The numbers of n elements as fp32, n <= DTI_QUANT_TILE unless plan->plain; in `buffer` if they
- * cannot stay where they are. */
+/* Loads n numbers as fp32; n <= DTI_QUANT_TILE unless plan->plain. Returns a pointer into the
+ * array if possible, else `buffer`. */
 const float *dti_quant_load(const struct dti_quant_plan *plan, const void *numbers, size_t at,
                             size_t n, float *buffer);
-/* Numbers of n elements to where they are kept; not for plan->plain. bytes: room for them. */
+/* Stores n numbers; not for plan->plain. bytes: temporary memory. */
 void dti_quant_store(const struct dti_quant_plan *plan, void *numbers, size_t at, const float *x,
                      size_t n, unsigned char *bytes);
 
-/* n codes, one in each container, to place `at` of an array of codes as the plan packs them, and
- * from there. Of the last byte the bits after them become 0: codes come in order. With `among`
- * they stay as they are. */
+/* Packs n codes, one per container, to index `at` of an array of codes, or unpacks them from
+ * there. Packing zeroes the remaining bits of the last byte, so codes must come in order; with
+ * `among` it keeps them. */
 void dti_quant_put(const struct dti_quant_plan *plan, unsigned char *codes, uint64_t at,
                    const unsigned char *containers, size_t n, bool among);
 void dti_quant_get(const struct dti_quant_plan *plan, unsigned char *containers,
                    const unsigned char *codes, uint64_t at, size_t n);
 
-/* Places in arrays, counted from element `first`, where a group begins, to element `first + at`. */
+/* Index of the code or scale of element `first + at`, relative to that of element `first`, which
+ * starts a group. */
 uint64_t dti_quant_code_place(const struct dti_quant_plan *plan, uint64_t first, uint64_t at);
 uint64_t dti_quant_scale_place(const struct dti_quant_plan *plan, uint64_t first, uint64_t at);
 
-/* The first byte of the codes of a block along the last axis, counted the same way. */
+/* Byte offset of the codes of a block along the last axis, relative to the same start. */
 size_t dti_quant_block_offset(const struct dti_quant_plan *plan, uint64_t first, uint64_t at);
 
-/* Parameters of kernels. */
+/* Kernel arguments. */
 struct dti_affine_args dti_quant_affine_args(const struct dti_quant_job *job,
                                              const struct dti_affine_scale *scale);
 struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool bytes);
 
-/* The scale that follows from a range, or the fixed one. */
+/* Computes the scale of a range, or returns the fixed one. */
 struct dti_affine_scale dti_quant_choose(const struct dti_quant_plan *plan,
                                          const struct dti_range *range);
 
-/* The same by the place of a channel, whose neighbours follow. */
+/* Kernel arguments with the scale of one channel. */
 struct dti_affine_args dti_quant_channel_args(const struct dti_quant_job *job, size_t channel);
 
-/* Zeros for packed codes that do not come in order. */
+/* Zeroes packed codes that will not be written in order. */
 void dti_quant_clear(const struct dti_quant_job *job);
-/* NULL: stores stay in the caches. */
+/* NULL: stores stay in the cache. */
 const struct dti_streaming *dti_quant_streaming(const struct dti_quant_plan *plan,
                                                 enum dti_stores stores, uint64_t n);
 
-/* The scales of all elements from `at` on, in scratch. */
+/* Expands the scales of the elements from `at` on, one per element, into scratch. */
 void dti_quant_spread(const struct dti_quant_job *job, uint64_t at, size_t n);
 struct dti_affine_args dti_quant_spread_args(const struct dti_quant_job *job);
 
-/* Elements at to at + n, n <= DTI_QUANT_TILE, as fp32. */
+/* Dequantizes elements at to at + n - 1 to fp32, n <= DTI_QUANT_TILE unless plan->plain. */
 void dti_quant_back_affine(const struct dti_quant_job *job, size_t at, size_t n, float *y);
 void dti_quant_back_blocks(const struct dti_quant_job *job, size_t at, size_t n, float *y);
 

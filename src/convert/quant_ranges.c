@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first pass over an array: the range of its numbers, or of those of each channel; and the
- * scales that follow from it, which are known before the codes. */
+ * The first pass over an array: the range of its numbers, or of each channel, and the scales
+ * computed from it before the codes. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,11 +10,11 @@
 #include "util/checked.h"
 
 struct dti_quant_ranges {
-    struct dti_range all; /* per channel: its specials alone */
-    size_t count;         /* of places below; several rows of channels side by side */
+    struct dti_range all; /* per channel: only the counts of NaN and infinity */
+    size_t count;         /* entries of the arrays below; several rows of channels in a row */
     size_t channels;
     float *min, *max;
-    struct dti_exact_sum amaxes; /* nested: of blocks */
+    struct dti_exact_sum amaxes; /* nested: sum of the blocks' amax */
 };
 
 static bool per_channel(const struct dti_quant_plan *plan)
@@ -61,7 +61,7 @@ void dti_quant_ranges_free(struct dti_quant_ranges *ranges)
     free(ranges);
 }
 
-/* The largest magnitude, its specials left out; 0 of none. */
+/* The largest magnitude without NaN and infinity; 0 if there is none. */
 static float quant_amax(const struct dti_range *range)
 {
     const float low = fabsf(range->min), high = fabsf(range->max);
@@ -81,7 +81,7 @@ static void add_whole(const struct dti_quant_plan *plan, struct dti_quant_ranges
     }
 }
 
-/* A block begins the piece. That of a block with a NaN or an infinity counts as infinite. */
+/* The piece starts at a block. A block with a NaN or an infinity counts as infinite. */
 static void add_amaxes(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
                        const void *numbers, size_t n)
 {
@@ -101,7 +101,7 @@ static void add_amaxes(const struct dti_quant_plan *plan, struct dti_quant_range
     }
 }
 
-/* Channels are neighbours: a run of elements has a run of channels. */
+/* inner is 1: consecutive elements belong to consecutive channels. */
 static void add_columns(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
                         uint64_t first, const void *numbers, size_t n)
 {
@@ -169,7 +169,7 @@ void dti_quant_ranges_add(struct dti_quant_ranges *ranges, const struct dti_rang
     dti_range_merge(&ranges->all, range);
 }
 
-/* Of one channel, its specials left out. */
+/* The range of one channel, without NaN and infinity. */
 static struct dti_range quant_ranges_of(const struct dti_quant_ranges *ranges, size_t channel)
 {
     struct dti_range range;
@@ -181,7 +181,7 @@ static struct dti_range quant_ranges_of(const struct dti_quant_ranges *ranges, s
     return range;
 }
 
-/* Nested: the mean of the scales of so many blocks; NaN where one is not finite. */
+/* Nested: the mean of the scales of `blocks` blocks; NaN if one is not finite. */
 static float quant_ranges_offset(const struct dti_quant_ranges *ranges, uint64_t blocks)
 {
     if (ranges->amaxes.infinite)

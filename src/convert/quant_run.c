@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantizes one piece of an array, with or without measuring the error: affine codes under scales
- * known before or chosen group by group, and blocks along the last axis or across rows. */
+ * Quantizes one piece of an array, optionally measuring the error: affine codes with known
+ * scales or with a scale chosen per group, and blocks along the last axis or across rows. */
 #include <assert.h>
 
 #include "convert/plan_parts.h"
@@ -9,12 +9,12 @@
 #include "kernels/quant/nested_scales.h"
 #include "util/little_endian.h"
 
-/* Elements that are quantized before they are compared, and bytes that are fetched at most while a
- * grain is. */
+/* REPORTED: elements quantized before they are compared. PREFETCHED: maximum bytes prefetched
+ * per grain. */
 enum { REPORTED = 4 * DTI_QUANT_TILE, PREFETCHED = 1 << 15 };
 
-/* One call of a kernel, or one a tile where numbers or codes need another step. Codes have the
- * place `at`, numbers of the piece too. */
+/* One kernel call, or one per tile if numbers must be converted or codes packed. `at`: index of
+ * the numbers in the piece; `place`: index of the codes. */
 static void quantize(const struct dti_quant_job *job, const struct dti_quant_kernel *kernel,
                      const struct dti_affine_args *args, size_t at, size_t n, uint64_t place,
                      bool among)
@@ -43,7 +43,7 @@ static void quantize(const struct dti_quant_job *job, const struct dti_quant_ker
     }
 }
 
-/* Channels are neighbours: a run of elements has a run of scales. */
+/* inner is 1: a run of elements has a run of scales. */
 static void run_columns(const struct dti_quant_job *job)
 {
     const struct dti_quant_scales *const known = job->known;
@@ -105,7 +105,7 @@ static void save_scale(const struct dti_quant_job *job, uint64_t place,
         job->zero_points[place] = scale->zero_point;
 }
 
-/* The zeros that fill up a group. */
+/* Writes the zeros that pad a group. */
 static void run_pad(const struct dti_quant_job *job, const struct dti_affine_args *args,
                     uint64_t code, uint64_t pad)
 {
@@ -119,7 +119,7 @@ static void run_pad(const struct dti_quant_job *job, const struct dti_affine_arg
     }
 }
 
-/* A group that lies in one run: its range, its scale, its codes. */
+/* Quantizes a contiguous group: its range, its scale, its codes. */
 static void run_group(const struct dti_quant_job *job, size_t at, size_t n, uint64_t code,
                       uint64_t place, uint64_t pad)
 {
@@ -155,8 +155,8 @@ static void run_last_axis(const struct dti_quant_job *job)
     }
 }
 
-/* Part of a row of groups that lie across rows: `columns` groups of `rows` elements each, `inner`
- * apart, whose first element is at. */
+/* Quantizes part of a row of groups that lie across rows: `columns` groups of `rows` elements
+ * each, with stride `inner`; the first element is at `at`. */
 static void run_columns_of_groups(const struct dti_quant_job *job, size_t at, size_t rows,
                                   size_t columns, size_t pad)
 {
@@ -220,8 +220,8 @@ static void run_groups(const struct dti_quant_job *job)
     run_other_axis(job);
 }
 
-/* n elements at `at`, which begin a block; all blocks but the last are whole, which is filled up
- * with zeros if `pad`. */
+/* Quantizes n elements at `at`, the start of a block. Only the last block may be short; with
+ * `pad` it is padded with zeros. */
 static void run_run(const struct dti_quant_job *job, size_t at, size_t n, bool pad)
 {
     const struct dti_quant_plan *const plan = job->plan;
@@ -262,7 +262,8 @@ static void run_blocks_of_rows(const struct dti_quant_job *job)
     }
 }
 
-/* `columns` blocks of `rows` elements each, `inner` apart: gathered, and their codes scattered. */
+/* Quantizes `columns` blocks of `rows` elements each, with stride `inner`: gathers numbers,
+ * scatters codes. */
 static void run_block_columns(const struct dti_quant_job *job, size_t at, size_t rows,
                               size_t columns, size_t places)
 {
@@ -282,7 +283,7 @@ static void run_block_columns(const struct dti_quant_job *job, size_t at, size_t
     if (places == group)
         plan->bytes->run.blocks(&args, scratch->codes, scales, scratch->y, columns * group,
                                 job->count);
-    for (size_t c = 0; c < columns && places < group; c++) /* short blocks have none after them */
+    for (size_t c = 0; c < columns && places < group; c++) /* short blocks have gaps */
         plan->bytes->run.blocks(&args, scratch->codes + c * group, scales + c * plan->scale_bytes,
                                 scratch->y + c * group, places, job->count);
     const uint64_t place = dti_quant_code_place(plan, job->first, at);
@@ -308,7 +309,7 @@ static void run_blocks_across(const struct dti_quant_job *job)
     }
 }
 
-/* Quantizes a piece, by the scheme. */
+/* Quantizes a piece in blocks, along the last axis or across rows. */
 static void run_blocks(const struct dti_quant_job *job)
 {
     if (job->plan->request.inner == 1) {
@@ -319,7 +320,7 @@ static void run_blocks(const struct dti_quant_job *job)
     run_blocks_across(job);
 }
 
-/* What the report of a piece is made of: each tile as it comes back, against its source. */
+/* Adds to the report of a piece: compares each dequantized tile with its source. */
 static void compare(const struct dti_quant_job *job, struct dti_loss *loss)
 {
     const struct dti_quant_plan *const plan = job->plan;
@@ -330,7 +331,7 @@ static void compare(const struct dti_quant_job *job, struct dti_loss *loss)
             dti_quant_back_blocks(job, at, part, scratch->y);
         else
             dti_quant_back_affine(job, at, part, scratch->y);
-        /* after that, which needs the room as well */
+        /* load last: dequantization uses the same scratch memory */
         const float *source = dti_quant_load(plan, job->numbers, at, part, scratch->x);
         if ((uintptr_t)source % sizeof(float) != 0) {
             memcpy(scratch->x, source, part * sizeof(float));
@@ -340,7 +341,7 @@ static void compare(const struct dti_quant_job *job, struct dti_loss *loss)
     }
 }
 
-/* The scales of a grain as they come back when they are nested, in scratch. Those of blocks are
+/* Quantizes and dequantizes a grain's scales as nesting will, into scratch. Scales of blocks are
  * little-endian. */
 static unsigned char *nest(const struct dti_quant_job *job)
 {
@@ -370,7 +371,7 @@ static size_t number_bytes_of(const struct dti_quant_plan *plan, size_t n)
     return plan->number_bits < 8 ? n / 8 * plan->number_bits : n * (plan->number_bits / 8);
 }
 
-/* Codes and scales of the next piece, so many whole grains after this one. */
+/* Advances codes and scales by that many grains. */
 static void next_codes(struct dti_quant_job *job, size_t grains)
 {
     const struct dti_quant_plan *const plan = job->plan;
@@ -381,8 +382,8 @@ static void next_codes(struct dti_quant_job *job, size_t grains)
         job->zero_points += grains * plan->sizes.grain_scales;
 }
 
-/* Grain by grain, so that tiles are the same however an array is cut. Meanwhile some of the `more`
- * elements after the piece are fetched. */
+/* Compares grain by grain, so that tiles do not depend on how the array is cut. Meanwhile
+ * prefetches some of the `more` elements after the piece. */
 static void compare_grains(const struct dti_quant_job *job, size_t grain, size_t number_bytes,
                            size_t more, struct dti_loss *loss)
 {
@@ -446,7 +447,7 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
             dti_stores_order();
         return;
     }
-    /* Some grains at a time, which stay near. */
+    /* A few grains at a time, to keep them in the cache. */
     const size_t grain = sizes->grain < n ? (size_t)sizes->grain : n;
     const size_t grains = grain < REPORTED ? REPORTED / grain * grain : grain;
     const size_t number_bytes = number_bytes_of(plan, grain);

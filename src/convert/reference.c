@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reference for all plans: arrays cast element by element by the scalar core, without kernels,
- * hubs or tables. Slow and simple. */
+ * The reference for all plans: casts arrays element by element with the scalar core, without
+ * kernels, hubs or tables. Slow and simple. */
 #include <string.h>
 
 #include "convert/plan_parts.h"
 
-/* One element; false when the stack's answer is not known. */
+/* Casts one element; false if the stack's result is unknown. */
 static bool cast_element(const struct dti_request *request, bool copy, uint64_t code,
                          uint64_t index, struct dti_value *ret_value, uint64_t *ret_code)
 {
@@ -39,7 +39,7 @@ enum dti_status dti_reference_run(const struct dti_request *request, void *dst, 
 
     dti_loss_rule_init_cast(&rule, &request->src, &request->cast, request->rule);
     if (n > 0 && dti_format_bytes(to, &request->dst_layout, n, &bytes))
-        memset(dst, 0, (size_t)bytes); /* the last byte's padding is zero */
+        memset(dst, 0, (size_t)bytes); /* zero the last byte's padding */
 
     for (size_t at = 0; at < n; at += DTI_TILE) {
         const size_t part = n - at < DTI_TILE ? n - at : DTI_TILE;

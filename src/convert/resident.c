@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arrays of a plan in the memory of its device, one block for each set: the areas of a slot, then
- * the two halves of a copy. */
+ * Device-resident arrays of a plan, one allocation per set: the areas of a slot, then the two
+ * halves of a copy. */
 #include "convert/resident.h"
 
 #include <stdlib.h>
@@ -17,8 +17,8 @@ struct dti_resident {
     size_t n, sets;
     uint64_t src_bytes, dst_bytes;
     struct dti_device_areas areas[2]; /* [with loss] */
-    uint64_t copy_first, copy_bytes;  /* where the copy's source is in a set, and its size */
-    dti_gpu_address *memory;          /* of each set */
+    uint64_t copy_first, copy_bytes;  /* offset of the copy's source in a set, and its size */
+    dti_gpu_address *memory;          /* one per set */
 };
 
 struct dti_gpu *dti_runner_gpu(const struct dti_runner *runner)
@@ -41,7 +41,7 @@ static uint64_t round_up(uint64_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* The layout of a set; its size, or UINT64_MAX. */
+/* Lays out a set; returns its size, or UINT64_MAX. */
 static uint64_t lay_out(struct dti_resident *resident, const struct dti_plan *plan, size_t n,
                         bool loss)
 {
@@ -100,7 +100,7 @@ void dti_resident_free(struct dti_resident *resident)
 {
     if (!resident)
         return;
-    /* the device, though it may have been abandoned in the meantime */
+    /* use the GPU directly: the runner may have abandoned it */
     struct dti_gpu *const gpu = resident->plan->runner->gpu;
     dti_gpu_stream_free(resident->stream);
     for (size_t i = 0; i < resident->sets; i++)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a plan. One kernel processes a whole run; several process it tile by tile, so that
- * intermediate results stay in the first cache; what has no kernel is done element by element. With
- * a loss report each tile is cast in the first cache, both ends of it are compared there, and then
- * it is written: one pass. */
+ * Runs a plan. A single kernel processes a whole run; a chain processes it piece by piece, so
+ * that intermediate results stay in the L1 cache; steps without a kernel go element by element.
+ * With a loss report, each tile is cast and compared in the L1 cache, then written: one pass. */
 #include <pthread.h>
 #include <string.h>
 
@@ -51,7 +50,7 @@ static enum dti_status run_elements(const struct dti_step *step, void *dst, cons
     return DTI_OK;
 }
 
-/* Every NaN of a format of 8 or 16 bits becomes the rule's. */
+/* Replaces every NaN of an 8-bit or 16-bit format by the rule's. */
 static void run_nan(const struct dti_step *step, void *dst, const void *src, size_t n)
 {
     const struct dti_format *const format = &step->dst;
@@ -76,7 +75,7 @@ static void run_nan(const struct dti_step *step, void *dst, const void *src, siz
     }
 }
 
-/* Packed elements as bytes; the last byte's padding is zero whatever it was. */
+/* Copies packed elements as bytes and zeroes the last byte's padding. */
 static void copy_packed(const struct dti_step *step, const struct dti_kernel_args *args, void *dst,
                         const void *src, size_t n)
 {
@@ -89,7 +88,7 @@ static void copy_packed(const struct dti_step *step, const struct dti_kernel_arg
     }
 }
 
-/* Runs n elements, of a tile, through one step; index is that of the first. */
+/* Runs one step on n elements of a tile; index is that of the first. */
 static enum dti_status step_run(const struct dti_step *step, void *dst, const void *src, size_t n,
                                 uint64_t index, bool stream, struct dti_error *reterr)
 {
@@ -110,8 +109,8 @@ static enum dti_status step_run(const struct dti_step *step, void *dst, const vo
     return DTI_OK;
 }
 
-/* Runs n elements, of a tile, through steps [from, to) of a chain, which are at least one; index is
- * that of the first. dst and src do not overlap. */
+/* Runs steps [from, to) of a chain, at least one, on n elements of a tile; index is that of the
+ * first. dst and src must not overlap. */
 static enum dti_status chain_run(const struct dti_chain *chain, size_t from, size_t to, void *dst,
                                  const void *src, size_t n, uint64_t index, bool stream,
                                  struct dti_error *reterr)
@@ -135,7 +134,7 @@ struct loss_chunk {
     uint64_t stored[DTI_TILE];
 };
 
-/* A tile of codes in containers as an array of uint64_t. */
+/* Expands a tile of codes in containers to an array of uint64_t. */
 static void widen(uint64_t *ret, const struct dti_format *format, const void *codes, size_t n)
 {
     const struct dti_layout bare = {.packing = DTI_PACKING_BYTES, .swapped = false};
@@ -152,8 +151,7 @@ static void add_wide(const struct dti_plan *plan, const void *source, const void
     plan->loss->run(&plan->loss_rule, given, kept, n, index, loss);
 }
 
-/* Numbers are compared as machine types, so they are moved when they are not aligned like machine
- * types. */
+/* Loss kernels read numbers as C types; copies them if they are misaligned. */
 static const void *aligned(const struct dti_plan *plan, uint64_t *buffer, const void *numbers,
                            size_t n)
 {
@@ -164,8 +162,8 @@ static const void *aligned(const struct dti_plan *plan, uint64_t *buffer, const 
     return buffer;
 }
 
-/* A tile by a kernel that counts on the way: its codes go where they are kept at once, where
- * nothing else is to be done with them. */
+/* Processes a tile with a kernel that casts and counts in one pass. It writes the codes directly
+ * to dst if no further steps follow. */
 static enum dti_status run_counting(const struct dti_plan *plan, struct loss_chunk *tile, void *dst,
                                     const void *src, size_t n, uint64_t index, bool stream,
                                     struct dti_loss *loss, struct dti_error *reterr)
@@ -199,7 +197,7 @@ static enum dti_status run_tile(const struct dti_plan *plan, struct loss_chunk *
     const struct dti_chain *const chain = &plan->chain;
     const size_t shared = plan->copies ? 0 : plan->shared_count;
     enum dti_status status = DTI_OK;
-    /* The next tile is fetched meanwhile, more of it before what takes longer. */
+    /* Prefetch the next tile meanwhile, more of it before the slower phases. */
     const size_t share = dti_tile_bytes(n, chain->step[0].src_bits) / 8;
     const unsigned char *const next = (const unsigned char *)src + 8 * share;
 
@@ -214,8 +212,8 @@ static enum dti_status run_tile(const struct dti_plan *plan, struct loss_chunk *
             codes = source;
     }
 
-    /* 2. the destination's codes, in the destination itself if it stays in the caches: reading back
-     * what went past them is slow */
+    /* 2. the destination's codes; directly in dst if stores are cached: reading back
+     * non-temporal stores is slow */
     dti_prefetch(next, share);
     const bool direct = !stream && plan->core_count == chain->count;
     void *const buffer = direct ? dst : tile->codes;
@@ -229,7 +227,7 @@ static enum dti_status run_tile(const struct dti_plan *plan, struct loss_chunk *
     if (status != DTI_OK)
         return status;
 
-    /* 3. their numbers, and the difference */
+    /* 3. their numbers, and the loss */
     const void *stored = codes;
     dti_prefetch(next + share, 3 * share);
     if (!plan->copies && plan->stored.count > 0) {
@@ -248,7 +246,7 @@ static enum dti_status run_tile(const struct dti_plan *plan, struct loss_chunk *
             dti_loss_add_flags(&plan->loss_rule, source, stored, n, loss);
     }
 
-    /* 4. the codes to where they are kept */
+    /* 4. the codes to the destination */
     if (plan->copies || codes == dst)
         return DTI_OK;
     if (plan->core_count == chain->count)
@@ -286,10 +284,10 @@ enum dti_status dti_plan_run_loss(const struct dti_plan *plan, void *dst, const 
 }
 
 enum {
-    MEMBER_BYTES = 1 << 18, /* of source and destination: less is not worth a thread's while */
-    DEVICE_MEMBER_BYTES = 1 << 24, /* the same, where a device does the work */
-    UNIT_TILES = 16,               /* parts of large arrays begin at whole pages */
-    PIECE = 1024, /* elements between two steps: enough for a call, and far from 48 KiB */
+    MEMBER_BYTES = 1 << 18,        /* bytes of source and destination: less is not worth a thread */
+    DEVICE_MEMBER_BYTES = 1 << 24, /* the same, if a device does the work */
+    UNIT_TILES = 16,               /* members' parts of large arrays start at page boundaries */
+    PIECE = 1024, /* elements per step: worth a call, and well within a 48 KiB L1 cache */
 };
 
 static bool streams(const struct dti_plan *plan, enum dti_stores stores, size_t n)
@@ -299,8 +297,8 @@ static bool streams(const struct dti_plan *plan, enum dti_stores stores, size_t 
     return dti_stores_stream(stores, dti_tile_bytes(n, bits));
 }
 
-/* While the later steps of a piece work in the first cache, memory would rest, and the hardware's
- * own prefetching loses the thread: so the next piece is fetched, a share before each step. */
+/* While later steps work in the L1 cache, the memory bus would be idle and the hardware
+ * prefetcher would lose track, so each step first prefetches a share of the next piece. */
 static enum dti_status run_pieces(const struct dti_plan *plan, unsigned char *dst,
                                   const unsigned char *src, size_t n, uint64_t index, bool stream,
                                   struct dti_error *reterr)
@@ -347,7 +345,7 @@ enum dti_status dti_plan_run(const struct dti_plan *plan, void *dst, const void 
     return status;
 }
 
-/* What the members of a team share. */
+/* State shared by the members of a team. */
 struct run_work {
     const struct dti_plan *plan;
     unsigned char *dst;
@@ -356,14 +354,14 @@ struct run_work {
     size_t n, members; /* that take part */
     uint64_t index;
     enum dti_stores stores;
-    pthread_mutex_t mutex; /* over the rest */
+    pthread_mutex_t mutex; /* guards the members below */
     struct dti_loss *loss;
-    enum dti_status status; /* of the first member that failed */
+    enum dti_status status; /* of the lowest member that failed */
     size_t failed;
     struct dti_error *reterr;
 };
 
-/* Where a member's part begins: whole tiles, and whole pages of large arrays. */
+/* Start of a member's part: at a tile boundary, and for large arrays at a page boundary. */
 static size_t part_begin(const struct run_work *work, size_t member)
 {
     const size_t tiles = work->n / DTI_TILE + (work->n % DTI_TILE != 0);

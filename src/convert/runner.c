@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runners: which device, whether it is still used, and why not; its lanes, one for each thread with
- * a block, created on demand, with as much memory as they need and the device has; and host memory
- * for blocks that go to a device, pinned so that the device reads it directly while other work
- * continues. What a driver that hangs may still use is never given back: a copy that resumes later
- * must not write into memory that has been reused. */
+ * Runners: which device, whether it is still in use, and why not; its lanes, one per thread with
+ * a block, created on demand, with as much memory as they need and the device has; and pinned
+ * host memory for blocks, which the device reads directly while other work continues. Memory
+ * that a hung driver may still use is never freed: a copy that resumes later must not write into
+ * reused memory. */
 #include "convert/runner.h"
 
 #include <stdint.h>
@@ -16,7 +16,7 @@
 #include "util/run/library.h"
 #include "util/run/pages.h"
 
-/* What a driver that hangs may still use: reachable, and never freed. */
+/* Blocks that a hung driver may still use: reachable, and never freed. */
 static pthread_mutex_t abandoning = PTHREAD_MUTEX_INITIALIZER;
 static struct dti_runner_block *abandoned;
 
@@ -39,7 +39,7 @@ void *dti_runner_alloc(struct dti_runner *runner, size_t size)
     struct dti_runner_block *const block = malloc(sizeof *block);
     if (!block)
         return NULL;
-    /* The system may not let so much be pinned. */
+    /* The system may limit pinned memory. */
     block->pinned =
         dti_runner_is_on(runner) && dti_gpu_host_alloc(runner->gpu, size, &memory, NULL) == DTI_OK;
     if (!block->pinned)
@@ -114,7 +114,7 @@ static void lanes_free(struct dti_runner *runner)
     runner->lane_count = 0;
 }
 
-/* Those made first are taken first, so that others are not made without need. */
+/* Prefers the oldest lane, so that new lanes are made only if needed. */
 static struct dti_lane *idle_lane(struct dti_runner *runner)
 {
     for (size_t i = 0; i < runner->lane_count; i++) {
@@ -218,8 +218,7 @@ enum dti_status dti_slot_prepare(struct dti_runner *runner, struct dti_slot *slo
 
 enum { THREADS_MAX = 16 };
 
-/* Opens a device and makes its kernels ready, so that anything missing is reported before work
- * starts. */
+/* Opens a device and loads its kernels, so that anything missing is reported before work starts. */
 static enum dti_status open_gpu(struct dti_runner *runner, unsigned number,
                                 struct dti_error *reterr)
 {
@@ -239,7 +238,7 @@ static enum dti_status open_gpu(struct dti_runner *runner, unsigned number,
     return DTI_OK;
 }
 
-/* The first device that works; the error is that of the first. */
+/* Opens the first device that works; if none does, returns the first device's error. */
 static enum dti_status open_any(struct dti_runner *runner, struct dti_error *reterr)
 {
     struct dti_gpu_list list;
@@ -276,7 +275,7 @@ enum dti_status dti_runner_open(struct dti_runner **ret, const struct dti_device
     pthread_cond_init(&runner->freed, NULL);
     const enum dti_status status =
         runner->demanded ? open_gpu(runner, choice->number, &error) : open_any(runner, &error);
-    /* without a loader the CPU's threads could not be started either */
+    /* if the loader hangs, the CPU's threads could not be started either */
     const bool stuck = status != DTI_OK && dti_library_is_opening();
     if (status != DTI_OK && (runner->demanded || status == DTI_BAD_ENVIRONMENT || stuck)) {
         if (reterr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of a runner, for the files of this folder: a device, and lanes, which threads with a
- * block take. */
+ * Internals of a runner, for the files of this folder: a device, and its lanes, each taken by
+ * one thread with a block. */
 #ifndef CONVERT_RUNNER_PARTS_H
 #define CONVERT_RUNNER_PARTS_H
 
@@ -12,11 +12,11 @@
 #include "devices/gpu/gpu.h"
 
 enum {
-    DTI_RUNNER_LANES = 8, /* at most */
-    DTI_LANE_SLOTS = 2,   /* while one is copied out of, the other is copied into */
+    DTI_RUNNER_LANES = 8, /* maximum */
+    DTI_LANE_SLOTS = 2,   /* double buffering: one is copied out while the other is copied in */
 };
 
-/* A stream, memory of the device, and host memory on the way to and from it. */
+/* A stream, device memory, and host staging memory. */
 struct dti_slot {
     struct dti_gpu_stream *stream;
     dti_gpu_address memory;
@@ -30,7 +30,7 @@ struct dti_lane {
     bool taken;
 };
 
-/* Memory that dti_runner_alloc() handed out. */
+/* Memory allocated by dti_runner_alloc(). */
 struct dti_runner_block {
     struct dti_runner_block *next;
     unsigned char *memory;
@@ -39,42 +39,42 @@ struct dti_runner_block {
 };
 
 struct dti_runner {
-    struct dti_gpu *gpu; /* NULL: on the CPU from the beginning */
+    struct dti_gpu *gpu; /* NULL: on the CPU from the start */
     bool demanded;       /* a failure is an error */
     char id[DTI_DEVICE_ID_SIZE];
     atomic_bool on_device;
-    pthread_mutex_t lock; /* over the rest */
-    pthread_cond_t freed; /* a lane */
+    pthread_mutex_t lock; /* guards the members below */
+    pthread_cond_t freed; /* signalled when a lane is given back */
     struct dti_lane *lanes[DTI_RUNNER_LANES];
     size_t lane_count, lane_max;
-    uint64_t slot_size; /* bytes that a slot of the device was found to be able to have */
+    uint64_t slot_size; /* largest slot size known to fit in device memory */
     struct dti_runner_block *blocks;
     char reason[768]; /* constant once on_device is false */
 };
 
-/* Whether the device is still used. */
+/* Whether the device is still in use. */
 static inline bool dti_runner_is_on(const struct dti_runner *runner)
 {
     return runner && atomic_load(&runner->on_device);
 }
 
-/* From now on the CPU does the work; the first reason is kept. */
+/* Falls back to the CPU from now on; keeps the first reason. */
 void dti_runner_leave(struct dti_runner *runner, const struct dti_error *error);
 
-/* Whether the device reads these bytes by itself. */
+/* Whether the memory is pinned, so that the device reads it directly. */
 bool dti_runner_reaches(struct dti_runner *runner, const void *memory, size_t size);
 
-/* A lane for the calling thread alone; waits for one. Fails with DTI_NO_MEMORY. */
+/* Takes a lane for exclusive use; waits for one. Fails with DTI_NO_MEMORY. */
 enum dti_status dti_lane_take(struct dti_runner *runner, struct dti_lane **ret,
                               struct dti_error *reterr);
-/* No work is queued in it. */
+/* Gives back a lane without queued work. */
 void dti_lane_give(struct dti_runner *runner, struct dti_lane *lane);
-/* Instead, when the device has no memory for it: false when there is no other lane either, and the
- * lane stays taken. True: it is gone; take another one. */
+/* Frees a lane instead, if the device has no memory for it; then take another one. Returns false
+ * if it is the only lane, which stays taken. */
 bool dti_lane_drop(struct dti_runner *runner, struct dti_lane *lane);
 
-/* Sees to a slot's stream and its memory, `size` bytes of the device and `host_size` of the host;
- * what was in it is lost. Fails with DTI_NO_MEMORY; less may do then. */
+/* Ensures that a slot has a stream, `size` bytes of device memory and `host_size` bytes of host
+ * memory; previous contents are lost. Fails with DTI_NO_MEMORY; then try less. */
 enum dti_status dti_slot_prepare(struct dti_runner *runner, struct dti_slot *slot, uint64_t size,
                                  size_t host_size, struct dti_error *reterr);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A transfer: elements are counted, the block size chosen, memory allocated; then each thread takes
- * a block, reads it, casts it, writes it. Files are read and written anywhere at any time; pipes
- * are read by one thread at a time and written in turn, while others cast. */
+ * A transfer: counts elements, chooses the block size, allocates memory; then each thread takes
+ * a block, reads, casts and writes it. Files are read and written at any offset in any order;
+ * pipes are read by one thread at a time and written in turn, while others cast. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -19,11 +19,11 @@
 #include "util/checked.h"
 #include "util/run/pages.h"
 
-/* One thread's own things. */
+/* Per-thread state. */
 struct dti_transfer_member {
     void *memory;
-    unsigned char *src, *dst; /* a block each, in memory */
-    struct dti_window window; /* of a file */
+    unsigned char *src, *dst; /* one block each, in memory */
+    struct dti_window window; /* of an input file */
     const void *from;         /* the block: src, or in the window */
     struct dti_loss loss;
 };
@@ -37,11 +37,11 @@ struct dti_transfer_job {
     uint64_t elements;           /* may be DTI_UNTIL_END unless parallel_read */
     uint64_t block_elements;     /* a multiple of DTI_TILE */
     size_t block_src, block_dst; /* bytes */
-    unsigned src_bits, dst_bits; /* of an element */
+    unsigned src_bits, dst_bits; /* bits per element */
     size_t member_count;
     struct dti_transfer_member *members;
 
-    pthread_mutex_t reading; /* held while the next block is taken, and read from a pipe */
+    pthread_mutex_t reading; /* held while taking the next block, and reading it from a pipe */
     bool at_end;
     uint64_t next_block;
     struct dti_chunk_order order;
@@ -66,8 +66,8 @@ enum dti_status dti_transfer_elements(const struct dti_plan *plan, uint64_t byte
     return status;
 }
 
-/* Whole tiles end at whole bytes. Does not overflow: the array's size in bits was checked, or is
- * bounded by what a pipe can deliver. */
+/* A multiple of a tile ends at a whole byte. Cannot overflow: the array's size in bits was
+ * checked, or is bounded by what a pipe can deliver. */
 static uint64_t offset_of(uint64_t first, unsigned bits)
 {
     return first / 8 * bits;
@@ -102,7 +102,7 @@ static bool take_from_file(struct dti_transfer_job *job, struct dti_transfer_mem
     return true;
 }
 
-/* What a short last block of a pipe means. */
+/* Counts the elements in the short last block of a pipe. */
 static enum dti_status count_rest(const struct dti_transfer_job *job, uint64_t first,
                                   const unsigned char *data, size_t bytes, uint64_t *ret_n,
                                   struct dti_error *reterr)
@@ -127,7 +127,7 @@ static enum dti_status count_rest(const struct dti_transfer_job *job, uint64_t f
     return status;
 }
 
-/* Called with `reading` held. */
+/* Requires `reading` to be held. */
 static bool take_in_order(struct dti_transfer_job *job, struct dti_transfer_member *member,
                           struct transfer_chunk *ret)
 {
@@ -143,7 +143,7 @@ static bool take_in_order(struct dti_transfer_job *job, struct dti_transfer_memb
     struct dti_error error;
     enum dti_status status = dti_input_read(job->transfer->input, member->src, want, &got, &error);
     if (status == DTI_OK && got < want && dti_chunk_order_stopped(&job->order))
-        return false; /* given up, not at the end */
+        return false; /* aborted, not at the end */
     if (status == DTI_OK && got < want)
         status = count_rest(job, first, member->src, got, &n, &error);
     job->at_end = status != DTI_OK || got < want || n == 0 ||
@@ -191,7 +191,7 @@ static bool put(struct dti_transfer_job *job, const struct dti_transfer_member *
     return status == DTI_OK;
 }
 
-/* The work of one member, in the form that dti_team_run() wants; context is the job. */
+/* Callback for dti_team_run(): the work of one member; context is the job. */
 static void transfer_work(void *context, size_t member, size_t size)
 {
     struct dti_transfer_job *const job = context;
@@ -219,13 +219,13 @@ static void transfer_work(void *context, size_t member, size_t size)
 }
 
 enum {
-    BLOCK_BYTES = 2 << 20,       /* of the larger side */
-    BLOCK_BYTES_MIN = 256 << 10, /* below it system calls and small pages cost */
+    BLOCK_BYTES = 2 << 20,       /* larger side */
+    BLOCK_BYTES_MIN = 256 << 10, /* smaller blocks waste time in system calls and small pages */
     BUFFERS_MAX = 32 << 20, /* all threads together, unless blocks would be below the minimum */
-    TILES_PER_PAGE = 16,    /* so many tiles of any width are whole pages */
+    TILES_PER_PAGE = 16,    /* this many tiles of any width are whole pages */
 };
 
-/* A file's elements: those requested must exist, else all that exist. */
+/* The elements of a file: the requested number, which must exist, or else all. */
 static enum dti_status count_file(struct dti_transfer_job *job, struct dti_error *reterr)
 {
     const struct dti_transfer *const transfer = job->transfer;
@@ -256,7 +256,7 @@ static enum dti_status count_file(struct dti_transfer_job *job, struct dti_error
     return status;
 }
 
-/* Tiles in a block. Whatever comes out, the result of the transfer is the same. */
+/* The number of tiles per block. The result of the transfer does not depend on it. */
 static uint64_t choose_tiles(const struct dti_transfer_job *job, uint64_t block_bytes,
                              size_t threads)
 {
@@ -274,7 +274,7 @@ static uint64_t choose_tiles(const struct dti_transfer_job *job, uint64_t block_
             bytes = BLOCK_BYTES_MIN;
         tiles = bytes / tile;
         if (job->elements != DTI_UNTIL_END) {
-            /* something for everyone, but not too little */
+            /* work for every member, but no tiny blocks */
             const uint64_t share = job->elements / DTI_TILE / threads + 1;
             const uint64_t least = BLOCK_BYTES_MIN / tile;
             if (share < tiles)
@@ -288,7 +288,8 @@ static uint64_t choose_tiles(const struct dti_transfer_job *job, uint64_t block_
     return tiles > 0 ? tiles : 1;
 }
 
-/* Before the threads start: their own malloc() would take address space for an arena each. */
+/* Allocates before the threads start: malloc() in a thread would reserve address space for an
+ * arena each. */
 static bool add_member(struct dti_transfer_job *job)
 {
     const size_t src_size = dti_pages_round(job->block_src);
@@ -309,7 +310,7 @@ static bool add_member(struct dti_transfer_job *job)
     return true;
 }
 
-/* Buffers for as many members as have something to do. When memory is short, fewer will do. */
+/* Allocates buffers for as many members as have work; fewer if memory is short. */
 static enum dti_status add_members(struct dti_transfer_job *job, size_t threads,
                                    struct dti_error *reterr)
 {

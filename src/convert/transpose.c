@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fortran order to row-major order in bounded memory: the array is cut into tiles, each of which is
- * read, transposed and written. A tile is long in the dimensions that vary fastest in the file and
- * in those that vary fastest in the result, so that both are accessed in long runs. */
+ * Converts Fortran order to row-major order in bounded memory: cuts the array into tiles and
+ * reads, transposes and writes each. A tile is long in the dimensions that vary fastest in the
+ * file and in those that vary fastest in the result, so that both are accessed in long runs. */
 #include "convert/transpose.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum {
     MEMORY = 16 << 20,
-    RANK_MAX = 64, /* of dimensions that are more than 1: 2^64 items */
+    RANK_MAX = 64, /* maximum number of dimensions above 1: 2^64 items */
     LINE = 64,
 };
 
@@ -22,19 +22,19 @@ struct transposition {
     struct dti_input *to;
     uint64_t offset;
     size_t item;
-    unsigned rank;           /* at least 1; no dimension is 1, but for that of one item */
-    uint64_t size[RANK_MAX]; /* slowest of the result first */
+    unsigned rank;           /* at least 1; dimensions of 1 are dropped, except for a single item */
+    uint64_t size[RANK_MAX]; /* slowest dimension of the result first */
     uint64_t tile[RANK_MAX]; /* extents of a tile that is not at an edge */
     unsigned char *read, *transposed;
 };
 
-/* One tile: where it begins, how far it goes; in items. */
+/* One tile: start and extent, in items. */
 struct transpose_tile {
     uint64_t begin[RANK_MAX], extent[RANK_MAX];
 };
 
-/* The next position within the extents of dimensions [from, to); the one at `to - 1` moves first,
- * or with up the one at `from`. False after the last. */
+/* Advances to the next position within the extents of dimensions [from, to). Dimension `to - 1`
+ * varies fastest; with `up`, `from` does. False after the last. */
 static bool advance(uint64_t *at, const uint64_t *extent, unsigned from, unsigned to, bool up)
 {
     for (unsigned i = from; i < to; i++) {
@@ -46,7 +46,7 @@ static bool advance(uint64_t *at, const uint64_t *extent, unsigned from, unsigne
     return false;
 }
 
-/* The first dimension that is not whole in a tile, or the last one. */
+/* The first dimension that the tile does not cover completely, or the last dimension. */
 static unsigned first_partial(const struct transposition *job, const uint64_t *extent)
 {
     unsigned i = 0;
@@ -55,7 +55,7 @@ static unsigned first_partial(const struct transposition *job, const uint64_t *e
     return i;
 }
 
-/* The last dimension that is not whole, or the first one. */
+/* The last dimension that the tile does not cover completely, or the first dimension. */
 static unsigned last_partial(const struct transposition *job, const uint64_t *extent)
 {
     unsigned i = job->rank - 1;
@@ -72,7 +72,7 @@ static uint64_t product(const uint64_t *extent, unsigned from, unsigned to)
     return all;
 }
 
-/* Doubles one extent as far as a tile may have `most` items. False when it cannot grow. */
+/* Doubles one extent, keeping the tile within `most` items. False if it cannot grow. */
 static bool grow(struct transposition *job, unsigned at, uint64_t most)
 {
     const uint64_t now = job->tile[at], others = product(job->tile, 0, job->rank) / now;
@@ -85,7 +85,7 @@ static bool grow(struct transposition *job, unsigned at, uint64_t most)
     return true;
 }
 
-/* The shorter run grows first, that of the file or that of the result. */
+/* Grows the shorter run first, of the file or of the result. */
 static void choose_tile(struct transposition *job, uint64_t most)
 {
     for (unsigned i = 0; i < job->rank; i++)
@@ -98,13 +98,13 @@ static void choose_tile(struct transposition *job, uint64_t most)
             !grow(job, in <= out ? last : first, most))
             break;
     }
-    for (unsigned i = 0; i < job->rank; i++) { /* equal tiles rather than a thin rest */
+    for (unsigned i = 0; i < job->rank; i++) { /* equal tiles rather than a thin last one */
         const uint64_t count = (job->size[i] - 1) / job->tile[i] + 1;
         job->tile[i] = (job->size[i] - 1) / count + 1;
     }
 }
 
-/* Runs that are whole in the file, one after the other into memory. */
+/* Reads contiguous runs of the file into memory, one after the other. */
 static enum dti_status read_tile(const struct transposition *job, const struct transpose_tile *tile,
                                  struct dti_error *reterr)
 {
@@ -149,15 +149,16 @@ static enum dti_status write_tile(const struct transposition *job,
     return DTI_OK;
 }
 
-/* A matrix in memory: `rows` items follow each other in src, and are dst_stride apart in dst;
- * `columns` items follow each other in dst, and are src_stride apart in src. */
+/* A matrix in memory: `rows` items are contiguous in src and have stride dst_stride in dst;
+ * `columns` items are contiguous in dst and have stride src_stride in src. */
 struct matrix {
     const unsigned char *src;
     unsigned char *dst;
     size_t rows, columns, src_stride, dst_stride;
 };
 
-/* Square by square, whole cache lines in and out. item is a constant where this is called. */
+/* Transposes block by block, reading and writing whole cache lines. Callers pass item as a
+ * constant. */
 static inline void transpose(const struct matrix *m, const size_t item)
 {
     enum { SIDE_MAX = 64 };
@@ -201,7 +202,8 @@ static void transpose_matrix(const struct matrix *matrix, size_t item)
     }
 }
 
-/* The first and the last dimension make matrices, one for each position in those between. */
+/* Transposes a tile as matrices of the first and last dimension, one for each position in those
+ * between. */
 static void transpose_tile(const struct transposition *job, const struct transpose_tile *tile)
 {
     const uint64_t *const extent = tile->extent;
@@ -259,7 +261,7 @@ static enum dti_status fail_size(const struct dti_input *input, struct dti_error
                     dti_input_label(input, label));
 }
 
-/* Dimensions of 1 change no order. *ret_bytes is the size of the array. */
+/* Drops dimensions of 1, which do not affect the order. *ret_bytes: size of the array. */
 static enum dti_status describe(struct transposition *job, unsigned rank, const uint64_t *shape,
                                 uint64_t *ret_bytes, struct dti_error *reterr)
 {
