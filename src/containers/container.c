@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The entry point of the containers: detects the format of a file from its first bytes, calls the
- * reader of its row in the table of kinds, and owns what the reader found. */
+ * Entry point of the containers: detects the format of a file from its first bytes, calls the
+ * reader of its row in the table of kinds, and owns the result. */
 #include "containers/container.h"
 
 #include <errno.h>
@@ -164,11 +164,11 @@ enum dti_status dti_container_verify(struct dti_container *container,
     return ops->verify ? ops->verify(stored, progress, context, reterr) : DTI_OK;
 }
 
-/* The kind of a file. The name decides only where the bytes do not: a damaged model.safetensors
- * gets the error of the safetensors reader. */
+/* Detection of a file's kind. The name decides only if the bytes do not: a damaged
+ * model.safetensors still gets the error of the safetensors reader. */
 
 static const struct {
-    const char *magic; /* no NUL in it */
+    const char *magic; /* must not contain NUL */
     struct dti_foreign foreign;
 } magics[] = {
 #define FOREIGN(bytes, what, advice) {bytes, {.is = what, .remedy = advice}},
@@ -208,7 +208,7 @@ bool dti_is_zip(const unsigned char *head, size_t size, const char *first)
                : dti_text_ends((const char *)head + HEADER, length, first);
 }
 
-/* Whether a name says so. Of what has no mark at all any name may be. */
+/* Whether the name identifies the kind. A kind without any signature matches no name. */
 static bool is_named(const char *name, enum dti_container_kind kind)
 {
     const struct dti_container_ops *const ops = dti_container_ops(kind);
@@ -218,7 +218,7 @@ static bool is_named(const char *name, enum dti_container_kind kind)
             (ops->other_extension && dti_text_ends(name, length, ops->other_extension)));
 }
 
-/* What the bytes say for certain, then the name, then what the bytes may be. */
+/* Definite signatures first, then the name, then possible signatures. */
 enum dti_container_kind dti_content_of(const char *name, const unsigned char *head, size_t size,
                                        uint64_t file_size, const struct dti_foreign **ret_foreign)
 {
@@ -252,9 +252,9 @@ enum dti_container_kind dti_content_of(const char *name, const unsigned char *he
     return DTI_CONTAINER_COUNT;
 }
 
-/* A container with the memory that belongs to it. */
+/* A container with the memory it owns. */
 struct dti_container_whole {
-    struct dti_container container; /* first: a pointer to it is one to the whole */
+    struct dti_container container; /* must be first: pointers are cast between the two */
     struct dti_pool pool;
 };
 
@@ -269,7 +269,7 @@ struct dti_layout dti_file_layout(const struct dti_format *format, enum dti_pack
     };
 }
 
-/* "safetensors, npy, npz, gguf": the kinds that have a mark of their own. */
+/* "safetensors, npy, npz, gguf": the kinds with a signature. */
 static const char *detected_kinds(char *text, size_t size)
 {
     size_t used = 0;
@@ -311,7 +311,7 @@ static enum dti_status refuse(const struct dti_input *input, const struct dti_fo
     return status;
 }
 
-/* Finds out what the file is and reads it; files[0].input is open. */
+/* Detects the kind and reads the file; files[0].input is open. */
 static enum dti_status open_file(struct dti_container_whole *whole,
                                  const struct dti_container_options *options,
                                  struct dti_error *reterr)
@@ -399,7 +399,7 @@ void dti_container_free(struct dti_container *container)
     free(whole);
 }
 
-/* Whether the bytes are those of a file that dti_container_open() has something to say about. JSON
+/* Whether dti_container_open() recognizes the bytes, as a container or as a foreign format. JSON
  * must be an index, unless the name has already decided. */
 static bool is_head(const char *path, const unsigned char *head, size_t size, uint64_t file_size)
 {
@@ -420,7 +420,7 @@ static bool has_head(const char *path)
     unsigned char head[DTI_HEAD_SIZE];
     struct dti_input input;
     if (dti_input_open_file(&input, path, NULL) != DTI_OK)
-        return true; /* dti_container_open() says why */
+        return true; /* dti_container_open() reports the reason */
     const size_t size = input.size < sizeof head ? (size_t)input.size : sizeof head;
     const bool is = input.seekable && (dti_input_read_at(&input, head, size, 0, NULL) != DTI_OK ||
                                        is_head(path, head, size, input.size));
@@ -439,6 +439,6 @@ bool dti_container_is(const char *path)
         return true;
     if (dti_input_find(path, &kind) != 0)
         return dti_input_there(path) != ENOENT;
-    /* opening a named pipe would wait for its writer */
+    /* opening a named pipe would block until it has a writer */
     return kind == DTI_INPUT_FOLDER || (kind == DTI_INPUT_REGULAR && has_head(path));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gathers elements that do not follow each other in a file. What they touch of the file is read in
- * pieces of a fixed size: the last dimensions as far as they fit into a piece; or, where another
- * dimension lies closer in the file, tiles of that one and the last. */
+ * Gathers elements that are not contiguous in a file. The part of the file that they touch is read
+ * in pieces of fixed size: as many of the last dimensions as fit into a piece; or, if another
+ * dimension has a smaller stride, tiles of that one and the last. */
 #include "containers/gather.h"
 
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 enum { PIECE = DTI_GATHER_PIECE, SIDE = 256, ITEM_MAX = 16, RANK_MAX = 66 };
 
-/* A gathering. Dimensions of one element are left out, but one is always there, in front. */
+/* A gather operation. Dimensions of size 1 are dropped, but there is always at least one dimension
+ * in front. */
 struct gathering {
     const struct dti_input *from;
     struct dti_input *to;
@@ -29,12 +30,12 @@ static uint64_t span_of(const struct gathering *work, unsigned first)
 {
     uint64_t span = work->item;
     for (unsigned i = first; i < work->rank; i++)
-        span += (work->shape[i] - 1) * work->strides[i]; /* within the file: fits */
+        span += (work->shape[i] - 1) * work->strides[i]; /* no overflow: it is within the file */
     return span;
 }
 
-/* Counts up the places of the dimensions before `end`, without those of which skip has a bit;
- * moves both offsets along. False: they are all done. */
+/* Odometer: advances the index of the dimensions before `end`, except those set in `skip`, and both
+ * offsets. False: it wrapped around. */
 static bool advance(const struct gathering *work, uint64_t *place, unsigned end, uint64_t skip,
                     uint64_t *from, uint64_t *to)
 {
@@ -72,8 +73,8 @@ static void move(unsigned char *to, const unsigned char *from, size_t item)
     }
 }
 
-/* Takes the elements of the dimensions from `first` on out of the piece; what fills the room for
- * the gathered ones is written. */
+/* Gathers the elements of the dimensions from `first` on out of the piece; the output buffer is
+ * written whenever it is full. */
 static enum dti_status gather_piece(const struct gathering *work, unsigned first, uint64_t to,
                                     struct dti_error *reterr)
 {
@@ -99,7 +100,7 @@ static enum dti_status gather_piece(const struct gathering *work, unsigned first
     return status;
 }
 
-/* Everything, in pieces that have the dimensions from `first` on. */
+/* Gathers everything; each piece spans the dimensions from `first` on. */
 static enum dti_status gather_pieces(const struct gathering *work, unsigned first,
                                      struct dti_error *reterr)
 {
@@ -114,7 +115,7 @@ static enum dti_status gather_pieces(const struct gathering *work, unsigned firs
     return status;
 }
 
-/* A tile: rows of the dimension `close` are read, rows of the last one are written. */
+/* Gathers a tile: reads rows along the dimension `close`, writes rows along the last one. */
 static enum dti_status gather_tile(const struct gathering *work, unsigned close, uint64_t from,
                                    uint64_t to, uint64_t rows, uint64_t columns,
                                    struct dti_error *reterr)
@@ -159,8 +160,8 @@ static enum dti_status gather_tiles(const struct gathering *work, unsigned close
     return status;
 }
 
-/* Of the dimensions before `end` the one whose elements are closest in the file, if they are closer
- * than `span`; else the one in front. */
+/* The dimension before `end` with the smallest stride, if that is below `span`; else dimension 0.
+ */
 static unsigned closest(const struct gathering *work, unsigned end, uint64_t span)
 {
     unsigned close = 0;
@@ -173,8 +174,8 @@ static unsigned closest(const struct gathering *work, unsigned end, uint64_t spa
     return close;
 }
 
-/* Where the last dimension is longer than a piece, and closest: as many of its elements at a time
- * as a piece has. */
+/* For a last dimension that is longer than a piece but has the smallest stride: gathers as many of
+ * its elements at a time as fit into a piece. */
 static enum dti_status gather_rows(const struct gathering *work, struct dti_error *reterr)
 {
     const unsigned last = work->rank - 1;
@@ -215,8 +216,8 @@ static void add_dimension(struct gathering *work, uint64_t count, uint64_t strid
     work->strides[work->rank++] = stride;
 }
 
-/* The dimensions from `first` on, behind one that is there. Elements of a size that no number has
- * are rows of bytes. */
+/* Adds the dimensions from `first` on after the existing one. Elements whose size is not that of a
+ * number become rows of bytes. */
 static void plan(struct gathering *work, const struct dti_tensor *tensor,
                  const struct dti_gather_place *place, unsigned first)
 {
@@ -250,7 +251,7 @@ static size_t batch_of(const struct dti_gather_place *place, const struct dti_te
     return count;
 }
 
-/* So many fields; base: where the records begin. */
+/* Gathers `count` fields; base: where the records begin. */
 static enum dti_status gather_fields(struct dti_gathered *gathered,
                                      const struct dti_gather_place *places,
                                      const struct dti_tensor *tensors, size_t count,
@@ -297,7 +298,7 @@ static enum dti_status gather_one(struct dti_gathered *gathered,
     return gather(&work, reterr);
 }
 
-/* The file grows by doubling: tensors may be many and small. */
+/* The file doubles in size as it grows, since there may be many small tensors. */
 enum dti_status dti_gathered_room(struct dti_gathered *gathered, const char *name, uint64_t bytes,
                                   struct dti_error *reterr)
 {

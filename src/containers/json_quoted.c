@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing a JSON string: what must be escaped is, everything else is copied unchanged. */
+ * Writes a JSON string: escapes only what must be escaped, copies everything else. */
 #include "containers/json_quoted.h"
 
 #include <stdint.h>
@@ -23,7 +23,7 @@ static void append_escape(struct dti_buffer *buffer, unsigned char c)
     dti_buffer_append(buffer, escape, sizeof escape);
 }
 
-/* Most texts: false where one has anything but printable ASCII, or is too long for memory. */
+/* Fast path for most texts: false if one has anything but printable ASCII, or memory runs out. */
 static bool append_plain(struct dti_buffer *buffer, const char *text, size_t length)
 {
     if (!dti_buffer_reserve(buffer, length < SIZE_MAX - 2 ? length + 2 : length))
@@ -43,7 +43,7 @@ bool dti_json_quoted(struct dti_buffer *buffer, const char *text, size_t length)
     if (append_plain(buffer, text, length))
         return true;
     dti_buffer_append(buffer, "\"", 1);
-    size_t run = 0; /* bytes at the front of text that stand for themselves */
+    size_t run = 0; /* bytes at the front of text that need no escape */
     while (run < length) {
         const unsigned char c = (unsigned char)text[run];
         uint32_t point;

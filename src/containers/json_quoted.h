@@ -6,8 +6,8 @@
 
 #include "util/buffer.h"
 
-/* Appends text as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD; returns
- * whether there were none. */
+/* Appends text as a quoted JSON string. Bytes that are not UTF-8 become U+FFFD; returns whether
+ * there were none. */
 bool dti_json_quoted(struct dti_buffer *buffer, const char *text, size_t length);
 
 #endif

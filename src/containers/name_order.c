@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds names, and names that occur twice. */
+ * Finds names and duplicate names. */
 #include "containers/name_order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { IN_BUCKET = 4 }; /* rows in a bucket, about */
+enum { IN_BUCKET = 4 }; /* average rows per bucket */
 
-/* Eight bytes a step; any mixing will do, as equal hashes are compared in full. */
+/* Hashes eight bytes per step; any mixing is fine, as equal hashes are compared in full. */
 static uint64_t hash_of(const char *name, size_t length)
 {
     const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
@@ -84,15 +84,15 @@ void dti_name_order_add(struct dti_name_order *order, const char *name, size_t l
     order->count++;
 }
 
-/* The word of the set that a hash is in; its bit there is hash % 64. */
+/* The word of the bit set that holds this hash; its bit is hash % 64. */
 static uint64_t *word_of(const struct dti_name_order *order, uint64_t hash)
 {
     return &order->seen[hash >> 6 & (((size_t)1 << order->bits) - 1)];
 }
 
-/* Puts rows first to end - 1 into buckets by the bits of their hashes from `shift` on, each from
- * the bucket's end downwards, and goes on with the row that was there. Leaves in `starts`, which
- * are all 0, where the buckets begin. */
+/* In-place bucket sort of rows first to end - 1 by their hash bits from `shift` on: each row goes
+ * to its bucket, filled from the end downwards, and displaces the next row to move. `starts`,
+ * initially all 0, receives the start of each bucket. */
 static void spread(struct dti_name_row *rows, size_t first, size_t end, unsigned shift,
                    size_t *starts, size_t buckets)
 {
@@ -105,7 +105,7 @@ static void spread(struct dti_name_row *rows, size_t first, size_t end, unsigned
         struct dti_name_row row = rows[at];
         size_t *start = &starts[row.hash >> shift & (buckets - 1)];
         if (at >= *start)
-            continue; /* it came here earlier: rows of buckets before this one all did */
+            continue; /* already in place: all rows of earlier buckets are */
         while (--*start != at) {
             const struct dti_name_row other = rows[*start];
             rows[*start] = row;
@@ -116,8 +116,8 @@ static void spread(struct dti_name_row *rows, size_t first, size_t end, unsigned
     }
 }
 
-/* Many buckets in two steps, the second within what the first left side by side: rows would be
- * fetched from all over the memory otherwise. */
+/* With many buckets, sorts in two passes, the second within the buckets of the first: otherwise
+ * memory accesses would be scattered. */
 static void fill_buckets(struct dti_name_order *order)
 {
     enum { TOP = 9 };
@@ -138,7 +138,7 @@ static void fill_buckets(struct dti_name_order *order)
         *word_of(order, order->rows[i].hash) |= UINT64_C(1) << order->rows[i].hash % 64;
 }
 
-/* Buckets have few rows, unless someone chose the names so. */
+/* Buckets are small, unless the names were crafted to collide. */
 static void sort_rows(struct dti_name_row *rows, size_t count)
 {
     if (count > 4 * IN_BUCKET) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An index of names, to find one of them and those that occur twice. Sorted by a hash first, so
- * that names with long common beginnings are compared quickly; names made to have the same hash
- * cost no more than comparing them. */
+ * An index of names: finds a name, and duplicates. Sorted by hash first, so names with long common
+ * prefixes compare quickly. Deliberate hash collisions cost no more than comparing the names. */
 #ifndef CONTAINERS_NAME_ORDER_H
 #define CONTAINERS_NAME_ORDER_H
 
@@ -14,24 +13,25 @@ struct dti_name_row {
     uint64_t hash;
     const char *name; /* not copied */
     size_t length;
-    size_t index; /* its place in the order of adding */
+    size_t index; /* position in insertion order */
 };
 struct dti_name_order {
     struct dti_name_row *rows;
     size_t count;
-    unsigned bits;  /* the highest of a hash that say in which bucket a row is */
-    size_t *starts; /* of the buckets, and the end of the last */
-    uint64_t
-        *seen; /* a set of hashes by their lowest bits: most names that are not there end here */
+    unsigned bits;  /* the top bits of a hash that select a row's bucket */
+    size_t *starts; /* start of each bucket, then the end of the last */
+    uint64_t *seen; /* bit set indexed by the low hash bits: rejects most absent names at once */
 };
 
-/* Room for so many; false: memory ran out. Then add them, then sort, then ask. */
+/* Allocates room for `capacity` names; false: out of memory. Then add, sort, and query, in this
+ * order. */
 bool dti_name_order_init(struct dti_name_order *ret, size_t capacity);
 void dti_name_order_free(struct dti_name_order *order);
 void dti_name_order_add(struct dti_name_order *order, const char *name, size_t length);
 void dti_name_order_sort(struct dti_name_order *order);
 
-/* Where structs have a name and, in a member of that name and "_length", how long it is. */
+/* The size of a struct, and the offsets of its name and of the name's length (a member
+ * NAME_length). */
 struct dti_named {
     size_t size, name, length;
 };
@@ -40,15 +40,15 @@ struct dti_named {
                         .name = offsetof(type, member), \
                         .length = offsetof(type, member##_length)})
 struct dti_name_row dti_name_of(const void *items, size_t index, struct dti_named named);
-/* The names of so many of them, sorted; false: memory ran out. */
+/* Indexes the names of `count` structs, sorted; false: out of memory. */
 bool dti_name_order_of(struct dti_name_order *ret, const void *items, size_t count,
                        struct dti_named named);
 
 /* The index of the first name added that repeats an earlier one; SIZE_MAX: there is none. */
 size_t dti_name_order_repeated(const struct dti_name_order *order);
-/* The same of structs; false: memory ran out. */
+/* The same for an array of structs; false: out of memory. */
 bool dti_names_repeated(const void *items, size_t count, struct dti_named named, size_t *ret_index);
-/* The index of a name; the lowest of several. */
+/* Finds the index of a name; the lowest one if there are duplicates. */
 bool dti_name_order_find(const struct dti_name_order *order, const char *name, size_t length,
                          size_t *ret_index);
 

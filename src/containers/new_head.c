@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a new file holds besides its data: written before them, or, where it has sums of them, once
- * they are known. */
+ * What a new file holds besides its data: written before the data, or, if it contains checksums of
+ * them, once these are known. */
 #include "containers/new_head.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything in a new file but its data, as dti_container_layout() makes it. */
+ * Everything in a new file except the data, as made by dti_container_layout(). */
 #ifndef CONTAINERS_NEW_HEAD_H
 #define CONTAINERS_NEW_HEAD_H
 
 #include "io/output.h"
 #include "util/buffer.h"
 
-/* Text of the head that is elsewhere than before the data. */
+/* A piece of the head that is not located before the data. */
 struct dti_head_piece {
     uint64_t offset; /* in the file */
     size_t length;
@@ -16,41 +16,42 @@ struct dti_head_piece {
 struct dti_zip_sums; /* containers/zip/zip_write.c */
 struct dti_container;
 
-/* A number of the metadata that is not what it was where they come from. */
+/* A metadata number that differs from its value in the source. */
 struct dti_head_change {
     const char *key;
-    bool added; /* there was none */
+    bool added; /* it was absent */
     uint32_t from, to;
 };
 enum { DTI_HEAD_CHANGES = 2 };
 
-/* Which file of a split GGUF it is, from 0 on, and all tensors of all of them. */
+/* Which file of a split GGUF this is, from 0 on, and the tensors of all its files. */
 struct dti_new_tensor;
 struct dti_head_part {
-    uint32_t no, count; /* count 0: it is the whole */
+    uint32_t no, count; /* count 0: not split */
     const struct dti_new_tensor *tensors;
     size_t tensor_count;
 };
 
 struct dti_new_head {
-    const struct dti_container *from; /* whose metadata it takes over as they are; or NULL */
-    bool encodes;                     /* some tensors become blocks of GGUF */
+    const struct dti_container *from; /* whose metadata it copies unchanged, or NULL */
+    bool encodes;                     /* some tensors become GGUF blocks */
     struct dti_head_part part;        /* GGUF */
-    size_t change_count;              /* but for these */
+    size_t change_count;              /* the exceptions: changed numbers */
     struct dti_head_change changes[DTI_HEAD_CHANGES];
-    struct dti_buffer text; /* its pieces, one after another */
-    size_t count;           /* 0: all of it precedes the data */
+    struct dti_buffer text; /* all pieces, concatenated */
+    size_t count;           /* 0: the whole text precedes the data */
     struct dti_head_piece *pieces;
-    struct dti_zip_sums *sums; /* NULL, or what the text will have of the data */
+    struct dti_zip_sums *sums; /* NULL, or the data checksums to be filled into the text */
 };
 void dti_new_head_init(struct dti_new_head *ret);
 void dti_new_head_free(struct dti_new_head *head);
 
-/* Before the data: writes the text; or, where it will have sums of them, watches what is written
- * with dti_output_write_at() until dti_new_head_finish(). */
+/* Before the data: writes the text. If the text contains checksums of the data, instead observes
+ * what is written with dti_output_write_at() until dti_new_head_finish(). */
 enum dti_status dti_new_head_write(struct dti_new_head *head, struct dti_output_file *output,
                                    struct dti_error *reterr);
-/* After the data: writes what had to wait for them. Each of their bytes was written once. */
+/* After the data: writes the pieces that depend on them. Requires that each data byte was written
+ * exactly once. */
 enum dti_status dti_new_head_finish(struct dti_new_head *head, struct dti_output_file *output,
                                     struct dti_error *reterr);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by all readers: reporting failure, reading, allocating memory, adding to the container. */
+ * Shared by all readers: error reporting, reading, allocation, adding to the container. */
 #include "containers/opening.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A container while it or a part of it is being opened: shared by all readers. Their functions
+ * A container, or a part of it, while it is being opened: shared by all readers. The functions
  * return false on failure and store the error here. */
 #ifndef CONTAINERS_OPENING_H
 #define CONTAINERS_OPENING_H
@@ -11,37 +11,38 @@
 #include "util/run/memory_pool.h"
 
 struct dti_opening {
-    struct dti_container *container; /* filled on the way; of no use after a failure */
-    struct dti_pool *pool;           /* all memory that the container points at comes from it */
+    struct dti_container *container; /* filled incrementally; unusable after a failure */
+    struct dti_pool *pool;           /* owns all memory that the container points to */
     struct dti_container_options options;
-    struct dti_container_file *file; /* whose header is being read */
-    const char *label;               /* of it, for messages */
+    struct dti_container_file *file; /* the file whose header is being read */
+    const char *label;               /* its name in messages */
     char file_label[DTI_QUOTE_SIZE];
-    const char *note_about; /* NULL, or what the next notes are about, in quotes */
+    const char *note_about; /* NULL, or what the next notes are about, quoted */
     size_t tensor_capacity, metadata_capacity, note_capacity;
     enum dti_status status;
     struct dti_error *error; /* may be NULL */
 };
-/* Goes on with that file. */
+/* Switches to that file. */
 void dti_opening_turn_to(struct dti_opening *opening, struct dti_container_file *file);
 
-/* What follows returns false, or NULL, on failure. */
+/* The following functions return false, or NULL, on failure. */
 
-/* DTI_BAD_INPUT: the label and the text, which begins with what separates them. */
+/* Fails with DTI_BAD_INPUT and a message: the label, then the text, which starts with its own
+ * separator. */
 bool dti_opening_refuse(struct dti_opening *opening, const char *format, ...) DTI_PRINTF(2, 3);
-/* The same about something that has a name: "'x.gguf': tensor 'a'" and the text. */
+/* The same for a named item: "'x.gguf': tensor 'a'", then the text. */
 struct dti_subject {
     const char *what, *name;
     size_t length;
-    bool argument; /* the name is the error's argument, too */
+    bool argument; /* the name is also the error's argument */
 };
 bool dti_opening_refuse_of(struct dti_opening *opening, struct dti_subject subject,
                            const char *format, ...) DTI_PRINTF(3, 4);
-/* Refuses the first of those structs whose name is that of an earlier one; the name is left out of
- * the subject. */
+/* Refuses the first of these structs that repeats an earlier name; the caller leaves the name out
+ * of `subject`. */
 bool dti_opening_check_names(struct dti_opening *opening, const void *items, size_t count,
                              struct dti_named named, struct dti_subject subject, const char *text);
-/* What the container has from `first` on; NULL: nothing. */
+/* The container's tensors from `first` on; NULL if there are none. */
 static inline struct dti_tensor *dti_opening_tensors_from(const struct dti_opening *opening,
                                                           size_t first)
 {
@@ -55,29 +56,29 @@ static inline struct dti_metadata *dti_opening_metadata_from(const struct dti_op
     return first < container->metadata_count ? &container->metadata[first] : NULL;
 }
 bool dti_opening_no_memory(struct dti_opening *opening);
-/* Why dti_json_next() or dti_json_skip() failed. The text begins as that of dti_opening_refuse(),
- * and the JSON starts so many bytes after the beginning of the file. */
+/* Reports why dti_json_next() or dti_json_skip() failed. The text starts with a separator as for
+ * dti_opening_refuse(); offset: where the JSON starts in the file. */
 bool dti_opening_refuse_json(struct dti_opening *opening, const struct dti_json_reader *json,
                              const char *text, size_t offset);
-/* Takes over a failure; true for DTI_OK. */
+/* Stores a failed status; true for DTI_OK. */
 bool dti_opening_goes_on(struct dti_opening *opening, enum dti_status status);
 bool dti_opening_read(struct dti_opening *opening, void *buffer, size_t size, uint64_t offset);
 
-/* Memory of the pool: room, a copy of a text with a NUL after it, a copy of anything. */
+/* Allocations from the pool: an array, a NUL-terminated copy of a text, a copy of any bytes. */
 void *dti_opening_array(struct dti_opening *opening, size_t count, size_t size);
 char *dti_opening_text(struct dti_opening *opening, const char *text, size_t length);
 void *dti_opening_copy(struct dti_opening *opening, const void *from, size_t count, size_t size);
-/* Room for more in a list that at least doubles when it is full; list is the address of a pointer
- * to elements of that size. */
+/* Ensures room for `more` elements in a list, at least doubling it when it is full. list is the
+ * address of a pointer to elements of that size. */
 bool dti_opening_grow(struct dti_opening *opening, void *list, size_t count, size_t more,
                       size_t *capacity, size_t size);
-/* The first of so many new entries of the container, to be filled. */
+/* Appends `more` entries to the container and returns the first, for the caller to fill. */
 struct dti_tensor *dti_opening_tensors(struct dti_opening *opening, size_t more);
 struct dti_metadata *dti_opening_metadata(struct dti_opening *opening);
-/* Most parts of a model say the same: each key is kept once, as the first one that has it spells
- * it. */
+/* Deduplicates metadata, since most parts of a model repeat it: each key is kept once, with its
+ * first value. */
 bool dti_opening_unite_metadata(struct dti_opening *opening);
-/* Adds a note; code is a literal, the text must be safe for a terminal. */
+/* Adds a note. code is a literal; the text must be safe for a terminal. */
 bool dti_opening_note(struct dti_opening *opening, const char *code, const char *format, ...)
     DTI_PRINTF(3, 4);
 

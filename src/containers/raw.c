@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file without a header: all of it is one tensor, whose dtype the command line gives. */
+ * A file without a header: the whole file is one tensor, whose dtype comes from the command line.
+ */
 #include <inttypes.h>
 #include <string.h>
 
 #include "containers/containers.h"
 #include "util/checked.h"
 
-/* Bytes and elements of a tensor, complex or not; false when they do not fit in 64 bits. */
+/* Bytes and elements of a tensor, complex or not; false: 64-bit overflow. */
 static bool measure(const struct dti_format *format, const struct dti_layout *layout, unsigned rank,
                     const uint64_t *shape, uint64_t *ret_elements, uint64_t *ret_bytes)
 {
@@ -23,7 +24,7 @@ static bool measure(const struct dti_format *format, const struct dti_layout *la
                             ret_bytes);
 }
 
-/* Bits that an element takes in a file. */
+/* Bits per element in a file. */
 static unsigned stored_bits(const struct dti_raw *raw)
 {
     if (raw->format.kind != DTI_KIND_COMPLEX)
@@ -31,7 +32,7 @@ static unsigned stored_bits(const struct dti_raw *raw)
     return 2 * dti_format_stored_bits(dti_format_get(raw->format.component), &raw->layout);
 }
 
-/* Elements are packed: bits of the last byte that are too few for another must be zero. */
+/* Elements are packed: unused bits of the last byte must be zero. */
 static bool check_padding(struct dti_opening *opening, unsigned padding)
 {
     const struct dti_raw *const raw = opening->options.raw;
@@ -43,7 +44,7 @@ static bool check_padding(struct dti_opening *opening, unsigned padding)
                                                           opening->label, opening->error)));
 }
 
-/* How many elements there are when no shape says. */
+/* The number of elements if no shape is given. */
 static bool count_elements(struct dti_opening *opening, uint64_t *ret_elements)
 {
     const struct dti_raw *const raw = opening->options.raw;
@@ -54,7 +55,7 @@ static bool count_elements(struct dti_opening *opening, uint64_t *ret_elements)
            check_padding(opening, left);
 }
 
-/* The shape as given must account for every byte. */
+/* A given shape must account for every byte. */
 static bool check_shape(struct dti_opening *opening, uint64_t *ret_elements)
 {
     const struct dti_raw *const raw = opening->options.raw;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the tensors of a dduf: the headers of its .safetensors members say what they hold. */
+ * Finds the tensors of a dduf by the headers of its .safetensors members. */
 #include <string.h>
 
 #include "containers/dduf/dduf.h"
@@ -9,7 +9,7 @@
 
 static const char safetensors[] = ".safetensors";
 
-/* The members are found, all of them stored, and one of them says what the model consists of. */
+/* Locates the members; all must be stored, and one of them must be the model's index. */
 static bool read_members(struct dti_opening *opening, struct dti_dduf *dduf)
 {
     struct dti_zip *const zip = &dduf->npz.zip;
@@ -32,7 +32,7 @@ static bool read_members(struct dti_opening *opening, struct dti_dduf *dduf)
     return indexed || dti_opening_refuse(opening, " has no model_index.json, as a dduf has");
 }
 
-/* Names are within the folder so far. */
+/* Prefixes the tensor names with the folder. */
 static bool name_tensors(struct dti_opening *opening, const struct dti_dduf_part *part,
                          const char *member)
 {
@@ -108,7 +108,7 @@ static bool open_dduf(struct dti_opening *opening)
     return dduf->metadata && dti_opening_unite_metadata(opening);
 }
 
-/* What members may be called is what tells such an archive from others. */
+/* Such an archive is identified by the extension of its first member. */
 static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)
 {
     (void)file_size;

@@ -11,30 +11,30 @@
 #include "containers/zip/zip_write.h"
 
 enum {
-    COPIED_MAX = 100 * 1000 * 1000, /* bytes of what is copied, which is in memory */
+    COPIED_MAX = 100 * 1000 * 1000, /* limit on copied bytes, which are held in memory */
     FOLDER_MAX = UINT16_MAX         /* bytes of a member's name */
 };
 
 struct dduf_writing {
     const struct dti_container *from;
-    const struct dti_dduf *dduf; /* its own */
+    const struct dti_dduf *dduf; /* from->own */
     struct dti_zip_writing file;
-    struct dti_new_tensor *tensors; /* those of one part after those of another */
-    size_t *ends;                   /* of each part's */
+    struct dti_new_tensor *tensors; /* grouped by part */
+    size_t *ends;                   /* end of each part's tensors */
     struct dti_name_order folders;  /* of the parts */
-    bool *lengths;                  /* whether a folder has a name of so many bytes */
-    size_t copied;                  /* bytes, so far */
+    bool *lengths;                  /* by length: whether some folder name has this length */
+    size_t copied;                  /* bytes copied so far */
 };
 
-/* The part that has a tensor, or else the first one in the nearest folder that it is in; the count:
- * there is none. */
+/* The part that already has a tensor, or else the first one in its nearest enclosing folder;
+ * dduf->count: there is none. */
 static size_t part_of(const struct dduf_writing *work, const struct dti_name_order *order,
                       const struct dti_new_tensor *tensor)
 {
     const struct dti_dduf *const dduf = work->dduf;
     size_t at, low = 0, high = dduf->count;
     if (dti_name_order_find(order, tensor->name, tensor->name_length, &at)) {
-        while (low < high) { /* to the first part that ends after it */
+        while (low < high) { /* binary search: the first part that ends after it */
             const size_t middle = low + (high - low) / 2;
             if (dduf->parts[middle].first + dduf->parts[middle].tensor_count <= at)
                 low = middle + 1;
@@ -53,7 +53,7 @@ static size_t part_of(const struct dduf_writing *work, const struct dti_name_ord
     }
 }
 
-/* False: memory ran out. */
+/* False: out of memory. */
 static bool list_folders(struct dduf_writing *work)
 {
     const struct dti_dduf *const dduf = work->dduf;
@@ -69,7 +69,7 @@ static bool list_folders(struct dduf_writing *work)
     return true;
 }
 
-/* Sorts the tensors by their parts, and finds where each of these ends. */
+/* Groups the tensors by part, and finds the end of each group. */
 static enum dti_status sort(struct dduf_writing *work, const struct dti_new_tensor *tensors,
                             size_t count, const struct dti_name_order *order,
                             struct dti_error *reterr)
@@ -85,7 +85,7 @@ static enum dti_status sort(struct dduf_writing *work, const struct dti_new_tens
                             dti_quote(name, tensors[i].name, tensors[i].name_length));
         work->ends[part]++;
     }
-    for (size_t part = 0; part < parts; part++) { /* where it begins, which moves to its end */
+    for (size_t part = 0; part < parts; part++) { /* the start of each group; later its end */
         const size_t own = work->ends[part];
         work->ends[part] = end;
         end += own;
@@ -95,7 +95,7 @@ static enum dti_status sort(struct dduf_writing *work, const struct dti_new_tens
     return DTI_OK;
 }
 
-/* A safetensors file whose tensors have their names within the folder. */
+/* Adds a safetensors file in which tensor names are relative to the folder. */
 static enum dti_status add_part(struct dduf_writing *work, size_t at, struct dti_error *reterr)
 {
     const struct dti_dduf_part *const part = &work->dduf->parts[at];
@@ -172,7 +172,7 @@ enum dti_status dti_dduf_layout(struct dti_new_tensor *tensors, size_t count,
 {
     const struct dti_container *from = ret_head->from;
     (void)metadata, (void)metadata_count;
-    while (from && from->stored) /* a view of it */
+    while (from && from->stored) /* unwrap views */
         from = from->stored;
     if (!from || from->kind != DTI_CONTAINER_DDUF)
         return dti_fail(reterr, DTI_WRONG_KIND,

@@ -9,19 +9,19 @@
 /* ggml's limits. */
 enum {
     DTI_GGUF_LENGTH_MAX = 1 << 30, /* of strings and arrays */
-    DTI_GGUF_NAME_MAX = 63,        /* of tensors; other builds of ggml take longer ones */
+    DTI_GGUF_NAME_MAX = 63,        /* of tensor names; other builds of ggml accept longer ones */
     DTI_GGUF_RANK_MAX = 4,
-    DTI_GGUF_ALIGNMENT = 32, /* unless general.alignment says otherwise */
+    DTI_GGUF_ALIGNMENT = 32, /* default, overridden by general.alignment */
 };
 
-/* Numbers and bytes one after another, from a buffer of fixed size. Every request is first checked
- * against what is left of the file. Functions return false when they have failed. */
+/* Reads numbers and bytes in sequence through a fixed-size buffer. Every read is first checked
+ * against the rest of the file. Functions return false on failure. */
 enum { DTI_GGUF_BUFFER = 1 << 16 };
 struct dti_gguf_stream {
     struct dti_opening *opening;
     bool big_endian;
-    uint64_t buffer_at; /* where in the file the buffer begins */
-    size_t have, next;  /* bytes in the buffer, and of those taken */
+    uint64_t buffer_at; /* file offset of the buffer */
+    size_t have, next;  /* valid bytes in the buffer; bytes consumed */
     unsigned char buffer[DTI_GGUF_BUFFER];
 };
 
@@ -41,40 +41,40 @@ bool dti_gguf_number(struct dti_gguf_stream *stream, size_t size, uint64_t *ret)
 /* A whole string, copied to the pool. */
 bool dti_gguf_string(struct dti_gguf_stream *stream, const char **ret, size_t *ret_length);
 
-/* What the key-values say of a file that is one of several. */
+/* The key-values that describe one file of a split GGUF. */
 enum dti_gguf_split_key {
-    DTI_GGUF_SPLIT_NO,      /* which of them it is, from 0 on */
-    DTI_GGUF_SPLIT_COUNT,   /* how many there are; 0: merged, and so a whole file */
-    DTI_GGUF_SPLIT_TENSORS, /* tensors of all together */
+    DTI_GGUF_SPLIT_NO,      /* the index of this file, from 0 */
+    DTI_GGUF_SPLIT_COUNT,   /* the number of files; 0: merged into a single file */
+    DTI_GGUF_SPLIT_TENSORS, /* total number of tensors in all files */
     DTI_GGUF_SPLIT_KEYS
 };
 struct dti_gguf_split_value {
     bool there;
     int64_t number;
 };
-/* That key; DTI_GGUF_SPLIT_KEYS: it is another one. */
+/* The split key of this name; DTI_GGUF_SPLIT_KEYS: not a split key. */
 enum dti_gguf_split_key dti_gguf_split_key(const char *key, size_t length);
 extern const char *const dti_gguf_split_keys[DTI_GGUF_SPLIT_KEYS];
 
-/* One file, which may be a part, and where in the container that is which it has. */
+/* One file, which may be a part, and where its entries start in the container. */
 struct dti_gguf_part {
     struct dti_pairs pairs;
     struct dti_gguf_split_value split[DTI_GGUF_SPLIT_KEYS];
     size_t first_metadata, first_tensor;
 };
-/* Adds what the file that the opening has turned to holds: number `file` of the container. */
+/* Reads the opening's current file, number `file` of the container, and adds its contents. */
 bool dti_gguf_read_part(struct dti_opening *opening, unsigned file, struct dti_gguf_part *ret);
 
-/* Reads `count` key-values, which are added to the container. */
+/* Reads `count` key-values and adds them to the container. */
 bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, struct dti_gguf_part *part);
 
-/* gguf_parts.c. Names of files, sorted: *ret_part is NULL, or the first part of the one model
- * that is in parts. False: there are other models, of which two are told. */
+/* gguf_parts.c. names: file names, sorted. *ret_part: the first part of the only split model among
+ * them, or NULL. False: there are several models; ret_two names two of them. */
 bool dti_gguf_find_part(const char *const *names, size_t count, const char **ret_part,
                         const char *ret_two[2]);
 
-/* gguf_split.c: a GGUF in parts, of which one has that name in the folder that is the container's
- * path. */
+/* gguf_split.c: opens a split GGUF, given the name of one part in the folder that is the
+ * container's path. */
 bool dti_gguf_open_folder(struct dti_opening *opening, const char *name);
 
 /* gguf_write.c: dti_container_layout() for this kind. */

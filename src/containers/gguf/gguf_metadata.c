@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The header of a GGUF file as a stream, whose memory does not depend on its size: a length is
- * accepted only if the rest of the file is long enough for it. And the key-values in it; of arrays,
- * such as a vocabulary of a hundred thousand words, the first elements are kept. */
+ * The header of a GGUF file as a stream, in memory independent of its size: a length is accepted
+ * only if the rest of the file is long enough. Also the key-values; of an array, such as a
+ * vocabulary of a hundred thousand words, only the first elements are kept. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "util/checked.h"
 #include "util/text/ascii.h"
 
-/* Fails unless so many bytes are left. */
+/* Fails unless `size` bytes are left. */
 static bool expect(const struct dti_gguf_stream *stream, uint64_t size)
 {
     return size <= dti_gguf_left(stream) ||
@@ -77,7 +77,7 @@ bool dti_gguf_number(struct dti_gguf_stream *stream, size_t size, uint64_t *ret)
     return true;
 }
 
-/* The length of a string, which then is there. */
+/* Reads the length of a string and checks that the file is long enough. */
 static bool read_length(struct dti_gguf_stream *stream, uint64_t *ret)
 {
     if (!dti_gguf_number(stream, 8, ret))
@@ -112,17 +112,17 @@ enum {
     TYPE_UINT16 = 2,
     TYPE_UINT32 = 4,
     TYPE_INT32 = 5,
-    ARRAY_DEPTH = 8,          /* ggml itself takes no arrays of arrays */
+    ARRAY_DEPTH = 8,          /* ggml itself accepts no nested arrays */
     ARRAY_SHOWN = 8,          /* elements */
     ARRAY_TEXT = 1 << 14,     /* bytes of text after which no more elements are shown */
-    STRING_KEPT = 1 << 20,    /* bytes; longer strings are cut */
+    STRING_KEPT = 1 << 20,    /* bytes; longer strings are truncated */
     PAIR_MIN = 8 + 1 + 4 + 1, /* bytes of the smallest key-value */
 };
 
-/* dtype: what numbers are spelled as; of no meaning for strings and arrays. */
+/* dtype: how numbers are formatted; unused for strings and arrays. */
 static const struct value_type {
     const char *name, *array_name;
-    unsigned bytes; /* at least, in the file */
+    unsigned bytes; /* minimum in the file */
     enum dti_dtype dtype;
 } value_types[] = {
     {"uint8", "array of uint8", 1, DTI_UINT8},    {"int8", "array of int8", 1, DTI_INT8},
@@ -135,12 +135,12 @@ static const struct value_type {
 };
 enum { VALUE_TYPES = sizeof value_types / sizeof *value_types };
 
-/* A key-value under way. */
+/* The key-value being read. */
 struct metadata_pair {
     struct dti_gguf_stream *stream;
     const char *key;
     size_t key_length;
-    struct dti_buffer *text; /* of arrays */
+    struct dti_buffer *text; /* for arrays */
     struct dti_gguf_part *part;
 };
 
@@ -179,11 +179,11 @@ static bool read_number(struct metadata_pair *pair, uint64_t type, uint64_t *ret
     return true;
 }
 
-/* An array that is being read, inside of others. */
+/* An array being read, possibly nested in others. */
 struct array_level {
     uint64_t type, count, done;
-    bool open;  /* its bracket is in the text */
-    bool shown; /* its next element will be */
+    bool open;  /* its opening bracket has been written */
+    bool shown; /* its next element is shown */
 };
 
 static bool open_level(struct metadata_pair *pair, struct array_level *level, bool shown)
@@ -201,7 +201,7 @@ static bool open_level(struct metadata_pair *pair, struct array_level *level, bo
     return true;
 }
 
-/* Numbers to be shown one by one, the rest at once. */
+/* Reads the numbers to be shown one by one, and skips the rest at once. */
 static bool read_numbers(struct metadata_pair *pair, struct array_level *level)
 {
     if (level->shown && level->done < ARRAY_SHOWN) {
@@ -233,7 +233,7 @@ static bool read_string(struct metadata_pair *pair, struct array_level *level)
     return true;
 }
 
-/* Goes down into an element that is an array. */
+/* Descends into an element that is an array. */
 static bool read_inner(struct metadata_pair *pair, struct array_level *level, bool has_room)
 {
     if (!has_room)
@@ -245,7 +245,7 @@ static bool read_inner(struct metadata_pair *pair, struct array_level *level, bo
     return open_level(pair, level + 1, level->shown);
 }
 
-/* The elements of an array go to pair->text; arrays inside it have a place in `levels`. */
+/* Writes the elements of an array to pair->text; nested arrays use `levels` as a stack. */
 static bool read_array(struct metadata_pair *pair, const char **ret_type, uint64_t *ret_count)
 {
     struct array_level levels[ARRAY_DEPTH];
@@ -271,7 +271,7 @@ static bool read_array(struct metadata_pair *pair, const char **ret_type, uint64
     return good;
 }
 
-/* Length of text cut to `limit` bytes, not inside a UTF-8 sequence. */
+/* Length of text truncated to `limit` bytes, at a UTF-8 boundary. */
 static size_t cut(const char *text, size_t limit)
 {
     size_t length = limit;
@@ -280,7 +280,7 @@ static size_t cut(const char *text, size_t limit)
     return length;
 }
 
-/* A string value: all of it, or its beginning and a note. */
+/* Reads a string value; a long one is truncated, with a note. */
 static bool read_text(struct metadata_pair *pair, struct dti_metadata *ret)
 {
     struct dti_opening *const opening = pair->stream->opening;
@@ -311,7 +311,7 @@ static bool check_alignment(const struct metadata_pair *pair, uint64_t type, uin
     return true;
 }
 
-/* As all programs that read parts require them. */
+/* The types that all readers of split files require. */
 static bool check_split(const struct metadata_pair *pair, uint64_t type, uint64_t code)
 {
     const enum dti_gguf_split_key key = dti_gguf_split_key(pair->key, pair->key_length);
@@ -328,7 +328,7 @@ static bool check_split(const struct metadata_pair *pair, uint64_t type, uint64_
     return true;
 }
 
-/* What a writer may have to change. */
+/* Records what a writer may have to change. */
 static void note_types(const struct metadata_pair *pair, uint64_t type, uint64_t code)
 {
     struct dti_pairs *const pairs = &pair->part->pairs;

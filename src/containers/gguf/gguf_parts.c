@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names of the files that a split GGUF is, PREFIX-00001-of-00003.gguf, and of the keys in which
- * each says the same: both as llama.cpp has them. And which tensors go into which part of one that
- * is to be split. */
+ * The file names of a split GGUF, PREFIX-00001-of-00003.gguf, and the keys that repeat this
+ * information in each file: both as in llama.cpp. Also divides tensors into parts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -80,12 +79,12 @@ bool dti_gguf_find_part(const char *const *names, size_t count, const char **ret
     return true;
 }
 
-/* In their order, as many tensors as fit go into a part. Sizes are known to fit: those of the whole
- * file do. */
+/* Parts are filled greedily, in tensor order. Sizes cannot overflow, since those of the whole file
+ * do not. */
 struct part_sizes {
     uint64_t alignment;
-    uint64_t first, other; /* before descriptions of tensors: of the first part, of another */
-    uint64_t head, data;   /* of the part at hand */
+    uint64_t first, other; /* header bytes excluding tensor descriptions: first part, other parts */
+    uint64_t head, data;   /* of the current part */
 };
 
 static uint64_t padded(const struct part_sizes *sizes, uint64_t bytes)
@@ -110,7 +109,7 @@ static void start(struct part_sizes *ret, const struct dti_new_head *whole,
     const uint64_t split = key(dti_gguf_split_keys[DTI_GGUF_SPLIT_NO], 2) +
                            key(dti_gguf_split_keys[DTI_GGUF_SPLIT_COUNT], 2) +
                            key(dti_gguf_split_keys[DTI_GGUF_SPLIT_TENSORS], 4);
-    /* the last byte of the data may be in the text, too */
+    /* the text may also include the last byte of the data */
     uint64_t head = whole->count > 0 ? whole->pieces[0].length : whole->text.length;
     for (size_t i = 0; i < count; i++)
         head -= description(&tensors[i]);
@@ -121,7 +120,7 @@ static void start(struct part_sizes *ret, const struct dti_new_head *whole,
     ret->head = ret->first;
 }
 
-/* Of the part, with a tensor more. */
+/* Size of the current part with one more tensor. */
 static uint64_t size_with(const struct part_sizes *sizes, uint64_t head, uint64_t data,
                           const struct dti_new_tensor *tensor)
 {
@@ -139,7 +138,7 @@ void dti_gguf_divide(const struct dti_new_head *whole, const struct dti_new_tens
     for (size_t i = 0; i < count; i++) {
         const bool fits = size_with(&sizes, sizes.head, sizes.data, &tensors[i]) <= most;
         const bool fits_alone = size_with(&sizes, sizes.other, 0, &tensors[i]) <= most;
-        /* the first part may have key-values alone, where that helps */
+        /* the first part may hold only key-values, if that helps */
         if (!fits && (i > first || (parts == 0 && fits_alone))) {
             *ret_large += padded(&sizes, sizes.head) + sizes.data > most;
             ends[parts++] = first = i;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * GGUF, versions 2 and 3, of both byte orders: a header, key-values, descriptions of tensors, the
- * data. The checks are those of ggml; beyond them the file must be long enough for the data. Longer
- * names are accepted, because other builds of it write them; and types unknown to ggml are, so that
- * what such a file holds can be listed. */
+ * GGUF versions 2 and 3, in both byte orders: a header, key-values, tensor descriptions, the data.
+ * The checks are those of ggml; in addition the file must be long enough for the data. Longer names
+ * are accepted, because other builds of ggml write them; unknown types are accepted, so that such a
+ * file can be listed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum {
     UNKNOWN_SIZE = 32,          /* holds "unknown type 4294967295" */
 };
 
-/* Why values of blocks are not read as those of a dtype are. */
+/* Why blocks cannot be read as values of a dtype. */
 static const char *const refusals[DTI_GGUF_BLOCKS_COUNT] = {
 #define GGUF_DTYPE(...)
 #define GGUF_BLOCKS(id, name, ...) "is quantized in blocks of " #name,
@@ -26,7 +26,7 @@ static const char *const refusals[DTI_GGUF_BLOCKS_COUNT] = {
 #undef GGUF_BLOCKS
 };
 
-/* In big-endian files. */
+/* For big-endian files. */
 static const char *const swapped_refusals[DTI_GGUF_BLOCKS_COUNT] = {
 #define GGUF_BLOCKS(id, name, ...) \
     "holds blocks of " #name " in big-endian order, which are not supported",
@@ -35,7 +35,7 @@ static const char *const swapped_refusals[DTI_GGUF_BLOCKS_COUNT] = {
 #undef GGUF_DTYPE
 };
 
-/* The reading of one file. */
+/* State while one file is read. */
 struct gguf_reading {
     struct dti_gguf_stream stream;
     struct dti_opening *opening;
@@ -43,7 +43,7 @@ struct gguf_reading {
     unsigned file;
     uint64_t tensor_count, alignment;
     uint64_t end;               /* of the data so far, padded */
-    size_t unknown, long_names; /* tensors of unknown types, with names that ggml does not take */
+    size_t unknown, long_names; /* tensors with unknown types, and with names too long for ggml */
 };
 
 static struct dti_subject the(const struct dti_tensor *tensor)
@@ -57,7 +57,7 @@ static uint64_t padded(const struct gguf_reading *work, uint64_t end)
     return over > 0 ? end + (work->alignment - over) : end;
 }
 
-/* The version, which also determines the byte order, and the two counts. */
+/* Reads the version, which also determines the byte order, and the two counts. */
 static bool read_header(struct gguf_reading *work, uint64_t *ret_pairs)
 {
     struct dti_gguf_stream *const stream = &work->stream;
@@ -86,7 +86,7 @@ static bool read_header(struct gguf_reading *work, uint64_t *ret_pairs)
     return !stream->big_endian || dti_opening_note(opening, "big_endian", "the file is big-endian");
 }
 
-/* The dimensions, the fastest first in the file, into a shape. */
+/* Reads the dimensions, innermost first in the file, into a shape. */
 static bool read_shape(struct gguf_reading *work, struct dti_tensor *tensor)
 {
     uint64_t rank, shape[DTI_GGUF_RANK_MAX], product = 1;
@@ -115,7 +115,7 @@ static bool read_shape(struct gguf_reading *work, struct dti_tensor *tensor)
     return tensor->shape != NULL;
 }
 
-/* A type that ggml does not have: its bytes are known once the next tensor's offset is. */
+/* A type unknown to ggml: its size follows from the next tensor's offset. */
 static bool set_unknown(struct gguf_reading *work, struct dti_tensor *tensor, uint64_t id)
 {
     char text[UNKNOWN_SIZE];
@@ -128,7 +128,7 @@ static bool set_unknown(struct gguf_reading *work, struct dti_tensor *tensor, ui
     return tensor->stored_as != NULL;
 }
 
-/* Of big-endian blocks it is known only where scales come first and the rest are bytes. */
+/* The layout of big-endian blocks is known only if scales come first and the rest are bytes. */
 static void set_blocks(struct gguf_reading *work, struct dti_tensor *tensor,
                        const struct dti_gguf_type *type)
 {
@@ -166,7 +166,7 @@ static bool read_type(struct gguf_reading *work, struct dti_tensor *tensor)
     return true;
 }
 
-/* Tensors lie one after another, each padded to the alignment. */
+/* Tensors are contiguous, each padded to the alignment. */
 static bool place(struct gguf_reading *work, struct dti_tensor *tensor, struct dti_tensor *previous)
 {
     const uint64_t offset = tensor->offset, size = work->opening->file->input.size;
@@ -191,7 +191,7 @@ static bool place(struct gguf_reading *work, struct dti_tensor *tensor, struct d
                                      ": truncated: it has %" PRIu64 " bytes from byte %" PRIu64
                                      " of the data on, the whole file %" PRIu64,
                                      bytes, offset, size);
-    work->end = padded(work, end); /* end is below 2^63, the alignment below 2^32 */
+    work->end = padded(work, end); /* no overflow: end is below 2^63, the alignment below 2^32 */
     return true;
 }
 
@@ -223,8 +223,8 @@ static bool check_names(const struct gguf_reading *work)
         (struct dti_subject){.what = "tensor", .argument = true}, " occurs twice");
 }
 
-/* Where the data begin, now that the header has been read; all of them must be there. Until here
- * offsets count from that place. */
+/* Determines the start of the data after the header, to which offsets were relative until now, and
+ * checks that all data are within the file. */
 static bool place_data(struct gguf_reading *work)
 {
     struct dti_opening *const opening = work->opening;
@@ -235,7 +235,7 @@ static bool place_data(struct gguf_reading *work)
         struct dti_tensor *const tensor =
             &opening->container->tensors[work->part->first_tensor + i];
         tensor->offset += start;
-        if (tensor->bytes == UINT64_MAX) /* the last one, of an unknown type */
+        if (tensor->bytes == UINT64_MAX) /* the last tensor, of an unknown type */
             tensor->bytes = size > tensor->offset ? size - tensor->offset : 0;
         end = tensor->offset + tensor->bytes;
         if (end > size)

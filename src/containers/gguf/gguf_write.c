@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing GGUF, version 3: a new file takes over the key-values of another as they are, byte for
- * byte, but for those that say something about types and those of split files. Blocks are written
- * under the name of their type. */
+ * Writes GGUF version 3. The key-values of the source are copied byte for byte, except those about
+ * types and about split files. Blocks are written under the name of their type. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ static void put_key(struct dti_buffer *text, const char *key, unsigned type)
     put(text, 4, type);
 }
 
-/* What stands for the bytes of ggml's blocks: a format that has only the name of their type. */
+/* Formats that stand for the bytes of ggml's blocks: only the name of the type is set. */
 static const struct dti_format blocks[DTI_GGUF_BLOCKS_COUNT] = {
 #define GGUF_DTYPE(...)
 #define GGUF_BLOCKS(number, spelling, word, ...) \
@@ -44,7 +43,7 @@ const struct dti_format *dti_gguf_blocks(const struct dti_gguf_type *type)
     return type && type->dtype == DTI_NONE ? &blocks[type->blocks] : NULL;
 }
 
-/* The type of a format that is stored; NULL: there is none. */
+/* The type that stores a format; NULL: there is none. */
 static const struct dti_gguf_type *type_written(const struct dti_format *format)
 {
     for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
@@ -62,17 +61,17 @@ bool dti_gguf_stores(const struct dti_format *format, struct dti_layout *ret_lay
     return true;
 }
 
-/* What the key-values say of the types of all tensors together. They are taken over from a file
- * with other types, and follow the new ones: general.file_type, where there is one, in place;
- * general.quantization_version is added where tensors were encoded. */
+/* Key-values that summarize the types of all tensors. They come from a file with other types and
+ * are updated: general.file_type in place if present; general.quantization_version is added if
+ * tensors were encoded. */
 
 enum { QUANTIZATION_VERSION = 2 }; /* GGML_QNT_VERSION of ggml.h */
 static const char file_type_key[] = "general.file_type";
 static const char version_key[] = "general.quantization_version";
 
-/* enum llama_ftype of llama.h: by ggml's ids of types, one more than the number; 0: it has none.
- * Where mixtures have numbers (S, M, L), the usual one, M: a file says what llama.cpp shows, and
- * all are loaded alike. */
+/* enum llama_ftype of llama.h plus one, by ggml type id; 0: none. Mixtures with several numbers (S,
+ * M, L) use the most common, M: llama.cpp only displays this number, and loads all of them alike.
+ */
 static const unsigned char file_types[] = {
     [0] = 1 + 0,   [1] = 1 + 1,   [2] = 1 + 2,   [3] = 1 + 3,   [6] = 1 + 8,   [7] = 1 + 9,
     [8] = 1 + 7,   [10] = 1 + 10, [11] = 1 + 12, [12] = 1 + 15, [13] = 1 + 17, [14] = 1 + 18,
@@ -82,7 +81,7 @@ static const unsigned char file_types[] = {
 };
 enum { TYPES = sizeof file_types / sizeof *file_types };
 
-/* Bytes of tensors, by types. */
+/* Tensor bytes by type. */
 struct census {
     uint64_t bytes[TYPES];
     bool blocks[TYPES];
@@ -93,11 +92,12 @@ static void count_tensor(struct census *census, const struct dti_gguf_type *type
     if (!type || type->id >= TYPES)
         return;
     census->blocks[type->id] = type->dtype == DTI_NONE;
-    if (census->bytes[type->id] <= UINT64_MAX - bytes) /* a file has less */
+    if (census->bytes[type->id] <= UINT64_MAX - bytes) /* a file has fewer */
         census->bytes[type->id] += bytes;
 }
 
-/* Of the blocks, or where there are none of the floats, those with most bytes; -1: no number. */
+/* The file type with most bytes among block types, or among floats if there are no blocks; -1: no
+ * number. */
 static int find_file_type(const struct census *census)
 {
     size_t most = 0;
@@ -131,15 +131,15 @@ static int file_type_written(const struct dti_new_tensor *tensors, size_t count)
     return find_file_type(&census);
 }
 
-/* Whether general.quantization_version is missing, and some tensors are encoded. */
+/* Whether general.quantization_version is missing although some tensors are encoded. */
 static bool adds_version(const struct dti_new_head *head)
 {
     return head->encodes && !head->from->pairs.has_version && head->part.no == 0;
 }
 
-/* Sets general.file_type, which is `at` in the head's text, or 0: nowhere; once the tensors have
- * their bytes: it stays what it is where the types do not ask for another one than those of the
- * file that the key-values come from. */
+/* Sets general.file_type at offset `at` of the head's text (0: not present), once the tensors'
+ * bytes are known. It stays unchanged if the new types need the same number as those of the source
+ * file. */
 static void set_file_type(struct dti_new_head *head, size_t at,
                           const struct dti_new_tensor *tensors, size_t count)
 {
@@ -162,7 +162,7 @@ static void add_version(struct dti_new_head *head)
         (struct dti_head_change){.key = version_key, .added = true, .to = QUANTIZATION_VERSION};
 }
 
-/* Fills bytes; false: they do not fit. */
+/* Sets bytes; false: overflow. */
 static bool measure(struct dti_new_tensor *tensor, const struct dti_gguf_type *type)
 {
     uint64_t elements = 1, bytes = 0;
@@ -182,7 +182,7 @@ static bool pad(uint64_t *at, uint64_t alignment)
     return past == 0 || dti_add_u64(*at, alignment - past, at);
 }
 
-/* A tensor's description; *at, where its data begin after those of the first one, moves on. */
+/* Appends a tensor's description; *at, the offset of its data from the first tensor's, advances. */
 static enum dti_status add_tensor(struct dti_buffer *text, struct dti_new_tensor *tensor,
                                   uint64_t alignment, uint64_t *at, struct dti_error *reterr)
 {
@@ -213,8 +213,8 @@ static bool is_split_key(const struct dti_metadata *entry)
     return dti_gguf_split_key(entry->key, entry->key_length) != DTI_GGUF_SPLIT_KEYS;
 }
 
-/* What says that the model of which it is made was split is left out. *file_type_at, in the text,
- * moves along. */
+/* Removes the split keys of a source that was split. *file_type_at, an offset in the text, is
+ * adjusted. */
 static void leave_out_split(struct dti_buffer *text, size_t start, const struct dti_container *from,
                             size_t *file_type_at)
 {
@@ -234,7 +234,7 @@ static void leave_out_split(struct dti_buffer *text, size_t start, const struct 
     text->length -= at - to;
 }
 
-/* What the new file takes over. *ret_file_type_at: where it is in the text, or 0. */
+/* Copies the source's key-values. *ret_file_type_at: offset of the file type in the text, or 0. */
 static enum dti_status add_pairs(struct dti_buffer *text, const struct dti_container *from,
                                  size_t *ret_file_type_at, struct dti_error *reterr)
 {
@@ -258,7 +258,8 @@ static enum dti_status add_pairs(struct dti_buffer *text, const struct dti_conta
     return DTI_OK;
 }
 
-/* Of a part: which it is. Only the first has the others, but each has the alignment of its data. */
+/* For a part: adds its split keys. Only the first part has the other key-values, but each has its
+ * data alignment. */
 static void add_split(struct dti_buffer *text, const struct dti_new_head *head)
 {
     const uint64_t alignment = head->from->pairs.alignment;
@@ -302,8 +303,8 @@ static enum dti_status check_source(const struct dti_container *from, struct dti
     return DTI_OK;
 }
 
-/* The data begin after the head and end with padding, which holes in the file are, up to a last
- * byte that is written. */
+/* Data follow the head; their padding consists of holes in the file, except for a final byte that
+ * is written. */
 static enum dti_status finish(struct dti_new_head *head, struct dti_new_tensor *tensors,
                               size_t count, uint64_t alignment, uint64_t data_bytes,
                               uint64_t *ret_size, struct dti_error *reterr)
@@ -311,7 +312,7 @@ static enum dti_status finish(struct dti_new_head *head, struct dti_new_tensor *
     uint64_t start = head->text.length, size;
     if (head->text.failed)
         return dti_no_memory(reterr);
-    /* a part without tensors is padded, too, as by gguf-split */
+    /* a part without tensors is also padded, as gguf-split does */
     if (((count > 0 || head->part.count > 0) && !pad(&start, alignment)) ||
         !dti_add_u64(start, data_bytes, &size) || size > INT64_MAX)
         return dti_fail(reterr, DTI_BAD_INPUT, "the file would have 2^63 bytes or more");

@@ -8,8 +8,8 @@
  *     field  = "(" name "," type ["," extent] ")"       name = string | "(" string "," string ")"
  *     extent = number | tuple                           tuple = "()" | "(3,)" | "(2, 3)"
  *
- * which is what numpy writes, and less than Python would take. No recursion: nested types are on a
- * separate stack. */
+ * This is what numpy writes, and a subset of what Python accepts. The parser does not recurse:
+ * nested types are on an explicit stack. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,15 +18,16 @@
 #include "util/text/ascii.h"
 #include "util/text/utf8.h"
 
-/* Python's literals as far as headers need them. Nothing is evaluated. */
+/* Python literals, only as far as headers need them. Nothing is evaluated. */
 
 struct npy_cursor {
     const char *at, *end;
-    bool old; /* versions 1 and 2: Latin-1, and 10L is a number, as Python 2 wrote it */
+    bool old; /* versions 1 and 2: Latin-1, and 10L is a number, as in Python 2 */
     const char *problem;
 };
 
-/* Keeps the first problem; always false. The others return false with a problem. */
+/* Keeps the first problem; always returns false. The other functions return false once there is a
+ * problem. */
 static bool fail(struct npy_cursor *cursor, const char *problem)
 {
     if (!cursor->problem)
@@ -41,7 +42,7 @@ static void skip_space(struct npy_cursor *cursor)
         cursor->at++;
 }
 
-/* Takes c, and white space before it, if it is there. */
+/* Consumes c, and white space before it, if present. */
 static bool take_letter(struct npy_cursor *cursor, char c)
 {
     skip_space(cursor);
@@ -58,8 +59,8 @@ static bool next_is(struct npy_cursor *cursor, const char *any)
     return cursor->at < cursor->end && *cursor->at != '\0' && strchr(any, *cursor->at) != NULL;
 }
 
-/* The length of the escape at `at` (a backslash) and the character it stands for; 0 when it is
- * none. */
+/* The length of the escape at `at` (a backslash) and the character it stands for; 0: not an escape.
+ */
 static size_t read_escape(const char *at, const char *end, uint32_t *ret_point)
 {
     static const char named[] = "\\\\''\"\"a\ab\bf\fn\nr\rt\tv\v"; /* pairs: letter, character */
@@ -77,7 +78,7 @@ static size_t read_escape(const char *at, const char *end, uint32_t *ret_point)
     return *ret_point <= 0x10FFFF ? 2 + digits : 0;
 }
 
-/* Such a text as UTF-8: its escapes decoded, and before version 3 from Latin-1. */
+/* Appends such a text as UTF-8: decodes escapes and, before version 3, Latin-1. */
 static void put_text(const struct npy_cursor *cursor, struct dti_buffer *out, const char *text,
                      size_t length)
 {
@@ -98,7 +99,7 @@ static void put_text(const struct npy_cursor *cursor, struct dti_buffer *out, co
     }
 }
 
-/* A string in either kind of quotes; the text between them, unchanged. */
+/* A string in either kind of quotes; returns the raw text between them. */
 static bool take_string(struct npy_cursor *cursor, const char **ret_text, size_t *ret_length)
 {
     if (!next_is(cursor, "'\""))
@@ -122,7 +123,7 @@ static bool take_string(struct npy_cursor *cursor, const char **ret_text, size_t
     return true;
 }
 
-/* A dimension: an index of numpy is a signed number of 64 bits. */
+/* A dimension: at most INT64_MAX, as in numpy. */
 static bool take_number(struct npy_cursor *cursor, uint64_t *ret)
 {
     static const char bad[] = "a dimension is not a whole number from 0 to 9223372036854775807";
@@ -142,7 +143,7 @@ static bool take_number(struct npy_cursor *cursor, uint64_t *ret)
     return true;
 }
 
-/* A tuple of them; shape has room for DTI_NPY_RANK_MAX. */
+/* A tuple of dimensions; shape has room for DTI_NPY_RANK_MAX. */
 static bool take_tuple(struct npy_cursor *cursor, uint64_t *shape, unsigned *ret_rank)
 {
     unsigned rank = 0;
@@ -166,10 +167,10 @@ static bool take_tuple(struct npy_cursor *cursor, uint64_t *shape, unsigned *ret
 
 enum {
     DEPTH_MAX = 32,             /* of nested types */
-    ITEM_BYTES_MAX = INT32_MAX, /* numpy's */
+    ITEM_BYTES_MAX = INT32_MAX, /* numpy's limit */
 };
 
-/* The opening of a field and its name, with a title or without. */
+/* The opening parenthesis of a field and its name, with or without a title. */
 static bool take_field_name(struct npy_cursor *cursor, const char **ret, size_t *ret_length)
 {
     const char *text;
@@ -188,13 +189,13 @@ static bool take_field_name(struct npy_cursor *cursor, const char **ret, size_t 
     return take_letter(cursor, ',') || fail(cursor, "a field has no type");
 }
 
-/* A list of fields, or an array of another type, that has been begun. */
+/* A list of fields, or an array of another type, that is still open. */
 struct descr_level {
     bool list;
     uint64_t bytes;   /* of the fields so far */
     const char *name; /* of the last field, as spelled */
     size_t name_length;
-    size_t first; /* of the fields within it */
+    size_t first; /* its first nested field */
 };
 struct nested {
     struct descr_level levels[DEPTH_MAX];
@@ -210,7 +211,7 @@ static bool begin_field(struct npy_cursor *cursor, struct nested *nested)
     return take_field_name(cursor, &level->name, &level->name_length);
 }
 
-/* Appends "a.b", of the fields that have been begun; *ret_last: the innermost of them, or NULL. */
+/* Appends the path "a.b" of the open fields; *ret_last: the innermost of them, or NULL. */
 static void put_path(const struct npy_cursor *cursor, const struct nested *nested,
                      struct dti_buffer *names, const struct descr_level **ret_last)
 {
@@ -225,7 +226,7 @@ static void put_path(const struct npy_cursor *cursor, const struct nested *neste
     }
 }
 
-/* Room for one more. */
+/* Ensures room for one more. */
 static bool grow(struct dti_npy_fields *fields)
 {
     if (fields->count < fields->capacity)
@@ -239,13 +240,13 @@ static bool grow(struct dti_npy_fields *fields)
     return true;
 }
 
-/* Without a name it is padding. */
+/* An unnamed void field is padding. */
 static bool is_void(const char *descr)
 {
     return descr[strchr("<>=|", descr[0]) != NULL] == 'V';
 }
 
-/* A field of a type that is not structured. Once there is a problem, no more are kept. */
+/* Adds a leaf field. After a problem no more fields are kept. */
 static void add_field(const struct npy_cursor *cursor, const struct nested *nested,
                       const char *descr, size_t length)
 {
@@ -272,7 +273,7 @@ static void add_field(const struct npy_cursor *cursor, const struct nested *nest
                                    .descr_length = length};
 }
 
-/* What has been begun is an array of that shape, of items of *bytes. */
+/* Applies an array shape to the innermost open level, whose items have *bytes. */
 static bool take_extent(struct npy_cursor *cursor, const struct nested *nested, uint64_t *bytes)
 {
     struct dti_npy_fields *const fields = nested->fields;
@@ -282,7 +283,7 @@ static bool take_extent(struct npy_cursor *cursor, const struct nested *nested, 
     if (!(next_is(cursor, "(") ? take_tuple(cursor, shape, &rank) : take_number(cursor, shape)))
         return false;
     if (level->list && level->name_length == 0 && rank > 0)
-        fields->count = level->first; /* padding, too */
+        fields->count = level->first; /* also padding */
     for (unsigned i = rank; i-- > 0;) {
         for (size_t at = level->first; at < fields->count; at++) {
             struct dti_npy_field *const field = &fields->list[at];
@@ -314,7 +315,7 @@ static bool take_simple(struct npy_cursor *cursor, struct nested *nested, uint64
     return true;
 }
 
-/* Goes down to a type that is complete: a string, or a list without fields. */
+/* Descends to a complete type: a string, or a list without fields. */
 static bool descend(struct npy_cursor *cursor, struct nested *nested, uint64_t *ret_bytes)
 {
     for (;;) {
@@ -335,8 +336,8 @@ static bool descend(struct npy_cursor *cursor, struct nested *nested, uint64_t *
     }
 }
 
-/* Ends the innermost level with a type of *bytes, which becomes that of the whole level; or begins
- * its next field, and *ret_more is true. */
+/* Closes the innermost level, given the size of its last type in *bytes, which becomes the size of
+ * the level; or starts its next field and sets *ret_more. */
 static bool ascend(struct npy_cursor *cursor, struct nested *nested, uint64_t *bytes,
                    bool *ret_more)
 {
@@ -354,7 +355,7 @@ static bool ascend(struct npy_cursor *cursor, struct nested *nested, uint64_t *b
     if (level->list) {
         for (size_t at = level->first; at < fields->count; at++)
             fields->list[at].offset += level->bytes;
-        level->bytes += *bytes; /* at most 2^31 each, of at most a million fields */
+        level->bytes += *bytes; /* no overflow: at most 2^31 each, at most a million fields */
         const bool comma = take_letter(cursor, ',');
         if (!take_letter(cursor, ']')) {
             *ret_more = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * numpy's .npy: one array after a header that is a Python literal. Turns the bytes of the header
- * into a tensor: checks sizes and maps types to dtypes. As in numpy, missing data is an error and
- * further bytes are not. */
+ * numpy's .npy: one array after a header that is a Python literal. Converts the header into a
+ * tensor: checks sizes and maps types to dtypes. As in numpy, missing data are an error and
+ * trailing bytes are not. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "containers/containers.h"
 #include "containers/npy/npy.h"
 
-/* The fields of numpy's records as tensors: a field of an array is an array itself, whose elements
- * are apart by the size of a record. */
+/* The fields of numpy records as tensors: each field of an array is a strided array whose stride is
+ * the record size. */
 
 void dti_npy_fields_init(struct dti_npy_fields *ret)
 {
@@ -44,7 +44,8 @@ static bool set_name(const struct dti_npy_reading *reading, const struct dti_npy
     return true;
 }
 
-/* The dimensions of the array and those of the field; the strides, in the same order. */
+/* Sets the shape, the dimensions of the array followed by those of the field, and the matching
+ * strides. */
 static bool set_shape(const struct dti_npy_reading *reading, const struct dti_npy_field *field,
                       struct dti_tensor *ret, uint64_t **ret_strides)
 {
@@ -71,7 +72,7 @@ static bool set_shape(const struct dti_npy_reading *reading, const struct dti_np
     return true;
 }
 
-/* Whether the elements follow each other, row by row. */
+/* Whether the elements are contiguous in row-major order. */
 static bool is_plain(const struct dti_tensor *tensor, const uint64_t *strides, uint64_t step)
 {
     for (unsigned i = tensor->rank; i-- > 0 && tensor->bytes > 0;) {
@@ -194,7 +195,7 @@ bool dti_npy_preamble(struct dti_opening *opening, const unsigned char *head, si
     return true;
 }
 
-/* "(2, 3)", "(3,)", "()", cut with "..." when there are too many dimensions. */
+/* "(2, 3)", "(3,)", "()"; truncated with "..." if there are too many dimensions. */
 static const char *spell_shape(char text[SHAPE_TEXT], const struct dti_npy_dictionary *header)
 {
     size_t used = 1;
@@ -213,7 +214,7 @@ static const char *spell_shape(char text[SHAPE_TEXT], const struct dti_npy_dicti
     return text;
 }
 
-/* Whether elements come in another order than they would row by row. */
+/* Whether elements are stored in an order other than row-major. */
 static bool is_fortran(const struct dti_npy_dictionary *header, uint64_t elements)
 {
     unsigned longer = 0;
@@ -222,7 +223,7 @@ static bool is_fortran(const struct dti_npy_dictionary *header, uint64_t element
     return header->fortran && longer > 1 && elements > 0;
 }
 
-/* Why an array of fields is not read as theirs. */
+/* Sets the reason why a structured array is not read. */
 static bool refuse_structured(struct dti_npy_reading *reading, struct dti_tensor *ret)
 {
     const struct dti_npy_dictionary *const header = &reading->header;
@@ -263,7 +264,7 @@ bool dti_npy_describe(struct dti_npy_reading *reading, const char *text,
                                   spell_shape(words, header), quoted);
     tensor.pickled = header->objects || type.sort == DTI_NPY_OBJECT;
     if (tensor.pickled)
-        tensor.bytes = there; /* a pickle takes what it takes */
+        tensor.bytes = there; /* the length of a pickle is unknown */
     tensor.fortran = is_fortran(header, tensor.elements);
     if (tensor.fortran && fields->count > DTI_NPY_FIELDS_FORTRAN)
         fields->problem = "has more than 64 fields, in Fortran order";
@@ -286,13 +287,13 @@ bool dti_npy_describe(struct dti_npy_reading *reading, const char *text,
                               tensor.elements, tensor.stored_as, tensor.bytes, there);
 }
 
-/* All memory is the pool's, but what is gathered. */
+/* All memory belongs to the pool, except for gathered data. */
 struct npy {
     struct dti_gathered gathered;
     struct dti_gather_place *places;
 };
 
-/* Reads the header, of which there is room for a text. */
+/* Reads the header into `text`, which is large enough. */
 static bool read_arrays(struct dti_npy_reading *reading, const struct dti_npy_preamble *preamble,
                         char *text)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The types of .npy headers: "<f4" and the like, and the names of ml_dtypes that some writers put
- * there. '>' is big-endian and everything else little-endian, so that a file means the same on
- * every machine; numpy, which writes '<' and '>' wherever there is an order, agrees. And what a
- * type makes of a tensor: its dtype and layout, or why it is not read; its size. */
+ * The types in .npy headers: "<f4" etc., and ml_dtypes names that some writers use. '>' is
+ * big-endian and everything else little-endian, so that a file means the same on every machine;
+ * this agrees with numpy, which always writes '<' or '>' where byte order matters. Also what a type
+ * implies for a tensor: dtype and layout, or why it is not read; its size. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 enum { ITEM_BYTES_MAX = INT32_MAX };
 
-/* The dtype that numpy or ml_dtypes spells so, or, with NPY, that has this letter and size. */
+/* The dtype with this spelling in numpy or ml_dtypes or, with NPY, with this letter and size. */
 static const struct dti_format *find(enum dti_system system, const char *text, size_t length)
 {
     for (size_t i = 0; i < dti_dtype_name_count; i++) {
@@ -24,7 +24,7 @@ static const struct dti_format *find(enum dti_system system, const char *text, s
             continue;
         const char *const name = system == DTI_SYSTEM_NPY ? row->name + 1 : row->name;
         if (text[0] == name[0] && dti_text_is(text, length, name) &&
-            !strchr(name, '.')) /* "np.byte" is a name with a prefix */
+            !strchr(name, '.')) /* "np.byte" has a module prefix */
             return dti_format_get(row->dtype);
     }
     return NULL;
@@ -47,7 +47,7 @@ static bool set_foreign(struct dti_npy_type *ret, uint64_t bytes, const char *re
     return bytes <= ITEM_BYTES_MAX;
 }
 
-/* Digits up to the end, without leading zeros; up to 10^9. */
+/* Digits up to the end, no leading zeros; at most ITEM_BYTES_MAX. */
 static bool read_size(const char *text, size_t length, uint64_t *ret)
 {
     uint64_t value = 0;
@@ -88,7 +88,7 @@ static bool is_time(const char *text, size_t length)
     return false;
 }
 
-/* What letters without a size are short for. */
+/* Single letters and the types they abbreviate. */
 static const struct {
     char letter;
     const char *type;
@@ -134,9 +134,9 @@ static bool read_sized(const char *text, size_t length, bool big_endian, struct 
         return sized && set_foreign(ret, size, "holds text, which is not supported");
     case 'U':
         return sized && set_foreign(ret, 4 * size, "holds text, which is not supported");
-    case 'g': /* "<g2" and "<W4" (complex32) are what numpy writes of dtypes of ml_dtypes */
+    case 'g': /* "<g2" and "<W4" (complex32): numpy's spelling of some ml_dtypes dtypes */
     case 'W':
-    case 'V': /* and so is "|V2": a type whose dtype numpy could not name */
+    case 'V': /* also "|V2": a type whose dtype numpy could not name */
         *ret = (struct dti_npy_type){
             .sort = DTI_NPY_LOST, .big_endian = big_endian, .item_bytes = size};
         return text[0] == 'V' ? sized
@@ -159,7 +159,7 @@ static bool read_sized(const char *text, size_t length, bool big_endian, struct 
     }
 }
 
-/* Without the mark of a byte order. */
+/* A type without a byte-order mark. */
 static bool read_letter(const char *text, size_t length, bool big_endian, struct dti_npy_type *ret)
 {
     if (length > 1)
@@ -177,7 +177,7 @@ static bool read_letter(const char *text, size_t length, bool big_endian, struct
     case 'n':
     case 'N':
     case 'p':
-    case 'P': /* of 8 bytes on most machines */
+    case 'P': /* 8 bytes on most machines */
         return set_foreign(
             ret, 8, "is C's long or pointer, which differs between machines and is not supported");
     default:
@@ -203,7 +203,7 @@ bool dti_npy_type(const char *descr, size_t length, struct dti_npy_type *ret)
     return good;
 }
 
-/* As in numpy, the dimensions that are not 0 must fit all the same. */
+/* As in numpy, the product of the nonzero dimensions must not overflow, even for an empty array. */
 bool dti_npy_measure(const uint64_t *shape, unsigned rank, uint64_t item_bytes,
                      struct dti_tensor *ret)
 {
@@ -221,7 +221,7 @@ bool dti_npy_measure(const uint64_t *shape, unsigned rank, uint64_t item_bytes,
     return true;
 }
 
-/* Why the values of a type that was lost cannot be read; and what makes them readable. */
+/* Why the values of a type without a dtype cannot be read, and what makes them readable. */
 static enum dti_remedy refuse_lost(char *text, size_t size, uint64_t bytes,
                                    const struct dti_format *assume)
 {
@@ -246,7 +246,7 @@ static enum dti_remedy refuse_lost(char *text, size_t size, uint64_t bytes,
 bool dti_npy_settle(struct dti_npy_reading *reading, const char *descr, size_t length,
                     const struct dti_npy_type *type, struct dti_tensor *ret)
 {
-    /* "|V2" says no more than "V2" */
+    /* "|V2" means the same as "V2" */
     const size_t mark = type->sort == DTI_NPY_LOST && strchr("<>=|", descr[0]) ? 1 : 0;
     struct dti_opening *const opening = reading->opening;
     const struct dti_format *const assume = opening->options.assume;

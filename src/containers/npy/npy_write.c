@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing .npy headers: byte for byte what numpy.save() writes, little-endian on every machine.
- * Dtypes without a name in numpy are stored as ml_dtypes stores them: bf16 as 2-byte void, formats
- * of up to 8 bits as 1-byte void, one a byte. numpy cannot load "<f1", which ml_dtypes writes for
- * float8_e5m2 alone: that is 1-byte void here, too. */
+ * Writes .npy headers: byte for byte what numpy.save() writes, but little-endian on every machine.
+ * Dtypes without a numpy name are stored as ml_dtypes stores them: bf16 as 2-byte void, formats of
+ * up to 8 bits as 1-byte void, one code per byte. Exception: ml_dtypes writes float8_e5m2 as "<f1",
+ * which numpy cannot load; it is 1-byte void here. */
 #include <string.h>
 
 #include "containers/containers.h"
@@ -13,8 +13,8 @@
 
 enum {
     ALIGNMENT = 64,      /* of the data in the file */
-    GROWTH_DIGITS = 21,  /* room that numpy leaves for the first dimension to grow */
-    PREAMBLE_BYTES = 10, /* version 1.0, which holds all headers of up to 64 dimensions */
+    GROWTH_DIGITS = 21,  /* room that numpy reserves for the first dimension to grow */
+    PREAMBLE_BYTES = 10, /* version 1.0, which is enough for headers of up to 64 dimensions */
 };
 
 /* NULL: numpy has no dtype that could hold the codes. */
@@ -50,7 +50,7 @@ bool dti_npy_is_bytes(const struct dti_format *format, const char **ret_dtype)
     for (size_t i = dti_dtype_name_count; i-- > 0 && format->id < DTI_DTYPE_COUNT;) {
         const struct dti_dtype_name *const row = &dti_dtype_names[i];
         if (row->system == DTI_SYSTEM_ML_DTYPES && row->dtype == format->id)
-            *ret_dtype = row->name; /* in the end the first one */
+            *ret_dtype = row->name; /* ends up as the first one */
     }
     return true;
 }
@@ -108,7 +108,7 @@ enum dti_status dti_npy_head(struct dti_new_tensor *tensor, struct dti_buffer *r
     struct dti_buffer text;
     dti_buffer_init(&text);
     append_dictionary(&text, tensor);
-    /* at least one blank, as numpy has it, and the newline */
+    /* at least one space, as in numpy, and the newline */
     const size_t past = (PREAMBLE_BYTES + text.length + 1) % ALIGNMENT;
     dti_buffer_fill(&text, ' ', ALIGNMENT - past);
     dti_buffer_append(&text, "\n", 1);
@@ -136,6 +136,6 @@ enum dti_status dti_npy_layout(struct dti_new_tensor *tensors, size_t count,
     if (status != DTI_OK)
         return status;
     tensors[0].offset = ret_head->text.length - before;
-    *ret_size = tensors[0].offset + tensors[0].bytes; /* these are at most INT64_MAX */
+    *ret_size = tensors[0].offset + tensors[0].bytes; /* no overflow: both are at most INT64_MAX */
     return DTI_OK;
 }

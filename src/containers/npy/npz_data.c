@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the data of a .npz are. Compressed data are unpacked, in a fixed amount of memory and up to
- * the size in the header: anything longer is rejected at that point. Also computes the CRC of every
- * member, arrays or not, without keeping its data. */
+ * Provides the data of a .npz. Compressed data are unpacked in a fixed amount of memory and up to
+ * the size in the header; a longer stream is rejected there. Also computes the CRC of every member,
+ * array or not, without keeping its data. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,34 +13,34 @@
 #include "containers/zip/crc32.h"
 #include "io/scratch.h"
 
-/* The CRC of a stored array while it is read. Pieces come from several threads, in any order, and
- * some come twice; each byte counts when it is first read. The sums of pieces can be combined in
- * any order, so only the set of counted bytes has to be kept. */
+/* Verifies the CRC of a stored array while it is read. Pieces arrive from several threads, in any
+ * order, possibly more than once; each byte counts when it is first read. CRCs of pieces can be
+ * combined in any order, so only the set of counted byte ranges has to be kept. */
 
 struct file_range {
-    uint64_t begin, end; /* places in the file */
+    uint64_t begin, end; /* file offsets */
 };
 
-/* Bytes that have been counted, and what they add to the sum. */
+/* Counted bytes, and their contribution to the CRC. */
 struct tally {
     uint64_t bytes;
     uint32_t sum;
 };
 
 struct dti_npz_watch {
-    struct dti_watch watch; /* first: a pointer to it is one to the whole */
-    struct dti_input input; /* the view that shows what is read */
+    struct dti_watch watch; /* must be first: pointers are cast between the two */
+    struct dti_input input; /* the view whose reads are observed */
     const struct dti_zip_member *member;
     uint64_t begin, end; /* of the data in the file */
     pthread_mutex_t lock;
-    struct tally known;       /* of the ranges, when those who added them have summed them up */
-    struct tally once;        /* of readers who read each byte once and need no ranges */
-    struct file_range *taken; /* sorted; apart from each other by at least a byte */
+    struct tally known;       /* of `taken`, once the readers have added their CRCs */
+    struct tally once;        /* of readers that read each byte once and need no ranges */
+    struct file_range *taken; /* sorted, with gaps of at least a byte */
     size_t count, capacity;
-    bool whole; /* all was read, and was right: nothing is looked at any more */
+    bool whole; /* everything was read, and correct: nothing more to check */
 };
 
-/* Room for one more, at `at`. */
+/* Inserts a range at index `at`. */
 static bool insert(struct dti_npz_watch *watch, size_t at, struct file_range range)
 {
     if (watch->count == watch->capacity) {
@@ -57,13 +57,13 @@ static bool insert(struct dti_npz_watch *watch, size_t at, struct file_range ran
     return true;
 }
 
-/* Takes the first bytes of *left that are not yet taken into *ret, and *left continues after them.
- * An empty *ret: there are none. False: memory ran out. */
+/* Claims the first unclaimed range of *left: stores it in *ret, adds it to `taken`, and advances
+ * *left past it. *ret is empty if there is none. False: out of memory. */
 static bool take_first(struct dti_npz_watch *watch, struct file_range *left, struct file_range *ret)
 {
     struct file_range *const taken = watch->taken;
     size_t low = 0, high = watch->count;
-    while (low < high) { /* to the first range that does not end before */
+    while (low < high) { /* binary search: the first range that ends at or after left->begin */
         const size_t middle = low + (high - low) / 2;
         if (taken[middle].end < left->begin)
             low = middle + 1;
@@ -96,8 +96,7 @@ static bool take_first(struct dti_npz_watch *watch, struct file_range *left, str
     return true;
 }
 
-/* Adds bytes of the file to a tally; called with the lock held, which is released in the meantime.
- */
+/* Adds bytes of the file to a tally. Called with the lock held; releases it during the CRC. */
 static enum dti_status add_bytes(struct dti_npz_watch *watch, struct tally *tally,
                                  const void *bytes, struct file_range range,
                                  struct dti_error *reterr)
@@ -121,7 +120,7 @@ static enum dti_status note_read(struct dti_watch *own, const void *bytes, size_
                                  uint64_t offset, bool once, struct dti_error *reterr)
 {
     struct dti_npz_watch *const watch = (struct dti_npz_watch *)own;
-    struct file_range left = {offset, offset + size}; /* there: they were read */
+    struct file_range left = {offset, offset + size}; /* no overflow: these bytes were read */
     if (left.begin < watch->begin)
         left.begin = watch->begin;
     if (left.end > watch->end)
@@ -142,9 +141,9 @@ static enum dti_status note_read(struct dti_watch *own, const void *bytes, size_
     return status;
 }
 
-/* Another view of the archive's file, whose reader gets DTI_BAD_INPUT when it has read all data of
- * a stored array and the CRC is not that of the directory: in whatever pieces and threads, whatever
- * is read twice. Where there are no data, it is reported here. */
+/* Returns another view of the archive's file. Once all data of a stored array have been read
+ * through it, in any order, from any thread, with any repetition, a CRC mismatch makes the read
+ * fail with DTI_BAD_INPUT. For an empty array it is reported here. */
 static enum dti_status watch_array(struct dti_npz *npz, struct dti_npz_array *array,
                                    const struct dti_input *input, const struct dti_input **ret,
                                    struct dti_error *reterr)
@@ -182,7 +181,7 @@ static enum dti_status watch_array(struct dti_npz *npz, struct dti_npz_array *ar
     return DTI_OK;
 }
 
-/* Whether all was read, and was right. */
+/* Whether all data were read, and correct. */
 static bool is_whole(struct dti_npz_watch *watch)
 {
     pthread_mutex_lock(&watch->lock);
@@ -220,7 +219,8 @@ bool dti_npz_check_method(struct dti_opening *opening, const struct dti_zip_memb
                               member->packed, member->size);
 }
 
-/* The stream ends where the directory says, in the archive and unpacked, with the right sum. */
+/* Checks that the stream ends where the directory says, both packed and unpacked, with the right
+ * CRC. */
 static enum dti_status check_end(struct dti_inflate *stream, const struct dti_zip_member *member,
                                  uint64_t unpacked, uint32_t crc, const char *label,
                                  struct dti_error *reterr)
@@ -245,8 +245,8 @@ static enum dti_status check_end(struct dti_inflate *stream, const struct dti_zi
     return dti_zip_check_crc(label, member, crc, reterr);
 }
 
-/* All of a member, and whether its length and its CRC are right; what follows `start` goes to
- * scratch, unless that is NULL. stream: NULL when it is stored. piece is of PIECE bytes. */
+/* Reads a whole member and checks its length and CRC. Writes what follows `start` to scratch,
+ * unless that is NULL. stream: NULL if the member is stored. piece has PIECE bytes. */
 static enum dti_status read_all(struct dti_inflate *stream, const struct dti_input *input,
                                 const struct dti_zip_member *member, const char *label,
                                 uint64_t start, unsigned char *piece, struct dti_input *scratch,
@@ -338,7 +338,7 @@ void dti_npz_free(struct dti_container *container)
 
 struct verification {
     const struct dti_input *input;
-    struct dti_inflate *stream; /* NULL until there is something compressed */
+    struct dti_inflate *stream; /* NULL until something is compressed */
     unsigned char *piece;       /* PIECE bytes */
 };
 
@@ -354,7 +354,7 @@ static enum dti_status verify(struct verification *with, const struct dti_zip_me
                     reterr);
 }
 
-/* A member that is no array has not been looked at before. */
+/* Locates a member; one that is not an array has not been checked before. */
 static enum dti_status locate(struct dti_container *container, struct dti_zip *zip, size_t index,
                               const char *label, struct dti_error *reterr)
 {
@@ -375,7 +375,7 @@ static enum dti_status verify_all(struct verification *with, struct dti_containe
 {
     struct dti_npz *const npz = container->own;
     enum dti_status status = DTI_OK;
-    size_t next = 0; /* of the arrays, which a dduf has none of */
+    size_t next = 0; /* next array; a dduf has none */
     for (size_t i = 0; i < npz->zip.count && status == DTI_OK; i++) {
         const struct dti_zip_member *const member = &npz->zip.members[i];
         const struct dti_npz_array *const array =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the arrays of a .npz: the headers of its members say what they hold, and only the headers
- * of compressed members are unpacked here. The size of a member in the directory must agree with
- * its header, so that nothing has to be trusted while the data are unpacked. */
+ * Lists the arrays of a .npz by the headers of its members; of a compressed member only the header
+ * is unpacked here. The member size in the directory must agree with the header, so unpacking needs
+ * no further trust. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,23 +12,23 @@
 #include "containers/zip/crc32.h"
 #include "util/text/ascii.h"
 
-enum { USUAL_HEADER = 128 }; /* bytes of one; what is longer takes another read of the file */
+enum { USUAL_HEADER = 128 }; /* bytes of a typical header; a longer one takes a second read */
 
 static bool is_array(const struct dti_zip_member *member)
 {
     return dti_text_ends(member->name, member->name_length, ".npy");
 }
 
-/* What all members are read with. */
+/* State shared by all members. */
 struct npz_reading {
     struct dti_opening *opening;
-    struct dti_inflate *stream; /* NULL until there is something compressed */
+    struct dti_inflate *stream; /* NULL until something is compressed */
     struct dti_buffer header;
     struct dti_npy_reading arrays;
-    bool fields; /* any of them has some */
+    bool fields; /* whether any array has fields */
 };
 
-/* The next bytes of a member: at `at` when it is stored, else those that follow in its stream. */
+/* Reads the next bytes of a member: at offset `at` if it is stored, else the next in its stream. */
 static bool read_next(const struct npz_reading *reading, const struct dti_zip_member *member,
                       void *bytes, size_t size, uint64_t at)
 {
@@ -44,7 +44,7 @@ static bool read_next(const struct npz_reading *reading, const struct dti_zip_me
                                               at + got, member->size));
 }
 
-/* The header goes to reading->header. */
+/* Reads the header into reading->header. */
 static bool read_header(struct npz_reading *reading, const struct dti_zip_member *member,
                         struct dti_npy_preamble *ret_preamble, uint32_t *ret_crc)
 {
@@ -70,7 +70,7 @@ static bool read_header(struct npz_reading *reading, const struct dti_zip_member
     return true;
 }
 
-/* What is in a member, whose label the opening has. */
+/* Reads the array in a member; the opening's label is the member's. */
 static bool read_array(struct npz_reading *reading, const struct dti_zip_member *member,
                        struct dti_tensor *ret, struct dti_npz_array *array)
 {
@@ -104,7 +104,7 @@ static bool read_array(struct npz_reading *reading, const struct dti_zip_member 
     return tensor.name != NULL;
 }
 
-/* The tensors that the array with that index is. */
+/* Adds the tensors of the array with this index. */
 static bool add_tensors(struct npz_reading *reading, struct dti_npz *npz, size_t array,
                         const struct dti_tensor *whole)
 {
@@ -149,7 +149,7 @@ static bool read_arrays(struct npz_reading *reading, struct dti_npz *npz)
     return good;
 }
 
-/* How many arrays there are; an archive of other things is of another kind. */
+/* Counts the arrays; an archive without any is of another kind. */
 static bool count_arrays(struct dti_opening *opening, const struct dti_zip *zip, size_t *ret_count)
 {
     const struct dti_zip_member *other = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing .npz files as numpy.savez() does, one stored .npy member for each tensor, except that all
+ * Writes .npz files like numpy.savez(), with one stored .npy member per tensor, except that all
  * data are aligned. */
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +16,12 @@
 static const char extension[] = ".npy";
 enum { EXTENSION = sizeof extension - 1, NAME_MAX_BYTES = 0xFFFF };
 
-/* Whether a component of a path is "..". */
+/* Whether a path component is "..". */
 static bool leads_up(const char *name, size_t length)
 {
     for (size_t at = 0, dots = 0; at <= length; at++) {
         if (at < length && name[at] != '/') {
-            dots = name[at] == '.' && dots < 3 ? dots + 1 : 3; /* 3: something else */
+            dots = name[at] == '.' && dots < 3 ? dots + 1 : 3; /* 3: anything else */
             continue;
         }
         if (dots == 2)
@@ -52,7 +52,7 @@ static enum dti_status fail_name(const struct dti_new_tensor *tensor, const char
                            dti_quote(name, tensor->name, tensor->name_length), problem);
 }
 
-/* numpy takes 'x.npy' for the name of the member that holds 'x'. */
+/* numpy treats 'x.npy' as the member name of 'x', so the two must not both occur. */
 static enum dti_status check_names(const struct dti_new_tensor *tensors, size_t count,
                                    struct dti_error *reterr)
 {
@@ -81,7 +81,7 @@ static enum dti_status check_names(const struct dti_new_tensor *tensors, size_t 
     return status;
 }
 
-/* names: where that of the member goes; the next one comes after it. */
+/* names: buffer for the member's name; advanced past it. */
 static enum dti_status add_member(struct dti_zip_writing *file, struct dti_new_tensor *tensor,
                                   struct dti_buffer *header, char **names, struct dti_error *reterr)
 {
@@ -97,12 +97,12 @@ static enum dti_status add_member(struct dti_zip_writing *file, struct dti_new_t
                        &tensor->offset, reterr);
 }
 
-/* Room for the names of all members; NULL: memory ran out. */
+/* Allocates room for all member names; NULL: out of memory. */
 static char *room_for_names(const struct dti_new_tensor *tensors, size_t count)
 {
     uint64_t names = 0;
     for (size_t i = 0; i < count; i++)
-        names += tensors[i].name_length + EXTENSION; /* they are in memory */
+        names += tensors[i].name_length + EXTENSION; /* no overflow: they are in memory */
     return names < SIZE_MAX ? malloc((size_t)names + 1) : NULL;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * External data: tensors whose bytes are in other files, named relative to the model's folder.
- * These names come from the model, so they may lead nowhere else: input.h says how they are opened.
- */
+ * External data: tensors whose bytes are in other files, named relative to the model's folder. The
+ * names come from the untrusted model and must stay inside that folder: input.h describes how they
+ * are opened. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "io/descriptor.h"
 #include "util/text/ascii.h"
 
-enum { FEW_FILES = 200 }; /* that may be open without asking for more */
+enum { FEW_FILES = 200 }; /* files that may be open without raising the limit */
 
 /* Decimal text, up to 2^63 - 1. */
 static bool read_decimal(struct dti_onnx_reading *reading, const struct dti_tensor *tensor,
@@ -35,7 +35,7 @@ static bool read_decimal(struct dti_onnx_reading *reading, const struct dti_tens
                            dti_quote(quoted, digits, length));
 }
 
-/* NULL, or what is wrong with a name; "." and empty parts are taken out of it. */
+/* NULL, or what is wrong with a name; removes "." and empty components from it. */
 static const char *check_location(char *name, size_t *length)
 {
     size_t used = 0;
@@ -65,7 +65,7 @@ static const char *check_location(char *name, size_t *length)
     return used == 0 ? "is the name of a folder" : NULL;
 }
 
-/* Tensors of one file mostly follow each other. */
+/* Reuses the last location, since tensors in the same file are mostly adjacent. */
 static bool read_location(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame,
                           const struct dti_tensor *tensor, struct dti_onnx_tensor *own)
 {
@@ -119,7 +119,7 @@ bool dti_onnx_place_external(struct dti_onnx_reading *reading, const struct dti_
     return true;
 }
 
-/* The folder of a path, with the slash; and a name in it. */
+/* Joins the folder of a path, including the slash, and a name. */
 static char *join(struct dti_opening *opening, const char *path, const char *name, size_t length)
 {
     const char *const slash = strrchr(path, '/');
@@ -156,14 +156,14 @@ static bool open_file(struct dti_onnx_reading *reading, struct dti_container_fil
     return dti_opening_goes_on(opening, status);
 }
 
-/* A location, and the first tensor that has it. */
+/* A location, and the first tensor that uses it. */
 struct location {
     const char *name;
     size_t name_length;
     size_t tensor;
 };
 
-/* Each file once, in the order of the tensors; tensors are told their files. */
+/* Opens each file once, in tensor order, and sets the file index of each tensor. */
 static bool open_files(struct dti_onnx_reading *reading, const struct dti_name_order *order,
                        const struct location *locations, size_t count)
 {
@@ -203,7 +203,7 @@ static bool check_end(struct dti_onnx_reading *reading, size_t at)
         return true;
     const bool whole = tensor->offset <= input->size && tensor->bytes <= rest;
     if (whole && reading->opening->options.lenient)
-        return true; /* and a note says that there is more than is needed */
+        return true; /* more is claimed than needed; this only causes a note */
     (void)dti_onnx_refuse(reading, tensor, 0,
                           ": truncated: it has %" PRIu64 " bytes from byte %" PRIu64
                           " of %s on, which has %" PRIu64,
@@ -213,7 +213,7 @@ static bool check_end(struct dti_onnx_reading *reading, size_t at)
     return false;
 }
 
-/* A tensor's place among the data. */
+/* Sort key: the position of a tensor's data. */
 struct order_row {
     unsigned file;
     uint64_t offset;
@@ -230,7 +230,7 @@ static int compare(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* In the order of their data, file after file. */
+/* Sorts tensors by the position of their data, file after file. */
 static bool sort(struct dti_onnx_reading *reading)
 {
     struct dti_opening *const opening = reading->opening;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tensors of a model are called. An initializer of the main graph has the name that it
- * has; the value of a Constant has that of its node's output. In subgraphs, functions and training
- * graphs the same names may occur again: then they get the path of what they are in, as in
- * "if_1/then_branch/w". */
+ * Tensor names of a model. An initializer of the main graph keeps its name; the value of a Constant
+ * gets the name of its node's output. Names in subgraphs, functions and training graphs may repeat;
+ * then they are prefixed with their path, as in "if_1/then_branch/w". */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "containers/onnx/onnx.h"
 
-/* How much a name says. */
+/* How detailed a name is. */
 enum level { BARE, PATH, NUMBERED, LEVELS };
 
 /* "aten_add", "pkg.torch.aten_add:2". */
@@ -27,7 +26,7 @@ static void put_function(struct dti_buffer *out, const struct dti_onnx_scope *sc
     }
 }
 
-/* "if_1"; of a node without a name "If_3". */
+/* "if_1"; for an unnamed node "If_3". */
 static void put_node(struct dti_buffer *out, const struct dti_onnx_scope *scope, enum level level)
 {
     const bool named = scope->texts[0] != NULL;
@@ -63,7 +62,7 @@ static void put_scope(struct dti_buffer *out, const struct dti_onnx_scope *scope
     }
 }
 
-/* The only graph of an attribute is called by the attribute. */
+/* An attribute's first graph adds no path component of its own. */
 static bool is_silent(const struct dti_onnx_scope *scope)
 {
     return scope->message == DTI_ONNX_GRAPH && scope->parent &&
@@ -124,7 +123,7 @@ static bool set_name(struct dti_onnx_reading *reading, struct dti_tensor *tensor
     return tensor->name != NULL;
 }
 
-/* Which names occur more than once; *ret_any: there are some. */
+/* Marks names that occur more than once; *ret_any: whether there are any. */
 static bool find_repeated(const struct dti_container *container, bool *again, bool *ret_any)
 {
     struct dti_name_order order;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * ONNX models, *.onnx: the tensors of a protocol buffer, and of the files that it names. Models are
- * read and not written: the types of tensors flow through the graph, so that a tensor of another
- * type needs other operators. */
+ * ONNX models, *.onnx: the tensors of a protocol buffer and of the external files that it names.
+ * Models are read-only: types flow through the graph, so a tensor of another type would need other
+ * operators. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +12,16 @@
 #include "containers/onnx/onnx.h"
 #include "util/text/ascii.h"
 
-/* Nodes that make numbers of codes: of those, and of no others, the walk keeps the names of the
- * inputs and the attributes that matter. Which tensors they mean is known when all was read
- * (onnx_weights.c). */
+/* Nodes that dequantize codes: only for these the walk keeps input names and relevant attributes.
+ * The tensors they refer to are resolved after everything has been read (onnx_weights.c). */
 
 enum { NONE = DTI_ONNX_INPUTS, NAME_MAX_SIZE = 20 };
 
-/* The places of their inputs. Sources: Operators.md of onnx 1.23, ContribOperators.md of
- * onnxruntime 1.32. */
+/* Indices of their inputs. Sources: Operators.md of onnx 1.23, ContribOperators.md of onnxruntime
+ * 1.32. */
 static const struct operator_row {
     const char *name;
-    bool standard; /* it is one of ONNX's as well as of onnxruntime's */
+    bool standard; /* in ONNX as well as in onnxruntime */
     unsigned char codes, scale, zero, order;
 } operators[DTI_ONNX_OPERATORS] = {
     [DTI_ONNX_DEQUANTIZE_LINEAR] = {"DequantizeLinear", true, 0, 1, 2, NONE},
@@ -30,11 +29,11 @@ static const struct operator_row {
     [DTI_ONNX_GATHER_BLOCK_QUANTIZED] = {"GatherBlockQuantized", false, 0, 2, 3, NONE},
 };
 
-/* In the order of dti_onnx_arguments.integers; onnx_weights.c has their places, too. */
+/* In the order of dti_onnx_arguments.integers; onnx_weights.c uses the same order. */
 static const char *const attributes[DTI_ONNX_INTEGERS] = {
     "axis", "block_size", "output_dtype", "quantize_axis", "bits", "N", "K"};
 
-/* A message that has begun gets its graph. */
+/* Assigns a graph to a message that has started. */
 static bool find_graph(struct dti_onnx_reading *reading, struct dti_onnx_frame *frame, size_t outer)
 {
     frame->graph = outer;
@@ -43,14 +42,14 @@ static bool find_graph(struct dti_onnx_reading *reading, struct dti_onnx_frame *
     if (!dti_opening_grow(reading->opening, &reading->graphs, reading->graph_count, 2,
                           &reading->graph_capacity, sizeof *reading->graphs))
         return false;
-    if (reading->graph_count == 0) /* 0 is none */
+    if (reading->graph_count == 0) /* index 0 means none */
         reading->graphs[reading->graph_count++] = 0;
     frame->graph = reading->graph_count++;
     reading->graphs[frame->graph] = outer;
     return true;
 }
 
-/* A short text that must be one of ours; "" where it is longer. */
+/* Reads a short text to compare with known words; "" if it is too long. */
 static bool read_word(struct dti_onnx_reading *reading, struct dti_onnx_text text,
                       char ret[NAME_MAX_SIZE + 1])
 {
@@ -59,7 +58,7 @@ static bool read_word(struct dti_onnx_reading *reading, struct dti_onnx_text tex
     return dti_wire_copy(&reading->wire, text.at, ret, length);
 }
 
-/* An attribute that has ended is kept if it may matter; so are nodes and inputs of graphs. */
+/* Keeps a finished attribute if it may matter; the same for nodes and graph inputs. */
 static bool end_attribute(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame)
 {
     enum { NAME, REFERENCE };
@@ -80,7 +79,7 @@ static bool end_attribute(struct dti_onnx_reading *reading, const struct dti_onn
     return true;
 }
 
-/* A name that a tensor of ours may have. */
+/* Reads a name that may refer to a tensor. */
 static bool read_name(struct dti_onnx_reading *reading, struct dti_onnx_text text,
                       struct dti_onnx_name *ret)
 {
@@ -97,7 +96,7 @@ static struct dti_onnx_text input_at(const struct dti_onnx_arguments *arguments,
                                           : (struct dti_onnx_text){.size = 0};
 }
 
-/* NULL: none of ours. */
+/* *ret NULL: not an operator of the table. */
 static bool find_operator(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame,
                           const struct operator_row **ret)
 {
@@ -106,7 +105,7 @@ static bool find_operator(struct dti_onnx_reading *reading, const struct dti_onn
     *ret = NULL;
     for (size_t i = 0; i < DTI_ONNX_OPERATORS; i++) {
         const struct operator_row *const row = &operators[i];
-        if (frame->texts[OP].size != strlen(row->name)) /* most nodes are others: nothing is read */
+        if (frame->texts[OP].size != strlen(row->name)) /* fast path: nothing is read */
             continue;
         if (!read_word(reading, frame->texts[OP], op) ||
             !read_word(reading, frame->texts[DOMAIN_TEXT], domain))
@@ -147,8 +146,8 @@ static bool end_node(struct dti_onnx_reading *reading, const struct dti_onnx_fra
            read_name(reading, input_at(arguments, row->zero), &node->zero);
 }
 
-/* They hide what is called the same in outer graphs. Those of the model's graph hide nothing; an
- * initializer of the same name is their default. */
+/* Inputs shadow names of outer graphs. Inputs of the main graph shadow nothing: an initializer of
+ * the same name is their default. */
 static bool end_input(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame)
 {
     struct dti_onnx_input input = {.graph = frame->graph};
@@ -165,13 +164,13 @@ static bool end_input(struct dti_onnx_reading *reading, const struct dti_onnx_fr
     return true;
 }
 
-/* The walk: onnx_fields.def says which fields lead to tensors, and a stack of frames says where in
- * the file we are. Fields may come in any order, and of a single field that comes twice the last
- * one holds. */
+/* The walk: onnx_fields.def lists the fields that lead to tensors; a stack of frames tracks the
+ * position in the file. Fields may come in any order; if a singular field is repeated, the last one
+ * wins. */
 
 enum { OPSETS_MAX = 256, KEY_SIZE = 512, NUMBER_SIZE = 24, FIELD_MAX = 25 };
 
-/* What a field may look like. */
+/* Accepted wire types of a field. */
 enum {
     VARINT = 1u << DTI_WIRE_VARINT,
     BYTES = 1u << DTI_WIRE_BYTES,
@@ -193,7 +192,7 @@ enum action {
     LOCATION
 };
 
-/* Messages that ENTER names. */
+/* Messages used with ENTER. */
 enum {
     OPSET = DTI_ONNX_OPSET,
     PROPERTY = DTI_ONNX_PROPERTY,
@@ -226,7 +225,7 @@ static bool enter(struct dti_onnx_reading *reading, struct dti_onnx_frame *frame
         return dti_opening_refuse(reading->opening,
                                   ": messages are nested deeper than %u at byte %" PRIu64,
                                   (unsigned)DTI_ONNX_DEPTH_MAX, field->at);
-    /* a library would merge the two; nobody writes that */
+    /* protobuf libraries would merge the two; no known writer emits this */
     if (frame->message == DTI_ONNX_ATTRIBUTE && field->number == FIELD_T && frame->number++ > 0)
         return dti_opening_refuse(reading->opening,
                                   ": the attribute at byte %" PRIu64 " has its tensor in two parts",
@@ -242,7 +241,7 @@ static bool enter(struct dti_onnx_reading *reading, struct dti_onnx_frame *frame
                                      .start = field->at,
                                      .end = field->at + field->value,
                                      .place = frame->entered};
-    frame->entered += message != DTI_ONNX_VALUE; /* names have numbers of what may hold tensors */
+    frame->entered += message != DTI_ONNX_VALUE; /* only messages that may hold tensors */
     return find_graph(reading, inner, frame->graph);
 }
 
@@ -310,7 +309,7 @@ static bool take_field(struct dti_onnx_reading *reading, struct dti_onnx_frame *
         draft->segment = true;
         return true;
     case STRING:
-        draft->string_bytes += field->value; /* within the file */
+        draft->string_bytes += field->value; /* no overflow: within the file */
         return true;
     case RAW:
         draft->has_raw = true;
@@ -354,7 +353,7 @@ static bool add_text(struct dti_onnx_reading *reading, const char *key, size_t k
                              dti_quote(quoted, key, key_length), text.size));
 }
 
-/* A pair of metadata_props. */
+/* A key and value of metadata_props. */
 static bool end_property(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame)
 {
     size_t length;
@@ -374,7 +373,7 @@ static bool add_number(struct dti_onnx_reading *reading, const char *key, uint64
     return name && value && add_metadata(reading, name, strlen(name), value, (size_t)length);
 }
 
-/* The operators' version: of the domain of ONNX, which is named by nothing, or of another. */
+/* An operator set version: of the ONNX domain, whose name is empty, or of another. */
 static bool end_opset(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame)
 {
     enum { DOMAIN_MAX = KEY_SIZE - 32 };
@@ -440,7 +439,7 @@ static bool end_external(struct dti_onnx_reading *reading, const struct dti_onnx
     return true;
 }
 
-/* What a scope's name is made of. */
+/* Reads the texts that make up a scope's name. */
 static bool end_scope(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame)
 {
     for (size_t i = 0; frame->scope && i < DTI_ONNX_TEXTS; i++) {
@@ -534,7 +533,7 @@ static bool add_notes(const struct dti_onnx_reading *reading)
                              reading->other_keys == 1 ? "is" : "are"));
 }
 
-/* All of the model that is not the data of its tensors. */
+/* Header bytes: everything in the model file except tensor data. */
 static void count_header(const struct dti_opening *opening)
 {
     struct dti_container_file *const file = &opening->container->files[0];
@@ -542,7 +541,7 @@ static void count_header(const struct dti_opening *opening)
     for (size_t i = 0; i < opening->container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &opening->container->tensors[i];
         if (tensor->file == 0 && !tensor->compressed)
-            data += tensor->bytes; /* of parts of the file, so within its size */
+            data += tensor->bytes; /* ranges of the file, so within its size */
     }
     file->header_bytes = file->input.size - data;
 }
@@ -566,7 +565,7 @@ static bool open_onnx(struct dti_opening *opening)
     return good;
 }
 
-/* A number of at most 64 bits, if the bytes reach so far. */
+/* A varint of at most 64 bits, if it is complete in the buffer. */
 static bool get_varint(const unsigned char *head, size_t size, size_t *at, uint64_t *ret)
 {
     *ret = 0;
@@ -579,12 +578,12 @@ static bool get_varint(const unsigned char *head, size_t size, size_t *at, uint6
     return false;
 }
 
-/* Protocol buffers have no magic number. But a model begins with its version, and then there are
- * fields of ModelProto, one after another, up to the end of the file. */
+/* Protocol buffers have no magic number. But a model starts with its version, followed by fields of
+ * ModelProto up to the end of the file. */
 static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)
 {
     enum { VERSION = DTI_WIRE_VARINT | 1 << 3, MODEL_VERSION = DTI_WIRE_VARINT | 5 << 3 };
-    static const unsigned char fields[] = {2, 3, 4, 6, 7, 8, 14, 20, 25, 26}; /* bytes */
+    static const unsigned char fields[] = {2, 3, 4, 6, 7, 8, 14, 20, 25, 26}; /* all BYTES */
     enum { ENOUGH = 3, VERSION_MAX = 99 };
     size_t at = 0, count = 0;
     uint64_t tag, value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the walk and the tensors it finds share: texts of the file, the graphs around a tensor, and
- * how an error names it. */
+ * Shared by the walk and the tensors: texts of the file, the scope of a tensor, and its name in
+ * errors. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ char *dti_onnx_text(struct dti_onnx_reading *reading, struct dti_onnx_text text,
     return copy;
 }
 
-/* Only what contains a tensor gets one: most nodes do not. */
+/* Scopes are created lazily, only around tensors: most nodes contain none. */
 bool dti_onnx_scope(struct dti_onnx_reading *reading, size_t depth,
                     const struct dti_onnx_scope **ret)
 {
@@ -53,7 +53,7 @@ bool dti_onnx_refuse(struct dti_onnx_reading *reading, const struct dti_tensor *
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (tensor->name_length == 0) /* of a constant: its node has the name */
+    if (tensor->name_length == 0) /* a constant: the name is on its node */
         return dti_opening_refuse(reading->opening, ": the tensor at byte %" PRIu64 "%s", start,
                                   text);
     const struct dti_subject the = {"tensor", tensor->name, tensor->name_length, .argument = true};

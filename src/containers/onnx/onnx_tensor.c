@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A TensorProto whose message has been read becomes a tensor of the container: its type, its size,
- * and where its data are. What holds no numbers is listed and not read. */
+ * Converts a finished TensorProto into a tensor of the container: type, size, and location of its
+ * data. Tensors without numbers are listed but not read. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 
 enum { TYPE_STRING = 8, UNKNOWN_SIZE = 48 };
 
-/* The product of the dimensions. */
+/* Sets the number of elements, the product of the dimensions. */
 static bool measure(struct dti_onnx_reading *reading, const struct dti_onnx_draft *draft,
                     struct dti_tensor *tensor, uint64_t start)
 {
@@ -79,7 +79,7 @@ static bool place(struct dti_onnx_reading *reading, const struct dti_onnx_frame 
                                     : place_values(reading, frame, type, tensor, own);
 }
 
-/* A type that holds no numbers, or none that we know. */
+/* A type that holds no numbers, or an unknown type. */
 static bool set_other(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame,
                       struct dti_tensor *tensor, struct dti_onnx_tensor *own)
 {
@@ -136,7 +136,7 @@ static bool read_name(struct dti_onnx_reading *reading, const struct dti_onnx_fr
     return tensor->name != NULL;
 }
 
-/* A new tensor, and what belongs to it. */
+/* Adds a tensor and its private data. */
 static bool add_tensor(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame,
                        struct dti_tensor **ret, struct dti_onnx_tensor **ret_own)
 {
@@ -157,7 +157,7 @@ static bool add_tensor(struct dti_onnx_reading *reading, const struct dti_onnx_f
     return dti_onnx_scope(reading, reading->depth - 1, &(*ret_own)->scope);
 }
 
-/* The values of a sparse tensor have its name and its type. */
+/* The values tensor of a sparse tensor gives it its name and type. */
 static bool note_values(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame)
 {
     struct dti_tensor values = {.name = ""};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values that are not raw bytes but numbers in a typed field, packed or one by one: checked when
- * the model is opened, and decoded into an unnamed temporary file when they are first needed.
- * Floats that lie together are read where they are. */
+ * Values stored not as raw bytes but as numbers in a typed field, packed or one by one. They are
+ * validated when the model is opened, and decoded into an unnamed temporary file on first use.
+ * Floats that are contiguous in the file are read in place. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -39,11 +39,11 @@ bool dti_onnx_type(uint64_t id, struct dti_onnx_type *ret)
 struct values {
     struct dti_wire *wire;
     const struct dti_onnx_type *type;
-    uint64_t count, runs, at;  /* numbers; places where there are some, and the first of them */
-    struct dti_input *scratch; /* NULL: they are only checked */
+    uint64_t count, runs, at;  /* numbers; contiguous runs, and the offset of the first */
+    struct dti_input *scratch; /* NULL: only validate */
     unsigned char *piece;      /* PIECE bytes */
     size_t used;
-    unsigned part, part_bits; /* of a byte that is not full */
+    unsigned part, part_bits; /* of an incomplete byte */
 };
 
 static bool is_fixed(const struct dti_onnx_type *type)
@@ -81,8 +81,7 @@ static bool put(struct values *values, uint64_t number)
     return values->used <= PIECE - sizeof number || flush(values);
 }
 
-/* A number of which bits would be lost belongs to no element. Of codes, some writers extend the
- * sign. */
+/* Refuses a number that does not fit its element. Some writers sign-extend codes. */
 static bool put_integer(struct values *values, uint64_t number, uint64_t at)
 {
     const unsigned bits = values->type->bits;
@@ -168,7 +167,7 @@ bool dti_onnx_check_values(struct dti_wire *wire, const struct dti_onnx_type *ty
     return true;
 }
 
-/* Memory for decoding: a stream over the model, and a piece of numbers. */
+/* Memory for decoding: a wire stream over the model, and an output buffer. */
 struct decoder {
     struct dti_wire wire;
     unsigned char piece[PIECE];
@@ -184,7 +183,7 @@ static enum dti_status decode(struct dti_container *container, struct dti_onnx *
     decoder->wire.opening = &opening;
     decoder->wire.buffer_at = 0;
     decoder->wire.have = decoder->wire.next = 0;
-    (void)dti_onnx_type(tensor->type, &type); /* known when it was opened */
+    (void)dti_onnx_type(tensor->type, &type); /* succeeded when the model was opened */
     struct values values = {
         .wire = &decoder->wire, .type = &type, .scratch = &onnx->scratch, .piece = decoder->piece};
     tensor->offset = onnx->scratch.size;

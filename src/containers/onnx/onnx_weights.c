@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which tensors the inputs of nodes are. A name means the innermost of what is called so: of the
- * graph that the node is in, else of the one around that, and so on. What is called anything is put
- * in order once, so that each input takes a search. */
+ * Resolves node inputs to tensors. Innermost scope wins: a name is looked up in the node's graph,
+ * then in the enclosing graph, and so on. Definitions are sorted once, so each lookup is a binary
+ * search. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int compare(const void *a, const void *b)
     return x->tensor == y->tensor ? 0 : x->tensor < y->tensor ? -1 : 1;
 }
 
-/* The first definition that is not before that name and graph. */
+/* The first definition that is not before this name and graph. */
 static size_t find_first(const struct definitions *all, const struct dti_onnx_name *name,
                          size_t graph)
 {
@@ -64,14 +64,14 @@ static size_t find_first(const struct definitions *all, const struct dti_onnx_na
     return low;
 }
 
-/* The tensor of that name that is seen from a graph. */
+/* The tensor that a name refers to in a graph. */
 static size_t find(const struct definitions *all, const struct dti_onnx_name *name, size_t graph)
 {
     if (!name->text)
         return none;
     const size_t first = find_first(all, name, 0);
     if (first == all->count || compare_names(&all->list[first].name, name) != 0)
-        return none; /* of most inputs: what a node has made */
+        return none; /* most inputs: outputs of other nodes */
     for (; graph != 0; graph = all->graphs[graph]) {
         const size_t at = find_first(all, name, graph);
         if (at < all->count && compare_places(&all->list[at], name, graph) == 0)
@@ -104,13 +104,13 @@ static bool define(const struct dti_onnx_reading *reading, struct definitions *r
     return true;
 }
 
-/* An attribute, or what it is if it is absent. */
+/* An attribute, or its default if it is absent. */
 static int64_t integer_of(const struct dti_onnx_node *node, unsigned which, int64_t otherwise)
 {
     return (node->given >> which & 1) != 0 ? node->integers[which] : otherwise;
 }
 
-/* What the node says, apart from tensors. Where an axis is not looked at, it is 0. */
+/* The node's parameters, without tensors. An unused axis is 0. */
 static struct dti_onnx_weight describe(const struct dti_onnx_node *node)
 {
     static const int64_t usual_bits = 4, usual_block = 128;
@@ -170,7 +170,7 @@ static struct dti_onnx_weight look_at(const struct definitions *all,
     return ret;
 }
 
-/* Its tensors are not codes. */
+/* Marks its scales and zero points, which are not codes. */
 static void mark(const struct definitions *all, const struct dti_onnx_node *node,
                  struct dti_tensor *tensors, bool activations)
 {

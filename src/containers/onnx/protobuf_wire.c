@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stream over protocol buffers: one buffer, and a length is accepted only if the message that
- * it stands in is long enough for it. */
+ * The stream over protocol buffers: one buffer; a length is accepted only if the enclosing message
+ * is long enough. */
 #include "containers/onnx/protobuf_wire.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static bool truncated(const struct dti_wire *wire, uint64_t end)
                               end);
 }
 
-/* Fills the buffer from the stream's position, which is before the end of the file. */
+/* Refills the buffer at the stream's position, which is before the end of the file. */
 static bool refill(struct dti_wire *wire)
 {
     const uint64_t at = dti_wire_at(wire), left = wire->opening->file->input.size - at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Python pickles, read as data. Nothing is imported, called or executed: a global is a name, and
- * what Python would call becomes a value that says what would be called. What a pickle refers to
- * twice is one value, so the values are a graph, which may have cycles. */
+ * Reads Python pickles as data. Nothing is imported, called or executed: a global is just a name,
+ * and a call becomes a value that records what would be called. An object that is referenced twice
+ * is one value, so the values form a graph that may have cycles. */
 #ifndef CONTAINERS_PICKLE_PICKLE_H
 #define CONTAINERS_PICKLE_PICKLE_H
 
@@ -12,9 +12,9 @@ enum {
     DTI_PICKLE_BYTES_MAX = 256 << 20,
     DTI_PICKLE_OPCODES_MAX = 50000000,
     DTI_PICKLE_STACK_MAX = 1000000,
-    DTI_PICKLE_DEPTH_MAX = 1000,   /* containers in each other, for those who walk over them */
+    DTI_PICKLE_DEPTH_MAX = 1000,   /* nesting depth, for code that walks the values */
     DTI_PICKLE_TEXT_MAX = 1 << 16, /* bytes of a text that is kept */
-    DTI_PICKLE_NAME_MAX = 1000,    /* of a module with a name in it */
+    DTI_PICKLE_NAME_MAX = 1000,    /* of "module.name" */
 };
 
 enum dti_pickle_type {
@@ -23,34 +23,34 @@ enum dti_pickle_type {
     DTI_PICKLE_FALSE,
     DTI_PICKLE_INT,
     DTI_PICKLE_TEXT,
-    DTI_PICKLE_PLAIN, /* a number, an unusual text: nothing that matters here */
+    DTI_PICKLE_PLAIN, /* a number or an unusual text: irrelevant here */
     DTI_PICKLE_BYTES,
     DTI_PICKLE_TUPLE,
-    DTI_PICKLE_LIST, /* sets, too */
-    DTI_PICKLE_DICT, /* its keys and values in turn */
+    DTI_PICKLE_LIST, /* also sets */
+    DTI_PICKLE_DICT, /* alternating keys and values */
     DTI_PICKLE_GLOBAL,
-    DTI_PICKLE_PERSISTENT, /* what a file keeps outside the pickle: has the tuple that says what */
-    DTI_PICKLE_CALL,       /* of a global that is known as CALL, with a tuple */
-    DTI_PICKLE_OPAQUE,     /* of one that is not known: has its name */
+    DTI_PICKLE_PERSISTENT, /* stored outside the pickle: holds the tuple that identifies it */
+    DTI_PICKLE_CALL,       /* call of a global marked CALL, with a tuple */
+    DTI_PICKLE_OPAQUE,     /* call of an unknown global: holds its name */
 };
 
-/* What Python gets from calling a global. */
+/* What calling a global returns in Python. */
 enum dti_pickle_makes {
-    DTI_PICKLE_MAKES_OPAQUE, /* nobody knows what */
+    DTI_PICKLE_MAKES_OPAQUE, /* unknown */
     DTI_PICKLE_MAKES_PLAIN,
     DTI_PICKLE_MAKES_BYTES, /* of a text, its first argument */
     DTI_PICKLE_MAKES_DICT,
-    DTI_PICKLE_MAKES_LIST,     /* its argument, or an empty one */
+    DTI_PICKLE_MAKES_LIST,     /* its argument, or an empty list */
     DTI_PICKLE_MAKES_ARGUMENT, /* its first argument */
-    DTI_PICKLE_MAKES_CALL,     /* something for the reader to look at */
+    DTI_PICKLE_MAKES_CALL,     /* a call that the reader interprets */
 };
-/* The rows of pickle_globals.def: those without a name of their own here are DTI_GLOBAL_ANY. */
+/* The rows of pickle_globals.def; rows without a meaning of their own are DTI_GLOBAL_ANY. */
 enum dti_pickle_meaning {
     DTI_GLOBAL_UNKNOWN,
     DTI_GLOBAL_ANY,
-    DTI_GLOBAL_STORAGE, /* a class of storages */
+    DTI_GLOBAL_STORAGE, /* a storage class */
     DTI_GLOBAL_UNTYPED,
-    DTI_GLOBAL_DTYPE, /* "torch.bfloat16", and whatever torch calls a dtype */
+    DTI_GLOBAL_DTYPE, /* "torch.bfloat16" or another torch dtype */
     DTI_GLOBAL_TENSOR_V1,
     DTI_GLOBAL_TENSOR_V2,
     DTI_GLOBAL_TENSOR_V3,
@@ -60,60 +60,61 @@ enum dti_pickle_meaning {
     DTI_GLOBAL_SPARSE,
     DTI_GLOBAL_META,
     DTI_GLOBAL_WRAPPER,
-    DTI_GLOBAL_ARRAY,  /* of numpy, by its state */
-    DTI_GLOBAL_BUFFER, /* the same, by arguments */
+    DTI_GLOBAL_ARRAY,  /* a numpy array, described by its state */
+    DTI_GLOBAL_BUFFER, /* a numpy array, described by arguments */
     DTI_GLOBAL_NUMPY_DTYPE,
 };
 
-/* Whether "module.name" is a row, or a dtype of torch: calling it is harmless. */
+/* Whether "module.name" is a row or a torch dtype: calling it is harmless. */
 bool dti_pickle_is_known(const char *text, size_t length, size_t module_length);
-/* The dtype that torch calls so, or NULL. */
+/* The dtype with this torch name, or NULL. */
 const struct dti_format *dti_pickle_dtype(const char *name, size_t length);
 
 struct dti_pickle_node;
 struct dti_pickle {
-    struct dti_pool pool; /* all of its memory */
+    struct dti_pool pool; /* owns all memory */
     struct dti_pickle_node *nodes;
     uint32_t *items;
     char *texts;
     size_t node_count, item_count, text_count, node_capacity, item_capacity, text_capacity;
-    size_t persistent_count; /* of the nodes */
+    size_t persistent_count; /* number of PERSISTENT nodes */
     uint32_t root;
-    uint32_t called;     /* the first OPAQUE value; 0: there is none */
+    uint32_t called;     /* the first OPAQUE value; 0: none */
     uint64_t start, end; /* in the file */
 };
 
-/* Reads one pickle that begins at `start` of the opening's file and ends before or at `limit`. A
- * pickle of zeros is empty, and is to be freed in any case. False on failure. */
+/* Reads one pickle that starts at `start` of the opening's file and ends at or before `limit`. A
+ * zeroed pickle is empty. Free it in any case. False on failure. */
 bool dti_pickle_read(struct dti_opening *opening, uint64_t start, uint64_t limit,
                      struct dti_pickle *ret);
 void dti_pickle_free(struct dti_pickle *pickle);
 
-/* A value is a number, of this pickle: its root, or one that these give. */
+/* A value is an index that is valid for this pickle: its root, or one returned by these functions.
+ */
 enum dti_pickle_type dti_pickle_type(const struct dti_pickle *pickle, uint32_t value);
-/* Of an INT; false: it is something else, or takes more than 64 bits. */
+/* Of an INT; false: another type, or more than 64 bits. */
 bool dti_pickle_int(const struct dti_pickle *pickle, uint32_t value, int64_t *ret);
 bool dti_pickle_size(const struct dti_pickle *pickle, uint32_t value, uint64_t *ret); /* not < 0 */
-/* Of a TEXT; of a GLOBAL or OPAQUE "module.name". NULL: it is something else. Valid until the
- * pickle is freed; a NUL follows. */
+/* Of a TEXT; of a GLOBAL or OPAQUE "module.name". NULL: another type. NUL-terminated, valid until
+ * the pickle is freed. */
 const char *dti_pickle_text(const struct dti_pickle *pickle, uint32_t value, size_t *ret_length);
 enum dti_pickle_meaning dti_pickle_meaning(const struct dti_pickle *pickle, uint32_t value);
-/* Of a TUPLE: its values; false: it is something else. */
+/* The values of a TUPLE; false: another type. */
 bool dti_pickle_tuple(const struct dti_pickle *pickle, uint32_t value, const uint32_t **ret_items,
                       size_t *ret_count);
-/* Of a PERSISTENT its tuple; of a CALL its global, its tuple, and the state that BUILD gives to
- * what it makes: the value None where there is none. */
+/* For a PERSISTENT, its tuple; for a CALL, its global, its tuple, and the state that BUILD passes
+ * to the result, None if there is none. */
 uint32_t dti_pickle_arguments(const struct dti_pickle *pickle, uint32_t value);
 uint32_t dti_pickle_callee(const struct dti_pickle *pickle, uint32_t value);
 uint32_t dti_pickle_state(const struct dti_pickle *pickle, uint32_t value);
-/* Of BYTES where they are in the file, and how many; encoded: in UTF-8, each of them a character
- * up to U+00FF. False: it is something else. */
+/* Location and size of BYTES in the file. encoded: stored as UTF-8, one character up to U+00FF per
+ * byte. False: another type. */
 bool dti_pickle_bytes(const struct dti_pickle *pickle, uint32_t value, uint64_t *ret_at,
                       uint64_t *ret_size, bool *ret_encoded);
-/* Marks a value; whether it was marked before. */
+/* Marks a value; returns whether it was already marked. */
 bool dti_pickle_visit(struct dti_pickle *pickle, uint32_t value);
 
-/* The items of a TUPLE, LIST or DICT (keys and values) one by one; false after the last. */
+/* Iterates over the items of a TUPLE, LIST or DICT (keys and values); false after the last. */
 struct dti_pickle_items {
     uint32_t at, left, next;
 };

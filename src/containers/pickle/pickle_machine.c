@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machine of pickles. It takes opcodes and their operands from the file, where lengths are
- * checked against what is left before anything is taken, and has the stack, the marks and the memo.
- */
+ * The pickle machine: fetches opcodes and their operands from the file, checking lengths against
+ * the remaining bytes first, and maintains the stack, the marks and the memo. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 
 enum {
     BUFFER = 2 * DTI_PICKLE_TEXT_MAX,
-    MEMO_MAX = 1 << 22, /* of a pickle that is followed */
+    MEMO_MAX = 1 << 22, /* if the pickle is only tracked */
 };
 static const uint64_t missing = UINT64_MAX; /* in the memo */
 
@@ -27,7 +26,7 @@ static uint64_t left(const struct dti_pickle_machine *machine)
     return machine->limit - machine->at;
 }
 
-/* Has as many bytes in the buffer as there are, up to `size` of them. */
+/* Ensures that the buffer holds `size` bytes, or all that are left. */
 static bool fill(struct dti_pickle_machine *machine, size_t size)
 {
     const size_t there = machine->used - machine->begin;
@@ -75,7 +74,7 @@ static bool take_number(struct dti_pickle_machine *machine, size_t size)
     return true;
 }
 
-/* Bytes that are skipped do not count as those of the pickle. */
+/* Extends the limit, since skipped bytes do not count towards it. */
 static void set_limit(struct dti_pickle_machine *machine, uint64_t more)
 {
     const uint64_t after = machine->end - machine->limit;
@@ -97,7 +96,7 @@ static bool take_counted(struct dti_pickle_machine *machine, size_t size)
     return true;
 }
 
-/* A line of any length, without its end. */
+/* A line of any length, without its newline. */
 static bool take_line(struct dti_pickle_machine *machine)
 {
     machine->number = 0;
@@ -119,7 +118,7 @@ static bool take_line(struct dti_pickle_machine *machine)
     }
 }
 
-/* Module and name become one text with a dot between them. */
+/* Joins the two lines, module and name, with a dot. */
 static bool take_lines(struct dti_pickle_machine *machine)
 {
     if (!fill(machine, DTI_PICKLE_NAME_MAX))
@@ -205,7 +204,7 @@ bool dti_pickle_refuse(struct dti_pickle_machine *machine, const char *text)
     return false;
 }
 
-/* The same of a bound. */
+/* The same for an exceeded limit, which also stops the machine. */
 static bool end(struct dti_pickle_machine *machine, const char *text)
 {
     machine->over = true;
@@ -235,7 +234,7 @@ bool dti_pickle_push(struct dti_pickle_machine *machine, uint64_t value)
     return true;
 }
 
-/* How many values there are above the last mark. */
+/* The number of values above the last mark. */
 static size_t above(const struct dti_pickle_machine *machine)
 {
     const size_t marks = machine->mark_count;
@@ -283,8 +282,8 @@ static void mark(struct dti_pickle_machine *machine)
         machine->marks[machine->mark_count++] = (uint32_t)machine->stack_count;
 }
 
-/* Python counts what it memoizes, so an index is no higher than the number of opcodes: memory that
- * is taken for it is proportional to the file. */
+/* Python numbers memo entries consecutively, so an index is at most the number of opcodes. This
+ * bounds the memo's memory by the file size. */
 void dti_pickle_put(struct dti_pickle_machine *machine, uint64_t index)
 {
     const uint64_t value = dti_pickle_top(machine);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a pickle: takes opcodes one after another from the file and runs them. Nothing is called:
- * what a call makes is a value, as pickle_globals.def says. */
+ * Reads a pickle: fetches and runs one opcode after another. Nothing is called: the result of a
+ * call is a value, as pickle_globals.def defines. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 
 enum { PROTOCOL_MAX = 5 };
 
-/* What a call makes. */
+/* Results of calls. */
 
-/* An ordered dict that Python 2 wrote: its argument is a list of pairs. Those are copied, so their
- * number is bounded by the file even if many dicts name one list. */
+/* An OrderedDict written by Python 2: its argument is a list of pairs. They are copied, and the
+ * number of copies is bounded by the file size even if many dicts share one list. */
 static bool add_pairs(struct dti_pickle_machine *machine, uint32_t dict, uint32_t from)
 {
     enum { ITEMS_PER_BYTE = 8 };
@@ -56,7 +56,7 @@ static bool make_opaque(struct dti_pickle_machine *machine, uint32_t callee, uin
     return true;
 }
 
-/* Bytes as protocol 2 has them, which knows only texts: _codecs.encode('\xff', 'latin1'). */
+/* Bytes in protocol 2, which only has texts: _codecs.encode('\xff', 'latin1'). */
 static struct dti_pickle_node bytes_of(const struct dti_pickle *pickle, const uint32_t *items,
                                        size_t count)
 {
@@ -81,7 +81,7 @@ static struct dti_pickle_node bytes_of(const struct dti_pickle *pickle, const ui
     return made;
 }
 
-/* A class with its source, as old files have it: ('module', class, file, source). */
+/* A class with its source, as in old files: ('module', class, file, source). */
 static uint32_t class_of(const struct dti_pickle *pickle, uint32_t callee)
 {
     const uint32_t *items;
@@ -136,7 +136,7 @@ static bool make(struct dti_pickle_machine *machine, uint32_t callee, uint32_t a
     return dti_pickle_new(machine, made, ret);
 }
 
-/* What the opcodes do. Where the machine has refused one, the reading fails after it. */
+/* Opcode handlers. If the machine has refused an opcode, reading fails after it. */
 
 static bool push_new(struct dti_pickle_machine *machine, enum dti_pickle_type type)
 {
@@ -145,7 +145,7 @@ static bool push_new(struct dti_pickle_machine *machine, enum dti_pickle_type ty
            dti_pickle_push(machine, value);
 }
 
-/* What makes and uses no values. */
+/* Opcodes that neither make nor use values. */
 static bool do_move(struct dti_pickle_machine *machine)
 {
     return dti_pickle_move(machine, dti_pickle_opcodes[machine->code].scan);
@@ -181,7 +181,7 @@ static bool do_number(struct dti_pickle_machine *machine)
     return push_int(machine, machine->number);
 }
 
-/* Two's complement in the bytes that it needs. */
+/* Little-endian two's complement of minimal length. */
 static bool do_large_number(struct dti_pickle_machine *machine)
 {
     const size_t size = (size_t)machine->number;
@@ -198,7 +198,7 @@ static bool do_plain(struct dti_pickle_machine *machine)
     return push_new(machine, DTI_PICKLE_PLAIN);
 }
 
-/* What is not kept: where it is. */
+/* Pushes only the location of bytes that are not kept. */
 static bool push_place(struct dti_pickle_machine *machine, enum dti_pickle_type type, bool text)
 {
     const struct dti_pickle_node node = {.type = (uint8_t)type,
@@ -262,7 +262,7 @@ static bool do_dict(struct dti_pickle_machine *machine)
     return push_new(machine, DTI_PICKLE_DICT);
 }
 
-/* To what is now on top. What an unknown object takes is gone with it. */
+/* Adds items to the value on top. Items of an unknown object are dropped. */
 static bool add_value(struct dti_pickle_machine *machine, enum dti_pickle_type type,
                       const uint64_t *items, size_t count)
 {
@@ -365,8 +365,8 @@ static bool do_reduce_named(struct dti_pickle_machine *machine)
     return dti_pickle_drop(machine, 3, &values) && call(machine, values[0], values[1]);
 }
 
-/* Of what the reader looks at, the state is kept. That of other known objects says nothing about
- * tensors, and that of unknown ones is unknown. */
+/* Keeps the state only for objects that the reader interprets. That of other known objects is
+ * irrelevant to tensors, and that of unknown ones has no known meaning. */
 static bool do_build(struct dti_pickle_machine *machine)
 {
     const uint32_t state = (uint32_t)dti_pickle_pop(machine),
@@ -408,7 +408,7 @@ static bool do_extension(struct dti_pickle_machine *machine)
     return push_global(machine, name, sizeof name - 1);
 }
 
-/* Text, which no binary pickle has. */
+/* Text opcodes, which do not occur in binary pickles. */
 static bool do_refused(struct dti_pickle_machine *machine)
 {
     return dti_opening_refuse(machine->opening,
@@ -445,8 +445,8 @@ static bool step(struct dti_pickle_machine *machine)
            !machine->over;
 }
 
-/* The values that have no parts of their own, in the order of their types, so that their type is
- * their number; and an item that is never one of a list. */
+/* Creates the constants in the order of their types, so that value and type are equal; and item 0,
+ * which is never part of a list. */
 static bool begin(struct dti_pickle_machine *machine)
 {
     struct dti_pickle *const pickle = machine->pickle;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The values of a pickle: nodes in one array, what they hold in another, texts in a third, all
- * referring to each other by index. A list grows by segments in the array of items: their number,
- * the place of the next segment, items. */
+ * The values of a pickle: nodes in one array, their items in another, texts in a third, all linked
+ * by index. A list grows in segments within the item array: item count, index of the next segment,
+ * items. */
 #include <string.h>
 
 #include "containers/pickle/pickle_parts.h"
@@ -75,7 +75,7 @@ bool dti_pickle_new_int(struct dti_pickle_machine *machine, int64_t number, uint
                           ret);
 }
 
-/* Appends to the array of items; items do not lie in it. */
+/* Appends to the item array; `items` must not point into it. */
 static bool add_items(struct dti_pickle_machine *machine, const uint64_t *items, size_t count)
 {
     struct dti_pickle *const pickle = machine->pickle;
@@ -99,7 +99,7 @@ bool dti_pickle_new_tuple(struct dti_pickle_machine *machine, const uint64_t *it
                           ret);
 }
 
-/* The last segment grows when nothing follows it. */
+/* Extends the last segment in place if nothing follows it. */
 bool dti_pickle_append(struct dti_pickle_machine *machine, uint32_t list, const uint64_t *items,
                        size_t count)
 {

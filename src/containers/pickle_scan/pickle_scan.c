@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pickle, followed as Python's unpickler goes through it, with a stack of values of which only
- * those matter that name something: texts, globals, and what a call of one returned. An opcode that
- * Python would fail at is reported, and the rest is followed all the same: nothing is hidden behind
- * it. A name that cannot be followed is one that the pickle computes. */
+ * Tracks one pickle the way Python's unpickler would run it. The stack keeps only values that can
+ * name something: texts, globals, and results of calling a global. An opcode that would fail in
+ * Python is reported, and the rest is still scanned, so that nothing can hide behind it. A name
+ * that cannot be tracked is reported as computed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "containers/pickle_scan/pickle_scan_parts.h"
 #include "util/text/ascii.h"
 
-/* Texts and numbers as pickles of protocol 0 spell them, in place: 'os\x73', \u006f, digits. What
- * Python reads and does not write is not read here: such a name is then one that is computed. */
+/* Texts and numbers as protocol 0 spells them, decoded in place: 'os\x73', \u006f, digits. Forms
+ * that Python reads but never writes are not decoded: such a name counts as computed. */
 
 static bool read_number(const unsigned char *text, size_t length, uint64_t *ret)
 {
@@ -30,7 +30,7 @@ static bool read_number(const unsigned char *text, size_t length, uint64_t *ret)
     return true;
 }
 
-/* 'os\x73': names of ASCII alone; other escapes than these occur in no name that anyone writes. */
+/* 'os\x73': ASCII names only; names that Python writes need no other escapes. */
 static bool unescape(char *text, size_t *length)
 {
     size_t to = 0;
@@ -51,7 +51,7 @@ static bool unescape(char *text, size_t *length)
     return true;
 }
 
-/* Only \u0061 and \U00000061 mean something. */
+/* Only \u0061 and \U00000061 are escapes. */
 static bool unescape_unicode(char *text, size_t *length)
 {
     size_t to = 0;
@@ -73,8 +73,8 @@ static bool unescape_unicode(char *text, size_t *length)
     return true;
 }
 
-/* What a scan of pickles has found: imports, each once, and sentences about what is broken. Their
- * number is bounded, and so is the time to find one. */
+/* Results of a scan: unique imports, and sentences about faults. Their number is bounded, and so is
+ * the lookup time. */
 
 enum {
     NAME_SIZE = 2 * DTI_PICKLE_NAME_MAX + 2,
@@ -134,7 +134,7 @@ static bool is_called(const struct dti_pickle_import *import, const char *text, 
            memcmp(import->module, text, length) == 0;
 }
 
-/* FNV-1a. Names that are made to have one hash are reported as too many. */
+/* FNV-1a. Names crafted to collide are reported as too many. */
 static uint32_t hash_of(const char *text, size_t length)
 {
     uint32_t hash = 2166136261u;
@@ -143,8 +143,8 @@ static uint32_t hash_of(const char *text, size_t length)
     return hash;
 }
 
-/* The import of "module.name"; without a text of a name that is computed; module_length: SIZE_MAX:
- * it has none. *ret is SIZE_MAX when there are too many. False: memory ran out. */
+/* Finds or adds the import of "module.name". text NULL: a computed name; module_length SIZE_MAX: no
+ * module. *ret is SIZE_MAX if there are too many. False: out of memory. */
 static bool find_import(struct dti_scanning *scanning, const char *text, size_t length,
                         size_t module_length, size_t *ret)
 {
@@ -183,12 +183,12 @@ bool dti_scan_finish(struct dti_scanning *scanning)
 /* The walk. */
 
 enum {
-    NAMES_READ_MAX = 1000000, /* that are read again to be put together */
+    NAMES_READ_MAX = 1000000, /* limit on names that are read back to be joined */
     PROTOCOL_MAX = 5,
 };
 
-/* A value: its kind in the lowest 3 bits; of a text its length and where it is in the file; of a
- * global or a result the index of the import. */
+/* A stack value: kind in the lowest 3 bits; a text also has its length and file offset; a global or
+ * a result has the index of the import. */
 enum { OTHER, TEXT, ESCAPED, UNICODE, GLOBAL, RESULT };
 enum { KIND_BITS = 3, LENGTH_BITS = 10, PLACE_SHIFT = KIND_BITS + LENGTH_BITS };
 _Static_assert(DTI_PICKLE_NAME_MAX < 1 << LENGTH_BITS, "a length does not fit in a value");
@@ -203,7 +203,7 @@ static unsigned kind_of(uint64_t value)
     return (unsigned)(value & 7u);
 }
 
-/* Adds what the opening has refused to the faults. */
+/* Adds the opening's current error to the faults. */
 static void report(struct scan_run *run)
 {
     struct dti_opening *const opening = run->machine.opening;
@@ -211,14 +211,15 @@ static void report(struct scan_run *run)
         run->machine.over = true;
 }
 
-/* What cannot be followed any further. */
+/* Ends a scan that cannot continue. */
 static void end(struct scan_run *run, const char *text)
 {
     (void)dti_pickle_refuse(&run->machine, text);
     run->machine.over = true;
 }
 
-/* What is above the last mark, and the mark; the first of those, which a call is of. */
+/* Pops everything above the last mark, and the mark; returns the lowest value, the callee of a
+ * call. */
 static uint64_t drop_marked(struct scan_run *run)
 {
     const uint64_t *values;
@@ -256,7 +257,7 @@ static void push_import(struct scan_run *run, const char *text, size_t length, s
                           index == SIZE_MAX ? OTHER : GLOBAL | (uint64_t)index << KIND_BITS);
 }
 
-/* Reads a text again. False: the value is none, or none whose meaning is known here. */
+/* Reads a text back from the file. False: not a text, or not decodable here. */
 static bool read_text(struct scan_run *run, uint64_t value, char *buffer, size_t *ret_length)
 {
     size_t length = (size_t)(value >> KIND_BITS) & ((1u << LENGTH_BITS) - 1);
@@ -303,7 +304,7 @@ static void extension(struct scan_run *run)
     push_import(run, text, (size_t)length, SIZE_MAX);
 }
 
-/* A call of it, if it has a name; what it returns is of that name, too. */
+/* Records a call if the callee has a name; the result carries the same name. */
 static uint64_t call(struct scan_run *run, uint64_t callee)
 {
     if (kind_of(callee) != GLOBAL && kind_of(callee) != RESULT)
@@ -406,7 +407,7 @@ static void step(struct scan_run *run)
     if (taken)
         run->scanning->opcodes[machine->code]++;
     if (!taken || (!opcode->name && !refuse_code(machine))) {
-        report(run); /* that is more than what has been reported */
+        report(run); /* more than what the machine has reported */
         machine->over = true;
         return;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the pickles of a file are: PyTorch files of both forms, files of pickles, shards of those,
- * and arrays of objects of numpy. Of a zip archive the members whose names say so: torch also reads
- * compressed ones, so they are unpacked, up to a bound. A file of a known kind that holds no
- * pickles is opened as that kind, so that nothing else passes for it. */
+ * Locates the pickles of a file: PyTorch files of both formats, pickle files, shards of these, and
+ * object arrays of numpy. In a zip archive, members are chosen by name; torch also reads compressed
+ * ones, so they are unpacked, up to a limit. A file of a known kind that holds no pickles is opened
+ * as that kind, so that nothing else can pose as it. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@
 
 enum { LEGACY_PICKLES = 5, PIECE = 1 << 16, UNPACKED_MAX = 64 << 20 };
 
-/* The pickles from there to the end, or so many. */
+/* Scans the pickles from `at` to the end, at most `most`. */
 static bool scan_pickles(struct dti_scanning *scanning, uint64_t at, uint64_t end, size_t most)
 {
     bool more = true;
@@ -76,7 +76,7 @@ static bool scan_unpacked(struct dti_scanning *scanning, const struct dti_zip_me
     if (status == DTI_OK) {
         status = unpack(stream, piece, member, &archive->input, label, &file.input, opening->error);
         if (status == DTI_BAD_INPUT && dti_scan_fault(scanning, opening->error->text))
-            status = DTI_OK; /* what came before is followed */
+            status = DTI_OK; /* what was unpacked so far is scanned */
         opening->file = &file;
         scanning->base = 0;
         if (status == DTI_OK && !scan_pickles(scanning, 0, file.input.size, SIZE_MAX))
@@ -89,7 +89,7 @@ static bool scan_unpacked(struct dti_scanning *scanning, const struct dti_zip_me
     return dti_opening_goes_on(opening, status);
 }
 
-/* Why it is not followed; NULL: it is. */
+/* Why a member is not scanned; NULL: it is. */
 static const char *refusal_of(const struct dti_zip_member *member)
 {
     if (member->flags & (DTI_ZIP_ENCRYPTED | DTI_ZIP_PATCH))
@@ -142,7 +142,7 @@ static bool scan_all(struct dti_scanning *scanning, size_t most)
     return scan_pickles(scanning, 0, scanning->opening->file->input.size, most);
 }
 
-/* Names of which no other kind of file has a right to be. */
+/* Extensions reserved for pickle files. */
 static bool is_named(const char *name)
 {
     static const char *const endings[] = {".pkl", ".pickle", ".pt", ".pth", ".ckpt", ".bin"};
@@ -153,14 +153,15 @@ static bool is_named(const char *name)
     return false;
 }
 
-/* What a reader says that only a reader can know. */
+/* Reports a reader's failure as a fault; false: out of memory. */
 static bool take_failure(struct dti_scanning *scanning, enum dti_status status)
 {
     return dti_opening_goes_on(scanning->opening, status) ||
            (status != DTI_NO_MEMORY && dti_scan_fault(scanning, scanning->opening->error->text));
 }
 
-/* The pickles among numpy's arrays, or none. */
+/* Scans object arrays of numpy, if any. pickles: how many the file already had; if there are some,
+ * a file that cannot be opened is not a fault. */
 static bool scan_arrays(struct dti_scanning *scanning, const char *path, size_t pickles)
 {
     struct dti_opening *const opening = scanning->opening;
@@ -185,7 +186,7 @@ static bool scan_arrays(struct dti_scanning *scanning, const char *path, size_t 
     return good;
 }
 
-/* What is open as the opening's file, and is no index. */
+/* Scans the opening's file, which is open and not an index. */
 static bool scan_content(struct dti_scanning *scanning, enum dti_container_kind kind,
                          const unsigned char *head, size_t size)
 {
@@ -203,7 +204,7 @@ static bool scan_content(struct dti_scanning *scanning, enum dti_container_kind 
     return scan_arrays(scanning, opening->file->path, 0);
 }
 
-/* Reads the beginning of the opening's file, and what it seems to be. */
+/* Reads the beginning of the opening's file and detects its kind. */
 static bool look(struct dti_opening *opening, unsigned char *head, size_t *ret_size,
                  enum dti_container_kind *ret)
 {
@@ -222,7 +223,7 @@ static bool look(struct dti_opening *opening, unsigned char *head, size_t *ret_s
     return true;
 }
 
-/* What is open. */
+/* Scans an open file. */
 static bool scan_open(struct dti_scanning *scanning, struct dti_container_file *file,
                       enum dti_container_kind *ret_kind)
 {
@@ -290,7 +291,7 @@ static bool scan_folder(struct dti_scanning *scanning)
     opening->label = dti_quote(label, path, strlen(path));
     if (!dti_folder_read(opening, &index, &shards))
         return false;
-    if (shards.part) /* no pickles are in any */
+    if (shards.part) /* a split GGUF: no part holds pickles */
         index = shards.part;
     if (!index)
         return scan_shards(scanning, &shards, path, true);
@@ -311,7 +312,7 @@ static bool open_and_scan(struct dti_scanning *scanning, struct dti_container_fi
     return good;
 }
 
-/* One file that is open, and no index, or whatever the path is. */
+/* Scans one open file that is not an index or, if !open, any path. */
 static enum dti_status scan(struct dti_pickle_scan *ret, struct dti_container_file *file, bool open,
                             struct dti_error *reterr)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors: eight bytes with the length of a JSON header, the header, the data. What is accepted
- * and rejected follows the reference implementation (the Rust crate); in addition, names and
- * metadata keys that occur twice are refused, as are a tensor given as an array and a dtype given
- * as an object. */
+ * safetensors: the header length in eight bytes, a JSON header, the data. Validation follows the
+ * reference implementation (the Rust crate); in addition, duplicate names and metadata keys are
+ * refused, as are a tensor given as an array and a dtype given as an object. */
 #ifndef CONTAINERS_SAFETENSORS_SAFETENSORS_H
 #define CONTAINERS_SAFETENSORS_SAFETENSORS_H
 
@@ -11,37 +10,37 @@
 
 enum { DTI_SAFETENSORS_PREFIX = 8, DTI_SAFETENSORS_HEADER_MAX = 100 * 1000 * 1000 };
 
-/* Reads the header of the opening's file and adds what it says to the container: tensors of the
- * file of that index. */
+/* Reads the header of the opening's file and adds its contents to the container, as tensors of file
+ * `file_index`. */
 bool dti_safetensors_read(struct dti_opening *opening, unsigned file_index);
-/* The same of one that is `size` bytes of a file, from `begin` on; its name is the label.
- * *ret_start: the bytes before its data. */
+/* The same for a range of `size` bytes from `begin` on; its name is the opening's label.
+ * *ret_start: the number of bytes before its data. */
 bool dti_safetensors_read_at(struct dti_opening *opening, unsigned file_index, uint64_t begin,
                              uint64_t size, uint64_t *ret_start);
 
-/* The two halves of it, for data in memory. The first finds the length of the header from the
- * `size` (at most 8) first bytes of a file of file_size bytes; the second judges the header. */
+/* The two steps of it, for data in memory. The first gets the header length from the first `size`
+ * (at most 8) bytes of a file of file_size bytes; the second parses and validates the header. */
 bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned char *first,
                                    size_t size, uint64_t file_size, uint64_t *ret_length);
 bool dti_safetensors_parse(struct dti_opening *opening, const char *header, size_t length,
                            uint64_t file_size, unsigned file_index);
 
-/* The name of a dtype in a header and the dtype of a name (exact spelling); NULL when there is
+/* Maps a dtype to its name in a header, and a name (exact spelling) to its dtype; NULL if there is
  * none. */
 const char *dti_safetensors_name(const struct dti_format *format);
 const struct dti_format *dti_safetensors_format(const char *name, size_t length,
                                                 const char **ret_name);
-/* The layout of its elements in the data; false without a name. dti_safetensors_bits() is of one.
- */
+/* The layout of its elements in the data; false if the dtype has no name. dti_safetensors_bits():
+ * bits of one element. */
 bool dti_safetensors_stores(const struct dti_format *format, struct dti_layout *ret_layout);
 unsigned dti_safetensors_bits(const struct dti_format *format);
-/* Elements and bits of a shape; false: 64 bits do not count them. */
+/* Elements and bits of a shape; false: 64-bit overflow. */
 bool dti_safetensors_measure(const struct dti_format *format, const uint64_t *shape, unsigned rank,
                              uint64_t *ret_elements, uint64_t *ret_bits);
 
 /* dti_container_layout() for this kind. Fails with DTI_WRONG_KIND for a dtype without a name and
- * for metadata that is no string, with DTI_BAD_INPUT for names that are not UTF-8, occur twice or
- * are "__metadata__", for elements that do not fill whole bytes, for sizes beyond all limits. */
+ * for metadata that is not a string; with DTI_BAD_INPUT for names that are not UTF-8, duplicate, or
+ * "__metadata__", for elements that do not fill whole bytes, and for sizes over the limits. */
 enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t count,
                                        const struct dti_metadata *metadata, size_t metadata_count,
                                        struct dti_new_head *ret_head, uint64_t *ret_size,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a safetensors file: checks its length against those of header and data, and turns the
- * header into tensors. */
+ * Reads a safetensors file: checks its length against header and data, and converts the header into
+ * tensors. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "util/checked.h"
 #include "util/little_endian.h"
 
-/* Whether the tensors fill the data from its start without holes, each with as many bytes as its
- * shape needs: the reference's checks in the reference's order, and names that occur twice before
- * them. */
+/* Checks that the tensors fill the data from its start without gaps, each with as many bytes as its
+ * shape needs: the reference's checks in the reference's order, preceded by a check for duplicate
+ * names. */
 
-/* "F32[2,3]", a long shape cut. */
+/* "F32[2,3]"; a long shape is truncated. */
 enum { SHAPE_TEXT = 256 };
 static const char *spell(char buffer[SHAPE_TEXT], const struct dti_tensor *tensor)
 {
@@ -42,7 +42,7 @@ static bool fail_offsets(struct dti_opening *opening, const struct dti_tensor *t
                                  tensor->bytes, what);
 }
 
-/* By data_offsets, then in the order of the header. */
+/* By data_offsets, then in header order. */
 static int compare(const void *a, const void *b)
 {
     const struct dti_tensor *const left = a, *const right = b;
@@ -55,7 +55,7 @@ static int compare(const void *a, const void *b)
 
 static void sort(struct dti_tensor *tensors, size_t count)
 {
-    bool sorted = true; /* as most files are */
+    bool sorted = true; /* most files are */
     for (size_t i = 1; sorted && i < count; i++)
         sorted = compare(&tensors[i - 1], &tensors[i]) < 0;
     if (!sorted)
@@ -102,9 +102,9 @@ static bool check_size(struct dti_opening *opening, struct dti_tensor *tensor)
     return fail_offsets(opening, tensor, what);
 }
 
-/* Refuses tensors and metadata, those of a header from these on, whose names or data_offsets
- * collide or whose shapes do not fit. Brings the tensors into the order of their data, and fills
- * elements. */
+/* Refuses tensors and metadata of a header, from these indices on, with duplicate names,
+ * overlapping data_offsets or mismatched shapes. Sorts the tensors by the order of their data, and
+ * sets elements. */
 static bool check_header(struct dti_opening *opening, size_t first_tensor, size_t first_metadata)
 {
     const struct dti_container *const container = opening->container;
@@ -126,11 +126,11 @@ static bool check_header(struct dti_opening *opening, size_t first_tensor, size_
     return true;
 }
 
-/* The JSON of the header: its tokens in one pass, each stored or rejected. */
+/* Parses the JSON of the header in one pass; each token is stored or rejected. */
 
 enum {
-    SHORT_RANK = 8, /* dimensions that nearly all tensors have at most */
-    LOOK_BACK = 8,  /* tensors whose shapes are looked at */
+    SHORT_RANK = 8, /* nearly all tensors have at most this rank */
+    LOOK_BACK = 8,  /* previous tensors whose shapes are compared */
 };
 
 struct header_reading {
@@ -153,7 +153,7 @@ static bool fail_tensor(const struct header_reading *reading, const struct dti_t
     return dti_opening_refuse_of(reading->opening, the(tensor), ": %s", what);
 }
 
-/* The same with the token read last in quotes. */
+/* The same, with the last token in quotes. */
 static bool fail_token(const struct header_reading *reading, const struct dti_tensor *tensor,
                        const char *what)
 {
@@ -163,7 +163,7 @@ static bool fail_token(const struct header_reading *reading, const struct dti_te
     return fail_tensor(reading, tensor, text);
 }
 
-/* A copy of the string read last. */
+/* Copies the last string. */
 static bool keep_string(struct header_reading *reading, const char **ret_text, size_t *ret_length)
 {
     const char *text;
@@ -171,14 +171,14 @@ static bool keep_string(struct header_reading *reading, const char **ret_text, s
     return (*ret_text = dti_opening_text(reading->opening, text, *ret_length)) != NULL;
 }
 
-/* Whether the number read last is below 10^308 in size: the reference reads even what it ignores,
- * and gives up where an fp64 ends. */
+/* Whether the last number is below 10^308 in magnitude: the reference parses even what it ignores,
+ * and fails where an fp64 overflows. */
 static bool is_moderate(const struct dti_json_reader *json)
 {
     const char *at = json->token, *const end = at + json->token_length;
     enum { FAR = 1 << 30 };
     bool started = false, in_fraction = false;
-    int64_t top = 0; /* exponent of the first digit that is not 0 */
+    int64_t top = 0; /* exponent of the first nonzero digit */
     for (at += *at == '-'; at < end && *at != 'e' && *at != 'E'; at++) {
         if (*at == '.') {
             in_fraction = true;
@@ -204,7 +204,7 @@ static bool is_moderate(const struct dti_json_reader *json)
     return top + (negative ? -exponent : exponent) < 308;
 }
 
-/* A member of a tensor that means nothing here: read to its end. */
+/* Skips a tensor member that has no meaning here. */
 static bool skip_member(struct header_reading *reading)
 {
     const struct dti_json_reader *const json = &reading->json;
@@ -236,8 +236,7 @@ static bool read_dtype(struct header_reading *reading, struct dti_tensor *tensor
     return tensor->format || fail_token(reading, tensor, "unknown dtype");
 }
 
-/* Dimensions of the array that was just opened, if it holds what it should: one more than commas.
- */
+/* Upper bound on the items of the array just opened: one more than its commas. */
 static size_t count_numbers(const struct dti_json_reader *json)
 {
     const size_t left = (size_t)(json->end - json->at);
@@ -249,7 +248,7 @@ static size_t count_numbers(const struct dti_json_reader *json)
     return count;
 }
 
-/* An array of at most `capacity` sizes; *ret_count is how many there were, and is never more. */
+/* Reads an array of at most `capacity` sizes; *ret_count is their number. */
 static bool read_sizes(struct header_reading *reading, const struct dti_tensor *tensor,
                        const char *member, uint64_t *ret_sizes, size_t capacity, size_t *ret_count)
 {
@@ -281,7 +280,8 @@ static bool open_array(struct header_reading *reading, const struct dti_tensor *
            (token == DTI_JSON_ARRAY || fail_tensor(reading, tensor, problem));
 }
 
-/* That of one of the tensors before, as neighbours are often alike, or a copy. */
+/* Shares the shape of one of the previous tensors, since neighbours are often alike, or copies it.
+ */
 static const uint64_t *keep_shape(struct header_reading *reading, const struct dti_tensor *tensor,
                                   const uint64_t *shape, size_t rank)
 {
@@ -307,7 +307,7 @@ static bool read_shape(struct header_reading *reading, struct dti_tensor *tensor
     if (!shape || !read_sizes(reading, tensor, "shape", shape, capacity, &rank))
         return false;
     tensor->shape = is_short ? keep_shape(reading, tensor, own, rank) : shape;
-    tensor->rank = (unsigned)rank; /* two bytes of header each */
+    tensor->rank = (unsigned)rank; /* no overflow: two header bytes per dimension */
     return tensor->shape != NULL;
 }
 
@@ -423,15 +423,15 @@ static bool read_all(struct header_reading *reading)
         if (!next(reading, &token))
             return false;
         if (token == DTI_JSON_OBJECT_END)
-            return next(reading, &token); /* nothing but white space */
+            return next(reading, &token); /* only white space may follow */
         if (!(dti_json_string_is(&reading->json, "__metadata__") ? read_metadata(reading)
                                                                  : read_named(reading)))
             return false;
     }
 }
 
-/* Reads the JSON into the container. The tensors are half done: offset and bytes are data_offsets,
- * elements is their place in the header; layout and file are missing. */
+/* Parses the JSON into the container. The tensors are incomplete: offset and bytes hold
+ * data_offsets, elements the position in the header; layout and file are not set. */
 static bool read_json(struct dti_opening *opening, const char *text, size_t length)
 {
     struct header_reading reading = {.opening = opening};
@@ -463,7 +463,7 @@ bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned c
     return true;
 }
 
-/* Whether the file ends where the data does, data_bytes after the header. */
+/* Whether the file ends exactly data_bytes after the header. */
 static bool check_end(struct dti_opening *opening, uint64_t header_bytes, uint64_t data_bytes,
                       uint64_t file_size)
 {
@@ -541,8 +541,8 @@ bool dti_safetensors_read(struct dti_opening *opening, unsigned file_index)
                                    &opening->file->header_bytes);
 }
 
-/* A header of a length that may be, and JSON in it. Nothing else begins with such a length: the
- * other kinds have no four bytes of zero there. */
+/* A plausible header length, then JSON. This is unambiguous: in the other kinds these bytes never
+ * form such a length, which needs four zero bytes. */
 static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)
 {
     if (head_size <= DTI_SAFETENSORS_PREFIX ||

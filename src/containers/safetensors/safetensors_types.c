@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The dtypes of safetensors: the rows of dtype_names.def that are its own. */
+ * The dtypes of safetensors: its rows of dtype_names.def. */
 #include "containers/safetensors/safetensors.h"
 #include "util/checked.h"
 #include "util/text/ascii.h"
 
-/* A row of each system, of which those of one stay. */
+/* One macro per naming system; only the safetensors rows are kept. */
 #define ROW_COMMON(id, spelling)
 #define ROW_TORCH(id, spelling)
 #define ROW_NUMPY(id, spelling)
@@ -57,7 +57,7 @@ bool dti_safetensors_stores(const struct dti_format *format, struct dti_layout *
     return true;
 }
 
-/* All that have a name are as wide as what they take. */
+/* Every format with a name is stored at its own width. */
 unsigned dti_safetensors_bits(const struct dti_format *format)
 {
     return format->width;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the start of a safetensors file: the length of the header, the header, spaces up to a
- * multiple of eight bytes. */
+ * Writes the start of a safetensors file: header length, header, space padding to a multiple of
+ * eight bytes. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static enum dti_status check_names(const void *items, size_t count, struct dti_n
                     dti_quote(quoted, twice.name, twice.length));
 }
 
-/* Fills bytes. */
+/* Sets bytes. */
 static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
     if (dti_text_is(tensor->name, tensor->name_length, metadata_name))
@@ -67,8 +67,8 @@ static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *
     return DTI_OK;
 }
 
-/* Gives the tensors their offsets from the start of the data, in their order. *ret_aligned: whether
- * each is at a multiple of its element's size. */
+/* Assigns the tensors consecutive offsets from the start of the data. *ret_aligned: whether each is
+ * a multiple of its element size. */
 static enum dti_status place(struct dti_new_tensor *tensors, size_t count, uint64_t *ret_size,
                              bool *ret_aligned, struct dti_error *reterr)
 {
@@ -87,7 +87,7 @@ static enum dti_status place(struct dti_new_tensor *tensors, size_t count, uint6
     return DTI_OK;
 }
 
-/* By falling element size, then in the order given, which offset records in the meantime. */
+/* By descending element size, then in the given order, which is temporarily in `offset`. */
 static int compare(const void *a, const void *b)
 {
     const struct dti_new_tensor *const left = a, *const right = b;
@@ -144,7 +144,7 @@ static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_ne
     return DTI_OK;
 }
 
-/* Room for about as much as tensors take, so that a long header is not copied again and again. */
+/* Reserves approximately enough room, to avoid repeated copies of a long header. */
 static void reserve_header(struct dti_buffer *out, const struct dti_new_tensor *tensors,
                            size_t count)
 {
@@ -156,7 +156,7 @@ static void reserve_header(struct dti_buffer *out, const struct dti_new_tensor *
         dti_buffer_reserve(out, bytes);
 }
 
-/* Appends the header: prefix, JSON, blanks. */
+/* Appends the header: prefix, JSON, spaces. */
 static enum dti_status append_header(struct dti_buffer *out, const struct dti_new_tensor *tensors,
                                      size_t count, const struct dti_metadata *metadata,
                                      size_t metadata_count, struct dti_error *reterr)

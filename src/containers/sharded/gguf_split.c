@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens a GGUF: one file, or several, as llama.cpp and gguf-py split large models. Any of them
- * names the whole. Each says which it is, of how many, and how many tensors all have together; the
- * name of its file says the same. Only the first has the model's other key-values. */
+ * Opens a GGUF: one file, or several, as split by llama.cpp and gguf-py. Any part identifies the
+ * whole. Each part stores its index, the number of parts, and the total number of tensors; its file
+ * name must agree. Only the first part has the model's other key-values. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 
 enum { COMPARED = 1 << 14 }; /* bytes at a time */
 
-/* The opening of all parts. */
+/* State while all parts are opened. */
 struct split_opening {
     struct dti_opening *opening;
-    const char *path; /* of one of them */
+    const char *path; /* of one of the parts */
     const char *base; /* its name without folders */
-    size_t prefix;    /* bytes of the name that are the same in all of them */
+    size_t prefix;    /* length of the common name prefix */
     uint32_t count;
-    int64_t tensors;            /* as the part says that is given */
+    int64_t tensors;            /* from the given part */
     struct dti_name_order keys; /* of the first part */
     size_t key_count;
 };
@@ -67,8 +67,8 @@ static bool add_part(struct split_opening *work, uint32_t no, struct dti_contain
     return dti_opening_goes_on(opening, status);
 }
 
-/* All files, before any header is read again; the list is as long as there are files. The one that
- * is open takes its place. */
+/* Opens all files before any further header is read; the list grows with each file that exists. The
+ * file that is already open takes its own index. */
 static bool open_files(struct split_opening *work, uint32_t given)
 {
     struct dti_opening *const opening = work->opening;
@@ -92,14 +92,14 @@ static bool open_files(struct split_opening *work, uint32_t given)
             good = dti_opening_refuse(opening, " is not a regular file");
         }
     }
-    if (count <= given) /* there was room for it */
+    if (count <= given) /* room for it was reserved */
         list[count++] = open;
     container->files = list;
     container->file_count = count;
     return good;
 }
 
-/* What a part says of itself, and of all. */
+/* Checks the split keys of a part against the whole. */
 static bool check_part(const struct split_opening *work, const struct dti_gguf_part *part,
                        uint32_t no)
 {
@@ -128,7 +128,7 @@ static bool check_part(const struct split_opening *work, const struct dti_gguf_p
     return true;
 }
 
-/* Whether two key-values are the same bytes. */
+/* Whether two key-values are identical bytes. */
 static bool same_bytes(struct split_opening *work, const struct dti_metadata *a,
                        const struct dti_metadata *b, bool *ret)
 {
@@ -148,7 +148,7 @@ static bool same_bytes(struct split_opening *work, const struct dti_metadata *a,
     return true;
 }
 
-/* Key-values of a later part say what the first one says, or nothing that a program reads. */
+/* Key-values of a later part must repeat those of the first, or be unknown to every reader. */
 static bool check_keys(struct split_opening *work, const struct dti_gguf_part *part)
 {
     struct dti_opening *const opening = work->opening;
@@ -159,7 +159,7 @@ static bool check_keys(struct split_opening *work, const struct dti_gguf_part *p
         bool same = true;
         if (dti_gguf_split_key(entry->key, entry->key_length) != DTI_GGUF_SPLIT_KEYS ||
             dti_text_is(entry->key, entry->key_length, "general.alignment"))
-            continue; /* of the file */
+            continue; /* specific to each file */
         if (!dti_name_order_find(&work->keys, entry->key, entry->key_length, &at))
             unread++;
         else if (!same_bytes(work, &container->metadata[at], entry, &same))
@@ -177,7 +177,7 @@ static bool check_keys(struct split_opening *work, const struct dti_gguf_part *p
                             unread, unread == 1 ? "" : "s");
 }
 
-/* Number `no`, after those before it. */
+/* Reads part `no`, after the parts before it. */
 static bool read_part(struct split_opening *work, uint32_t no)
 {
     struct dti_opening *const opening = work->opening;
@@ -198,7 +198,7 @@ static bool read_part(struct split_opening *work, uint32_t no)
     return good;
 }
 
-/* The first part's key-values are there. */
+/* Reads the remaining parts; the first part's key-values are known. */
 static bool read_others(struct split_opening *work, uint32_t first)
 {
     struct dti_container *const container = work->opening->container;
@@ -243,7 +243,8 @@ static bool check_tensors(const struct split_opening *work)
     return good;
 }
 
-/* Its name must say what its key-values say: the names of the other files follow from it. */
+/* The name of the given part must agree with its key-values, since the other names are derived from
+ * it. */
 static bool check_given(struct split_opening *work, const struct dti_gguf_part *given)
 {
     struct dti_opening *const opening = work->opening;
@@ -286,7 +287,7 @@ static bool open_parts(struct dti_opening *opening, const struct dti_gguf_part *
     };
     if (!check_given(&work, given) || !open_files(&work, no))
         return false;
-    if (no > 0) { /* what it has comes after what is in the parts before it */
+    if (no > 0) { /* discard its entries: earlier parts must come first */
         container->tensor_count = container->metadata_count = container->note_count = 0;
         if (!read_part(&work, 0))
             return false;
@@ -295,7 +296,7 @@ static bool open_parts(struct dti_opening *opening, const struct dti_gguf_part *
     return read_others(&work, 1) && check_tensors(&work);
 }
 
-/* The only part of one is a whole file, and so is one that was merged. */
+/* A single part, or a merged file, is a whole file. */
 static bool check_whole(struct dti_opening *opening, const struct dti_gguf_part *part)
 {
     const struct dti_gguf_split_value *const split = part->split;
@@ -312,7 +313,7 @@ static bool check_whole(struct dti_opening *opening, const struct dti_gguf_part 
                               tensors, split[DTI_GGUF_SPLIT_TENSORS].number);
 }
 
-/* Where its name is that of a part, what the other parts say will be told apart. */
+/* Opens a GGUF. If its name is that of a part, notes carry it, to distinguish the parts. */
 static bool open_gguf(struct dti_opening *opening)
 {
     struct dti_gguf_part part;
@@ -370,7 +371,7 @@ const struct dti_container_ops dti_gguf_ops = {
     .layout = dti_gguf_layout,
 };
 
-/* Read through the file that is named, or its folder; written as files of the other kind. */
+/* Opened through the named file or its folder; written as files of the other kind. */
 const struct dti_container_ops dti_split_gguf_ops = {
     .traits = DTI_TRAIT_FOLDER | DTI_TRAIT_GGML,
     .remade = DTI_CONTAINER_GGUF,

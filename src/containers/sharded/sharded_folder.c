@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A folder as a checkpoint: its index, or else all safetensors files in it, or else the GGUF that
- * is split into parts there. */
+ * A folder as a checkpoint: its index; else all its safetensors files; else the split GGUF in it.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -13,15 +13,15 @@
 #include "containers/sharded/sharded.h"
 #include "util/text/ascii.h"
 
-enum { FEW_FILES = 200 }; /* that may be open without asking for more */
+enum { FEW_FILES = 200 }; /* files that may be open without raising the limit */
 
 struct shard_names {
     const char **names;
     size_t count, capacity;
 };
 
-/* Folders often also hold the same weights in the formats of other libraries. Those of PyTorch are
- * read where there are no others. */
+/* Folders often hold the same weights in the formats of other libraries. PyTorch files are read
+ * only if there are no others. */
 static const char torch_index[] = ".bin.index.json", tensors_end[] = ".safetensors";
 
 static bool is_index(const char *name, size_t length)
@@ -47,7 +47,7 @@ void dti_shards_sort(const char **names, size_t count)
         qsort(names, count, sizeof *names, dti_text_order);
 }
 
-/* The names in a folder, by what they end in. */
+/* The names in a folder, by extension. */
 struct folder_names {
     struct shard_names indexes, torch_indexes, shards, parts;
 };
@@ -89,7 +89,7 @@ static bool look(struct dti_opening *opening, struct folder_names *names)
     return fits;
 }
 
-/* A folder without anything else may hold one GGUF in parts. */
+/* A folder without anything else may hold one split GGUF. */
 static bool find_part(struct dti_opening *opening, const struct shard_names *parts,
                       const char **ret)
 {
@@ -103,7 +103,7 @@ static bool find_part(struct dti_opening *opening, const struct shard_names *par
                                                "an index and without a split gguf");
 }
 
-/* Whether a name is STEM-00001-of-00002.safetensors of the stem of "STEM.safetensors". */
+/* Whether a name is STEM-00001-of-00002.safetensors with the stem of "STEM.safetensors". */
 static bool is_shard_of(const char *name, const char *file)
 {
     static const char form[] = "-#####-of-#####";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index of a sharded checkpoint: JSON that maps the names of tensors to those of files in its
- * folder. Names of files are only ever looked up in that folder. */
+ * The index of a sharded checkpoint: JSON that maps tensor names to file names in its folder. File
+ * names are only ever looked up in that folder. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +10,15 @@
 #include "containers/sharded/sharded_index.h"
 #include "util/text/ascii.h"
 
-enum { INDEX_MAX = 100 * 1000 * 1000 }; /* bytes, as for the header of safetensors */
+enum { INDEX_MAX = 100 * 1000 * 1000 }; /* bytes, as for a safetensors header */
 
-/* The reading of one index. */
+/* State while one index is read. */
 struct index_reading {
     struct dti_opening *opening;
     struct dti_json_reader json;
     struct dti_shards shards;
     size_t capacity;    /* of mappings */
-    const char **files; /* of each mapping, its file; the same pointer for the same text in a row */
+    const char **files; /* the file of each mapping; consecutive equal names share a pointer */
     size_t file_capacity;
     bool has_map, has_metadata;
 };
@@ -33,7 +33,7 @@ static bool next(struct index_reading *work, enum dti_json_token *ret)
     return dti_json_next(&work->json, ret) || fail_json(work);
 }
 
-/* Reads over a value of which the first token is known. */
+/* Skips a value whose first token has been read. */
 static bool skip(struct index_reading *work, enum dti_json_token first)
 {
     return dti_json_skip(&work->json, first) || fail_json(work);
@@ -51,7 +51,7 @@ static bool is_file_name(const char *name, size_t length)
     return true;
 }
 
-/* The file of a mapping, after its key. Tensors of one file mostly follow each other. */
+/* Reads the file of a mapping, after its key. Tensors of one file are mostly adjacent. */
 static bool read_file_name(struct index_reading *work, const struct dti_mapping *mapping,
                            const char **ret)
 {
@@ -110,7 +110,7 @@ static bool read_map(struct index_reading *work)
     }
 }
 
-/* What metadata say about sizes; older files have them as other things than integers. */
+/* Reads the sizes in the metadata; older files have non-integers there. */
 static bool read_metadata(struct index_reading *work)
 {
     struct dti_shards *const shards = &work->shards;
@@ -168,7 +168,7 @@ static bool read_members(struct index_reading *work)
                          : next(work, &token) && skip(work, token)))
             return false;
     }
-    return next(work, &token) && /* nothing but white space may follow */
+    return next(work, &token) && /* only white space may follow */
            (work->has_map ||
             dti_opening_refuse(opening, " is not an index: it has no \"weight_map\""));
 }
@@ -190,7 +190,7 @@ static bool check_tensors(const struct index_reading *work)
     return false;
 }
 
-/* The different files in the order of their names, and which one a mapping means. */
+/* Sorts and deduplicates the file names, and sets the file index of each mapping. */
 static bool number_files(struct index_reading *work)
 {
     struct dti_shards *const shards = &work->shards;
@@ -199,7 +199,7 @@ static bool number_files(struct index_reading *work)
     if (!names)
         return false;
     for (size_t i = 0; i < count; i++) {
-        /* without those that merely repeat their predecessor there is little to sort */
+        /* skipping consecutive duplicates leaves little to sort */
         if (i == 0 || work->files[i] != work->files[i - 1])
             names[shards->count++] = work->files[i];
     }

@@ -11,7 +11,7 @@
 #include "containers/torch/torch.h"
 #include "util/text/ascii.h"
 
-/* The opening of one checkpoint. */
+/* State while one checkpoint is opened. */
 struct checkpoint_opening {
     struct dti_opening *opening;
     struct dti_shards shards;
@@ -23,7 +23,7 @@ static const char *quote_text(char buffer[DTI_QUOTE_SIZE], const char *text)
     return dti_quote(buffer, text, strlen(text));
 }
 
-/* Opens the files first: what is missing shows before any header is read. */
+/* Opens all files first, so that a missing one is reported before any header is read. */
 static bool open_shards(struct checkpoint_opening *work, const char *path, bool path_is_folder)
 {
     struct dti_opening *const opening = work->opening;
@@ -55,7 +55,7 @@ static bool open_shards(struct checkpoint_opening *work, const char *path, bool 
     return container->files != NULL;
 }
 
-/* What the shards are: all of them are of one kind. */
+/* Detects the kind of the shards; all must be of one kind. */
 static bool choose_kind(struct checkpoint_opening *work)
 {
     struct dti_opening *const opening = work->opening;
@@ -80,7 +80,7 @@ static bool choose_kind(struct checkpoint_opening *work)
     return true;
 }
 
-/* All headers; notes say which shard they are about. */
+/* Reads all headers; notes name the shard. */
 static bool read_shards(struct checkpoint_opening *work)
 {
     struct dti_opening *const opening = work->opening;
@@ -106,7 +106,7 @@ static struct dti_subject the(const char *tensor, size_t length)
     return (struct dti_subject){"tensor", tensor, length, .argument = true};
 }
 
-/* No tensor may be in two shards. order holds all of them. */
+/* No tensor may be in two shards. order indexes all of them. */
 static bool check_repeated(const struct checkpoint_opening *work,
                            const struct dti_name_order *order)
 {
@@ -124,7 +124,7 @@ static bool check_repeated(const struct checkpoint_opening *work,
                                  quote_text(b, work->shards.names[tensor->file]));
 }
 
-/* A mapping that the shards contradict: reports how many more there are of that shard. */
+/* Reports a mapping that the shards contradict, and how many more there are for that shard. */
 static bool fail_mapping(const struct checkpoint_opening *work, const struct dti_name_order *order,
                          const struct dti_mapping *mapping)
 {
@@ -160,7 +160,7 @@ static bool is_called(const struct dti_container *container, size_t at,
             memcmp(container->tensors[at].name, mapping->tensor, mapping->tensor_length) == 0);
 }
 
-/* Every mapped tensor is where the index says, and every tensor is mapped. */
+/* Checks that every mapped tensor is where the index says, and that every tensor is mapped. */
 static bool check_mappings(const struct checkpoint_opening *work,
                            const struct dti_name_order *order)
 {
@@ -169,7 +169,7 @@ static bool check_mappings(const struct checkpoint_opening *work,
     size_t at = SIZE_MAX;
     for (size_t i = 0; i < shards->mapping_count; i++) {
         const struct dti_mapping *const mapping = &shards->mappings[i];
-        at++; /* mostly they are in the order of the tensors */
+        at++; /* fast path: mappings are mostly in tensor order */
         if ((!is_called(container, at, mapping) &&
              !dti_name_order_find(order, mapping->tensor, mapping->tensor_length, &at)) ||
             container->tensors[at].file != mapping->shard)
@@ -184,7 +184,7 @@ static bool check_mappings(const struct checkpoint_opening *work,
         return dti_opening_no_memory(work->opening);
     const struct dti_tensor *tensor = container->tensors;
     while (dti_name_order_find(&mapped, tensor->name, tensor->name_length, &at))
-        tensor++; /* there is one that is not mapped: there are more of them than mappings */
+        tensor++; /* one tensor is unmapped, since there are more tensors than mappings */
     dti_name_order_free(&mapped);
     char name[DTI_QUOTE_SIZE];
     return dti_opening_refuse_of(work->opening, the(tensor->name, tensor->name_length),
@@ -205,14 +205,14 @@ static bool check_names(const struct checkpoint_opening *work)
     return good;
 }
 
-/* What the index says about sizes: written by hand or by scripts often enough to be wrong. */
+/* Sizes in the index are only noted: they are written by hand or by scripts, and often wrong. */
 static bool note_totals(const struct checkpoint_opening *work)
 {
     const struct dti_container *const container = work->opening->container;
     const struct dti_shards *const shards = &work->shards;
     uint64_t bytes = 0;
     for (size_t i = 0; i < container->tensor_count; i++)
-        bytes += container->tensors[i].bytes; /* below the sum of the sizes of files */
+        bytes += container->tensors[i].bytes; /* no overflow: below the total file size */
     return (!shards->has_total_size || shards->total_size == bytes ||
             dti_opening_note(work->opening, "total_size",
                              "total_size says %" PRIu64 " bytes, but the tensors have %" PRIu64,
@@ -234,7 +234,7 @@ static bool open_all(struct checkpoint_opening *work, const char *path, bool pat
     return true;
 }
 
-/* Reads the index that is open, then its shards. */
+/* Reads the open index, then its shards. */
 static bool open_index(struct checkpoint_opening *work)
 {
     struct dti_opening *const opening = work->opening;
@@ -273,7 +273,7 @@ static bool open_folder(struct checkpoint_opening *work)
            dti_folder_note_others(opening, container->index, &work->shards, &there);
 }
 
-/* An index, as the one file; or, without a file, the folder that is the container's path. */
+/* Opens an index, the only file, or, without a file, the folder that is the container's path. */
 static bool open_sharded(struct dti_opening *opening)
 {
     struct dti_container *const container = opening->container;
@@ -302,7 +302,7 @@ const struct dti_container_ops dti_sharded_ops = {
     .layout = dti_safetensors_layout,
 };
 
-/* The same index and folder, once the shards turn out to be PyTorch files. */
+/* The same index and folder, for shards that are PyTorch files. */
 const struct dti_container_ops dti_sharded_torch_ops = {
     .traits = DTI_TRAIT_FOLDER | DTI_TRAIT_CONFIG,
     .becomes = DTI_CONTAINER_SHARDED,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index of a sharded checkpoint, laid out as transformers writes it: sorted, indented by two
- * spaces.
+ * Writes the index of a sharded checkpoint like transformers: sorted, with an indent of two spaces.
  */
 #include <stdlib.h>
 #include <string.h>

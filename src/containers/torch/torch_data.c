@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the data of a PyTorch file's tensors are: in the file, or put into order or decoded in a
- * temporary one. And whether they are what was saved, where there are sums of them. */
+ * Provides the data of a PyTorch file's tensors: in the file, or gathered or decoded into a
+ * temporary file. Verifies checksums where the file has them. */
 #include <stdlib.h>
 
 #include "containers/torch/torch_parts.h"
 #include "containers/zip/crc32.h"
 #include "io/scratch.h"
 
-/* Bytes that are the characters of a text in UTF-8, in pieces; a character is not divided. */
+/* Decodes bytes that are stored as UTF-8 characters, in pieces; a character is never split. */
 static enum dti_status decode(struct dti_gathered *gathered, const struct dti_input *input,
                               const struct dti_tensor *tensor, uint64_t encoded,
                               struct dti_error *reterr)
@@ -84,8 +84,7 @@ void dti_torch_free(struct dti_container *container)
     container->own = NULL;
 }
 
-/* The zip form has a CRC-32 of each member in its directory, which torch.load() does not look at.
- */
+/* The zip format has a CRC-32 of each member in its directory, which torch.load() ignores. */
 
 enum { PIECE = 256 * 1024 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * PyTorch files as a container: which of the two forms it is, a walk over what its pickle holds,
- * and the tensors that are found in the order of their data, which they may share. */
+ * PyTorch files as a container: detects which of the two formats a file has, walks the values of
+ * its pickle, and sorts the tensors by the position of their data, which may overlap. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "util/little_endian.h"
 #include "util/text/ascii.h"
 
-/* The older form: a magic number, a version, the machine's sizes, what was saved, and the keys of
- * the storages, each a pickle; then the storages in the order of their keys: how many elements, and
- * those. */
+/* The older format: five pickles, namely a magic number, a version, the machine's sizes, the saved
+ * object, and the keys of the storages; then the storages in the order of their keys: an element
+ * count, and the elements. */
 
 enum { VERSION = 1001, COUNT_BYTES = 8 };
 
@@ -30,7 +30,7 @@ static bool read_version(struct dti_opening *opening, uint64_t *at)
     return good;
 }
 
-/* The machine that wrote it: only its byte order matters. */
+/* The machine that wrote the file: only its byte order matters. */
 static bool read_machine(struct dti_torch_reading *reading, uint64_t *at)
 {
     struct dti_opening *const opening = reading->opening;
@@ -57,7 +57,7 @@ static bool read_machine(struct dti_torch_reading *reading, uint64_t *at)
     return good;
 }
 
-/* All storages that the pickle names, those that it names several times as often. */
+/* Collects all storages that the pickle refers to, including duplicates. */
 static bool collect(struct dti_torch_reading *reading)
 {
     struct dti_pickle *const pickle = &reading->pickle;
@@ -75,7 +75,7 @@ static bool collect(struct dti_torch_reading *reading)
            dti_opening_no_memory(reading->opening);
 }
 
-/* The storage with that key, which begins at *at. */
+/* Locates the storage with this key, which starts at *at. */
 static bool place(struct dti_torch_reading *reading, const char *key, size_t length, uint64_t *at)
 {
     struct dti_opening *const opening = reading->opening;
@@ -167,12 +167,12 @@ static bool open_legacy(struct dti_torch_reading *reading)
     return collect(reading) && read_keys(reading, reading->pickle.end);
 }
 
-/* The walk. Dicts and lists in each other give names with dots between them. Each is looked at
- * once, though it may be in several places, or in itself. */
+/* The walk. Nested dicts and lists give dotted names. Each is visited once, even if it is in
+ * several places or contains itself. */
 
 enum { NAME_MAX_BYTES = 4096 };
 
-/* A dict or a list on the way to where the walk is. */
+/* A dict or list on the path of the walk. */
 struct torch_level {
     struct dti_pickle_items items;
     size_t name_length; /* of its own name */
@@ -217,7 +217,7 @@ static bool name_key(struct torch_walk *walk, uint32_t key)
     return name_step(walk, text, length);
 }
 
-/* Remembers the first name for a note. */
+/* Counts, and remembers the first name for a note. */
 static bool count(const struct torch_walk *walk, size_t *number, const char **first)
 {
     char quoted[DTI_QUOTE_SIZE];
@@ -228,7 +228,7 @@ static bool count(const struct torch_walk *walk, size_t *number, const char **fi
     return *first != NULL;
 }
 
-/* An object that is not read: the file is refused, unless what can be read was asked for. */
+/* An unreadable object: the file is refused, unless the options are lenient. */
 static bool meet_opaque(const struct torch_walk *walk, uint32_t value, const char *where,
                         size_t where_length)
 {
@@ -268,7 +268,7 @@ static bool enter(struct torch_walk *walk, uint32_t value, enum dti_pickle_type 
     return true;
 }
 
-/* Something that numpy makes and that is no array of numbers. */
+/* A numpy object that is not an array of numbers. */
 static bool is_other(const struct dti_pickle *pickle, uint32_t call)
 {
     const enum dti_pickle_meaning meaning =
@@ -279,7 +279,7 @@ static bool is_other(const struct dti_pickle *pickle, uint32_t call)
             !dti_torch_array(pickle, call, &array));
 }
 
-/* A value whose name is that of the walk. */
+/* Visits a value, whose name is the current name of the walk. */
 static bool meet(struct torch_walk *walk, uint32_t value)
 {
     struct dti_torch_reading *const reading = walk->reading;
@@ -301,7 +301,7 @@ static bool meet(struct torch_walk *walk, uint32_t value)
     }
 }
 
-/* The next item of the innermost level; at its end, back to the one around it. */
+/* Visits the next item of the innermost level; at its end, returns to the enclosing level. */
 static bool step(struct torch_walk *walk)
 {
     const struct dti_pickle *const pickle = &walk->reading->pickle;
@@ -320,7 +320,7 @@ static bool step(struct torch_walk *walk)
     return name_step(walk, number, (size_t)length) && meet(walk, key);
 }
 
-/* Notes about what is in the file and is not listed. */
+/* Adds notes about values that are not listed. */
 static bool note(struct dti_torch_reading *reading)
 {
     struct dti_opening *const opening = reading->opening;
@@ -370,7 +370,7 @@ static bool find_tensors(struct dti_torch_reading *reading)
     return note(reading);
 }
 
-enum { HEAD = 32 }; /* bytes that tell the forms apart */
+enum { HEAD = 32 }; /* bytes that distinguish the formats */
 
 static int compare(const void *a, const void *b)
 {
@@ -380,7 +380,7 @@ static int compare(const void *a, const void *b)
     return one->order < other->order ? -1 : one->order > other->order;
 }
 
-/* The tensors that begin within another, or where another does. */
+/* Notes tensors that start inside another one, or at the same offset. */
 static bool note_shared(struct dti_torch_reading *reading)
 {
     const struct dti_torch_found *const found = reading->found;
@@ -446,7 +446,7 @@ static bool keep_zip(struct dti_torch_reading *reading, struct dti_torch *torch)
                "it was saved without checksums: damage to its data cannot be detected");
 }
 
-/* The number with which the older form begins, as a pickle. */
+/* Whether the file starts with the older format's magic number, as a pickle. */
 static bool is_legacy(const unsigned char *head, size_t size)
 {
     static const unsigned char magic[] = {0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9,

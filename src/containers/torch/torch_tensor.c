@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One tensor: the arguments of the functions with which torch rebuilds it, each checked. What
+ * One tensor: validates the arguments of the functions with which torch rebuilds it. A tensor that
  * cannot be read is listed with the reason. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "util/checked.h"
 #include "util/text/ascii.h"
 
-/* The storages that a pickle names: their class, key and size, and the part of one that old files
- * mean. */
+/* The storages that a pickle refers to: class, key and size, and the view of one that old files may
+ * use. */
 
 static const struct {
     const char *class, *torch_name;
@@ -26,7 +26,7 @@ static const struct {
 };
 enum { STORAGES = sizeof storages / sizeof *storages };
 
-/* The row of a class with its module before it. */
+/* The row of a class, given with its module. */
 static size_t storage_row(const struct dti_pickle *pickle, uint32_t class)
 {
     size_t length, row = 0;
@@ -37,7 +37,7 @@ static size_t storage_row(const struct dti_pickle *pickle, uint32_t class)
     return row;
 }
 
-/* A part of a storage, as torch 0.x has it: (key, offset, elements). */
+/* A view of a storage, as in torch 0.x: (key, offset, elements). */
 static bool read_view(const struct dti_pickle *pickle, uint32_t value,
                       struct dti_torch_storage *storage)
 {
@@ -92,7 +92,7 @@ bool dti_torch_storage(const struct dti_pickle *pickle, uint32_t value,
     return true;
 }
 
-/* What is known about a tensor on the way: where its elements are. */
+/* A tensor under construction, and where its elements are. */
 struct torch_making {
     struct dti_torch_reading *reading;
     struct dti_subject subject;
@@ -107,7 +107,7 @@ static bool refuse(const struct torch_making *making, const char *text)
     return dti_opening_refuse_of(making->reading->opening, making->subject, "%s", text);
 }
 
-/* Listed, but without numbers. */
+/* Marks a tensor as listed but not readable. */
 static void cannot(struct torch_making *making, const char *why)
 {
     making->found.tensor.format = NULL;
@@ -115,7 +115,7 @@ static void cannot(struct torch_making *making, const char *why)
         making->found.tensor.refusal = why;
 }
 
-/* Numbers that are not negative, as many as there are; to ret, which has room for all. */
+/* Reads non-negative numbers of a tuple into ret, which has room for DTI_TORCH_RANK_MAX. */
 static bool read_sizes(const struct torch_making *making, uint32_t value, uint64_t *ret,
                        unsigned *ret_count)
 {
@@ -134,7 +134,7 @@ static bool read_sizes(const struct torch_making *making, uint32_t value, uint64
     return true;
 }
 
-/* The shape and the number of elements, from a tuple. */
+/* Sets the shape and the number of elements from a tuple. */
 static bool set_shape(struct torch_making *making, uint32_t value)
 {
     struct dti_tensor *const tensor = &making->found.tensor;
@@ -155,8 +155,8 @@ static bool set_shape(struct torch_making *making, uint32_t value)
     return tensor->shape != NULL;
 }
 
-/* Whether elements follow each other in the order of the shape, or, backwards, in the opposite
- * order. Dimensions of one element do not matter. */
+/* Whether elements are contiguous in row-major order or, if `backwards`, in column-major order.
+ * Dimensions of size 1 are ignored. */
 static bool is_plain(const struct torch_making *making, bool backwards)
 {
     const struct dti_tensor *const tensor = &making->found.tensor;
@@ -165,12 +165,12 @@ static bool is_plain(const struct torch_making *making, bool backwards)
         const unsigned at = backwards ? i : tensor->rank - 1 - i;
         if (tensor->shape[at] != 1 && making->strides[at] != expected)
             return false;
-        expected *= tensor->shape[at]; /* fits, as all elements do */
+        expected *= tensor->shape[at]; /* no overflow: the element count fits */
     }
     return true;
 }
 
-/* Two codes in each of torch's elements: the last dimension has twice as many. */
+/* Each torch element holds two codes: doubles the last dimension. */
 static bool double_last(struct torch_making *making)
 {
     struct dti_tensor *const tensor = &making->found.tensor;
@@ -182,14 +182,14 @@ static bool double_last(struct torch_making *making)
         dti_opening_copy(making->reading->opening, tensor->shape, tensor->rank, sizeof *shape);
     if (!shape)
         return false;
-    shape[tensor->rank - 1] *= 2; /* fits: bytes were counted in bits */
+    shape[tensor->rank - 1] *= 2; /* no overflow: bytes were counted in bits */
     tensor->shape = shape;
     tensor->elements *= 2;
     return true;
 }
 
-/* The last element must be in the storage. All of a file's tensors together may repeat what it
- * stores, but not without bound. */
+/* Checks that the last element is in the storage. Tensors may overlap, but their total size is
+ * bounded relative to the file. */
 static bool check_place(struct torch_making *making, const struct dti_torch_storage *storage,
                         uint64_t offset)
 {
@@ -223,7 +223,7 @@ static bool check_place(struct torch_making *making, const struct dti_torch_stor
     return true;
 }
 
-/* How the elements are in the file, of what can be read. */
+/* Sets the layout of elements in the file, for readable tensors. */
 static bool set_layout(struct torch_making *making)
 {
     struct dti_torch_reading *const reading = making->reading;
@@ -248,11 +248,11 @@ static bool set_layout(struct torch_making *making)
     return strides != NULL;
 }
 
-/* Arrays of numpy in the pickle itself: their dtype, shape, and where their bytes are. The state of
+/* numpy arrays inside the pickle: their dtype, shape, and the location of their bytes. The state of
  * an array is (version, shape, dtype, fortran order, bytes), that of a dtype (version, byte order,
- * ...); protocol 5 has _frombuffer(bytes, dtype, shape, order). */
+ * ...); protocol 5 uses _frombuffer(bytes, dtype, shape, order). */
 
-/* A text of one character. */
+/* The character of a text of length 1, else NUL. */
 static char letter(const struct dti_pickle *pickle, uint32_t value)
 {
     size_t length;
@@ -285,7 +285,7 @@ static bool read_dtype(const struct dti_pickle *pickle, uint32_t value, struct d
     ret->descr[0] = order;
     memcpy(ret->descr + 1, text + skip, length - skip);
     ret->descr[1 + length - skip] = '\0';
-    const size_t mark = type == DTI_PICKLE_GLOBAL; /* names have no byte order in front */
+    const size_t mark = type == DTI_PICKLE_GLOBAL; /* names have no byte-order mark */
     if (!dti_npy_type(ret->descr + mark, strlen(ret->descr + mark), &ret->type) ||
         ret->type.sort != DTI_NPY_DTYPE || ret->type.guessed ||
         (mark == 1 && ret->type.format->kind == DTI_KIND_COMPLEX))
@@ -334,7 +334,8 @@ bool dti_torch_array(const struct dti_pickle *pickle, uint32_t call, struct dti_
     return true;
 }
 
-/* Protocol 5 has what is contiguous in another order of the axes: (1, 0, 2). */
+/* Protocol 5 stores arrays that are contiguous in another axis order as a permutation: (1, 0, 2).
+ */
 static bool permute(struct torch_making *making, uint32_t value)
 {
     struct dti_tensor *const tensor = &making->found.tensor;
@@ -356,7 +357,7 @@ static bool permute(struct torch_making *making, uint32_t value)
     return tensor->shape != NULL;
 }
 
-/* An array of numpy: its bytes are those of a storage of its own. */
+/* A numpy array: its bytes act as a storage of its own. */
 static bool make_array(struct torch_making *making, uint32_t call)
 {
     struct dti_tensor *const tensor = &making->found.tensor;
@@ -373,7 +374,7 @@ static bool make_array(struct torch_making *making, uint32_t call)
     for (unsigned i = 0; i < tensor->rank && tensor->elements > 0; i++) {
         const unsigned at = array.fortran ? i : tensor->rank - 1 - i;
         making->strides[at] = step;
-        step *= tensor->shape[at]; /* fits, as all elements do */
+        step *= tensor->shape[at]; /* no overflow: the element count fits */
     }
     if (array.axes != DTI_PICKLE_NONE && !permute(making, array.axes))
         return false;
@@ -397,8 +398,7 @@ static bool make_array(struct torch_making *making, uint32_t call)
 
 /* Tensors of torch. */
 
-/* A dtype by its name, "torch.float8_e4m3fn". Elements of less than a byte are only known in pairs.
- */
+/* Sets a dtype by name, "torch.float8_e4m3fn". Types below a byte are supported only in pairs. */
 static bool set_dtype(struct torch_making *making, uint32_t value)
 {
     static const char module[] = "torch.";
@@ -441,7 +441,7 @@ static bool set_storage(struct torch_making *making, uint32_t value, struct dti_
     return true;
 }
 
-/* Metadata are flags: what torch has still to do to the numbers. */
+/* Metadata are flags for operations that torch has yet to apply (conjugation, negation). */
 static bool is_lazy(const struct dti_pickle *pickle, uint32_t metadata)
 {
     if (dti_pickle_type(pickle, metadata) != DTI_PICKLE_DICT)
@@ -454,7 +454,7 @@ static bool is_lazy(const struct dti_pickle *pickle, uint32_t metadata)
     return lazy;
 }
 
-/* (storage, offset, shape, strides, ...), and where dtype and metadata are among them. */
+/* (storage, offset, shape, strides, ...); dtype and metadata are the indices of these arguments. */
 static bool make_view(struct torch_making *making, const uint32_t *items, size_t count,
                       size_t dtype, size_t metadata)
 {
@@ -488,7 +488,7 @@ static bool make_view(struct torch_making *making, const uint32_t *items, size_t
            check_place(making, &storage, offset) && set_layout(making);
 }
 
-/* What has no data here: its shape is listed. */
+/* A tensor without data in the file: only its shape is listed. */
 static bool make_absent(struct torch_making *making, const uint32_t *items, size_t count,
                         size_t shape, size_t dtype, const char *why)
 {
@@ -514,7 +514,7 @@ static bool make_sparse(struct torch_making *making, const uint32_t *items, size
     return make_absent(making, parts, part_count, last, last, "is a sparse tensor");
 }
 
-/* Parameters and tensors of other classes have the tensor among their arguments. */
+/* Parameters and tensor subclasses contain the tensor among their arguments; unwraps them. */
 static bool make(struct torch_making *making, uint32_t call)
 {
     const struct dti_pickle *const pickle = &making->reading->pickle;
@@ -566,7 +566,7 @@ static bool make(struct torch_making *making, uint32_t call)
     return refuse(making, " is made of too many functions");
 }
 
-/* The list is gone with the pickle. */
+/* The list is freed with the pickle. */
 static bool add_tensor(struct dti_torch_reading *reading, const struct dti_torch_found *found)
 {
     struct dti_opening *const opening = reading->opening;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The zip form of PyTorch files: one folder with the pickle, "data.pkl", and a member for each
- * storage, "data/KEY", all of them stored. Sizes are in the directory alone. */
+ * The zip format of PyTorch files: one folder with the pickle, "data.pkl", and a member per
+ * storage, "data/KEY", all stored without compression. Sizes are only in the directory. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ bool dti_torch_has_sums(const struct dti_zip *zip)
     return at < zip->count;
 }
 
-/* The member of the folder with that name; NULL: there is none. */
+/* The member with this name in the folder; NULL: there is none. */
 static const struct dti_zip_member *find(const struct dti_torch_reading *reading,
                                          const char *folder, const char *name, size_t length,
                                          size_t *ret_index)
@@ -83,7 +83,7 @@ static bool locate(struct dti_torch_reading *reading, struct dti_subject tensor,
     return true;
 }
 
-/* One folder, which begins with the first member, and no code in it. */
+/* Checks that there is one folder, starting with the first member, and no code in it. */
 static bool check_members(struct dti_torch_reading *reading)
 {
     const struct dti_zip *const zip = &reading->zip;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checksums by libdeflate, which are several times as fast as zlib's and cost almost nothing
- * compared with reading. Only zlib can combine checksums. */
+ * CRC by libdeflate, which is several times as fast as zlib and nearly free compared with reading.
+ * Only zlib can combine CRCs. */
 #include "containers/zip/crc32.h"
 
 #include <libdeflate.h>

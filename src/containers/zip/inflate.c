@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Streams of zlib over byte ranges of files. */
+ * zlib streams over byte ranges of files. */
 #include "containers/zip/inflate.h"
 
 #include <limits.h>
@@ -11,15 +11,15 @@
 enum {
     FIRST_PIECE = 1024, /* most streams are read only for a header */
     PIECE_MAX = 64 * 1024,
-    RAW_WINDOW = -15, /* deflated data without a header of zlib's or gzip's */
+    RAW_WINDOW = -15, /* raw deflate data, without a zlib or gzip header */
 };
 
 struct dti_inflate {
     z_stream zlib;
     const struct dti_input *input;
     const char *label;
-    uint64_t offset, left; /* of what has not been read from the file */
-    size_t piece;          /* bytes to be read at a time */
+    uint64_t offset, left; /* range not yet read from the file */
+    size_t piece;          /* bytes per read */
     bool ended;
     unsigned char buffer[PIECE_MAX];
 };
@@ -91,7 +91,7 @@ enum dti_status dti_inflate_read(struct dti_inflate *stream, void *buffer, size_
             break;
         case Z_OK:
             break;
-        case Z_BUF_ERROR: /* nothing was left to read */
+        case Z_BUF_ERROR: /* no input was left */
             return dti_fail(reterr, DTI_BAD_INPUT,
                             "%s: truncated: its compressed data end too early", stream->label);
         case Z_MEM_ERROR:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The members of zip archives, in the central directory and in headers of their own, which must
- * agree, since some programs trust the one and some the other. The end record, whose 64-bit form
- * has a locator, gives the position of the directory.
+ * The members of zip archives, described both in the central directory and in local headers. The
+ * two must agree, since some programs trust one and some the other. The end record, whose 64-bit
+ * form is found through a locator, gives the position of the directory.
  *
  *     member 0: local header, data    member 1 ...    directory    [end 64, locator 64]    end */
 #include "containers/zip/zip.h"
@@ -25,13 +25,15 @@ enum {
     COMMENT_MAX = 0xFFFF,
 };
 
-/* What the end records say: where the directory begins, its bytes, its members, and where those
- * records begin. It is within the file, and has room for that many members. */
+/* The contents of the end records: start and size of the directory, number of members, and the
+ * start of those records. The directory is within the file and large enough for that many members.
+ */
 struct zip_end {
     uint64_t directory, size, count, limit;
 };
 
-/* A field of the end record and its 64-bit form, which holds the number when the field is full. */
+/* Merges a field of the end record with its 64-bit form, which applies if the field is saturated.
+ */
 static bool widen(uint64_t *field, uint64_t wide, size_t bytes)
 {
     const uint64_t full = (UINT64_C(1) << (8 * bytes)) - 1;
@@ -46,7 +48,7 @@ static bool fail_split(struct dti_opening *opening)
     return dti_opening_refuse(opening, ": the zip archive is split over several files");
 }
 
-/* The 64-bit forms, when there are any before the end record at `at`. */
+/* Reads the 64-bit records, if there are any before the end record at `at`. */
 static bool read_end64(struct dti_opening *opening, uint64_t at, struct zip_end *end)
 {
     unsigned char bytes[END64_SIZE];
@@ -78,8 +80,8 @@ static bool read_end64(struct dti_opening *opening, uint64_t at, struct zip_end 
                               ": damaged: the two end records of the zip archive disagree");
 }
 
-/* Where the end record begins in the last bytes of a file, which is where Python's zipfile takes it
- * to be: at the very end, or at its last mark if a comment follows. SIZE_MAX: nowhere. */
+/* Finds the end record in the last bytes of a file, by the rule of Python's zipfile: at the very
+ * end, or at the last signature if a comment follows. SIZE_MAX: not found. */
 static size_t find_end(const unsigned char *tail, size_t size)
 {
     if (size < END_SIZE)
@@ -96,7 +98,7 @@ static size_t find_end(const unsigned char *tail, size_t size)
     return at;
 }
 
-/* The end record, which is among the `size` last bytes. */
+/* Reads the end record, which is in the last `size` bytes. */
 static bool read_end(struct dti_opening *opening, const unsigned char *tail, size_t size,
                      struct zip_end *ret)
 {
@@ -152,8 +154,8 @@ static bool find_directory(struct dti_opening *opening, struct zip_end *ret)
 enum {
     ENTRY_MARK = 0x02014b50,
     LOCAL_MARK = 0x04034b50,
-    LOCAL_SIZE = 30,  /* of a local header, without its names */
-    USUAL_SIZE = 256, /* of one with its names; what is longer takes another read */
+    LOCAL_SIZE = 30,  /* of a local header, without its variable-length fields */
+    USUAL_SIZE = 256, /* of a typical one with these fields; a longer one takes a second read */
     VERSION_MAX = 63,
     EXTRA_ZIP64 = 1,
     FLAGS_COMPARED = DTI_ZIP_ENCRYPTED | DTI_ZIP_DESCRIPTOR | DTI_ZIP_PATCH | DTI_ZIP_UTF8,
@@ -187,8 +189,8 @@ static bool fail_member(struct dti_opening *opening, const struct dti_zip_member
     return dti_opening_refuse_of(opening, subject, " %s", problem);
 }
 
-/* Takes the 64-bit forms of those fields that are full (2^32 - 1) from an extra field. False: they
- * are not there, or it is damaged. */
+/* Reads the 64-bit forms of saturated fields (2^32 - 1) from an extra field. False: missing or
+ * damaged. */
 static bool take_zip64(const unsigned char *extra, size_t length, uint64_t *const fields[],
                        size_t count)
 {
@@ -214,7 +216,7 @@ static bool take_zip64(const unsigned char *extra, size_t length, uint64_t *cons
     return true;
 }
 
-/* One entry of the directory; *ret_size is its length. */
+/* Reads one directory entry; *ret_size is its length. */
 static bool read_entry(struct dti_opening *opening, const unsigned char *entry, size_t left,
                        struct dti_zip_member *ret, size_t *ret_size)
 {
@@ -256,13 +258,14 @@ static int compare_headers(const void *a, const void *b)
     return one->header < other->header ? -1 : one->header > other->header;
 }
 
-/* Where the next member or the directory begins. */
+/* The start of the next member or of the directory. */
 static uint64_t end_of(const struct dti_zip *zip, size_t index)
 {
     return index + 1 < zip->count ? zip->members[index + 1].header : zip->end;
 }
 
-/* Members follow each other from the first byte on: each has room for what it must have. */
+/* Members must be consecutive from the first byte on, each with enough room for its header, name
+ * and data. */
 static bool check_places(struct dti_opening *opening, const struct dti_zip *zip)
 {
     if (zip->count > 0 && zip->members[0].header != 0)
@@ -328,7 +331,7 @@ static bool agrees(const struct dti_zip_member *member, const unsigned char *loc
             (later && packed == 0 && size == 0));
 }
 
-/* names: the name and the extra field that follow the local header. */
+/* names: the name and the extra field after the local header. */
 static bool check_local(struct dti_opening *opening, const struct dti_zip_member *member,
                         const unsigned char *local, const unsigned char *names, size_t extra)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a zip archive of stored members has besides their data. Sizes are known beforehand, so
- * everything has its place at once; the CRCs come last. Members are dated as those of
- * numpy.savez(): the first day that the format can name. */
+ * Writes the records of a zip archive of stored members. Sizes are known in advance, so all offsets
+ * are fixed at once; the CRCs are filled in last. Members have the date that numpy.savez() uses,
+ * the earliest that the format allows. */
 #include "containers/zip/zip_write.h"
 
 #include <pthread.h>
@@ -12,26 +12,26 @@
 #include "util/checked.h"
 #include "util/little_endian.h"
 
-/* The CRCs of members: taken from what is written, in any order and from any thread. The sums of
- * pieces can be combined in any order, so that nothing is read again. */
+/* The CRCs of members, computed from the writes, in any order and from any thread. CRCs of pieces
+ * can be combined in any order, so nothing is read back. */
 
-/* A member: a head of its own, whose CRC is known, and data that follow it. */
+/* A member: its own head, whose CRC is known, followed by data. */
 struct zip_sum {
     uint64_t begin, end; /* of the data in the file */
-    uint32_t head;       /* the CRC of what precedes the data */
-    size_t local, entry; /* where its CRC goes in the text: in its header, in the directory */
-    uint32_t data;       /* what the data that were written add */
-    uint64_t bytes;      /* of them */
+    uint32_t head;       /* the CRC of the bytes before the data */
+    size_t local, entry; /* text offsets of its CRC: in the local header, in the directory */
+    uint32_t data;       /* contribution of the data written so far */
+    uint64_t bytes;      /* number of data bytes written */
 };
 
 struct dti_zip_sums {
-    struct dti_output_watch watch; /* first: a pointer to it is one to the whole */
+    struct dti_output_watch watch; /* must be first: pointers are cast between the two */
     pthread_mutex_t lock;
     size_t count;
     struct zip_sum list[];
 };
 
-/* The first member whose data end after `offset`; the count: there is none. */
+/* The first member whose data end after `offset`; sums->count: there is none. */
 static size_t find(const struct dti_zip_sums *sums, uint64_t offset)
 {
     size_t low = 0, high = sums->count;
@@ -64,8 +64,8 @@ static void take_written(struct dti_output_watch *watch, const void *bytes, size
     }
 }
 
-/* For `count` members, all zero, to be filled in the order of their places; NULL: memory ran out.
- */
+/* Allocates zeroed entries for `count` members, to be filled in order of offset; NULL: out of
+ * memory. */
 static struct dti_zip_sums *new_sums(size_t count)
 {
     struct dti_zip_sums *sums = NULL;
@@ -116,11 +116,11 @@ enum {
     LOCATOR_MARK = 0x07064b50,
     END_MARK = 0x06054b50,
     LOCAL_SIZE = 30,
-    LOCAL_CRC = 14, /* where it is in a local header, and in an entry */
+    LOCAL_CRC = 14, /* offset of the CRC in a local header, and in an entry */
     ENTRY_CRC = 16,
     EXTRA_HEAD = 4,     /* id and length of an extra field */
-    EXTRA_ZIP64 = 1,    /* its id */
-    EXTRA_PAD = 0xD935, /* that of padding: the alignment, then zeros */
+    EXTRA_ZIP64 = 1,    /* id of the zip64 extra field */
+    EXTRA_PAD = 0xD935, /* id of a padding field: the alignment, then zeros */
     EXTRA_PAD_MIN = EXTRA_HEAD + 2,
     VERSION = 20,
     VERSION_ZIP64 = 45,
@@ -142,14 +142,14 @@ static bool is_full(uint64_t value)
     return value >= UINT32_MAX;
 }
 
-/* A field of 32 bits, full where an extra field has its value. */
+/* A 32-bit field, saturated if the value is in an extra field. */
 static void put32(struct dti_buffer *out, uint64_t value)
 {
     put(out, 4, is_full(value) ? UINT32_MAX : value);
 }
 
-/* Appends the header of a member at member->header, so that its data, right after it, are aligned.
- * Returns where in the text its CRC is. */
+/* Appends the local header of a member at member->header, padded so that the data after it are
+ * aligned. Returns the offset of its CRC in the text. */
 static size_t put_local(struct dti_buffer *out, const struct dti_zip_member *member)
 {
     const bool large = is_full(member->size);
@@ -182,7 +182,7 @@ static size_t put_local(struct dti_buffer *out, const struct dti_zip_member *mem
     return start + LOCAL_CRC;
 }
 
-/* The same of its entry in the directory. */
+/* The same for its directory entry. */
 static size_t put_entry(struct dti_buffer *out, const struct dti_zip_member *member)
 {
     const uint64_t fields[] = {member->size, member->packed, member->header};
@@ -202,8 +202,8 @@ static size_t put_entry(struct dti_buffer *out, const struct dti_zip_member *mem
     put32(out, member->size);
     put(out, 2, member->name_length);
     put(out, 2, wide > 0 ? EXTRA_HEAD + wide : 0);
-    put(out, 2, 0); /* a comment */
-    put(out, 2, 0); /* the disk */
+    put(out, 2, 0); /* comment length */
+    put(out, 2, 0); /* disk number */
     put(out, 2, 0);
     put(out, 4, (uint64_t)REGULAR_0644 << 16);
     put32(out, member->header);
@@ -219,7 +219,8 @@ static size_t put_entry(struct dti_buffer *out, const struct dti_zip_member *mem
     return start + ENTRY_CRC;
 }
 
-/* What follows a directory of `count` members, which has `size` bytes from byte `directory` on. */
+/* Appends the end records of a directory of `count` members and `size` bytes at offset `directory`.
+ */
 static void put_end(struct dti_buffer *out, uint64_t count, uint64_t directory, uint64_t size)
 {
     if (count >= FULL16 || is_full(directory) || is_full(size)) {
@@ -227,7 +228,7 @@ static void put_end(struct dti_buffer *out, uint64_t count, uint64_t directory, 
         put(out, 8, 44); /* bytes that follow */
         put(out, 2, BY_UNIX | VERSION_ZIP64);
         put(out, 2, VERSION_ZIP64);
-        put(out, 8, 0); /* disks */
+        put(out, 8, 0); /* disk numbers */
         put(out, 8, count);
         put(out, 8, count);
         put(out, 8, size);
@@ -238,12 +239,12 @@ static void put_end(struct dti_buffer *out, uint64_t count, uint64_t directory, 
         put(out, 4, 1);
     }
     put(out, 4, END_MARK);
-    put(out, 4, 0); /* disks */
+    put(out, 4, 0); /* disk numbers */
     put(out, 2, count < FULL16 ? count : FULL16);
     put(out, 2, count < FULL16 ? count : FULL16);
     put32(out, size);
     put32(out, directory);
-    put(out, 2, 0); /* a comment */
+    put(out, 2, 0); /* comment length */
 }
 
 enum dti_status dti_zip_begin(struct dti_zip_writing *ret, struct dti_new_head *head, size_t count,
