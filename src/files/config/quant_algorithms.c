@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Schemes that one word names, "quant_algo". Sources: NVIDIA Model Optimizer 0.47
- * (export/quant_utils.py), vLLM 0.33, whose loaders read them. */
+ * Schemes named by one word, "quant_algo". Sources: NVIDIA Model Optimizer 0.47
+ * (export/quant_utils.py), and vLLM 0.33, whose loaders read them. */
 #include <strings.h>
 
 #include "files/config/quant_config_block.h"
 
 static const struct algorithm {
     const char *name;
-    unsigned bits; /* of floats; 0: it says nothing that the parts do not */
+    unsigned bits; /* of floats; 0: the word adds nothing to what the parts show */
     enum dti_quant_strategy strategy;
     uint64_t group[2];
 } algorithms[] = {

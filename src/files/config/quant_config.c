@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * config.json and what layouts have beside it: finds them and turns them into hints. */
+ * Finds config.json and the layouts' own configuration files, and turns them into hints. */
 #include "files/config/quant_config.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 enum { CONFIG_MAX = 16 << 20 };
 
-/* Where the object may be; the first that exists counts. */
+/* Where the object may be; the first place that has it wins. */
 enum config_place { QUANTIZATION, COMPRESSION, OF_TEXT, OF_MLX, PLACES };
 struct config_candidates {
     struct dti_config_block blocks[PLACES];
@@ -22,7 +22,7 @@ struct config_candidates {
     struct dti_config_model model;
 };
 
-/* "text_config" of models that see more than text. */
+/* Reads "text_config" of multimodal models. */
 static enum dti_status read_text(struct dti_config_reading *reading,
                                  struct config_candidates *found, struct dti_error *reterr)
 {
@@ -39,7 +39,7 @@ static enum dti_status read_text(struct dti_config_reading *reading,
     return status;
 }
 
-/* "quantization", which may be anything in configurations of others. */
+/* Reads "quantization", which may have any type in other configurations. */
 static enum dti_status read_mlx(struct dti_config_reading *reading, struct dti_config_block *block,
                                 struct dti_error *reterr)
 {
@@ -51,15 +51,15 @@ static enum dti_status read_mlx(struct dti_config_reading *reading, struct dti_c
                                     : dti_config_skip_rest(reading, token, reterr);
 }
 
-/* Files that are looked for, the first that exists: this one, and the layouts' own. The object is
- * the member called `member`, or the whole document; method: what it says where it has no
+/* Files to look for; the first that exists wins: config.json, then the layouts' own. The object is
+ * the member named `member`, or the whole document. method: the default for a missing
  * "quant_method". */
 struct config_file {
     const char *name, *member, *method;
 };
 static const char main_file[] = "config.json";
 
-/* File i; false: there is none. */
+/* File i; false: no such file. */
 static bool file_at(size_t i, struct config_file *ret)
 {
     *ret = (struct config_file){main_file, "quantization_config", ""};
@@ -101,7 +101,7 @@ static enum dti_status read_members(struct dti_config_reading *reading,
         else
             status = dti_config_read_model(reading, key, &found->model, reterr);
     }
-    return status == DTI_OK ? dti_config_next(reading, &token, reterr) : status; /* the end */
+    return status == DTI_OK ? dti_config_next(reading, &token, reterr) : status; /* the end token */
 }
 
 static void add_scheme(struct dti_quant_config *config, unsigned bits,
@@ -111,7 +111,7 @@ static void add_scheme(struct dti_quant_config *config, unsigned bits,
         .bits = bits, .number = DTI_NUMBER_FLOAT, .strategy = strategy, .group = {rows, columns}};
 }
 
-/* DeepSeek: rectangles or one scale; experts of two codes a byte in blocks of 32. */
+/* DeepSeek: rectangles or one scale; fp4 experts have two codes per byte in blocks of 32. */
 static void use_fp8(const struct dti_config_block *block, const char *expert,
                     struct dti_quant_config *config)
 {
@@ -122,7 +122,7 @@ static void use_fp8(const struct dti_config_block *block, const char *expert,
         add_scheme(config, 4, DTI_STRATEGY_GROUP, 0, 32);
 }
 
-/* In lower case: loaders compare them so. */
+/* Converts to lower case, since loaders ignore case. */
 static void copy_lower(char ret[DTI_CONFIG_WORD], const char *word)
 {
     size_t i = 0;
@@ -131,7 +131,7 @@ static void copy_lower(char ret[DTI_CONFIG_WORD], const char *word)
     ret[i] = '\0';
 }
 
-/* The names of methods and of how their words are laid out. AutoRound has names of its own for what
+/* The names of the method and of its word packing. AutoRound has its own names for formats that
  * other methods write. */
 static void use_words(const struct dti_config_block *block, struct dti_quant_config *config)
 {
@@ -151,7 +151,7 @@ static void use_words(const struct dti_config_block *block, struct dti_quant_con
     copy_lower(config->version, version[0] != '\0' ? version : format);
 }
 
-/* What is said of all tensors. */
+/* Applies the settings for all tensors. */
 static enum dti_status use(const struct dti_config_reading *reading,
                            const struct dti_config_block *block, const char *expert,
                            struct dti_quant_config *config, struct dti_error *reterr)
@@ -197,7 +197,7 @@ void dti_quant_config_free(struct dti_quant_config *config)
     dti_pool_free(&config->pool);
 }
 
-/* MLX writes its object as "quantization", and a copy where others have theirs, but no
+/* MLX writes its object as "quantization", plus a copy as "quantization_config", without
  * "quant_method". */
 static enum dti_status use_modules(const struct config_candidates *found,
                                    struct dti_quant_config *config, struct dti_error *reterr)
@@ -290,16 +290,16 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
     return status;
 }
 
-/* A file that cannot be found is absent; so is one that a server or a folder does not show. Any
- * other failure is one of reading: without its configuration the model would be another one. */
+/* A missing file is absent; so is one that a server or folder denies access to. Any other failure
+ * is a read error: ignoring the configuration would change the model. */
 static bool may_be_there(const char *path)
 {
     const int there = dti_input_there(path);
     return there != ENOENT && there != EACCES;
 }
 
-/* A layout that is said in a member of its file has it beside config.json. From a server, only
- * where that says that there are such tensors. */
+/* A layout whose file nests the object in a member keeps that file next to config.json. From a
+ * server it is only requested if config.json names the layout's method. */
 static enum dti_status compare_second(char *path, size_t folder, struct dti_quant_config *config,
                                       struct dti_error *reterr)
 {
@@ -334,7 +334,7 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
     if (!path)
         return dti_no_memory(reterr);
     memcpy(path, first, folder);
-    struct dti_config_model model = {.dtype = ""}; /* config.json says of it */
+    struct dti_config_model model = {.dtype = ""}; /* from config.json */
     struct config_file file;
     for (size_t i = 0; status == DTI_OK && !ret->file && file_at(i, &file); i++) {
         memcpy(path + folder, file.name, strlen(file.name) + 1);

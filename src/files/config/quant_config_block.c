@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The object in a configuration that says how tensors were quantized, member by member. Other
+ * Reads the configuration object that describes how tensors were quantized, member by member. Other
  * members are skipped, but must be JSON. */
 #include "files/config/quant_config_block.h"
 
@@ -44,7 +44,7 @@ enum dti_status dti_config_fail_type(struct dti_config_reading *reading, const c
                            "%s: its \"%s\" is not %s", reading->label, key, wanted);
 }
 
-/* A member's name; one that is cut is none that is known. */
+/* A member's name or value; truncated ones match no known word. */
 static void copy_word(const struct dti_config_reading *reading, char ret[WORD])
 {
     const char *text;
@@ -84,7 +84,7 @@ enum dti_status dti_config_read_flag(struct dti_config_reading *reading, const c
     return DTI_OK;
 }
 
-/* -1 and null are 0. */
+/* -1 and null are read as 0. */
 enum dti_status dti_config_read_count(struct dti_config_reading *reading, const char *key,
                                       bool *ret_minus, uint64_t *ret, struct dti_error *reterr)
 {
@@ -136,7 +136,7 @@ enum dti_status dti_config_read_sides(struct dti_config_reading *reading, const 
     return dti_config_fail_type(reading, key, "two positive integers", reterr);
 }
 
-/* The next key of an object, or its end: *ret_key is "". */
+/* The next key of an object; *ret_key is "" at its end. */
 enum dti_status dti_config_next_key(struct dti_config_reading *reading, char ret_key[WORD],
                                     struct dti_error *reterr)
 {
@@ -149,11 +149,11 @@ enum dti_status dti_config_next_key(struct dti_config_reading *reading, char ret
         return DTI_OK;
     copy_word(reading, ret_key);
     if (ret_key[0] == '\0')
-        memcpy(ret_key, "?", 2); /* a key that is empty */
+        memcpy(ret_key, "?", 2); /* an empty key */
     return DTI_OK;
 }
 
-/* The beginning of an object; null is none. */
+/* The beginning of an object, or null (*ret_there is false). */
 enum dti_status dti_config_open_object(struct dti_config_reading *reading, const char *key,
                                        bool *ret_there, struct dti_error *reterr)
 {

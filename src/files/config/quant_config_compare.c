@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two configurations of one checkpoint: config.json, and the file of a layout. Programs read one of
- * them, vLLM the first and TensorRT-LLM the second. */
+ * Compares two configurations of one checkpoint: config.json, and the layout's own file. Programs
+ * read only one of them: vLLM the first, TensorRT-LLM the second. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "files/config/quant_config.h"
 
-/* Whether the schemes of a configuration are such that one of them is this one. */
+/* Whether the configuration has this scheme, or lists no schemes. */
 static bool has_scheme(const struct dti_quant_config *config, const struct dti_quant_hint *wanted)
 {
     for (size_t i = 0; i < config->count; i++) {

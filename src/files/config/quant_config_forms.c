@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of a quantization_config: as compressed-tensors 0.20 (QuantizationConfig) reads it. */
+ * The text of a quantization_config as compressed-tensors 0.20 (QuantizationConfig) reads it. */
 #include "files/config/quant_config_forms.h"
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ const char *dti_config_format(const struct dti_block_format *block, enum dti_dty
     }
 }
 
-/* As torch calls it. */
+/* torch's name for the dtype. */
 static const char *scale_name(enum dti_dtype scale)
 {
     switch (scale) {
@@ -75,8 +75,8 @@ static const char *scale_name(enum dti_dtype scale)
     }
 }
 
-/* Scales of activations that are stored: of the tensor, and for nvfp4 of blocks besides, which are
- * computed. */
+/* Stored scales of activations: per tensor; nvfp4 also has block scales, which are computed at run
+ * time. */
 static void put_inputs(struct dti_buffer *out, const struct dti_config_form *form)
 {
     const bool blocks = form->bits == 4;

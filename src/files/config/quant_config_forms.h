@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a quantization_config says, and its text in the words of those who read it: for matrices
- * that were quantized, and for those that were translated from another layout. */
+ * The content of a quantization_config, and its text for the loaders: for matrices that were
+ * quantized, and for those that were transcoded from another layout. */
 #ifndef FILES_CONFIG_QUANT_CONFIG_FORMS_H
 #define FILES_CONFIG_QUANT_CONFIG_FORMS_H
 
@@ -13,33 +13,35 @@
 #include "kernels/quant/quant_kernel.h"
 #include "util/buffer.h"
 
-/* How matrices are quantized, in words of compressed-tensors. */
+/* How matrices are quantized, in compressed-tensors terms. */
 struct dti_config_form {
     const char *format;   /* "nvfp4-pack-quantized" */
     const char *strategy; /* "tensor", "channel", "group", "block", "tensor_group" */
     unsigned bits;        /* of a code */
     bool floats, zero_points;
-    bool ordered;         /* weight_g_idx tells the groups of columns */
-    bool inputs;          /* what layers get has a scale of its own, that is stored */
-    uint64_t group[2];    /* elements along the last axis; "block" has rows before. 0: none */
-    enum dti_dtype scale; /* of scales; DTI_UINT8: fp8_e8m0 */
+    bool ordered;         /* weight_g_idx gives the groups of columns */
+    bool inputs;          /* layer inputs have a scale of their own, which is stored */
+    uint64_t group[2];    /* elements along the last axis; "block" also has rows before it. 0:
+                           * none */
+    enum dti_dtype scale; /* dtype of scales; DTI_UINT8: fp8_e8m0 */
 };
 
-/* Matrices of one form: of all modules, or of those that targets names, a JSON array. */
+/* Matrices of one form: of all modules, or of those in targets, a JSON array. */
 struct dti_config_group {
     struct dti_config_form form;
     const char *targets; /* NULL: all of them */
 };
 
-/* compressed-tensors calls it so; NULL: it has no format for such codes. */
+/* The compressed-tensors name of the format; NULL: it has no format for such codes. */
 const char *dti_config_format(const struct dti_block_format *block, enum dti_dtype number);
 
-/* kept: a JSON array of the modules whose matrices stay what they are, on the level of a member. */
+/* kept: a JSON array of the modules whose matrices stay unquantized, indented as a member. */
 void dti_config_put_compressed(struct dti_buffer *out, const struct dti_config_group *groups,
                                size_t count, const char *kept);
 
-/* Adds the module of a matrix to a JSON array, which is empty at first: its name without ".weight".
- * Then the array is ended. indent: spaces before an element, less two before the end. */
+/* Adds the module of a matrix to a JSON array that starts out empty: the matrix name without
+ * ".weight". dti_config_end_modules() ends the array. indent: spaces before an element; the end has
+ * two fewer. */
 void dti_config_add_module(struct dti_buffer *array, unsigned indent, const char *name,
                            size_t length);
 void dti_config_end_modules(struct dti_buffer *array, unsigned indent);

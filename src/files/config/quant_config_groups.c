@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The groups of a configuration of compressed-tensors: what they say of weights, and which modules
- * they are for. */
+ * The groups of a compressed-tensors configuration: how they describe weights, and which modules
+ * they apply to. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -63,8 +63,8 @@ bool dti_quant_config_reads(const char *format)
     return false;
 }
 
-/* How scales lie, by its name, in any case; OPEN: it is none of weights. Without a name it follows
- * from the group size. */
+/* The scale strategy of that name, case-insensitively; OPEN: not a strategy for weights. Without a
+ * name, the group size decides. */
 static enum dti_quant_strategy strategy_of(const char *name, uint64_t length, bool minus, bool any)
 {
     static const struct {
@@ -86,7 +86,7 @@ static enum dti_quant_strategy strategy_of(const char *name, uint64_t length, bo
                            : DTI_STRATEGY_OPEN;
 }
 
-/* What else there is has to fit it, as for compressed-tensors. */
+/* The other members must fit the strategy, as in compressed-tensors. */
 static enum dti_status set_strategy(struct dti_config_reading *reading, const char *name,
                                     enum dti_quant_strategy strategy, const uint64_t sides[2],
                                     uint64_t length, struct dti_quant_hint *hint,
@@ -111,8 +111,8 @@ static enum dti_status set_strategy(struct dti_config_reading *reading, const ch
     return DTI_OK;
 }
 
-/* "actorder": "group", in old files true, is that of columns; "weight" and "static" need no order
- * to be read. */
+/* "actorder": "group" (true in old files) means that columns have a group order; "weight" and
+ * "static" do not affect reading. */
 static enum dti_status read_order(struct dti_config_reading *reading, const char *key, bool *ret,
                                   struct dti_error *reterr)
 {
@@ -129,7 +129,7 @@ static enum dti_status read_order(struct dti_config_reading *reading, const char
     return DTI_OK;
 }
 
-/* "weights": what compressed-tensors calls QuantizationArgs, with its defaults. */
+/* "weights": QuantizationArgs of compressed-tensors, with its defaults. */
 static enum dti_status read_weights(struct dti_config_reading *reading, bool *ret_there,
                                     struct dti_quant_hint *ret, struct dti_error *reterr)
 {
@@ -146,7 +146,7 @@ static enum dti_status read_weights(struct dti_config_reading *reading, bool *re
             status = dti_config_read_count(reading, key, NULL, &bits, reterr);
         } else if (strcmp(key, "group_size") == 0) {
             status = dti_config_read_count(reading, key, &minus, &length, reterr);
-            any = reading->json.token[0] != 'n'; /* null is none */
+            any = reading->json.token[0] != 'n'; /* null means none */
         } else if (strcmp(key, "type") == 0) {
             status = dti_config_read_word(reading, key, type, reterr);
         } else if (strcmp(key, "strategy") == 0) {
@@ -180,8 +180,8 @@ static enum dti_status read_weights(struct dti_config_reading *reading, bool *re
     return status;
 }
 
-/* A preset by its name: the number and its bits, which no version has changed; bits 0: there are
- * none. *ret_plain: weights stay what they are. */
+/* A preset by name: number type and bits, which no version has changed; bits 0: not quantized.
+ * *ret_plain: weights stay unquantized. */
 static bool is_preset(const char *name, bool *ret_plain, struct dti_quant_hint *ret)
 {
     static const char *const floats[] = {"FP8", "NVFP4", "MXFP4", "MXFP6", "MXFP8"};
@@ -202,8 +202,8 @@ static bool is_preset(const char *name, bool *ret_plain, struct dti_quant_hint *
     return *ret_plain || ret->bits > 0;
 }
 
-/* The targets from `first` on are those of a group with this hint; NULL: of weights that are not
- * quantized. */
+/* Ends a group: the targets from `first` on get this hint; NULL: the weights are not quantized, and
+ * the targets are dropped. */
 static enum dti_status end_group(struct dti_config_reading *reading, struct dti_config_block *block,
                                  const struct dti_quant_hint *hint, size_t first,
                                  struct dti_error *reterr)
@@ -222,7 +222,7 @@ static enum dti_status end_group(struct dti_config_reading *reading, struct dti_
     return DTI_OK;
 }
 
-/* An object with weights, or the targets of a preset. */
+/* Reads a group: an object with weights, or the targets of a preset. */
 static enum dti_status read_group(struct dti_config_reading *reading, const char *name,
                                   struct dti_config_block *block, struct dti_error *reterr)
 {

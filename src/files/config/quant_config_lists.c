@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Members of a configuration that name modules: lists of names and patterns, and objects whose keys
- * are such. */
+ * Members of a configuration that name modules: lists of names and patterns, and objects with such
+ * keys. */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ bool dti_config_is_list(const char *key, enum dti_config_list *ret)
     return false;
 }
 
-/* An entry with the string or key that was read last. */
+/* Adds an entry with the string or key that was read last. */
 static enum dti_status add_entry(struct dti_config_reading *reading, const char *key,
                                  struct dti_config_entries *entries, struct dti_error *reterr)
 {
@@ -77,7 +77,7 @@ enum dti_status dti_config_read_strings(struct dti_config_reading *reading, cons
     return status;
 }
 
-/* Of a module in "dynamic": what differs from all others. */
+/* Reads the overrides of a module in "dynamic". */
 static enum dti_status read_override(struct dti_config_reading *reading,
                                      struct dti_module_rule *rule, struct dti_error *reterr)
 {
@@ -98,7 +98,7 @@ static enum dti_status read_override(struct dti_config_reading *reading,
     return status;
 }
 
-/* Of a module in "quantized_layers": its scheme. */
+/* Reads the scheme of a module in "quantized_layers". */
 static enum dti_status read_layer(struct dti_config_reading *reading,
                                   struct dti_config_block *block, struct dti_module_rule *rule,
                                   struct dti_error *reterr)
@@ -124,7 +124,7 @@ static enum dti_status read_layer(struct dti_config_reading *reading,
     return dti_config_add_hint(reading, block, &hint, &rule->hint, reterr);
 }
 
-/* An object; its keys are the texts. */
+/* Reads an object whose keys are the texts. */
 static enum dti_status read_object(struct dti_config_reading *reading,
                                    struct dti_config_block *block, enum dti_config_list which,
                                    struct dti_error *reterr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a configuration says of the model itself, whether it is quantized or not. Nothing in it
- * makes a checkpoint unreadable. */
+ * What a configuration says about the model itself, quantized or not. Nothing here makes a
+ * checkpoint unreadable. */
 #include <string.h>
 
 #include "files/config/quant_config_block.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Members of a configuration that are called like modules. */
+ * Members of a configuration whose keys are module paths. */
 #include "files/config/quant_config_modules.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static enum dti_status add_module(struct dti_config_reading *reading,
     return DTI_OK;
 }
 
-/* The members of an object that has begun. */
+/* Reads the members of an object that has begun. */
 static enum dti_status read_scheme(struct dti_config_reading *reading,
                                    struct dti_module_scheme *scheme, bool *ret_any,
                                    struct dti_error *reterr)

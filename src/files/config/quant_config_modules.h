@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a configuration says of single modules, as MLX does: beside the members "bits", "group_size"
- * and "mode" of all of them it has one for each module that differs, called like its path, which is
- * an object with these members, or false for a module that is not quantized. */
+ * Per-module settings, as in MLX configurations: in addition to the global members "bits",
+ * "group_size" and "mode", there is one member for each module that differs. Its key is the
+ * module's path; its value is an object with these members, or false for a module that is not
+ * quantized. */
 #ifndef FILES_CONFIG_QUANT_CONFIG_MODULES_H
 #define FILES_CONFIG_QUANT_CONFIG_MODULES_H
 
@@ -14,9 +15,9 @@ struct dti_config_reading;
 enum { DTI_MODULE_MODE = 16 };
 struct dti_module_scheme {
     bool plain;                 /* it is not quantized */
-    unsigned bits;              /* 0: not said */
-    uint64_t group_size;        /* likewise */
-    char mode[DTI_MODULE_MODE]; /* "affine"; "": likewise */
+    unsigned bits;              /* 0: not specified */
+    uint64_t group_size;        /* 0: not specified */
+    char mode[DTI_MODULE_MODE]; /* "affine"; "": not specified */
 };
 
 struct dti_config_modules {
@@ -26,20 +27,19 @@ struct dti_config_modules {
         struct dti_module_scheme scheme;
     } * list;
     size_t count, room;
-    struct dti_name_order order; /* from the last one to the first: of equal members the last
-                                  * counts */
+    struct dti_name_order order; /* sorted from last to first: of equal members the last one wins */
 };
 
-/* The value of a member that was just named, whatever it is; one that says nothing of a module is
- * skipped. Fails as the functions of quant_config_block.h. */
+/* Reads the value of the member just named, whatever its type; skips one that does not describe a
+ * module. Fails as the functions of quant_config_block.h do. */
 enum dti_status dti_config_read_module(struct dti_config_reading *reading,
                                        struct dti_config_modules *modules,
                                        struct dti_error *reterr);
-/* When all are read. False: memory ran out. */
+/* Call after all are read. Returns false if memory ran out. */
 bool dti_config_sort_modules(struct dti_config_modules *modules);
-/* NULL: nothing is said of that one. */
+/* NULL: the module has no member. */
 const struct dti_module_scheme *dti_config_find_module(const struct dti_config_modules *modules,
                                                        const char *path, size_t length);
-void dti_config_free_modules(struct dti_config_modules *modules); /* zeros are fine */
+void dti_config_free_modules(struct dti_config_modules *modules); /* a zeroed struct is fine */
 
 #endif

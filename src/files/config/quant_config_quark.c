@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * AMD Quark's part of a configuration: what weights are, for all layers, and how their codes are
+ * AMD Quark's part of a configuration: the weight format of all layers, and how their codes are
  * packed. Layers that differ are only noted. */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static enum dti_status read_weight(struct dti_config_reading *reading, struct dt
     enum dti_status status = dti_config_next(reading, &token, reterr);
     if (status != DTI_OK || token == DTI_JSON_NULL)
         return status;
-    if (token != DTI_JSON_OBJECT) { /* a list: one after the other */
+    if (token != DTI_JSON_OBJECT) { /* a list: applied one after the other */
         memcpy(ret->dtype, "several", sizeof "several");
         return dti_config_skip_rest(reading, token, reterr);
     }
@@ -60,9 +60,9 @@ static enum dti_status read_layers(struct dti_config_reading *reading, const cha
     while (status == DTI_OK && there &&
            (status = dti_config_next_key(reading, key, reterr)) == DTI_OK && key[0] != '\0') {
         struct dti_quark_weight weight = {.group = 0};
-        status = read_layer(reading, name, &weight, reterr); /* the key is anybody's text */
+        status = read_layer(reading, name, &weight, reterr); /* the key is arbitrary text */
         if (status != DTI_OK || weight.dtype[0] == '\0')
-            continue; /* a layer that is not quantized */
+            continue; /* the layer is not quantized */
         if (quark->layer.dtype[0] != '\0' && memcmp(&quark->layer, &weight, sizeof weight) != 0)
             quark->mixed = true;
         quark->layer = weight;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Members of an object that have the same name. Python takes the last, other parsers the first or
- * none: such a configuration says nothing that may be relied on. */
+ * Duplicate members of an object. Python takes the last one, other parsers the first or none, so
+ * such a configuration is not reliable. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "containers/name_order.h"
 #include "files/config/quant_config_block.h"
 
-/* A member: its name behind the number of its object, which no other object has. */
+/* A member: its name, prefixed with the unique number of its object. */
 struct config_member {
     const char *name;
     size_t name_length;
@@ -20,7 +20,7 @@ struct config_members {
 };
 enum { NUMBER = sizeof(uint64_t), LEVELS = DTI_JSON_DEPTH + 1 };
 
-/* Outside of these, and of what is in the first three, members say nothing here. */
+/* Only these members, and everything inside the first three, matter. */
 static const char *const known[] = {
     "quantization_config", "compression_config", "quantization",
     "text_config",         "expert_dtype",       "dtype",
@@ -60,7 +60,7 @@ static bool add_member(struct config_members *members, uint64_t object,
     return true;
 }
 
-/* Which members of the objects on a level count. */
+/* Which members of the objects on a level matter. */
 enum config_level { NONE, SOME, ALL };
 
 static bool is_object(const struct dti_json_reader *json, unsigned level)
@@ -68,7 +68,8 @@ static bool is_object(const struct dti_json_reader *json, unsigned level)
     return json->kinds[level / 64] >> level % 64 & 1;
 }
 
-/* All members that count. False: memory ran out; a text that is not JSON ends them. */
+/* Collects all members that matter. Returns false if memory ran out; stops early at invalid
+ * JSON. */
 static bool gather(struct config_members *members, const char *text, size_t length, bool whole)
 {
     enum config_level levels[LEVELS] = {whole ? ALL : SOME}, next = levels[0];

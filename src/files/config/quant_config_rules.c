@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a configuration says of a module, by its name: as the loaders of each method look it up.
- * Where these differ, a module counts as ignored only if all of them ignore it. Sources:
+ * What a configuration says about a module, by its name, looked up as the loaders of each method
+ * do. Where loaders differ, a module counts as ignored only if all of them ignore it. Sources:
  * compressed-tensors 0.20 (utils/match.py), vLLM 0.33 (quantization/quant_utils.py), transformers
- * 5.23 (quantizers_utils.py), and what the rows of layouts name. */
+ * 5.23 (quantizers_utils.py), and those named in the rows of layouts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool is_regex(const struct dti_module_rule *rule)
     return rule->length >= 3 && memcmp(rule->text, "re:", 3) == 0;
 }
 
-/* By the text: a name or a pattern. */
+/* Adds a rule; its text decides whether it is a name or a pattern. */
 static enum dti_status add_text(const struct dti_config_reading *reading,
                                 struct dti_quant_config *config, unsigned meanings,
                                 const struct dti_module_rule *entry, bool ignore,
@@ -64,7 +64,8 @@ static enum dti_status add_ignored(const struct dti_config_reading *reading,
     return status;
 }
 
-/* Whose loaders read it: where no method is said, those that the rest of it is for. */
+/* The layout whose loaders read the configuration; without a method, inferred from the other
+ * members. */
 static const struct dti_layout_ops *layout_of(const struct dti_quant_config *config,
                                               const struct dti_config_block *block)
 {
@@ -76,16 +77,16 @@ static const struct dti_layout_ops *layout_of(const struct dti_quant_config *con
     return *row;
 }
 
-/* A word that begins with a capital is the name of a class; which modules are of one is not known
- * from names, and Linear are all that have a weight. */
+/* A target that begins with a capital is a class name. Names do not reveal a module's class; we
+ * assume that every module with a weight is Linear. */
 static bool is_class(const struct dti_module_rule *target)
 {
     return target->length > 0 && target->text[0] >= 'A' && target->text[0] <= 'Z' &&
            !memchr(target->text, '.', target->length);
 }
 
-/* Targets are the keys of a dict: of equal ones the last counts, in the first's place. `list` is a
- * copy of them, in which those that do not count get no text. False: memory ran out. */
+/* Targets are keys of a dict: of equal ones the last wins, in the first one's place. `list` is a
+ * copy; entries that lose get a NULL text. Returns false if memory ran out. */
 static bool unite(struct dti_module_rule *list, size_t count)
 {
     struct dti_name_order order;
@@ -210,8 +211,8 @@ size_t dti_quant_module_length(const struct dti_tensor *tensor)
     return length - (length > 0);
 }
 
-/* By the modules that have tensors; by those that they are in, where loaders read entries so; by
- * the output layer that is the embedding, and has no tensor. */
+/* Marks rules used by the modules that own tensors; by their parent modules, where loaders match
+ * entries that way; and by a tied output layer, which has no tensor. */
 enum dti_status dti_quant_config_use(const struct dti_quant_config *config,
                                      const struct dti_container *container,
                                      struct dti_error *reterr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What no loader takes, or takes for another scheme than is meant: methods and algorithms that are
- * not known, and members without which a method says nothing. Sources: transformers 5.24
+ * Rejects what no loader accepts or what loaders would misread: unknown methods and algorithms, and
+ * missing members that a method requires. Sources: transformers 5.24
  * (utils/quantization_config.py), vLLM 0.33, compressed-tensors 0.20. */
 #include <string.h>
 #include <strings.h>
@@ -18,7 +18,7 @@ static bool is_one_of(const char *word, const char *const *list)
     return false;
 }
 
-/* Besides those of layouts.h; "": MLX, and old files. */
+/* In addition to those of layouts.h; "": MLX, and old files. */
 static const char *const methods[] = {
     "", "auto-round", "autoround", "intel/auto-round", NULL,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the rule for a module: names by an index, patterns by one automaton, so that neither many
- * rules nor many modules are compared one by one. */
+ * Finds the rule for a module: names through an index, patterns through one automaton, so that
+ * lookup does not scan rules one by one. */
 #include "files/config/quant_modules.h"
 
 #include <stdlib.h>
@@ -19,10 +19,10 @@ struct dti_quant_modules {
     struct dti_module_rule *rules;
     size_t count, capacity;
     struct rule_list names, patterns; /* the rule of each */
-    struct dti_name_order order;      /* of names, once `ready` */
+    struct dti_name_order order;      /* index of names, valid if `ready` */
     bool ready;
     struct dti_regexes *regexes;
-    bool *used; /* of all rules, once one of them was to be; or NULL */
+    bool *used; /* one flag per rule, allocated on first use; or NULL */
 };
 
 struct dti_quant_modules *dti_quant_modules_new(void)
@@ -111,8 +111,8 @@ enum dti_status dti_quant_modules_add(struct dti_quant_modules *modules, unsigne
     return status;
 }
 
-/* The index of names. Of equal ones the last counts, as in a dict of Python, in the first's
- * place. */
+/* Builds the index of names. Of equal ones the last wins, in the first one's place, as in a Python
+ * dict. */
 static bool prepare(struct dti_quant_modules *modules)
 {
     if (modules->ready)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * bitsandbytes: 8 bits, codes in rows with scales under names of their own; and how its 4 bits are
- * configured.
+ * bitsandbytes: 8-bit codes in rows, with scales under their own names; and the configuration of
+ * its 4-bit layout.
  *
  *                  weight       SCB       weight_format
- *   bitsandbytes   I8 [N, K]    F32 [N]   U8 []: 0, or none
+ *   bitsandbytes   I8 [N, K]    F32 [N]   U8 []: 0, or missing
  *
- * SCB are the largest magnitudes of rows: a number is (code x SCB) x 1 / 127, each product rounded.
- * The format is the order of codes; 0 is that of rows. Source: bitsandbytes 0.50.2 (nn/modules.py,
- * functional.py). */
+ * SCB holds the largest magnitude of each row: a number is (code x SCB) x 1 / 127, each product
+ * rounded. The format is the order of codes; 0 is row order. Source: bitsandbytes 0.50.2
+ * (nn/modules.py, functional.py). */
 #include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_layouts.h"
 
@@ -52,7 +52,7 @@ static enum dti_status match_rows(struct dti_file_dequant *dequant,
     return status;
 }
 
-/* As transformers (BitsAndBytesConfig) reads it. */
+/* As read by transformers (BitsAndBytesConfig). */
 static bool config(const struct dti_quant_row *row, const struct dti_config_form *form, bool nested,
                    const char *kept, struct dti_buffer *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * compressed-tensors: "config_groups" say which modules have which scheme. Tensors are read by the
- * table of layouts. So are those of FBGEMM, which has a method of its own for floats of 8 bits with
- * a scale for each row. Source: compressed-tensors 0.20 (utils/match.py). */
+ * compressed-tensors: "config_groups" assign schemes to modules. Tensors are read through the table
+ * of layouts. So are those of FBGEMM, which has its own method for 8-bit floats with a scale for
+ * each row. Source: compressed-tensors 0.20 (utils/match.py). */
 #include "files/config/quant_config_block.h"
 #include "files/transcode/transcode.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpt-oss: experts in blocks of MXFP4. A row is stored as [blocks, 16] bytes; the parameter of the
- * model has the last two dimensions of the numbers the other way round. Source: transformers 5.23
+ * gpt-oss: experts in blocks of MXFP4. A row is stored as [blocks, 16] bytes; the model's parameter
+ * has the last two dimensions of the numbers swapped. Source: transformers 5.23
  * (integrations/mxfp4.py, _convert_moe_packed_tensors). There, a scale of 255 is 2^128; here it is
  * NaN, as MX defines it. */
 #include <string.h>
@@ -54,7 +54,7 @@ static enum dti_status match_gpt_oss(struct dti_file_dequant *dequant,
         return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_KEEP,
                                   "expected a scale of U8 for each 16 bytes of '..._blocks', in "
                                   "the shape of its first three dimensions");
-    if (!dti_mul_u64(shape[2], LENGTH, &columns) || /* which may be none of no rows */
+    if (!dti_mul_u64(shape[2], LENGTH, &columns) || /* can overflow even with no rows */
         !dti_mul_u64(scales->elements, LENGTH, &how->elements))
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
                                   "its dimensions are too large");

@@ -3,23 +3,23 @@
  * GPTQ and AWQ: a matrix [N, K] is stored transposed, with groups along K.
  *
  *              qweight             qzeros            scales    g_idx
- *   GPTQ       [K bits / 32, N]    [G, N bits / 32]  [G, N]    [K], or none: k / group size
+ *   GPTQ       [K bits / 32, N]    [G, N bits / 32]  [G, N]    [K], or missing: k / group size
  *   AWQ        [K, N / 8]          [G, N / 8]        [G, N]
  *
- * GPTQ's codes run down the columns, its zero points along the rows, both without gaps, and what is
- * stored is the zero point minus one unless the checkpoint's format is "gptq_v2". AWQ has 4 bits,
- * in an order of its own within a word, and zero points as they are. A number is
- * scale x (code - zero point). Sources: GPTQModel 7.7 (utils/model_dequant.py,
- * nn_modules/qlinear, utils/model.py), AutoAWQ 0.2.9 (modules/linear/gemm.py); configurations as
- * transformers 5.23 (GPTQConfig, AwqConfig), GPTQModel (QuantizeConfig) and vLLM read them.
+ * GPTQ packs codes down the columns and zero points along the rows, both without gaps. It stores
+ * the zero point minus one unless the checkpoint's format is "gptq_v2". AWQ has 4 bits, in its own
+ * order within a word, and stores zero points unchanged. A number is scale x (code - zero point).
+ * Sources: GPTQModel 7.7 (utils/model_dequant.py, nn_modules/qlinear, utils/model.py), AutoAWQ
+ * 0.2.9 (modules/linear/gemm.py); configurations as read by transformers 5.23 (GPTQConfig,
+ * AwqConfig), GPTQModel (QuantizeConfig) and vLLM.
  *
- * g_idx: which group each row of codes belongs to, where it quantized them in an order of its own
- * ("desc_act"). The rows are stored in the order of the matrix. compressed-tensors up to 0.15 has
- * the same of columns, as weight_g_idx ("actorder": "group"), of which all are -1 only in memory.
+ * g_idx: the group of each row of codes that was quantized in a custom order ("desc_act"). The rows
+ * are stored in the order of the matrix. compressed-tensors up to 0.15 has the same for columns, as
+ * weight_g_idx ("actorder": "group"); the value with all -1 only occurs in memory.
  *
- * Zero points: themselves, or themselves minus one. A checkpoint's format says which, else an entry
- * of the metadata, and words of symmetric quantization, whose zero points are all in the middle of
- * the codes, tell by themselves. */
+ * Zero points are stored unchanged or minus one. The checkpoint's format decides, else a metadata
+ * entry; else the words decide if the quantization is symmetric, since then all zero points are in
+ * the middle of the codes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,13 +30,13 @@
 
 struct shape {
     uint64_t rows, columns; /* K and N */
-    uint64_t groups, group; /* G; how many rows share one: 0 where there are none */
+    uint64_t groups, group; /* G; rows per group: 0 if there are no groups */
     unsigned bits;
 };
 
-enum { AT_ONCE = 4096, FEW = 16384 }; /* bytes; the latter is enough of a glance */
+enum { AT_ONCE = 4096, FEW = 16384 }; /* bytes; FEW is enough for a quick check */
 
-/* The fields of zero points: whether all are equal to `first`, and whether any has all bits. */
+/* The fields of zero points: whether all equal `first`, and whether any has all bits set. */
 struct zero_fields {
     bool equal, ones;
     unsigned first;
@@ -51,7 +51,7 @@ static void look_at_field(struct zero_fields *fields, unsigned field, unsigned b
     fields->ones = fields->ones || field == (1U << bits) - 1;
 }
 
-/* Rows end with whole words. */
+/* Examines zero points; each row ends on a whole word. */
 static enum dti_status look_at_zeros(const struct dti_dequant_group *group, unsigned bits,
                                      uint64_t most, struct zero_fields *ret,
                                      struct dti_error *reterr)
@@ -73,7 +73,7 @@ static enum dti_status look_at_zeros(const struct dti_dequant_group *group, unsi
             window |= dti_little_get(raw + i, 4) << filled;
             for (filled += 32; filled >= bits && left > 0; filled -= bits, window >>= bits, left--)
                 look_at_field(&fields, (unsigned)window & ((1U << bits) - 1), bits);
-            if (--words == 0) { /* of this row */
+            if (--words == 0) { /* end of this row */
                 window = filled = 0;
                 left = columns;
                 words = zeros->shape[1];
@@ -84,7 +84,7 @@ static enum dti_status look_at_zeros(const struct dti_dequant_group *group, unsi
     return DTI_OK;
 }
 
-/* Things that are read as they are said to be, and look as if something else was meant. */
+/* Warns about zero points that are read as configured, but look as if another format was meant. */
 static enum dti_status warn(struct dti_file_dequant *dequant, const struct dti_dequant_group *group,
                             const struct dti_quant_config *config, unsigned bits, int32_t offset,
                             const struct zero_fields *fields, struct dti_error *reterr)
@@ -109,7 +109,7 @@ static enum dti_status warn(struct dti_file_dequant *dequant, const struct dti_d
     return DTI_OK;
 }
 
-/* By the metadata, which dtinfo writes: "gptq" or "gptq_v2"; NULL: it says nothing. */
+/* The format in the metadata, as written by dtinfo: "gptq" or "gptq_v2"; NULL: none. */
 static const char *entry_of(struct dti_file_dequant *dequant, const struct dti_dequant_group *group)
 {
     static const char *const formats[] = {"gptq", "gptq_v2"};
@@ -122,8 +122,8 @@ static const char *entry_of(struct dti_file_dequant *dequant, const struct dti_d
     return NULL;
 }
 
-/* What is added to stored zero points, modulo 2^bits: 0 or 1. Notes what looks as if something else
- * was meant. Fails with DTI_BAD_INPUT where nothing tells. */
+/* What to add to stored zero points, modulo 2^bits: 0 or 1. Warns if the zero points look like the
+ * other format. Fails with DTI_BAD_INPUT if nothing decides. */
 static enum dti_status find_zero_offset(struct dti_file_dequant *dequant,
                                         const struct dti_dequant_group *group,
                                         const struct dti_quant_config *config, unsigned bits,
@@ -180,7 +180,7 @@ static bool are_matrices(const struct dti_dequant_group *group)
     return is_matrix(group, DTI_PART_CODES) && is_matrix(group, DTI_PART_SCALE);
 }
 
-/* In AWQ, eight columns are one of words. */
+/* In AWQ, eight columns are packed in one word. */
 static bool is_awq(const struct dti_dequant_group *group)
 {
     return are_matrices(group) && dti_dequant_of(group, DTI_PART_CODES)->shape[1] > 0 &&
@@ -189,7 +189,7 @@ static bool is_awq(const struct dti_dequant_group *group)
            dti_dequant_of(group, DTI_PART_SCALE)->shape[1] % 8 == 0;
 }
 
-/* expected: shapes by name, in the words of the layout. */
+/* expected: shapes by name, in the layout's terms. */
 static enum dti_status refuse_shapes(const struct dti_dequant_group *group,
                                      const struct dti_quant_config *config, const char *expected,
                                      struct dti_error *reterr)
@@ -213,7 +213,7 @@ static enum dti_status refuse_shapes(const struct dti_dequant_group *group,
                               said ? " says quant_method " : "", said ? config->method : "");
 }
 
-/* Floats, and words in the order of all layouts. */
+/* Scales must be floats, and words must be little-endian. */
 static enum dti_status check_dtypes(const struct dti_dequant_group *group, struct dti_error *reterr)
 {
     static const enum dti_quant_part words[] = {DTI_PART_CODES, DTI_PART_ZERO_POINT};
@@ -230,8 +230,8 @@ static enum dti_status check_dtypes(const struct dti_dequant_group *group, struc
                               "it holds %s; scales are fp16, bf16 or fp32", scale->name);
 }
 
-/* The configuration must mean this layout: method, and one of two names of how words are laid out.
- * Others may fill the same shapes with codes in another order. */
+/* The configuration must specify this layout: the method, and one of two names of the word packing.
+ * Others may have the same shapes with codes in another order. */
 static enum dti_status check_words(const struct dti_dequant_group *group,
                                    const struct dti_quant_config *config, const char *member,
                                    const char *word, const char *expected, const char *other,
@@ -259,7 +259,7 @@ static enum dti_status check_words(const struct dti_dequant_group *group,
                               other ? " or " : "", other ? other : "");
 }
 
-/* Rows share groups of equal length, as the caller, the configuration or the shapes say. */
+/* Rows share groups of equal length, from the caller, the configuration or the shapes. */
 static enum dti_status find_group(const struct dti_file_dequant *dequant,
                                   const struct dti_dequant_group *group,
                                   const struct dti_quant_config *config, struct shape *shape,
@@ -304,8 +304,8 @@ static enum dti_status check_bits(const struct dti_file_dequant *dequant,
     return DTI_OK;
 }
 
-/* Rows of codes of so many bits; false: the shapes do not fit them. Words at the ends of columns of
- * codes and of rows of zero points may be filled in part: then the order tells how many there are.
+/* The number of rows of codes with this width; false: the shapes do not fit it. The last words of
+ * columns of codes and of rows of zero points may be partly filled: then the order gives the count.
  */
 static bool rows_of(const struct dti_dequant_group *group, unsigned bits, uint64_t *ret)
 {
@@ -479,7 +479,7 @@ static bool is_gptq(const struct dti_dequant_group *group)
     return !is_awq(group);
 }
 
-/* Words of 16 bits: AutoAWQ's for other kernels. */
+/* 16-bit words are AutoAWQ's packing for other kernels. */
 static enum dti_status refuse_fast(struct dti_file_dequant *dequant,
                                    const struct dti_dequant_group *group,
                                    const struct dti_quant_config *config,
@@ -496,7 +496,7 @@ static enum dti_status refuse_fast(struct dti_file_dequant *dequant,
                               "only gemm is read");
 }
 
-/* Written. */
+/* Checks for writing. */
 static enum dti_status check_matrix(const struct dti_grouped *grouped, struct dti_error *reterr)
 {
     if (grouped->found->shown.rank != 2)
@@ -586,10 +586,10 @@ static enum dti_status plan_transposed(const struct dti_transcode_target *target
     return dti_grouped_values(pool, grouped, DTI_GROUP_SCALES, true, 0, part, reterr);
 }
 
-/* What is said of all tensors at once. */
+/* Settings that apply to all tensors. */
 struct words_scheme {
     unsigned bits;
-    long long length; /* -1: a row has one scale */
+    long long length; /* -1: one scale per row */
     bool symmetric, ordered, head;
 };
 
@@ -597,7 +597,7 @@ static struct words_scheme scheme_of(const struct dti_dequant_found *found)
 {
     static const char head[] = "lm_head.weight";
     struct dti_grouped grouped;
-    (void)dti_grouped_facts(&grouped, found, "", NULL); /* it was planned */
+    (void)dti_grouped_facts(&grouped, found, "", NULL); /* cannot fail: it was planned */
     return (struct words_scheme){
         .bits = grouped.bits,
         .length = grouped.length == grouped.columns ? -1 : (long long)grouped.length,
@@ -607,7 +607,7 @@ static struct words_scheme scheme_of(const struct dti_dequant_found *found)
     };
 }
 
-/* False: tensors differ, which *ret_why says. */
+/* Returns false if tensors differ, with the reason in *ret_why. */
 static bool find_scheme(const struct dti_dequant_found *const *all, size_t count,
                         struct words_scheme *ret, const char **ret_why)
 {
@@ -635,7 +635,7 @@ static void config_gptq(const struct dti_transcode_target *target,
                         struct dti_buffer *ret, const char **ret_why)
 {
     struct words_scheme scheme;
-    (void)kept; /* what has no qweight is not quantized */
+    (void)kept; /* modules without qweight are not quantized */
     if (!find_scheme(all, count, &scheme, ret_why))
         return;
     dti_buffer_print(ret,
@@ -666,7 +666,7 @@ static void config_awq(const struct dti_transcode_target *target,
 #define INTEGERS(name_) .name = name_, .takes = DTI_TAKES_INTEGERS
 static const struct dti_transcode_target to_gptq = {INTEGERS("gptq"), .less = 1,
                                                     .plan = plan_transposed, .config = config_gptq};
-/* Zero points as they are: what its loaders need where one of them is 0. */
+/* Zero points unchanged, as loaders need if one of them is 0. */
 static const struct dti_transcode_target to_gptq_v2 = {INTEGERS("gptq_v2"), .plan = plan_transposed,
                                                        .config = config_gptq};
 static const struct dti_transcode_target to_awq = {INTEGERS("awq"), .lanes = true,
@@ -680,14 +680,14 @@ static const struct dti_transcode_target to_awq = {INTEGERS("awq"), .lanes = tru
 
 const struct dti_layout_ops dti_layout_gptq = {
     .name = "gptq",
-    .variant = "gptq_v2", /* zero points as they are */
+    .variant = "gptq_v2", /* zero points unchanged */
     PARTS(32),
     .fits = is_gptq,
     .match = match_gptq,
     .methods = {"gptq", "gptq_marlin"},
     .config_file = "quantize_config.json", /* AutoGPTQ's */
     .packings = {{"auto_round:auto_gptq", "gptq"},
-                 {"auto_round:gptqmodel", "gptq_v2"}, /* zero points as they are */
+                 {"auto_round:gptqmodel", "gptq_v2"}, /* zero points unchanged */
                  {"auto_round", "gptq_v2"}},
     .grouped = true,
     .one_scheme = 1,
@@ -699,7 +699,7 @@ const struct dti_layout_ops dti_layout_awq = {
     .fits = is_awq,
     .match = match_awq,
     .methods = {"awq", "awq_marlin"},
-    .config_file = "quant_config.json", /* that of old versions of AutoAWQ */
+    .config_file = "quant_config.json", /* from old versions of AutoAWQ */
     .packings = {{"auto_round:auto_awq", "gemm"}},
     .grouped = true,
     .one_scheme = 1,

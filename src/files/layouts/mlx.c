@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * MLX: codes in 32-bit words, which follow each other along a row without gaps, with scales for
- * groups of 16 to 128. Codes of 1 to 8 bits have biases too: a number is code x scale + bias, and
- * both operations round to the dtype of scales and biases. The other modes are blocks with scales
- * of a byte. The scale of a whole nvfp4 tensor is its largest magnitude. Source: MLX 0.32.4
- * (mx.quantize, mx.dequantize and nn.QuantizedLinear).
+ * MLX: codes in 32-bit words, contiguous along a row, with scales for groups of 16 to 128. Codes of
+ * 1 to 8 bits also have biases: a number is code x scale + bias, and both operations round to the
+ * dtype of scales and biases. The other modes are blocks with one-byte scales. The tensor scale of
+ * nvfp4 is stored as its largest magnitude. Source: MLX 0.32.4 (mx.quantize, mx.dequantize and
+ * nn.QuantizedLinear).
  *
- * Shapes have only the product of width and group length. The caller says which they are, else the
- * configuration, else an entry of the metadata, which dtinfo writes. */
+ * Shapes only determine the product of width and group length. The caller specifies the two, else
+ * the configuration, else a metadata entry, which dtinfo writes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ enum { BITS_MAX = 8 };
 static const uint64_t group_lengths[] = {32, 64, 128};
 enum { GROUP_LENGTHS = sizeof group_lengths / sizeof *group_lengths };
 
-/* Modes without biases: how many bits a scale has tells which. */
+/* Modes without biases; the number of bits per scale identifies the mode. */
 static const struct mlx_mode {
     const char *name;
     enum dti_block block;
@@ -31,21 +31,21 @@ static const struct mlx_mode {
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
-/* What is said of a tensor: by the caller, else by the configuration; zeros: nothing. */
+/* Settings for a tensor: from the caller, else from the configuration; zeros: none. */
 struct mlx_scheme {
     unsigned bits;
     uint64_t group;
-    const char *mode; /* NULL: likewise */
+    const char *mode; /* NULL: not specified */
 };
 
-/* A tensor, and what its shapes say. */
+/* A tensor, and what its shapes determine. */
 struct mlx_tensor {
     const struct dti_dequant_group *group;
     const struct dti_tensor *codes, *scales;
     uint64_t words, scales_in_row;
-    uint64_t bits; /* of the codes that share a scale; 0: there are none */
+    uint64_t bits; /* bits of the codes that share a scale; 0: no codes */
     struct mlx_scheme said;
-    const struct dti_quant_config *config; /* that says it; NULL: the caller */
+    const struct dti_quant_config *config; /* where the scheme comes from; NULL: the caller */
 };
 
 static bool is_mlx(const struct dti_dequant_group *group)
@@ -58,14 +58,14 @@ static bool is_width(unsigned bits)
     return bits >= 1 && bits <= BITS_MAX && bits != 7;
 }
 
-/* The value of a metadata entry, where the shapes of affine codes and scales leave width and length
- * open, as they usually do. */
+/* Writes the value of a metadata entry. Affine codes usually need it, since the shapes do not
+ * determine width and group length. */
 static void tell(unsigned bits, uint64_t length, char ret[DTI_MLX_ENTRY_SIZE])
 {
     (void)snprintf(ret, DTI_MLX_ENTRY_SIZE, "affine %u %llu", bits, (unsigned long long)length);
 }
 
-/* What the metadata says, if it is what may have been written. */
+/* The scheme in the metadata, if it is a value that dtinfo writes. */
 static struct mlx_scheme entry_of(struct dti_file_dequant *dequant,
                                   const struct dti_dequant_group *group)
 {
@@ -82,7 +82,7 @@ static struct mlx_scheme entry_of(struct dti_file_dequant *dequant,
     return (struct mlx_scheme){.bits = 0};
 }
 
-/* MLX has its defaults by the mode. */
+/* MLX's defaults depend on the mode. */
 static enum dti_status find_said(struct dti_file_dequant *dequant,
                                  const struct dti_quant_config *config, struct mlx_tensor *tensor,
                                  struct dti_error *reterr)
@@ -129,7 +129,7 @@ static enum dti_status find_said(struct dti_file_dequant *dequant,
                               (unsigned long long)entry.group);
 }
 
-/* What is said does not fit the shapes. */
+/* Fails because the settings do not fit the shapes. */
 static enum dti_status refuse_said(const struct mlx_tensor *tensor, struct dti_error *reterr)
 {
     const struct dti_dequant_part *const part = &tensor->group->part[DTI_PART_CODES];
@@ -172,7 +172,7 @@ static enum dti_status choose(const struct mlx_tensor *tensor, struct mlx_scheme
             used = used < sizeof text ? used : sizeof text - 1;
         }
     }
-    if (count == 1 || (count > 0 && tensor->bits == 0)) /* of no elements */
+    if (count == 1 || (count > 0 && tensor->bits == 0)) /* no elements */
         return DTI_OK;
     if (count > 1)
         return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr,
@@ -186,7 +186,7 @@ static enum dti_status choose(const struct mlx_tensor *tensor, struct mlx_scheme
                               (unsigned long long)tensor->bits);
 }
 
-/* Rows of whole groups follow each other, and are read as one. */
+/* Rows of whole groups are contiguous, and are read as one. */
 static enum dti_status show(struct dti_file_dequant *dequant, const struct mlx_tensor *tensor,
                             unsigned bits, uint64_t length, struct dti_dequant_found *ret,
                             struct dti_error *reterr)
@@ -245,7 +245,7 @@ static enum dti_status match_biased(struct dti_file_dequant *dequant,
     return show(dequant, tensor, scheme.bits, scheme.group, ret, reterr);
 }
 
-/* The scale of the tensor is that of its largest number, 6 x 448. */
+/* Reads the tensor scale, stored as the largest magnitude: divides it by 6 x 448. */
 static enum dti_status read_largest(struct dti_file_dequant *dequant,
                                     const struct mlx_tensor *tensor, struct dti_dequant_found *ret,
                                     struct dti_error *reterr)
@@ -338,7 +338,7 @@ static enum dti_status match_mlx(struct dti_file_dequant *dequant,
                               tensor.scales->format->name);
 }
 
-/* Written: weight [N, K bits / 32], scales [N, G], biases [N, G]. */
+/* Checks for writing: weight [N, K bits / 32], scales [N, G], biases [N, G]. */
 static enum dti_status check_mlx(const struct dti_grouped *grouped, struct dti_error *reterr)
 {
     const unsigned bits = grouped->bits;
@@ -382,15 +382,16 @@ static enum dti_status plan_mlx(const struct dti_transcode_target *target, struc
     return dti_grouped_values(pool, grouped, DTI_GROUP_BIASES, false, 0, part, reterr);
 }
 
-/* Tensors that differ from the first one have members of their own. */
+/* Tensors that differ from the first one get their own members. */
 static void config_mlx(const struct dti_transcode_target *target,
                        const struct dti_dequant_found *const *all, size_t count, const char *kept,
                        struct dti_buffer *ret, const char **ret_why)
 {
     (void)target;
     struct dti_grouped usual;
-    (void)dti_grouped_facts(&usual, all[0], "", NULL); /* it was planned */
-    (void)kept;                                        /* what has no scales is not quantized */
+    (void)dti_grouped_facts(&usual, all[0], "", NULL); /* cannot fail: it was planned */
+    (void)kept;                                        /* modules without scales are not
+                                                        * quantized */
     (void)ret_why;
     dti_buffer_print(ret, "{\n  \"group_size\": %llu,\n  \"bits\": %u,\n  \"mode\": \"affine\"",
                      (unsigned long long)usual.length, usual.bits);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * NVIDIA's ModelOpt: a config.json or hf_quant_config.json with one "quant_algo" for all modules,
- * or one for each of "quantized_layers". Most tensors are read by the table of layouts; W4A16_AWQ
- * has a weight U8 [N/2, K] and scales [N, groups]: a byte holds int4 of rows 2r, in its low bits,
- * and 2r + 1, in two's complement. Sources: ModelOpt 0.47 (export/quant_utils.py), vLLM 0.33
- * (quantization/modelopt.py). */
+ * or one for each of "quantized_layers". Most tensors are read through the table of layouts.
+ * W4A16_AWQ has a weight U8 [N/2, K] and scales [N, groups]: a byte holds int4, in two's
+ * complement, of row 2r in its low bits and of row 2r + 1. Sources: ModelOpt 0.47
+ * (export/quant_utils.py), vLLM 0.33 (quantization/modelopt.py). */
 #include <string.h>
 
 #include "files/config/quant_config_block.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/transcode/transcode_bytes.h"
 
-/* Twice as many rows of scales as of codes, in equal groups. */
+/* Whether there are twice as many rows of scales as of codes, in equal groups. */
 static bool are_pairs(const struct dti_dequant_group *group)
 {
     if (!dti_dequant_has(group, DTI_PART_SCALE))
@@ -63,8 +63,8 @@ static enum dti_status match_pairs(struct dti_file_dequant *dequant,
     return status;
 }
 
-/* By which its loaders read blocks; inputs: with scales of activations that are stored, else those
- * that they compute. NULL: there is none. */
+/* The algorithm name that makes loaders read such blocks. inputs: scales of activations are stored;
+ * otherwise loaders compute them. NULL: none. */
 static const char *algorithm_of(const struct dti_block_format *block, bool inputs)
 {
     if (!block)
@@ -74,7 +74,7 @@ static const char *algorithm_of(const struct dti_block_format *block, bool input
                                                : NULL;
 }
 
-/* group: 0: there are none. */
+/* group: 0: no groups. */
 static void put(struct dti_buffer *ret, const char *algorithm, unsigned group, const char *kept)
 {
     dti_buffer_print(ret, "{\n  \"quant_method\": \"modelopt\",\n  \"quant_algo\": \"%s\",\n",
@@ -97,7 +97,7 @@ static bool config(const struct dti_quant_row *row, const struct dti_config_form
     return algorithm != NULL;
 }
 
-/* One algorithm for all; fp8 has scales of activations besides. */
+/* One algorithm for all tensors; fp8 also needs scales of activations. */
 static void config_translated(const struct dti_transcode_target *target,
                               const struct dti_dequant_found *const *all, size_t count,
                               const char *kept, struct dti_buffer *ret, const char **ret_why)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Projections that loaders store as one matrix: vLLM's packed_modules_mapping. Whoever writes or
- * checks tensors that have something in common for the whole matrix needs to know them. */
+ * Projections that loaders store as one matrix: vLLM's packed_modules_mapping. Needed wherever
+ * tensors are written or checked that share a property across the whole matrix. */
 #include "files/stored/fused_modules.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static const char *const fused[][DTI_FUSED_MOST] = {
     {"in_proj_b.weight", "in_proj_a.weight"},
 };
 
-/* Whether the last components of the name are the ending. */
+/* Whether the name's last components equal the ending. */
 static bool ends(const char *name, size_t length, const char *ending)
 {
     const size_t wanted = strlen(ending);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which tensor of a container takes the place of which of a template: names and shapes must be the
- * same. Names of another architecture, and its tokenizer, are translated by other programs. */
+ * Matches the tensors of a container with those of a template: names and shapes must be the same.
+ * Names of other architectures, and their tokenizers, are left to other programs. */
 #include "files/stored/model_template.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "containers/name_order.h"
 
-/* Tensors that do not fit, and the first of them. */
+/* The number of tensors that do not match, and the first of them. */
 struct misfits {
     size_t count;
     const struct dti_tensor *first, *other;
@@ -69,7 +69,7 @@ static enum dti_status refuse_shapes(const struct misfits *others,
                     shape_words(own, others->first), shape_words(wanted, others->other));
 }
 
-/* used: of the container's tensors. */
+/* used: one flag per tensor of the container. */
 static enum dti_status match(struct dti_model_template *ret, struct dti_container *container,
                              const struct dti_container *model, const struct dti_name_order *names,
                              unsigned char *used, struct dti_error *reterr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of layouts, and what the parts of a quantized tensor look like by it; what flattened
- * tensors become, and the text of their states. */
+ * The table of layouts: the shapes of a quantized tensor's parts, the parts of flattened tensors,
+ * and the text of their states. */
 #include "files/stored/quant_layout.h"
 
 #include <assert.h>
@@ -100,7 +100,7 @@ bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length)
     return longest > 0;
 }
 
-/* The last dimension, packed. */
+/* Packs the last dimension. */
 static enum dti_status pack(const struct dti_quant_stored *stored, unsigned bits,
                             struct dti_quant_part_shape *codes, struct dti_error *reterr)
 {
@@ -138,7 +138,8 @@ static enum dti_status find_groups(const struct dti_quant_stored *stored,
     return DTI_OK;
 }
 
-/* Scales, before their dtype: the shape of the tensor with fewer places. */
+/* The shape of the scales, before their dtype is set: the tensor's shape with smaller
+ * dimensions. */
 static enum dti_status shape_scale(const struct dti_quant_stored *stored,
                                    struct dti_quant_part_shape *codes,
                                    struct dti_quant_part_shape *scale, struct dti_error *reterr)
@@ -190,7 +191,7 @@ static struct dti_quant_part_shape vector(enum dti_dtype dtype, uint64_t length)
         .there = true, .dtype = dtype, .rank = 1, .shape = {length}};
 }
 
-/* The parts of such a tensor. */
+/* The parts of a flattened tensor. */
 static void quant_flat_parts(const struct dti_quant_stored *stored,
                              struct dti_quant_part_shape ret[DTI_PART_COUNT])
 {
@@ -198,7 +199,7 @@ static void quant_flat_parts(const struct dti_quant_stored *stored,
     char state[DTI_QUANT_STATE_SIZE_MAX];
     uint64_t n = 1;
     for (unsigned i = 0; i < stored->rank; i++)
-        n *= stored->shape[i]; /* the elements of a tensor */
+        n *= stored->shape[i]; /* elements of the tensor; cannot overflow */
     const uint64_t blocks = dti_divide_up(n, stored->group);
     for (size_t i = 0; i < DTI_PART_COUNT; i++)
         ret[i] = (struct dti_quant_part_shape){.there = false};
@@ -271,7 +272,7 @@ bool dti_quant_hides_groups(const struct dti_quant_stored *stored)
            stored->shape[stored->axis] % stored->group != 0;
 }
 
-/* Whether the words of a row could hold codes of another width. */
+/* Whether the words of a row could also hold codes of another width. */
 static bool is_open_width(const struct dti_quant_stored *stored)
 {
     if (stored->row->packing != DTI_QUANT_WORDS || stored->rank == 0)
@@ -281,13 +282,13 @@ static bool is_open_width(const struct dti_quant_stored *stored)
     return dti_quant_widths(last, words_of(last, bits)) != 1U << bits;
 }
 
-/* Whether the shape of the scales allows groups of another length. What was filled up has equal
- * ones. */
+/* Whether the shape of the scales also fits groups of another length. Padded rows have equal
+ * groups. */
 static bool is_open_group(const struct dti_quant_stored *stored)
 {
     const struct dti_block_format *const block = stored->row->block;
     if (stored->per != DTI_PER_GROUP || stored->rank == 0 ||
-        (block && block->id != DTI_BLOCK_Q8_0)) /* which looks like int8 in groups */
+        (block && block->id != DTI_BLOCK_Q8_0)) /* q8_0 looks like int8 in groups */
         return false;
     const uint64_t length = stored->shape[stored->axis];
     const bool either = stored->row->packing == DTI_QUANT_PLAIN &&
@@ -301,21 +302,21 @@ bool dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUAN
     const bool high = stored->row->packing == DTI_QUANT_BITS && stored->high;
     const bool hidden = dti_quant_hides_groups(stored) || is_open_group(stored);
     const bool bare = stored->row->codes == DTI_UINT8 && stored->row->packing == DTI_QUANT_PLAIN &&
-                      !stored->zero_points; /* might be narrower codes */
+                      !stored->zero_points; /* could be narrower codes */
     const int used = snprintf(buffer, DTI_QUANT_ENTRY_SIZE, "%s %s",
                               dti_quant_row_name(stored->row), high ? "high" : "low");
     if (hidden)
         (void)snprintf(buffer + used, DTI_QUANT_ENTRY_SIZE - (size_t)used, " %lu",
                        (unsigned long)stored->group);
     if (dti_quant_is_flat(stored->row))
-        return false; /* its state says it all */
+        return false; /* its state contains everything */
     const bool unscaled = stored->row->block && stored->row->block->family == DTI_BLOCKS_NV &&
-                          !stored->tensor_scale; /* might have lost it */
+                          !stored->tensor_scale; /* could have lost its tensor scale */
     return high || hidden || bare || unscaled || (stored->row->flags & DTI_QUANT_TOLD) != 0 ||
            is_open_width(stored);
 }
 
-/* " 32"; false: it is no length of groups. Nothing: 0. */
+/* Parses " 32"; an empty text is 0. Returns false if it is not a group length. */
 static bool parse_group(const char *text, size_t length, uint64_t *ret_group)
 {
     uint64_t group = 0;
@@ -378,7 +379,7 @@ const char *dti_quant_state_dtype(const struct dti_format *number)
                                               : "float32";
 }
 
-/* Python's json.dumps of a finite float that fp64 holds. */
+/* Formats a finite float as Python's json.dumps does after conversion to fp64. */
 static void spell_offset(float offset, char buffer[DTI_TEXT_SIZE])
 {
     uint32_t code;
@@ -393,7 +394,8 @@ static void spell_offset(float offset, char buffer[DTI_TEXT_SIZE])
 static size_t add_text(char *buffer, size_t used, const char *text)
 {
     const size_t length = strlen(text);
-    assert(used + length < DTI_QUANT_STATE_SIZE_MAX); /* 16 dimensions have at most 22 each */
+    assert(used + length < DTI_QUANT_STATE_SIZE_MAX); /* 16 dimensions of at most 22 characters
+                                                       * each */
     memcpy(buffer + used, text, length + 1);
     return used + length;
 }
@@ -401,7 +403,7 @@ static size_t add_text(char *buffer, size_t used, const char *text)
 size_t dti_quant_state_text(const struct dti_quant_stored *stored, float offset,
                             char buffer[DTI_QUANT_STATE_SIZE_MAX])
 {
-    static const char widest[] = "-1.1754943508222875e-38"; /* as long as any */
+    static const char widest[] = "-1.1754943508222875e-38"; /* the longest possible text */
     char text[160], number[DTI_TEXT_SIZE];
     (void)snprintf(text, sizeof text,
                    "{\"quant_type\": \"%s\", \"blocksize\": %lu, \"dtype\": \"%s\", \"shape\": [",

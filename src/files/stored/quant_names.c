@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding the scales of codes by their names. */
+ * Finds the scales of codes by name. */
 #include "files/stored/quant_names.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ bool dti_quant_name_ends(const char *name, size_t length, const char *suffix)
     return length > wanted && memcmp(name + length - wanted, suffix, wanted) == 0;
 }
 
-/* Dtypes that codes have under their tensor's own name. */
+/* Dtypes of codes that keep their tensor's own name. */
 static bool may_be_codes(enum dti_dtype id)
 {
     switch (id) {
@@ -68,7 +68,7 @@ static bool may_be_codes(enum dti_dtype id)
     }
 }
 
-/* Y.scale of Y.weight: of fp8 codes, or with powers of two. */
+/* Looks for Y.scale of Y.weight: scales of fp8 codes, or power-of-two scales of int8 codes. */
 static void look_beside(const struct dti_quant_names *names, const struct dti_tensor *tensor,
                         struct dti_named_codes *codes)
 {
@@ -87,7 +87,7 @@ static void look_beside(const struct dti_quant_names *names, const struct dti_te
     codes->scale = at;
 }
 
-/* Codes with a state may be seen as numbers of any dtype. */
+/* Codes with a state may have any dtype, since they can be viewed as other numbers. */
 static bool look_for_state(const struct dti_quant_names *names, const struct dti_tensor *tensor,
                            struct dti_named_codes *codes)
 {
@@ -151,7 +151,7 @@ bool dti_quant_names_other(const char *module, size_t length)
     while (begin > 0 && module[begin - 1] != '.')
         begin--;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const bool whole = strcmp(words[i], "shared") == 0; /* the embedding of T5 */
+        const bool whole = strcmp(words[i], "shared") == 0; /* the T5 embedding */
         if (whole ? length - begin == strlen(words[i]) &&
                         memcmp(module + begin, words[i], length - begin) == 0
                   : contains(module + begin, length - begin, words[i]))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes and their scales by names: X or X_packed with X_scale or X_scale_inv, Y.weight with
+ * Finds codes and their scales by name: X or X_packed with X_scale or X_scale_inv, Y.weight with
  * Y.scale, and X with a state, such as X.quant_state.bitsandbytes__nf4. For code that reads them
- * together, or must know that they belong together. */
+ * together or must know that they belong together. */
 #ifndef FILES_STORED_QUANT_NAMES_H
 #define FILES_STORED_QUANT_NAMES_H
 
@@ -12,49 +12,50 @@
 
 struct dti_quant_names {
     const struct dti_container *container;
-    struct dti_name_order order; /* of its tensors, sorted */
-    char *buffer;                /* for a name with its prefix or suffix */
+    struct dti_name_order order; /* the container's tensors, sorted by name */
+    char *buffer;                /* for a name plus prefix or suffix */
 };
-/* False: memory ran out. Names of `own` are those of the container, and nothing is copied. */
+/* Returns false if memory ran out. The names in `order` point into the container; nothing is
+ * copied. */
 bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_container *container);
-void dti_quant_names_free(struct dti_quant_names *names); /* zeros are fine */
+void dti_quant_names_free(struct dti_quant_names *names); /* a zeroed struct is fine */
 
-/* The tensor whose name is the first `length` bytes of `name`, followed by `suffix`. */
+/* Finds the tensor whose name is the first `length` bytes of `name` plus `suffix`. */
 bool dti_quant_names_find(const struct dti_quant_names *names, const char *name, size_t length,
                           const char *suffix, size_t *ret);
 
 struct dti_named_codes {
-    size_t name_length; /* of X in the tensor's name */
-    bool packed;        /* it is called X_packed */
-    bool scaled;        /* there is a tensor of scales: */
+    size_t name_length; /* length of X in the tensor's name */
+    bool packed;        /* the name is X_packed */
+    bool scaled;        /* a scales tensor exists: */
     size_t scale;
-    bool inverse;                    /* it is called X_scale_inv */
-    bool beside;                     /* it is called Y.scale, and the codes are Y.weight */
-    const struct dti_quant_row *row; /* not NULL: there is a state, whatever the codes' dtype; its
-                                      * name says that it is this row's */
+    bool inverse;                    /* it is named X_scale_inv */
+    bool beside;                     /* it is named Y.scale, and the codes are Y.weight */
+    const struct dti_quant_row *row; /* not NULL: a state exists, whatever the dtype of the codes;
+                                      * its name gives the row */
     size_t state;
 };
-/* False: by dtype and name the tensor holds no codes. */
+/* Returns false if the tensor's dtype and name rule out codes. */
 bool dti_quant_names_codes(const struct dti_quant_names *names, size_t tensor,
                            struct dti_named_codes *ret);
 
-/* Whether its dtype allows codes, whatever the names. */
+/* Whether its dtype allows codes, regardless of names. */
 static inline bool dti_may_be_codes(const struct dti_tensor *tensor)
 {
     return tensor->format && (tensor->format->width <= 8 || dti_format_is_integer(tensor->format));
 }
 
-/* Whether the name ends so, and has something before it. */
+/* Whether the name ends with the suffix and has something before it. */
 bool dti_quant_name_ends(const char *name, size_t length, const char *suffix);
 
-/* Whether a module is mostly of another class than Linear, by the last component of its name:
- * embeddings and norms. */
+/* Whether the module's class is probably not Linear, by the last component of its name: embeddings
+ * and norms. */
 bool dti_quant_names_other(const char *module, size_t length);
 
-/* Whether the name may be that of a part of codes that are not there; most are not. */
+/* Whether the name could be that of a part whose codes are missing. False for most tensors. */
 bool dti_quant_names_part(const struct dti_tensor *tensor);
 
-/* Whether an entry is about a tensor: its name follows DTI_QUANT_KEY. */
+/* Whether the metadata entry describes a tensor, whose name follows DTI_QUANT_KEY. */
 bool dti_is_quant_entry(const struct dti_metadata *entry);
 
 #endif

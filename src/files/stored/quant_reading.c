@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bits and lengths that fit a shape. */
+ * Bit widths and part lengths that fit a shape. */
 #include "files/stored/quant_reading.h"
 
 #include "util/checked.h"
@@ -30,7 +30,7 @@ static uint64_t power_of_two(uint64_t length, uint64_t count)
     return 0;
 }
 
-/* Another length that gives the same number of parts; 0: none. */
+/* An adjacent length that gives the same number of parts; 0: none. */
 static uint64_t neighbour(uint64_t length, uint64_t count, uint64_t side)
 {
     return dti_divide_up(length, side + 1) == count               ? side + 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Selecting tensors by patterns, and naming them in messages. */
+ * Selects tensors by patterns, and names them in messages. */
 #include "files/stored/tensor_choice.h"
 
 #include <stdio.h>
