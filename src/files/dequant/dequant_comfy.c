@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * ComfyUI's layouts. A layer X has X.weight and, by its age,
+ * ComfyUI's layouts. A layer X has X.weight and, depending on its age,
  *
- *   X.scale_weight                     codes of fp8, and a tensor PREFIX.scaled_fp8 in the file
+ *   X.scale_weight                     fp8 codes; the file has a tensor PREFIX.scaled_fp8
  *   X.weight_scale and X.comfy_quant   the latter is JSON as U8: {"format": "float8_e4m3fn", ...}
- *   X.weight_scale                     and that JSON in the metadata: _quantization_metadata
+ *   X.weight_scale                     same JSON in the metadata: _quantization_metadata
  *
- * Formats are what kernels take: nvfp4 has the first of two codes in the highest bits, and both
- * nvfp4 and mxfp8 have scales in tiles; other tensors have the same names and, often, shapes.
- * Sources: ComfyUI (comfy/utils.py, comfy/ops.py), comfy-kitchen 0.2.40. */
+ * Formats are laid out for kernels: nvfp4 has the first of two codes in the high bits, and both
+ * nvfp4 and mxfp8 have tiled scales. Tensors of other layouts have the same names and, often, the
+ * same shapes. Sources: ComfyUI (comfy/utils.py, comfy/ops.py), comfy-kitchen 0.2.40. */
 #include "files/dequant/dequant_layouts.h"
 
 #include <stdio.h>
@@ -17,25 +17,25 @@
 
 #include "util/json/json_read.h"
 
-enum { JSON_MAX = 1 << 16, RECTANGLE = 128 /* rows and columns, where nothing is said */ };
+enum { JSON_MAX = 1 << 16, RECTANGLE = 128 /* default rows and columns */ };
 static const char entry[] = "_quantization_metadata";
 
-/* What is said of a layer. */
+/* The description of a layer. */
 struct comfy_layer {
     const char *name; /* X */
     size_t name_length;
-    char format[DTI_NAME_SIZE]; /* cut to fit; "": none is said */
+    char format[DTI_NAME_SIZE]; /* truncated to fit; "": not specified */
     bool rotated;
-    uint64_t group; /* of rows and of columns that share a scale; 0: not said */
+    uint64_t group; /* rows and columns that share a scale; 0: not specified */
 };
 
 struct dti_comfy_layers {
-    char problem[64]; /* why it is no JSON; "": it is */
+    char problem[64]; /* the JSON error; "": valid */
     size_t count;
-    struct comfy_layer *list; /* by name */
+    struct comfy_layer *list; /* sorted by name */
 };
 
-/* The rest of an object that has begun. Loaders look for "convrot" in "params" too. */
+/* Reads the rest of an object that has begun. Loaders also look for "convrot" in "params". */
 static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
 {
     enum dti_json_token token = DTI_JSON_OBJECT;
@@ -53,7 +53,7 @@ static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
         if (rotated)
             ret->rotated = token != DTI_JSON_FALSE && token != DTI_JSON_NULL;
         if (group && (token != DTI_JSON_NUMBER || !dti_json_u64(json, &ret->group)))
-            ret->group = UINT64_MAX; /* which fits no tensor */
+            ret->group = UINT64_MAX; /* fits no tensor */
         if (format && token == DTI_JSON_STRING) {
             const char *text;
             size_t length;
@@ -66,7 +66,7 @@ static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
     return true;
 }
 
-/* The member "layers": counts them, and fills the list where there is one. */
+/* Reads the member "layers": counts the layers, and fills the list if it is allocated. */
 static bool read_layers(struct dti_json_reader *json, struct dti_pool *pool,
                         struct dti_comfy_layers *layers)
 {
@@ -121,7 +121,7 @@ static int by_name(const void *a, const void *b)
                : (one->name_length > other->name_length) - (one->name_length < other->name_length);
 }
 
-/* NULL: there is no entry, or no memory. */
+/* NULL: no entry, or out of memory. */
 static const struct dti_comfy_layers *all_layers(struct dti_file_dequant *dequant)
 {
     struct dti_comfy_layers layers = {.list = NULL};
@@ -143,7 +143,7 @@ static const struct dti_comfy_layers *all_layers(struct dti_file_dequant *dequan
         }
     }
     if (!layers.list)
-        layers.count = 0; /* those before the problem */
+        layers.count = 0; /* drop those before the problem */
     struct dti_comfy_layers *const copy = dti_pool_alloc(&dequant->pool, sizeof *copy);
     if (copy)
         *copy = layers;
@@ -161,7 +161,7 @@ static const struct comfy_layer *find_named(struct dti_file_dequant *dequant, co
     return bsearch(&wanted, layers->list, layers->count, sizeof *layers->list, by_name);
 }
 
-/* X of X.weight, in the metadata. */
+/* The layer X of X.weight in the metadata. */
 static const struct comfy_layer *find_layer(const struct dti_dequant_group *group)
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
@@ -182,7 +182,7 @@ static bool is_layer(const struct dti_dequant_group *group)
     return layers && (layers->problem[0] != '\0' || find_layer(group));
 }
 
-/* X.comfy_quant, which counts before the metadata. */
+/* Reads X.comfy_quant, which takes precedence over the metadata. */
 static enum dti_status read_own(const struct dti_dequant_group *group, struct comfy_layer *ret,
                                 struct dti_error *reterr)
 {
@@ -227,7 +227,7 @@ static enum dti_status read_config(const struct dti_dequant_group *group, struct
     return DTI_OK;
 }
 
-/* Formats that are read, with the dtypes of codes; others are laid out for a kernel. */
+/* Supported formats, with the dtypes of codes; others are laid out for a kernel. */
 static const struct comfy_format {
     const char *name;
     enum dti_dtype codes;
@@ -288,7 +288,7 @@ static enum dti_status match_layer(struct dti_file_dequant *dequant,
     return dti_dequant_match_as(dequant, group, &hint, ret, reterr);
 }
 
-/* Before comfy_quant, all codes were fp8. */
+/* Before comfy_quant existed, all codes were fp8. */
 static bool is_old(const struct dti_dequant_group *group)
 {
     const enum dti_dtype id = dti_dequant_of(group, DTI_PART_CODES)->format->id;

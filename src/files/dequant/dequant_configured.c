@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the configuration says of one quantized tensor. A loader would read one that is not to be
- * quantized as plain numbers, without its scales: that is refused. */
+ * What the configuration says about one quantized tensor. A loader would read a tensor that is
+ * excluded from quantization as plain numbers, without its scales: that is refused. */
 #include <stdio.h>
 #include <string.h>
 
@@ -97,7 +97,7 @@ enum dti_dequant_said dti_dequant_said(struct dti_file_dequant *dequant,
                                        struct dti_quant_module *ret)
 {
     const struct dti_quant_config *const config = dti_dequant_config(dequant);
-    struct dti_error ignored; /* patterns that take too long: whoever needs them reports it */
+    struct dti_error ignored; /* patterns took too long; the code that requires them reports it */
     if (!config || (config->count == 0 && config->method[0] == '\0' && !config->modules))
         return DTI_MODULE_OPEN;
     if (config->unread[0] != '\0')
@@ -110,7 +110,7 @@ enum dti_dequant_said dti_dequant_said(struct dti_file_dequant *dequant,
     for (size_t i = 0; i < ret->count; i++) {
         const char *const format = ret->hints[i].format;
         if (format && !dti_quant_config_reads(format))
-            return DTI_MODULE_PLAIN; /* "dense", say: weights are what they were */
+            return DTI_MODULE_PLAIN; /* for example "dense": weights are unquantized */
     }
     return DTI_MODULE_QUANTIZED;
 }

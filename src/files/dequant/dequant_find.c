@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized tensors by their names: codes X or X_packed, together with X_scale and the other parts
- * in the table of layouts. */
+ * Finds quantized tensors by name: codes X or X_packed, with X_scale and the other parts in the
+ * table of layouts. */
 #include "files/dequant/dequant_find.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static const char packed[] = "_packed", inverse[] = "_scale_inv", order[] = "_g_idx";
 
-/* The tensor called X and a suffix. */
+/* Finds the tensor named X plus a suffix. */
 static bool find_suffixed(struct dti_file_dequant *dequant, const char *name, size_t length,
                           const char *suffix, size_t *ret)
 {
@@ -27,7 +27,7 @@ static void add_part(struct dti_file_dequant *dequant, struct dti_dequant_group 
             (struct dti_dequant_part){.container = dequant->container, .tensor = at};
 }
 
-/* The layouts' own suffixes, and which layout that makes it. */
+/* Adds the parts by each layout's own suffixes, and derives the layout from them. */
 static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
                                  struct dti_error *reterr)
 {
@@ -70,8 +70,8 @@ static void read_entry(struct dti_file_dequant *dequant, struct dti_dequant_grou
                                   &group->entry_high, &group->entry_group);
 }
 
-/* What is known besides the parts, from one place: options, else metadata, else the configuration;
- * *own and *module are memory for it. */
+/* Collects what is known apart from the parts, from one source: options, else metadata, else the
+ * configuration; *own and *module provide memory for it. */
 static enum dti_status learn(struct dti_file_dequant *dequant,
                              const struct dti_dequant_group *group, struct dti_quant_hint *own,
                              struct dti_quant_module *module, struct dti_dequant_knowledge *ret,
@@ -99,7 +99,7 @@ static enum dti_status learn(struct dti_file_dequant *dequant,
     return DTI_OK;
 }
 
-/* Whether a list of patterns names the tensor or one of its parts. */
+/* Whether a list of patterns matches the tensor or one of its parts. */
 static bool names(const char *list, const struct dti_dequant_group *group)
 {
     if (!list)
@@ -122,11 +122,11 @@ static void mark(struct dti_file_dequant *dequant, const struct dti_dequant_grou
         if (group->part[i].container != dequant->container)
             continue;
         unsigned char *const now = &dequant->states[group->part[i].tensor];
-        *now = *now > state ? *now : (unsigned char)state; /* tensors may share one */
+        *now = *now > state ? *now : (unsigned char)state; /* tensors may share a part */
     }
 }
 
-/* By a layout that is only read. */
+/* Matches a read-only layout. */
 static enum dti_status match_read(struct dti_file_dequant *dequant,
                                   const struct dti_dequant_group *group,
                                   struct dti_dequant_found *found, struct dti_error *reterr)
@@ -147,14 +147,14 @@ static enum dti_status match_read(struct dti_file_dequant *dequant,
         return group->layout_read->match(dequant, group, &none, found, reterr);
     if (status != DTI_OK)
         return status;
-    struct dti_quant_config config = dequant->config; /* what it says of this tensor */
+    struct dti_quant_config config = dequant->config; /* adjusted for this tensor */
     config.bits = module.bits;
     config.group_size = module.group_size;
     return group->layout_read->match(dequant, group, &config, found, reterr);
 }
 
-/* A configuration beside the files of a model, which loaders read first, whatever its tensors say
- * of themselves. */
+/* Whether a configuration next to the model files applies, which loaders read first, whatever the
+ * tensors' own metadata say. */
 static bool is_configured(const struct dti_file_dequant *dequant)
 {
     return dti_holds_texts(dequant->container->kind) && dequant->request.bits == 0 &&
@@ -251,14 +251,14 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
     }
     add_part(dequant, &group, DTI_PART_ORDER, order);
     if (dequant->request.layout_given && dti_quant_layout_is_flat(dequant->request.layout))
-        return DTI_OK; /* there, all codes have a state */
+        return DTI_OK; /* in such layouts all codes have a state */
     const enum dti_status status = add_parts(dequant, &group, reterr);
     if (status != DTI_OK || (!group.packed_name && !dti_dequant_has(&group, DTI_PART_SCALE)))
         return status;
     return dti_dequant_take(dequant, &group, ret, reterr);
 }
 
-/* The last component of a name: "input" of "model.layers.0.mlp.input". */
+/* Whether the last component of the name is `word`: "input" of "model.layers.0.mlp.input". */
 static bool is_called(const char *name, size_t length, const char *word)
 {
     const size_t wanted = strlen(word);
@@ -274,7 +274,8 @@ static bool is_left_out(const struct dti_file_dequant_request *request,
            (request->keep && dti_glob_list_match(request->keep, tensor->name, tensor->name_length));
 }
 
-/* A scale, say, without codes. Those of activations belong to none, and stay what they are. */
+/* Examines a part without codes, such as a scale. Scales of activations have no codes, and stay as
+ * they are. */
 static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t at,
                                       struct dti_error *reterr)
 {

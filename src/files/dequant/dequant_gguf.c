@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors of GGUF that hold blocks, rows of gguf_types.def, which have codes and scales in one:
- * finds them, and reads their numbers. */
+ * GGUF block tensors, rows of gguf_types.def, whose blocks contain codes and scales: finds them,
+ * and reads their numbers. */
 #include "files/dequant/dequant_parts.h"
 #include "files/dequant/dequant_piece.h"
 #include "files/stored/layouts.h"
@@ -11,7 +11,7 @@ bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor)
     return container->tensors[tensor].gguf != NULL;
 }
 
-/* "blk.0.attn_q.weight.scale", or "blk.0.attn_q.scale", of "blk.0.attn_q.weight". */
+/* Finds "blk.0.attn_q.weight.scale" or "blk.0.attn_q.scale" for "blk.0.attn_q.weight". */
 static bool find_scale(const struct dti_file_dequant *dequant, const struct dti_tensor *tensor,
                        size_t *ret)
 {
@@ -23,8 +23,8 @@ static bool find_scale(const struct dti_file_dequant *dequant, const struct dti_
             dti_quant_names_find(&dequant->names, name, length - (sizeof weight - 1), suffix, ret));
 }
 
-/* The scale of a whole tensor of NVFP4, or one for each of the outermost dimension (experts), is a
- * tensor of its own. */
+/* An NVFP4 tensor has a separate tensor with one scale for the whole tensor, or one for each index
+ * of the outermost dimension (experts). */
 static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_t at,
                                          struct dti_dequant_found *ret, struct dti_error *reterr)
 {
@@ -71,7 +71,7 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
                                           .parts[DTI_PART_CODES] = tensor};
     how->block = tensor->block;
     how->gguf = tensor->gguf;
-    how->affine.code = *dti_format_get(DTI_INT8); /* as finite as those of all types */
+    how->affine.code = *dti_format_get(DTI_INT8); /* finite, as in all types */
     how->codes_swapped = dti_is_big_endian(&tensor->layout) && tensor->gguf->other_bytes == 2;
     how->codes = (struct dti_dequant_part){.container = container, .tensor = at};
     how->elements = how->columns = tensor->elements;
@@ -86,7 +86,7 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
                                                   : DTI_OK;
 }
 
-/* The bytes of some blocks, little-endian. */
+/* The bytes of `count` blocks, little-endian. */
 static enum dti_status look_at_blocks(const struct dti_dequant_tensor *tensor, uint64_t first,
                                       size_t count, struct dti_dequant_scratch *scratch,
                                       const void **ret, struct dti_error *reterr)
@@ -103,7 +103,7 @@ static enum dti_status look_at_blocks(const struct dti_dequant_tensor *tensor, u
     return status;
 }
 
-/* The tensor scale of an element, and how many more have it. */
+/* The tensor scale of an element, and the number of elements left that share it. */
 static enum dti_status find_part(const struct dti_dequant_tensor *tensor, uint64_t first,
                                  struct dti_dequant_window *window, float *ret_scale,
                                  uint64_t *ret_left, struct dti_error *reterr)
@@ -119,8 +119,8 @@ static enum dti_status find_part(const struct dti_dequant_tensor *tensor, uint64
     return status;
 }
 
-/* Elements first to first + n - 1; blocks: from that of `first` on. Of the first and the last block
- * maybe not all are wanted. */
+/* Decodes elements first to first + n - 1; blocks: from the block of `first` on. The first and last
+ * block may be used only in part. */
 static void decode(const struct dti_dequant_tensor *tensor, const unsigned char *blocks,
                    uint64_t first, size_t n, float scale, float *numbers,
                    struct dti_dequant_scratch *scratch)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the tensors of layouts that are only read: see dequant_layouts.h. */
+ * Finds the tensors of read-only layouts: see dequant_layouts.h. */
 #include "files/dequant/dequant_layouts.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static bool is_called(const struct dti_layout_ops *layout, const struct dti_tens
            dti_quant_name_ends(tensor->name, tensor->name_length, layout->codes);
 }
 
-/* The parts that there are. */
+/* Collects the existing parts. */
 static void gather(struct dti_file_dequant *dequant, const struct dti_layout_ops *layout, size_t at,
                    struct dti_dequant_group *ret)
 {
@@ -36,7 +36,7 @@ static void gather(struct dti_file_dequant *dequant, const struct dti_layout_ops
     *ret = group;
 }
 
-/* Whether there is nothing but codes. */
+/* Whether only the codes exist. */
 static bool is_alone(const struct dti_dequant_group *group)
 {
     unsigned parts = 0;
@@ -45,7 +45,7 @@ static bool is_alone(const struct dti_dequant_group *group)
     return parts == 1;
 }
 
-/* Codes under the name of the numbers have it already. */
+/* Sets the name of the numbers; codes may already have it. */
 static enum dti_status name_numbers(struct dti_file_dequant *dequant,
                                     struct dti_dequant_group *group, struct dti_error *reterr)
 {
@@ -197,8 +197,9 @@ bool dti_layouts_scale(const struct dti_quant_names *names, size_t at, size_t *r
     return false;
 }
 
-/* Names that begin with "_" are as good as any, unless the tensor may be scales of a byte; those of
- * the table of layouts are not looked at unless the codes' name alone tells what they are. */
+/* Suffixes that begin with "_" are too common: they only count if the tensor could be one-byte
+ * scales. Suffixes in the table of layouts only count if the name of the codes alone identifies the
+ * layout. */
 bool dti_layouts_orphan(const struct dti_quant_names *names, size_t at, const char **ret_codes)
 {
     static const enum dti_quant_part parts[] = {DTI_PART_SCALE, DTI_PART_ZERO_POINT, DTI_PART_ORDER,
@@ -223,7 +224,7 @@ bool dti_layouts_orphan(const struct dti_quant_names *names, size_t at, const ch
             if (dti_quant_names_find(names, tensor->name, tensor->name_length - strlen(suffix),
                                      (*row)->codes, &codes))
                 return false;
-            if (suffix[0] == '.' || dti_may_be_codes(tensor)) /* of several, the last */
+            if (suffix[0] == '.' || dti_may_be_codes(tensor)) /* of several, the last wins */
                 missing = (*row)->codes;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks whether all parts of a quantized tensor fit together, and reads the small ones. What does
- * not fit is rejected: the result would be numbers that were never stored. */
+ * Checks whether all parts of a quantized tensor fit together, and reads the small ones. Rejects
+ * parts that do not fit: the result would be numbers that were never stored. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "files/stored/layouts.h"
 #include "util/checked.h"
 
-/* The shape of the numbers, from the part that holds it. */
+/* Reads the shape of the numbers from the part that stores it. */
 static enum dti_status read_shape(const struct dti_dequant_group *group,
                                   uint64_t shape[DTI_QUANT_RANK_MAX], struct dti_error *reterr)
 {
@@ -29,7 +29,7 @@ static enum dti_status read_shape(const struct dti_dequant_group *group,
     return status;
 }
 
-/* Zero points as their own dtype, or in words along the rows of scales. */
+/* Zero points in the dtype of the codes, or packed in words down the rows of scales. */
 static enum dti_status match_zeros(const struct dti_dequant_group *group,
                                    const struct dti_dequant_scheme *scheme,
                                    struct dti_dequant_found *found, struct dti_error *reterr)
@@ -106,7 +106,7 @@ static enum dti_status match_order(struct dti_file_dequant *dequant,
         "config.json says actorder group, but there is no tensor '..._g_idx'");
 }
 
-/* Integers read as they were written, floats by their decoder. */
+/* Integers as they were written; floats through their decoder. */
 static void set_affine(const struct dti_dequant_scheme *scheme, struct dti_dequant_tensor *how)
 {
     how->affine.code = scheme->code;
@@ -117,7 +117,7 @@ static void set_affine(const struct dti_dequant_scheme *scheme, struct dti_dequa
     how->affine.high = (INT32_C(1) << (sign ? scheme->bits - 1 : scheme->bits)) - 1;
 }
 
-/* How codes and scales are decoded. */
+/* Sets how codes and scales are decoded. */
 static enum dti_status set_decoding(struct dti_file_dequant *dequant,
                                     const struct dti_dequant_group *group,
                                     const struct dti_dequant_scheme *scheme,
@@ -150,7 +150,7 @@ static enum dti_status set_decoding(struct dti_file_dequant *dequant,
     return how->scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
-/* Codes in words, and their zero points in words, are found by bytes. */
+/* Codes and zero points in words are addressed by bytes, so big-endian words are refused. */
 static enum dti_status check_words(const struct dti_dequant_group *group, enum dti_quant_part which,
                                    struct dti_error *reterr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which dtypes are those of codes; names of weights and of the modules that have them. */
+ * Dtypes of codes; names of weights and of the modules that own them. */
 #ifndef FILES_DEQUANT_DEQUANT_NAMES_H
 #define FILES_DEQUANT_DEQUANT_NAMES_H
 
@@ -24,7 +24,7 @@ static inline bool dti_is_weight(const struct dti_tensor *tensor)
     return dti_quant_name_ends(tensor->name, tensor->name_length, dti_weight_end);
 }
 
-/* The length of the name of the module that has the tensor. */
+/* The length of the name of the module that owns the tensor. */
 static inline size_t dti_module_length(const struct dti_tensor *tensor)
 {
     size_t length = tensor->name_length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is said of tensors that cannot be dequantized, or may be something else: refusals, doubts
- * and notes of a view.
+ * Reports tensors that cannot be dequantized, or are ambiguous: refusals, ambiguities and notes of
+ * a view.
  */
 #include "files/dequant/logical_tensors.h"
 
@@ -12,7 +12,8 @@
 #include "files/dequant/dequant_parts.h"
 #include "io/unread.h"
 
-/* What the caller can say. Elsewhere the parts are shown, and there is nothing to be done. */
+/* The option that helps, if there is one. For other problems the parts are shown, and no option
+ * helps. */
 static enum dti_remedy remedy_of(enum dti_remedy remedy)
 {
     switch (remedy) {
@@ -51,7 +52,7 @@ static enum dti_status add_ambiguity(struct dti_file_dequant *dequant,
     return DTI_OK;
 }
 
-/* What a refusal is about, unless it was said. */
+/* The rule of a refusal that did not set one. */
 static enum dti_lint_rule rule_of(enum dti_remedy remedy)
 {
     switch (remedy) {
@@ -69,7 +70,7 @@ static enum dti_lint_rule rule_of(enum dti_remedy remedy)
     }
 }
 
-/* False: memory ran out. */
+/* Returns false if memory ran out. */
 static bool keep_refusal(struct dti_file_dequant *dequant, size_t at, enum dti_lint_rule rule,
                          enum dti_remedy remedy, const char *text)
 {
@@ -135,7 +136,7 @@ enum dti_status dti_dequant_warn(struct dti_file_dequant *dequant, size_t tensor
     return DTI_OK;
 }
 
-/* Each kind once. */
+/* Adds one note per kind. */
 static bool note_warnings(struct dti_file_dequant *dequant, struct dti_note *notes)
 {
     for (size_t i = 0; i < dequant->warnings.count; i++) {

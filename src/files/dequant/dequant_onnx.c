@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized weights of ONNX models: codes of which a node of the graph makes numbers.
+ * Quantized weights of ONNX models: codes that a node of the graph dequantizes.
  *
  *                          codes                               scales            zero points
  *   DequantizeLinear       integers, floats of 8 bits or less  one, [D], [.. ceil(D / block) ..]
  *   MatMulNBits            U8 [N, blocks, bytes of a block]    [N, blocks]       U8, or floats
  *   GatherBlockQuantized   INT4, UINT4, or U8 in rows          [.. ceil(D / block) ..]
  *
- * Zero points are as scales, in the dtype of codes; those of U8 that holds several codes are packed
- * as they are. A number is (code - zero point) x scale in fp32, rounded to the dtype of the node's
- * output. That is what onnx.reference computes (1.23, op_dequantize_linear.py), and what
- * onnxruntime does (1.32); where zero points are floats, it adds -(scale x zero point) to code x
- * scale, each rounded. */
+ * Zero points have the shape of the scales and the dtype of the codes; where a U8 holds several
+ * codes, they are packed the same way. A number is (code - zero point) x scale in fp32, rounded to
+ * the dtype of the node's output, as in onnx.reference (1.23, op_dequantize_linear.py) and
+ * onnxruntime (1.32). Where zero points are floats, onnxruntime adds -(scale x zero point) to code
+ * x scale, each rounded. */
 #include <string.h>
 
 #include "files/dequant/dequant_layouts.h"
 #include "util/checked.h"
 
-/* What is being filled. */
+/* A match in progress. */
 struct onnx_match {
     struct dti_file_dequant *dequant;
     const struct dti_dequant_group *group;
     const struct dti_onnx_weight *weight;
-    const struct dti_tensor *codes, *scales, *zeros; /* the last: NULL if there are none */
+    const struct dti_tensor *codes, *scales, *zeros; /* zeros: NULL if there are none */
     unsigned bits;
     unsigned rank;
     uint64_t shape[DTI_QUANT_RANK_MAX]; /* of the numbers */
@@ -41,7 +41,7 @@ static enum dti_status too_large(const struct onnx_match *match)
     return refuse(match, DTI_PART_CODES, "its dimensions are too large");
 }
 
-/* Whether a shape is that of the numbers, with `size` in place of the axis. */
+/* Whether a shape equals that of the numbers, with `size` in place of the axis. */
 static bool has_shape(const struct onnx_match *match, const struct dti_tensor *tensor,
                       unsigned axis, uint64_t size)
 {
@@ -58,7 +58,7 @@ static bool find_axis(const struct onnx_match *match, unsigned *ret)
     return axis >= -rank && axis < rank;
 }
 
-/* How numbers follow from codes, which are as wide as match->bits; those in bytes are unsigned. */
+/* Sets how numbers follow from codes of match->bits bits; codes packed in bytes are unsigned. */
 static enum dti_status set_codes(const struct onnx_match *match, const struct dti_format *code)
 {
     struct dti_dequant_tensor *const how = &match->ret->how;
@@ -77,7 +77,7 @@ static enum dti_status set_codes(const struct onnx_match *match, const struct dt
         how->affine.high = (INT32_C(1) << match->bits) - 1;
         how->flip = sign ? (unsigned char)(1U << (match->bits - 1)) : 0;
         how->zero_offset = how->flip;
-    } else if (!dti_format_is_float(code) && match->bits < 32) { /* others: zero points are 0 */
+    } else if (!dti_format_is_float(code) && match->bits < 32) { /* others have zero points of 0 */
         how->affine.low = sign ? -(INT32_C(1) << (match->bits - 1)) : 0;
         how->affine.high = (INT32_C(1) << (sign ? match->bits - 1 : match->bits)) - 1;
     }
@@ -93,7 +93,7 @@ static enum dti_status set_codes(const struct onnx_match *match, const struct dt
                : dti_no_memory(match->error);
 }
 
-/* The map; scales: their shape if it is not as they are stored. */
+/* Sets the map; scales: their shape, if it differs from the stored one. */
 static enum dti_status place(const struct onnx_match *match, const struct dti_tensor *scales,
                              enum dti_quant_per per, unsigned axis)
 {
@@ -109,7 +109,7 @@ static enum dti_status place(const struct onnx_match *match, const struct dti_te
     return DTI_OK;
 }
 
-/* Zero points that are packed in rows of so many. */
+/* Sets zero points that are packed in rows of `row` each. */
 static void set_packed_zeros(const struct onnx_match *match, uint64_t row)
 {
     struct dti_dequant_tensor *const how = &match->ret->how;
@@ -130,7 +130,8 @@ static enum dti_status check_scales(const struct onnx_match *match)
     return refuse(match, DTI_PART_SCALE, "expected scales of FLOAT, FLOAT16 or BFLOAT16");
 }
 
-/* Zero points in the dtype and the shape of codes and scales. Codes of fp4 have none that count. */
+/* Zero points in the dtype of the codes and the shape of the scales. Those of fp4 codes are
+ * ignored. */
 static enum dti_status set_zeros(const struct onnx_match *match)
 {
     const struct dti_format *const code = match->codes->format;
@@ -157,7 +158,7 @@ static enum dti_status set_zeros(const struct onnx_match *match)
     return DTI_OK;
 }
 
-/* Codes in the dtype of the tensor, all behind each other. */
+/* Codes in the dtype of the tensor, contiguous. */
 static enum dti_status match_elements(struct onnx_match *match)
 {
     const struct dti_onnx_weight *const weight = match->weight;
@@ -203,7 +204,7 @@ static enum dti_status match_linear(struct onnx_match *match)
     return match_elements(match);
 }
 
-/* Several codes in a byte, in rows that begin with whole bytes, with a scale for each block. */
+/* Several codes in a byte, in rows that start on a byte, with a scale for each block. */
 static enum dti_status match_rows(struct onnx_match *match, uint64_t row_bytes, uint64_t blocks)
 {
     const struct dti_tensor *const zeros = match->zeros;
@@ -296,7 +297,8 @@ static enum dti_status match_gather(struct onnx_match *match)
     return match_rows(match, codes->shape[last], blocks);
 }
 
-/* Bytes of parts that tensors share are those of the first; or of the part itself, if it stays. */
+/* Counts the bytes of a shared part only for the first tensor, or for the part itself if it stays
+ * in the view. */
 static void count_parts(const struct onnx_match *match)
 {
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
@@ -314,7 +316,7 @@ static const char *dtype_of(const struct onnx_match *match)
     return match->bits < format->width ? dti_format_get(packed[match->bits])->name : format->name;
 }
 
-/* Parts that are codes themselves, by other nodes. */
+/* Refuses parts that are codes of other nodes. */
 static enum dti_status check_parts(const struct onnx_match *match)
 {
     if (match->weight->problem)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Orders of groups: which group each row of codes belongs to, where it was quantized in an order of
- * its own ("desc_act"); or each column ("actorder"). */
+ * Group orders: the group of each row of codes that was quantized in a custom order ("desc_act"),
+ * or of each column ("actorder"). */
 #include "files/dequant/dequant_find.h"
 
-/* Which group each row has; fill: NULL, or memory for them. *ret_usual: those that follow from the
- * length of groups. */
+/* Reads the group of each row; fill: memory for them, or NULL. *ret_usual: whether they follow from
+ * the group length. */
 static enum dti_status look_at_order(const struct dti_dequant_group *group,
                                      const struct dti_order_shape *shape, uint16_t *fill,
                                      bool *ret_usual, struct dti_error *reterr)
@@ -72,7 +72,7 @@ enum dti_status dti_dequant_order_of(struct dti_file_dequant *dequant,
     return status;
 }
 
-/* Most files have the usual order, which needs no memory. */
+/* Most files have the default order, which needs no memory. */
 enum dti_status dti_dequant_order_columns(struct dti_file_dequant *dequant,
                                           const struct dti_dequant_group *group,
                                           const uint64_t *shape, struct dti_dequant_found *ret,

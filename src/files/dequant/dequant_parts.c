@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts of quantized tensors: named, read and refused; and what is made of them for a view: plans,
- * tables, the tensor that is shown.
+ * Parts of quantized tensors: naming, reading and refusing them; and what a view creates from them:
+ * plans, tables, the tensor as shown.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -157,7 +157,7 @@ const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *d
     return *parts;
 }
 
-/* The one between those formats, made at its first use. */
+/* The plan between those formats, created on first use. */
 static const struct dti_plan *find_plan(struct dti_file_dequant *dequant,
                                         const struct dti_request *request)
 {
@@ -167,7 +167,7 @@ static const struct dti_plan *find_plan(struct dti_file_dequant *dequant,
             other->src_layout.swapped == request->src_layout.swapped)
             return dequant->plans[i];
     }
-    /* few dtypes are scales, in two byte orders */
+    /* there are few scale dtypes, in two byte orders */
     if (dequant->plan_count == DTI_DEQUANT_PLANS_MAX ||
         dti_plan_new(&dequant->plans[dequant->plan_count], request, dequant->request.level, NULL) !=
             DTI_OK)

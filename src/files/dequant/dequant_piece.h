@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A piece of a quantized tensor in progress: shared by the readers of single codes and of whole
- * blocks. */
+ * State of reading a piece of a quantized tensor: shared by the readers of single codes and of
+ * whole blocks. */
 #ifndef FILES_DEQUANT_DEQUANT_PIECE_H
 #define FILES_DEQUANT_DEQUANT_PIECE_H
 
@@ -9,17 +9,18 @@
 
 #include "files/dequant/dequant_tensor.h"
 
-/* A thread's memory. */
+/* Per-thread memory. */
 struct dti_dequant_scratch {
     struct dti_window *view; /* of codes */
     struct dti_dequant_window window;
-    unsigned char raw[4 * DTI_DEQUANT_CHUNK + 256];        /* codes, where they are copied */
-    unsigned char codes[DTI_DEQUANT_CHUNK + 256];          /* and one a byte */
+    unsigned char raw[4 * DTI_DEQUANT_CHUNK + 256];        /* codes, if they are copied */
+    unsigned char codes[DTI_DEQUANT_CHUNK + 256];          /* codes, one per byte */
     unsigned char scales[4 * DTI_DEQUANT_CHUNK / 16 + 64]; /* of blocks */
-    float head[DTI_GGUF_BLOCK_MAX];                        /* a block of which not all is taken */
+    float head[DTI_GGUF_BLOCK_MAX];                        /* a block of which only a part is
+                                                            * used */
 };
 
-/* Elements column to column + n - 1 of a row, at most a chunk. */
+/* Elements column to column + n - 1 of a row; at most a chunk. */
 struct dti_dequant_segment {
     uint64_t row, column;
     size_t n;
@@ -35,13 +36,13 @@ static inline uint64_t dti_dequant_scale_of(const struct dti_scale_map *map, uin
            (map->column_of ? map->column_of[column] : column / map->group_columns * map->of_column);
 }
 
-/* The bytes of a code, once it is unpacked. */
+/* The bytes per unpacked code. */
 static inline unsigned dti_dequant_code_bytes(const struct dti_dequant_tensor *tensor)
 {
     return tensor->bits <= 8 ? 1 : tensor->bits / 8;
 }
 
-/* The group of each column of the matrix that is shown, if they have an order of their own. */
+/* The group of each column of the matrix as shown, if it has a custom order. */
 static inline const uint16_t *dti_dequant_order(const struct dti_dequant_tensor *tensor)
 {
     return tensor->map.group_of ? tensor->map.group_of : tensor->map.column_of;
@@ -62,7 +63,7 @@ static inline void dti_dequant_flip(const struct dti_dequant_tensor *tensor, uns
         codes[i] ^= flip;
 }
 
-/* Codes of so many bytes, to the other order. */
+/* Swaps the byte order of codes of `size` bytes. */
 static inline void dti_dequant_reverse(unsigned char *bytes, size_t count, size_t size)
 {
     for (size_t i = 0; i < count; i++) {
@@ -75,35 +76,36 @@ static inline void dti_dequant_reverse(unsigned char *bytes, size_t count, size_
     }
 }
 
-/* Whether its blocks run along rows, and are whole ones of the format. */
+/* Whether its blocks run along rows and are whole blocks of the format. */
 static inline bool dti_dequant_along(const struct dti_dequant_tensor *tensor)
 {
     return tensor->block && tensor->matrix == 0 && !tensor->probe &&
            tensor->map.group_columns > 1 && tensor->map.group_columns % tensor->block->length == 0;
 }
 
-/* Where a row of codes begins. */
+/* The offset of a row of codes. */
 static inline uint64_t dti_dequant_row(const struct dti_dequant_tensor *tensor, uint64_t row)
 {
     const uint64_t stored = row / tensor->slab * tensor->stored_slab + row % tensor->slab;
     return tensor->codes.offset + stored * tensor->row_bytes;
 }
 
-/* dequant_gguf.c: of the one row of a tensor of GGUF. */
+/* dequant_gguf.c: reads a segment of the single row of a GGUF tensor. */
 enum dti_status dti_dequant_gguf_read(const struct dti_dequant_tensor *tensor,
                                       const struct dti_dequant_segment *segment,
                                       struct dti_dequant_scratch *scratch,
                                       struct dti_error *reterr);
-/* Codes of a matrix that is stored transposed, in little-endian words that hold, for a column each,
- * some codes that are below each other, without gaps: dti_dequant_word_bits() bits a code. */
+/* Codes of a transposed matrix, in little-endian words, each of which holds vertically adjacent
+ * codes of one column without gaps: dti_dequant_word_bits() bits per code. */
 struct dti_word_rows {
-    uint64_t row, column; /* stored, of the first code: it begins a word, and eight columns */
-    uint64_t rows;        /* codes below are zeros */
+    uint64_t row, column; /* stored, of the first code: starts a word and a group of eight
+                           * columns */
+    uint64_t rows;        /* codes below are zero */
     size_t columns;
-    size_t first, n; /* of words */
+    size_t first, n; /* range of words */
 };
-/* Codes of 4 bits that lie along rows can be turned eight by eight as well; others of rows become
- * bytes. */
+/* 4-bit codes along rows can also be transposed eight by eight; other codes along rows are expanded
+ * to bytes. */
 static inline unsigned dti_dequant_word_bits(const struct dti_dequant_tensor *tensor)
 {
     const bool eights = tensor->arrangement == DTI_CODES_ALONG && tensor->bits == 4 &&
@@ -112,17 +114,19 @@ static inline unsigned dti_dequant_word_bits(const struct dti_dequant_tensor *te
         tensor->arrangement == DTI_CODES_DOWN || tensor->arrangement == DTI_CODES_LANES;
     return words || eights ? tensor->bits : 8;
 }
-/* dequant_words.c: n x columns words. Codes of rows that became bytes are flipped already. */
+/* dequant_words.c: reads n x columns words. Codes of rows that were expanded to bytes are already
+ * flipped. */
 enum dti_status dti_dequant_words(const struct dti_dequant_tensor *tensor,
                                   const struct dti_word_rows *rows, unsigned char *words,
                                   struct dti_dequant_scratch *scratch, struct dti_error *reterr);
-/* A row of words of eight codes each becomes eight rows as DTI_CODES_LANES has them, columns / 2
- * bytes each; columns is a multiple of 8. And n codes, one a byte, become one. */
+/* dti_lanes_of_words(): turns a row of words of eight codes each into eight rows in DTI_CODES_LANES
+ * order, columns / 2 bytes each; columns is a multiple of 8. dti_lanes_pack(): packs n codes, one
+ * per byte, that way. */
 void dti_lanes_of_words(unsigned char *rows, const unsigned char *words, size_t columns);
 void dti_lanes_pack(unsigned char *words, const unsigned char *codes, size_t n);
-/* dequant_words.c: the codes of n elements, in the order in which they are stored, within a row
- * unless dti_dequant_is_flat(), a container each; *ret_codes points at the first of them, maybe in
- * the view. */
+/* dequant_words.c: reads the codes of n elements in stored order, within one row unless
+ * dti_dequant_is_flat(), one container each. *ret_codes points at the first one, possibly inside
+ * the view's window. */
 enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                                   struct dti_dequant_scratch *scratch,
                                   const unsigned char **ret_codes, struct dti_error *reterr);

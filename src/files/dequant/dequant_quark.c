@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * AMD Quark's integers, where they are not as compressed-tensors has them:
+ * AMD Quark's integers, where they differ from compressed-tensors:
  *
  *                               weight           scale     zero_point
  *   int4, uint4, per group      I32 [K, N/8]     [G, N]    I32 [G, N/8]     transposed
- *   the same, per channel       I32 [N, K/8]     [N]       I32 [N/8]
- *             per tensor        I32 [N, K/8]     []        I32 []
+ *   same, per channel           I32 [N, K/8]     [N]       I32 [N/8]
+ *         per tensor            I32 [N, K/8]     []        I32 []
  *   int8, uint8, per group      I8, U8 [K, N]    [G, N]    I8, U8 [G, N]    transposed
  *
- * A word has 8 codes in the order of AWQ (pack_method reorder) or in their own; int4 is in two's
- * complement. Only config.json tells these apart. Source: Quark 0.13 (torch/utils/pack.py,
+ * A word has 8 codes, in AWQ's order (pack_method reorder) or in sequence; int4 is two's
+ * complement. Only config.json distinguishes these. Source: Quark 0.13 (torch/utils/pack.py,
  * torch/export/nn/modules/realquantizer.py). */
 #include <string.h>
 
@@ -24,7 +24,8 @@ static bool is_quark(const struct dti_dequant_group *group)
         return false;
     const struct dti_quant_config *const config = dti_dequant_config(group->view);
     if (!config)
-        return id == DTI_INT32; /* nobody else reads it, and would report the configuration */
+        return id == DTI_INT32; /* no other layout reads it, so match reports the configuration
+                                 * error */
     if (strcmp(config->method, "quark") != 0)
         return false;
     return id == DTI_INT32 || config->quark.mixed ||
@@ -34,7 +35,7 @@ static bool is_quark(const struct dti_dequant_group *group)
 
 struct quark_shape {
     bool sign, transposed;
-    unsigned bits, packed; /* bits, and codes in an element */
+    unsigned bits, packed; /* bits, and codes per element */
     uint64_t rows, columns;
 };
 
@@ -48,7 +49,7 @@ static enum dti_status refuse_shapes(const struct dti_dequant_group *group,
                               dti_quote(scheme, weight->scheme, strlen(weight->scheme)));
 }
 
-/* Dtypes, as the configuration calls them. */
+/* Looks up the dtype by its name in the configuration. */
 static enum dti_status find_dtype(const struct dti_dequant_group *group,
                                   const struct dti_quant_config *config, struct quark_shape *ret,
                                   struct dti_error *reterr)
@@ -87,7 +88,7 @@ static enum dti_status find_dtype(const struct dti_dequant_group *group,
                               dti_quote(quoted, weight->dtype, strlen(weight->dtype)));
 }
 
-/* Zero points: packed as codes are, along the rows of scales. */
+/* Zero points are packed as codes are, along the rows of scales. */
 static enum dti_status set_zeros(const struct dti_dequant_group *group,
                                  const struct quark_shape *shape, bool lanes,
                                  struct dti_dequant_tensor *how, struct dti_error *reterr)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Computes numbers from codes and scales, a piece of a tensor at a time. A piece is cut at the ends
- * of rows and into chunks; the codes of a chunk are read, its scales are kept or read, and kernels
+ * Computes numbers from codes and scales, one piece of a tensor at a time. A piece is split at row
+ * ends and into chunks; the codes of a chunk are read, its scales are cached or read, and kernels
  * do the rest.
  *
- * Reads numbers from blocks that run along rows, with their scales in an array of their own. */
+ * Also reads numbers from blocks along rows whose scales are in a separate array. */
 #include "files/dequant/dequant_piece.h"
 #include "files/dequant/dequant_stripes.h"
 #include "util/little_endian.h"
 
-/* Scales that are not stored as kernels take them, one for each block of the format. */
+/* Expands scales that are not stored as kernels need them: one for each block of the format. */
 static enum dti_status spread_scales(const struct dti_dequant_tensor *tensor,
                                      const struct dti_dequant_segment *segment, size_t blocks,
                                      struct dti_dequant_scratch *scratch, struct dti_error *reterr)
@@ -39,7 +39,7 @@ static enum dti_status read_scales(const struct dti_dequant_tensor *tensor,
     return dti_dequant_raw_scales(tensor, &tensor->scales, scratch->scales, first, blocks, reterr);
 }
 
-/* Whole blocks along rows, the last of which may be short. The segment begins with a block. */
+/* Whole blocks along rows, the last of which may be short. The segment starts on a block. */
 static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor,
                                          const struct dti_dequant_segment *segment, float *numbers,
                                          size_t n, struct dti_dequant_scratch *scratch,
@@ -63,13 +63,13 @@ static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor
     return dti_window_done(scratch->view, DTI_OK, reterr);
 }
 
-/* A segment of a row of blocks; *segment is used up. */
+/* Reads a segment of a row of blocks; *segment is consumed. */
 static enum dti_status dequant_blocks(const struct dti_dequant_tensor *tensor,
                                       struct dti_dequant_segment *segment,
                                       struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
     const size_t skip = (size_t)(segment->column % tensor->block->length);
-    if (skip > 0) { /* a block that is begun in the piece before */
+    if (skip > 0) { /* a block that began in the previous piece */
         const size_t left = tensor->block->length - skip;
         const size_t n = segment->n < left ? segment->n : left;
         segment->column -= skip;
@@ -87,7 +87,7 @@ static enum dti_status dequant_blocks(const struct dti_dequant_tensor *tensor,
     return read_whole_blocks(tensor, segment, segment->numbers, segment->n, scratch, reterr);
 }
 
-/* The kernel of blocks along rows. */
+/* Sets up the kernel for blocks along rows. */
 static void dequant_init_blocks(struct dti_dequant_method *ret,
                                 const struct dti_dequant_tensor *tensor)
 {
@@ -106,7 +106,7 @@ static void dequant_init_blocks(struct dti_dequant_method *ret,
     ret->kernel = dti_quant_find_blocks(true, &ret->block_args, tensor->level);
 }
 
-/* One scale for each element, or for each group of them. */
+/* One scale per element, or per group of elements. */
 static void run_affine(const struct dti_dequant_tensor *tensor,
                        const struct dti_dequant_segment *segment, const unsigned char *codes,
                        const float *scale, const int32_t *zero)
@@ -115,7 +115,7 @@ static void run_affine(const struct dti_dequant_tensor *tensor,
     struct dti_affine_args args = tensor->method->affine_args;
     const size_t container = dti_dequant_code_bytes(tensor);
     if (map->of_column > 0 && map->group_columns == 1) {
-        args.scales = args.inverses = scale; /* the latter are not looked at */
+        args.scales = args.inverses = scale; /* inverses are ignored */
         args.zero_points = zero;
         tensor->method->kernel->run.affine_back(&args, segment->numbers, codes, segment->n);
         return;
@@ -136,7 +136,7 @@ static void run_affine(const struct dti_dequant_tensor *tensor,
     }
 }
 
-/* One scale and bias for each group; the first may have begun before. */
+/* One scale and bias per group; the first group may have begun earlier. */
 static void run_biased(const struct dti_dequant_tensor *tensor,
                        const struct dti_dequant_segment *segment, const unsigned char *codes,
                        const float *scale, const float *bias)
@@ -153,8 +153,8 @@ static void run_biased(const struct dti_dequant_tensor *tensor,
                                             segment->n - head);
 }
 
-/* Blocks that do not run along rows, where each element has a scale of its own; or of a length that
- * is not the format's. */
+/* Blocks that do not run along rows, with a scale for each element; or whose length is not the
+ * format's. */
 static void run_table(const struct dti_dequant_tensor *tensor,
                       const struct dti_dequant_segment *segment, const unsigned char *codes,
                       const float *scale)
@@ -165,7 +165,7 @@ static void run_table(const struct dti_dequant_tensor *tensor,
         segment->numbers[i] = numbers[codes[i]] * scale[group > 1 ? (skip + i) / group : i];
 }
 
-/* Codes of a row whose groups are anywhere in it. */
+/* Codes of a row whose columns are assigned to groups in any order. */
 static enum dti_status run_ordered(const struct dti_dequant_tensor *tensor,
                                    const struct dti_dequant_segment *segment,
                                    const unsigned char *codes, struct dti_dequant_window *window,
@@ -188,7 +188,7 @@ static enum dti_status run_ordered(const struct dti_dequant_tensor *tensor,
             scale[i] = window->scale[at + order[i]];
             zero[i] = zeros ? window->zero[at + order[i]] : 0;
         }
-        args.scales = args.inverses = scale; /* the latter are not looked at */
+        args.scales = args.inverses = scale; /* inverses are ignored */
         args.zero_points = zeros ? zero : NULL;
         tensor->method->kernel->run.affine_back(&args, segment->numbers + done,
                                                 codes + done * dti_dequant_code_bytes(tensor), n);
@@ -243,7 +243,7 @@ static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, u
     return dti_window_done(scratch->view, status, reterr);
 }
 
-/* A NaN of a scale may be any, and the sign of that of 0 x inf is the machine's. */
+/* Normalizes NaNs: scales may contain any NaN, and the sign of 0 x inf depends on the machine. */
 static void make_nans_alike(float *numbers, size_t n)
 {
     static const uint32_t nan = UINT32_C(0x7fc00000);
@@ -253,7 +253,7 @@ static void make_nans_alike(float *numbers, size_t n)
     }
 }
 
-/* NaNs and infinities among the numbers. NaNs become the one that there is. */
+/* Counts NaNs and infinities among the numbers, and normalizes the NaNs. */
 static void count_specials(struct dti_dequant_tensor *tensor, float *numbers, size_t n)
 {
     struct dti_range range;
@@ -267,7 +267,7 @@ static void count_specials(struct dti_dequant_tensor *tensor, float *numbers, si
         atomic_fetch_add_explicit(&tensor->inf, range.inf, memory_order_relaxed);
 }
 
-/* How many of n elements are read at once: up to the end of their row where rows matter. */
+/* How many of n elements to read at once: up to the end of their row where rows matter. */
 static size_t within_row(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n)
 {
     const uint64_t left = tensor->columns - first % tensor->columns;
@@ -296,7 +296,7 @@ static void multiply(float *numbers, size_t n, float factor)
         numbers[i] *= factor;
 }
 
-/* To a dtype, and back to fp32. */
+/* Rounds to a dtype and back to fp32. */
 static enum dti_status round_numbers(const struct dti_dequant_tensor *tensor, float *numbers,
                                      size_t n, struct dti_error *reterr)
 {
@@ -313,7 +313,7 @@ static enum dti_status round_numbers(const struct dti_dequant_tensor *tensor, fl
     return status;
 }
 
-/* For the batch. */
+/* Callback for the batch. */
 static enum dti_status read_numbers(void *context, void *buffer, size_t size, uint64_t offset,
                                     struct dti_window *window, void *memory,
                                     struct dti_error *reterr)
@@ -346,7 +346,7 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
     return status;
 }
 
-/* Whether each element has a scale of its own, in memory. */
+/* Whether each element has its own scale in memory. */
 static bool has_each(const struct dti_dequant_tensor *tensor)
 {
     return tensor->matrix > 0 ? dti_stripes_spread(&tensor->map)
@@ -365,8 +365,8 @@ static bool has_biases(const struct dti_dequant_tensor *tensor)
     return tensor->biases.container != NULL;
 }
 
-/* Whether numbers of blocks are decoded one by one, with a scale beside each: those of matrices
- * that are stored transposed. */
+/* Whether numbers of blocks are decoded one by one, each with its own scale: those of transposed
+ * matrices. */
 static bool has_floats(const struct dti_dequant_tensor *tensor)
 {
     return tensor->block && tensor->matrix > 0 &&

@@ -2,8 +2,8 @@
  *
  * Finds the row of the table of layouts for a tensor's parts: dtypes, names and shapes must match.
  *
- * Errors for ambiguous or unsupported quantized tensors: what was expected, and what else they may
- * be. */
+ * Errors for ambiguous or unsupported quantized tensors: what was expected, and the possible
+ * alternatives. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static enum dti_status dequant_refuse_ambiguity(const struct dti_dequant_group *
         "it may hold uint8 or several narrower codes a byte: it has no zero points");
 }
 
-/* Why none is. */
+/* Fails because two readings are possible. */
 static enum dti_status dequant_refuse_two(const struct dti_dequant_group *group, const char *one,
                                           const char *other, struct dti_error *reterr)
 {
@@ -67,7 +67,7 @@ static enum dti_status dequant_refuse_two(const struct dti_dequant_group *group,
         one, other, DTI_QUANT_KEY);
 }
 
-/* What is said and what there is, where the one does not fit the other. */
+/* Fails because the hints do not fit the tensor; the message has both. */
 static enum dti_status dequant_refuse_hints(const struct dti_dequant_group *group,
                                             const struct dti_dequant_knowledge *known,
                                             struct dti_error *reterr)
@@ -91,7 +91,7 @@ static enum dti_status dequant_refuse_hints(const struct dti_dequant_group *grou
                               dti_quant_hint_words(&known->hints[0], said), more);
 }
 
-/* dtypes: whether some row has those of the parts; shape: whether there is a part that gives it. */
+/* dtypes: whether some row has the dtypes of the parts; shape: whether a part stores the shape. */
 static enum dti_status dequant_refuse_shapes(const struct dti_dequant_group *group, bool dtypes,
                                              bool shape, struct dti_error *reterr)
 {
@@ -117,7 +117,7 @@ static enum dti_status dequant_refuse_shapes(const struct dti_dequant_group *gro
                               dti_dequant_shape_words(codes, codes_shape));
 }
 
-/* What is read besides. */
+/* Read-only rows. */
 static const struct dti_quant_row more_rows[] = {
 #define QUANT_READ DTI_QUANT_ROW
 #include "files/stored/quant_layouts.def"
@@ -126,7 +126,7 @@ static const struct dti_quant_row more_rows[] = {
 enum { MORE = sizeof more_rows / sizeof more_rows[0] };
 static const struct dti_quant_row *const pairs = &more_rows[MORE - 1];
 
-/* Widths of codes in words for which there is no dtype: they are read as the first of more_rows. */
+/* Widths of codes in words without a dtype: they use the first row of more_rows. */
 static const unsigned more_widths[] = {3, 5, 6, 7};
 enum { WIDTHS = sizeof more_widths / sizeof more_widths[0] };
 
@@ -138,7 +138,7 @@ const char *dti_dequant_scheme_name(const struct dti_dequant_scheme *scheme)
     return odd ? names[scheme->bits] : dti_quant_row_name(scheme->row);
 }
 
-/* Scales of integers and floats come in any float; those of blocks as the table says. */
+/* Scales of integers and floats may be any float; those of blocks follow the table. */
 static bool scale_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
                        const struct dti_block_format *block)
 {
@@ -155,7 +155,7 @@ static bool name_fits(const struct dti_dequant_group *group, const struct dti_qu
     return group->free_name || group->packed_name == (suffix[0] != '\0');
 }
 
-/* Whether dtypes, names and the metadata entry allow a row. */
+/* Whether dtypes, names and the metadata entry fit a row. */
 static bool row_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
                      unsigned width, struct dti_dequant_scheme *ret)
 {
@@ -178,7 +178,7 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
     return true;
 }
 
-/* What is said of the numbers. Integers of a configuration may be stored in wider codes. */
+/* Whether the scheme fits the hint. Integers of a configuration may be stored in wider codes. */
 static bool hint_fits(const struct dti_dequant_knowledge *known, const struct dti_quant_hint *hint,
                       const struct dti_dequant_scheme *scheme)
 {
@@ -189,7 +189,8 @@ static bool hint_fits(const struct dti_dequant_knowledge *known, const struct dt
     return hint->bits == 0 || (wider ? scheme->bits >= hint->bits : scheme->bits == hint->bits);
 }
 
-/* Whether two rows read the same numbers. q8_0 is int8 in groups; with one scale all are alike. */
+/* Whether two rows read the same numbers. q8_0 is int8 in groups; with a single scale, equal codes
+ * are equal numbers. */
 static bool same(const struct dti_dequant_group *group, const struct dti_dequant_scheme *a,
                  const struct dti_dequant_scheme *b)
 {
@@ -205,21 +206,22 @@ static bool same(const struct dti_dequant_group *group, const struct dti_dequant
     return a->block == b->block;
 }
 
-/* The last dimension of the codes in elements; false: it is no whole number of them. */
+/* Converts the last dimension of the codes to elements; false: not a whole number of them. */
 static bool unpack(const struct dti_dequant_scheme *scheme, uint64_t *last)
 {
     const unsigned unit = scheme->row->packing == DTI_QUANT_BITS    ? 8
                           : scheme->row->packing == DTI_QUANT_WORDS ? 32
                                                                     : scheme->bits;
-    const bool whole = scheme->row->packing != DTI_QUANT_WORDS; /* the last word may have room */
+    const bool whole = scheme->row->packing != DTI_QUANT_WORDS; /* the last word may have unused
+                                                                 * bits */
     if (*last > UINT64_MAX / unit || (whole && *last * unit % scheme->bits != 0))
         return false;
     *last = *last * unit / scheme->bits;
     return true;
 }
 
-/* Every dimension is that of the codes, except that those along one axis, and in the last word of a
- * row, may be padded. */
+/* Every dimension equals that of the codes, except that one axis, and the last word of a row, may
+ * be padded. */
 static bool is_within(const struct dti_dequant_shape *shape)
 {
     unsigned padded = 0;
@@ -231,7 +233,7 @@ static bool is_within(const struct dti_dequant_shape *shape)
     return padded <= 1;
 }
 
-/* Padding is less than a group. */
+/* Whether the padding is shorter than a group. */
 static bool is_little(const struct dti_dequant_shape *shape, const struct dti_dequant_form *form)
 {
     for (unsigned i = 0; i < shape->rank; i++) {
@@ -251,8 +253,8 @@ static bool are_groups(uint64_t length, uint64_t last, uint64_t count, uint64_t 
            dti_divide_up(all, per_word) == words;
 }
 
-/* Whether rows are filled by the codes alone, or by groups of a given length: the last dimension
- * becomes that of whole ones. */
+/* Whether rows are filled by the codes alone, or padded to groups of a known length; then the last
+ * dimension becomes that of whole groups. */
 static bool end_words(const struct dti_dequant_group *group,
                       const struct dti_dequant_scheme *scheme, const uint64_t *given, unsigned rank,
                       uint64_t *stored)
@@ -271,20 +273,21 @@ static bool end_words(const struct dti_dequant_group *group,
     return true;
 }
 
-/* Whether codes cross words, as compressed-tensors has them since June 2026, or each word has whole
- * ones: the two differ from the second word on. */
+/* Whether codes cross words, as in compressed-tensors since June 2026, or each word has only whole
+ * codes; the two differ from the second word on. */
 static void find_crossing(const struct dti_dequant_scheme *scheme, uint64_t last, uint64_t words,
                           struct dti_dequant_tensor *how, struct dti_dequant_ambiguity *ambiguity)
 {
     if (32 % scheme->bits == 0)
         return;
     const bool whole = dti_divide_up(last, 32 / scheme->bits) == words;
-    const bool cross = dti_divide_up(last * scheme->bits, 32) == words; /* no more than the words */
+    const bool cross = dti_divide_up(last * scheme->bits, 32) == words; /* cannot overflow: bounded
+                                                                         * by the words */
     ambiguity->crossing = whole && cross && words > 1;
     how->arrangement = whole && !cross ? DTI_CODES_WHOLE : DTI_CODES_ALONG;
 }
 
-/* Codes that may be others: of another width in words, or packed ones in uint8. */
+/* Finds codes that could be others: of another width in words, or packed codes in uint8. */
 static void refuse_ambiguous_codes(const struct dti_dequant_group *group,
                                    const struct dti_dequant_scheme *scheme,
                                    const struct dti_quant_hint *hint, const uint64_t *given,
@@ -302,8 +305,8 @@ static void refuse_ambiguous_codes(const struct dti_dequant_group *group,
     }
 }
 
-/* Fills found from a row; false: the shapes do not fit it. *doubt is filled where they fit in
- * several ways. */
+/* Fills *found according to a row; false: the shapes do not fit it. Fills *ambiguity where they fit
+ * in several ways. */
 static bool try_row(const struct dti_dequant_group *group, const struct dti_dequant_scheme *scheme,
                     const struct dti_quant_hint *hint, const uint64_t *given,
                     uint64_t stored[DTI_QUANT_RANK_MAX], struct dti_dequant_found *found,
@@ -339,7 +342,7 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
     how->bits = scheme->bits;
     how->elements = 1;
     for (unsigned i = 0; i < codes->rank; i++)
-        how->elements *= shape.shape[i]; /* no more than those of the codes */
+        how->elements *= shape.shape[i]; /* cannot overflow: at most as many as codes */
     const uint64_t rows = codes->rank > 0 ? codes->shape[codes->rank - 1] : 1;
     how->row_bytes = codes->elements > 0 ? codes->bytes / (codes->elements / rows) : 0;
     if (shape.words && !end_words(group, scheme, given, codes->rank, stored))
@@ -360,7 +363,7 @@ static const struct dti_quant_row *row_at(size_t i)
     return i < dti_quant_row_count ? &dti_quant_rows[i] : &more_rows[i - dti_quant_row_count];
 }
 
-/* int8 is read by one row with scales that are called Y.scale, and that row by nothing else. */
+/* int8 codes with scales named Y.scale are read by one row only, which reads nothing else. */
 static bool is_apart(const struct dti_dequant_group *group, const struct dti_quant_row *row)
 {
     return row->codes == DTI_INT8 && group->beside != (row == pairs);

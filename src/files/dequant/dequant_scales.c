@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scales and zero points of some elements, as numbers. */
+ * Loads the scales and zero points of a range of elements, as numbers. */
 #include <string.h>
 
 #include "files/dequant/dequant_tensor.h"
 #include "util/checked.h"
 #include "util/little_endian.h"
 
-/* Codes of scales, and the scales of those. */
+/* Loads quantized scales, and the scales of those. */
 static enum dti_status load_nested(const struct dti_dequant_tensor *tensor,
                                    struct dti_dequant_window *window, struct dti_error *reterr)
 {
@@ -31,7 +31,8 @@ static enum dti_status load_nested(const struct dti_dequant_tensor *tensor,
     return status;
 }
 
-/* Four neighbours of a row are together; the rows of a tile are 0, 32, 64, 96, 1, 33 ... */
+/* Four neighbours of a row are adjacent; the rows of a tile are in the order 0, 32, 64, 96, 1, 33
+ * ... */
 static enum dti_status read_tiled(const struct dti_dequant_tensor *tensor, unsigned char *buffer,
                                   uint64_t first, size_t count, struct dti_error *reterr)
 {
@@ -62,7 +63,7 @@ enum dti_status dti_dequant_raw_scales(const struct dti_dequant_tensor *tensor,
                              reterr);
 }
 
-/* Of a part with the dtype of scales. */
+/* Loads a part that has the dtype of scales. */
 static enum dti_status load_floats(const struct dti_dequant_tensor *tensor,
                                    const struct dti_dequant_part *part,
                                    struct dti_dequant_window *window, float *ret,
@@ -95,7 +96,7 @@ static enum dti_status load_own(const struct dti_dequant_tensor *tensor,
     return status;
 }
 
-/* And biases, if there are any. */
+/* Loads scales, and biases if there are any. */
 static enum dti_status load_scales(const struct dti_dequant_tensor *tensor,
                                    struct dti_dequant_window *window, struct dti_error *reterr)
 {
@@ -166,7 +167,7 @@ static enum dti_status load_plain_zeros(const struct dti_dequant_tensor *tensor,
     return status;
 }
 
-/* Scales of a row that follow each other, in the window from place `done` on. */
+/* Consecutive scales of a row, starting at position `done` of the window. */
 struct scale_run {
     uint64_t row, column;
     size_t n;
@@ -180,7 +181,7 @@ static struct scale_run run_at(const struct dti_dequant_tensor *tensor,
     return (struct scale_run){at / columns, at % columns, (size_t)(left < wanted ? left : wanted)};
 }
 
-/* Words hold the zero points of rows of scales: 32 / bits whole ones, or a stream of bits. */
+/* Words hold the zero points of several rows of scales: 32 / bits whole ones, or a bit stream. */
 static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor,
                                          struct dti_dequant_window *window,
                                          struct dti_error *reterr)
@@ -215,7 +216,7 @@ static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor
     return status;
 }
 
-/* Rows of scales have their zero points in whole words, or bytes. */
+/* Each row of scales has its zero points in whole words or bytes. */
 static enum dti_status load_zeros_along(const struct dti_dequant_tensor *tensor,
                                         struct dti_dequant_window *window, struct dti_error *reterr)
 {
@@ -254,7 +255,7 @@ enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
         return dti_fail(reterr, DTI_BUG, "scales beyond the last one");
     window->first = first;
     window->count = count;
-    if (tensor->scale_count <= DTI_DEQUANT_WINDOW) { /* all, once */
+    if (tensor->scale_count <= DTI_DEQUANT_WINDOW) { /* load all of them once */
         window->first = 0;
         window->count = tensor->scale_count;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the scale of each element from the shapes of codes and scales, and from other information.
+ * Finds the scale of each element from the shapes of codes and scales, and from hints.
  */
 #include "files/dequant/dequant_find.h"
 #include "files/stored/quant_reading.h"
@@ -36,7 +36,7 @@ static bool per_channel(const struct dti_dequant_shape *shape, unsigned axis,
     return true;
 }
 
-/* scales: their shape, shortened along the axis alone. */
+/* scales: their shape, which is shorter only along the axis. */
 static bool per_group(const struct dti_dequant_shape *shape, unsigned axis, uint64_t group,
                       const uint64_t *scales, struct dti_dequant_found *found)
 {
@@ -62,7 +62,7 @@ static bool per_group(const struct dti_dequant_shape *shape, unsigned axis, uint
 
 enum division { DIVIDED_IN_GROUPS, DIVIDED_IN_EITHER, DIVIDED_IN_RECTANGLES };
 
-/* How many places along an axis share a scale; 0: that cannot be. */
+/* How many positions along an axis share a scale; 0: impossible. */
 static uint64_t length_along(const struct dti_dequant_shape *shape, unsigned axis,
                              enum division division)
 {
@@ -128,7 +128,7 @@ static bool place_blocks(const struct dti_dequant_shape *shape, uint64_t length,
         if (shape->stored[i] % length == 0 && scales->shape[i] == shape->stored[i] / length)
             axis = i;
     }
-    for (unsigned i = 0; i < shape->rank && others == 0; i++) { /* no blocks of no elements */
+    for (unsigned i = 0; i < shape->rank && others == 0; i++) { /* no elements means no blocks */
         if (shape->stored[i] == 0)
             axis = i;
     }
@@ -136,7 +136,8 @@ static bool place_blocks(const struct dti_dequant_shape *shape, uint64_t length,
            per_group(shape, axis, length, scales->shape, found);
 }
 
-/* Of rows that are filled up, only groups are: along the axis that is longer than the numbers'. */
+/* Where rows are padded, only groups are possible: along the axis that is longer than that of the
+ * numbers. */
 static bool place_padded(const struct dti_dequant_shape *shape, unsigned axis,
                          struct dti_dequant_found *found)
 {
@@ -151,7 +152,7 @@ static bool place_padded(const struct dti_dequant_shape *shape, unsigned axis,
     return per_group(shape, axis, shape->stored[axis] / scales->shape[axis], scales->shape, found);
 }
 
-/* The dimensions of the scales before the last `from`, which are those of the tensor. */
+/* Whether the dimensions of the scales equal those of the tensor, except the last `from`. */
 static bool equal_before(const struct dti_dequant_shape *shape, unsigned from)
 {
     if (shape->scales->rank != shape->rank || shape->rank < from)
@@ -163,7 +164,7 @@ static bool equal_before(const struct dti_dequant_shape *shape, unsigned from)
     return true;
 }
 
-/* Whether the shape of the scales is one of the strategy that is said. */
+/* Whether the shape of the scales fits the strategy of the hint. */
 static bool is_strategy(const struct dti_dequant_shape *shape)
 {
     const struct dti_tensor *const scales = shape->scales;
@@ -199,7 +200,7 @@ static bool place_affine(const struct dti_dequant_shape *shape, struct dti_dequa
         return false;
     for (unsigned i = 0; i < rank && !shape->rectangles; i++) {
         if (shape->shape[i] != shape->stored[i])
-            return place_padded(shape, i, found); /* that of no other is: is_within() */
+            return place_padded(shape, i, found); /* no other axis is padded: is_within() */
     }
     if (scales->elements == 1) {
         one_scale(found);
@@ -234,7 +235,7 @@ static bool place_affine(const struct dti_dequant_shape *shape, struct dti_dequa
     return rank >= 2 && per_rectangle(shape, scales->shape, found);
 }
 
-/* Rows of numbers, and what is known of the scales. */
+/* Sets the rows of numbers, and what is known about the scales. */
 static void place_rows(const struct dti_dequant_shape *shape, struct dti_dequant_found *ret)
 {
     struct dti_dequant_tensor *const how = &ret->how;
@@ -256,7 +257,7 @@ static void join_rows(struct dti_dequant_tensor *how, uint64_t rows)
     how->slab = how->stored_slab = 1;
 }
 
-/* Rows of one scale, and rows of whole groups, are taken together: short ones cost time. */
+/* Joins rows that share one scale and rows of whole groups: short rows are slow. */
 static void join(struct dti_dequant_tensor *how, enum dti_quant_per per)
 {
     struct dti_scale_map *const map = &how->map;
@@ -275,7 +276,7 @@ static void join(struct dti_dequant_tensor *how, enum dti_quant_per per)
     }
 }
 
-/* One scale, until more is known. */
+/* Initializes the map to a single scale. */
 static void start(struct dti_dequant_found *ret)
 {
     ret->how.map =
@@ -293,7 +294,8 @@ bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned bl
                          : !place_affine(shape, ret))
         return false;
     place_rows(shape, ret);
-    for (unsigned i = 1; i + 1 < rank; i++) { /* at most one is padded; the first may be */
+    for (unsigned i = 1; i + 1 < rank; i++) { /* at most one is padded; padding of the first needs
+                                               * no slabs */
         if (shape->shape[i] != shape->stored[i]) {
             how->slab = product(shape->shape, i, rank - 1);
             how->stored_slab = product(shape->stored, i, rank - 1);

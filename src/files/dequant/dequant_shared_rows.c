@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrices of which several rows share bytes, the first in the lowest bits. BitNet: a weight U8
- * [N/4, K] has rows r, r + N/4, r + N/2 and so on, of 2 bits, plus 1; its one scale is divided by,
- * or multiplied with where the configuration says linear_class autobitlinear. Source: transformers
- * 5.23 (integrations/bitnet.py). */
+ * Matrices in which several rows share bytes, the first in the low bits. BitNet: a weight U8 [N/4,
+ * K] has rows r, r + N/4, r + N/2 and so on, of 2 bits, plus 1. Its single scale is a divisor, or a
+ * factor if the configuration has linear_class autobitlinear. Source: transformers 5.23
+ * (integrations/bitnet.py). */
 #include <string.h>
 
 #include "files/dequant/dequant_layouts.h"
@@ -33,7 +33,7 @@ enum dti_status dti_dequant_set_rows(struct dti_file_dequant *dequant,
     return dti_dequant_show(dequant, group, codes->rank, shape, ret, reterr);
 }
 
-/* One scale of bytes could be that of uint8: only the configuration tells. */
+/* Bytes with one scale could also be uint8: only the configuration distinguishes them. */
 static bool is_bitnet(const struct dti_dequant_group *group)
 {
     if (!dti_dequant_has(group, DTI_PART_SCALE) ||

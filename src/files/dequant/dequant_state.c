@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Flattened tensors, bitsandbytes': the state says what shape, dtype and blocks they had, and the
- * other parts must fit it.
+ * Flattened tensors of bitsandbytes: the state has their original shape, dtype and block length,
+ * and the other parts must fit it.
  *
- * Reads the JSON of a state: few members, each of which must be there and be what bitsandbytes
+ * Reads the JSON of a state: a few members, each of which must exist and be what bitsandbytes
  * writes. It is untrusted. */
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 enum {
     STATE_MAX = 4096, /* bytes; bitsandbytes writes fewer than 300 */
     BLOCK_LEAST = 32,
-    BLOCK_MOST = 4096, /* those that bitsandbytes allows are powers of two */
+    BLOCK_MOST = 4096, /* bitsandbytes allows powers of two */
 };
 
 enum member { TYPE, BLOCK, DTYPE, SHAPE, NESTED_BLOCK, NESTED_DTYPE, NESTED_OFFSET, MEMBERS };
@@ -31,7 +31,7 @@ static const char *const member_names[MEMBERS] = {
     [NESTED_OFFSET] = "nested_offset",
 };
 
-/* A state on its way. */
+/* A state being read. */
 struct state_reading {
     const struct dti_dequant_group *group;
     struct dti_json_reader json;
@@ -77,7 +77,7 @@ static bool is_word(const struct state_reading *reading, enum member member)
     return false;
 }
 
-/* Bounded, so that no product of dimensions overflows unseen. */
+/* Bounded, so that no product of dimensions overflows unnoticed. */
 static enum dti_status read_shape(struct state_reading *reading, struct dti_error *reterr)
 {
     struct dti_stored_state *const state = reading->state;
@@ -98,7 +98,7 @@ static enum dti_status read_shape(struct state_reading *reading, struct dti_erro
     }
 }
 
-/* As Python: a double, which becomes fp32. */
+/* As in Python: parsed as a double, then converted to fp32. */
 static bool read_offset(struct state_reading *reading)
 {
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -155,8 +155,8 @@ static enum dti_status read_member(struct state_reading *reading, enum member me
     }
 }
 
-/* Equal members differ between readers of JSON, and bitsandbytes refuses those that it does not
- * know. */
+/* Rejects duplicate members, which JSON readers treat differently, and unknown ones, which
+ * bitsandbytes rejects. */
 static enum dti_status find_member(struct state_reading *reading, enum member *ret,
                                    struct dti_error *reterr)
 {
@@ -193,7 +193,7 @@ static enum dti_status read_members(struct state_reading *reading, struct dti_er
             status = read_member(reading, member, reterr);
     }
     if (status == DTI_OK)
-        status = next(reading, &token, reterr); /* the end */
+        status = next(reading, &token, reterr); /* the end token */
     for (unsigned i = 0; i < MEMBERS && status == DTI_OK; i++) {
         const bool nested = dti_dequant_has(reading->group, DTI_PART_NESTED_SCALE);
         const bool there = (reading->state->seen >> i & 1) != 0;
@@ -228,7 +228,7 @@ static enum dti_status dequant_read_state(const struct dti_dequant_group *group,
     return status;
 }
 
-/* A part of so many elements of the dtype. */
+/* Checks that a part has `elements` elements of the dtype. */
 static enum dti_status check_size(const struct dti_dequant_group *group, enum dti_quant_part which,
                                   enum dti_dtype dtype, uint64_t elements, struct dti_error *reterr)
 {
@@ -246,7 +246,7 @@ static bool is_float(const struct dti_format *format)
     return format->id == DTI_FP32 || format->id == DTI_FP16 || format->id == DTI_BF16;
 }
 
-/* Sizes and dtypes of all parts. */
+/* Checks sizes and dtypes of all parts. */
 static enum dti_status check_sizes(const struct dti_dequant_group *group,
                                    const struct dti_stored_state *state, struct dti_error *reterr)
 {
@@ -276,7 +276,7 @@ static enum dti_status check_sizes(const struct dti_dequant_group *group,
     return status;
 }
 
-/* Plain arrays, and none missing. */
+/* Checks that all parts are plain arrays and none is missing. */
 static enum dti_status check_parts(struct dti_file_dequant *dequant,
                                    const struct dti_dequant_group *group, struct dti_error *reterr)
 {
@@ -309,7 +309,7 @@ static enum dti_status check_parts(struct dti_file_dequant *dequant,
     return status;
 }
 
-/* fp32 numbers of a part. */
+/* Reads the fp32 numbers of a part. */
 static enum dti_status read_floats(struct dti_file_dequant *dequant,
                                    const struct dti_dequant_part *part, float *ret, size_t n,
                                    struct dti_error *reterr)
@@ -326,7 +326,7 @@ static enum dti_status read_floats(struct dti_file_dequant *dequant,
     return dti_plan_run(plan, ret, raw, n, 0, DTI_STORES_CACHED, NULL, reterr);
 }
 
-/* bitsandbytes itself never looks at the map of codes: one that differs would be read in two ways.
+/* bitsandbytes itself ignores the map of codes: a map that differs would be ambiguous.
  */
 static enum dti_status check_map(struct dti_file_dequant *dequant,
                                  const struct dti_dequant_group *group, struct dti_error *reterr)
@@ -362,7 +362,7 @@ static enum dti_status set_nested(struct dti_file_dequant *dequant,
                        reterr);
 }
 
-/* One row of blocks. */
+/* Sets it up as a single row of blocks. */
 static enum dti_status set_how(struct dti_file_dequant *dequant,
                                const struct dti_dequant_group *group,
                                const struct dti_stored_state *state, struct dti_dequant_tensor *how,

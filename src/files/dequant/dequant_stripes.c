@@ -2,7 +2,7 @@
  *
  * Stripes of transposed matrices: see dequant_stripes.h.
  *
- * What is made of the codes in a stripe: numbers, or the codes themselves, a byte each. */
+ * Produces numbers from the codes in a stripe, or the codes themselves, one per byte. */
 #include "files/dequant/dequant_stripes.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void forget(struct dti_stripe *stripe)
     *stripe = (struct dti_stripe){.tensor = NULL};
 }
 
-/* Memory that the stripe before had is used again: new pages cost as much as the reading. */
+/* Reuses the memory of the previous stripe: page faults on new memory cost as much as reading. */
 static bool make_room(void *memory, size_t *room, size_t size)
 {
     void **const at = memory;
@@ -53,7 +53,7 @@ static uint64_t group_of(const struct dti_dequant_tensor *tensor, uint64_t row)
     return tensor->map.group_of ? tensor->map.group_of[place] : place / tensor->map.group_rows;
 }
 
-/* So many rows of eight columns fit, of codes and of scales: whole words. */
+/* The most rows of eight columns that fit, with their scales; a multiple of 32, for whole words. */
 static uint64_t tallest(const struct dti_stripes *stripes, const struct dti_scale_map *map,
                         unsigned bits, bool scales)
 {
@@ -63,7 +63,8 @@ static uint64_t tallest(const struct dti_stripes *stripes, const struct dti_scal
     return rows > 32 ? rows / 32 * 32 : 32;
 }
 
-/* The stripe with an element. Columns are whole words and whole blocks, where there are enough. */
+/* The stripe that contains an element. Its columns are a multiple of 64, for whole words and
+ * blocks, or of 8 if fewer fit. */
 static struct dti_stripe stripe_of(const struct dti_stripes *stripes,
                                    const struct dti_dequant_tensor *tensor, bool with_scales,
                                    uint64_t row, uint64_t column)
@@ -108,8 +109,7 @@ static bool is_same(const struct dti_stripe *a, const struct dti_stripe *b)
            (a->groups > 0) == (b->groups > 0);
 }
 
-/* The stripe itself, or the one that nobody uses and that was wanted least lately; NULL: all others
- * are in use. */
+/* The stripe itself, or the least recently used one without users; NULL: all others are in use. */
 static struct dti_stripe *find(struct dti_stripes *stripes, const struct dti_stripe *wanted)
 {
     struct dti_stripe *oldest = NULL;
@@ -123,10 +123,11 @@ static struct dti_stripe *find(struct dti_stripes *stripes, const struct dti_str
     return oldest;
 }
 
-/* Another stripe in the place of one. */
+/* Replaces a stripe with another. */
 static bool occupy(struct dti_stripe *stripe, const struct dti_stripe *wanted)
 {
-    const size_t scales = wanted->groups * wanted->scale_columns; /* no more than codes, or few */
+    const size_t scales = wanted->groups * wanted->scale_columns; /* at most as many as codes, or
+                                                                   * few */
     const bool zeros = wanted->tensor->zero_form != DTI_ZERO_NONE;
     struct dti_stripe old = *stripe;
     *stripe = *wanted;
@@ -143,7 +144,7 @@ static bool occupy(struct dti_stripe *stripe, const struct dti_stripe *wanted)
             make_room(&stripe->zeros, &stripe->zeros_room, scales * sizeof *stripe->zeros));
 }
 
-/* With the mutex. */
+/* Call with the mutex held. */
 static enum dti_status enter(struct dti_stripes *stripes, const struct dti_stripe *wanted,
                              struct dti_stripe **ret, struct dti_error *reterr)
 {
@@ -162,8 +163,8 @@ static enum dti_status enter(struct dti_stripes *stripes, const struct dti_strip
     return DTI_OK;
 }
 
-/* Rows of n words each become columns, in squares, whole cache lines in and out; a copy of a
- * constant length is a few moves. */
+/* Transposes rows of n words into columns, in squares, so that whole cache lines go in and out; a
+ * copy of constant length compiles to a few moves. */
 static void turn(const struct dti_stripe *stripe, size_t first, size_t n,
                  const unsigned char *words)
 {
@@ -201,7 +202,7 @@ static enum dti_status load_codes(const struct dti_stripe *stripe, size_t first,
     return status;
 }
 
-/* Some rows of scales become columns. */
+/* Transposes rows of scales into columns. */
 static void put_scales(const struct dti_stripe *stripe, const float *scale, const int32_t *zero,
                        size_t first, size_t rows)
 {
@@ -224,7 +225,7 @@ static enum dti_status load_scales(const struct dti_stripe *stripe, size_t first
     struct dti_dequant_window *const window = &scratch->window;
     const uint64_t outer = stripe->row / tensor->matrix * map->of_outer;
     const size_t n = stripe->scale_columns;
-    /* rows that are read at once, with what lies between them */
+    /* rows to read at once, including the gaps between them */
     const uint64_t fit = n <= map->of_length && map->of_length <= 2 * n && map->of_column == 1
                              ? DTI_DEQUANT_WINDOW / map->of_length
                              : 1;
@@ -248,7 +249,7 @@ static size_t pieces_of(size_t rows)
     return (rows + DTI_STRIPE_WORDS - 1) / DTI_STRIPE_WORDS;
 }
 
-/* A piece of work: some rows of words, or of scales. */
+/* Loads a work item: some rows of words or of scales. */
 static enum dti_status load_piece(const struct dti_stripe *stripe, size_t piece,
                                   struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
@@ -261,8 +262,8 @@ static enum dti_status load_piece(const struct dti_stripe *stripe, size_t piece,
                  : load_scales(stripe, first, count, scratch, reterr);
 }
 
-/* Takes pieces to load as long as there are any, then waits for those that others load. With the
- * mutex, which is free in between. */
+/* Loads pieces as long as there are any, then waits for those that other threads load. Call with
+ * the mutex held; it is released in between. */
 static enum dti_status load(struct dti_stripes *stripes, struct dti_stripe *stripe,
                             struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
@@ -284,8 +285,8 @@ static enum dti_status load(struct dti_stripes *stripes, struct dti_stripe *stri
     return status;
 }
 
-/* What is made of the codes within a stripe. Where another thread failed to load it, this one tries
- * itself, and has the error. */
+/* Processes the codes within a stripe. If another thread failed to load it, this thread retries and
+ * gets the error itself. */
 static enum dti_status read_run(struct dti_stripes *stripes, const struct dti_stripe *wanted,
                                 const struct dti_stripe_use *use, uint64_t row, uint64_t column,
                                 size_t n, void *to, struct dti_dequant_scratch *scratch,
@@ -314,9 +315,9 @@ static enum dti_status read_run(struct dti_stripes *stripes, const struct dti_st
     return status;
 }
 
-/* What is made of n codes of a tensor with how.matrix > 0, from `first` on, counted in the order in
- * which it is shown; n <= DTI_DEQUANT_CHUNK. By any thread, with its own scratch, which is followed
- * by DTI_STRIPE_SCRATCH bytes. */
+/* Processes n codes of a tensor with how.matrix > 0, from `first` on, in the order in which it is
+ * shown; n <= DTI_DEQUANT_CHUNK. Thread-safe; each thread needs its own scratch, followed by
+ * DTI_STRIPE_SCRATCH bytes. */
 static enum dti_status stripes_walk(struct dti_stripes *stripes,
                                     const struct dti_dequant_tensor *tensor,
                                     const struct dti_stripe_use *use, uint64_t first, size_t n,
@@ -330,7 +331,7 @@ static enum dti_status stripes_walk(struct dti_stripes *stripes,
             at / tensor->matrix / tensor->columns * tensor->matrix + at % tensor->matrix;
         const struct dti_stripe wanted = stripe_of(stripes, tensor, use->scales, row, column);
         uint64_t left = wanted.row + wanted.rows - row;
-        if (wanted.rows == tensor->matrix) /* its columns follow each other */
+        if (wanted.rows == tensor->matrix) /* its columns are contiguous */
             left += (wanted.column + wanted.columns - 1 - column) * wanted.rows;
         const size_t some = n - done < left ? n - done : (size_t)left;
         status = read_run(stripes, &wanted, use, row, column, some,
@@ -340,7 +341,7 @@ static enum dti_status stripes_walk(struct dti_stripes *stripes,
     return status;
 }
 
-/* n codes of a column, from a row of the stripe on, one a byte. */
+/* n codes of a column, from a row of the stripe on, one per byte. */
 static const unsigned char *codes_of(const struct dti_stripe *stripe, size_t row, size_t column,
                                      size_t n, struct dti_dequant_scratch *scratch)
 {
@@ -355,8 +356,8 @@ static const unsigned char *codes_of(const struct dti_stripe *stripe, size_t row
     return scratch->codes + skip;
 }
 
-/* The scale and zero point of each of n rows, from those of the groups of a column. zeros: NULL if
- * there are none. */
+/* Expands the scales and zero points of a column's groups to one per row, for n rows. zeros: NULL
+ * if there are none. */
 static void spread(const struct dti_stripe *stripe, uint64_t place, const float *restrict scales,
                    const int32_t *restrict zeros, size_t n, float *restrict scale,
                    int32_t *restrict zero)
@@ -372,7 +373,7 @@ static void spread(const struct dti_stripe *stripe, uint64_t place, const float 
     }
 }
 
-/* n numbers of a column: a scale each. scales, zeros: those of the column. */
+/* Computes n numbers of a column with a scale each. scales, zeros: those of the column. */
 static void compute_each(const struct dti_stripe *stripe, uint64_t place, const float *scales,
                          const int32_t *zeros, const unsigned char *codes, size_t n, float *numbers,
                          struct dti_dequant_scratch *scratch)
@@ -384,21 +385,21 @@ static void compute_each(const struct dti_stripe *stripe, uint64_t place, const 
     if (!map->group_of && map->group_rows == 1 && !zeros) {
         scale = scales + (place - stripe->group);
     } else {
-        window->count = 0; /* its memory has another use */
+        window->count = 0; /* its memory is reused */
         spread(stripe, place, scales, zeros, n, window->scale, window->zero);
     }
-    if (!tensor->method->kernel) { /* codes that are no numbers */
+    if (!tensor->method->kernel) { /* codes from a table */
         for (size_t i = 0; i < n; i++)
             numbers[i] = tensor->parts->numbers[codes[i]] * scale[i];
         return;
     }
     struct dti_affine_args args = tensor->method->affine_args;
-    args.scales = args.inverses = scale; /* the latter are not looked at */
+    args.scales = args.inverses = scale; /* inverses are ignored */
     args.zero_points = zeros ? window->zero : NULL;
     tensor->method->kernel->run.affine_back(&args, numbers, codes, n);
 }
 
-/* The same by groups. */
+/* Same, group by group. */
 static void compute_groups(const struct dti_stripe *stripe, uint64_t place, const float *scales,
                            const int32_t *zeros, const unsigned char *codes, size_t n,
                            float *numbers)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrices of blocks, one or several, whose scales are stored as matrix kernels of GPUs take them:
- * in tiles of 128 rows by 4 columns, filled up. Where the matrix is a whole number of tiles, shapes
- * are those of scales in rows: only the layout tells. */
+ * Matrices of blocks, single or stacked, whose scales are stored as GPU matrix kernels need them:
+ * in padded tiles of 128 rows by 4 columns. If the matrix is a whole number of tiles, the shapes
+ * equal those of scales in rows: only the layout distinguishes them. */
 #include <string.h>
 
 #include "files/dequant/dequant_layouts.h"
@@ -66,7 +66,7 @@ enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
     how->scales = group->part[DTI_PART_SCALE];
     how->rows = columns > 0 ? codes->elements / codes->shape[last] : 0;
     how->columns = columns;
-    how->elements = codes->elements * (8 / bits); /* no more than bits */
+    how->elements = codes->elements * (8 / bits); /* cannot overflow: bounded by bits */
     how->slab = how->stored_slab = 1;
     how->row_bytes = codes->shape[last];
     how->bits = bits;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * torchao's tensors: M.weight is M._weight_qdata, M._weight_scale and so on, and the metadata entry
- * M.weight says what they are, as JSON: {"_type": "Int8Tensor", "_data": {"block_size": [1, 32],
- * ...}}. A block is a rectangle of codes that share a scale. The types that are read:
+ * torchao's tensors: M.weight is stored as M._weight_qdata, M._weight_scale and so on. The metadata
+ * entry M.weight describes them as JSON: {"_type": "Int8Tensor", "_data": {"block_size": [1, 32],
+ * ...}}. A block is a rectangle of codes that share a scale. Supported types:
  *
- *   Float8Tensor, Int8Tensor, IntxUnpackedToInt8Tensor    a code a byte; the latter two with zero
- *                                                         points
+ *   Float8Tensor, Int8Tensor, IntxUnpackedToInt8Tensor    one code per byte; the latter two with
+ *                                                         zero points
  *   MXTensor, NVFP4Tensor                                 blocks along rows, the first of two codes
- *                                                         in the lowest bits; scales in rows, or in
+ *                                                         in the low bits; scales in rows, or in
  *                                                         tiles: is_swizzled_scales
  *
  * Source: torchao 0.18 (prototype/safetensors, quantization/quantize_/workflows). */
@@ -18,11 +18,11 @@
 #include "util/checked.h"
 #include "util/json/json_read.h"
 
-/* What the entry says. */
+/* The content of an entry. */
 struct torchao_entry {
-    char type[DTI_NAME_SIZE], element[DTI_NAME_SIZE], was[DTI_NAME_SIZE]; /* "": it is not said */
+    char type[DTI_NAME_SIZE], element[DTI_NAME_SIZE], was[DTI_NAME_SIZE]; /* "": not specified */
     bool swizzled;
-    unsigned rank; /* of the block; 1 where it is one number */
+    unsigned rank; /* of the block; 1 if it is a single number */
     uint64_t block[DTI_QUANT_RANK_MAX];
 };
 
@@ -36,7 +36,7 @@ static void copy_word(const struct dti_json_reader *json, char ret[DTI_NAME_SIZE
     ret[length] = '\0';
 }
 
-/* A list of positive numbers, or one; `first` has been read. */
+/* Reads a list of positive numbers, or a single one; `first` has been read. */
 static bool read_block(struct dti_json_reader *json, enum dti_json_token first,
                        struct torchao_entry *ret)
 {
@@ -55,7 +55,7 @@ static bool read_block(struct dti_json_reader *json, enum dti_json_token first,
     return first == DTI_JSON_ARRAY && token == DTI_JSON_ARRAY_END;
 }
 
-/* {"_type": "torch.dtype", "_data": "int4"}; null is none. */
+/* {"_type": "torch.dtype", "_data": "int4"}; null means none. */
 static bool read_dtype(struct dti_json_reader *json, enum dti_json_token first,
                        char ret[DTI_NAME_SIZE])
 {
@@ -149,9 +149,9 @@ static enum dti_status find_entry(struct dti_file_dequant *dequant,
     return status;
 }
 
-/* Types that are read: codes, and what the entry calls their dtype. */
+/* Supported types: codes, and the name of their dtype in the entry. */
 static const struct torchao_type {
-    const char *type, *element; /* NULL: it is not asked */
+    const char *type, *element; /* NULL: not checked */
     enum dti_dtype codes;
     enum dti_block block; /* DTI_BLOCK_COUNT: none */
 } types[] = {
@@ -193,7 +193,7 @@ static enum dti_status find_type(const struct dti_dequant_group *group,
                                   : "");
 }
 
-/* A block of several rows and columns is a rectangle; of whole rows, it is a scale a row. */
+/* A block of several rows and columns is a rectangle; a block of whole rows is a scale per row. */
 static enum dti_status find_hint(const struct dti_dequant_group *group,
                                  const struct torchao_entry *entry, struct dti_quant_hint *ret,
                                  struct dti_error *reterr)
@@ -249,7 +249,7 @@ static enum dti_status match_blocks(struct dti_file_dequant *dequant,
     return dti_dequant_match_as(dequant, group, &hint, ret, reterr);
 }
 
-/* What multiplies activations would be missing from plain numbers. */
+/* Refuses factors for activations, which plain numbers would lose. */
 static enum dti_status check_activations(struct dti_file_dequant *dequant,
                                          const struct dti_dequant_group *group,
                                          struct dti_error *reterr)
@@ -309,7 +309,7 @@ static enum dti_status match(struct dti_file_dequant *dequant,
     return status;
 }
 
-/* That of an object whose first member is "_type". */
+/* Whether the value is an object whose first member is "_type". */
 bool dti_torchao_is_entry(const struct dti_metadata *entry)
 {
     static const char names[] = "tensor_names", type[] = "_type";

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * The one place that decides whether a tensor is codes that lack a part. After all layouts have
- * been matched, it looks at what is left: parts of tensors that were found, which their layout does
- * not have; parts whose codes hold no codes; and codes that nothing has matched. Such codes are
- * quantized, and lack a scale, where one of these says so, in this order:
+ * been matched, it examines the rest: parts of found tensors that their layout does not have; parts
+ * whose codes tensor holds no codes; and codes that nothing matched. Such codes count as quantized
+ * without a scale if one of these indicates it, checked in this order:
  *
- *   - another part of theirs: X_zero_point of X, X.absmax, the scale of their activations
+ *   - another of their parts: X_zero_point of X, X.absmax, the scale of their activations
  *   - the layout of the file: an entry of the metadata, or ComfyUI's tensor `scaled_fp8`
  *   - their siblings: in the same file or model, a tensor with codes of the same kind has a scale
- *   - the configuration: it says that their module is quantized, in a layout that calls codes so
+ *   - the configuration: their module is quantized, in a layout that names codes that way
  *
- * The latter three are about matrices, and not about embeddings and norms, nor about what the
- * configuration ignores or names no group for. All other codes are numbers of their dtype, with
- * nothing missing: fp8 weights of a file without scales, what `cast` writes.
+ * The last three apply to matrices only, except embeddings, norms, and modules that the
+ * configuration ignores or assigns to no group. All other codes are plain numbers of their dtype,
+ * complete as they are: for example fp8 weights without scales, as written by `cast`.
  *
- * The names of parts, from the tables of layouts. */
+ * The names of parts come from the tables of layouts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,12 +23,12 @@
 #include "files/stored/quant_state.h"
 #include "util/text/glob.h"
 
-/* A part is called like its codes, with one end instead of the other. */
+/* A part has the name of its codes with a different suffix. */
 struct dti_part_name {
     const char *codes, *part;
-    const char *scale, *state; /* what else such codes have; the latter may be NULL */
-    bool sure;                 /* nothing but codes is called like them */
-    bool activations;          /* it is no part of numbers, but there are none without codes */
+    const char *scale, *state; /* the other parts of such codes; state may be NULL */
+    bool sure;                 /* only codes have such names */
+    bool activations;          /* not needed for the numbers, but implies that there are codes */
 };
 
 enum { DTI_PART_NAMES = 160 };
@@ -78,7 +78,7 @@ static void part_names_init(struct dti_part_names *ret)
     }
 }
 
-/* Whether parameters of other modules may be called so. */
+/* Whether parameters of other modules may have that suffix. */
 static bool part_is_vague(const char *part)
 {
     static const char *const vague[] = {".scale", ".scales", ".biases", ".global_scale"};
@@ -88,7 +88,7 @@ static bool part_is_vague(const char *part)
     return is;
 }
 
-/* Whether it is called like a part of something: then it holds no codes. */
+/* Whether the tensor is named like a part: then it holds no codes. */
 static bool part_names_has(const struct dti_part_names *names, const struct dti_tensor *tensor)
 {
     for (size_t i = 0; i < names->count; i++) {
@@ -98,7 +98,7 @@ static bool part_names_has(const struct dti_part_names *names, const struct dti_
     return false;
 }
 
-/* Of a dtype: an enum dti_codes_class; -1: it holds no codes. */
+/* The enum dti_codes_class of a dtype; -1: it holds no codes. */
 static int codes_class(const struct dti_tensor *tensor)
 {
     static const signed char classes[DTI_DTYPE_COUNT] = {
@@ -112,10 +112,10 @@ static int codes_class(const struct dti_tensor *tensor)
     return dti_tensor_is_read(tensor) ? classes[tensor->format->id] - 1 : -1;
 }
 
-/* What codes of a class have elsewhere, by whether they are called Y.weight. */
+/* The scale of other codes of a class, indexed by whether they are named Y.weight. */
 struct sibling {
-    const struct dti_tensor *codes; /* NULL: there are none */
-    const char *suffix;             /* of their scale, behind Y or X */
+    const struct dti_tensor *codes; /* NULL: none */
+    const char *suffix;             /* of their scale, after Y or X */
 };
 
 struct whole {
@@ -124,14 +124,14 @@ struct whole {
     struct dti_part_names names;
     struct own_part {
         size_t at;
-        const struct dti_part_name *name; /* NULL: there is none */
-    } * own;                              /* of a tensor: a part that it has */
-    const struct dti_tensor *scale;       /* that of a whole nvfp4 tensor, of some; or NULL */
-    const struct dti_tensor *zeros;       /* zero points of AWQ; likewise */
+        const struct dti_part_name *name; /* NULL: none */
+    } * own;                              /* per tensor: a part that it has */
+    const struct dti_tensor *scale;       /* the tensor scale of some nvfp4 tensor; or NULL */
+    const struct dti_tensor *zeros;       /* zero points of some AWQ tensor; or NULL */
     struct sibling siblings[DTI_CODES_CLASSES][2];
 };
 
-/* Patterns leave it out, and it stays as it is. */
+/* Whether patterns exclude it, so that it stays as it is. */
 static bool is_left_out(const struct whole *whole, const struct dti_tensor *tensor)
 {
     const struct dti_file_dequant_request *const request = &whole->dequant->request;
@@ -142,7 +142,7 @@ static bool is_left_out(const struct whole *whole, const struct dti_tensor *tens
 
 /* Refusals. */
 
-/* The parts of a tensor that is not read after all are shown again. */
+/* Shows the parts of a tensor again that is not read after all. */
 static enum dti_status settle(struct whole *whole, size_t at, enum dti_lint_rule rule,
                               const struct dti_error *error, struct dti_error *reterr)
 {
@@ -204,7 +204,7 @@ static enum dti_status refuse_numbers(struct whole *whole, size_t codes, size_t 
     return settle(whole, codes, DTI_LINT_CODES_MISSING, &error, reterr);
 }
 
-/* Parts that are left. */
+/* Leftover parts. */
 
 static enum dti_status look_at_codes(struct whole *whole, const struct dti_part_name *name,
                                      size_t codes, size_t at, struct dti_error *reterr)
@@ -217,7 +217,7 @@ static enum dti_status look_at_codes(struct whole *whole, const struct dti_part_
             whole->own[codes] = (struct own_part){.at = at, .name = name};
         return DTI_OK;
     }
-    const bool factors = strcmp(name->part, ".scale_weight") == 0 && /* Comfy's, of any weight */
+    const bool factors = strcmp(name->part, ".scale_weight") == 0 && /* ComfyUI's, of any weight */
                          tensor->format && dti_format_is_float(tensor->format);
     if (name->activations || factors || dequant->request.layout_given ||
         is_left_out(whole, tensor) ||
@@ -228,7 +228,8 @@ static enum dti_status look_at_codes(struct whole *whole, const struct dti_part_
     return refuse_numbers(whole, codes, at, reterr);
 }
 
-/* Codes that were found, of the same numbers or module, though their layout calls no part so. */
+/* Finds codes for the same numbers or module that were found, although their layout has no part of
+ * that name. */
 static bool find_other(const struct whole *whole, const struct dti_part_name *name,
                        const struct dti_tensor *tensor, size_t *ret)
 {
@@ -251,7 +252,8 @@ static bool find_other(const struct whole *whole, const struct dti_part_name *na
     return false;
 }
 
-/* The first tensor of which it is a part, but of those that are read rather than of others. */
+/* Examines a part. Uses the first tensor that it could belong to, preferring those that were
+ * found. */
 static enum dti_status look_at_part(struct whole *whole, size_t at, struct dti_error *reterr)
 {
     struct dti_file_dequant *const dequant = whole->dequant;
@@ -304,7 +306,7 @@ static void add_sibling(struct whole *whole, const struct dti_dequant_found *fou
             (struct sibling){.codes = codes, .suffix = copy};
 }
 
-/* Whether the tensor's own entry of the metadata says how it is stored. */
+/* Whether the tensor's own metadata entry describes how it is stored. */
 static bool is_named(const struct whole *whole, const char *name, size_t length)
 {
     const size_t key = sizeof DTI_QUANT_KEY - 1;
@@ -315,8 +317,8 @@ static bool is_named(const struct whole *whole, const char *name, size_t length)
     return dti_name_order_find(&whole->dequant->metadata, buffer, key + length, &at);
 }
 
-/* Some layouts always store the scale of a whole nvfp4 tensor; a file that neither a configuration
- * nor a sibling makes one of theirs may do without. */
+/* Some layouts always store the tensor scale of nvfp4. It may be missing if neither the
+ * configuration nor a sibling shows that the file has such a layout. */
 static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct dti_error *reterr)
 {
     const struct dti_dequant_found *const found = whole->found[at];
@@ -342,7 +344,7 @@ static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct
                           reterr);
 }
 
-/* AWQ without zero points has the middle instead, for all tensors of a model. */
+/* In AWQ models without zero points, all tensors use the middle instead. */
 static enum dti_status check_zeros(struct whole *whole, size_t at, struct dti_error *reterr)
 {
     const struct dti_dequant_found *const found = whole->found[at];
@@ -355,14 +357,14 @@ static enum dti_status check_zeros(struct whole *whole, size_t at, struct dti_er
     return refuse_missing(whole, at, ".qzeros", why, reterr);
 }
 
-/* Codes that are left. */
+/* Leftover codes. */
 
 static const struct dti_tensor *find_marker(const struct whole *whole,
                                             const struct dti_tensor *tensor)
 {
     static const size_t end = sizeof "scaled_fp8" - 1;
     const struct dti_container *const container = whole->dequant->container;
-    for (size_t dot = tensor->name_length + 1; dot-- > 0;) { /* of the modules that it is in */
+    for (size_t dot = tensor->name_length + 1; dot-- > 0;) { /* of the modules that contain it */
         size_t at;
         if ((dot == 0 || tensor->name[dot - 1] == '.') &&
             dti_quant_names_find(&whole->dequant->names, tensor->name, dot, "scaled_fp8", &at) &&
@@ -373,7 +375,7 @@ static const struct dti_tensor *find_marker(const struct whole *whole,
     return NULL;
 }
 
-/* Says why the tensor is quantized, and what it lacks; NULL: it is not. */
+/* Explains why the tensor is quantized, and returns what it lacks; NULL: it is not quantized. */
 static const char *missing_of(const struct whole *whole, size_t at, char why[DTI_ERROR_TEXT],
                               size_t size)
 {
@@ -417,8 +419,8 @@ static const char *missing_of(const struct whole *whole, size_t at, char why[DTI
     return scale && !named ? "_scale" : scale;
 }
 
-/* Codes with another part of theirs: their scale is missing, or their state, or all is there and
- * they are no codes of such a layout. */
+/* Refuses codes that have another of their parts: their scale or state is missing, or everything
+ * exists but they are not codes of such a layout. */
 static enum dti_status refuse_own(struct whole *whole, size_t at, struct dti_error *reterr)
 {
     const struct own_part *const own = &whole->own[at];

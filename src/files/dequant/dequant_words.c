@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes in little-endian 32-bit words, or bytes, that do not simply follow each other along a row.
+ * Codes in little-endian 32-bit words or bytes that are not simply consecutive along a row.
  */
 #include "files/dequant/dequant_piece.h"
 #include "util/little_endian.h"
 
-/* AutoAWQ's order, by which its kernels unpack two halves of a register at a time: field i of a
- * word has column 0, 2, 4, 6, 1, 3, 5, 7 of eight. */
+/* AutoAWQ's order, in which its kernels unpack two halves of a register at a time: fields 0 to 7 of
+ * a word have columns 0, 2, 4, 6, 1, 3, 5, 7. */
 static const unsigned char lane_of_column[8] = {0, 4, 1, 5, 2, 6, 3, 7},
                            in_order[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-/* Fields first to first + n - 1 of words, one a byte. */
+/* Extracts fields first to first + n - 1 of words, one per byte. */
 static void pick_fields(unsigned char *ret, const unsigned char *words, uint64_t first, size_t n,
                         unsigned bits)
 {
@@ -34,9 +34,9 @@ static void pick_lanes(unsigned char *ret, const unsigned char *words, uint64_t 
     }
 }
 
-enum { AT_ONCE = 16 }; /* words, of which compilers make vectors */
+enum { AT_ONCE = 16 }; /* words; enough for vectorization */
 
-/* Fields of words of two rows, from bit `shift` on, change places where `mask` has them. */
+/* Exchanges the masked fields of the words of two rows, from bit `shift` on. */
 static inline void exchange(uint32_t *restrict a, uint32_t *restrict b, unsigned shift,
                             uint32_t mask)
 {
@@ -47,7 +47,7 @@ static inline void exchange(uint32_t *restrict a, uint32_t *restrict b, unsigned
     }
 }
 
-/* Eight rows of words of eight fields: field j of row i becomes field i of row j. */
+/* Transposes eight rows of words of eight fields: field j of row i becomes field i of row j. */
 static inline void turn_fields(uint32_t row[8][AT_ONCE])
 {
     for (unsigned i = 0; i < 4; i++)
@@ -58,7 +58,7 @@ static inline void turn_fields(uint32_t row[8][AT_ONCE])
         exchange(row[i], row[i + 1], 4, UINT32_C(0x0f0f0f0f));
 }
 
-/* Eight rows of codes, `size` bytes each, to a row of words. lanes: of columns. */
+/* Transposes eight rows of codes, `size` bytes each, into a row of words. lanes: of columns. */
 static void turn_lanes(unsigned char *to, const unsigned char *rows, size_t size,
                        const unsigned char lanes[8])
 {
@@ -110,7 +110,7 @@ void dti_lanes_pack(unsigned char *words, const unsigned char *codes, size_t n)
     }
 }
 
-/* Words that are stored as they are wanted. */
+/* Reads words that are stored in the requested order. */
 static enum dti_status read_down(const struct dti_dequant_tensor *tensor,
                                  const struct dti_word_rows *rows, unsigned char *words,
                                  struct dti_error *reterr)
@@ -128,7 +128,7 @@ static enum dti_status read_down(const struct dti_dequant_tensor *tensor,
     return status;
 }
 
-/* Eight rows of 4 bits make one of words. */
+/* Reads eight rows of 4-bit codes for each row of words. */
 static enum dti_status read_lanes(const struct dti_dequant_tensor *tensor,
                                   const struct dti_word_rows *rows, unsigned char *words,
                                   struct dti_dequant_scratch *scratch, struct dti_error *reterr)
@@ -152,7 +152,7 @@ static enum dti_status read_lanes(const struct dti_dequant_tensor *tensor,
     return status;
 }
 
-/* Four rows of bytes, each behind the other, to a row of words. */
+/* Interleaves four consecutive rows of bytes into a row of words. */
 static void join_rows(unsigned char *to, const unsigned char *rows, size_t columns)
 {
     for (size_t at = 0; at < columns; at += AT_ONCE) {
@@ -169,13 +169,13 @@ static void join_rows(unsigned char *to, const unsigned char *rows, size_t colum
     }
 }
 
-/* Four rows of bytes make one of words. */
+/* Reads four rows of bytes for each row of words. */
 static enum dti_status read_along(const struct dti_dequant_tensor *tensor,
                                   const struct dti_word_rows *rows, unsigned char *words,
                                   struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
     const size_t size = rows->columns;
-    unsigned char *const four = scratch->raw + DTI_DEQUANT_CHUNK; /* what is read is before them */
+    unsigned char *const four = scratch->raw + DTI_DEQUANT_CHUNK; /* the data read precedes them */
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < rows->n && status == DTI_OK; i++) {
         const uint64_t below = 4 * (uint64_t)(rows->first + i), left = rows->rows - below;
@@ -212,7 +212,7 @@ enum dti_status dti_dequant_words(const struct dti_dequant_tensor *tensor,
     }
 }
 
-/* Words of lanes along a row. */
+/* Reads words in lane order along a row. */
 static enum dti_status pick_words(const struct dti_dequant_tensor *tensor, uint64_t row,
                                   uint64_t column, size_t n, struct dti_dequant_scratch *scratch,
                                   struct dti_error *reterr)
@@ -226,7 +226,7 @@ static enum dti_status pick_words(const struct dti_dequant_tensor *tensor, uint6
     return status;
 }
 
-/* Whole codes in each word of a row. */
+/* Reads whole codes in each word of a row. */
 static enum dti_status pick_whole(const struct dti_dequant_tensor *tensor, uint64_t row,
                                   uint64_t column, size_t n, struct dti_dequant_scratch *scratch,
                                   struct dti_error *reterr)
@@ -243,7 +243,7 @@ static enum dti_status pick_whole(const struct dti_dequant_tensor *tensor, uint6
     return status;
 }
 
-/* One of the rows that share bytes. */
+/* Reads one of the rows that share bytes. */
 static enum dti_status pick_row(const struct dti_dequant_tensor *tensor, uint64_t row,
                                 uint64_t column, size_t n, struct dti_dequant_scratch *scratch,
                                 struct dti_error *reterr)
@@ -260,8 +260,8 @@ static enum dti_status pick_row(const struct dti_dequant_tensor *tensor, uint64_
     return status;
 }
 
-/* The codes of n elements of a row, one a byte in scratch->codes, of matrices that are stored as
- * they are shown and are not DTI_CODES_ALONG. */
+/* Reads the codes of n elements of a row, one per byte, into scratch->codes. For matrices that are
+ * not transposed and not DTI_CODES_ALONG. */
 static enum dti_status pick(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                             struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
@@ -315,6 +315,6 @@ enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint6
         tensor->method->unpack->run(&tensor->method->unpack_args, scratch->codes, raw, count);
         dti_dequant_flip(tensor, scratch->codes, count);
     }
-    *ret_codes = packed ? scratch->codes + skip : raw; /* the latter: nothing is skipped */
+    *ret_codes = packed ? scratch->codes + skip : raw; /* raw: nothing is skipped */
     return DTI_OK;
 }

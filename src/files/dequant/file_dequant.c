@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The view of a quantized file: its tensors, some of them made of several, in the order of the
- * file.
+ * The view of a quantized file: its tensors, some of them combined from several, in file order.
  *
- * Quantized npy files: each part is a separate file. OUT.npy has the codes, OUT_scale.npy and so on
- * are next to it. */
+ * Quantized npy files: each part is a separate file. OUT.npy holds the codes, next to OUT_scale.npy
+ * and so on. */
 #include "files/dequant/file_dequant.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 #include "files/dequant/dequant_parts.h"
 #include "util/text/glob.h"
 
-/* The file with a part, open; *ret stays NULL where there is none. */
+/* Opens the file with a part; *ret stays NULL if it does not exist. */
 static enum dti_status open_beside(const struct dti_file_dequant *dequant, const char *suffix,
                                    struct dti_container **ret, struct dti_error *reterr)
 {
@@ -29,8 +28,7 @@ static enum dti_status open_beside(const struct dti_file_dequant *dequant, const
     const int there = dti_input_there(name);
     if (named && there == 0)
         status = dti_container_open(ret, name, &dequant->request.open, reterr);
-    else if (named &&
-             there != ENOENT) /* codes without what belongs to them would be other numbers */
+    else if (named && there != ENOENT) /* codes without their parts would be other numbers */
         status = dti_input_fail(&(struct dti_input){.name = name}, there, reterr);
     free(name);
     return status;
@@ -44,7 +42,7 @@ static enum dti_status dequant_npy(struct dti_file_dequant *dequant,
     const enum dti_quant_layout layout =
         dequant->request.layout_given ? dequant->request.layout : DTI_LAYOUT_COMPRESSED_TENSORS;
     if (dti_quant_layout_is_flat(layout))
-        return DTI_OK; /* it needs names */
+        return DTI_OK; /* needs names */
     const struct dti_quant_row *const row = dti_quant_row_find(layout, "int8");
     struct dti_container *const container = dequant->container;
     const struct dti_tensor *const tensor = &container->tensors[0];
@@ -113,7 +111,7 @@ bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *patter
     return false;
 }
 
-/* With the method of the tensor before, if they are alike; false: out of memory. */
+/* Reuses the method of the previous tensor if they are alike; false: out of memory. */
 static bool prepare(struct dti_file_dequant *dequant, struct dti_dequant_tensor *tensor)
 {
     if (dequant->last && dti_dequant_is_alike(dequant->last, tensor)) {
@@ -129,8 +127,8 @@ static bool prepare(struct dti_file_dequant *dequant, struct dti_dequant_tensor 
     return true;
 }
 
-/* A found tensor looks like one of fp32 in a file; in a view for inspection it looks like its
- * codes, with a form next to the dequantized numbers. */
+/* A found tensor is shown as fp32; in a view for inspection, as its codes, with a form next to the
+ * dequantized numbers. */
 static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *found)
 {
     const bool logical = dequant->request.logical;
@@ -191,7 +189,7 @@ static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_de
     return DTI_OK;
 }
 
-/* What the entries of quantized tensors said is no longer so. */
+/* Drops the metadata entries of quantized tensors, which no longer apply. */
 static enum dti_status fill_metadata(struct dti_file_dequant *dequant, struct dti_error *reterr)
 {
     const struct dti_container *const container = dequant->container;
@@ -210,7 +208,7 @@ static enum dti_status fill_metadata(struct dti_file_dequant *dequant, struct dt
     return DTI_OK;
 }
 
-/* All files that are read: the output must be none of them. */
+/* Lists all input files: the output must not be one of them. */
 static enum dti_status fill_files(struct dti_file_dequant *dequant, struct dti_error *reterr)
 {
     struct dti_container *const view = &dequant->view;
@@ -231,7 +229,7 @@ static enum dti_status fill_files(struct dti_file_dequant *dequant, struct dti_e
     return DTI_OK;
 }
 
-/* Blocks of ggml can only become numbers: no other file holds them. */
+/* ggml blocks can only become numbers: no other file format holds them. */
 static enum dti_status look_at_blocks(struct dti_file_dequant *dequant, size_t at,
                                       struct dti_dequant_found **ret, struct dti_error *reterr)
 {

@@ -10,7 +10,8 @@
 #include "files/dequant/dequant_parts.h"
 #include "io/unread.h"
 
-/* What is open, not read, or another's, is shown as it is stored, with a note. */
+/* Whether the refusal means that data is broken. Ambiguous, unsupported and foreign tensors are
+ * shown as stored, with a note. */
 static bool is_broken(const struct dti_dequant_refusal *refusal)
 {
     switch (refusal->rule) {
@@ -47,7 +48,8 @@ enum dti_status dti_logical_refuse(const struct dti_container *container,
     const size_t at = dequant->entries[tensor - container->tensors].tensor;
     const struct dti_dequant_refusal *const refusal = dequant->refused[at];
     const struct dti_onnx_weight *const weight = tensor->weight;
-    if (weight && weight->problem) /* of its nodes, which may make several numbers of it */
+    if (weight && weight->problem) /* a problem of its nodes, which may derive several tensors from
+                                    * it */
         return DTI_OK;
     return refusal && is_broken(refusal) ? refuse(refusal, reterr) : DTI_OK;
 }
@@ -70,7 +72,7 @@ enum dti_status dti_logical_refuse_named(const struct dti_container *container, 
     return DTI_OK;
 }
 
-/* Most files have nothing that could be quantized, and need no view. */
+/* Most files contain nothing quantized, and need no view. */
 static bool may_be_quantized(const struct dti_container *container)
 {
     for (size_t i = 0; i < container->tensor_count; i++) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A container as its user thinks of it: a quantized tensor is one tensor (its name before it was
- * quantized, its shape, the format of its codes), not codes, scales and what else the file has of
- * it. What is recognised is what file_dequant.h recognises; what may be read in several ways stays
- * as it is stored, and a note says why. Statistics and comparisons of such a container are those of
- * the dequantized numbers. */
+ * A container as its user sees it: a quantized tensor is one tensor (with its name and shape before
+ * quantization, and the format of its codes) rather than codes, scales and other parts. Recognises
+ * the same tensors as file_dequant.h; an ambiguous tensor stays as stored, and a note gives the
+ * reason. Statistics and comparisons of such a container use the dequantized numbers. */
 #ifndef FILES_DEQUANT_LOGICAL_TENSORS_H
 #define FILES_DEQUANT_LOGICAL_TENSORS_H
 
@@ -13,23 +12,23 @@
 #include "kernels/cpu.h"
 
 struct dti_logical_options {
-    const struct dti_container_options *open; /* NULL: the usual */
-    bool raw;                                 /* only what is stored */
+    const struct dti_container_options *open; /* NULL: the defaults */
+    bool raw;                                 /* show tensors as stored */
     unsigned bits;                            /* these four as in struct dti_file_dequant_request */
     uint64_t block;
     bool reciprocal;
     const char *said_by;
-    enum dti_level level; /* the highest to use where numbers are read */
-    bool lint;            /* for dti_lint_new(): there is a view, unless raw */
+    enum dti_level level; /* the highest to use for reading numbers */
+    bool lint;            /* for dti_lint_new(): always create a view, unless raw */
 };
 
 /* Opens PATH. Reads headers, scales of whole tensors, and the file's configuration. (*ret)->stored
- * is the container as it is stored; NULL where nothing in it is quantized. Fails as
- * dti_container_open() and dti_file_dequant_new() do. */
+ * is the container as stored; NULL if nothing in it is quantized. Fails as dti_container_open() and
+ * dti_file_dequant_new() do. */
 enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
                                  const struct dti_logical_options *options,
                                  struct dti_error *reterr);
-/* Frees what that has opened; NULL is fine. */
+/* Frees what dti_logical_open() opened; NULL is fine. */
 void dti_logical_close(struct dti_container *container);
 
 /* Where the elements of a tensor come from: as dti_file_dequant_data(). */
@@ -38,11 +37,11 @@ enum dti_status dti_logical_data(struct dti_container *container, size_t tensor,
                                  const struct dti_input **ret_input, uint64_t *ret_offset,
                                  struct dti_error *reterr);
 
-/* Whoever reads numbers asks this of each tensor of the container: fails with DTI_BAD_INPUT, in one
- * line, for codes that lack a part, parts that lack codes, and parts that do not fit. */
+/* Call it for each tensor before reading its numbers. Fails with DTI_BAD_INPUT, in one line, for
+ * codes that lack a part, parts that lack codes, and parts that do not fit. */
 enum dti_status dti_logical_refuse(const struct dti_container *container,
                                    const struct dti_tensor *tensor, struct dti_error *reterr);
-/* The same for a name that no tensor has, because it is that of the tensor before it was quantized.
+/* Same for a name that no tensor has, because it is that of the tensor before quantization.
  */
 enum dti_status dti_logical_refuse_named(const struct dti_container *container, const char *name,
                                          size_t length, struct dti_error *reterr);
@@ -53,7 +52,7 @@ static inline size_t dti_logical_stored_count(const struct dti_container *contai
     return container->stored ? container->stored->tensor_count : container->tensor_count;
 }
 
-/* The notes on tensors that stay as stored, after those of the file. */
+/* The notes on tensors that stay as stored; they come after those of the file. */
 static inline const struct dti_note *dti_logical_notes(const struct dti_container *container,
                                                        size_t *ret_count)
 {
@@ -62,8 +61,8 @@ static inline const struct dti_note *dti_logical_notes(const struct dti_containe
     return *ret_count > 0 ? container->notes + before : NULL;
 }
 
-/* Of a quantized tensor: the bytes of all parts but the codes. Where scales are between the codes
- * (GGUF), those as well. */
+/* The bytes of all parts of a quantized tensor except the codes. Where scales are interleaved with
+ * the codes (GGUF), those are included. */
 uint64_t dti_logical_scale_bytes(const struct dti_dequant_form *form);
 
 #endif
