@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compares what is written with what is there: ranges, pieces, elements.
+ * Compares written bytes with existing ones: ranges, pieces, elements.
  *
- * A rewrite, or copies, held against another file: which bytes of what is made should be which
- * there. */
+ * Maps the bytes that a rewrite or copies would write to those of another file. */
 #include "files/judge/judge.h"
 
 #include <pthread.h>
@@ -16,14 +15,14 @@
 #include "files/dequant/dequant_tensor.h"
 #include "files/rewrite/rewrite_parts.h"
 
-/* Bytes of the output that should be those of a tensor. */
+/* A range of the output that should equal bytes of a tensor. */
 struct dti_judge_range {
     uint64_t offset, bytes;
     size_t made; /* the tensor that the verdict is about */
     enum dti_quant_part part;
     size_t other;
-    uint64_t input_offset; /* before it is added: bytes of the tensor that are left out */
-    /* filled when it is added */
+    uint64_t input_offset; /* before judge_add(): bytes of the tensor to skip */
+    /* set by judge_add() */
     const struct dti_input *input;
     struct dti_input reordered;
     bool is_reordered;
@@ -34,18 +33,18 @@ struct dti_judge_range {
 
 struct dti_judge {
     const struct dti_judge_options *options;
-    struct dti_output_file *output; /* where what is judged is written to; or NULL */
+    struct dti_output_file *output; /* receives the writes to be judged, or NULL */
     size_t count, capacity;
     struct dti_judge_range *ranges; /* sorted by offset before the first write */
-    pthread_mutex_t lock;           /* of what follows, and of the figures of ranges */
-    uint64_t sampled, unlike;       /* elements: of codes at their beginning */
+    pthread_mutex_t lock;           /* guards the fields below, and the counts of ranges */
+    uint64_t sampled, unlike;       /* elements at the start of the codes: compared, different */
     uint64_t sample_bytes, sample_left;
     bool differs;
 };
 
 enum {
-    PIECE = 48 << 10,  /* bytes that are read at once: whole elements, of 6 bits too */
-    SAMPLE = 64 << 10, /* bytes at the beginning of the codes by which candidates are ranked */
+    PIECE = 48 << 10,  /* bytes per read: whole elements, even of 6 bits */
+    SAMPLE = 64 << 10, /* bytes at the start of the codes that rank candidates */
 };
 
 /* Bits of an element. */
@@ -54,7 +53,7 @@ static unsigned bits_of(const struct dti_judge_range *range)
     return range->format ? dti_format_stored_bits(range->format, &range->layout) : 8;
 }
 
-/* The code of an element in bytes that begin with a whole one. */
+/* The code of an element in a buffer that starts at an element boundary. */
 static uint64_t code_at(const struct dti_judge_range *range, const unsigned char *bytes, size_t at)
 {
     const unsigned bits = bits_of(range);
@@ -82,14 +81,14 @@ static bool same_element(const struct dti_judge_range *range, const unsigned cha
                      : code_at(range, a, at) == code_at(range, b, at);
 }
 
-/* What a piece of a range came to. */
+/* The result for a piece of a range. */
 struct judged_piece {
     uint64_t differing, first, expected, found;
     uint64_t sampled, unlike;
 };
 
-/* `begin`: bytes of the range before the piece, which begins with a whole element or ends with the
- * range. */
+/* begin: the offset of the piece in the range. The piece starts at an element boundary, or ends
+ * with the range. */
 static void compare_elements(const struct dti_judge_range *range, uint64_t begin,
                              const unsigned char *made, const unsigned char *there, size_t size,
                              struct judged_piece *piece)
@@ -160,7 +159,7 @@ static enum dti_status compare_range(struct dti_judge *judge, struct dti_judge_r
     return DTI_OK;
 }
 
-/* The range with the byte at an offset, or the next one. */
+/* The range that contains this offset, or the next one. */
 static size_t find(const struct dti_judge *judge, uint64_t offset)
 {
     size_t low = 0, high = judge->count;
@@ -175,7 +174,7 @@ static size_t find(const struct dti_judge *judge, uint64_t offset)
     return low;
 }
 
-/* Heads of files lie in no range. */
+/* File heads are outside all ranges. */
 static enum dti_status take_written(void *context, const void *data, size_t size, uint64_t offset,
                                     struct dti_error *reterr)
 {
@@ -201,7 +200,7 @@ static enum dti_status take_written(void *context, const void *data, size_t size
     return enough ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : DTI_OK;
 }
 
-/* Room for so many ranges. To be freed, unless it fails. */
+/* Allocates room for `capacity` ranges. Free it unless this fails. */
 static enum dti_status judge_init(struct dti_judge *ret, size_t capacity,
                                   const struct dti_judge_options *options, struct dti_error *reterr)
 {
@@ -219,7 +218,7 @@ static enum dti_status judge_init(struct dti_judge *ret, size_t capacity,
     return dti_no_memory(reterr);
 }
 
-/* The output goes to whoever takes it; otherwise it is discarded. */
+/* Discards the output, unless something else has taken it. */
 static void judge_free(struct dti_judge *judge)
 {
     for (size_t i = 0; i < judge->count; i++) {
@@ -231,8 +230,7 @@ static void judge_free(struct dti_judge *judge)
     free(judge->ranges);
 }
 
-/* Adds a range of a tensor of `other`, whose format is filled; fortran: as what is made
- * is ordered. */
+/* Adds a range of a tensor of `other` and sets its format; fortran: the order of what is made. */
 static enum dti_status judge_add(struct dti_judge *judge, const struct dti_judge_range *range,
                                  struct dti_container *other, bool fortran,
                                  struct dti_error *reterr)
@@ -241,7 +239,7 @@ static enum dti_status judge_add(struct dti_judge *judge, const struct dti_judge
     struct dti_judge_range *const added = &judge->ranges[judge->count];
     const uint64_t skipped = range->input_offset;
     *added = *range;
-    /* lasts longer than that of a rewrite, which is the same */
+    /* the other file's format outlives the rewrite's equal one */
     added->format = tensor->format ? dti_real_format(tensor->format) : NULL;
     enum dti_status status =
         dti_container_data(other, range->other, &added->input, &added->input_offset, reterr);
@@ -256,14 +254,14 @@ static enum dti_status judge_add(struct dti_judge *judge, const struct dti_judge
     judge->count++;
     added->input_offset += skipped;
     if (added->is_reordered)
-        added->input_offset = 0; /* of the input that judge_start() sets */
+        added->input_offset = 0; /* into the input that judge_start() sets */
     judge->sample_left +=
         sampled_of(added, 0, (size_t)(added->bytes < SAMPLE ? added->bytes : SAMPLE));
     return DTI_OK;
 }
 
-/* The range added last is written in pieces that begin with any byte: where codes cross bytes,
- * bytes are compared. */
+/* Marks the last range as written in pieces that may start at any byte: codes that straddle bytes
+ * are then compared as bytes. */
 static void judge_copied(struct dti_judge *judge)
 {
     struct dti_judge_range *const range = &judge->ranges[judge->count - 1];
@@ -280,7 +278,7 @@ static int by_offset(const void *a, const void *b)
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* After the last was added. */
+/* Call after the last judge_add(). */
 static void judge_start(struct dti_judge *judge)
 {
     judge->sample_bytes = judge->sample_left;
@@ -291,8 +289,8 @@ static void judge_start(struct dti_judge *judge)
     }
 }
 
-/* After a run, whose status is given: DTI_OK where it was a difference that ended it. Fills
- * verdicts that are still DTI_VERDICT_SAME. */
+/* Ends a run; a difference that stopped it counts as success. Fills verdicts that are still
+ * DTI_VERDICT_SAME. */
 static enum dti_status judge_end(const struct dti_judge *judge, enum dti_status status,
                                  struct dti_verdict *verdicts)
 {
@@ -323,7 +321,7 @@ static enum dti_status judge_end(const struct dti_judge *judge, enum dti_status 
     return DTI_OK;
 }
 
-/* A part of a tensor, as it is made. */
+/* A part of a tensor as it is made. */
 struct judged_part {
     enum dti_quant_part part;
     const struct dti_format *format;
@@ -342,7 +340,7 @@ struct judged_rewrite {
     struct dti_buffer name;
 };
 
-/* The tensor of the other file that should be the part. */
+/* Finds the other file's tensor that should equal the part. */
 static enum dti_status find_other(struct judged_rewrite *job, size_t at,
                                   const struct judged_part *part, size_t *ret,
                                   struct dti_error *reterr)
@@ -506,7 +504,7 @@ enum dti_status dti_judge_rewrite(struct dti_rewrite *rewrite, const struct dti_
     return status;
 }
 
-enum { COPIES = 1024 }; /* at once */
+enum { COPIES = 1024 }; /* per batch */
 
 static enum dti_status judge_some(struct dti_container *from, struct dti_container *to,
                                   const struct dti_judge_copy *copies, size_t count,
@@ -538,7 +536,7 @@ static enum dti_status judge_some(struct dti_container *from, struct dti_contain
             status = judge_add(&judge, &range, to, tensor->fortran, reterr);
         if (status == DTI_OK)
             judge_copied(&judge);
-        offset += tensor->bytes; /* of files that are there: far below 2^63 */
+        offset += tensor->bytes; /* no overflow: existing files are far below 2^63 bytes */
     }
     judge_start(&judge);
     if (status == DTI_OK)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The findings of lint.h, and those that are known when a checkpoint is open: what the reader
- * refuses of its tensors, one by one.
+ * The findings of lint.h, and those known as soon as a checkpoint is open: each tensor that the
+ * reader refuses.
  *
- * The configuration against the modules of the file: entries that match none, modules that are
- * quantized and should not be, and the reverse. What the reader looks up of tensors that it refuses
- * is reported with the refusal.
+ * Compares the configuration with the modules of the file: entries that match nothing, modules that
+ * are quantized but should not be, and the reverse. A refused tensor is reported only through its
+ * refusal.
  *
- * Projections that loaders store as one matrix. An nvfp4 matrix has one tensor scale: of linear
- * layers vLLM takes one of the parts' scales for all of them, and warns that accuracy is reduced;
- * of experts the first one's. Block scales are not adapted. Scales of whole fp8 matrices are: they
- * are requantized. A fused matrix has one scheme. */
+ * Projections that loaders fuse into one matrix. A fused nvfp4 matrix has one tensor scale: for
+ * linear layers vLLM uses one of the parts' scales for all of them, and warns about reduced
+ * accuracy; for experts it uses the first one's. Block scales are not adapted. Per-matrix fp8
+ * scales are: the parts are requantized. A fused matrix has one scheme. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ const struct dti_lint_row dti_lint_rows[DTI_LINT_RULES] = {
 #undef LINT_RULE
 };
 
-/* With the lock, if there are threads. */
+/* Hold the lock if there are several threads. */
 static bool append(struct dti_lint *lint, const struct dti_lint_finding *finding, const char *text)
 {
     if (lint->count == lint->capacity) {
@@ -97,7 +97,8 @@ const char *dti_lint_number(char buffer[DTI_LINT_NUMBER], double number)
     return buffer;
 }
 
-/* Without the tensor in front, if that is the one that is named anyway, and without its file. */
+/* Strips a leading tensor place, if it names the tensor that is reported anyway, or the file name.
+ */
 static const char *without_place(const struct dti_lint *lint, size_t at, const char *text)
 {
     const struct dti_container *const container = lint->dequant->container;
@@ -130,7 +131,7 @@ static enum dti_status add_refusals(struct dti_lint *lint, struct dti_error *ret
     return status;
 }
 
-/* What the reader of files says of the index. */
+/* Adds what the file reader notes about the index. */
 static enum dti_status add_notes(struct dti_lint *lint, struct dti_error *reterr)
 {
     const struct dti_container *const container = lint->dequant->container;
@@ -143,7 +144,7 @@ static enum dti_status add_notes(struct dti_lint *lint, struct dti_error *reterr
     return status;
 }
 
-/* The last component of a module's name contains the word, or is it. */
+/* The last component of a module's name; whether it equals a word. */
 static const char *last_of(const char *name, size_t length, size_t *ret_length)
 {
     size_t begin = length;
@@ -173,7 +174,7 @@ static enum dti_status add_unused(struct dti_lint *lint, const struct dti_quant_
     return status;
 }
 
-/* MLX names modules one by one; its other members that are false say nothing of any. */
+/* MLX lists modules individually; its other `false` members do not refer to any module. */
 static enum dti_status check_own(struct dti_lint *lint, const struct dti_quant_config *config,
                                  struct dti_error *reterr)
 {
@@ -200,8 +201,8 @@ static enum dti_status check_own(struct dti_lint *lint, const struct dti_quant_c
     return status;
 }
 
-/* A matrix of floats that is the weight of a module. Embeddings, norms and routers are mostly
- * modules of other classes than Linear. */
+/* Whether a float matrix is the weight of a linear module. Embeddings, norms and routers are mostly
+ * of other classes than Linear. */
 static bool is_linear(const struct dti_tensor *tensor)
 {
     static const char *const others[] = {"gate", "router"};
@@ -223,7 +224,7 @@ static bool is_plain_weight(const struct dti_tensor *tensor)
            dti_quant_name_ends(tensor->name, tensor->name_length, ".weight");
 }
 
-/* A weight without codes, of which a group says that it has some. */
+/* Reports an unquantized weight that a config group declares as quantized. */
 static enum dti_status check_plain(struct dti_lint *lint, const struct dti_quant_config *config,
                                    const struct dti_tensor *tensor,
                                    const struct dti_quant_module *module, struct dti_error *reterr)
@@ -272,7 +273,7 @@ static enum dti_status check_modules(struct dti_lint *lint, const struct dti_qua
     return status;
 }
 
-/* Loaders take the embedding, whatever there is besides. */
+/* With tied embeddings, loaders use the embedding and ignore any other tensor. */
 static enum dti_status check_tied(struct dti_lint *lint, const struct dti_quant_config *config,
                                   struct dti_error *reterr)
 {
@@ -293,7 +294,7 @@ static enum dti_status check_tied(struct dti_lint *lint, const struct dti_quant_
                         "the embedding instead");
 }
 
-/* What the configuration says of modules, and what there is. */
+/* Compares the configuration with the modules in the file. */
 static enum dti_status lint_config(struct dti_lint *lint, struct dti_error *reterr)
 {
     if (!dti_container_has(lint->dequant->container->kind, DTI_TRAIT_CONFIG))
@@ -323,7 +324,7 @@ static enum dti_status lint_config(struct dti_lint *lint, struct dti_error *rete
     return status;
 }
 
-/* Methods of which loaders need one scheme for all parts. */
+/* Methods for which loaders need one scheme for all parts. */
 static bool is_strict(const struct dti_file_dequant *dequant)
 {
     const char *const method = dequant->config.method;
@@ -334,11 +335,11 @@ static bool is_strict(const struct dti_file_dequant *dequant)
     return strict && dequant->has_config && dequant->config.file;
 }
 
-/* The first part of the same matrix before that one. */
+/* Finds the first earlier part of the same fused matrix. */
 static bool find_first(const struct dti_lint *lint, const struct dti_tensor *tensor,
                        const struct dti_fused_name *name, size_t *ret)
 {
-    char *const other = lint->dequant->names.buffer; /* with room for that */
+    char *const other = lint->dequant->names.buffer; /* large enough */
     memcpy(other, tensor->name, name->prefix);
     for (unsigned part = 0; part < name->part; part++) {
         const size_t length = strlen(name->endings[part]);
@@ -392,7 +393,7 @@ static enum dti_status compare(struct dti_lint *lint, size_t first, size_t other
                         dti_lint_number(one, a->how.tensor_scale));
 }
 
-/* Tensors that loaders take together. */
+/* Checks tensors that loaders fuse. */
 static enum dti_status lint_fused(struct dti_lint *lint, struct dti_error *reterr)
 {
     const bool strict = is_strict(lint->dequant);
@@ -469,7 +470,7 @@ size_t dti_lint_tensors(const struct dti_lint *lint)
     return count;
 }
 
-/* By rules, then by names, then by what is said: the same whichever thread found it. */
+/* By rule, then tensor name, then text: independent of the thread that found it. */
 static int by_rule(const void *a, const void *b)
 {
     const struct dti_lint_finding *const left = a, *const right = b;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is wrong with a quantized checkpoint though its files are valid: values of scales, parts
- * that do not fit each other, a configuration that means something else. Loaders read most of that
- * without an error, and the numbers are others. Rules are those of lint_rules.def.
+ * Finds what is wrong with a quantized checkpoint whose files are valid: bad scale values, parts
+ * that do not fit together, a configuration that does not match. Loaders read most of this without
+ * an error, but get other numbers. The rules are in lint_rules.def.
  *
- *     dti_lint_new()       what names, dtypes, shapes and the configuration show
- *     dti_lint_scales()    scales, zero points and padding, by threads
- *     dti_lint_numbers()   for each tensor of which dti_lint_wants(): its dequantized numbers
- *     dti_lint_probe()     as long as there are any: tensors to be read once more
- *     dti_lint_findings()  all of them, sorted */
+ *     dti_lint_new()       checks names, dtypes, shapes and the configuration
+ *     dti_lint_scales()    checks scales, zero points and padding, on several threads
+ *     dti_lint_numbers()   checks dequantized numbers, for each tensor that dti_lint_wants()
+ *     dti_lint_probe()     returns tensors to be read once more, until there are none
+ *     dti_lint_findings()  all findings, sorted */
 #ifndef FILES_LINT_LINT_H
 #define FILES_LINT_LINT_H
 
@@ -21,7 +21,7 @@ struct dti_lint_row {
 };
 extern const struct dti_lint_row dti_lint_rows[DTI_LINT_RULES];
 
-/* What a program does that loads a checkpoint which breaks a rule, from the least bad on. */
+/* What a program does when it loads a checkpoint that breaks a rule, from least to most severe. */
 enum dti_lint_outcome {
     DTI_LINT_UNKNOWN,
     DTI_LINT_NONE,
@@ -39,41 +39,41 @@ struct dti_lint_effect {
 extern const struct dti_lint_effect dti_lint_effects[];
 extern const size_t dti_lint_effect_count;
 extern const char *const dti_lint_outcomes[DTI_LINT_OUTCOMES];
-/* The worst that is known of any program. */
+/* The worst known outcome over all programs. */
 enum dti_lint_outcome dti_lint_worst(enum dti_lint_rule rule);
 
 struct dti_lint_finding {
     enum dti_lint_rule rule;
-    const char *tensor; /* NULL: it is about none; lives as long as the container */
+    const char *tensor; /* NULL: not about a tensor; lives as long as the container */
     size_t tensor_length;
     const char *text; /* one line, safe for a terminal */
 };
 
 struct dti_lint;
-/* Of a container that dti_logical_open() opened with `lint`, and that must live longer; only: a
- * list of patterns of the tensors to look at, or NULL. Fails with DTI_NO_MEMORY and DTI_BAD_INPUT
- * (a part cannot be read), as do the others. */
+/* For a container that dti_logical_open() opened with `lint`, which must outlive the result. only:
+ * a list of patterns that select tensors, or NULL. This and the other functions fail with
+ * DTI_NO_MEMORY and DTI_BAD_INPUT (a part cannot be read). */
 enum dti_status dti_lint_new(struct dti_lint **ret, struct dti_container *container,
                              const char *only, struct dti_error *reterr);
-void dti_lint_free(struct dti_lint *lint); /* NULL is fine */
+void dti_lint_free(struct dti_lint *lint); /* NULL is allowed */
 
-/* Quantized tensors that were looked at, those that cannot be read included. */
+/* Number of quantized tensors examined, including unreadable ones. */
 size_t dti_lint_tensors(const struct dti_lint *lint);
 /* The bytes that dti_lint_scales() reads. */
 uint64_t dti_lint_scale_bytes(const struct dti_lint *lint);
 enum dti_status dti_lint_scales(struct dti_lint *lint, const struct dti_scan_options *options,
                                 struct dti_error *reterr);
-/* Whether a tensor of the container is quantized and can be read. */
+/* Whether a tensor of the container is quantized and readable. */
 bool dti_lint_wants(const struct dti_lint *lint, size_t tensor);
 enum dti_status dti_lint_numbers(struct dti_lint *lint, const struct dti_tensor_stats *stats,
                                  struct dti_error *reterr);
-/* The next tensor with scales of 0; false: there is no more. Until the next call its numbers are
- * what codes are under these scales, and 0 elsewhere: dti_lint_probed() takes their statistics. */
+/* The next tensor with zero scales; false: no more. Until the next call, its numbers are the bare
+ * codes under zero scales, and 0 elsewhere; pass their statistics to dti_lint_probed(). */
 bool dti_lint_probe(struct dti_lint *lint, size_t *ret_tensor);
 enum dti_status dti_lint_probed(struct dti_lint *lint, const struct dti_tensor_stats *stats,
                                 struct dti_error *reterr);
 
-/* By rules, then by the names of tensors. */
+/* Sorted by rule, then by tensor name. */
 const struct dti_lint_finding *dti_lint_findings(struct dti_lint *lint, size_t *ret_count);
 
 #endif

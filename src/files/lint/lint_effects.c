@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What programs do that load a checkpoint which breaks a rule: the rows of lint_effects.def. */
+ * How programs react when they load a checkpoint that breaks a rule: the rows of lint_effects.def.
+ */
 #include <stdint.h>
 
 #include "files/lint/lint.h"

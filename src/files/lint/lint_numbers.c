@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the dequantized numbers of a tensor show: NaNs of codes, scales that are too large, tensor
- * scales that divide where they should multiply, scales of 0 over codes that are not. */
+ * Checks the dequantized numbers of a tensor: NaN codes, scales that are too large, tensor scales
+ * that divide where they should multiply, zero scales over nonzero codes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "files/lint/lint_parts.h"
 
-/* The dtype in which a loader has the numbers; NULL: it is not known. */
+/* The dtype in which a loader holds the numbers; NULL: unknown. */
 static const struct dti_format *model_format(const struct dti_lint *lint,
                                              const struct dti_dequant_found *found)
 {
@@ -48,8 +48,9 @@ static bool is_usual(double magnitude)
     return magnitude >= 0x1p-16 && magnitude <= 0x1p16;
 }
 
-/* By the layout the scale divides, or it multiplies; a writer that took the other one is off by its
- * square. MLX stores the largest magnitude, which neither is. */
+/* Depending on the layout the tensor scale divides or multiplies; a writer that confused the two is
+ * off by the square of the scale. MLX is exempt: it stores the largest magnitude, which is neither.
+ */
 static enum dti_status look_at_direction(struct dti_lint *lint, size_t at, double largest,
                                          bool *ret_other, struct dti_error *reterr)
 {
@@ -79,7 +80,7 @@ static enum dti_status add_codes(struct dti_lint *lint, size_t at, uint64_t coun
                         one ? " is" : "s are", what, dti_lint_place(place, tensor, first));
 }
 
-/* NaNs and infinities that are not those of scales. */
+/* Reports NaNs and infinities that do not come from scales. */
 static enum dti_status look_at_specials(struct dti_lint *lint, size_t at,
                                         const struct dti_tensor_stats *stats,
                                         struct dti_error *reterr)
@@ -147,7 +148,7 @@ enum dti_status dti_lint_numbers(struct dti_lint *lint, const struct dti_tensor_
     return DTI_OK;
 }
 
-/* Back to how it is read. */
+/* Restores the regular method. */
 static void end_probe(struct dti_lint *lint)
 {
     if (lint->probed == SIZE_MAX)
@@ -156,7 +157,7 @@ static void end_probe(struct dti_lint *lint)
     how->probe = false;
     dti_dequant_prepare(how, lint->probe_before);
     lint->probed = SIZE_MAX;
-    dti_stripes_free(&lint->dequant->stripes); /* what is kept of it */
+    dti_stripes_free(&lint->dequant->stripes); /* drop the cached probe data */
     dti_stripes_init(&lint->dequant->stripes);
 }
 

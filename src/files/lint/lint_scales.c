@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scales, zero points and padding: read piece by piece, one tensor by one thread. */
+ * Checks scales, zero points and padding piece by piece, each tensor on one thread. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 #include "util/checked.h"
 #include "util/little_endian.h"
 
-/* A thread's memory. */
+/* Per-thread memory. */
 struct dti_lint_scratch {
     struct dti_dequant_window window;
     unsigned char raw[1 << 16];
 };
 
-/* How many are not as they should be, and where the first is. */
+/* How many values are bad, and the index of the first. */
 struct lint_tally {
     uint64_t count, first;
 };
@@ -61,8 +61,8 @@ static enum dti_status add_tally(struct dti_lint *lint, enum dti_lint_rule rule,
         tally->count == 1 ? "is" : "are", what, put_place(place, how, part, tally->first));
 }
 
-/* Codes of q8_0 and q4_0 have scales of both signs, as have those with biases; nested ones are sums
- * that may be. */
+/* Scales may be negative for q8_0 and q4_0, and with biases; nested scales are sums that may be
+ * negative. */
 static bool may_be_negative(const struct dti_dequant_tensor *how)
 {
     return how->biases.container || how->nested ||
@@ -106,7 +106,8 @@ static enum dti_status look_at_scales(struct dti_lint *lint, size_t at,
     return status;
 }
 
-/* Packed ones are codes of the same width: only those with a dtype of their own may be others. */
+/* Packed zero points have the width of the codes; only those with a dtype of their own can be out
+ * of range. */
 static enum dti_status look_at_zeros(struct dti_lint *lint, size_t at,
                                      struct dti_lint_scratch *scratch, struct dti_error *reterr)
 {
@@ -135,8 +136,8 @@ static enum dti_status look_at_zeros(struct dti_lint *lint, size_t at,
                             : status;
 }
 
-/* The bits of a row's words behind its last code; 0: there are none, or more than a word, which
- * belong to whole groups. */
+/* The number of unused bits in a row's words after its last code; 0: none, or more than a word,
+ * which belong to whole groups. */
 static unsigned tail_of(const struct dti_dequant_tensor *how)
 {
     uint64_t used, all, groups;
@@ -164,7 +165,7 @@ static enum dti_status add_padding(struct dti_lint *lint, size_t at, const struc
                         what, (unsigned long long)rows->first);
 }
 
-/* Whole rows while they are short, else their last words. */
+/* Reads whole rows if they are short, else only their last words. */
 static enum dti_status look_at_row_ends(struct dti_lint *lint, size_t at, unsigned tail,
                                         struct dti_lint_scratch *scratch, struct dti_error *reterr)
 {
@@ -190,7 +191,7 @@ static enum dti_status look_at_row_ends(struct dti_lint *lint, size_t at, unsign
     return status == DTI_OK ? add_padding(lint, at, &rows, "row", reterr) : status;
 }
 
-/* Words down the columns: the last row of them. */
+/* For words packed down the columns: checks the last row of words. */
 static enum dti_status look_at_column_ends(struct dti_lint *lint, size_t at,
                                            struct dti_lint_scratch *scratch,
                                            struct dti_error *reterr)
@@ -216,7 +217,8 @@ static enum dti_status look_at_column_ends(struct dti_lint *lint, size_t at,
     return status == DTI_OK ? add_padding(lint, at, &columns, "column", reterr) : status;
 }
 
-/* Bits behind the last zero point in words, which go down columns of scales or along rows. */
+/* Unused bits after the last zero point in words, which run down columns of scales or along rows.
+ */
 static unsigned zeros_tail(const struct dti_dequant_tensor *how)
 {
     if (how->zero_form == DTI_ZERO_WORDS && how->scale_rows % (32 / how->bits) != 0)
@@ -227,7 +229,8 @@ static unsigned zeros_tail(const struct dti_dequant_tensor *how)
     return 0;
 }
 
-/* 1 is subtracted from zeros there, too: from each field, or from words, where fields borrow. */
+/* Padding may also have had 1 subtracted: from each field, or from whole words, where fields
+ * borrow. */
 static bool is_zero_end(const struct dti_dequant_tensor *how, uint32_t end, unsigned tail)
 {
     const uint32_t mask = ~(uint32_t)0 >> (32 - tail);
@@ -326,14 +329,14 @@ static enum dti_status look_at_activations(struct dti_lint *lint, size_t at,
                         "it scales activations, and must be a finite number above 0");
 }
 
-/* A team at work. */
+/* Work shared by a team of threads. */
 struct lint_work {
     struct dti_lint *lint;
     const struct dti_scan_options *options;
     atomic_size_t next;
     atomic_uint_least64_t bytes;
     atomic_bool failed;
-    enum dti_status status; /* of the first that failed, as the error */
+    enum dti_status status; /* of the first failure, as is the error */
     struct dti_error error;
 };
 

@@ -17,7 +17,7 @@ static bool is_member(const struct dti_quant_names *names, size_t at)
            dti_quantize_fate(names, tensor, at) == DTI_FATE_CHANGED;
 }
 
-/* The parts of the matrix that are there, in the order of the endings. */
+/* Finds the existing parts of the matrix, in the order of the endings. */
 static void find_members(const struct dti_quant_names *names, const struct dti_tensor *tensor,
                          const struct dti_fused_name *name, struct dti_fused_set *ret)
 {
@@ -33,7 +33,7 @@ static void find_members(const struct dti_quant_names *names, const struct dti_t
 static bool add_set(struct dti_fused_ranges *ranges, const struct dti_fused_set *set)
 {
     const size_t count = ranges->set_count;
-    if ((count & (count - 1)) == 0) { /* room for as many as a power of two */
+    if ((count & (count - 1)) == 0) { /* grow the capacity to the next power of two */
         const size_t room = count > 0 ? 2 * count : 1;
         struct dti_fused_set *const more = realloc(ranges->sets, room * sizeof *more);
         if (!more)
@@ -46,7 +46,7 @@ static bool add_set(struct dti_fused_ranges *ranges, const struct dti_fused_set 
     return true;
 }
 
-/* The first part of a matrix makes its set. */
+/* The first part of a matrix creates its set. */
 static bool find_sets(struct dti_fused_ranges *ranges, const struct dti_quant_names *names)
 {
     const struct dti_container *const container = ranges->container;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of GGUF that are made while they are read. Any range of their bytes may be asked for:
- * whole tiles of numbers are encoded, at its ends also some that are not wanted, and decoded again
- * at once, which finds scales that fp16 does not hold, and what is lost. */
+ * GGUF blocks, encoded on demand while they are read. Any byte range may be requested: whole tiles
+ * of numbers are encoded, including some outside the range at its ends, and decoded again
+ * immediately, which detects scales that fp16 cannot hold, and measures the loss. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 
 enum {
     CHUNK = 8 * DTI_TILE, /* elements */
-    BYTES_MAX = 2,        /* of an encoded element */
-    LINE = 64,            /* sources are given memory that is aligned so */
+    BYTES_MAX = 2,        /* per encoded element */
+    LINE = 64,            /* alignment of the memory passed to sources */
 };
 
 struct scratch {
     float x[CHUNK];
-    union { /* one after the other */
+    union { /* used one after the other */
         unsigned char raw[CHUNK * sizeof(double)];
         float back[CHUNK];
     } u;
@@ -35,10 +35,11 @@ struct encoder_source {
     const struct dti_gguf_type *type;
     dti_gguf_encode_fn *encode;
     dti_gguf_decode_fn *decode;
-    const struct dti_plan *plan; /* of numbers that a file has: to fp32 */
-    size_t tensor;               /* of the container */
-    /* where its numbers are, and where their loss goes (or NULL): see dti_gguf_encoder_open() */
-    const struct dti_batch_source *from; /* NULL: the input */
+    const struct dti_plan *plan; /* from the file's numbers to fp32 */
+    size_t tensor;               /* index in the container */
+    /* the source of its numbers, and the destination of their loss (or NULL): see
+     * dti_gguf_encoder_open() */
+    const struct dti_batch_source *from; /* NULL: read the input */
     const struct dti_input *input;
     uint64_t offset;
     struct dti_loss *loss;
@@ -47,11 +48,10 @@ struct encoder_source {
 struct dti_gguf_encoder {
     struct dti_rewrite *rewrite;
     struct dti_pool pool;
-    struct encoder_source *
-        *sources; /* by the places of tensors in the whole; NULL: it is not encoded */
+    struct encoder_source **sources; /* by tensor index in the whole; NULL: not encoded */
     struct dti_loss_rule rule;
     const struct dti_loss_kernel *kernel;
-    pthread_mutex_t merging; /* held while a loss is added to a tensor's */
+    pthread_mutex_t merging; /* held while a loss is merged into a tensor's */
 };
 
 enum dti_status dti_gguf_encoder_new(struct dti_gguf_encoder **ret, struct dti_rewrite *rewrite,
@@ -86,7 +86,7 @@ void dti_gguf_encoder_free(struct dti_gguf_encoder *encoder)
     free(encoder);
 }
 
-/* A range of elements of a tensor, whole tiles but for the last. */
+/* A range of elements of a tensor: whole tiles, except for the last. */
 struct piece {
     const struct encoder_source *source;
     uint64_t first;
@@ -122,7 +122,7 @@ static enum dti_status read_numbers(const struct piece *piece, struct dti_error 
                       piece->window, (unsigned char *)piece->scratch + SCRATCH, reterr);
 }
 
-/* The first number that is NaN or infinite; count: there is none. */
+/* The index of the first NaN or infinity; count: there is none. */
 static size_t find_special(const float *x, size_t count)
 {
     uint32_t any = 0;
@@ -160,7 +160,7 @@ static enum dti_status refuse(const struct piece *piece, size_t at, bool encoded
                            place, element, source->type->word);
 }
 
-/* To piece->scratch->blocks, and back. */
+/* Encodes to piece->scratch->blocks, and decodes again. */
 static enum dti_status encode(const struct piece *piece, struct dti_error *reterr)
 {
     const struct encoder_source *const source = piece->source;
@@ -195,7 +195,7 @@ static void add_loss(struct encoder_source *source, const struct dti_loss *loss)
     pthread_mutex_unlock(&source->encoder->merging);
 }
 
-/* A tile counts for the range that has its first byte. */
+/* The loss of a tile is counted only for the range that contains its first byte. */
 static enum dti_status read_blocks(void *context, void *buffer, size_t size, uint64_t offset,
                                    struct dti_window *window, void *scratch,
                                    struct dti_error *reterr)

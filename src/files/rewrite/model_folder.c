@@ -22,7 +22,7 @@
 
 static const char weight[] = ".weight";
 
-/* Modules with a matrix that stays what it is. */
+/* Lists modules with a matrix that stays unchanged. */
 static void put_kept(const struct dti_rewrite *rewrite, struct dti_buffer *out)
 {
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
@@ -44,7 +44,7 @@ static const char *strategy_of(const struct dti_rewrite *rewrite)
                                             : "group";
 }
 
-/* Loaders have channels along axis 0, and groups along the last one. */
+/* Loaders expect channels along axis 0, and groups along the last axis. */
 static bool is_usual(const struct dti_rewrite *rewrite)
 {
     const struct dti_quant_scheme *const scheme = &rewrite->request.quantize.scheme;
@@ -95,9 +95,9 @@ static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_
         *ret_why = "no loader is known for this dtype in this layout";
 }
 
-/* The value of quantization_config by which loaders read the rewrite's
- * quantized tensors, with line feeds and two spaces a level. Where there is none *ret_why says so:
- * "no loader knows nf4 in the layout compressed-tensors". */
+/* Writes the quantization_config by which loaders read the rewrite's quantized tensors, with
+ * newlines and an indent of two spaces per level. If no such config exists, *ret_why gives the
+ * reason: "no loader knows nf4 in the layout compressed-tensors". */
 static enum dti_status quant_config_write(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
                                           const char **ret_why, struct dti_error *reterr)
 {
@@ -118,7 +118,7 @@ static enum dti_status quant_config_write(const struct dti_rewrite *rewrite, str
 
 static const char config_name[] = "config.json", member[] = "quantization_config";
 
-/* What holds tensors, or says where they are. */
+/* Whether a file holds tensors or is an index of them. */
 static bool is_of_tensors(const char *name)
 {
     static const char *const ends[] = {".index.json", ".pth",  ".ckpt",  ".h5",
@@ -130,7 +130,7 @@ static bool is_of_tensors(const char *name)
     return dti_container_is_known(dti_container_named(name));
 }
 
-/* They say how tensors were quantized that are others now. */
+/* Configuration files about how tensors were quantized, now outdated. */
 static bool is_other_config(const char *name)
 {
     bool is = false;
@@ -148,7 +148,7 @@ struct companions {
     struct { /* files that are not copied */
         size_t count;
         char first[DTI_QUOTE_SIZE];
-    } large, lost; /* lost: links that lead nowhere */
+    } large, lost; /* lost: dangling links */
 };
 
 static char *path_of(const struct companions *list, const char *name)
@@ -200,7 +200,7 @@ static enum dti_status look_at(struct companions *list, const char *name, struct
     return DTI_OK;
 }
 
-/* Servers list no folders. */
+/* HTTP servers provide no folder listing. */
 static enum dti_status look_for_config(struct companions *list, struct dti_error *reterr)
 {
     char *const path = path_of(list, config_name);
@@ -248,14 +248,14 @@ static void warn(const struct dti_rewrite *rewrite, const char *code, const char
         rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
-/* Its loaders read "quantization", and others say there what they do. */
+/* MLX loaders read "quantization", a member that other writers use for their own data. */
 static bool is_mlx(const struct dti_rewrite *rewrite)
 {
     return rewrite->request.recipe == DTI_RECIPE_TRANSCODE &&
            dti_file_transcode_request(rewrite->request.transcode)->layout == DTI_TRANSCODE_MLX;
 }
 
-/* The new text of config.json: what it says of quantization is true of the new files. */
+/* The new text of config.json, whose quantization members match the new files. */
 static enum dti_status edit(struct dti_rewrite *rewrite, const char *path,
                             const struct dti_buffer *text, struct dti_buffer *ret,
                             struct dti_error *reterr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The new files: their names, what precedes the data, and where each tensor goes; on disk opened
- * under temporary names and renamed at the end. */
+ * The new files: their names, what precedes the data, and where each tensor goes. On disk they are
+ * opened under temporary names and renamed at the end. */
 #include "files/rewrite/new_files.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static enum dti_status fail_stream(const struct dti_new_files *files, struct dti
                            dti_container_name(files->kind));
 }
 
-/* Removes what has no name yet. */
+/* Removes files without a final name. */
 static void close_all(struct dti_new_files *files)
 {
     for (size_t i = 0; i < files->count; i++) {
@@ -69,7 +69,7 @@ void dti_new_files_free(struct dti_new_files *files)
     files->count = files->others = 0;
 }
 
-/* Standard output that is one of the files that are read. */
+/* Refuses standard output that is one of the input files. */
 static enum dti_status check_not_input(const struct dti_new_files *files,
                                        const struct dti_output_file *output,
                                        struct dti_error *reterr)
@@ -85,7 +85,8 @@ static enum dti_status check_not_input(const struct dti_new_files *files,
     return DTI_OK;
 }
 
-/* Whether there is nothing that this run would not make: another run may be making the same. */
+/* Whether the existing file, if any, is what this run would write: another run may be making the
+ * same. */
 static enum dti_status look(const struct dti_new_file *file, bool *ret, struct dti_error *reterr)
 {
     enum dti_new_file_state state;
@@ -116,8 +117,8 @@ enum dti_status dti_new_files_check(struct dti_new_files *files, bool force,
     return status == DTI_OK ? dti_new_files_find_old(files, force, reterr) : status;
 }
 
-/* The file that comes last of shards, their index; the first one of others, which all of their
- * names are made of. */
+/* The file that leads the group: for shards the last one, their index; else the first, from whose
+ * name all others are derived. */
 static size_t lead_of(const struct dti_new_files *files)
 {
     return is_folder(files) ? files->count - 1 : 0;
@@ -146,8 +147,8 @@ static enum dti_status open_group(struct dti_new_files *files, bool force, struc
     return status;
 }
 
-/* What each run makes is inside the folder, which is there from the first of them on: none has to
- * wait for another, or knows what another has left. */
+/* Each run writes inside the folder, which the first one creates: no run has to wait for another or
+ * know its leftovers. */
 static enum dti_status open_share(struct dti_new_files *files, bool force, struct dti_error *reterr)
 {
     if (files->count == 0)
@@ -161,7 +162,7 @@ static enum dti_status open_share(struct dti_new_files *files, bool force, struc
 enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
                                    struct dti_error *reterr)
 {
-    if (files->count > FEW_FILES) /* a new file and its folder, besides what is already open */
+    if (files->count > FEW_FILES) /* a new file and its folder, in addition to those already open */
         dti_descriptor_allow(files->container->file_count + 2 * files->count + SOME_OTHERS);
     if (files->shared)
         return open_share(files, force, reterr);
@@ -181,8 +182,8 @@ enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
                : check_not_input(files, file->output, reterr);
 }
 
-/* A part's own, which are of no use to anybody; the run that comes last, with no shards of its own,
- * looks for what all have left. */
+/* Finds leftovers. A part removes its own, which are useless to others; the final run, which has no
+ * shards of its own, also looks for those of all others. */
 static enum dti_status share_leftovers(const struct dti_new_files *files, bool remove,
                                        struct dti_output_leftovers *ret, struct dti_error *reterr)
 {
@@ -285,7 +286,7 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
     struct dti_metadata *const kept =
         calloc(container->metadata_count + more + 1, sizeof *container->metadata);
     const bool texts = dti_holds_texts(files->kind);
-    /* that a file of one tensor has none is known to everybody */
+    /* a file of one tensor is known to have no metadata */
     const bool tells = dti_container_has(files->kind, DTI_TRAIT_SEVERAL) &&
                        !dti_container_has(files->kind, DTI_TRAIT_REMADE);
     size_t count = 0;
@@ -320,7 +321,7 @@ const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file
     return buffer;
 }
 
-/* A new entry of the list, which takes over the path. */
+/* Adds an entry to the list, which takes ownership of the path. */
 static enum dti_status add_path(struct dti_new_files *files, char *path, struct dti_new_file **ret,
                                 struct dti_error *reterr)
 {
@@ -337,7 +338,7 @@ static enum dti_status add_path(struct dti_new_files *files, char *path, struct 
     return DTI_OK;
 }
 
-/* The path of `name` in the output's folder, or just the output's when that is NULL. NULL without
+/* The path of `name` in the output's folder, or of the output itself if name is NULL. NULL: out of
  * memory. */
 static char *path_of(const struct dti_new_files *files, const char *name)
 {
@@ -399,7 +400,7 @@ enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char
                    0, reterr);
 }
 
-/* Once more, now in parts. */
+/* Replaces the single file by parts. */
 static enum dti_status add_parts(struct dti_new_files *files, struct dti_new_tensor *tensors,
                                  const size_t *ends, size_t parts, struct dti_error *reterr)
 {
@@ -482,7 +483,7 @@ enum dti_status dti_new_files_share(struct dti_new_files *files, const bool *own
             if (own[i] != (turn == 0))
                 continue;
             if (own[i]) {
-                files->bytes += files->list[i].size; /* of all it was not too much */
+                files->bytes += files->list[i].size; /* no overflow: the whole file fitted */
                 companions += i >= with_tensors && i < with_tensors + files->companions;
             }
             list[to] = files->list[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is there already of new files: whether a file is the one that would be written, as far as
- * its size and the bytes before its data show. */
+ * Checks existing files: whether a file is the one that would be written, judged by its size and
+ * the bytes before its data. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { PIECE = 16 << 10, NAMED = 8 };
 
-/* Whether the file holds the bytes of `other`, or of `head`, from its beginning on. */
+/* Whether the file starts with the bytes of `other`, or of `head`. */
 static enum dti_status compare(const struct dti_input *input, const char *head,
                                const struct dti_input *other, uint64_t size, bool *ret_same,
                                struct dti_error *reterr)
@@ -78,7 +78,7 @@ static const char *const part_words[] = {
     [DTI_PART_OTHER_DATA] = "does not have the bytes that its part wrote",
 };
 
-/* Says of a file what is wrong with it. */
+/* Reports what is wrong with a file. */
 static void tell(const struct dti_new_file *file, enum dti_new_file_state state,
                  enum dti_part_state part, uint64_t bytes, dti_warn_fn *warn, void *warn_context)
 {
@@ -101,7 +101,7 @@ static void tell(const struct dti_new_file *file, enum dti_new_file_state state,
         warn(warn_context, &note);
 }
 
-/* Whether all that this run writes is there: then it was finished before. */
+/* Whether all that this run writes already exists: then it finished before. */
 static enum dti_status is_finished(const struct dti_new_files *files, bool *ret,
                                    struct dti_error *reterr)
 {

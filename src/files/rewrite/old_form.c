@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What new files replace besides the files of their names: the same model in the other form, one
- * file or an index with shards, which programs would load instead or as well; of a GGUF one file,
- * or parts of another count, of which programs load whichever they are given. */
+ * What new files replace in addition to files of the same names: the same model in the other form,
+ * one file or an index with shards, which programs would load instead or as well; for a GGUF one
+ * file, or parts of another count, of which programs load whichever they are given. */
 #define _GNU_SOURCE /* S_ISVTX */
 #include <dirent.h>
 #include <errno.h>
@@ -22,8 +22,8 @@ enum { INDEX_END = sizeof index_end - 1, ENTRIES_MAX = 4 };
 
 struct old_search {
     struct dti_new_files *files;
-    const char *folder; /* "" or with a slash at its end */
-    const char **own;   /* the last parts of the new files' paths, sorted */
+    const char *folder; /* "" or with a trailing slash */
+    const char **own;   /* last path components of the new files, sorted */
     size_t own_count;
     size_t capacity; /* of files->old.paths */
 };
@@ -33,7 +33,7 @@ static bool is_own(const struct old_search *search, const char *name)
     return bsearch(&name, search->own, search->own_count, sizeof *search->own, dti_text_order);
 }
 
-/* folder/name, of the pool; NULL: memory ran out. */
+/* folder/name, from the pool; NULL: out of memory. */
 static char *join(const struct old_search *search, const char *name)
 {
     const size_t size = strlen(search->folder) + strlen(name) + 1;
@@ -43,13 +43,13 @@ static char *join(const struct old_search *search, const char *name)
     return path;
 }
 
-/* A plain file, or a link. */
+/* A regular file, or a link. */
 static bool is_there(const char *path, struct stat *ret)
 {
     return lstat(path, ret) == 0 && (S_ISREG(ret->st_mode) || S_ISLNK(ret->st_mode));
 }
 
-/* False: memory ran out. */
+/* False: out of memory. */
 static bool add_path(struct old_search *search, const char *path)
 {
     struct dti_old_form *const old = &search->files->old;
@@ -67,7 +67,7 @@ static bool add_path(struct old_search *search, const char *path)
     return true;
 }
 
-/* Where everybody may make files, another user's index could name any of this user's. */
+/* In a world-writable folder another user's index could name any of this user's files. */
 static bool is_trusted(const struct old_search *search, const struct stat *index)
 {
     const mode_t open_to_all = S_ISVTX | S_IWOTH;
@@ -77,7 +77,7 @@ static bool is_trusted(const struct old_search *search, const struct stat *index
             (st.st_mode & open_to_all) != open_to_all);
 }
 
-/* The shards of an old index that are not among the new files. */
+/* Adds the shards of an old index that are not among the new files. */
 static enum dti_status add_shards(struct old_search *search, const char *path,
                                   struct dti_error *reterr)
 {
@@ -101,7 +101,7 @@ static enum dti_status add_shards(struct old_search *search, const char *path,
     return DTI_OK;
 }
 
-/* Shards that two indexes name, or that are an entry, too, are there once. */
+/* Removes duplicates: shards that two indexes name, or that are also an entry. */
 static void leave_out_repeated(struct dti_old_form *old)
 {
     size_t kept = old->entries;
@@ -117,7 +117,7 @@ static void leave_out_repeated(struct dti_old_form *old)
     old->count = kept;
 }
 
-/* "x.safetensors" and its index, each once in the list; of the pool. */
+/* Adds "x.safetensors" and its index, unless already listed; from the pool. */
 static bool name_pair(struct old_search *search, const char *stem, size_t length,
                       const char *entries[ENTRIES_MAX], size_t *count)
 {
@@ -134,7 +134,7 @@ static bool name_pair(struct old_search *search, const char *stem, size_t length
     return true;
 }
 
-/* What programs look for that have the new files' folder. */
+/* The names that programs would look for in the new files' folder. */
 static bool name_entries(struct old_search *search, const char *entries[ENTRIES_MAX], size_t *count)
 {
     const struct dti_new_files *const files = search->files;
@@ -171,7 +171,7 @@ static enum dti_status find(struct old_search *search, bool force, struct dti_er
             status = dti_no_memory(reterr);
     }
     old->entries = old->count;
-    for (size_t i = 1; i < count && status == DTI_OK && force; i += 2) { /* each second: an index */
+    for (size_t i = 1; i < count && status == DTI_OK && force; i += 2) { /* odd entries: indexes */
         const char *const path = join(search, entries[i]);
         status = path ? add_shards(search, path, reterr) : dti_no_memory(reterr);
     }
@@ -187,7 +187,7 @@ struct input_identity {
 struct part_search {
     struct old_search *search;
     const char *name; /* "STEM.gguf" */
-    size_t stem;      /* bytes of it */
+    size_t stem;      /* length of STEM */
     struct input_identity *inputs;
     size_t input_count;
 };
@@ -200,7 +200,7 @@ static int compare_identities(const void *a, const void *b)
     return one->inode < other->inode ? -1 : one->inode > other->inode;
 }
 
-/* The files that are read: of the input and of a template. */
+/* Lists the files that are read: those of the input and of a template. */
 static bool list_inputs(struct part_search *parts)
 {
     const struct dti_new_files *const files = parts->search->files;
@@ -219,7 +219,7 @@ static bool list_inputs(struct part_search *parts)
     return true;
 }
 
-/* Under any name: links lead to it. */
+/* By identity, so links to an input are found. */
 static bool is_input(const struct part_search *parts, const char *path)
 {
     struct stat st = {0};
@@ -229,7 +229,7 @@ static bool is_input(const struct part_search *parts, const char *path)
     return bsearch(&is, parts->inputs, parts->input_count, sizeof is, compare_identities);
 }
 
-/* False: memory ran out. */
+/* False: out of memory. */
 static bool consider(struct part_search *parts, const char *name)
 {
     struct dti_old_form *const old = &parts->search->files->old;
@@ -253,7 +253,8 @@ static bool is_part(const struct part_search *parts, const char *name)
            memcmp(name, parts->name, parts->stem) == 0;
 }
 
-/* A folder that is not there has none; opening the output says what else is wrong with it. */
+/* A folder that does not exist has no files; other problems are reported when the output is opened.
+ */
 static enum dti_status list_folder(struct part_search *parts, struct dti_error *reterr)
 {
     const char *const path = parts->search->folder[0] != '\0' ? parts->search->folder : ".";
@@ -284,8 +285,8 @@ static enum dti_status list_folder(struct part_search *parts, struct dti_error *
                                  dti_quote(label, path, strlen(path)), strerror(error));
 }
 
-/* The GGUF "name", and the parts of split ones of that name, of any count. What is read stays, and
- * is only counted. */
+/* Finds the GGUF "name", and the parts of split ones of that name, of any count. Files that are
+ * read are kept, and only counted. */
 static enum dti_status find_parts(struct old_search *search, const char *name,
                                   struct dti_error *reterr)
 {
@@ -300,11 +301,11 @@ static enum dti_status find_parts(struct old_search *search, const char *name,
     free(parts.inputs);
     if (status == DTI_OK && old->count > 0)
         qsort((void *)old->paths, old->count, sizeof *old->paths, dti_text_order);
-    old->entries = old->count; /* without any one of its parts a model is none */
+    old->entries = old->count; /* without any one of its parts a model cannot be loaded */
     return status;
 }
 
-/* The folder of the new files, with a slash at its end. */
+/* The folder of the new files, with a trailing slash. */
 static char *folder_of(struct dti_new_files *files)
 {
     const char *const path = files->path, *const slash = strrchr(path, '/');
@@ -318,7 +319,7 @@ static char *folder_of(struct dti_new_files *files)
     return folder;
 }
 
-/* Parts of a divided run write shards alone; the run that finishes it gives them their index. */
+/* Parts of a divided run write only shards; the final run writes their index. */
 static bool concerns(const struct dti_new_files *files)
 {
     const bool part = files->shared && files->count > files->companions + files->has_index;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The other form of a model in the folder of new files: programs load "model.safetensors", or
- * "model.safetensors.index.json" with the shards that it names, and whichever of them they look for
- * first; or a GGUF, as one file or in parts, by the name that they are given. New files in one form
- * leave nothing of the old model in the other. */
+ * The other form of a model in the folder of new files. Programs load "model.safetensors", or
+ * "model.safetensors.index.json" with the shards that it names, whichever they look for first; or a
+ * GGUF, as one file or in parts, by name. Writing one form must not leave the old model behind in
+ * the other. */
 #ifndef FILES_REWRITE_OLD_FORM_H
 #define FILES_REWRITE_OLD_FORM_H
 
@@ -16,11 +16,11 @@ struct dti_old_form {
     const char *folder;
     const char **paths;
     size_t count;
-    size_t entries; /* the first of them: what programs look for; then shards */
-    /* of GGUF: */
-    size_t kept; /* not of them, since they are read */
+    size_t entries; /* the first entries are what programs look for; shards follow */
+    /* for GGUF: */
+    size_t kept; /* files kept because they are being read */
     const char *kept_path;
-    bool unlisted; /* the folder may not be listed, so that parts are not found */
+    bool unlisted; /* the folder cannot be listed, so parts are not found */
 };
 
 #endif

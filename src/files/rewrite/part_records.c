@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a part of a divided run leaves beside each of its shards, in ".SHARD.part": the digests of
- * its input and its recipe, and the sum of the shard. The run that finishes compares and removes
- * it. A record is gone before its shard is replaced, and comes after it: it is never of another
+ * A part of a divided run writes ".SHARD.part" next to each of its shards: the digests of its input
+ * and recipe, and the shard's checksum. The final run compares and removes these records. A record
+ * is removed before its shard is replaced, and written after it, so it never describes another
  * shard. */
 #include <errno.h>
 #include <stdatomic.h>
@@ -27,13 +27,13 @@ enum {
 };
 
 struct dti_part_sum {
-    struct dti_output_watch watch; /* first: a pointer to it is one to the whole */
+    struct dti_output_watch watch; /* must be first: pointers are cast between the two */
     uint64_t size;
     atomic_uint_fast32_t crc;
     char *path; /* of the record */
 };
 
-/* The sums of what is written in any order, as in zip_write.c. */
+/* Checksums writes in any order, as in zip_write.c. */
 static void take_written(struct dti_output_watch *watch, const void *bytes, size_t size,
                          uint64_t offset)
 {
@@ -52,7 +52,7 @@ static char *path_of(const char *shard)
     return path;
 }
 
-/* How many of the list, from the first one on, are shards of this run. */
+/* The number of shards of this run, which are first in the list. */
 static size_t own_shards(const struct dti_new_files *files)
 {
     return files->shared ? files->count - files->companions - files->has_index : 0;
@@ -168,8 +168,8 @@ static enum dti_status sum(const char *path, uint32_t *ret, struct dti_error *re
     return status;
 }
 
-/* Where two records differ, by the place of the first byte that does; a sample is compared where
- * both runs could take one. */
+/* Classifies two records by the offset of their first difference; samples are compared only if both
+ * runs could take one. */
 static enum dti_part_state compare(const char *is, const struct dti_part_digests *made,
                                    const struct dti_new_file *file)
 {
@@ -243,7 +243,7 @@ static enum dti_status read_into(struct dti_buffer *buffer, const struct dti_inp
     return status;
 }
 
-/* A file's header as it is, and bytes at places that depend on its size alone. */
+/* Adds a file's complete header, and samples at offsets that depend only on its size. */
 static enum dti_status add_file(const struct dti_container_file *file, struct dti_buffer *heads,
                                 struct dti_buffer *samples, struct dti_error *reterr)
 {
@@ -269,7 +269,7 @@ static enum dti_status add_file(const struct dti_container_file *file, struct dt
     return status;
 }
 
-/* The configuration beside the files, which says how quantized tensors are read. */
+/* Adds the config.json next to the files, which describes how quantized tensors are read. */
 static enum dti_status add_config(const char *beside, struct dti_buffer *heads,
                                   struct dti_error *reterr)
 {

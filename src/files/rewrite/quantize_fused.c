@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tensors that share a tensor scale. Most sets are quantized in one group, and their ranges are
- * known after its first pass. Of others, the members that are not in the group are read for their
- * ranges alone; where they come later, they are not read for it again. */
+ * known after its first pass. For other sets, the members outside the group are read just for their
+ * ranges; when they are quantized later, they are not read for a range again. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/rewrite/quantize.h"
 #include "util/run/pages.h"
 
-enum { OTHERS = 64 }; /* members that are read at once */
+enum { OTHERS = 64 }; /* members read at once */
 _Static_assert((int)OTHERS <= (int)DTI_QUANT_TASKS, "they are queued as tasks are");
 
 struct fused_others {
     struct dti_quantizer *job;
-    struct dti_quant_task *list; /* OTHERS; or NULL, where none was needed so far */
+    struct dti_quant_task *list; /* OTHERS entries; NULL until needed */
     size_t count;
 };
 
@@ -26,7 +26,7 @@ static void keep_range(const struct dti_quant_task *task)
     task->member->known = true;
 }
 
-/* A plan for numbers of their dtype, which has the same first pass whatever the shape. */
+/* Finds a plan for numbers of their dtype; the first pass does not depend on the shape. */
 static enum dti_status find_plan(struct dti_quant_task *task, const struct dti_tensor *tensor,
                                  const struct dti_quant_plan *like, struct dti_error *reterr)
 {
@@ -44,7 +44,7 @@ static enum dti_status find_plan(struct dti_quant_task *task, const struct dti_t
     return status;
 }
 
-/* In the order of the file: a range does not depend on it. */
+/* Reads in file order, since a range does not depend on the order. */
 static enum dti_status open_other(struct dti_quant_task *task, const struct dti_quantizer *job,
                                   const struct dti_quant_plan *like,
                                   struct dti_fused_member *member, struct dti_error *reterr)
@@ -69,7 +69,7 @@ static enum dti_status open_other(struct dti_quant_task *task, const struct dti_
                               reterr);
 }
 
-/* Reads those that are listed, unless something failed before; then there are none. */
+/* Reads the listed members, unless something failed before; then clears the list. */
 static enum dti_status read_others(struct fused_others *others, enum dti_status status,
                                    struct dti_error *reterr)
 {
@@ -85,7 +85,7 @@ static enum dti_status read_others(struct fused_others *others, enum dti_status 
     return status;
 }
 
-/* Lists the members of a task's set whose ranges are not known. */
+/* Lists the members of a task's set whose ranges are unknown. */
 static enum dti_status add_others(struct fused_others *others, const struct dti_quant_task *task,
                                   struct dti_error *reterr)
 {
@@ -106,7 +106,7 @@ static enum dti_status add_others(struct fused_others *others, const struct dti_
     return status;
 }
 
-/* All numbers of the set, in place of the task's own. */
+/* Replaces the task's ranges by those of the whole set. */
 static enum dti_status merge(struct dti_quant_task *task, struct dti_error *reterr)
 {
     dti_quant_ranges_free(task->ranges);

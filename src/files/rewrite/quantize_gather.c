@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small parts of quantized tensors are gathered in memory and written in runs: their codes and
- * scales lie side by side in the file, and a system call for each costs more than making it. */
+ * Gathers small parts of quantized tensors in memory and writes them in runs: codes and scales are
+ * adjacent in the file, and a system call for each would cost more than computing it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/rewrite/quantize.h"
 
 enum {
-    MEMORY_LEAST = 16 << 20, /* for all buffers; below it nothing is gathered */
+    MEMORY_LEAST = 16 << 20, /* minimum for all buffers; with less, nothing is gathered */
     MOST = 2 << 20,          /* bytes gathered at once */
-    SMALL = 8 << 10,         /* of a part */
+    SMALL = 8 << 10,         /* maximum bytes of a part */
 };
 
 static int compare(const void *a, const void *b)

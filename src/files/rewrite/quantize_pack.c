@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packs codes for files: byte order, and codes in words of 32 bits. */
+ * Packs codes for files: byte order, and 32-bit words of codes. */
 #include <string.h>
 
 #include "files/rewrite/quantize.h"

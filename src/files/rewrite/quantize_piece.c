@@ -6,7 +6,7 @@
 #include "convert/block_queue.h"
 #include "files/rewrite/quantize.h"
 
-/* So many bytes of a task's tensor, from an element on. */
+/* Reads `bytes` bytes of a task's tensor, starting at an element. */
 static enum dti_status look(const struct dti_quant_task *task, struct dti_quant_member *member,
                             uint64_t first, size_t bytes, const void **ret_numbers,
                             struct dti_error *reterr)
@@ -48,7 +48,7 @@ static enum dti_status find_range(void *context, size_t member, size_t part, uin
     return dti_window_done(&own->window, DTI_OK, reterr);
 }
 
-/* A piece in its places: of elements, code bytes of the plan, and scales. */
+/* A piece's position in elements, in code bytes of the plan, and in scales. */
 struct quant_chunk {
     uint64_t number, first, code, scale;
     size_t elements, codes, scales;
@@ -82,8 +82,8 @@ static uint32_t get_word(const unsigned char *bytes)
     return word;
 }
 
-/* Rows that end within a word, packed here. What is shared with the neighbouring pieces is set
- * aside. */
+/* Packs rows that may end within a word. Words shared with neighbouring pieces are saved in
+ * task->borders. */
 static enum dti_status write_words(struct dti_quant_task *task, struct dti_quant_member *member,
                                    const struct quant_chunk *piece, struct dti_error *reterr)
 {
@@ -132,7 +132,7 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quan
                                    (float *)(void *)member->buffer[DTI_QUANT_ZERO_POINTS],
                                    piece->scale, piece->scales, reterr);
     const size_t item = (size_t)(sizes->scale_bytes / sizes->scales);
-    if (!task->rewrite->request.quantize.scheme.block) /* those of blocks are in the file's order */
+    if (!task->rewrite->request.quantize.scheme.block) /* block scales are in file order */
         dti_quant_little(member->buffer[DTI_QUANT_SCALES], item, piece->scales);
     enum dti_status status =
         dti_quant_task_write(task, DTI_PART_SCALE, member->buffer[DTI_QUANT_SCALES],
@@ -157,7 +157,7 @@ static enum dti_status quantize(void *context, size_t member, size_t part, uint6
     if (status != DTI_OK)
         return status;
     const bool counted = job->run->rewrite->request.counted;
-    const bool whole = piece.elements == task->sizes.elements; /* nobody else reports on it */
+    const bool whole = piece.elements == task->sizes.elements; /* no other piece reports on it */
     if (counted && !whole)
         dti_quant_report_init(&report);
     dti_quant_run(task->plan, task->scales, piece.first, numbers, piece.elements,
@@ -197,7 +197,7 @@ enum dti_status dti_quant_run_pieces(struct dti_quantizer *job, struct dti_quant
         struct dti_quant_task *const task = &tasks[i];
         const uint64_t size = task->sizes.elements * task->item;
         if (!ranges || dti_quant_plan_needs_range(task->plan))
-            bytes += size; /* also where the range is known */
+            bytes += size; /* also if the range is already known */
         if (ranges && !task->ranges)
             continue;
         parts[queue.count] =

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The plans of quantized tensors: one for all that are alike. There may be many tensors and many
- * shapes: what the tensors need is found by a look at the last ones, then sorted. */
+ * The plans of quantized tensors, one for all that are alike. There may be many tensors and shapes,
+ * so requirements are first deduplicated against the most recent ones, then sorted. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/rewrite/rewrite_parts.h"
 
-/* A tensor of two dimensions of that size: only products are looked at. */
+/* Finds an equivalent tensor size (outer, length, inner): only products matter. */
 static void find_sizes(const struct dti_rewrite *rewrite, size_t at,
                        struct dti_quant_request *request)
 {
@@ -23,7 +23,7 @@ static void find_sizes(const struct dti_rewrite *rewrite, size_t at,
         else if (i > axis)
             request->inner *= source->shape[i];
     }
-    if (source->elements == 0 && !whole) /* products next to a 0 may be anything */
+    if (source->elements == 0 && !whole) /* the other products may be anything */
         request->outer = request->inner = 0;
 }
 
@@ -40,7 +40,7 @@ static enum dti_block_order order_of(const struct dti_quant_stored *stored)
     uint64_t last = stored->rank > 0 ? stored->shape[stored->rank - 1] : 1;
     if (stored->pad && stored->per == DTI_PER_GROUP && stored->axis + 1 == stored->rank &&
         last % stored->group != 0)
-        last += stored->group - last % stored->group; /* no overflow: the parts were made */
+        last += stored->group - last % stored->group; /* no overflow: the parts were created */
     return last % (32 / dti_quant_row_bits(stored->row)) == 0 ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
 }
 
@@ -86,8 +86,8 @@ static int compare_needs(const void *a, const void *b)
     return plans != 0 ? plans : one->at < other->at ? -1 : one->at > other->at;
 }
 
-/* A plan for numbers and codes that *like is for, if it is there, or for others, which becomes it.
- */
+/* Makes a plan. It shares *like if that is for the same numbers and codes; otherwise the new plan
+ * becomes *like. */
 static enum dti_status make_plan(const struct dti_rewrite *rewrite,
                                  const struct dti_quant_request *request,
                                  const struct dti_quant_plan **like, struct dti_quant_plan **ret,
@@ -104,13 +104,13 @@ static enum dti_status make_plan(const struct dti_rewrite *rewrite,
     return status;
 }
 
-/* What the tensors need: one for those of a dtype, a shape and an axis, if they are close to each
- * other; several may need the same. */
+/* The requirements of the tensors: nearby tensors with the same dtype, shape and axis share one;
+ * duplicates are possible. */
 struct needs {
     size_t count;
-    struct need *list;   /* in the order of the tensors */
-    struct need **order; /* of the same plan side by side */
-    size_t *of;          /* which one each changed tensor has */
+    struct need *list;   /* in tensor order */
+    struct need **order; /* sorted, so equal plans are adjacent */
+    size_t *of;          /* the entry of each changed tensor */
 };
 
 static bool is_like(const struct dti_rewrite *rewrite, const struct need *need, size_t at)
@@ -123,7 +123,7 @@ static bool is_like(const struct dti_rewrite *rewrite, const struct need *need, 
            memcmp(one->shape, other->shape, one->rank * sizeof *one->shape) == 0;
 }
 
-/* The place of what a tensor needs among the last ones, or behind them. */
+/* The index of a matching requirement among the most recent ones, or needs->count. */
 static size_t place_of(const struct dti_rewrite *rewrite, const struct needs *needs, size_t at)
 {
     enum { LOOK_BACK = 16 };
@@ -137,7 +137,7 @@ static size_t place_of(const struct dti_rewrite *rewrite, const struct needs *ne
 static bool add_need(const struct dti_rewrite *rewrite, struct needs *needs, size_t at)
 {
     const size_t count = needs->count;
-    if ((count & (count - 1)) == 0) { /* room for as many as a power of two */
+    if ((count & (count - 1)) == 0) { /* grow the capacity to the next power of two */
         const size_t room = count > 0 ? 2 * count : 1;
         struct need *const more = realloc(needs->list, room * sizeof *more);
         if (!more)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors that become codes and scales together: first their ranges, then their codes, so that what
- * was read for the ranges is mostly still in memory. */
+ * Quantizes tensors to codes and scales in groups: first the ranges, then the codes, so that data
+ * read for the ranges are mostly still cached. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "util/run/pages.h"
 
 enum {
-    MEMORY = 16 << 20,    /* of all threads */
+    MEMORY = 16 << 20,    /* all threads together */
     PIECE_MOST = 1 << 20, /* bytes of input */
     PIECE_LEAST = 64 << 10,
-    GROUP_BYTES = 256 << 20, /* of tensors that are read twice, unless it is one */
+    GROUP_BYTES = 256 << 20, /* of tensors that are read twice, except for a single one */
 };
 
 static size_t bytes_of(const struct dti_quant_needs *needs)
@@ -24,7 +24,7 @@ static size_t bytes_of(const struct dti_quant_needs *needs)
     return bytes;
 }
 
-/* How large pieces are, how many threads have memory for them, and what they need. */
+/* Chooses the piece size, the number of threads with memory for it, and their buffers. */
 static void choose_pieces(struct dti_quantizer *job)
 {
     struct dti_rewrite *const rewrite = job->run->rewrite;
@@ -42,7 +42,7 @@ static void choose_pieces(struct dti_quantizer *job)
             dti_quant_task_needs(&task, &job->needs);
         }
         if (rewrite->fused && job->needs.bytes[DTI_QUANT_INPUT] < PIECE_LEAST)
-            job->needs.bytes[DTI_QUANT_INPUT] = PIECE_LEAST; /* for members that are no tasks */
+            job->needs.bytes[DTI_QUANT_INPUT] = PIECE_LEAST; /* for members without a task */
         const bool fits = members * bytes_of(&job->needs) <= memory;
         if (fits || (piece == PIECE_LEAST && members == 1))
             break;
@@ -55,8 +55,8 @@ static void choose_pieces(struct dti_quantizer *job)
     job->member_count = members;
 }
 
-/* Before the threads start: their own malloc() would take address space for an arena each. When
- * memory is short, fewer members will do. */
+/* Allocates before the threads start, because malloc() in threads would reserve address space for
+ * an arena each. If memory is short, uses fewer threads. */
 static enum dti_status add_members(struct dti_quantizer *job, struct dti_error *reterr)
 {
     const struct dti_quant_needs *const needs = &job->needs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes what a flattened tensor has besides codes and scales: the state, the maps, and scales that
- * become codes themselves. */
+ * Writes what a flattened tensor has in addition to codes and scales: the state, the maps, and
+ * scales that are themselves quantized. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static enum dti_status write_floats(const struct dti_quant_task *task, enum dti_
     return dti_quant_task_write(task, part, numbers, n * sizeof *numbers, 0, reterr);
 }
 
-/* No code of a scale is NaN, and one NaN would spoil 256 blocks. */
+/* Scale codes cannot represent NaN, and one NaN would corrupt 256 blocks. */
 static enum dti_status refuse_special(const struct dti_quant_task *task, struct dti_error *reterr)
 {
     char place[DTI_TENSOR_PLACE];
@@ -64,7 +64,7 @@ enum dti_status dti_quant_task_nest(const struct dti_quant_task *task, float *sc
         const size_t at = i * DTI_NESTED_BLOCK;
         const size_t count = n - at < DTI_NESTED_BLOCK ? n - at : DTI_NESTED_BLOCK;
         own[i] = dti_nested_quantize(scales + at, count, task->scales->offset, codes);
-        memcpy(bytes + at, codes, count); /* in place of scales that have been read */
+        memcpy(bytes + at, codes, count); /* overwrites scales that have already been used */
     }
     dti_quant_little(own, sizeof *own, blocks);
     const enum dti_status status =

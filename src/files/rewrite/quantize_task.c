@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * One tensor being quantized: its source, its memory, and the scales that are known for all of it.
- */
+ * One tensor being quantized: its source, its memory, and the scales that apply to all of it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/rewrite/quantize.h"
 #include "util/checked.h"
 
-enum { CHUNK = 1024 }; /* numbers that are put into the file's order at once */
+enum { CHUNK = 1024 }; /* numbers converted to file byte order at once */
 
 static uint64_t last_dimension(const struct dti_quant_stored *stored)
 {
@@ -54,7 +53,7 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_rewrite *rewrite
         ret->piece = grain;
 }
 
-/* Too much stays too much where addresses have 32 bits. */
+/* Saturates, so that a size over the limit stays over it with 32-bit addresses. */
 static void raise_to(struct dti_quant_needs *needs, enum dti_quant_buffer buffer, uint64_t bytes)
 {
     const uint64_t most = DTI_QUANT_NEEDS_MAX;
@@ -135,7 +134,7 @@ enum dti_status dti_quant_task_zero_points(struct dti_quant_task *task, int32_t 
     unsigned char *const bytes = (unsigned char *)numbers;
     const bool words = row->packing == DTI_QUANT_WORDS;
     const size_t item = words ? 1 : dti_format_container(dti_format_get(row->codes));
-    /* of WORDS as those of signed codes, unless they are packed later */
+    /* in WORDS like signed codes, unless they are packed later */
     const int32_t less =
         words && !task->flips && !task->zero_points ? INT32_C(1) << (task->bits - 1) : 0;
     for (size_t i = 0; i < n; i++) {
@@ -153,7 +152,7 @@ enum dti_status dti_quant_task_zero_points(struct dti_quant_task *task, int32_t 
     return dti_quant_task_write(task, DTI_PART_ZERO_POINT, bytes, n * item, first * item, reterr);
 }
 
-/* Those of the tensor or of all channels. */
+/* Writes the scales of the tensor or of all channels. */
 static enum dti_status write_scales(struct dti_quant_task *task, struct dti_error *reterr)
 {
     const struct dti_quant_scales *const scales = task->scales;
@@ -174,7 +173,7 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_erro
     return status;
 }
 
-/* Of nvfp4: codes are made with the scale that comes back from the file. */
+/* For nvfp4: codes are computed with the scale as it will be read back from the file. */
 static enum dti_status write_tensor_scale(struct dti_quant_task *task, struct dti_error *reterr)
 {
     const struct dti_quant_scheme *const scheme = &task->rewrite->request.quantize.scheme;
@@ -216,7 +215,7 @@ enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_er
         return status;
     const struct dti_quant_scales *const scales = task->scales;
     const struct dti_range *const range = task->member ? &task->member->range : &scales->range;
-    figures->min = range->min + 0.0F; /* of -0 and 0 either may have been kept: 0 */
+    figures->min = range->min + 0.0F; /* either -0 or 0 may have been kept: normalize to 0 */
     figures->max = range->max + 0.0F;
     if (task->stored.per == DTI_PER_TENSOR && scales->count == 1) {
         figures->scale = scales->scale[0];
@@ -230,7 +229,7 @@ enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_er
     return status;
 }
 
-/* Words that two pieces share. */
+/* Writes the words that two pieces share. */
 static enum dti_status write_borders(const struct dti_quant_task *task, struct dti_error *reterr)
 {
     const struct dti_quant_sizes *const sizes = &task->sizes;
@@ -238,7 +237,7 @@ static enum dti_status write_borders(const struct dti_quant_task *task, struct d
     enum dti_status status = DTI_OK;
     for (uint64_t i = 1; i * codes < sizes->code_bytes && status == DTI_OK; i++) {
         if (i * codes % task->columns % (32 / task->bits) == 0)
-            continue; /* it has a word of its own */
+            continue; /* it starts a word of its own */
         uint32_t word = task->borders[2 * i - 1] | task->borders[2 * i];
         dti_quant_little(&word, sizeof word, 1);
         status = dti_quant_task_write(task, DTI_PART_CODES, &word, sizeof word,
@@ -248,7 +247,7 @@ static enum dti_status write_borders(const struct dti_quant_task *task, struct d
     return status;
 }
 
-/* Zero points of WORDS are packed along the last but one dimension. */
+/* Zero points of WORDS are packed along the second to last dimension. */
 static enum dti_status pack_zero_points(const struct dti_quant_task *task, struct dti_error *reterr)
 {
     const struct dti_quant_stored *const stored = &task->stored;
@@ -257,7 +256,7 @@ static enum dti_status pack_zero_points(const struct dti_quant_task *task, struc
     if (status != DTI_OK)
         return status;
     const struct dti_quant_part_shape *const scale = &parts[DTI_PART_SCALE];
-    const size_t columns = (size_t)scale->shape[scale->rank - 1]; /* of an array in memory */
+    const size_t columns = (size_t)scale->shape[scale->rank - 1]; /* an array in memory */
     const uint64_t rows = scale->shape[scale->rank - 2], in_word = 32 / task->bits;
     const uint64_t slices = task->sizes.scales / rows / columns;
     unsigned char *const words = calloc(columns, 4);

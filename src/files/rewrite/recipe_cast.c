@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recipes whose elements are cast one by one: to a dtype, and from codes with scales, which a
- * view of the file turns into numbers. */
+ * The recipes that cast element by element: to a dtype, or from codes with scales, which a view of
+ * the file turns into numbers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "files/rewrite/rewrite_parts.h"
 #include "files/scan/scaled_codes.h"
 
-/* Whether a NaN may meet a dtype that has none: found by counting. */
+/* Whether a NaN may have no code in a dtype of the cast: detected by counting losses. */
 static bool may_refuse(const struct dti_cast *cast)
 {
     return cast->via_count > 0 ||
@@ -33,17 +33,18 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
     const struct dti_format *const format = rewrite->container->tensors[tensor].format;
     if (dti_format_is_integer(format) && !recipe->ints)
         return DTI_FATE_INTEGER;
-    /* rounded scales would change all numbers of their tensor: only a pattern asks for that */
+    /* rounded scales would change all numbers of their tensor: cast them only if a pattern names
+     * them */
     if (!rewrite->request.only && dti_rewrite_is_part(names, tensor))
         return DTI_FATE_PART;
-    /* in every stack a cast to the same dtype returns the tensor as it is */
+    /* in every framework a cast to the same dtype returns the tensor unchanged */
     if (recipe->rule && format->id < DTI_DTYPE_COUNT && format->id == recipe->cast.dst.id)
         return DTI_FATE_SAME;
     const struct dti_request plan = {.src = *format, .cast = recipe->cast, .rule = recipe->rule};
     return dti_request_is_copy(&plan) ? DTI_FATE_SAME : DTI_FATE_CHANGED;
 }
 
-/* Said once, where otherwise nothing would seem to have happened. */
+/* Warns once; otherwise it would look as if nothing had happened. */
 static void warn_of_no_cast(const struct dti_rewrite *rewrite)
 {
     bool integers = true;
@@ -62,7 +63,7 @@ static void warn_of_no_cast(const struct dti_rewrite *rewrite)
         rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
-/* Weights are far below 1, where integers have nothing but 0. */
+/* Weights are far below 1 in magnitude and become 0 in integers. */
 static void warn_of_integers(const struct dti_rewrite *rewrite)
 {
     const struct dti_format *const to = &rewrite->request.cast.cast.dst;
@@ -84,7 +85,7 @@ static void warn_of_integers(const struct dti_rewrite *rewrite)
         rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
-/* Of tensors that are quantized, in whatever layout. */
+/* Warns of tensors that are quantized, in any layout. */
 static void warn_of_parts(const struct dti_rewrite *rewrite)
 {
     char name[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 128];
@@ -106,7 +107,7 @@ static void warn_of_parts(const struct dti_rewrite *rewrite)
     rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
-/* Of tensors in blocks, which are copied. */
+/* Warns of tensors in blocks, which are copied. */
 static void warn_of_blocks(const struct dti_rewrite *rewrite)
 {
     char text[96];
@@ -121,7 +122,7 @@ static void warn_of_blocks(const struct dti_rewrite *rewrite)
         rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
-/* Codes are cast as they are. */
+/* Warns of codes that are cast without their scales. */
 static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     struct dti_scaled_codes codes = {.count = 0};
@@ -145,7 +146,7 @@ static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct d
     return DTI_OK;
 }
 
-/* Where the first of those tensors is, as Python reads it, in a .npz: "['a.weight']". */
+/* The Python index of the tensor in a .npz: "['a.weight']". */
 static void put_key(const struct dti_rewrite *rewrite, size_t at, char text[DTI_QUOTE_SIZE + 2])
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
@@ -158,7 +159,7 @@ static void put_key(const struct dti_rewrite *rewrite, size_t at, char text[DTI_
                        plain ? dti_quote(name, source->name, source->name_length) : "NAME");
 }
 
-/* numpy loads such a file without a word, and what it shows are bytes. */
+/* numpy loads such a file without warning, but shows raw bytes. */
 static enum dti_status warn_of_bytes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const struct dti_rewrite_request *const request = &rewrite->request;
@@ -174,7 +175,7 @@ static enum dti_status warn_of_bytes(const struct dti_rewrite *rewrite, struct d
         return DTI_OK;
     put_key(rewrite, at, key);
     if (request->path[0] != '\0' && strcmp(request->path, "-") != 0 &&
-        !strpbrk(request->path, "'\\")) /* so that Python reads it */
+        !strpbrk(request->path, "'\\")) /* safe inside a Python string */
         dti_quote(path, request->path, strlen(request->path));
     const char *const name = rewrite->tensors[at].format->name;
     if (dtype)
@@ -198,7 +199,7 @@ static enum dti_status warn_of_cast(const struct dti_rewrite *rewrite, struct dt
     return warn_of_codes(rewrite, reterr);
 }
 
-/* Those of a view are numbers. */
+/* The tensors of a view are already numbers. */
 static enum dti_status warn_of_view(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     (void)reterr;
@@ -211,7 +212,7 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
     return dti_rewrite_plan_elements(rewrite, at, &rewrite->request.cast.cast.dst, reterr);
 }
 
-/* The request gives a packing, but no code needs one. */
+/* Refuses a packing in the request if no code needs one. */
 static enum dti_status check_packing(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const struct dti_cast_recipe *const recipe = &rewrite->request.cast;

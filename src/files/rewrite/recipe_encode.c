@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recipe whose tensors become blocks of GGUF: which they are, and of which type. The work is
- * done in gguf_encoder.c. */
+ * The recipe that encodes tensors as GGUF blocks: chooses the tensors and their types.
+ * gguf_encoder.c does the work. */
 #include <string.h>
 
 #include "files/dequant/dequant_parts.h"
 #include "files/rewrite/rewrite_parts.h"
 #include "util/text/glob.h"
 
-/* What llama-quantize leaves as it is, besides what has fewer than two dimensions and what is not
- * called "...weight": norms, routers of experts, small or sensitive ones. Source:
+/* Tensors that llama-quantize leaves unchanged, in addition to those with fewer than two dimensions
+ * and those not named "...weight": norms, expert routers, small or sensitive ones. Source:
  * tensor_allows_quantization() in llama.cpp's llama-quant.cpp. */
 static const char *const kept_names =
     "*_norm.weight*,*ffn_gate_inp.weight*,*ffn_gate_tid2eid.weight*,*altup*,*laurel*,"
@@ -25,7 +25,7 @@ static bool is_quantized_usually(const struct dti_tensor *tensor)
            !dti_glob_list_match(kept_names, tensor->name, tensor->name_length);
 }
 
-/* The type that it gets; NULL: it stays what it is. */
+/* The type that a tensor gets; NULL: it stays unchanged. */
 static const struct dti_gguf_type *type_of(const struct dti_encode_recipe *recipe,
                                            const struct dti_tensor *tensor)
 {
@@ -61,8 +61,8 @@ static bool fits(const struct dti_rewrite *rewrite, const char *pattern, size_t 
     return dti_recipe_dequantize.fits(rewrite, pattern, length);
 }
 
-/* Blocks of which the view has not made numbers stay; numbers out of codes never stay fp32 by
- * chance. */
+/* Blocks that the view did not decode stay; numbers decoded from codes are never left as fp32 by
+ * accident. */
 static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
                             size_t at)
 {
@@ -101,7 +101,7 @@ static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error 
     return DTI_OK;
 }
 
-/* Rows of blocks. */
+/* Plans a tensor as rows of blocks. */
 static enum dti_status plan_blocks(struct dti_rewrite *rewrite, size_t at,
                                    const struct dti_gguf_type *type, struct dti_error *reterr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recipe whose tensors become codes and scales: which they are and the axis of the scales.
- * Plans are made in quantize_plan.c, the work is done in quantize_run.c. */
+ * The recipe that quantizes tensors to codes and scales: chooses the tensors and the axis of the
+ * scales. quantize_plan.c makes the plans, quantize_run.c does the work. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "files/rewrite/rewrite_parts.h"
 #include "util/checked.h"
 
-/* Signed codes around zero have no zero point, nor have floats. */
+/* Symmetric signed codes have no zero point, nor do floats. */
 static bool has_zero_points(const struct dti_quant_scheme *scheme)
 {
     if (scheme->block)
@@ -71,7 +71,7 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
     return dti_quantize_fate(names, &rewrite->container->tensors[at], at);
 }
 
-/* Said once, where otherwise nothing would seem to have happened. */
+/* Warns once; otherwise it would look as if nothing had happened. */
 static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const struct dti_note note = {
@@ -103,14 +103,14 @@ static enum dti_status find_axis(struct dti_rewrite *rewrite, size_t at, struct 
     return DTI_OK;
 }
 
-/* What to do about a tensor whose shape does not fit. */
+/* The suggested remedy for a tensor whose shape does not fit. */
 static enum dti_remedy remedy_of(const struct dti_rewrite *rewrite)
 {
     const bool pads = dti_quant_suffix(rewrite->row, DTI_PART_SHAPE) != NULL;
     return pads && !rewrite->request.quantize.pad ? DTI_REMEDY_PAD_OR_KEEP : DTI_REMEDY_KEEP;
 }
 
-/* Checks a tensor that is to be quantized. */
+/* Checks a tensor that will be quantized. */
 static enum dti_status check_quantized(struct dti_rewrite *rewrite, size_t at,
                                        struct dti_error *reterr)
 {
@@ -133,7 +133,7 @@ static enum dti_status check_quantized(struct dti_rewrite *rewrite, size_t at,
     return DTI_OK;
 }
 
-/* numpy's files have no metadata. */
+/* numpy files have no metadata. */
 static enum dti_status check_groups(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const enum dti_container_kind kind = rewrite->request.kind;
@@ -149,7 +149,7 @@ static enum dti_status check_groups(const struct dti_rewrite *rewrite, struct dt
     return DTI_OK;
 }
 
-/* Whether a file exists where a part of OUT.npy would be, and is not going to be replaced. */
+/* Refuses if a file exists where a part of OUT.npy would be and will not be replaced. */
 static enum dti_status check_beside(const struct dti_rewrite *rewrite, const char *suffix,
                                     struct dti_error *reterr)
 {
@@ -173,7 +173,7 @@ static enum dti_status check_beside(const struct dti_rewrite *rewrite, const cha
     return status;
 }
 
-/* Parts of an npy file are known by their names alone: those of an older one must not stay. */
+/* Parts of an npy file are found by name only, so those of an older one must not remain. */
 static enum dti_status check_all_beside(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recipe that copies the tensors of a view of another layout: see file_transcode.h. */
+ * The recipe that copies the tensors of a view in another layout: see file_transcode.h. */
 #include <stdio.h>
 
 #include "files/dequant/dequant_parts.h"
@@ -13,10 +13,10 @@ static bool is_part(const struct dti_rewrite *rewrite, size_t tensor)
     return dti_file_transcode_verdict(transcode, origin)->changed;
 }
 
-/* Codes and scales have names and dtypes, and are written side by side. */
+/* Codes and scales need names and dtypes, and are written next to each other. */
 static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    rewrite->counts = false; /* what is lost is known by now */
+    rewrite->counts = false; /* the loss is already known */
     if (dti_holds_texts(rewrite->request.kind))
         return DTI_OK;
     const enum dti_container_kind kind = rewrite->request.kind;
@@ -29,7 +29,7 @@ static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *rete
                     dti_container_name(kind));
 }
 
-/* What is quantized was chosen when the view was made. */
+/* Quantized tensors were chosen when the view was created. */
 static bool selects(const struct dti_rewrite *rewrite, size_t tensor)
 {
     return is_part(rewrite, tensor);
@@ -64,7 +64,8 @@ static void tell(const struct dti_rewrite *rewrite, const char *code, const char
     rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
-/* Those of what layers get are described; others, as of a cache of keys and values, are not. */
+/* Scales of layer inputs are described in the configuration; others, such as those of a key-value
+ * cache, are not. */
 static bool is_undescribed(const struct dti_rewrite *rewrite, size_t origin)
 {
     const struct dti_tensor *const tensor =
@@ -107,7 +108,7 @@ static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error 
     return DTI_OK;
 }
 
-/* Its bytes are those of the new file. */
+/* Its bytes are copied to the new file unchanged. */
 static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
 {
     struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A rewrite from its beginning to its end: choose, plan, lay out; open; and, in rewrite_run.c, the
- * work. */
+ * A rewrite from start to end: choose, plan, lay out; open; and, in rewrite_run.c, the work. */
 #include "files/rewrite/rewrite.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which tensors of a file are written, and which of those have the recipe. */
+ * Selects the tensors of a file that are written, and those that the recipe applies to. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size
     return ops->fits && ops->fits(rewrite, pattern, length);
 }
 
-/* "'norm' matches no tensor, but '*norm*' does": names are often written in part. */
+/* "'norm' matches no tensor, but '*norm*' does": names are often incomplete. */
 static void put_idle(const struct dti_rewrite *rewrite, const char *pattern, size_t length,
                      char *text, size_t size)
 {
@@ -37,8 +37,8 @@ static void put_idle(const struct dti_rewrite *rewrite, const char *pattern, siz
                        dti_quote(quoted, wider, wide));
 }
 
-/* A pattern that fits nothing is most likely misspelt: an error, whose remedy is given, or where
- * the request allows it a warning, with the remedy `allowed`. */
+/* A pattern that matches nothing is most likely misspelt: an error with the given remedy or, if the
+ * request allows it, a warning with the remedy `allowed`. */
 static enum dti_status check_pattern(const struct dti_rewrite *rewrite, enum dti_remedy remedy,
                                      enum dti_remedy allowed, const char *at, size_t length,
                                      struct dti_error *reterr)
@@ -59,7 +59,7 @@ static enum dti_status check_pattern(const struct dti_rewrite *rewrite, enum dti
     return DTI_OK;
 }
 
-/* The same of all of a list. */
+/* The same for a list of patterns. */
 static enum dti_status check_idle(const struct dti_rewrite *rewrite, enum dti_remedy remedy,
                                   enum dti_remedy allowed, const char *list,
                                   struct dti_error *reterr)
@@ -139,8 +139,8 @@ static enum dti_status refuse_selection(const struct dti_container *container, c
     return DTI_USAGE;
 }
 
-/* Blocks that stay as they are, in a new file of the same kind: their bytes get a format, which has
- * the name of their type. What else refuses to be read stays refused. */
+/* Blocks copied into a new file of the same kind: sets a format for their bytes, named after their
+ * type. Other unreadable tensors stay refused. */
 static bool takes_blocks(const struct dti_rewrite *rewrite, struct dti_tensor *tensor)
 {
     const enum dti_container_kind kind = rewrite->request.kind;
@@ -153,7 +153,7 @@ static bool takes_blocks(const struct dti_rewrite *rewrite, struct dti_tensor *t
     return blocks != NULL;
 }
 
-/* Those that fit `select`. */
+/* Selects the tensors that match `select`. */
 static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     struct dti_container *const container = rewrite->container;
@@ -220,7 +220,7 @@ enum dti_fate dti_quantize_fate(const struct dti_quant_names *names,
                                                  : DTI_FATE_CHANGED;
 }
 
-/* Most files have no codes, and need no order of names. */
+/* Most files have no codes and need no name index. */
 static bool may_have_codes(const struct dti_container *container)
 {
     for (size_t i = 0; i < container->tensor_count; i++) {
@@ -230,7 +230,7 @@ static bool may_have_codes(const struct dti_container *container)
     return false;
 }
 
-/* Patterns come first; what is left is the recipe's. */
+/* Patterns come first; the recipe decides the rest. */
 static enum dti_fate fate_of(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
                              size_t tensor)
 {
@@ -238,7 +238,7 @@ static enum dti_fate fate_of(const struct dti_rewrite *rewrite, const struct dti
     const struct dti_recipe_ops *const ops = rewrite->ops;
     const struct dti_tensor *const source = &rewrite->container->tensors[tensor];
     enum dti_fate fate;
-    if (source->refusal && request->recipe == DTI_RECIPE_CAST) /* and chosen */
+    if (source->refusal && request->recipe == DTI_RECIPE_CAST) /* and selected */
         return DTI_FATE_BLOCKS;
     if (ops->keeps && ops->keeps(rewrite, tensor, &fate))
         return fate;

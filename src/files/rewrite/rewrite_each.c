@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The codes of a cast handed over in memory instead of written to a file. */
+ * Passes the codes of a cast to a callback instead of writing them to a file. */
 #include <stdlib.h>
 
 #include "files/rewrite/rewrite_parts.h"

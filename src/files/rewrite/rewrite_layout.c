@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The new files: each tensor, or the parts that it becomes, with names and places.
+ * Lays out the new files: each tensor, or the parts that it becomes, with names and offsets.
  *
- * The metadata of the new files: that of the input, and entries about tensors whose parts are
- * ambiguous. Entries that are about one tensor go into the shard where that tensor goes, all others
- * into every shard. Otherwise every shard would describe all tensors.
+ * The metadata of the new files: the input's, plus entries about tensors whose parts are ambiguous.
+ * An entry about one tensor goes into that tensor's shard, all others into every shard. Otherwise
+ * every shard would describe all tensors.
  *
- * A run divided among machines: which of the new files are this run's, and with them which
- * tensors. */
+ * For a run divided among machines: which of the new files, and hence which tensors, belong to this
+ * run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void add_entry(const struct dti_rewrite *rewrite, size_t at,
     dti_buffer_append(&metadata->texts, value, strlen(value) + 1);
 }
 
-/* Entries about no tensor come first; the others are found by its name. */
+/* Entries about no tensor come first; the others are indexed by its name. */
 static bool sort(struct dti_rewrite_metadata *metadata)
 {
     struct dti_metadata *const entries = metadata->entries;
@@ -49,7 +49,7 @@ static bool sort(struct dti_rewrite_metadata *metadata)
     metadata->chosen = calloc(metadata->count + 1, sizeof *metadata->chosen);
     if (!metadata->chosen || !dti_name_order_init(&metadata->named, metadata->count))
         return false;
-    for (size_t i = 0; i < metadata->count; i++) { /* chosen: room for those that come last */
+    for (size_t i = 0; i < metadata->count; i++) { /* chosen: a temporary buffer */
         if (dti_is_quant_entry(&entries[i]))
             metadata->chosen[named++] = entries[i];
         else
@@ -63,7 +63,7 @@ static bool sort(struct dti_rewrite_metadata *metadata)
     return true;
 }
 
-/* What the input says of tensors that are quantized now. False: memory ran out. */
+/* Drops the input's entries about tensors that are quantized now. False: out of memory. */
 static bool leave_out_stale(struct dti_rewrite_metadata *metadata,
                             const struct dti_rewrite *rewrite, size_t quantized)
 {
@@ -133,8 +133,8 @@ static void rewrite_metadata_free(struct dti_rewrite_metadata *metadata)
     dti_name_order_free(&metadata->named);
 }
 
-/* Y.qweight is about Y.weight. A longer name than any that is in use has none: such a tensor is
- * refused by readers then, where no configuration tells. */
+/* Y.qweight belongs to Y.weight. Names longer than any in use have no entry: readers then refuse
+ * such a tensor, unless there is a configuration. */
 static bool find_weight(const struct dti_rewrite_metadata *metadata, const char *name,
                         size_t length, size_t *ret)
 {
@@ -148,7 +148,7 @@ static bool find_weight(const struct dti_rewrite_metadata *metadata, const char 
     return dti_name_order_find(&metadata->named, weight, length - 1, ret);
 }
 
-/* The entries for a shard with these tensors; they hold until the next call. */
+/* The entries for a shard with these tensors; valid until the next call. */
 static const struct dti_metadata *rewrite_metadata_of(struct dti_rewrite_metadata *metadata,
                                                       const struct dti_new_tensor *tensors,
                                                       size_t count, size_t *ret_count)
@@ -173,7 +173,7 @@ struct sized_file {
     uint64_t bytes;
 };
 
-/* The largest first; of one size in their order. */
+/* By descending size; ties are broken by index. */
 static int compare(const void *a, const void *b)
 {
     const struct sized_file *const one = a, *const other = b;
@@ -182,7 +182,7 @@ static int compare(const void *a, const void *b)
     return one->at < other->at ? -1 : 1;
 }
 
-/* Shards are dealt out, the largest first: to the parts 1 to N, then N to 1, and so on. */
+/* Distributes shards by descending size: to parts 1 to N, then N to 1, and so on. */
 static enum dti_status deal(const struct dti_rewrite *rewrite, size_t shards, bool *ret_own,
                             struct dti_error *reterr)
 {
@@ -202,7 +202,7 @@ static enum dti_status deal(const struct dti_rewrite *rewrite, size_t shards, bo
     return DTI_OK;
 }
 
-/* The tensors of these files come first; all keep the order that they have. */
+/* Moves the tensors of these files to the front; stable. */
 static void sort_tensors(struct dti_rewrite *rewrite, const size_t *place,
                          struct dti_rewrite_tensor *old, size_t *ret_place)
 {
@@ -231,7 +231,7 @@ static void sort_tensors(struct dti_rewrite *rewrite, const size_t *place,
         rewrite->quant_firsts[i] = ret_place[rewrite->quant_firsts[i]];
 }
 
-/* Of a divided run keeps the files and tensors that are this run's. */
+/* For a divided run: keeps only this run's files and tensors. */
 static enum dti_status rewrite_share(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     struct dti_new_files *const files = &rewrite->files;
@@ -269,9 +269,9 @@ struct new_tensor_list {
     size_t count;
     uint64_t *shapes; /* those that are no tensor's own */
     size_t shape_count;
-    const uint64_t *last[DTI_PART_COUNT]; /* of each part the one added last */
+    const uint64_t *last[DTI_PART_COUNT]; /* the shape added last, for each part */
     unsigned last_rank[DTI_PART_COUNT];
-    struct dti_buffer names; /* likewise; all fit, so that none moves */
+    struct dti_buffer names; /* likewise; fully reserved, so names never move */
 };
 
 static void free_list(struct new_tensor_list *list)
@@ -341,7 +341,8 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
     };
 }
 
-/* A part's shape: that of the tensor, or of the same part of the one before it, or a new one. */
+/* A part's shape: shared with the tensor, or with the same part of the previous tensor, or a new
+ * copy. */
 static const uint64_t *keep_shape(struct new_tensor_list *list, size_t which,
                                   const struct dti_quant_part_shape *part,
                                   const struct dti_tensor *source)
@@ -416,8 +417,8 @@ static struct dti_rewrite_part *part_of(const struct dti_rewrite *rewrite,
                             (enum dti_quant_part)(tensor->source % DTI_PART_COUNT));
 }
 
-/* One file with some tensors of the list, which come to be there: next to the output with a suffix.
- */
+/* Adds one file with some tensors of the list and records their locations; with a suffix, next to
+ * the output. */
 static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, const char *suffix,
                                 struct dti_new_tensor *tensors, size_t count,
                                 const struct dti_metadata *metadata, size_t metadata_count,
@@ -456,7 +457,7 @@ static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor
     return status;
 }
 
-/* One file, or a split GGUF. */
+/* Adds one file, or a split GGUF. */
 static enum dti_status add_parts_of(struct dti_rewrite *rewrite, struct new_tensor_list *list,
                                     struct dti_error *reterr)
 {
@@ -488,7 +489,7 @@ static enum dti_status add_parts_of(struct dti_rewrite *rewrite, struct new_tens
     return status;
 }
 
-/* Of kinds that hold several tensors: one file, or shards. */
+/* For kinds that hold several tensors: adds one file, or shards. */
 static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_list *list,
                                  struct dti_error *reterr)
 {
@@ -519,7 +520,7 @@ static enum dti_status add_index(struct dti_rewrite *rewrite, const struct new_t
     return status;
 }
 
-/* Of npy and raw codes. OUT.npy has the codes, and comes last; the other parts are next to it. */
+/* For npy and raw codes: OUT.npy has the codes and comes last; the other parts are next to it. */
 static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor_list *list,
                                   struct dti_error *reterr)
 {
@@ -544,8 +545,8 @@ static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor
     return status;
 }
 
-/* The tensors in the order of the list: that of the data. Each place takes its tensor from where it
- * is, then that place, until one takes the first one's. */
+/* Permutes the tensors in place into the order of the list, that of the data, following each cycle
+ * of the permutation. */
 static void reorder(struct dti_rewrite *rewrite, const struct new_tensor_list *list)
 {
     for (size_t first = 0; first < list->count; first++) {

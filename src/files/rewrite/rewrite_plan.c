@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a tensor's elements are copied or cast from its file into the new one: the dtype and layout
- * on both sides, and the plan that leads from one to the other, or none where bytes are copied. */
+ * How a tensor's elements are copied or cast from its file into the new one: dtype and layout on
+ * both sides, and the plan between them, or none if bytes are copied. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const char *kind_name(enum dti_container_kind kind)
     return dti_container_name(dti_holds_texts(kind) ? dti_container_becomes(kind, true) : kind);
 }
 
-/* Both sides of one tensor. Open: the order of codes within a byte is not known. */
+/* Both sides of one tensor. Open: the order of codes within a byte is unknown. */
 struct cast_sides {
     struct dti_layout src, dst;
     bool src_open, dst_open;
@@ -39,7 +39,7 @@ static enum dti_status no_such_dtype(const struct dti_rewrite *rewrite, size_t a
                            format->name, kind_name(kind));
 }
 
-/* safetensors says that codes of less than 8 bits are packed, and not in which order. */
+/* safetensors defines that codes below 8 bits are packed, but not in which order. */
 static enum dti_status find_sides(const struct dti_rewrite *rewrite, size_t at,
                                   const struct dti_format *format, struct cast_sides *ret,
                                   struct dti_error *reterr)
@@ -85,7 +85,7 @@ static enum dti_status check_sides(const struct dti_rewrite *rewrite, size_t at,
         format->name);
 }
 
-/* Packed codes fill whole bytes in safetensors. */
+/* Packed codes must fill whole bytes in safetensors. */
 static enum dti_status check_bits(const struct dti_rewrite *rewrite, size_t at,
                                   const struct dti_format *format, struct dti_error *reterr)
 {
@@ -114,7 +114,7 @@ static bool same_cast(const struct dti_request *a, const struct dti_request *b)
            a->cast.policy.overflow == b->cast.policy.overflow;
 }
 
-/* A new plan goes to the runner. */
+/* Makes a plan and assigns it to the runner. */
 static enum dti_status make_plan(struct dti_rewrite *rewrite, const struct dti_request *request,
                                  struct dti_plan **ret, struct dti_error *reterr)
 {
@@ -134,7 +134,7 @@ static enum dti_status make_plan(struct dti_rewrite *rewrite, const struct dti_r
     return DTI_OK;
 }
 
-/* The plan for a request, made at its first use. */
+/* The plan for a request, created on first use. */
 static enum dti_status find_plan(struct dti_rewrite *rewrite, const struct dti_request *request,
                                  const struct dti_plan **ret, struct dti_error *reterr)
 {
@@ -171,7 +171,7 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
     if (status != DTI_OK)
         return status;
     if (!casts && sides.dst_open && dti_holds_texts(rewrite->container->kind)) {
-        sides.dst.packing = sides.src.packing; /* whatever the order is, it stays */
+        sides.dst.packing = sides.src.packing; /* the order, whatever it is, stays the same */
         sides.src_open = sides.dst_open = false;
     }
     tensor->layout = sides.dst;
@@ -186,7 +186,7 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
         plan.rule = recipe->rule;
         plan.flags = recipe->flags;
     } else {
-        plan.cast.dst = plan.src; /* the same numbers in another order */
+        plan.cast.dst = plan.src; /* the same numbers in another layout */
     }
     return find_plan(rewrite, &plan, &tensor->plan, reterr);
 }

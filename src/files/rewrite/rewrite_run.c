@@ -13,15 +13,15 @@ struct group {
     struct dti_rewrite_run run;
     struct dti_quantizer *quantizer; /* or NULL: nothing is quantized */
     size_t next;                     /* tensor */
-    size_t count;                    /* of those that are a batch */
+    size_t count;                    /* tensors in the batch */
     uint64_t bytes;                  /* their input */
-    size_t places[GROUP];            /* of the rewrite's tensors */
+    size_t places[GROUP];            /* indices of the rewrite's tensors */
     struct dti_batch_part parts[GROUP];
     struct dti_loss losses[GROUP];
     struct dti_rewrite_input input; /* of the last part */
 };
 
-/* Fills the next part of the batch. */
+/* Adds the next part to the batch. */
 static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
                                 struct dti_error *reterr)
 {
@@ -66,13 +66,13 @@ static bool has_room(const struct group *group)
                                   dti_rewrite_source(rewrite, group->next)->bytes);
 }
 
-/* Where no files were opened, only what is lost matters. */
+/* If no files were opened, only losses matter. */
 static bool is_written(const struct dti_rewrite *rewrite)
 {
     return dti_new_files_are_open(&rewrite->files);
 }
 
-/* A group ends after a tensor that had to be brought into another order, which takes disk space. */
+/* Fills a group. It ends after a tensor that had to be reordered, which takes disk space. */
 static enum dti_status fill(struct group *group, struct dti_error *reterr)
 {
     const struct dti_rewrite *const rewrite = group->run.rewrite;
@@ -92,7 +92,7 @@ static enum dti_status fill(struct group *group, struct dti_error *reterr)
     return status;
 }
 
-/* The losses of the batch become figures, and part of the whole. */
+/* Turns the losses of the batch into figures, and adds them to the total. */
 static enum dti_status add_up(struct group *group, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tensor of a rewrite: where its elements come from, and how those that are quantized are stored.
- */
+ * A tensor of a rewrite: where its elements come from, and how quantized ones are stored. */
 #include "convert/transpose.h"
 #include "files/rewrite/rewrite_parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds tensors that a cast turns mostly into zeros. A loss does not count the zeros that were
- * there before, and weights may have many: candidates are read once more. */
+ * Finds tensors that a cast turns mostly into zeros. A loss does not count zeros that existed
+ * before, which may be many in weights, so candidates are read once more. */
 #include <stdio.h>
 
 #include "files/rewrite/rewrite.h"
@@ -69,7 +69,7 @@ enum dti_status dti_rewrite_warn_of_zeros(const struct dti_rewrite *rewrite,
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
         const struct dti_loss_summary *const loss = &tensor->outcome->loss;
         uint64_t nonzero = loss->elements;
-        /* whatever is inexact was not zero */
+        /* every inexact element was nonzero */
         if (tensor->fate != DTI_FATE_CHANGED || !is_most(loss, loss->inexact))
             continue;
         if (found < TOLD || !is_most(loss, nonzero))

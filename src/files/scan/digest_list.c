@@ -103,8 +103,7 @@ static bool parse_line(const char *text, size_t length, struct line *ret)
     return dti_digest_parse(text, DTI_DIGEST_DIGITS, &ret->digest);
 }
 
-/* Appends the name to the path of its folder; false: it has an escape that there is not, or a NUL.
- */
+/* Appends the name to the path of its folder; false: an invalid escape or a NUL. */
 static bool put_name(struct dti_buffer *path, const struct line *line)
 {
     for (size_t i = 0; i < line->length; i++) {
@@ -127,7 +126,7 @@ struct list_reading {
     struct dti_digest_list list;
     const struct dti_input *input;
     struct dti_buffer path; /* of a file in the list */
-    size_t folder;          /* bytes of the list's own path up to its last slash */
+    size_t folder;          /* length of the list's own path up to its last slash */
     size_t capacity;
 };
 
@@ -140,7 +139,7 @@ static enum dti_status fail_line(const struct list_reading *reading, size_t numb
                     dti_input_label(reading->input, label), number);
 }
 
-/* What is not there may be in the list all the same. */
+/* The list may name files that do not exist. */
 static enum dti_status add_line(struct list_reading *reading, const char *text, size_t length,
                                 size_t number, struct dti_error *reterr)
 {

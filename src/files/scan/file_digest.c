@@ -31,7 +31,7 @@ uint64_t dti_digest_input_bytes(const struct dti_container *container)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < dti_digest_count(container); i++)
-        bytes += dti_digest_file(container, i)->input.size; /* of real files: no overflow */
+        bytes += dti_digest_file(container, i)->input.size; /* no overflow: sizes of real files */
     return bytes;
 }
 

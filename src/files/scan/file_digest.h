@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The SHA-256 of whole files, and lists of them as sha256sum writes and reads them. */
+ * SHA-256 of whole files, and checksum lists in the format of sha256sum. */
 #ifndef FILES_SCAN_FILE_DIGEST_H
 #define FILES_SCAN_FILE_DIGEST_H
 
@@ -12,9 +12,9 @@ struct dti_digest {
     unsigned char bytes[DTI_DIGEST_BYTES];
 };
 
-/* 64 hexadecimal digits, of either case. False: they are not. */
+/* Parses 64 hexadecimal digits of either case; false: invalid. */
 bool dti_digest_parse(const char *text, size_t length, struct dti_digest *ret);
-/* "sha256:" and 64 digits; without the name: buffer + DTI_DIGEST_NAME. */
+/* "sha256:" and 64 digits; without the prefix: buffer + DTI_DIGEST_NAME. */
 enum { DTI_DIGEST_NAME = 7, DTI_DIGEST_TEXT = DTI_DIGEST_NAME + DTI_DIGEST_DIGITS + 1 };
 const char *dti_digest_spell(char buffer[DTI_DIGEST_TEXT], const struct dti_digest *digest);
 
@@ -32,31 +32,31 @@ static inline const struct dti_container_file *dti_digest_file(
 }
 uint64_t dti_digest_input_bytes(const struct dti_container *container); /* of all of them */
 
-/* Reads all of them: ret is of dti_digest_count(). progress may be NULL. Fails with DTI_BAD_INPUT,
- * DTI_NO_MEMORY. */
+/* Hashes all of them; ret has dti_digest_count() entries. progress may be NULL. Fails with
+ * DTI_BAD_INPUT, DTI_NO_MEMORY. */
 enum dti_status dti_digest_files(const struct dti_container *container, struct dti_digest *ret,
                                  void (*progress)(void *context, uint64_t done_bytes),
                                  void *context, struct dti_error *reterr);
 
-/* Appends a line as sha256sum writes it: a name with backslashes or ends of lines is marked. What
- * else a terminal would act on is escaped, too, which sha256sum does not understand. */
+/* Appends a line in sha256sum format: a name with backslashes or newlines is escaped and marked.
+ * Other terminal control characters are escaped too, which sha256sum does not understand. */
 void dti_digest_line(struct dti_buffer *text, const struct dti_digest *digest, const char *path);
 
-/* The digests of a list. Names are relative to its folder, or to the current one where it is no
- * regular file. */
+/* The digests of a list. Names are relative to the list's folder, or to the current one if the list
+ * is not a regular file. */
 struct dti_digest_list {
     const char *path;
-    struct dti_digest_entry *entries; /* those that are there, sorted */
+    struct dti_digest_entry *entries; /* those of existing files, sorted */
     size_t count;
 };
-/* Lines of 'HEX  NAME', 'HEX *NAME' and 'SHA256 (NAME) = HEX'; after a leading backslash, \\, \n
- * and \r in a name mean the same as in C. Empty lines and those that begin with # are skipped.
- * Fails with DTI_BAD_INPUT on any other, and where a file has two digests; with DTI_NO_MEMORY. path
- * must live as long as the list. */
+/* Reads lines of 'HEX  NAME', 'HEX *NAME' and 'SHA256 (NAME) = HEX'; after a leading backslash, \\,
+ * \n and \r in a name mean the same as in C. Empty lines and lines starting with # are skipped.
+ * Fails with DTI_BAD_INPUT on any other line, and if a file has two digests; with DTI_NO_MEMORY.
+ * path must outlive the list. */
 enum dti_status dti_digest_list_read(struct dti_digest_list *ret, const char *path,
                                      struct dti_error *reterr);
 void dti_digest_list_free(struct dti_digest_list *list);
-/* That of an open file, whatever it is called there; NULL: it has none. */
+/* The digest of an open file, whatever its name in the list; NULL: none. */
 const struct dti_digest *dti_digest_list_find(const struct dti_digest_list *list,
                                               const struct dti_input *input);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The figures of a loss without the sums that they were computed from, so that many of them are
- * cheap to keep. */
+ * The figures of a loss without the sums they were computed from, so that keeping many is cheap. */
 #ifndef FILES_SCAN_LOSS_SUMMARY_H
 #define FILES_SCAN_LOSS_SUMMARY_H
 
 #include "kernels/scan/loss.h"
 
-/* Members as those of struct dti_loss, and what its functions say. */
+/* Members as in struct dti_loss, and the results of its functions. */
 struct dti_loss_summary {
     uint64_t elements, inexact, overflowed, to_zero, to_subnormal;
     uint64_t nan_in, inf_in, no_code, stray, compared;
@@ -18,8 +17,8 @@ struct dti_loss_summary {
 };
 void dti_loss_summarize(const struct dti_loss *loss, struct dti_loss_summary *ret);
 
-/* The dtype on a cast's way or at its end in which a NaN of the array has no code although the
- * policies ask for one; NULL when there was none. Such a cast is refused. */
+/* The dtype, intermediate or final, in which a NaN of the array has no code although the policies
+ * require one; NULL: there was none. Such a cast is refused. */
 const struct dti_format *dti_loss_without_nan(const struct dti_loss *loss,
                                               const struct dti_cast *cast,
                                               const struct dti_stack_rule *rule);

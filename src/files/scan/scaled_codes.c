@@ -7,8 +7,8 @@
 
 #include "files/dequant/dequant_layouts.h"
 
-/* Most files have no codes, and need no order of names. A state is of bytes, whatever its codes are
- * called. */
+/* Most files have no codes and need no name index. A quantization state consists of bytes, whatever
+ * its codes are called. */
 static bool any_narrow(const struct dti_container *container)
 {
     for (size_t i = 0; i < container->tensor_count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The differences of many pairs of tensors, block by block as in scan_stats.c.
+ * Compares many pairs of tensors, block by block as in scan_stats.c.
  *
- * Whether two tensors can be compared. */
+ * Also decides whether two tensors can be compared. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@ struct compared_sides {
     bool same_bytes; /* equal codes are equal bytes */
 };
 
-/* What one thread has seen of a pair, until it comes to another: maxima are seldom new when much
- * has been seen. */
+/* One thread's results for a pair, merged when it moves on to another: this keeps contention low,
+ * as maxima rarely change once much has been seen. */
 struct comparison_tally {
     struct dti_tensor_pair *pair;
     struct dti_comparison comparison;
@@ -133,8 +133,8 @@ static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_sid
            (!dti_format_packs(a->format) || a->layout.packing == b->layout.packing);
 }
 
-/* Brings b into the order of a, in which indices are reported. What is row-major is its own
- * transpose in Fortran order, that is with the dimensions the other way round. */
+/* Reorders b like a, whose order indices are reported in. A row-major tensor is a column-major one
+ * with the dimensions reversed, so one transpose routine is enough. */
 static enum dti_status reorder(struct compared_sides *sides, const struct dti_tensor *b,
                                uint64_t max_memory, struct dti_error *reterr)
 {
@@ -233,7 +233,7 @@ enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_containe
     return status;
 }
 
-/* "[2, 3]", cut with "..." when there are too many dimensions. */
+/* "[2, 3]"; truncated with "..." if there are too many dimensions. */
 static void spell_shape(char *text, size_t size, const struct dti_tensor *tensor)
 {
     size_t used = 1;
@@ -258,7 +258,7 @@ static bool is_complex(const struct dti_tensor *tensor)
     return tensor->format->kind == DTI_KIND_COMPLEX;
 }
 
-/* Several elements in a byte: they are not brought into another order. */
+/* Several elements per byte: these are not reordered. */
 static bool is_packed(const struct dti_tensor *tensor)
 {
     return !is_complex(tensor) && dti_format_stored_bits(tensor->format, &tensor->layout) < 8;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What casts of tensors would lose: they are cast, but nothing is written. The figures of a loss,
- * and whether a NaN was lost that should not have been. */
+ * What casts of tensors would lose: they are cast, but nothing is written. Computes the figures of
+ * a loss, and whether a NaN was lost that must be kept. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct loss_scan {
     struct dti_container *container;
     const struct dti_format *to;
     enum dti_level level;
-    struct dti_plan **plans; /* one for each dtype and layout */
+    struct dti_plan **plans; /* one per dtype and layout */
     size_t plan_count;
     struct dti_batch_part *parts;
 };
@@ -116,7 +116,7 @@ void dti_loss_summarize(const struct dti_loss *loss, struct dti_loss_summary *re
     };
 }
 
-/* An integer dtype makes a number of a NaN, whatever comes after it. */
+/* An integer dtype turns a NaN into a number, so later stages do not matter. */
 const struct dti_format *dti_loss_without_nan(const struct dti_loss *loss,
                                               const struct dti_cast *cast,
                                               const struct dti_stack_rule *rule)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads elements of tensors as numbers, manages the memory for that, and runs scans. A block is
- * small enough to stay in a core's second cache from the read to the kernel; from there on tiles
- * stay in the first. */
+ * Reads elements of tensors as numbers, manages the buffers, and runs scans. A block fits in a
+ * core's L2 cache from the read to the kernel; from there on, tiles stay in L1. */
 #include "files/scan/scan_side.h"
 
 #include <stdlib.h>
@@ -139,7 +138,7 @@ static size_t lines(size_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* Memory for the members of the team: a block of all its sides, and two tiles of numbers. */
+/* Allocates per-thread memory: a block with all its sides, and two tiles of numbers. */
 static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struct dti_error *reterr)
 {
     const uint64_t max = scan->options->max_memory;
@@ -158,7 +157,7 @@ static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struc
         const uint64_t tiles = block / (DTI_TILE / 8 * scan->parts[i].block);
         scan->parts[i].block = (tiles > 0 ? tiles : 1) * DTI_TILE;
     }
-    /* a line more for each side, so that both begin at one */
+    /* one more cache line per side, so that both are aligned */
     scan->scratch_at = numbers + lines(block) + 2 * (size_t)LINE;
     scan->buffer_bytes = scan->scratch_at + lines(scan->scratch_bytes);
     if (dti_mul_u64(scan->buffer_bytes, members, &bytes) && bytes <= SIZE_MAX)
@@ -171,7 +170,7 @@ static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struc
 static void tell_progress(void *context, uint64_t done)
 {
     struct dti_scan *const scan = context;
-    (void)done; /* elements, of different sizes */
+    (void)done; /* elements, which differ in size */
     scan->options->progress(scan->options->progress_context, atomic_load(&scan->bytes));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The statistics of many tensors: one thread reads, decodes and counts a block, then adds it to its
- * tensor's. */
+ * The statistics of many tensors: a thread reads, decodes and counts a block, then merges the
+ * result into the tensor's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 
 enum { HUBS = DTI_STATS_U64 + 1 };
 
-/* What one thread has counted, until it comes to another tensor and another histogram: extremes are
- * seldom new when much has been seen. */
+/* One thread's counts, merged when it moves on to another tensor or histogram: this keeps
+ * contention low, as extremes rarely change once much has been seen. */
 struct stats_tally {
     struct dti_tensor_stats *tensor;
     struct dti_stats stats;
@@ -22,19 +22,19 @@ struct stats_scan {
     struct dti_scan frame;
     struct dti_tensor_stats *tensors;
     struct dti_scan_side *sides;
-    bool *begun; /* the shift of a tensor of several blocks is known; under lock */
+    bool *begun; /* the shift of a multi-block tensor is known; guarded by the lock */
     dti_stats_fn *stats[HUBS];
     dti_histogram_fn *histogram[HUBS];
 };
 
-/* The first tile decides what is taken off all elements. */
+/* The first tile determines the shift subtracted from all elements. */
 static void begin_tensor(struct dti_tensor_stats *tensor, const void *numbers, size_t n)
 {
     tensor->rule.shift = dti_stats_choose_shift(&tensor->rule, numbers, n);
     tensor->stats.shift = tensor->rule.shift;
 }
 
-/* For the first thread at a tensor of several blocks, whichever block that is. */
+/* Called by the first thread to reach a multi-block tensor, at whatever block. */
 static enum dti_status begin_large(struct stats_scan *scan, size_t part,
                                    const struct dti_scan_buffers *buffers, struct dti_error *reterr)
 {
@@ -87,7 +87,7 @@ static void give_stats(struct stats_scan *scan, struct stats_tally *member,
     member->tensor = next;
 }
 
-/* The elements first to first + n - 1 of a tensor, at raw. */
+/* Counts the elements first to first + n - 1 of a tensor, at raw. */
 static enum dti_status count(struct stats_scan *scan, size_t member, size_t part,
                              const unsigned char *raw, uint64_t first, size_t n,
                              struct dti_error *reterr)
@@ -139,7 +139,7 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     return dti_window_done(buffers.windows, status, reterr);
 }
 
-/* Rules are costly: one for each dtype. */
+/* Rules are expensive to build: tensors of one dtype share one. */
 static void init_rule(struct dti_tensor_stats *tensors, size_t at, const struct dti_format *format)
 {
     enum { LOOK_BACK = 16 };
