@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What can be wrong with a quantized checkpoint though its files are valid: found by those who read
- * it, reported by files/lint. */
+ * What can be wrong with a quantized checkpoint whose files are valid. The readers find the
+ * problems; files/lint reports them. */
 #ifndef FILES_LINT_RULE_H
 #define FILES_LINT_RULE_H
 

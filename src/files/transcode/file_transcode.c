@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The view of a translated file: the tensors of the dequantization's view, quantized ones in the
- * parts of the target layout. */
+ * The view of a transcoded file: the tensors of the dequantization's view, with quantized ones
+ * replaced by the parts of the target layout. */
 #include "files/transcode/file_transcode.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ const char *dti_transcode_layout_name(enum dti_transcode_layout layout)
     return names[layout];
 }
 
-/* NULL: there is none. */
+/* NULL: none. */
 static const struct dti_transcode_target *target_of(enum dti_transcode_layout layout,
                                                     enum dti_transcode_takes takes)
 {
@@ -45,7 +45,7 @@ bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout)
     return target_of(layout, DTI_TAKES_INTEGERS) != NULL;
 }
 
-/* The target of a tensor, by its codes. */
+/* The target for a tensor, chosen by its codes. */
 static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                    const struct dti_dequant_found *found,
                                    const struct dti_transcode_target **ret,
@@ -67,7 +67,7 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                 found->form.dtype, found->form.layout, names[layout]);
 }
 
-/* One tensor of the view for a part, and what it needs later. */
+/* Adds a tensor of the view for a part, and its source. */
 static enum dti_status add_part(struct dti_file_transcode *transcode, size_t origin,
                                 const struct dti_transcoded *plan,
                                 const struct dti_transcode_part *part, struct dti_error *reterr)
@@ -111,7 +111,7 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     return DTI_OK;
 }
 
-/* The metadata entry about a tensor whose parts leave something open. */
+/* Adds the metadata entry for a tensor whose parts leave something open. */
 static enum dti_status tell(struct dti_file_transcode *transcode,
                             const struct dti_dequant_found *found,
                             const struct dti_transcoded *plan, struct dti_error *reterr)
@@ -134,7 +134,7 @@ static enum dti_status tell(struct dti_file_transcode *transcode,
     return DTI_OK;
 }
 
-/* The scale of activations of a weight that becomes nvfp4: layouts differ in what it is. */
+/* The scale of activations of a weight that becomes nvfp4: layouts differ in its meaning. */
 static void find_input(struct dti_file_transcode *transcode, size_t origin)
 {
     struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
@@ -252,7 +252,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     return status;
 }
 
-/* Without names of tensors there is no layout, and blocks of GGUF have codes and scales in one. */
+/* A layout requires tensor names, and GGUF blocks contain both codes and scales. */
 static enum dti_status check_input(const struct dti_file_transcode *transcode,
                                    struct dti_error *reterr)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Translation of files from one layout of quantized tensors to another, with their codes and scales
- * carried over: a view of the dequantization's view (file_dequant.h) in which each quantized tensor
- * is replaced by the parts that another layout has for it. DTI_RECIPE_TRANSCODE copies the tensors
- * of the view. */
+ * Transcodes files from one layout of quantized tensors to another, keeping their codes and scales:
+ * a view on top of the dequantization's view (file_dequant.h) in which each quantized tensor is
+ * replaced by its parts in the target layout. DTI_RECIPE_TRANSCODE copies the tensors of the
+ * view. */
 #ifndef FILES_TRANSCODE_FILE_TRANSCODE_H
 #define FILES_TRANSCODE_FILE_TRANSCODE_H
 
@@ -16,38 +16,39 @@ enum dti_transcode_layout {
 #undef TRANSCODE_LAYOUT
     DTI_TRANSCODE_COUNT
 };
-/* Names in messages: the layout that stores zero points as they are, of those whose loaders expect
- * them minus one; those whose scales of integers have 16 bits or fp32. */
+/* Names for messages: the layout that stores zero points unchanged, for loaders that otherwise
+ * expect them minus one; and the layouts whose scales of integers have 16 bits or fp32. */
 #define DTI_TRANSCODE_PLAIN_ZEROS "gptq_v2"
 #define DTI_TRANSCODE_SCALES_16   "gptq, gptq_v2, awq and compressed-tensors"
 const char *dti_transcode_layout_name(enum dti_transcode_layout layout);
-/* Whether nvfp4 is made of mxfp4 for it. */
+/* Whether mxfp4 is converted to nvfp4 for it. */
 bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout);
-/* Whether it has integers with groups. */
+/* Whether it supports integers with groups. */
 bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout);
 
 struct dti_file_transcode_request {
     enum dti_transcode_layout layout;
-    bool nvfp4;           /* mxfp4 becomes nvfp4 */
-    bool lossless;        /* fails unless all numbers stay what they are */
-    bool narrow;          /* integers: scales of fp32 are rounded to `scale` */
+    bool nvfp4;           /* convert mxfp4 to nvfp4 */
+    bool lossless;        /* fail unless all numbers stay the same */
+    bool narrow;          /* integers: round fp32 scales to `scale` */
     enum dti_dtype scale; /* fp16 or bf16 */
 };
 
-/* What a tensor of the dequantization's view became. */
+/* The result for a tensor of the dequantization's view. */
 struct dti_transcode_verdict {
     bool changed;              /* it is quantized; otherwise it is copied */
     const char *dtype;         /* of codes or blocks: "nvfp4" */
-    uint64_t blocks, lossless; /* with a scale of their own; those whose numbers are the same */
-    double worst;              /* of the others: the largest |new - old| / |old| of a number */
-    size_t first, count;       /* its tensors in the view */
+    uint64_t blocks, lossless; /* blocks have their own scale; lossless: those whose numbers are
+                                * unchanged */
+    double worst;              /* for the others: the largest |new - old| / |old| of a number */
+    size_t first, count;       /* range of its tensors in the view */
 };
 
 struct dti_file_transcode;
-/* The dequantization must live longer: of a safetensors file or shards, not logical. Reads scales,
- * and codes where the verdict depends on them. Fails with DTI_WRONG_KIND where the layout cannot
- * have a tensor, or, if that is required, with DTI_ANSWER_NO where it would get other numbers; the
- * message names the tensor. */
+/* The dequantization must outlive the result; it must be of a safetensors file or shards, and not
+ * logical. Reads scales, and codes where the verdict depends on them. Fails with DTI_WRONG_KIND if
+ * the layout cannot hold a tensor or, if lossless is requested, with DTI_ANSWER_NO if numbers would
+ * change; the message names the tensor. */
 enum dti_status dti_file_transcode_new(struct dti_file_transcode **ret,
                                        struct dti_file_dequant *dequant,
                                        const struct dti_file_transcode_request *request,
@@ -56,23 +57,24 @@ void dti_file_transcode_free(struct dti_file_transcode *transcode); /* NULL is f
 
 /* The view, for dti_rewrite_new(). */
 struct dti_container *dti_file_transcode_container(struct dti_file_transcode *transcode);
-/* As dti_file_dequant_data(), of bytes. */
+/* As dti_file_dequant_data(), for bytes. */
 enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, size_t tensor,
                                         const struct dti_batch_source **ret_source,
                                         const struct dti_input **ret_input, uint64_t *ret_offset,
                                         struct dti_error *reterr);
-/* Which tensor of the dequantization's view a tensor came from, and what came of one of those. */
+/* dti_file_transcode_origin(): the tensor of the dequantization's view that a tensor was made from.
+ * dti_file_transcode_verdict(): the result for an origin. */
 size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, size_t tensor);
 const struct dti_transcode_verdict *dti_file_transcode_verdict(
     const struct dti_file_transcode *transcode, size_t origin);
 const struct dti_file_transcode_request *dti_file_transcode_request(
     const struct dti_file_transcode *transcode);
-/* Whether a pattern fits a name that tensors of the view were made of. */
+/* Whether a pattern matches a name that tensors of the view were made from. */
 bool dti_file_transcode_fits(const struct dti_file_transcode *transcode, const char *pattern,
                              size_t length);
 
-/* The value of quantization_config by which loaders read the view; kept: see
- * quant_config_forms.h. Where there is none *ret_why says so, and nothing is written. */
+/* Writes the value of quantization_config for loaders of the view; kept: see quant_config_forms.h.
+ * If there is none, *ret_why has the reason, and nothing is written. */
 enum dti_status dti_file_transcode_config(const struct dti_file_transcode *transcode,
                                           const char *kept, struct dti_buffer *ret,
                                           const char **ret_why, struct dti_error *reterr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized tensors in the parts of another layout, with their codes and scales carried over: what
- * the target layouts tell the view of file_transcode.h. Numbers become a tensor of the target part
- * by part; each part is a plain array whose bytes are computed while they are read. */
+ * Converts quantized tensors to the parts of another layout, keeping their codes and scales: the
+ * interface of the target layouts for the view of file_transcode.h. A tensor is converted part by
+ * part; each part is a plain array whose bytes are computed while they are read. */
 #ifndef FILES_TRANSCODE_TRANSCODE_H
 #define FILES_TRANSCODE_TRANSCODE_H
 
@@ -12,59 +12,59 @@
 
 enum { DTI_TRANSCODE_PARTS = 6 };
 
-/* A tensor of the target. */
+/* A tensor of the target layout. */
 struct dti_transcode_part {
     const char *suffix; /* after the stem: "_packed" */
     enum dti_dtype dtype;
     unsigned rank;
     uint64_t shape[DTI_QUANT_RANK_MAX];
-    struct dti_batch_source source; /* of its bytes, in pieces that begin and end anywhere; what it
-                                     * needs is in the pool of the view */
-    struct dti_dequant_part copied; /* container not NULL: they are those of this tensor, and the
-                                     * source is not looked at */
+    struct dti_batch_source source; /* of its bytes, readable at any offset; its data are in the
+                                     * view's pool */
+    struct dti_dequant_part copied; /* container not NULL: the bytes are those of this tensor, and
+                                     * the source is ignored */
 };
 
-/* What a quantized tensor becomes, and whether its numbers stay the same. A block is what has a
- * scale of its own. */
+/* What a quantized tensor becomes, and whether its numbers stay the same. A block is a set of
+ * numbers that share a scale. */
 struct dti_transcoded {
-    size_t stem_length; /* of the numbers' name, before the suffixes: with or without ".weight" */
+    size_t stem_length; /* length of the name before the suffixes: with or without ".weight" */
     size_t count;
     struct dti_transcode_part part[DTI_TRANSCODE_PARTS];
-    uint64_t blocks, lossless;      /* all of them, and those whose numbers are exactly the same */
-    double worst;                   /* of the others: the largest |new - old| / |old| of a number */
-    char entry[DTI_MLX_ENTRY_SIZE]; /* a metadata entry about it: what its shapes leave open; "":
-                                     * none
-                                     */
+    uint64_t blocks, lossless;      /* number of blocks, and of those whose numbers are exactly the
+                                     * same */
+    double worst;                   /* for the others: the largest |new - old| / |old| of a
+                                     * number */
+    char entry[DTI_MLX_ENTRY_SIZE]; /* metadata entry for what the shapes leave open; "": none */
 };
 
-/* What a target takes: floats and blocks, the same where mxfp4 becomes nvfp4, integers with groups.
+/* What a target accepts: floats and blocks; same, converting mxfp4 to nvfp4; integers with groups.
  */
 enum dti_transcode_takes { DTI_TAKES_BLOCKS, DTI_TAKES_FOR_NVFP4, DTI_TAKES_INTEGERS };
 
-/* A target layout. Rows share functions: plan() and config() are given the row that they stand in.
+/* A target layout. Rows share functions: plan() and config() get their own row.
  */
 struct dti_transcode_target {
     const char *name; /* as in transcode_layouts.def */
     enum dti_transcode_takes takes;
-    bool experts;  /* stacks of matrices that are stored transposed are read */
-    bool lanes;    /* words have columns of eight rows, in AWQ's order */
+    bool experts;  /* reads stacks of transposed matrices */
+    bool lanes;    /* each word has eight rows of a column, in AWQ's order */
     unsigned less; /* subtracted from zero points */
-    /* Fills all of *ret from a tensor of the source, whose numbers have rank and shape of
-     * found->shown. Reads scales where the verdict needs them, codes only if it must. Fails with
-     * DTI_WRONG_KIND where the layout cannot hold the codes and scales: the message names the
-     * tensor, and says what the layout holds. */
+    /* Fills all of *ret from a source tensor, whose numbers have the rank and shape of
+     * found->shown. Reads scales if the verdict needs them, codes only if it must. Fails with
+     * DTI_WRONG_KIND if the layout cannot hold the codes and scales: the message names the tensor
+     * and what the layout supports. */
     enum dti_status (*plan)(const struct dti_transcode_target *target, struct dti_pool *pool,
                             struct dti_dequant_found *found, struct dti_transcoded *ret,
                             struct dti_error *reterr);
-    /* The value of quantization_config by which loaders read it, with line feeds and two spaces a
-     * level; all[i] are the tensors that were found; kept: a JSON array of the modules whose
-     * matrices stay what they are, or NULL. Where there is none *ret_why says so, and nothing is
+    /* Writes the value of quantization_config for loaders, with line feeds and two spaces per
+     * level. all[i]: the tensors that were found. kept: a JSON array of the modules whose matrices
+     * stay unchanged, or NULL. If there is none, *ret_why has the reason, and nothing is
      * written. */
     void (*config)(const struct dti_transcode_target *target,
                    const struct dti_dequant_found *const *all, size_t count, const char *kept,
                    struct dti_buffer *ret, const char **ret_why);
-    /* compressed-tensors, in place of config(): how a matrix that was planned is described in a
-     * group of its configuration; false: there is no description. NULL: there is config(). */
+    /* compressed-tensors, instead of config(): describes a planned matrix for a group of its
+     * configuration; false: not possible. NULL: use config(). */
     bool (*form)(const struct dti_dequant_found *found, struct dti_config_form *ret);
 };
 /* transcode_gpt_oss.c */

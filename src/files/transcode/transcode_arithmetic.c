@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Zero points and biases: a number is scale x (code - zero point), in fp32, or by MLX code x scale
- * + bias, where both operations round to the dtype of scales and biases. The one is the other where
- * the bias is exactly -scale x zero point and no product rounds. */
+ * Zero points and biases: a number is scale x (code - zero point), in fp32, or in MLX code x scale
+ * + bias, where both operations round to the dtype of scales and biases. The two are equal if the
+ * bias is exactly -scale x zero point and no product rounds. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "files/transcode/transcode_grouped.h"
 #include "util/little_endian.h"
 
-/* Nearest even; the numbers of fp16 and bf16 are numbers of fp32. */
+/* Rounds to nearest even; fp32 holds all numbers of fp16 and bf16. */
 static float round_to(enum dti_dtype dtype, float number)
 {
     uint32_t bits = dti_dequant_bits(number);
@@ -29,7 +29,7 @@ static float round_to(enum dti_dtype dtype, float number)
 
 float dti_grouped_bias(const struct dti_grouped *grouped, float scale, unsigned zero)
 {
-    const float product = scale * (float)zero; /* exact, or in fp32 */
+    const float product = scale * (float)zero; /* exact, or rounded to fp32 */
     return round_to(grouped->scale, -product);
 }
 
@@ -41,7 +41,7 @@ float dti_grouped_scale(const struct dti_grouped *grouped, float scale)
 
 bool dti_grouped_zero(const struct dti_grouped *grouped, float scale, float bias, unsigned *ret)
 {
-    const double product = -(double)bias; /* of 24 bits by 8: exact */
+    const double product = -(double)bias; /* of 24 and 8 bits: exact */
     if (scale == 0 || scale - scale != 0) {
         *ret = dti_grouped_middle(grouped);
         return scale == 0 && bias == 0;
@@ -71,7 +71,7 @@ void dti_grouped_put(enum dti_dtype dtype, unsigned char *to, float number)
     }
 }
 
-/* The largest error of a code of a group, relative to the source's number; 0: there is none. */
+/* The largest error of any code of a group, relative to the source's number; 0: none. */
 static double error_of(const struct dti_grouped *grouped, float scale, unsigned zero, float bias)
 {
     enum { MOST = 256 };
@@ -98,8 +98,8 @@ static double error_of(const struct dti_grouped *grouped, float scale, unsigned 
     return worst;
 }
 
-/* Scales that differ by a power of two have the same errors, as long as no product and no bias is
- * subnormal or too large: those of all fractions and zero points are found out once. */
+/* Scales that differ by a power of two have the same errors, as long as no product or bias is
+ * subnormal or too large. So the errors are cached per fraction and zero point. */
 static double *remembered(const struct dti_grouped *grouped, struct dti_grouped_memory *memory,
                           float scale, unsigned zero)
 {
@@ -118,7 +118,7 @@ static double *remembered(const struct dti_grouped *grouped, struct dti_grouped_
 bool dti_grouped_same(const struct dti_grouped *grouped, struct dti_grouped_memory *memory,
                       float scale, unsigned zero, float bias, double *worst)
 {
-    static const double none = -1; /* 0: it is not known yet */
+    static const double none = -1; /* no error; 0 means unknown */
     double *const known = remembered(grouped, memory, scale, zero);
     unsigned back = zero;
     double error = known ? *known : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Targets for blocks and, with transcode_fp8.c, for fp8, whose codes stay as they are:
+ * Targets for blocks and, with transcode_fp8.c, for fp8. Codes are unchanged:
  *
- *                       codes                  scales                       of the tensor
+ *                       codes                  scales                       tensor scale
  *   compressed-tensors  X_packed U8 [N, K/2]   X_scale F8_E4M3 [N, K/16]    X_global_scale F32 [1],
  *                                                                           a divisor
  *                       X_packed U8 [N, K/2]   X_scale U8 [N, K/32]
@@ -20,7 +20,7 @@
 #include "files/dequant/dequant_find.h"
 #include "files/transcode/transcode_nvfp4.h"
 
-/* Codes, then scales of a byte. */
+/* Adds codes, then one-byte scales. */
 static enum dti_status add_blocks(struct dti_pool *pool, const struct dti_dequant_found *found,
                                   const char *codes, struct dti_transcoded *ret,
                                   struct dti_error *reterr)
@@ -42,14 +42,14 @@ static enum dti_status add_blocks(struct dti_pool *pool, const struct dti_dequan
                : dti_no_memory(reterr);
 }
 
-/* The number of a code of fp8_e4m3fn. */
+/* Decodes fp8_e4m3fn without a sign. */
 static float scale_of(unsigned code)
 {
     const int exponent = (int)(code >> 3), digits = (int)(code & 7);
     return (float)(exponent > 0 ? ldexp(8 + digits, exponent - 10) : ldexp(digits, -9));
 }
 
-/* How a layout makes a number of nvfp4: by a divisor, unless that is read as a factor. */
+/* How a layout computes an nvfp4 number: with a divisor, unless that is read as a factor. */
 static struct dti_nv_tensor rule_of(const struct dti_dequant_found *found, float scale,
                                     bool divides)
 {
@@ -60,8 +60,8 @@ static struct dti_nv_tensor rule_of(const struct dti_dequant_found *found, float
                                   divides && !reciprocal ? scale : 1};
 }
 
-/* The largest relative error, by codes of scales, of any number that their blocks may hold; of a
- * NaN none. Whether there is one. */
+/* For each scale code, the largest relative error of any number in a block with that scale; 0 for
+ * NaN. Returns whether any number changes. */
 static bool find_errors(struct dti_nv_tensor old, struct dti_nv_tensor new, double worst[0x80])
 {
     static const float elements[] = {0.5f, 1, 1.5f, 2, 3, 4, 6};
@@ -73,7 +73,7 @@ static bool find_errors(struct dti_nv_tensor old, struct dti_nv_tensor new, doub
         for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
             const float before = one * elements[i], after = two * elements[i];
             const double error = fabs((double)after - (double)before) / (double)before;
-            if (before != after) /* from 0 on, and from or to infinity: all of it */
+            if (before != after) /* changes from 0, or from or to infinity, count as 1 */
                 worst[code] = fmax(worst[code], isfinite(error) ? error : 1);
         }
         any = any || worst[code] > 0;
@@ -81,7 +81,7 @@ static bool find_errors(struct dti_nv_tensor old, struct dti_nv_tensor new, doub
     return any;
 }
 
-/* Blocks are lossless if all numbers that their scale allows are. */
+/* Counts blocks as lossless if all numbers that their scale allows stay the same. */
 static enum dti_status count_errors(struct dti_dequant_tensor *how, const double worst[0x80],
                                     struct dti_transcoded *ret, struct dti_error *reterr)
 {
@@ -101,7 +101,7 @@ static enum dti_status count_errors(struct dti_dequant_tensor *how, const double
     return status;
 }
 
-/* The tensor scale of a target that divides by it, or multiplies with it. */
+/* Adds the tensor scale for a target that divides or multiplies by it. */
 static enum dti_status add_nv_scale(struct dti_pool *pool, struct dti_dequant_found *found,
                                     bool divides, struct dti_transcoded *ret,
                                     struct dti_error *reterr)
@@ -123,7 +123,7 @@ static enum dti_status add_nv_scale(struct dti_pool *pool, struct dti_dequant_fo
                                     divides ? 1 : 0, ret, reterr);
 }
 
-/* mxfp4 as nvfp4. */
+/* Converts mxfp4 to nvfp4. */
 static enum dti_status add_nvfp4(struct dti_pool *pool, struct dti_dequant_found *found,
                                  const char *codes, bool divides, struct dti_transcoded *ret,
                                  struct dti_error *reterr)
@@ -157,7 +157,7 @@ static bool is_block(const struct dti_dequant_found *found, enum dti_block id)
     return found->how.block && found->how.block->id == id;
 }
 
-/* Whether it has blocks that both layouts have. */
+/* Whether it has blocks that both layouts support. */
 static bool has_common(const struct dti_dequant_found *found)
 {
     return is_block(found, DTI_BLOCK_NVFP4) || is_block(found, DTI_BLOCK_MXFP4) ||
@@ -177,7 +177,7 @@ static enum dti_status refuse_blocks(const struct dti_dequant_found *found, cons
         found->form.dtype, found->form.layout, layout);
 }
 
-/* Blocks for compressed-tensors, whose tensor scale divides, or for others. */
+/* Adds blocks for compressed-tensors, which divides by the tensor scale, or for others. */
 static enum dti_status add_all_blocks(const struct dti_transcode_target *target,
                                       struct dti_pool *pool, struct dti_dequant_found *found,
                                       struct dti_transcoded *ret, struct dti_error *reterr)

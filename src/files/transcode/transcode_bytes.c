@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bytes of translated tensors: see transcode_bytes.h. */
+ * Bytes of transcoded tensors: see transcode_bytes.h. */
 #include "files/transcode/transcode_bytes.h"
 
 #include <stdarg.h>
@@ -11,7 +11,8 @@
 #include "kernels/scan/loss.h"
 #include "util/little_endian.h"
 
-/* For the batch: whole units straight into the buffer, those that are cut through a room. */
+/* Callback for the batch: reads whole units directly into the buffer, partial ones through a
+ * temporary. */
 static enum dti_status read_units(void *context, void *buffer, size_t size, uint64_t offset,
                                   struct dti_window *window, void *scratch,
                                   struct dti_error *reterr)
@@ -53,7 +54,7 @@ bool dti_transcode_set_units(struct dti_pool *pool, struct dti_transcode_part *p
     return true;
 }
 
-/* Two codes in the other order. */
+/* Swaps the two codes of each byte. */
 static enum dti_status fill_swapped(const void *context, unsigned char *units, uint64_t first,
                                     size_t count, unsigned char *memory, struct dti_error *reterr)
 {
@@ -66,7 +67,7 @@ static enum dti_status fill_swapped(const void *context, unsigned char *units, u
     return status;
 }
 
-/* Scales of a byte that are stored in tiles. */
+/* One-byte scales that are stored in tiles. */
 static enum dti_status fill_scales(const void *context, unsigned char *units, uint64_t first,
                                    size_t count, unsigned char *memory, struct dti_error *reterr)
 {

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * The codes of a matrix of integers as another layout has them: packed along rows, down columns, or
- * in AWQ's order, in pieces of bytes that begin and end anywhere. Matrices that are stored in the
- * other order are read through stripes, or, where both are, in rows of words. */
+ * Writes the codes of an integer matrix in another layout: packed along rows, down columns, or in
+ * AWQ's order, in byte ranges that start and end anywhere. Matrices that need transposing are read
+ * through stripes; if source and target are both transposed, in rows of words. */
 #include "files/transcode/transcode_grouped.h"
 #include "kernels/kernel.h"
 #include "util/checked.h"
 #include "util/little_endian.h"
 
-enum { AT_ONCE = 16 }; /* of which compilers make vectors */
+enum { AT_ONCE = 16 }; /* enough for vectorization */
 
 /* A part with codes. */
 struct code_part {
     const struct dti_grouped *grouped;
-    unsigned char flip;            /* xored with unsigned codes */
+    unsigned char flip;            /* XORed with unsigned codes */
     uint64_t row_codes, row_bytes; /* ALONG */
-    const struct dti_kernel *pack; /* to less than 8 bits */
+    const struct dti_kernel *pack; /* packs to less than 8 bits */
     struct dti_kernel_args pack_args;
 };
 
 struct code_scratch {
-    struct dti_dequant_scratch dequant; /* followed by that of stripes */
+    struct dti_dequant_scratch dequant; /* followed by the scratch of stripes */
     unsigned char stripes[DTI_STRIPE_SCRATCH];
     unsigned char codes[DTI_DEQUANT_CHUNK + AT_ONCE];
     uint32_t fields[DTI_STRIPE_WIDEST];
     unsigned char words[4 * DTI_STRIPE_WIDEST];
-    unsigned char packed[4 * DTI_STRIPE_WIDEST]; /* that of a chunk: at most 8 bits a code */
+    unsigned char packed[4 * DTI_STRIPE_WIDEST]; /* for a chunk: at most 8 bits per code */
 };
 
-/* Some bytes of a part that are wanted. */
+/* The requested byte range of a part. */
 struct code_piece {
     unsigned char *buffer;
     uint64_t offset;
     size_t size;
 };
 
-/* Copies what a piece has of the bytes offset to offset + size - 1. */
+/* Copies the overlap of a piece with the bytes offset to offset + size - 1. */
 static void deliver(const struct code_piece *piece, const unsigned char *bytes, uint64_t offset,
                     uint64_t size)
 {
@@ -47,7 +47,7 @@ static void deliver(const struct code_piece *piece, const unsigned char *bytes, 
                (size_t)(to - from));
 }
 
-/* Eight at once; up to AT_ONCE - 1 codes behind the last one change too. */
+/* Eight at once; also modifies up to AT_ONCE - 1 codes after the last one. */
 static void adjust(unsigned char *codes, size_t n, unsigned char flip, unsigned bits)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), mask = ones * ((1U << bits) - 1);
@@ -61,7 +61,7 @@ static size_t within_row(const struct dti_dequant_tensor *tensor, uint64_t first
     return !dti_dequant_is_flat(tensor) && left < n ? (size_t)left : n;
 }
 
-/* In the order in which they are stored. */
+/* Reads codes in stored order. */
 static enum dti_status read_stored(const struct dti_dequant_tensor *tensor, uint64_t first,
                                    size_t n, unsigned char *codes,
                                    struct dti_dequant_scratch *scratch, struct dti_error *reterr)
@@ -80,8 +80,8 @@ static enum dti_status read_stored(const struct dti_dequant_tensor *tensor, uint
     return status;
 }
 
-/* Codes first to first + n - 1 of the matrix, at most a chunk, or of its columns one by one, in
- * scratch->codes. */
+/* Reads codes first to first + n - 1 of the matrix, at most a chunk, or of its columns in column
+ * order, into scratch->codes. */
 static enum dti_status read_codes(const struct code_part *part, bool turned, uint64_t first,
                                   size_t n, struct code_scratch *scratch, struct dti_error *reterr)
 {
@@ -96,14 +96,14 @@ static enum dti_status read_codes(const struct code_part *part, bool turned, uin
     return status;
 }
 
-/* Rows of words that are made of those of the file. */
+/* Whether rows of words can be built from those of the file. */
 static bool has_words(const struct dti_grouped *grouped)
 {
     return grouped->how->matrix > 0 && dti_dequant_word_bits(grouped->how) == grouped->bits &&
            grouped->flip == 0;
 }
 
-/* One of those, of some columns. */
+/* Reads one such row, for a range of columns. */
 static enum dti_status read_words(const struct code_part *part, uint64_t row, uint64_t column,
                                   size_t columns, struct code_scratch *scratch,
                                   struct dti_error *reterr)
@@ -117,7 +117,7 @@ static enum dti_status read_words(const struct code_part *part, uint64_t row, ui
                                        .n = 1};
     const enum dti_status status =
         dti_dequant_words(how, &rows, scratch->words, &scratch->dequant, reterr);
-    if (status == DTI_OK && how->flip != 0) /* of 4 bits */
+    if (status == DTI_OK && how->flip != 0) /* 4-bit codes only */
         adjust(scratch->words, 4 * columns, (unsigned char)(how->flip * 0x11), 8);
     return status;
 }
@@ -154,7 +154,7 @@ static enum dti_status read_along(void *context, void *buffer, size_t size, uint
             memset(scratch->packed + (end - begin < 8 ? 0 : end - begin - 8), 0, 8);
             part->pack->run(&part->pack_args, scratch->packed, scratch->codes, (size_t)n);
         } else {
-            memset(scratch->codes + n, 0, (size_t)(end - begin - n)); /* of the last word */
+            memset(scratch->codes + n, 0, (size_t)(end - begin - n)); /* rest of the last word */
         }
         deliver(&piece, part->pack ? scratch->packed : scratch->codes,
                 row * part->row_bytes + begin, end - begin);
@@ -163,7 +163,7 @@ static enum dti_status read_along(void *context, void *buffer, size_t size, uint
     return status;
 }
 
-/* Codes of a row become bits of words, from bit `from` on; those below 0 have left the words. */
+/* Ors the codes of a row into words, from bit `from` on; bits below 0 are dropped. */
 static void add_fields(uint32_t *restrict words, const unsigned char *restrict codes, size_t n,
                        int from)
 {
@@ -174,7 +174,7 @@ static void add_fields(uint32_t *restrict words, const unsigned char *restrict c
     }
 }
 
-/* A row of words, of some columns, of codes that are read one by one. */
+/* A row of words, for a range of columns, from codes that are read one by one. */
 static enum dti_status join_words(const struct code_part *part, uint64_t row, uint64_t column,
                                   size_t columns, struct code_scratch *scratch,
                                   struct dti_error *reterr)
@@ -218,7 +218,7 @@ static enum dti_status read_down(void *context, void *buffer, size_t size, uint6
     return status;
 }
 
-/* Eight rows at a time, of rows of words. */
+/* Eight rows at a time, from rows of words. */
 static enum dti_status read_lanes_of_words(const struct code_part *part,
                                            const struct code_piece *piece,
                                            struct code_scratch *scratch, struct dti_error *reterr)
@@ -229,7 +229,7 @@ static enum dti_status read_lanes_of_words(const struct code_part *part,
     for (uint64_t row = piece->offset / row_bytes / 8; 8 * row < end; row++) {
         const uint64_t begin = 8 * row * row_bytes, last = 8 * row + 8 > end ? end - 8 * row : 8;
         uint64_t column = 0;
-        if (begin + 7 * row_bytes < piece->offset) /* one row, and not from its begin */
+        if (begin + 7 * row_bytes < piece->offset) /* only one row, not from its start */
             column = (piece->offset - begin - 7 * row_bytes) / 4 * 8;
         for (size_t n; column < columns && status == DTI_OK; column += n) {
             const uint64_t left = columns - column;
@@ -282,7 +282,7 @@ enum dti_status dti_grouped_codes(struct dti_pool *pool, const struct dti_groupe
     made->grouped = grouped;
     made->flip = (unsigned char)(sign ? dti_grouped_middle(grouped) : 0);
     made->row_codes = grouped->columns;
-    if (grouped->columns * bits % 32 == 0) /* rows follow each other */
+    if (grouped->columns * bits % 32 == 0) /* rows are contiguous */
         made->row_codes = grouped->columns * grouped->rows;
     made->row_bytes =
         bits == 8 && sign ? made->row_codes : dti_divide_up(made->row_codes * bits, 32) * 4;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Integers with groups as compressed-tensors has them: a matrix [N, K] with G groups a row, or a
- * stack of those.
+ * Integers with groups in compressed-tensors: a matrix [N, K] with G groups per row, or a stack of
+ * those.
  *
  *   pack-quantized   weight_packed [N, K bits / 32], weight_scale [N, G],
- *                    weight_zero_point [N bits / 32, G], weight_shape, weight_g_idx [K] where
- *                    columns have groups in an order of their own
+ *                    weight_zero_point [N bits / 32, G], weight_shape, weight_g_idx [K] if columns
+ *                    have a custom group order
  *   int-quantized    weight [N, K] int8, weight_scale and weight_zero_point [N, G]
  *
- * Zero points that are all in the middle of the codes are left out. Source: compressed-tensors 0.20
+ * Zero points that are all in the middle of the codes are omitted. Source: compressed-tensors 0.20
  * (compressors/pack_quantized, compressors/naive_quantized). */
 #include <stdio.h>
 
@@ -32,7 +32,7 @@ static enum dti_status read_shape(void *context, void *buffer, size_t size, uint
     return DTI_OK;
 }
 
-/* Several versions of compressed-tensors pack these in two ways under one name. */
+/* Versions of compressed-tensors pack these in two ways under one name. */
 static bool is_packed_in_two_ways(unsigned bits)
 {
     return bits == 3 || bits == 5 || bits == 6 || bits == 7;
@@ -58,7 +58,7 @@ static enum dti_status check_compressed(const struct dti_grouped *grouped, struc
     return dti_grouped_check_groups(grouped, reterr);
 }
 
-/* Where neither shapes nor names tell, the metadata does: as dti_quant_entry(). */
+/* Adds a metadata entry if neither shapes nor names are sufficient, as dti_quant_entry() does. */
 static void tell(const struct dti_grouped *grouped, struct dti_transcoded *ret)
 {
     const uint64_t columns = grouped->columns;
@@ -72,7 +72,7 @@ static void tell(const struct dti_grouped *grouped, struct dti_transcoded *ret)
                        (unsigned long long)grouped->length);
 }
 
-/* Scales, and zero points unless all are in the middle. */
+/* Adds scales, and zero points unless all are in the middle. */
 static enum dti_status add_compressed_groups(struct dti_pool *pool,
                                              const struct dti_grouped *grouped,
                                              struct dti_transcoded *ret, struct dti_error *reterr)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The quantization_config of a translated file. */
+ * The quantization_config of a transcoded file. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/transcode/transcode_view.h"
 
-/* Matrices of equal form, with the names of their modules. */
+/* Groups matrices of equal form, with the names of their modules. */
 enum { FORMS = 16 };
 struct config_forms {
     size_t count;
@@ -22,7 +22,7 @@ static bool is_same(const struct dti_config_form *a, const struct dti_config_for
            a->group[1] == b->group[1] && a->scale == b->scale;
 }
 
-/* False: there are too many of them. */
+/* Returns false if there are too many. */
 static bool add_form(struct config_forms *forms, const struct dti_config_form *form,
                      const struct dti_tensor *tensor)
 {
@@ -40,7 +40,7 @@ static bool add_form(struct config_forms *forms, const struct dti_config_form *f
     return true;
 }
 
-/* Config groups of compressed-tensors: one for all modules, or several that name theirs. */
+/* Config groups of compressed-tensors: one for all modules, or several that list their modules. */
 static void put_groups(const struct dti_file_transcode *transcode, const char *kept,
                        struct dti_buffer *ret, const char **ret_why)
 {
@@ -69,7 +69,8 @@ static void put_groups(const struct dti_file_transcode *transcode, const char *k
         dti_buffer_free(&forms.targets[i]);
 }
 
-/* Whether codes stay what they were: matrices, as scales of activations are not. */
+/* Whether some quantized matrices stay unchanged. Scales of activations, which are not matrices, do
+ * not count. */
 static bool keeps_others(const struct dti_file_transcode *transcode)
 {
     const struct dti_container *const numbers = dti_file_dequant_container(transcode->dequant);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp8 with floats as scales, whose codes stay as they are: one scale, one for each row, or one for
- * each rectangle.
+ * fp8 with float scales; codes are unchanged. There is one scale, one for each row, or one for each
+ * rectangle.
  *
- *   deepseek   X F8_E4M3 [N, K]   X_scale_inv F32 [N/128, K/128], factors in spite of their name
+ *   deepseek   X F8_E4M3 [N, K]   X_scale_inv F32 [N/128, K/128], factors despite their name
  *
  * Source: transformers 5.23 (Fp8Dequantize). */
 #include <string.h>
@@ -25,7 +25,7 @@ bool dti_transcode_is_fp8(const struct dti_dequant_found *found)
            dti_dequant_part_tensor(&how->codes)->bytes == how->elements;
 }
 
-/* How the scales of fp8 lie. */
+/* What shares a scale in fp8. */
 enum fp8_scales { FP8_OTHER, FP8_TENSOR, FP8_CHANNEL, FP8_BLOCK };
 
 static enum fp8_scales scales_of(const struct dti_dequant_found *found)
@@ -35,7 +35,7 @@ static enum fp8_scales scales_of(const struct dti_dequant_found *found)
     const unsigned rank = found->shown.rank;
     if (form->per == DTI_PER_TENSOR && rank >= 2 && scales->rank == rank &&
         strcmp(form->layout, "scale_inv") == 0)
-        return FP8_BLOCK; /* one of them */
+        return FP8_BLOCK; /* a single rectangle */
     if (form->per == DTI_PER_TENSOR)
         return scales->elements == 1 ? FP8_TENSOR : FP8_OTHER;
     if (form->per == DTI_PER_CHANNEL)
@@ -119,7 +119,7 @@ enum dti_status dti_transcode_whole_fp8(const struct dti_transcode_target *targe
                             : status;
 }
 
-/* Of its rectangles; of one, which may be cut, the usual ones. */
+/* The sides of its rectangles; the default for a single one, which may be cut off. */
 static const uint64_t *sides_of(const struct dti_dequant_found *found)
 {
     static const uint64_t usual[2] = {SIDE, SIDE};
@@ -168,7 +168,7 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
     return dti_transcode_set_number(pool, scale, part) ? DTI_OK : dti_no_memory(reterr);
 }
 
-/* As transformers (FineGrainedFP8Config) reads it. */
+/* As read by transformers (FineGrainedFP8Config). */
 static void put(struct dti_buffer *out, const uint64_t block[2], const char *kept)
 {
     dti_buffer_print(out,

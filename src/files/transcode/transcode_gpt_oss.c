@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * The experts of gpt-oss in blocks of MXFP4, stacks of matrices [E, K, N] as the model has them: a
- * block lies along K, and is stored transposed.
+ * The experts of gpt-oss in blocks of MXFP4: stacks of matrices [E, K, N] in the model. A block
+ * lies along K, and is stored transposed.
  *
  *   X_blocks U8 [E, N, K / 32, 16]   X_scales U8 [E, N, K / 32]
  *
- * They come from that layout, or from blocks along the last but one axis, which 'quant' makes.
+ * The source is that layout, or blocks along the second-to-last axis, which 'quant' writes.
  * Source: transformers 5.23 (integrations/mxfp4.py, Mxfp4Config). */
 #include "files/transcode/transcode_grouped.h"
 #include "util/checked.h"
 
 enum { LENGTH = 32, BYTES = LENGTH / 2, SCALES = 32 << 10 };
 
-/* A stack that is stored as it is shown. */
+/* A stack that is not transposed. */
 struct oss_part {
     const struct dti_dequant_tensor *how;
-    struct dti_dequant_tensor turned; /* the same, read column by column */
+    struct dti_dequant_tensor turned; /* same, read column by column */
     uint64_t height, columns, groups; /* K, N and K / 32 */
 };
 
 struct oss_scratch {
-    struct dti_dequant_scratch dequant; /* followed by that of stripes */
+    struct dti_dequant_scratch dequant; /* followed by the scratch of stripes */
     unsigned char stripes[DTI_STRIPE_SCRATCH];
     unsigned char codes[DTI_DEQUANT_CHUNK + 16];
     unsigned char scales[SCALES];
@@ -46,7 +46,7 @@ static enum dti_status read_codes(void *context, void *buffer, size_t size, uint
     return status;
 }
 
-/* Of some columns: a run of each row of groups. */
+/* Loads the scales of a range of columns: a run of each row of groups. */
 static enum dti_status load_scales(const struct oss_part *part, uint64_t expert, uint64_t column,
                                    size_t columns, unsigned char *scales, struct dti_error *reterr)
 {
@@ -87,7 +87,7 @@ static enum dti_status read_scales(void *context, void *buffer, size_t size, uin
     return status;
 }
 
-/* Whether blocks of a stack lie along its last but one axis, without padding. */
+/* Whether blocks of a stack lie along its second-to-last axis, without padding. */
 static bool is_stack(const struct dti_dequant_found *found)
 {
     const struct dti_dequant_tensor *const how = &found->how;

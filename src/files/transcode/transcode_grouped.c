@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a quantized tensor is as a matrix of integers with groups, and a look at all of its groups.
+ * Interprets a quantized tensor as a matrix of integers with groups, and examines all of its
+ * groups.
  */
 #include "files/transcode/transcode_grouped.h"
 
@@ -12,7 +13,7 @@
 
 #include "util/checked.h"
 
-/* Integers, each by a scale that is one number. */
+/* Codes must be integers, each with a single scale. */
 static enum dti_status check_codes(const struct dti_grouped *grouped, struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = grouped->how;
@@ -49,8 +50,8 @@ static uint64_t scale_at(const struct dti_grouped *grouped, uint64_t row, uint64
     return dti_dequant_scale_of(&how->map, element / how->columns, element % how->columns);
 }
 
-/* One scale, one for each row, or for neighbours in rows, in equal steps as they are stored. With
- * an order of groups, steps are those of groups. */
+/* One scale, one for each row, or one for neighbours in rows, with constant strides between stored
+ * scales. With a group order, strides are those of groups. */
 static enum dti_status find_groups(struct dti_grouped *grouped, struct dti_error *reterr)
 {
     const struct dti_dequant_form *const form = &grouped->found->form;
@@ -99,7 +100,7 @@ static enum dti_status find_groups(struct dti_grouped *grouped, struct dti_error
     return DTI_OK;
 }
 
-/* Rows that are read as one are rows again, and each of them is a column of a stored matrix. */
+/* Splits joined rows again, and makes each row a column of a stored matrix. */
 static void turn(struct dti_grouped *grouped)
 {
     struct dti_dequant_tensor *const turned = &grouped->turned;
@@ -160,7 +161,7 @@ enum dti_status dti_grouped_new(struct dti_grouped **ret, struct dti_pool *pool,
     return status;
 }
 
-/* A look in progress. */
+/* The state of dti_grouped_look(). */
 struct grouped_look {
     struct dti_grouped *grouped;
     const struct dti_grouped_wants *wants;
@@ -170,7 +171,7 @@ struct grouped_look {
     struct dti_grouped_memory memory;
 };
 
-/* Where a scale is, in words. */
+/* Describes the position of a scale, for messages. */
 static const char *place_of(const struct dti_grouped *grouped, uint64_t index, char text[80])
 {
     const uint64_t outer =
@@ -183,7 +184,7 @@ static const char *place_of(const struct dti_grouped *grouped, uint64_t index, c
     return text;
 }
 
-/* One that is rounded. */
+/* Checks a scale that is rounded. */
 static enum dti_status look_at_scale(struct grouped_look *look, uint64_t index, float scale,
                                      unsigned zero, bool *ret_same, struct dti_error *reterr)
 {
@@ -223,7 +224,7 @@ static enum dti_status look_at(struct grouped_look *look, uint64_t index, float 
             place_of(grouped, index, place), grouped->target);
     if (grouped->biased) {
         if (look->wants->biases)
-            return DTI_OK; /* all stays as it is */
+            return DTI_OK; /* nothing changes */
         if (!dti_grouped_zero(grouped, scale, bias, &zero))
             return dti_transcode_refuse(
                 grouped->found, reterr,
@@ -333,7 +334,7 @@ enum dti_status dti_grouped_check_groups(const struct dti_grouped *grouped,
     return DTI_OK;
 }
 
-/* The module's name, before ".weight". */
+/* Sets the stem to the module's name, before ".weight". */
 static enum dti_status set_module(const struct dti_grouped *grouped, struct dti_transcoded *ret,
                                   struct dti_error *reterr)
 {
@@ -361,7 +362,7 @@ enum dti_status dti_grouped_begin(struct dti_pool *pool, struct dti_dequant_foun
     return status == DTI_OK ? dti_grouped_look(found, *ret_grouped, wants, ret, reterr) : status;
 }
 
-/* Which group a column of the matrix is in. */
+/* Reads the group of each column of the matrix. */
 static enum dti_status read_order(void *context, void *buffer, size_t size, uint64_t offset,
                                   struct dti_window *window, void *scratch,
                                   struct dti_error *reterr)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scales, zero points and biases of groups as another layout has them: in rows of the matrix or in
- * rows of groups, zero points maybe packed. They are computed in rectangles, so that those that are
- * stored in the other order are read in runs. */
+ * Writes scales, zero points and biases of groups in another layout: in rows of the matrix or in
+ * rows of groups, with zero points optionally packed. They are computed in rectangles, so that
+ * values stored in the other order are read in runs. */
 #include "files/transcode/transcode_grouped.h"
 #include "util/checked.h"
 #include "util/little_endian.h"
 
 enum {
     TILE = 16384,    /* elements of a rectangle */
-    WORD_TILE = 512, /* words: up to 16 zero points each, and those of words that are begun */
+    WORD_TILE = 512, /* words: up to 16 zero points each, and those of partial words */
     ZEROS = 10240,
     TALL = 128, /* rows of a rectangle */
 };
@@ -19,13 +19,13 @@ struct group_part {
     enum dti_group_values values;
     bool turned;
     unsigned less;
-    uint64_t rows, columns; /* of elements of the part */
-    size_t item;            /* bytes of one */
+    uint64_t rows, columns; /* in elements of the part */
+    size_t item;            /* bytes per element */
 };
 
 struct group_scratch {
     struct dti_dequant_window window;
-    uint64_t first, count; /* raw scales or biases that are there: in stored order */
+    uint64_t first, count; /* range of raw scales or biases in memory, in stored order */
     unsigned char raw[4 * TILE];
     unsigned char zeros[ZEROS];
     unsigned char tile[4 * TILE];
@@ -35,16 +35,16 @@ struct group_scratch {
 struct group_rectangle {
     uint64_t row, group;
     size_t rows, groups;
-    size_t of_row, of_group; /* steps in what is made of it */
+    size_t of_row, of_group; /* strides in the output */
 };
 
-/* Values of neighbours, as they are stored, and where they go. */
+/* Adjacent stored values, and where they go. */
 struct group_run {
     uint64_t index, ahead; /* of the first; how many more may be read with them */
     size_t n, to, step;
 };
 
-/* Makes the window hold what a run needs, and maybe some of the next runs. */
+/* Makes the window hold what a run needs, and possibly some of the following runs. */
 static enum dti_status load(const struct group_part *part, struct group_scratch *scratch,
                             const struct group_run *run, struct dti_error *reterr)
 {
@@ -71,7 +71,7 @@ static enum dti_status load_raw(const struct group_part *part, struct group_scra
                                   scratch->raw, run->index, (size_t)n, reterr);
 }
 
-/* The zero point of the element at a place of the window. */
+/* The zero point of the element at an index of the window. */
 static unsigned zero_at(const struct dti_grouped *grouped, const struct dti_dequant_window *window,
                         size_t at)
 {
@@ -81,11 +81,12 @@ static unsigned zero_at(const struct dti_grouped *grouped, const struct dti_dequ
     if (!grouped->biased)
         return shift +
                (unsigned)(how->zero_form == DTI_ZERO_NONE ? how->zero_offset : window->zero[at]);
-    (void)dti_grouped_zero(grouped, window->scale[at], window->bias[at], &zero); /* it is one */
+    (void)dti_grouped_zero(grouped, window->scale[at], window->bias[at], &zero); /* cannot fail: it
+                                                                                  * was checked */
     return zero;
 }
 
-/* Bytes of scales and biases are copied where they are stored as they are wanted. */
+/* Whether bytes of scales and biases are copied, since they are already stored as needed. */
 static bool is_raw(const struct group_part *part)
 {
     return part->values == DTI_GROUP_BIASES ? part->grouped->biased
@@ -125,13 +126,13 @@ static enum dti_status make_run(const struct group_part *part, const struct grou
     return status;
 }
 
-/* A value of each group of a rectangle, in runs of those that are stored next to each other. */
+/* Computes a value for each group of a rectangle, in runs of adjacent stored values. */
 static enum dti_status make(const struct group_part *part, const struct group_rectangle *rectangle,
                             unsigned char *to, struct group_scratch *scratch,
                             struct dti_error *reterr)
 {
     const struct dti_grouped *const grouped = part->grouped;
-    const bool by_rows = grouped->groups > 1 && grouped->of_group == 1; /* runs are within rows */
+    const bool by_rows = grouped->groups > 1 && grouped->of_group == 1; /* runs stay within rows */
     const size_t runs = by_rows ? rectangle->rows : rectangle->groups;
     const size_t n = by_rows ? rectangle->groups : rectangle->rows;
     const uint64_t step = by_rows ? grouped->of_row : grouped->of_group;
@@ -150,7 +151,7 @@ static enum dti_status make(const struct group_part *part, const struct group_re
     return status;
 }
 
-/* Elements of a part: rows of it, and columns. */
+/* A range of rows and columns of a part's elements. */
 struct part_rectangle {
     uint64_t row, column;
     size_t rows, columns;
@@ -171,7 +172,7 @@ static enum dti_status make_plain(const struct group_part *part,
     return make(part, &rectangle, scratch->tile, scratch, reterr);
 }
 
-/* Fields of so many bits as a stream: whole words, the last one maybe filled up. */
+/* Packs fields of `bits` bits as a stream into whole words; the last one may be padded. */
 static void pack(unsigned char *words, const unsigned char *fields, size_t n, unsigned bits)
 {
     const uint64_t mask = (1U << bits) - 1;
@@ -191,14 +192,14 @@ static void pack(unsigned char *words, const unsigned char *fields, size_t n, un
         dti_little_put(words, 4, stream);
 }
 
-/* Rows of groups, with a stream for each; wanted: words. */
+/* Rows of groups, with a stream for each; wanted: in words. */
 static enum dti_status make_along(const struct group_part *part,
                                   const struct part_rectangle *wanted,
                                   struct group_scratch *scratch, struct dti_error *reterr)
 {
     const struct dti_grouped *const grouped = part->grouped;
     const unsigned bits = grouped->bits;
-    const uint64_t first = wanted->column / bits * 32; /* a word begins with it */
+    const uint64_t first = wanted->column / bits * 32; /* starts on a word */
     const uint64_t last = dti_divide_up((wanted->column + wanted->columns) * 32, bits);
     const size_t n = (size_t)((last < grouped->rows ? last : grouped->rows) - first);
     const size_t skip = (size_t)(wanted->column % bits);
@@ -220,7 +221,7 @@ static enum dti_status make_along(const struct group_part *part,
     return status;
 }
 
-/* Words of several rows of a matrix each; wanted: of one matrix. bits divides 32. */
+/* Words of several rows of a matrix each; wanted: within one matrix. bits divides 32. */
 static enum dti_status make_down(const struct group_part *part, const struct part_rectangle *wanted,
                                  struct group_scratch *scratch, struct dti_error *reterr)
 {
@@ -246,8 +247,8 @@ static enum dti_status make_down(const struct group_part *part, const struct par
     return status;
 }
 
-/* The rectangle of elements from a place on: part of a row, or parts of several whole rows, one
- * after another; all within `end`. */
+/* The rectangle of elements from a position on: part of a row, or parts of several whole
+ * consecutive rows; all before `end`. */
 static struct part_rectangle rectangle_at(const struct group_part *part, uint64_t element,
                                           uint64_t end, uint64_t column)
 {
@@ -258,7 +259,7 @@ static struct part_rectangle rectangle_at(const struct group_part *part, uint64_
     if (begin == 0 && end - element >= part->columns) {
         uint64_t rows = (end - element) / part->columns;
         rows = rows < TALL ? rows : TALL;
-        if (part->values == DTI_GROUP_ZEROS_DOWN) { /* of one matrix */
+        if (part->values == DTI_GROUP_ZEROS_DOWN) { /* within one matrix */
             const uint64_t words = dti_divide_up(part->grouped->height * part->grouped->bits, 32);
             rows = rows < words - row % words ? rows : words - row % words;
         }
@@ -286,7 +287,7 @@ static enum dti_status make_rectangle(const struct group_part *part,
     }
 }
 
-/* Rows of a rectangle to the bytes offset to offset + size - 1 of the part. */
+/* Copies rows of a rectangle to the bytes offset to offset + size - 1 of the part. */
 static void deliver(const struct group_part *part, const struct part_rectangle *made,
                     const unsigned char *tile, unsigned char *buffer, uint64_t offset, size_t size)
 {
@@ -314,7 +315,7 @@ static enum dti_status read_values(void *context, void *buffer, size_t size, uin
     for (uint64_t at = offset / part->item; at < end && status == DTI_OK;) {
         uint64_t column = 0, stop = 0;
         size_t rows = 1;
-        do { /* columns of the same rows */
+        do { /* remaining columns of the same rows */
             const struct part_rectangle wanted = rectangle_at(part, at, end, column);
             status = make_rectangle(part, &wanted, scratch, reterr);
             if (status != DTI_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scales of what layers get, beside their weights of nvfp4: input_scale is a factor, and
+ * Scales of layer inputs, stored with nvfp4 weights: input_scale is a factor, and
  * input_global_scale of compressed-tensors its reciprocal. Those of fp8 are factors in both. */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "files/transcode/transcode_bytes.h"
 
 static const char factor[] = ".input_scale", divisor[] = ".input_global_scale";
-enum { WEIGHT = sizeof ".weight" - 1 }; /* how the name of its weight ends */
+enum { WEIGHT = sizeof ".weight" - 1 }; /* suffix of the weight's name */
 
 void dti_transcode_find_input(struct dti_file_dequant *dequant, struct dti_dequant_found *found,
                               struct dti_transcode_input *ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mxfp4 as nvfp4: see transcode_nvfp4.h. What becomes of a block follows from its power of two and
- * the set of magnitudes that it has, of which there are few: all are tried once. */
+ * Converts mxfp4 to nvfp4: see transcode_nvfp4.h. The result for a block only depends on its power
+ * of two and its set of magnitudes. There are few combinations, so all are computed once. */
 #include "files/transcode/transcode_nvfp4.h"
 
 #include <math.h>
@@ -11,24 +11,24 @@
 
 enum {
     EXPONENTS = 256, /* codes of fp8_e8m0; the last one is NaN */
-    NO_NUMBER = 255, /* that one */
-    BIAS = 127,      /* of them */
-    SETS = 128,      /* of the magnitudes 1 to 7, a bit each */
-    MAGNITUDES = 8,  /* codes without a sign */
-    SCALES = 0x7f,   /* codes of fp8_e4m3fn without a sign that are numbers; then NaN */
+    NO_NUMBER = 255, /* the NaN code */
+    BIAS = 127,      /* of the exponent */
+    SETS = 128,      /* of the magnitudes 1 to 7, one bit each */
+    MAGNITUDES = 8,  /* codes without the sign */
+    SCALES = 0x7f,   /* fp8_e4m3fn codes without a sign that are numbers; this one is NaN */
     LOW = -9,
-    HIGH = 8,    /* powers of two of fp8_e4m3fn */
-    FIRST = -14, /* all magnitudes become zero, as they do with lower powers */
-    LAST = 13,   /* no magnitude stays what it is, nor with higher ones */
+    HIGH = 8,    /* range of powers of two in fp8_e4m3fn */
+    FIRST = -14, /* here and below, all magnitudes become zero */
+    LAST = 13,   /* here and above, no magnitude is unchanged */
     POWERS = LAST - FIRST + 1,
-    POWER_MAX = 126, /* of a tensor scale, whose reciprocal is no subnormal number either */
+    POWER_MAX = 126, /* of a tensor scale, so that its reciprocal is not subnormal either */
     BLOCK_BYTES = DTI_NV_LENGTH / 2,
     WHOLE_BYTES = 2 * BLOCK_BYTES, /* of mxfp4 */
 };
 
 static const double magnitudes[MAGNITUDES] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
 
-/* What a block becomes: its scale, and a code for each magnitude. */
+/* The result for a block: its scale, and a code for each magnitude. */
 struct outcome {
     unsigned char scale, codes[MAGNITUDES];
     bool exact;
@@ -37,7 +37,7 @@ struct outcome {
 static struct outcome outcomes[POWERS][SETS];
 static pthread_once_t made = PTHREAD_ONCE_INIT;
 
-/* The number of a code of fp8_e4m3fn. */
+/* Decodes fp8_e4m3fn without a sign. */
 static double scale_of(unsigned code)
 {
     const int exponent = (int)(code >> 3), digits = (int)(code & 7);
@@ -55,13 +55,13 @@ static unsigned nearest(double number, double scale)
     for (unsigned i = 1; i < MAGNITUDES; i++) {
         const double old = fabs(number - scale * magnitudes[best]);
         const double own = fabs(number - scale * magnitudes[i]);
-        if (own < old || (own == old && i % 2 == 0)) /* of two the even one, as in a cast */
+        if (own < old || (own == old && i % 2 == 0)) /* ties to even, as in a cast */
             best = i;
     }
     return best;
 }
 
-/* With one scale: its largest error, and codes. */
+/* Tries a scale; returns the largest error and sets the codes. */
 static double try_scale(unsigned code, int power, unsigned set, struct outcome *ret)
 {
     const double scale = scale_of(code);
@@ -86,7 +86,7 @@ static void make_outcome(int power, unsigned set)
 {
     struct outcome *const best = &outcomes[power - FIRST][set];
     double least = INFINITY;
-    if (set == 0 || (power >= LOW && power <= HIGH)) { /* zeros have any scale */
+    if (set == 0 || (power >= LOW && power <= HIGH)) { /* zeros may have any scale */
         *best = (struct outcome){.exact = true};
         best->scale = code_of_power(power < LOW ? LOW : power > HIGH ? HIGH : power);
         for (unsigned i = 0; i < MAGNITUDES; i++)
@@ -111,7 +111,7 @@ static void make_outcomes(void)
     }
 }
 
-/* Of a block whose scale has this code, with a tensor scale of 2^power. */
+/* The outcome for a block with this scale code, with a tensor scale of 2^power. */
 static struct outcome outcome_of(unsigned exponent, unsigned set, int power)
 {
     const int own = (int)exponent - BIAS - power;
@@ -124,7 +124,7 @@ static struct outcome outcome_of(unsigned exponent, unsigned set, int power)
     return outcomes[(own < FIRST ? FIRST : own > LAST ? LAST : own) - FIRST][set];
 }
 
-/* Of each pair of codes the set of their magnitudes. */
+/* The set of magnitudes for each pair of codes. */
 static void make_sets(unsigned char sets[256])
 {
     for (unsigned i = 0; i < 256; i++)
@@ -139,10 +139,10 @@ static unsigned set_of(const unsigned char sets[256], const unsigned char codes[
     return set;
 }
 
-/* How many blocks of 16 there are of each kind. */
+/* The number of blocks of 16 of each kind. */
 struct survey {
     unsigned char sets[256], scales[DTI_TRANSCODE_ROOM], codes[DTI_TRANSCODE_ROOM * WHOLE_BYTES];
-    uint64_t powers[EXPONENTS]; /* blocks of mxfp4 by their scales alone */
+    uint64_t powers[EXPONENTS]; /* blocks of mxfp4, counted by scale only */
     uint64_t counts[EXPONENTS][SETS];
 };
 
@@ -186,7 +186,7 @@ static int clamp_power(int power)
     return power > POWER_MAX ? POWER_MAX : power < -POWER_MAX ? -POWER_MAX : power;
 }
 
-/* The lowest and the highest scale that is a number; false: there is none. */
+/* The lowest and highest scale in use, except NaN; false: none. */
 static bool find_range(const uint64_t powers[EXPONENTS], int *ret_low, int *ret_high)
 {
     int low = 0, high = NO_NUMBER - 1;
@@ -199,7 +199,7 @@ static bool find_range(const uint64_t powers[EXPONENTS], int *ret_low, int *ret_
     return low < NO_NUMBER;
 }
 
-/* What comes of a tensor scale; false: large numbers become smaller. */
+/* Evaluates a tensor scale; false: large numbers become smaller. */
 static bool judge(const struct survey *survey, int power, struct dti_nvfp4_plan *ret)
 {
     bool fits = true;
@@ -225,8 +225,8 @@ static bool judge(const struct survey *survey, int power, struct dti_nvfp4_plan 
     return fits;
 }
 
-/* Blocks of zeros have any scale, and are left out. The highest power of the others goes as high as
- * it can, since blocks lose no more than the lower ones do with any higher tensor scale. */
+/* Blocks of zeros may have any scale, and are ignored. Starts with the highest power of the others
+ * at HIGH, since a higher tensor scale only makes the low blocks worse; then tries lower ones. */
 static void choose(struct survey *survey, struct dti_nvfp4_plan *ret)
 {
     uint64_t powers[EXPONENTS] = {0};
@@ -275,7 +275,8 @@ enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, struct dti_nvfp4_
     return status;
 }
 
-/* Scales of mxfp4 and, where codes matter, the codes of blocks first to first + count - 1 of 16. */
+/* Reads scales of mxfp4 and, where codes matter, the codes of blocks first to first + count - 1 of
+ * 16. */
 static enum dti_status read(const struct dti_nvfp4_plan *plan, uint64_t first, size_t count,
                             unsigned char *scales, unsigned char *codes, struct dti_error *reterr)
 {
@@ -299,7 +300,7 @@ enum dti_status dti_nvfp4_fill_scales(const void *context, unsigned char *units,
     make_sets(sets);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const unsigned exponent = memory[(first + i) / 2 - first / 2];
-        /* with the codes that there are, what they are makes no difference */
+        /* without codes: they are unchanged, so their set does not matter */
         const unsigned set = codes ? set_of(sets, codes + i * BLOCK_BYTES) : 0;
         units[i] = outcome_of(exponent, set, plan->power).scale;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The view of a translated file, shared by the files that make and describe it. */
+ * The view of a transcoded file, shared by the files that create and describe it. */
 #ifndef FILES_TRANSCODE_TRANSCODE_VIEW_H
 #define FILES_TRANSCODE_TRANSCODE_VIEW_H
 
@@ -9,8 +9,8 @@
 
 /* Where the bytes of a tensor of the view come from. */
 struct dti_transcode_entry {
-    size_t origin;                         /* in the dequantization's view */
-    const struct dti_batch_source *source; /* of a part: that, or a tensor as it is */
+    size_t origin;                         /* index in the dequantization's view */
+    const struct dti_batch_source *source; /* the source, or a tensor to copy as it is */
     const struct dti_dequant_part *copied;
 };
 
@@ -18,15 +18,16 @@ struct dti_file_transcode {
     struct dti_file_transcode_request request;
     struct dti_file_dequant *dequant;
     struct dti_pool pool;
-    struct dti_container view; /* never given to dti_container_free() */
+    struct dti_container view; /* never pass it to dti_container_free() */
     struct dti_transcode_entry *entries;
     struct dti_transcode_verdict *verdicts; /* of the dequantization's tensors */
-    struct dti_transcode_input *inputs;     /* likewise: those that become their reciprocals */
-    unsigned char *replaced;                /* of the container's tensors: those */
+    struct dti_transcode_input *inputs;     /* same: inputs that become their reciprocals */
+    unsigned char *replaced;                /* flags for the container's tensors: which of them are
+                                             * such inputs */
     const struct dti_transcode_target **targets;
 };
 
-/* Of a tensor of the dequantization's view; NULL: it is copied. */
+/* For a tensor of the dequantization's view; NULL: it is copied. */
 static inline struct dti_dequant_found *dti_transcode_found(
     const struct dti_file_transcode *transcode, size_t origin)
 {
