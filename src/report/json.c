@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON documents, written as they are built: a member is appended to a byte buffer in its final
- * form. Texts are escaped and numbers checked on the way in, so nothing is inspected again. */
+ * Writes JSON documents incrementally: each member is appended to a byte buffer in its final
+ * form. Strings are escaped and numbers are validated when they are added, so there is no second
+ * pass. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "util/json/json_string.h"
 #include "util/text/utf8.h"
 
-/* Characters that are visible only by their effect. */
+/* Control characters, and characters that only affect line breaks or text direction. */
 static bool is_hidden(uint32_t point)
 {
     return (point >= 0x7F && point <= 0x9F) || point == 0x061C || point == 0x200E ||
@@ -21,11 +22,10 @@ static bool is_hidden(uint32_t point)
            (point >= 0x2066 && point <= 0x2069);
 }
 
-/* Spells one character of text for a JSON string and returns the bytes of text consumed. Escapes
- * what RFC 8259 requires, and also DEL, C1, line separators and characters that change the
- * direction of text: JSON readers treat the escape as the same character, but terminals and
- * JavaScript do not see the raw one.
- */
+/* Encodes one character of text for a JSON string and returns the number of bytes consumed.
+ * Escapes what RFC 8259 requires, and also DEL, C1 controls, line separators and characters that
+ * change the text direction: JSON readers treat the escape as the same character, but terminals
+ * and JavaScript never see the raw one. */
 static size_t spell_character(char piece[8], const char *text, size_t length, bool *is_valid)
 {
     static const char hex[] = "0123456789abcdef";
@@ -57,8 +57,8 @@ static size_t spell_character(char piece[8], const char *text, size_t length, bo
     return size;
 }
 
-/* Writes a text escaped as it stands within quotes and returns its end. */
-enum { ESCAPED_MAX = 6 }; /* bytes of one byte: \u001f; of an invalid one 3 */
+/* Writes text escaped for use between quotes. Returns the end of the output. */
+enum { ESCAPED_MAX = 6 }; /* output bytes per input byte: \u001f; an invalid byte takes 3 */
 static char *put_escaped(char *out, const char *text, size_t length, bool *ret_valid)
 {
     *ret_valid = true;
@@ -73,8 +73,8 @@ static char *put_escaped(char *out, const char *text, size_t length, bool *ret_v
 }
 
 enum {
-    DEEPEST = 64,    /* containers in containers; the deepest document has 12 */
-    DIGITS_MAX = 20, /* of 64 bits */
+    DEEPEST = 64,    /* nesting limit; the deepest document has 12 levels */
+    DIGITS_MAX = 20, /* in a 64-bit number */
 };
 
 struct dti_json *dti_json_new(void)
@@ -93,7 +93,7 @@ void dti_json_free(struct dti_json *json)
     free(json);
 }
 
-/* Keys are static and plain; even one that is not cannot end its string. */
+/* Keys are static and plain. If one is not, the '?' keeps it from ending its string. */
 static char *put_key(char *out, const char *key, size_t length)
 {
     *out++ = '"';
@@ -117,9 +117,9 @@ static char *begin_unkeyed(struct dti_json *json, const char *key, size_t size)
     return key ? put_key(out, key, key_length - 3) : out;
 }
 
-/* Begins a member or an element: a comma if it is not the first, its key, where dti_json_key() has
- * not written them. Returns the place of its value, with room for a number of bytes, or NULL when
- * out of memory. */
+/* Starts a member or an element: writes a comma unless it is the first, and its key unless
+ * dti_json_key() already did. Returns where the value goes, with room for `size` bytes, or NULL
+ * when out of memory. */
 static inline char *begin_value(struct dti_json *json, const char *key, size_t size)
 {
     if (json->place != DTI_JSON_BEHIND_KEY)
@@ -139,7 +139,7 @@ static void put_plain(struct dti_json *json, const char *key, const char *text, 
     dti_json_filled_to(json, out + length);
 }
 
-/* Returns to the innermost open container. */
+/* Sets the place to that of the innermost open container. */
 static void set_place(struct dti_json *json)
 {
     const bool object = json->objects >> (json->depth - 1) & 1;
@@ -251,7 +251,7 @@ void dti_json_null(struct dti_json *json, const char *key)
     put_plain(json, key, "null", 4);
 }
 
-/* Writes the digits of value before end; returns the first one. */
+/* Writes the digits of value so that they end at `end`. Returns the first digit. */
 static char *put_digits(char *end, uint64_t value)
 {
     do
@@ -280,7 +280,8 @@ void dti_json_int(struct dti_json *json, const char *key, int64_t value)
     put_integer(json, key, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
 }
 
-/* A text from its first character to escape up to the closing quote. */
+/* Writes the rest of a text, from the first character that needs escaping through the closing
+ * quote. */
 static bool put_rest(struct dti_json *json, const char *text, size_t length)
 {
     bool valid;
@@ -300,7 +301,8 @@ bool dti_json_text(struct dti_json *json, const char *key, const char *text, siz
         dti_json_null(json, key);
         return true;
     }
-    char *out = begin_value(json, key, length + 2); /* nothing in memory is as long as SIZE_MAX */
+    char *out = begin_value(json, key, length + 2); /* no object is SIZE_MAX bytes long, so this
+                                                     * cannot overflow */
     if (!out)
         return true;
     *out++ = '"';
@@ -322,7 +324,7 @@ void dti_json_number(struct dti_json *json, const char *key, const char *number,
         (void)dti_json_text(json, key, number, length);
 }
 
-/* Short texts are copied without a call, in pieces of which the last may overlap. */
+/* Copies short texts inline, in chunks of which the last may overlap the one before it. */
 static char *copy_short(char *out, const char *text, size_t length)
 {
     if (length < 4) {
@@ -359,7 +361,7 @@ char *dti_json_put_token(char *out, struct dti_spelled spelled)
                         : copy_short(out, "null", 4);
 }
 
-/* Ends the document. */
+/* Closes the document. */
 static enum dti_status end_document(struct dti_json *json, struct dti_error *reterr)
 {
     struct dti_buffer *const text = &json->text;

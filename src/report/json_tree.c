@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Trees of JSON by cJSON, which only receives documents that the strict recogniser accepted. */
+ * JSON trees, parsed by cJSON. It only sees documents that the strict parser accepted. */
 #include "report/json_tree.h"
 
 #include <cjson/cJSON.h>
@@ -14,7 +14,8 @@ const char *dti_json_library_version(void)
     return cJSON_Version();
 }
 
-/* Whether cJSON may parse it; if not, why, or NULL when out of memory. */
+/* Whether cJSON may parse the document; if not, *ret_problem says why, or is NULL when out of
+ * memory. */
 static bool is_good(struct dti_json_reader *reader, const char **ret_problem)
 {
     enum dti_json_token token = DTI_JSON_NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The internals of the JSON writer, for code generated from rows: text known at compile time is
- * copied as is. Other code uses only report/json.h. */
+ * Internals of the JSON writer, for code generated from rows: text known at compile time is
+ * copied as is. All other code uses only report/json.h. */
 #ifndef REPORT_JSON_WRITER_H
 #define REPORT_JSON_WRITER_H
 
@@ -15,17 +15,17 @@
 enum dti_json_place { DTI_JSON_IN_ARRAY, DTI_JSON_IN_OBJECT, DTI_JSON_BEHIND_KEY };
 
 struct dti_json {
-    struct dti_buffer text; /* bytes not written yet */
-    size_t depth;           /* containers that are open */
-    uint64_t objects;       /* a bit for each of them: it is an object */
-    bool comma;             /* a comma comes before the next item */
+    struct dti_buffer text; /* not written to the stream yet */
+    size_t depth;           /* number of open containers */
+    uint64_t objects;       /* one bit per open container: it is an object */
+    bool comma;             /* write a comma before the next item */
     enum dti_json_place place;
-    FILE *stream;        /* stream for finished elements of an array, or NULL */
-    size_t stream_depth; /* depth inside that array, or 0 */
-    int cause;           /* errno of the first write that failed; 0: none has */
+    FILE *stream;        /* where finished array elements go, or NULL */
+    size_t stream_depth; /* depth inside the streamed array, or 0 */
+    int cause;           /* errno of the first failed write, or 0 */
 };
 
-/* Space for more bytes and a comma, or NULL when out of memory. */
+/* Reserves space for `size` bytes and a comma. NULL when out of memory. */
 static inline char *dti_json_space(struct dti_json *json, size_t size)
 {
     struct dti_buffer *const text = &json->text;
@@ -40,8 +40,8 @@ static inline void dti_json_filled_to(struct dti_json *json, const char *end)
     json->text.length = (size_t)(end - json->text.data);
 }
 
-/* The key of the next member, which then has none: a literal with its quotes and its colon, of so
- * many bytes. */
+/* Writes the key of the next member, which is then added with a NULL key. The literal includes
+ * its quotes and colon. */
 static inline void dti_json_key(struct dti_json *json, const char *quoted, size_t length)
 {
     assert(json->place == DTI_JSON_IN_OBJECT);
@@ -56,7 +56,7 @@ static inline void dti_json_key(struct dti_json *json, const char *quoted, size_
     json->comma = false;
 }
 
-/* A member that is a literal, key and value: "\"known\":true". */
+/* Adds a member that is one literal, key and value: "\"known\":true". */
 static inline void dti_json_pair(struct dti_json *json, const char *literal, size_t length)
 {
     dti_json_key(json, literal, length);
@@ -64,13 +64,13 @@ static inline void dti_json_pair(struct dti_json *json, const char *literal, siz
     json->comma = true;
 }
 
-/* json.c: what follows an opening quote, or a colon, that was written already; null in its place.
- * Returns its end. */
+/* json.c: these write a value after an opening quote, or a colon, that is already written. A
+ * NULL text becomes null, which replaces the quote. They return the end. */
 char *dti_json_close_text(char *out, struct dti_spelled spelled);
 char *dti_json_put_token(char *out, struct dti_spelled spelled);
 
-/* The key of a member whose value was spelled, a literal as above; returns where the value goes, or
- * NULL when out of memory. */
+/* Writes the key of a member with a spelled value; the literal is as above. Returns where the
+ * value goes, or NULL when out of memory. */
 static inline char *dti_json_spelled_key(struct dti_json *json, const char *literal, size_t size,
                                          struct dti_spelled spelled)
 {
@@ -85,7 +85,7 @@ static inline char *dti_json_spelled_key(struct dti_json *json, const char *lite
     return out + size;
 }
 
-/* A text: the literal has its opening quote. */
+/* A string member: the literal ends with its opening quote. */
 static inline void dti_json_spelled_text(struct dti_json *json, const char *opened, size_t size,
                                          struct dti_spelled spelled)
 {

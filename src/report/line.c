@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: styles, and lines with tab stops. Blanks are written only when something follows
- * them, so no line ends in blanks.
+ * Terminal text: styles, and lines with tab stops. Blanks are deferred until something follows
+ * them, so no line has trailing blanks.
  *
- * Continues lines that are too wide for the page. A line consists of pieces separated by two or
- * more blanks, "max abs error 0.05   SQNR 47.71 dB": a piece moves to the next line as a whole, and
- * wraps at single blanks only if it is wider than a line. A word that is wider is a name of tensors
- * or files, which loses its middle as in tables; or a number, which stays whole. */
+ * Also wraps lines that are wider than the page. A line consists of pieces separated by two or
+ * more blanks, "max abs error 0.05   SQNR 47.71 dB". A piece moves to the next line as a whole,
+ * and breaks at single blanks only if it is wider than a line. A single word that is too wide is
+ * either the name of a tensor or file, which is shortened in the middle as in tables, or a
+ * number, which is kept whole. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #include "util/text/escape.h"
 #include "util/text/utf8.h"
 
-enum { PRINTED_MAX = 4096 }; /* bytes of a printed cell: what is longer is cut */
+enum { PRINTED_MAX = 4096 }; /* bytes of a formatted cell; longer text is truncated */
 
 static const char *const style_codes[] = {
     [DTI_STYLE_PLAIN] = "",
@@ -25,7 +26,7 @@ static const char *const style_codes[] = {
     [DTI_STYLE_GOOD] = "32",
     [DTI_STYLE_WARN] = "33",
     [DTI_STYLE_BAD] = "31",
-    /* magenta, cyan and bright blue: the plain one is hard to read on black */
+    /* magenta, cyan and bright blue: plain blue is hard to read on black */
     [DTI_STYLE_PART] = "35",
     [DTI_STYLE_PART + 1] = "36",
     [DTI_STYLE_PART + 2] = "94",
@@ -114,7 +115,7 @@ void dti_line_text(struct dti_line *line, const char *text)
     dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
-/* The text printf() would print. */
+/* Formats like vsnprintf(); an error gives "". */
 static const char *printed(char *text, size_t size, const char *format, va_list args)
 {
     if (vsnprintf(text, size, format, args) < 0)
@@ -155,11 +156,11 @@ void dti_line_end(struct dti_line *line)
 }
 
 enum {
-    GAP = 3,      /* blanks between independent pieces */
-    SHORTEST = 12 /* columns of what is left of a name */
+    GAP = 3,      /* blanks between two separate pieces */
+    SHORTEST = 12 /* minimum width of a shortened name */
 };
 
-/* Columns of a text that may hold styles. */
+/* The width of text that may contain styles. */
 static size_t columns_of(const char *text, size_t length)
 {
     size_t columns = 0, from = 0, at = 0;
@@ -183,7 +184,7 @@ static size_t blanks_at(const char *text, size_t at, size_t length)
     return count;
 }
 
-/* The end of a piece: the first gap of a given number of blanks, or the end of the line. */
+/* The end of a piece: the first run of `gap` or more blanks, or the end of the line. */
 static size_t end_of(const char *text, size_t at, size_t length, size_t gap)
 {
     while (at < length) {
@@ -195,8 +196,8 @@ static size_t end_of(const char *text, size_t at, size_t length, size_t gap)
     return at;
 }
 
-/* Where lines go on: behind the label of this one, "  also called         float16, half", which
- * fills up its column; else a bit further in. */
+/* Where continuation lines start: below the text after this line's label, "  also called
+ * float16, half", whose label fills its column; otherwise a bit further in. */
 static size_t hanging(const char *text, size_t indent, size_t length, size_t width)
 {
     const size_t end = end_of(text, indent, length, 2);
@@ -212,7 +213,8 @@ struct fitted {
     size_t width, hang, column;
 };
 
-/* Digits of any base, with the signs that are among them. Styles are no text. */
+/* Whether a word is a number: digits of any base, with the signs that occur among them. Styles
+ * are skipped. */
 static bool is_number(const char *text, size_t length)
 {
     static const char digits[] = "0123456789abcdefABCDEFxXpP+-.,:;()[]%";
@@ -226,7 +228,7 @@ static bool is_number(const char *text, size_t length)
     return true;
 }
 
-/* Both ends of a word, with dots between them, and all its styles. */
+/* Writes the start and the end of a word with dots in between, and keeps all its styles. */
 static void put_shortened(FILE *out, const char *text, size_t length, size_t columns, size_t width)
 {
     static const char dots[] = "...";
@@ -253,7 +255,7 @@ static void put_shortened(FILE *out, const char *text, size_t length, size_t col
     }
 }
 
-/* Puts a piece after a number of blanks, or on the next line if it is too wide. */
+/* Writes a piece after some blanks, or on the next line if it does not fit. */
 static void put(struct fitted *line, size_t blanks, const char *text, size_t length)
 {
     const size_t columns = columns_of(text, length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures made of characters: marks, rows, bars and axes. */
+ * Character graphics: marks, rows, bars and axes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -92,7 +92,8 @@ size_t dti_axis_cell(const struct dti_axis *axis, long at)
     return cell < last ? cell : last;
 }
 
-/* The name of a tick, and where it begins: in the middle below its tick, but within the axis. */
+/* Formats the label of a tick and returns where it starts: centred below the tick, but within
+ * the axis. */
 static size_t tick_name(char name[TICK_NAME], const struct dti_axis *axis, long at)
 {
     const size_t length = (size_t)snprintf(name, TICK_NAME, "2^%ld", at);
@@ -102,7 +103,7 @@ static size_t tick_name(char name[TICK_NAME], const struct dti_axis *axis, long 
     return start < last ? start : last;
 }
 
-/* The first multiple of the step on the axis. */
+/* The first multiple of the step that is on the axis. */
 static long first_tick(const struct dti_axis *axis, long step)
 {
     const long rest = axis->low % step;
@@ -112,7 +113,7 @@ static long first_tick(const struct dti_axis *axis, long step)
 static bool names_fit(const struct dti_axis *axis, long step)
 {
     char name[TICK_NAME];
-    size_t free = 0; /* where the next name may begin */
+    size_t free = 0; /* first cell available for the next label */
     for (long at = first_tick(axis, step); at <= axis->high; at += step) {
         const size_t start = tick_name(name, axis, at);
         if (start < free)
@@ -122,7 +123,7 @@ static bool names_fit(const struct dti_axis *axis, long step)
     return true;
 }
 
-/* 1, 2, 5, 10, 20, ...: the first that keeps the names apart. One tick always fits. */
+/* The smallest step of 1, 2, 5, 10, 20, ... that keeps the labels apart. One tick always fits. */
 static long tick_step(const struct dti_axis *axis)
 {
     long step = 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables: cells are stored, and written when all are known.
+ * Tables: cells are stored first and written once all are known.
  *
- * Chooses the columns of a table and their widths: the requested ones, as far as they fit.
+ * The layout chooses the columns and their widths: the requested columns, as far as they fit.
  *
- * Writing tables: cells in their places, with names shortened and words wrapped if the layout
+ * The writer puts cells in their places, and shortens names and wraps words where the layout
  * requires it. */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "util/text/escape.h"
 #include "util/text/utf8.h"
 
-enum { PRINTED_MAX = 4096 }; /* bytes of a printed cell: what is longer is cut */
+enum { PRINTED_MAX = 4096 }; /* bytes of a formatted cell; longer text is truncated */
 
-/* The text printf() would print. */
+/* Formats like vsnprintf(); an error gives "". */
 static const char *printed(char *text, size_t size, const char *format, va_list args)
 {
     if (vsnprintf(text, size, format, args) < 0)
@@ -73,7 +73,7 @@ static struct dti_table_cell table_cell_at(const struct dti_table *table, size_t
     dti_table_place place, next = (dti_table_place)table->text.length << 8;
     if (index >= table->count)
         return (struct dti_table_cell){.length = 0};
-    /* bytes in and out by memcpy: the buffer promises no alignment */
+    /* memcpy because the buffer guarantees no alignment */
     memcpy(&place, table->cells.data + index * sizeof place, sizeof place);
     if (index + 1 < table->count)
         memcpy(&next, table->cells.data + (index + 1) * sizeof next, sizeof next);
@@ -82,7 +82,7 @@ static struct dti_table_cell table_cell_at(const struct dti_table *table, size_t
                                    .style = (enum dti_style)(place & UINT8_MAX)};
 }
 
-/* Makes the column as wide as its last cell. */
+/* Widens the last cell's column to fit that cell. */
 static void widen(struct dti_table *table)
 {
     if (table->text.failed || table->cells.failed)
@@ -167,7 +167,7 @@ void dti_table_free(struct dti_table *table)
     free(table);
 }
 
-/* The minimum width of a last column, which wraps, and of a name, which is shortened. */
+/* The minimum width of a last column that wraps, and of a name that is shortened. */
 enum { WRAPPED_LEAST = 24, NAME_LEAST = 24, NAME_SHORTEST = 8 };
 
 struct span {
@@ -175,7 +175,7 @@ struct span {
     size_t length;
 };
 
-/* A column without a heading holds remarks. */
+/* The heading of a column; one without a heading holds notes. */
 static struct span head_of(const struct dti_table *table, size_t column)
 {
     const struct dti_table_cell cell = table_cell_at(table, column);
@@ -199,7 +199,7 @@ static bool is_same(struct span a, struct span b)
     return i == a.length && i == b.length;
 }
 
-/* The next of a list "a,b"; *at moves past it. False when there is none. */
+/* The next item of a list "a,b"; advances *at past it. False at the end of the list. */
 static bool next_of(const char **at, char separator, struct span *ret)
 {
     if (**at == '\0')
@@ -230,7 +230,7 @@ static void note_heads(const struct dti_table *table, struct dti_buffer *heads)
     }
 }
 
-/* Puts the requested columns in their places. */
+/* Selects the requested columns, in the requested order. */
 static void pick(struct dti_table *table)
 {
     struct dti_table_picks *const picks = table->picks;
@@ -271,7 +271,7 @@ static struct dti_table_column *in_place(struct dti_table *table, size_t place)
     return &table->column[table->column[place].at];
 }
 
-/* How much wider than the page it is. */
+/* How many columns the table is wider than the page. */
 static size_t excess(struct dti_table *table, size_t indent)
 {
     size_t width = indent;
@@ -298,7 +298,7 @@ static size_t longest_word(const struct dti_table *table, size_t column)
     return longest;
 }
 
-/* Narrows the last column, if its words can wrap. */
+/* Narrows the last column by `by` if its words can wrap. */
 static bool wrap_last(struct dti_table *table, size_t by)
 {
     size_t place = table->shown - 1;
@@ -321,7 +321,7 @@ static bool shorten_names(struct dti_table *table, size_t by, size_t least)
     return true;
 }
 
-/* Hides the column with the lowest rank, the rightmost of equals. */
+/* Hides the column with the lowest rank up to `highest`; of equal ranks, the rightmost. */
 static bool leave_out(struct dti_table *table, unsigned highest)
 {
     struct dti_table_column *victim = NULL;
@@ -335,7 +335,7 @@ static bool leave_out(struct dti_table *table, unsigned highest)
     return victim != NULL;
 }
 
-/* Shows columns again that fit after all, the highest ranks first. */
+/* Shows hidden columns again that fit after all, highest ranks first. */
 static void bring_back(struct dti_table *table, size_t indent)
 {
     for (unsigned rank = DTI_RANK_ALWAYS; rank-- > 0;) {
@@ -349,7 +349,7 @@ static void bring_back(struct dti_table *table, size_t indent)
     }
 }
 
-/* Places without those that are hidden. */
+/* Removes hidden columns from the list of shown ones. */
 static void close_gaps(struct dti_table *table)
 {
     size_t kept = 0;
@@ -360,7 +360,7 @@ static void close_gaps(struct dti_table *table)
     table->shown = kept;
 }
 
-/* Decides which columns are shown, their order and widths. */
+/* Decides which columns are shown, in which order and how wide. */
 static void table_lay_out(struct dti_table *table, size_t indent)
 {
     table->shown = table->columns;
@@ -392,7 +392,7 @@ void dti_table_left_out(const struct dti_table *table, struct dti_buffer *heads)
     }
 }
 
-/* The bytes of the first columns of a text, in whole characters. */
+/* The number of bytes, in whole characters, that fit in `columns` columns. */
 static size_t front(const char *text, size_t length, size_t columns)
 {
     size_t bytes = 0;
@@ -407,7 +407,7 @@ static size_t front(const char *text, size_t length, size_t columns)
     return bytes;
 }
 
-/* A name that is too long loses its middle, because both ends distinguish it from others. */
+/* Shortens a name in the middle, because both ends help to tell names apart. */
 static void put_shortened(FILE *out, bool colour, enum dti_style style, const char *text,
                           size_t length, size_t width)
 {
@@ -424,7 +424,7 @@ static void put_shortened(FILE *out, bool colour, enum dti_style style, const ch
     dti_put_styled(out, colour, style, text + end, length - end);
 }
 
-/* The bytes of the words that fit on a line of a given width, at least one. */
+/* The number of bytes of the words that fit on a line of a given width; at least one word. */
 static size_t words_that_fit(const char *text, size_t length, size_t width)
 {
     size_t fit = 0;
@@ -438,7 +438,8 @@ static size_t words_that_fit(const char *text, size_t length, size_t width)
     return fit;
 }
 
-/* In the style of the cell; words that are parts have one style each. The style of what follows. */
+/* Writes text in the style of its cell; if that is a part style, each word gets the next one.
+ * Returns the style for the text that follows. */
 static enum dti_style put_text(FILE *out, bool colour, enum dti_style style, const char *text,
                                size_t length)
 {
@@ -455,7 +456,7 @@ static enum dti_style put_text(FILE *out, bool colour, enum dti_style style, con
     return style;
 }
 
-/* Words below each other in a column that begins there. */
+/* Writes words wrapped in a column that starts at `begin`. */
 static void put_wrapped(FILE *out, bool colour, enum dti_style style, const char *text,
                         size_t length, size_t begin, size_t width)
 {
@@ -475,8 +476,8 @@ static void put_wrapped(FILE *out, bool colour, enum dti_style style, const char
 struct row {
     FILE *out;
     bool colour;
-    size_t column, owed; /* columns written, and blanks pending until something follows */
-    size_t spare;        /* columns of the page beyond the table, for cells that are too wide */
+    size_t column, owed; /* columns written; blanks deferred until text follows */
+    size_t spare;        /* page columns to the right of the table, for cells that are too wide */
 };
 
 static void put_cell(const struct dti_table *table, struct row *row,

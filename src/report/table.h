@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: styles and aligned columns. Width is counted in columns of a terminal
- * (dti_utf8_columns). */
+ * Terminal text: styles and aligned columns. Widths are in terminal columns (dti_utf8_columns). */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
 
@@ -30,80 +29,83 @@ enum dti_style {
     DTI_STYLE_PARTS_END = DTI_STYLE_PART + 3
 };
 
-/* A line that is built left to right with tab stops: dti_line_to(40) pads with blanks to column 40,
- * or with two blanks when the line is already longer. A newline at the end of a text ends it;
- * trailing blanks never appear. Start with {.out = out, .colour = colour}. */
+/* A line built left to right with tab stops: dti_line_to(40) pads with blanks to column 40, or
+ * adds two blanks if the line is already longer. A newline at the end of a text ends the line.
+ * There are never trailing blanks. Initialize with {.out = out, .colour = colour}. */
 struct dti_line {
     FILE *out;
-    struct dti_buffer *text; /* in place of out, or NULL */
+    struct dti_buffer *text; /* used instead of out; or NULL */
     bool colour;
     size_t column; /* written so far */
-    size_t owed;   /* blanks that are written once a text follows */
+    size_t owed;   /* blanks deferred until text follows */
 };
 void dti_line_put(struct dti_line *line, enum dti_style style, const char *text);
 void dti_line_text(struct dti_line *line, const char *text); /* plain */
 void dti_line_print(struct dti_line *line, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
-/* Untrusted bytes, whole and safe for a terminal. False when memory ran out. */
+/* Untrusted bytes, written in full and escaped for a terminal. False when out of memory. */
 bool dti_line_safe(struct dti_line *line, enum dti_style style, const char *bytes, size_t length);
 void dti_line_to(struct dti_line *line, size_t column);
 void dti_line_end(struct dti_line *line);
 
-/* A table: cells are added row by row, then written with columns as wide as their widest cell, two
- * blanks apart, indented. Empty last cells leave no trailing blanks. dti_table_write is false, and
- * has written nothing, when memory ran out on the way. */
+/* A table: cells are added row by row, then written with each column as wide as its widest cell,
+ * two blanks apart, indented. Empty last cells leave no trailing blanks. dti_table_write returns
+ * false and writes nothing if memory ran out at any point. */
 struct dti_table;
 struct dti_table *dti_table_new(
-    size_t columns); /* NULL when memory ran out; then all calls do nothing */
-/* With a first row of titles, "dtype|bits>|layout": those with > at their end are of columns that
- * are aligned right. ranks: see dti_table_heads(). */
+    size_t columns); /* NULL when out of memory; all calls then do nothing */
+/* A table with a first row of titles, "dtype|bits>|layout"; a trailing > right-aligns the
+ * column. ranks: see dti_table_heads(). */
 struct dti_table *dti_table_titled(const char *titles, const char *ranks);
 void dti_table_right(struct dti_table *table, size_t column); /* align right */
-/* Texts of more than `most` columns do not make the table's column wider: they push the rest of
- * their own row aside. For texts that others wrote, of any length. */
+/* Texts wider than `most` columns do not widen the column; they shift the rest of their own row.
+ * For user-supplied texts of any length. */
 void dti_table_limit(struct dti_table *table, size_t column, size_t most);
 
-/* The first row are heads (as it is in a titled table). ranks: a digit a column, which says how
- * long it stays where not all fit the page: 1 leaves first, of equal ones the rightmost, and 9
- * always stays. Columns beyond the text keep theirs: the first one 9, others 5. */
+/* Marks the first row as headings (a titled table has them already). ranks: one digit per
+ * column, its priority when not all columns fit the page: 1 is dropped first (of equal ranks,
+ * the rightmost), 9 is never dropped. Columns beyond the string keep the default: 9 for the
+ * first, 5 for the others. */
 enum { DTI_RANK = 5, DTI_RANK_ALWAYS = 9 };
 void dti_table_heads(struct dti_table *table, const char *ranks);
 
-/* The columns that were requested, over all tables of one answer: a table shows those it has, in
- * this order, and one that has none of them is not written. Of heads, case does not count, and '-'
- * and '_' are blanks. Start with {.wanted = "max,eps"}, at most DTI_PICKS_MAX of them. */
+/* The requested columns, for all tables of one answer: a table shows those it has, in this
+ * order; a table that has none of them is not written. Headings match case-insensitively, and
+ * '-' and '_' match a blank. Initialize with {.wanted = "max,eps"}, at most DTI_PICKS_MAX
+ * columns. */
 enum { DTI_PICKS_MAX = 64 };
 struct dti_table_picks {
     const char *wanted;
-    uint64_t found;          /* a bit for each */
-    struct dti_buffer heads; /* of all tables so far: "dtype, max" */
+    uint64_t found;          /* one bit per wanted column */
+    struct dti_buffer heads; /* headings of all tables so far: "dtype, max" */
 };
-/* The first that no table had, or NULL. Its length goes to *ret_length. */
+/* The first wanted column that no table had, or NULL. *ret_length is its length. */
 const char *dti_table_picks_missing(const struct dti_table_picks *picks, size_t *ret_length);
 
-/* Makes it fit a page so wide, or 0 for no limit; picks or NULL, which stays the caller's. What is
- * too wide is met in turn: the last column wraps its words, columns of the ranks up to 5 leave,
- * names in the first column are shortened in the middle, the other columns leave. Numbers are never
- * broken or shortened. */
+/* Fits the table to a page of `width` columns; 0 for no limit. picks may be NULL and stays owned
+ * by the caller. A table that is too wide is narrowed in steps: wrap words in the last column,
+ * drop columns with ranks up to 5, shorten names in the first column in the middle, drop the
+ * other columns. Numbers are never broken or shortened. */
 void dti_table_fit(struct dti_table *table, size_t width, struct dti_table_picks *picks);
-/* The heads of those that did not fit, once it is written: "eps, digits"; "" for none. */
+/* After writing: the headings of the columns that did not fit, "eps, digits", or "". */
 void dti_table_left_out(const struct dti_table *table, struct dti_buffer *heads);
 
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text);
-/* Parts of a text with a blank between two of them: the first is part 0, 1 or 2, each of the next
- * ones the part that follows, and 0 follows 2 (dti_line_part). */
+/* A cell of several parts with one blank between them. The first is part 0, 1 or 2, and each
+ * next one has the next part number; 0 follows 2 (dti_line_part). */
 void dti_table_parts(struct dti_table *table, unsigned part, const char *text);
 void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
-/* More text for the last cell: printed; untrusted bytes, whole and safe for a terminal. */
+/* Appends to the last cell: formatted text; untrusted bytes, in full and escaped for a terminal. */
 void dti_table_more(struct dti_table *table, const char *format, ...) DTI_PRINTF(2, 3);
 void dti_table_safe(struct dti_table *table, const char *bytes, size_t length);
 bool dti_table_write(struct dti_table *table, FILE *out, bool colour, size_t indent) DTI_MUST_CHECK;
 void dti_table_free(struct dti_table *table);
 
 /* Writes lines so that none is wider than the page: words wrap, at wide gaps first, and continue
- * below the text after the line's label, or a bit further in than its beginning. Wider names lose
- * their middle, numbers stay whole. The text may hold styles. False when out is in error. */
+ * below the text after the line's label, or a bit further in than the line's start. A name that
+ * is wider is shortened in the middle; numbers stay whole. The text may contain styles. False if
+ * out has an error. */
 bool dti_fit_lines(FILE *out, const char *text, size_t length, size_t width);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The used parts of cublasLt.h, cublas_api.h and library_types.h, as in versions 11 to 13. */
+ * The parts of cublasLt.h, cublas_api.h and library_types.h that are used, as in versions 11 to
+ * 13. */
 #ifndef BENCH_ENGINES_CUBLASLT_TYPES_H
 #define BENCH_ENGINES_CUBLASLT_TYPES_H
 
@@ -24,10 +25,10 @@ enum {
 enum { COMPUTE_32F = 68, COMPUTE_64F = 70, COMPUTE_32I = 72, COMPUTE_32F_FAST_TF32 = 77 };
 /* cublasLtMatmulDescAttributes_t, with int32_t values; cublasOperation_t */
 enum { DESC_TRANSPOSE_A = 3, DESC_TRANSPOSE_B = 4 };
-/* the same, with the device's address of a float by which the operand is multiplied */
+/* the same, with the device address of a float that scales the operand */
 enum { DESC_SCALE_A = 17, DESC_SCALE_B = 18 };
 enum { OPERATION_NONE = 0, OPERATION_TRANSPOSE = 1 };
-/* cublasLtMatmulPreferenceAttributes_t, with an uint64_t value */
+/* cublasLtMatmulPreferenceAttributes_t, with a uint64_t value */
 enum { PREFERENCE_WORKSPACE_BYTES = 1 };
 /* cublasLtMatmulAlgoConfigAttributes_t, int32_t and uint32_t */
 enum { ALGORITHM_ID = 0, ALGORITHM_TILE = 1 };
@@ -43,7 +44,7 @@ struct cublaslt_choice {
     int reserved[4];
 };
 
-/* Handles are opaque pointers. Layouts are column-major by default. CUBLASLT(need, name, result,
+/* Handles are opaque pointers. Layouts are column-major by default. CUBLASLT(name, result,
  * parameters) */
 #define CUBLASLT_FUNCTIONS                                                                         \
     CUBLASLT(cublasLtGetVersion, size_t, (void))                                                   \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuBLASLt by its own prototypes. It is column-major: its A is our B and its B is our A, because a
- * column-major product is the row-major product of the transposed matrices in reverse order. */
+ * cuBLASLt, called through our own prototypes. It is column-major: its A is our B and its B is
+ * our A, because a column-major product equals the row-major product of the transposed matrices
+ * in reverse order. */
 #include "bench/engines/engine_cublaslt.h"
 
 #include <stdio.h>
@@ -80,7 +81,7 @@ enum dti_status dti_cublaslt_open(struct dti_cublaslt **ret, struct dti_error *r
         dti_cublaslt_close(cublaslt);
         return status;
     }
-    /* 10000 x major + 100 x minor + patch; 11.0 to 11.x had 1000 x major */
+    /* 10000 x major + 100 x minor + patch; versions 11.0 to 11.x used 1000 x major */
     const unsigned long version = (unsigned long)cublaslt->functions.cublasLtGetVersion();
     const unsigned long major = version >= 100000 ? version / 10000 : version / 1000;
     const unsigned long rest = version >= 100000 ? version % 10000 : version % 1000;
@@ -108,18 +109,18 @@ const char *dti_cublaslt_title(const struct dti_cublaslt *cublaslt)
 struct dti_cublaslt_plan {
     struct dti_cublaslt *cublaslt;
     const struct dti_cublaslt_row *row;
-    void *desc, *a, *b, *c, *preference; /* in the library's sense */
+    void *desc, *a, *b, *c, *preference; /* handles of the library */
     struct cublaslt_choice choice;
     char words[64];
 };
 
-/* The device's addresses are numbers to us and pointers to the library. */
+/* Device addresses are integers here and pointers in the library. */
 static void *pointer(dti_gpu_address address)
 {
     return (void *)(uintptr_t)address;
 }
 
-/* The first failed call is reported; later ones are skipped. */
+/* Reports the first failed call and skips the later ones. */
 struct calls {
     cublas_status status;
     const char *name;
@@ -144,7 +145,7 @@ static void describe_operands(struct calls *calls, struct dti_cublaslt_plan *pla
          sizeof transpose);
     CALL(calls, f, cublasLtMatmulDescSetAttribute, plan->desc, DESC_TRANSPOSE_B, &none,
          sizeof none);
-    if (scales != 0) { /* of A, then of B; the library's are swapped */
+    if (scales != 0) { /* ours are A, then B; the library's are swapped */
         const void *const of_a = pointer(scales), *const of_b = pointer(scales + sizeof(float));
         CALL(calls, f, cublasLtMatmulDescSetAttribute, plan->desc, DESC_SCALE_A, &of_b,
              sizeof of_b);
@@ -235,7 +236,7 @@ enum dti_status dti_cublaslt_run(const struct dti_cublaslt_plan *plan, dti_gpu_a
     static const double wide[2] = {0, 1};
     static const float single[2] = {0, 1};
     static const int32_t whole[2] = {0, 1};
-    const int scale = plan->row->scale; /* the type that scales are given in */
+    const int scale = plan->row->scale; /* the type of the scales */
     const bool is_wide = scale == CUDA_R_64F, is_whole = scale == CUDA_R_32I;
     const void *const zero = is_wide ? (const void *)wide : is_whole ? (const void *)whole : single;
     const void *const one = is_wide    ? (const void *)(wide + 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuBLASLt, NVIDIA's matrix products, where it is installed. Calls run in the caller's thread,
+ * cuBLASLt, NVIDIA's library of matrix products, if installed. Calls run in the caller's thread,
  * where the device's context must be current (dti_gpu_enter()). */
 #ifndef BENCH_ENGINES_ENGINE_CUBLASLT_H
 #define BENCH_ENGINES_ENGINE_CUBLASLT_H
@@ -23,16 +23,16 @@ const char *dti_cublaslt_title(const struct dti_cublaslt *cublaslt); /* "cublasl
  * FP8_E4M3FN; NULL for others. */
 struct dti_cublaslt_row {
     enum dti_dtype dtype;
-    int type, result, compute, scale; /* in the library's sense */
-    bool by_columns; /* B must be column-major: tensor cores accept 8 bits only this way */
-    unsigned least_capability; /* the lowest compute capability, times ten: 89 */
-    bool scales; /* operands are multiplied by that of A and of B, fp32, in the device's memory */
-    const char *arithmetic; /* "fp32 sums" */
+    int type, result, compute, scale; /* enum values of the library */
+    bool by_columns; /* B must be column-major: tensor cores accept 8-bit operands only this way */
+    unsigned least_capability; /* minimum compute capability, times ten: 89 */
+    bool scales;               /* A and B are each multiplied by an fp32 scale in device memory */
+    const char *arithmetic;    /* "fp32 sums" */
 };
 const struct dti_cublaslt_row *dti_cublaslt_row(enum dti_dtype dtype);
 
-/* C = A B of row-major matrices by the algorithm that the library prefers; scales: 0 if the dtype
- * needs none. Fails with DTI_UNAVAILABLE if it has no algorithm. */
+/* Plans C = A B for row-major matrices with the algorithm that the library prefers. scales: 0 if
+ * the dtype needs none. Fails with DTI_UNAVAILABLE if there is no algorithm. */
 struct dti_cublaslt_plan;
 enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti_cublaslt *cublaslt,
                                       enum dti_dtype dtype, uint64_t m, uint64_t n, uint64_t k,
@@ -40,7 +40,7 @@ enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti
                                       struct dti_error *reterr);
 void dti_cublaslt_plan_free(struct dti_cublaslt_plan *plan);               /* NULL is fine */
 const char *dti_cublaslt_plan_words(const struct dti_cublaslt_plan *plan); /* "algorithm 66" */
-/* Queues one. Fails with DTI_DEVICE_FAILED. */
+/* Queues one product. Fails with DTI_DEVICE_FAILED. */
 enum dti_status dti_cublaslt_run(const struct dti_cublaslt_plan *plan, dti_gpu_address c,
                                  dti_gpu_address a, dti_gpu_address b, dti_gpu_address workspace,
                                  struct dti_gpu_stream *stream, struct dti_error *reterr);

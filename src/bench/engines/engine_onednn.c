@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * oneDNN: fp32 and int8 by the functions that versions 2 and 3 have in common, and bf16 by one that
- * both export without documentation; its results are verified like all others. */
+ * oneDNN: fp32 and int8 use functions that versions 2 and 3 have in common; bf16 uses one that
+ * both export without documentation. Its results are verified like all others. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef int gemm_i8(char transpose_a, char transpose_b, char offset, int64_t m, 
 typedef int gemm_bf16(char transpose_a, char transpose_b, int64_t m, int64_t n, int64_t k,
                       float alpha, const uint16_t *a, int64_t a_stride, const uint16_t *b,
                       int64_t b_stride, float beta, float *c, int64_t c_stride);
-/* The numbers that dnnl_version_t begins with. */
+/* The first members of dnnl_version_t. */
 struct version {
     int major, minor, patch;
 };
@@ -41,7 +41,7 @@ static bool multiply(const struct dti_engine *engine, enum dti_dtype dtype,
 {
     const int32_t no_offset = 0;
     if (engine->symbols[OMP_THREADS])
-        ((set_threads *)engine->symbols[OMP_THREADS])(1); /* of this thread's calls */
+        ((set_threads *)engine->symbols[OMP_THREADS])(1); /* for calls from this thread */
     switch (dtype) {
     case DTI_FP32:
         return ((gemm_f32 *)engine->symbols[SGEMM])('N', 'N', p->m, p->n, p->k, 1, p->a,
@@ -62,7 +62,7 @@ static bool multiply(const struct dti_engine *engine, enum dti_dtype dtype,
 
 static void describe(struct dti_engine *engine)
 {
-    /* dnnl_cpu_isa_t, where 2.x and 3.x agree */
+    /* dnnl_cpu_isa_t values that 2.x and 3.x share */
     static const struct {
         int isa;
         const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * OpenBLAS: fp32 and fp64, and bf16 if it was built with it. Prototypes as in its cblas.h, with int
- * for blasint (libraries with 64-bit integers have other names). */
+ * OpenBLAS: fp32 and fp64, and bf16 if it was built with it. Prototypes follow its cblas.h, with
+ * int for blasint (libraries with 64-bit integers use other symbol names). */
 #include <stdio.h>
 #include <string.h>
 

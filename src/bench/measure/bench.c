@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measuring: samples, calibration, rounds, and when to stop. */
+ * The measurement engine: samples, calibration, rounds, and the stopping rule. */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "bench/measure/bench.h"
 
@@ -15,15 +15,15 @@
 #include "bench/measure/splitmix.h"
 #include "util/run/clock.h"
 
-/* The measurement of one member, on its own cache line. */
+/* One member's timestamps, on their own cache line. */
 struct member_sample {
     _Alignas(64) uint64_t start, end;
     long preemptions;
 };
 
-/* One sample: some passes of one candidate by all members of a team, timed from a common start, and
- * whether anything took time from them. Members synchronize before the clock starts, so that
- * wake-up times are not counted; the sample ends when the last one has finished its passes. */
+/* Takes samples. A sample is some passes of one candidate by all members of a team, timed from a
+ * common start, with a flag for disturbances. Members synchronize before the clock starts, so
+ * wake-up times do not count; the sample ends when the last member has finished its passes. */
 struct bench_sampler {
     struct dti_team *team; /* NULL: this thread alone */
     size_t size;
@@ -33,7 +33,7 @@ struct bench_sampler {
     size_t first_set;
     uint64_t passes;
     atomic_size_t arrived;
-    bool failed; /* a device, while it timed its passes */
+    bool failed; /* a device failed during its timed passes */
 };
 
 /* How often the calling thread was preempted; 0 if the system does not report it. */
@@ -47,8 +47,8 @@ static long preemptions_so_far(void)
     return 0;
 }
 
-/* The eighth number of the first line of /proc/stat: "cpu  user nice system idle iowait irq softirq
- * steal ...". */
+/* Field 8 of the first line of /proc/stat: "cpu  user nice system idle iowait irq softirq steal
+ * ...". */
 static uint64_t steal_of(const char *line)
 {
     enum { STEAL = 8 };
@@ -109,7 +109,7 @@ static void run_all(struct bench_sampler *sampler, void (*job)(void *, size_t, s
         job(sampler, 0, 1);
 }
 
-/* Spins, but yields now and then: there may be more members than CPUs. */
+/* Spins with an occasional yield, because there may be more members than CPUs. */
 static void wait_until(const atomic_size_t *counter, size_t value)
 {
     enum { SPINS = 20000 };
@@ -125,8 +125,7 @@ static void sample_job(void *context, size_t member, size_t size)
     const struct dti_bench_candidate *const candidate = sampler->candidate;
     struct member_sample *const mine = &sampler->members[member];
     size_t set = sampler->first_set;
-    /* the caches now hold data of other measurements; with hot caches the buffers must be in them
-     * from the start */
+    /* other candidates have evicted our data; with hot caches, load the buffers again first */
     if (candidate->sets == 1 && sampler->passes > 1)
         candidate->run(candidate->context, set, member, size);
     const long preemptions = preemptions_so_far();
@@ -142,7 +141,7 @@ static void sample_job(void *context, size_t member, size_t size)
     mine->preemptions = preemptions_so_far() - preemptions;
 }
 
-/* By the clock of a device, which other programs on this CPU disturb only if they keep this thread
+/* Timed by a device's clock: other programs on this CPU disturb it only if they keep this thread
  * from queuing work. */
 static uint64_t take_timed(struct bench_sampler *sampler,
                            const struct dti_bench_candidate *candidate, uint64_t passes,
@@ -184,7 +183,7 @@ static uint64_t take_sample(struct bench_sampler *sampler,
     return end > start ? end - start : 1;
 }
 
-/* The ball is hit by member 0 at even counts, by the partner at odd ones. */
+/* A cache line ping-pong: member 0 moves at even counts, the partner at odd ones. */
 struct rally {
     _Alignas(64) atomic_size_t ball;
     size_t partner;
@@ -201,7 +200,7 @@ static void rally_job(void *context, size_t member, size_t size)
         return;
     const size_t mine = member == 0 ? 0 : 1;
     uint64_t start = 0;
-    /* the first trips wake the partner up */
+    /* the first half of the trips wakes the partner up */
     for (size_t trip = 0; trip < 2 * RALLY_TRIPS; trip++) {
         wait_until(&rally->ball, 2 * trip + mine);
         if (trip == RALLY_TRIPS && mine == 0)
@@ -214,7 +213,7 @@ static void rally_job(void *context, size_t member, size_t size)
     }
 }
 
-/* The quickest of a few: a rally in which one of the two was preempted is meaningless. */
+/* The fastest of a few runs: one in which either thread was preempted is meaningless. */
 static double round_trip_with(struct dti_team *team, size_t partner)
 {
     uint64_t best = UINT64_MAX;
@@ -227,8 +226,8 @@ static double round_trip_with(struct dti_team *team, size_t partner)
     return (double)best / RALLY_TRIPS;
 }
 
-/* Nanoseconds of a round trip of a cache line between the first member and the second or the last,
- * whichever is more; 0 with one thread. */
+/* The round trip of a cache line in nanoseconds, between the first member and the second or the
+ * last, whichever is longer; 0 with one thread. */
 static double longest_round_trip(struct bench_sampler *sampler)
 {
     if (sampler->size < 2)
@@ -241,11 +240,11 @@ static double longest_round_trip(struct bench_sampler *sampler)
 
 enum {
     ROUNDS_MIN = 11,
-    TRIES = 4, /* retries of a disturbed sample in one round */
-    FEW = 5,   /* too few undisturbed samples, if they are the minority */
+    TRIES = 4, /* attempts per sample and round if samples are disturbed */
+    FEW = 5,   /* this few undisturbed samples are too few, if most samples are disturbed */
     RESOLUTIONS = 1000,
-    TRIAL_ROUNDS = 3, /* before candidates are left out */
-    SHORTER = 10,     /* maximum retries if other programs interrupt every sample */
+    TRIAL_ROUNDS = 3, /* before slow candidates are dropped */
+    SHORTER = 10,     /* maximum reduction of the passes if other programs interrupt every sample */
     PASSES_MAX = 1 << 30,
 };
 static const uint64_t sample_default = 10000000, rounds_time_min = 500000000;
@@ -258,8 +257,9 @@ struct bench_run {
     size_t *next_set, *order;
     uint64_t random;
     size_t cpus;
-    uint64_t *fewest; /* passes of a sample if other programs interrupt every longer one */
-    uint64_t end;     /* when the time limit comes */
+    uint64_t *fewest; /* lower limit for the passes of a sample if every longer one is
+                       * interrupted */
+    uint64_t end;     /* deadline */
 };
 
 static void shuffle(struct bench_run *run)
@@ -280,8 +280,9 @@ static uint64_t sample_candidate(struct bench_run *run, size_t candidate, bool *
                        &run->next_set[candidate], ret_disturbed);
 }
 
-/* One pass to warm up, then as many as make a sample of `least` nanoseconds. A disturbed try would
- * give too few, so an undisturbed try decides, if there is one. */
+/* Runs one warm-up pass, then finds the number of passes that takes at least `least`
+ * nanoseconds. A disturbed attempt would give too few passes, so an undisturbed one decides if
+ * possible. */
 static void calibrate(struct bench_run *run, size_t candidate, uint64_t least)
 {
     uint64_t *const passes = &run->bench->passes[candidate];
@@ -296,7 +297,7 @@ static void calibrate(struct bench_run *run, size_t candidate, uint64_t least)
             tries++;
             continue;
         }
-        /* a tenth more than it takes, so that the next sample is long enough; ten times at most,
+        /* 10 % more than needed, so that the next sample is long enough; at most ten times more,
          * because short times are inexact */
         const double wanted = 1.1 * (double)least / (double)taken;
         const double next = (double)*passes * (wanted < 10 ? wanted : 10) + 1;
@@ -311,7 +312,8 @@ static bool is_crowded(const struct bench_run *run)
     return run->cpus > 0 && run->sampler.size > run->cpus;
 }
 
-/* Nanoseconds; not measured if a thread of the pair may have to wait for a CPU. */
+/* The round trip in nanoseconds; not measured if a thread of the pair may have to wait for a
+ * CPU. */
 static double probe(struct bench_run *run)
 {
     return is_crowded(run) ? 0 : longest_round_trip(&run->sampler);
@@ -331,7 +333,8 @@ static bool is_over(const struct bench_run *run)
     return dti_clock_now() >= run->end;
 }
 
-/* Whether another of its group was far ahead in each of the first rounds, undisturbed. */
+/* Whether some other candidate of its group was far ahead in each of the first rounds, with both
+ * undisturbed. */
 static bool is_left_out(const struct bench_run *run, size_t candidate)
 {
     const struct dti_bench *const bench = run->bench;
@@ -350,7 +353,7 @@ static bool is_left_out(const struct bench_run *run, size_t candidate)
     return true;
 }
 
-/* A sample of every candidate; one that is disturbed is taken again a few times. */
+/* Samples every candidate once; a disturbed sample is repeated a few times. */
 static void run_round(struct bench_run *run)
 {
     struct dti_bench *const bench = run->bench;
@@ -383,7 +386,7 @@ static void run_round(struct bench_run *run)
     bench->rounds++;
 }
 
-/* Half the width of the interval of a median within this process, relative; huge if unknown. */
+/* Half the relative width of the interval of a median within this process; huge if unknown. */
 static double half_width(const struct dti_bench *bench, size_t candidate,
                          enum dti_bench_place place)
 {
@@ -395,10 +398,10 @@ static double half_width(const struct dti_bench *bench, size_t candidate,
     return ((up > down ? up : down) / figure.median - DTI_BENCH_BETWEEN) / DTI_BENCH_BETWEEN_FACTOR;
 }
 
-/* The widest of the subjects. */
+/* The largest half width of any subject. */
 static double widest(const struct bench_run *run, size_t rounds)
 {
-    struct dti_bench first = *run->bench; /* the value after a number of rounds */
+    struct dti_bench first = *run->bench; /* copy, cut to the first `rounds` */
     double width = 0;
     first.rounds = rounds;
     const enum dti_bench_place place = dti_bench_main_place(&first);
@@ -409,7 +412,8 @@ static double widest(const struct bench_run *run, size_t rounds)
     return width;
 }
 
-/* Doubling the rounds narrows an interval by a factor of 0.71, if at all. */
+/* Whether more rounds stopped helping: doubling them narrows an interval by a factor of 0.71 at
+ * best. */
 static bool is_steady(const struct bench_run *run)
 {
     const size_t rounds = run->bench->rounds, half = rounds / 2;
@@ -439,7 +443,8 @@ static void run_rounds(struct bench_run *run, uint64_t start)
     }
 }
 
-/* If the machine is so busy that hardly any sample is undisturbed, the disturbed ones are used. */
+/* Whether so few samples are undisturbed, on a very busy machine, that disturbed ones must be
+ * used. */
 static bool has_too_few(const struct dti_bench *bench)
 {
     for (size_t candidate = 0; candidate < bench->candidates; candidate++) {

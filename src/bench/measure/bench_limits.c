@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The limits of the CPU: moving the operands of a measurement, and multiplying and adding in
- * registers. */
+ * The limits of the CPU: moving the operands of a measurement through memory, and multiply-add
+ * in registers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed)
     return true;
 }
 
-/* "vector loop", because the same method has a different name at each CPU level. */
+/* "vector loop": the same method has a different kernel name at each CPU level. */
 static const char *words_of(const struct dti_copy *copy)
 {
     if (strstr(copy->name, "memcpy"))
@@ -41,7 +41,7 @@ static const char *words_of(const struct dti_copy *copy)
     return copy->stream ? copy->stream->words : "vector loop";
 }
 
-/* A kernel that only reads returns a word, which is unused. */
+/* A read-only kernel returns a word, which is unused. */
 static void moving_pass(void *context, size_t set, size_t member, size_t size)
 {
     const struct dti_bench_moving *const moving = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table that a measurement fills, and the list of the kinds of measurements. */
+ * The table that a measurement fills, and the list of kinds of measurements. */
 #include "bench/measure/bench_table.h"
 
 #include <stdarg.h>
@@ -42,7 +42,7 @@ void dti_bench_table_free(struct dti_bench_table *table)
     dti_bench_free(&table->bench);
 }
 
-/* The rate of an item per second, in operations if it has any. */
+/* The rate of an item: operations per second if it has operations, else bytes per second. */
 static double rate_of(const struct dti_bench_table *table, size_t at)
 {
     const struct dti_bench_item *const item = &table->items[at];
@@ -99,13 +99,13 @@ double dti_bench_least_seconds(const struct dti_bench_table *table, size_t at, s
         return 0;
     if (other->operations > 0)
         return time.median * own->operations / other->operations;
-    /* compared with reading, written bytes are ignored */
+    /* written bytes do not count in a comparison with reading */
     const uint64_t written = other->bytes_written > 0 ? own->bytes_written : 0;
     return time.median * (double)(own->bytes_read + written) /
            (double)(other->bytes_read + other->bytes_written);
 }
 
-/* The work of a pass of a, in passes of b. */
+/* The work of a pass of a, relative to a pass of b. */
 static double work_ratio(const struct dti_bench_item *a, const struct dti_bench_item *b)
 {
     if (a->operations > 0 && b->operations > 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the figures of a table cannot show by themselves: a share of a peak says nothing of a faster
- * unit that has no kernel, and a narrower dtype that is slower than a wider one uses the wrong one.
+ * Notes for problems that the figures of a table cannot show: a share of the peak hides a faster
+ * unit that has no kernel, and a narrower dtype slower than a wider one uses the wrong kernel or
+ * unit.
  */
 #include "bench/measure/frame.h"
 
@@ -37,7 +38,7 @@ void dti_bench_warn_unit(struct dti_bench_table *table, const struct dti_bench_r
 {
     struct dti_machine machine;
     enum dti_level highest;
-    /* a limited level leaves out what the user wants left out */
+    /* with a limited level, the user left units out on purpose */
     if (dti_level_choose(NULL, &highest, NULL) != DTI_OK || highest != request->level ||
         dti_machine_read(&machine, NULL, NULL) != DTI_OK)
         return;
@@ -51,7 +52,7 @@ void dti_bench_warn_unit(struct dti_bench_table *table, const struct dti_bench_r
                            unit);
 }
 
-/* Bits of the dtype of a computation of our own; 0: it is none. */
+/* The width of the dtype if the item is one of our own computations, else 0. */
 static unsigned width_of(const struct dti_bench_item *item)
 {
     if (item->limit || item->operations == 0 || strcmp(item->engine, "dtinfo") != 0)

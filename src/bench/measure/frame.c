@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of every workload: prepare, measure, verify, end; and the timing of passes on a device,
- * between two events of a stream. */
+ * The steps of every workload: prepare, measure, verify, end; and timing of passes on a device,
+ * between two events in a stream. */
 #include "bench/measure/frame.h"
 
 #include <stdio.h>
@@ -39,7 +39,8 @@ static const struct dti_bench_workload *workload_of(const struct dti_bench_kind 
     return request->gpu || request->runner ? kind->device : kind->cpu;
 }
 
-/* What the casts are told of this memory is measured with patience, before anything is timed. */
+/* Measures what casts need to know about this memory, with a generous time limit, before
+ * anything is timed. */
 static void know_memory(const struct dti_bench_request *request)
 {
     if (!request->gpu && !request->runner)
@@ -63,7 +64,7 @@ static enum dti_status measure(struct dti_frame *frame, const struct dti_bench_w
         return status;
     status = dti_bench_run(&table->bench, frame->candidates, table->count, frame->team,
                            &frame->request->options, reterr);
-    if (status == DTI_DEVICE_FAILED) { /* the pass knows more */
+    if (status == DTI_DEVICE_FAILED) { /* the failed pass has the details */
         if (reterr)
             *reterr = frame->error;
         return frame->error.status;
@@ -88,7 +89,7 @@ enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_
                                   const struct dti_bench_request *request, struct dti_team *team,
                                   struct dti_error *reterr)
 {
-    enum { LINE = 64 }; /* equal candidates cost the same */
+    enum { LINE = 64 }; /* aligned, so that equal candidates cost the same */
     const struct dti_bench_workload *const workload = workload_of(kind, request);
     const size_t size = (workload->size + LINE - 1) / LINE * LINE;
     struct dti_frame *const frame = aligned_alloc(LINE, size);
@@ -127,8 +128,8 @@ static enum dti_status finish(struct dti_frame *frame)
     return status;
 }
 
-/* Passes on a device are queued without a pause. Those that a thread does with the team are timed
- * from the first to the last; what was measured before may have emptied the caches. */
+/* Passes on a device are queued back to back. Passes that a thread runs with the team are timed
+ * from the first to the last; earlier measurements may have evicted the caches. */
 static double time_passes(void *context, size_t set, uint64_t passes)
 {
     const struct dti_bench_work *const work = context;
@@ -154,7 +155,7 @@ static double time_passes(void *context, size_t set, uint64_t passes)
     return status == DTI_OK ? seconds : -1;
 }
 
-/* The first limit that does the same, counted from 1; 0: it is no limit. */
+/* The number, counted from 1, of the first limit with the same work; 0: not a limit. */
 static unsigned group_of(const struct dti_bench_table *table, const struct dti_bench_entry *entry)
 {
     for (size_t i = 0; i < table->count && entry->limit; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The operands of a measurement: arrays side by side, in sets that follow each other. The available
+ * The operands of a measurement: arrays next to each other, in consecutive sets. The available
  * memory is checked before it is allocated. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise() */
 #include "bench/measure/frame.h"
@@ -16,7 +16,7 @@
 
 enum { PAGE = 4096, POISON = 0xA5 };
 
-/* The number after a key in a small text file of the kernel; false if it is missing. */
+/* Reads the number after a key in a small /proc or /sys file; false if it is missing. */
 static bool read_number(const char *path, const char *key, uint64_t *ret_number)
 {
     char text[4096];
@@ -42,7 +42,7 @@ static bool read_number(const char *path, const char *key, uint64_t *ret_number)
     return true;
 }
 
-/* A container's limit, version 2 of control groups; memory of its file cache can be reclaimed. */
+/* Available memory under a container's limit (cgroup v2); its file cache counts as reclaimable. */
 static uint64_t group_available(void)
 {
     uint64_t limit, used, files;
@@ -64,7 +64,7 @@ static uint64_t available_bytes(void)
     return group < available ? group : available;
 }
 
-/* Bytes of this process that are on huge pages; 0 if the system does not report it. */
+/* Bytes of this process on huge pages; 0 if the system does not report it. */
 static uint64_t huge_page_bytes(void)
 {
     uint64_t kib;
@@ -76,7 +76,7 @@ struct amount {
     const char *unit;
 };
 
-/* In the largest unit that gives at least ten. */
+/* Bytes in the largest unit that gives a number of at least ten. */
 static struct amount amount_of(uint64_t bytes)
 {
     static const char *const units[] = {"MiB", "GiB", "TiB"};
@@ -89,7 +89,7 @@ static struct amount amount_of(uint64_t bytes)
 enum dti_status dti_host_has_memory(uint64_t bytes, struct dti_error *reterr)
 {
     const uint64_t available = available_bytes();
-    /* leaves some memory for the rest of the machine */
+    /* keep 1/16 for the rest of the machine */
     if (bytes <= available - available / 16 && bytes <= SIZE_MAX - 2 * HUGE_PAGE)
         return DTI_OK;
     const struct amount needed = amount_of(bytes), there = amount_of(available);
@@ -98,8 +98,8 @@ enum dti_status dti_host_has_memory(uint64_t bytes, struct dti_error *reterr)
                            needed.unit, there.number, there.unit);
 }
 
-/* On huge pages if the system has them, because the first touch is expensive on small ones; not
- * touched yet. */
+/* Uses huge pages if available, because first touches of small pages are expensive. Does not
+ * touch the memory. */
 static enum dti_status map(struct dti_bench_memory *memory, uint64_t size, struct dti_error *reterr)
 {
     const enum dti_status status = dti_host_has_memory(size, reterr);
@@ -136,8 +136,8 @@ size_t dti_bench_sets(enum dti_bench_cache cache, uint64_t bytes)
     return (size_t)(2 * (uint64_t)dti_usable_cache_bytes() / (bytes > 0 ? bytes : 1) + 1);
 }
 
-/* Everything but the memory itself. If sets are counted by a part, the caller checks the total, and
- * UINT64_MAX means overflow. */
+/* Sets everything but the memory itself. If only part of a set counts, the caller checks the
+ * total, and UINT64_MAX means overflow. */
 static enum dti_status lay_out(struct dti_bench_memory *ret, const struct dti_bench_shape *shape,
                                uint64_t *ret_size, struct dti_error *reterr)
 {
@@ -171,12 +171,11 @@ enum dti_status dti_bench_memory_check(struct dti_bench_shape shape, struct dti_
     return status == DTI_OK ? dti_host_has_memory(size, reterr) : status;
 }
 
-/* Each member touches the memory it will use, so that it is local on NUMA machines.
- */
+/* Each member touches the memory it will use, so that it is local on NUMA machines. */
 struct memory_filling {
     const struct dti_bench_memory *memory;
     size_t operand, bytes, pool_bytes;
-    const unsigned char *pool; /* NULL: rubbish */
+    const unsigned char *pool; /* NULL: any contents */
 };
 
 static void fill_job(void *context, size_t member, size_t size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the arrays of a measurement hold. Random data, made by integer arithmetic and dti_encode():
- * a seed gives the same codes everywhere. Operands of all dtypes from the same fp32 numbers, and
- * the total error of that. */
+ * The contents of arrays for measurements. Random data is made with integer arithmetic and
+ * dti_encode(), so a seed gives the same codes everywhere. Operands of all dtypes are made from
+ * the same fp32 numbers; the total error is relative to those. */
 #include "bench/measure/operands.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
 struct source {
     const struct dti_format *src;
     enum dti_bench_data data;
-    int64_t scale; /* numbers are multiplied by 2^this */
+    int64_t scale; /* numbers are scaled by 2^scale */
     uint64_t random;
 };
 
@@ -285,7 +285,7 @@ double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i)
     const struct dti_format *const format = dti_format_get(dtype);
     struct dti_value value;
     float single;
-    if (dtype == DTI_FP32 || dtype == DTI_TF32) { /* the most there are */
+    if (dtype == DTI_FP32 || dtype == DTI_TF32) { /* the most common dtypes */
         memcpy(&single, (const unsigned char *)array + i * sizeof single, sizeof single);
         return (double)single;
     }

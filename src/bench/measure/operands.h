@@ -12,33 +12,33 @@
 #include "bench/measure/bench_table.h"
 #include "dtinfo/dtype.h"
 
-/* Whether operands of that dtype have a scale: integers, and floats of 8 bits. */
+/* Whether operands of a dtype have a scale: integers and 8-bit floats do. */
 bool dti_operands_are_scaled(enum dti_dtype dtype);
-/* The scale for numbers up to amax; 1 for a dtype that has none. */
+/* The scale for magnitudes up to amax; 1 for a dtype without a scale. */
 float dti_operand_scale(enum dti_dtype dtype, float amax);
-/* n numbers, which are finite, as codes. */
+/* Encodes n finite numbers. */
 void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const float *numbers,
                        size_t n);
 
-/* Of an operand: a number, the largest magnitude in fp32, and all numbers as codes, each rounded
- * once from what the file has; scaled ones from fp32. */
+/* For an operand: one number; the largest magnitude in fp32; all numbers encoded, each rounded
+ * once from the file's value, or from fp32 if scaled. */
 double dti_operand_at(const struct dti_bench_operand *from, uint64_t i);
 float dti_operand_amax(const struct dti_bench_operand *from);
 void dti_operand_load(void *codes, enum dti_dtype dtype, float scale,
                       const struct dti_bench_operand *from);
 
-/* A number as a code of fp32. */
+/* The fp32 bits of a number. */
 static inline uint32_t dti_operand_bits(float number)
 {
     uint32_t code;
     memcpy(&code, &number, sizeof code);
     return code;
 }
-/* Element i of an array, exactly; tf32 is kept as fp32. */
+/* Element i of an array, exactly; tf32 is stored as fp32. */
 double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i);
 
-/* The error of results against exact ones: all zero at first, compared one by one, then summed up.
- */
+/* Accumulates the error of results: starts zeroed, gets one comparison at a time, and is summed
+ * up at the end. */
 struct dti_total_error {
     double errors, squares, exact_squares; /* of errors, of exact results */
     struct dti_bench_total total;

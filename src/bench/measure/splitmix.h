@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): numbers for the order of candidates and for the
- * data of measurements. */
+ * SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): random numbers for the order of candidates
+ * and for test data. */
 #ifndef BENCH_MEASURE_SPLITMIX_H
 #define BENCH_MEASURE_SPLITMIX_H
 

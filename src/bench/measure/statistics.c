@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Medians, their intervals, and ratios within rounds. The interval is that of order statistics: it
- * assumes nothing about how times are distributed. But it treats samples as independent, which they
- * are not on a machine whose clock, caches and neighbours change from second to second: if the
+ * Medians, their intervals, and ratios within rounds. The interval uses order statistics, which
+ * assume nothing about the distribution of times. But they treat samples as independent, which
+ * is wrong on a machine whose clock, caches and neighbours change from second to second: if the
  * medians of the parts of a measurement differ by more, their spread is the interval. */
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ void dti_bench_summarize(struct dti_bench_figure *ret, double *samples, size_t c
     ret->mad = ret->median > 0 ? median_of_sorted(samples, count) / ret->median : 0;
 }
 
-/* A candidate's sample in a round, 0 if it has no valid one. */
+/* A candidate's sample in a round; 0 if it has no valid one. */
 static double sample_of(const struct dti_bench *bench, size_t round, size_t candidate,
                         enum dti_bench_place place)
 {
@@ -72,9 +72,9 @@ static double sample_of(const struct dti_bench *bench, size_t round, size_t cand
     return seconds;
 }
 
-/* Samples in order of time. With PARTS parts in a row, the medians of which are independent of each
- * other, the median lies between the least and the greatest with a probability of 97 %. Or each
- * sample is a part. */
+/* Summarizes samples in order of time. Split into PARTS consecutive parts, the medians of which
+ * are independent, the true median lies between the smallest and largest part median with a
+ * probability of 97 %. If disturbed samples count, each sample is its own part. */
 static void summarize_in_order(struct dti_bench_figure *ret, double *samples, size_t count,
                                size_t parts)
 {
@@ -117,7 +117,7 @@ void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench
 void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
                     enum dti_bench_place place)
 {
-    /* what other programs took is less or more in the next run */
+    /* the share that other programs take will differ in the next run */
     find_ratio(ret, bench, candidate, SIZE_MAX, place, bench->disturbed);
     if (!ret->has_interval)
         return;

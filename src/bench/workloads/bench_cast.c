@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench cast: a cast at each requested level, compared with copies of the same number of bytes and
- * kernels of its shape without arithmetic. On a device: in its memory compared with copies within
- * it, timed by the device; and from host memory to host memory compared with copies both ways,
- * timed by the host. */
+ * bench cast: a cast at each requested level, compared with copies of the same number of bytes
+ * and with kernels that move the same data without arithmetic. On a device: in device memory,
+ * compared with copies within it, timed by the device; and from host memory to host memory,
+ * compared with copies both ways, timed by the host. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +73,7 @@ static uint64_t moved_bytes(const struct dti_cast_sizes *sizes)
     return (uint64_t)sizes->src_bytes + sizes->dst_bytes;
 }
 
-/* Random elements, to be repeated; NULL when out of memory. free() it. */
+/* Allocates random elements, to be repeated; NULL when out of memory. The caller frees it. */
 static unsigned char *new_pool(const struct dti_bench_request *request, const struct dti_plan *plan,
                                size_t *ret_bytes)
 {
@@ -96,7 +96,7 @@ static struct dti_bench_shape shape_of(const struct dti_cast_sizes *sizes,
                                        enum dti_bench_cache cache)
 {
     const uint64_t both = moved_bytes(sizes);
-    /* a copy of that many bytes reads half of them and writes half of them */
+    /* a copy of that many bytes reads half and writes half */
     return (struct dti_bench_shape){
         .operands = OPERANDS,
         .bytes = {[SRC] = sizes->src_bytes,
@@ -121,7 +121,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
     return status;
 }
 
-/* Bytes of the first n elements; n does not exceed the buffers. */
+/* The size of the first n elements in bytes; n does not exceed the buffers. */
 static size_t src_bytes(const struct dti_plan *plan, size_t n)
 {
     uint64_t bytes = 0;
@@ -158,8 +158,8 @@ static void cast_pass(void *context, size_t set, size_t member, size_t size)
         atomic_store(&casting->frame.failed, true);
 }
 
-/* Levels with different names may use the same kernels, which are measured once. A level given
- * twice is compared with itself. */
+/* Whether a level uses kernels that no earlier level uses; equal ones are measured once. A level
+ * given twice is compared with itself. */
 static bool is_new(const struct casting *casting, size_t level, bool loss)
 {
     const enum dti_level *const levels = casting->frame.request->cast->levels;
@@ -270,7 +270,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
     return DTI_OK;
 }
 
-/* Compares the tile that begins at an element with the reference. */
+/* Compares the tile that starts at an element with the reference. */
 static enum dti_status verify_tile(const struct cast_pass *pass, size_t first,
                                    struct dti_error *reterr)
 {
@@ -293,7 +293,7 @@ static enum dti_status verify_tile(const struct cast_pass *pass, size_t first,
                     (unsigned long long)(first + n - 1));
 }
 
-/* Casts once more and compares a part of the result. */
+/* Repeats the casts and compares part of each result. */
 static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
 {
     const struct casting *const casting = (const struct casting *)frame;
@@ -331,7 +331,7 @@ static const struct dti_bench_workload on_cpu =
 
 /* On a device. */
 
-/* Both plans; fails with the device's reason if it has none. */
+/* Makes both plans; fails with the device's reason if it cannot run the cast. */
 static enum dti_status make_device_plans(struct dti_bench_cast_device *device,
                                          struct dti_error *reterr)
 {
@@ -369,7 +369,7 @@ static enum dti_status check_memory(const struct dti_bench_cast_device *device,
     return dti_host_has_memory(both, reterr);
 }
 
-/* Sizes, and the number of sets used in turn for a cold device cache. */
+/* Sets the sizes, and the number of sets for a cold device cache. */
 static enum dti_status begin_on_device(struct dti_bench_cast_device *device,
                                        struct dti_error *reterr)
 {
@@ -441,7 +441,7 @@ static enum dti_status take_device_memory(struct dti_bench_cast_device *device,
         status = dti_gpu_fill(frame->streams[0], device->back, 0, sizes->dst_bytes, reterr);
     for (size_t set = 0; set < device->sets && status == DTI_OK; set++) {
         status = dti_resident_put(device->resident, set, device->src, reterr);
-        for (int i = 0; i < 2 && status == DTI_OK; i++) /* all of the memory is written once */
+        for (int i = 0; i < 2 && status == DTI_OK; i++) /* write all memory once */
             status = dti_resident_copy(device->resident, set, reterr);
     }
     return status == DTI_OK ? dti_gpu_finish(frame->streams[0], reterr) : status;
@@ -469,7 +469,7 @@ static enum dti_status whole_pass(void *context, size_t set, struct dti_error *r
                         DTI_STORES_CACHED, way->loss ? &loss : NULL, reterr);
 }
 
-/* Both ways at the same time, if the device supports it. */
+/* Transfers in both directions, at the same time if the device supports it. */
 static enum dti_status link_pass(void *context, size_t set, struct dti_error *reterr)
 {
     const struct dti_bench_cast_device *const device =
@@ -536,7 +536,7 @@ static enum dti_status prepare_on_device(struct dti_frame *frame, struct dti_err
     return DTI_OK;
 }
 
-/* All of dst, a piece at a time. */
+/* Compares all of dst, in pieces. */
 static enum dti_status compare(const struct dti_bench_cast_device *device, const char *how,
                                struct dti_error *reterr)
 {
@@ -563,7 +563,7 @@ static enum dti_status compare(const struct dti_bench_cast_device *device, const
     return status;
 }
 
-/* The last set, as a measurement leaves it, and the whole way. */
+/* Verifies the last set, as the measurement left it, and the whole path from host to host. */
 enum dti_status dti_bench_cast_device_verify(struct dti_frame *frame, struct dti_error *reterr)
 {
     struct dti_bench_cast_device *const device = (struct dti_bench_cast_device *)frame;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench copy: the speed of copying, reading, writing and creating memory; creating means mapping it
- * and touching each page, which is when the system provides and clears it. On a device: methods of
- * moving data to, from and on it, their verification, and notes: the time to the first result, and
- * the peak rates of link and memory. */
+ * bench copy: the speed of copying, reading, writing and allocating memory; allocating means
+ * mapping it and touching each page, which is when the system provides and clears it. On a
+ * device: methods to move data to, from and within it, their verification, and notes: the time
+ * to the first result, and the peak rates of the link and of device memory. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise() */
 #include <string.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ static void set_beside(struct dti_bench_table *table)
     }
 }
 
-/* Bytes that a faulty copy cannot produce by accident. */
+/* Fills memory with bytes that a faulty copy cannot produce by accident. */
 static void make_pattern(unsigned char *memory, size_t size, uint64_t seed)
 {
     for (size_t at = 0; at < size; at += sizeof seed) {
@@ -48,7 +48,7 @@ struct copying {
 
 static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
 {
-    /* the created memory is additional */
+    /* the allocated memory comes on top */
     return dti_bench_memory_check(dti_bench_alike(OPERANDS + 1, request->n, request->cache),
                                   reterr);
 }
@@ -91,7 +91,7 @@ static void add_making(struct copying *copying, bool huge_pages)
                                              .sets = copying->memory.sets});
 }
 
-/* In their rows' order within each role. */
+/* Within each role, in table order. */
 static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr)
 {
     static const char *const roles[] = {"copy", "read", "write"};
@@ -123,8 +123,8 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
     return DTI_OK;
 }
 
-/* Each is compared with the fastest of its sort; creating memory with writing it. */
-/* Copies once more and compares. */
+/* Compares each item with the fastest of its role, and allocation with writing. */
+/* Repeats the copies and compares. */
 static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
 {
     const struct copying *const copying = (const struct copying *)frame;
@@ -208,7 +208,7 @@ static enum dti_status download_pageable(void *context, size_t set, struct dti_e
     return download(device, 0, dti_bench_memory_at(&device->pageable, 0, 1), set, reterr);
 }
 
-/* The second stream copies back; the first one waits for it at the end. */
+/* The second stream copies back; the first waits for it at the end. */
 static enum dti_status both_ways(void *context, size_t set, struct dti_error *reterr)
 {
     struct copy_device *const device = context;
@@ -233,7 +233,7 @@ static enum dti_status copy_by_engine(void *context, size_t set, struct dti_erro
                         dti_device_pairs_at(&device->pairs, set, 0), bytes_of(device), reterr);
 }
 
-/* The kernel copies whole words: the rest is neither copied nor counted. */
+/* The kernel copies whole words; the rest is neither copied nor counted. */
 static enum dti_status copy_by_kernel(void *context, size_t set, struct dti_error *reterr)
 {
     struct copy_device *const device = context;
@@ -261,11 +261,11 @@ static enum dti_status fill_on_host(void *context, size_t set, struct dti_error 
     return upload_pageable(device, set, reterr);
 }
 
-/* Bytes read and written on either side; for creation the created bytes. */
+/* Bytes read and written on both sides together; for allocations, the allocated bytes. */
 static const struct way {
     const char *role, *engine, *kernel;
     dti_bench_pass_fn *run;
-    unsigned read, written; /* times the size */
+    unsigned read, written; /* multiples of the size */
     bool host_works;
 } ways[] = {
     {"host to device", "pinned", "cuMemcpyHtoDAsync", upload_pinned, 1, 0, false},
@@ -279,7 +279,7 @@ static const struct way {
     {"creation", "on the host", "memset, cuMemcpyHtoDAsync", fill_on_host, 0, 1, true},
 };
 
-/* Everything but the memory; the bytes needed on the device and on the host. */
+/* Sets everything but the memory, and returns the bytes needed on the device and on the host. */
 static enum dti_status lay_out(struct dti_device_pairs *pairs,
                                const struct dti_bench_request *request, uint64_t *ret_device,
                                uint64_t *ret_host, struct dti_error *reterr)
@@ -325,7 +325,7 @@ static enum dti_status take_memory(struct copy_device *device, struct dti_error 
     return status;
 }
 
-/* The first launch of this process, if this is its first use of the device. */
+/* Times the first launch in this process, if the device was not used before. */
 static enum dti_status first_result(struct copy_device *device, struct dti_error *reterr)
 {
     double seconds;
@@ -383,7 +383,7 @@ static enum dti_status prepare_on_device(struct dti_frame *frame, struct dti_err
     return status;
 }
 
-/* Up by one method, across by another, down by a third. */
+/* Copies up by one method, across by another and down by a third. */
 static enum dti_status round_trip(struct copy_device *device, dti_bench_pass_fn *up,
                                   dti_bench_pass_fn *across, dti_bench_pass_fn *down,
                                   const unsigned char *sent, unsigned char *got, size_t size,
@@ -408,14 +408,14 @@ static bool holds_only(const unsigned char *memory, size_t size, unsigned char b
     return memory[0] == byte && memcmp(memory, memory + 1, size - 1) == 0;
 }
 
-/* The peak rates of the link to the device and of its memory. */
+/* Adds notes on the peak rates of the link and of device memory. */
 static void note_limits(const struct dti_frame *frame)
 {
-    /* megabytes a second of a lane in one direction, of PCI Express generations 1 to 6 */
+    /* MB/s per lane and direction, for PCI Express generations 1 to 6 */
     static const uint64_t rates[] = {0, 250, 500, 985, 1969, 3938, 7563};
     const struct dti_gpu_facts *const facts = dti_gpu_facts(frame->gpu);
     const bool known =
-        facts->pci_generation < sizeof rates / sizeof *rates; /* DTI_UNKNOWN is not one */
+        facts->pci_generation < sizeof rates / sizeof *rates; /* rejects DTI_UNKNOWN as well */
     const uint64_t lane = known ? rates[facts->pci_generation] : 0;
     if (lane > 0 && facts->pci_width <= 32) {
         const uint64_t rate = lane * facts->pci_width;
@@ -470,7 +470,7 @@ static void end_on_device(struct dti_frame *frame)
     for (size_t i = 0; i < OPERANDS; i++)
         dti_gpu_host_free(frame->gpu, device->pinned[i]);
     dti_gpu_free(frame->gpu, device->pairs.memory);
-    if (!dti_gpu_hangs()) /* else it may still be written to */
+    if (!dti_gpu_hangs()) /* a hung device may still write to it */
         dti_bench_memory_free(&device->pageable);
 }
 

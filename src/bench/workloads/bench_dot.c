@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench dot: the dot product of an array of uniform numbers with itself, which is limited by
- * reading memory; the result in each dtype for the same numbers, compared with the exact sum. */
+ * reading memory; computed in each dtype from the same numbers and compared with the exact sum. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "core/number/spell.h"
 #include "kernels/fp64.h"
 
-/* One after the other, sums in a dtype of 11 bits or less no longer change long before that. */
+/* Added sequentially, sums in a dtype of 11 bits or fewer stop changing long before this many
+ * terms. */
 enum { LINE = 64, IN_TURN_MAX = 1 << 16, SUMS_LEAST = 16 };
 
 static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -34,7 +35,7 @@ static double number_of(const struct dti_format *format, uint64_t code)
 }
 
 /* Uniform in [0, 1), multiples of 2^-24: the same numbers for each dtype, rounded to it, or
- * quantized by the largest of those that are used. */
+ * quantized by the largest of the used ones. */
 static float next_number(uint64_t *random)
 {
     return (float)(dti_splitmix(random) >> 40) * 0x1p-24F;
@@ -64,7 +65,7 @@ static void make_pool(void *pool, enum dti_dtype dtype, size_t n, uint64_t seed)
     }
 }
 
-/* The exact dot product of the fp32 numbers: of the pool times its repetitions, plus the rest. */
+/* The exact dot product of the fp32 numbers: the pool's, times its repetitions, plus the rest. */
 static double exact_of_numbers(uint64_t n, uint64_t seed)
 {
     struct dti_exact_sum whole, sum;
@@ -82,7 +83,7 @@ static double exact_of_numbers(uint64_t n, uint64_t seed)
     return dti_exact_sum_value(&sum);
 }
 
-/* The same of operands from files, in whatever dtype they are; and of magnitudes. */
+/* The same for operands from files, of any dtype; or the sum of the terms' magnitudes. */
 static double exact_of_operands(const struct dti_bench_request *request, bool magnitudes)
 {
     struct dti_exact_sum sum;
@@ -97,7 +98,7 @@ static double exact_of_operands(const struct dti_bench_request *request, bool ma
     return dti_exact_sum_value(&sum);
 }
 
-/* The result compared with that of the fp32 numbers. */
+/* Compares the result with the exact one for the fp32 numbers. */
 static void judge_in_all(struct dti_bench_item *item, enum dti_dtype dtype,
                          const struct dti_bench_request *request)
 {
@@ -128,7 +129,7 @@ static void dot_pass(void *context, size_t set, size_t member, size_t size)
         row->dot->run(a + share.first * data->width, b + share.first * data->width, share.count);
 }
 
-/* The exact sum, by all members. */
+/* The exact sum, computed by all members. */
 struct exact_job {
     const struct dti_math_row *row;
     struct dti_exact_sum *sums;
@@ -147,9 +148,9 @@ static void exact_pass(void *context, size_t member, size_t size)
                   b + share.first * data->width, share.count);
 }
 
-/* What the error is relative to: random numbers are not negative. The magnitudes of the terms of
- * others are at most four times those before they were rounded; underflow takes no more than `lost`
- * from them. */
+/* The magnitude that the error is relative to. Random numbers are not negative, so it is the
+ * result. For files, magnitudes of the terms are at most four times those before rounding;
+ * underflow takes at most `lost` from them. */
 static double size_of_terms(const struct dti_bench_request *request, double exact, double *ret_lost)
 {
     const struct dti_bench_operand *const given = request->operands;
@@ -170,7 +171,7 @@ enum dti_status dti_dot_judge(struct dti_frame *frame, size_t at, enum dti_dtype
     item->error = fabs(sum - exact);
     item->relative_error = exact != 0 ? item->error / fabs(exact) : 0;
     judge_in_all(item, dtype, frame->request);
-    bool is_first = format->width == 16; /* of its dtype */
+    bool is_first = format->width == 16; /* first item of its dtype */
     for (const struct dti_bench_item *other = table->items; other < item; other++)
         is_first = is_first && (other->limit || strcmp(other->dtype, item->dtype) != 0);
     if (is_first) {
@@ -183,7 +184,7 @@ enum dti_status dti_dot_judge(struct dti_frame *frame, size_t at, enum dti_dtype
         dti_bench_add_note(table, "%s: %s is %s where the result, too, is %s", format->name, whole,
                            rounded, format->name);
     }
-    /* every addition errs by half a place of what there is so far */
+    /* each addition errs by at most half a unit in the last place of the running sum */
     double lost;
     const double terms = size_of_terms(frame->request, exact, &lost);
     if (item->error <= ((double)(frame->request->n / SUMS_LEAST) + SUMS_LEAST) * eps * terms + lost)
@@ -194,7 +195,7 @@ enum dti_status dti_dot_judge(struct dti_frame *frame, size_t at, enum dti_dtype
                     item->kernel);
 }
 
-/* The result of a loop that keeps its sum in the dtype. */
+/* Adds a note with the result of a loop that keeps its sum in the dtype. */
 static void note_in_turn(struct dti_bench_table *table, const struct dti_math_data *data,
                          uint64_t n)
 {
@@ -209,7 +210,7 @@ static void note_in_turn(struct dti_bench_table *table, const struct dti_math_da
     for (uint64_t i = 0; i < n; i++) {
         const double product =
             dti_operand_number(format->id, a, i) * dti_operand_number(format->id, b, i);
-        sum = number_of(format, code_of(format, sum + product)); /* exact in fp64 before */
+        sum = number_of(format, code_of(format, sum + product)); /* exact in fp64 before rounding */
     }
     dti_fp64_to_value(sum, &value);
     (void)dti_spell_text(text, &value);
@@ -249,7 +250,8 @@ static enum dti_status add_row(struct dti_math *math, const struct dti_math_data
     return row->sums ? DTI_OK : dti_no_memory(reterr);
 }
 
-/* For bf16, the kernel with the dedicated instruction and the one that keeps subnormals. */
+/* bf16 has two rows: the kernel with the dedicated instruction and the one that keeps
+ * subnormals. */
 static enum dti_status add_rows(struct dti_math *math, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -275,7 +277,7 @@ static const struct dti_math_data *data_of(const struct dti_math *math, enum dti
     return NULL;
 }
 
-/* The cost of int8 before the product: quantizing both operands. */
+/* Adds the cost that int8 has before the product: quantizing both operands. */
 static enum dti_status add_quantizing(struct dti_math *math, struct dti_error *reterr)
 {
     const struct dti_math_data *const codes = data_of(math, DTI_INT8);
@@ -304,7 +306,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
     return status;
 }
 
-/* Compares the codes after quantizing with those before. */
+/* Compares the quantized codes with the original ones. */
 static enum dti_status verify_quantizing(const struct dti_math *math, struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = math->frame.request;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench expsin: exp(sin x) of normal numbers, limited by arithmetic and not only by memory. */
+ * bench expsin: exp(sin x) of normal numbers, limited by arithmetic as well as by memory. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "bench/measure/operands.h"
 #include "bench/workloads/math.h"
 
-/* The maximum number of elements checked, at regular distances. */
+/* JUDGED: the maximum number of elements checked, evenly spaced. */
 enum { JUDGED = 1 << 20, LINE = 64 };
 
 static void make_pool(void *pool, enum dti_dtype dtype, size_t n, uint64_t seed)
@@ -41,8 +41,8 @@ static void expsin_pass(void *context, size_t set, size_t member, size_t size)
     free(fresh);
 }
 
-/* Units in the last place of the dtype between a result and that of the C library, which computes
- * in more precision: fp64, and for fp64 itself the largest type there is. */
+/* The error of a result in units in the last place of the dtype. The reference is the C library
+ * in higher precision: fp64, or for fp64 itself long double. */
 static double error_of(enum dti_dtype dtype, double x, double got)
 {
     const int digits = dti_format_get(dtype)->man_bits + 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench matmul: products of matrices, our own and those of every installed engine, compared with
- * the peak of multiplying and adding in registers, or with reading B if that takes longer. For
- * quantized matrices the cost of quantizing both from fp32 is measured too. */
+ * bench matmul: matrix products, our own and those of every installed engine, compared with the
+ * peak multiply-add rate in registers, or with reading B if that takes longer. For quantized
+ * matrices it also measures quantizing both from fp32. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,24 +16,25 @@
 
 enum {
     PEAK_COUNT = 168 * 1000, /* a multiple of the number of sums of every peak */
-    GRAIN = 16,              /* of rows or columns that go to one member */
+    GRAIN = 16,              /* minimum rows or columns per member */
     MEMORY_BOUND = 64,
     ENGINES = 2,
     DTYPES = 8,
     POISON = 0xA5,
 };
 
-/* A dtype. */
+/* The product in one dtype. */
 struct matmul_product {
     struct matmuls *all;
     struct dti_matrices matrices;
-    const struct dti_matmul_kernel *kernel; /* NULL: there is none */
+    const struct dti_matmul_kernel *kernel; /* NULL if there is none */
     struct dti_matmul *own;
     struct dti_bench_memory memory;
-    struct dti_bench_memory numbers; /* fp32, that A and B are quantized from; or nothing */
+    struct dti_bench_memory numbers; /* the fp32 numbers that A and B are quantized from; or
+                                      * nothing */
     struct dti_quantizing quantizing;
-    size_t peak;                   /* its item; SIZE_MAX */
-    size_t first_limit, end_limit; /* items that read B */
+    size_t peak;                   /* item of its peak; or SIZE_MAX */
+    size_t first_limit, end_limit; /* range of items that read B */
 };
 
 /* A candidate that multiplies. */
@@ -50,7 +51,7 @@ struct matmuls {
     struct matmul_product products[DTYPES];
     size_t product_count;
     struct dti_matmul_truth *truth;
-    struct matmul_pass passes[DTI_BENCH_ITEMS_MAX]; /* another item, not a product */
+    struct matmul_pass passes[DTI_BENCH_ITEMS_MAX]; /* unused where an item is not a product */
 };
 
 /* Whether the user wants that engine. */
@@ -59,7 +60,7 @@ static bool wants_engine(const struct dti_bench_request *request, const char *en
     return !request->engine || strcmp(request->engine, engine) == 0;
 }
 
-/* The work of a product in a pass; the caller sets the engine. */
+/* The work of a product per pass; the caller sets the engine. */
 static struct dti_bench_entry entry_of(const struct dti_matrices *matrices)
 {
     return (struct dti_bench_entry){.role = "matmul",
@@ -70,14 +71,14 @@ static struct dti_bench_entry entry_of(const struct dti_matrices *matrices)
                                                   (double)matrices->k};
 }
 
-/* Operations per byte of A and B below which memory may be the limit. */
+/* Whether memory may be the limit: few operations per byte of A and B. */
 static bool is_memory_bound(const struct dti_matrices *matrices)
 {
     const double bytes = (double)matrices->a_bytes + (double)matrices->b_bytes;
     return entry_of(matrices).operations <= MEMORY_BOUND * bytes;
 }
 
-/* Compares with the limit that needs more time. */
+/* Compares an item with the limit that needs more time. */
 static void set_beside(struct dti_bench_table *table, size_t at, size_t memory, size_t peak)
 {
     table->items[at].beside =
@@ -95,7 +96,7 @@ static void own_pass(void *context, size_t set, size_t member, size_t size)
     dti_matmul_run(product->own, memory + matrices->c_at, memory + matrices->a_at, memory, member);
 }
 
-/* A member has some rows of C, or columns if there are more columns. */
+/* Each member computes some rows of C, or columns if there are more columns than rows. */
 static void engine_pass(void *context, size_t set, size_t member, size_t size)
 {
     const struct matmul_pass *const pass = context;
@@ -157,7 +158,7 @@ static bool fits_engines(const struct dti_matrices *matrices)
     return matrices->m <= INT_MAX && matrices->n <= INT_MAX && matrices->k <= INT_MAX;
 }
 
-/* Adds the candidates of a product, whose memory is allocated. */
+/* Adds the candidates of a product whose memory is allocated. */
 static void add_passes(struct matmul_product *product)
 {
     struct matmuls *const all = product->all;
@@ -173,20 +174,20 @@ static void add_passes(struct matmul_product *product)
     if (product->kernel &&
         dti_frame_add_peak(&all->frame, product->kernel, name, ", registers alone", PEAK_COUNT))
         product->peak = product->first_limit++;
-    /* reading B, where it may take longer than multiplying */
+    /* limits for reading B, if that may take longer than multiplying */
     if (is_memory_bound(matrices))
         dti_frame_add_limits(&all->frame, &product->memory, 1, matrices->b_bytes, false, name);
     product->end_limit = all->frame.table->count;
 }
 
-/* The matrices as fp32, of which C is not used. */
+/* The matrices as fp32; C is unused. */
 static enum dti_status numbers_of(struct dti_matrices *ret, const struct dti_matrices *matrices,
                                   struct dti_error *reterr)
 {
     return dti_matrices_init(ret, DTI_FP32, matrices->m, matrices->n, matrices->k, reterr);
 }
 
-/* Bytes of the fp32 numbers that matrices are quantized from, 0 where they are not. */
+/* Bytes of the fp32 numbers that matrices are quantized from; 0 if they are not quantized. */
 static uint64_t numbers_bytes(const struct dti_matrices *matrices)
 {
     struct dti_matrices numbers;
@@ -195,7 +196,7 @@ static uint64_t numbers_bytes(const struct dti_matrices *matrices)
     return numbers_of(&numbers, matrices, NULL) == DTI_OK ? numbers.c_at : UINT64_MAX;
 }
 
-/* DTI_USAGE if one of them is 0. */
+/* DTI_USAGE if a size is 0. */
 static enum dti_status check_sizes(const struct dti_bench_request *request,
                                    struct dti_error *reterr)
 {
@@ -228,7 +229,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
     return status == DTI_OK ? dti_host_has_memory(all, reterr) : status;
 }
 
-/* The installed engines; a note for missing ones. */
+/* Opens the installed engines; adds a note for each missing one. */
 static void open_engines(struct matmuls *all)
 {
     static enum dti_status (*const openers[ENGINES])(struct dti_engine *, struct dti_error *) = {
@@ -254,7 +255,7 @@ static bool engine_has(const struct matmuls *all, enum dti_dtype dtype)
     return false;
 }
 
-/* Allocates memory for matrices and fills it, with the same data in all sets. */
+/* Allocates and fills the matrices, with the same data in all sets. */
 static enum dti_status allocate_matrices(const struct dti_frame *frame,
                                          struct dti_bench_memory *ret,
                                          struct dti_matrices *matrices, uint64_t bytes,
@@ -308,7 +309,7 @@ static enum dti_status add_dtype(struct matmuls *all, enum dti_dtype dtype,
     }
     if (own && !kernel)
         dti_bench_add_note(all->frame.table, "%s: dtinfo: %s", name, why);
-    if (own && kernel && why[0] != '\0') /* the system refuses the unit */
+    if (own && kernel && why[0] != '\0') /* the system does not permit the unit */
         dti_bench_add_note(all->frame.table, "%s: %s; %s is used instead", name, why, kernel->name);
     else if (own)
         dti_bench_warn_unit(all->frame.table, request, dtype, kernel);
@@ -367,7 +368,7 @@ static enum dti_status verify_quantizing(const struct matmul_product *product,
     return status;
 }
 
-/* Multiplies once more and verifies the result. */
+/* Repeats a product and verifies the result. */
 static enum dti_status verify_pass(struct matmuls *all, size_t at, struct dti_error *reterr)
 {
     const struct matmul_pass *const pass = &all->passes[at];
@@ -383,7 +384,7 @@ static enum dti_status verify_pass(struct matmuls *all, size_t at, struct dti_er
     const enum dti_status status =
         dti_matmul_judge(item, &product->matrices, memory, all->truth, all->frame.request,
                          pass->engine ? DTI_UNAVAILABLE : DTI_BUG, reterr);
-    /* compared with the fastest read */
+    /* compare with the fastest read */
     size_t reading = SIZE_MAX;
     double least = 0;
     for (size_t i = product->first_limit; i < product->end_limit; i++) {
@@ -427,41 +428,41 @@ static void end(struct dti_frame *frame)
 static const struct dti_bench_workload on_cpu =
     DTI_WORKLOAD(NULL, struct matmuls, check, prepare, verify, end);
 
-/* On a CUDA device, by the device's clock. There are no own kernels: without cuBLASLt nothing is
- * measured. The limit of arithmetic is the rate of the same library with large matrices; that of
- * memory is a copy of B within the device. */
+/* On a CUDA device, timed by the device. There are no kernels of our own: without cuBLASLt
+ * nothing is measured. The arithmetic limit is the rate of the same library for large matrices;
+ * the memory limit is a copy of B within the device. */
 
 enum { LARGE = 4096, SETS_MAX = 16 };
 #define WORKSPACE_BYTES (UINT64_C(32) << 20)
 
-/* A product of a dtype and of a size, with its matrices in the device's memory. */
+/* A product of one dtype and size, with its matrices in device memory. */
 struct planned {
     struct matmul_device *device;
     struct dti_matrices matrices;
     struct dti_cublaslt_plan *plan;
-    dti_gpu_address memory, copied; /* sets of matrices; what B is copied to, or 0 */
+    dti_gpu_address memory, copied; /* sets of matrices; destination for copies of B, or 0 */
     dti_gpu_address scales;         /* of A and of B, or 0 */
     size_t sets;
-    size_t item;       /* SIZE_MAX: of a limit */
-    size_t peak, copy; /* items; SIZE_MAX */
+    size_t item;       /* SIZE_MAX: used only as a limit */
+    size_t peak, copy; /* items, or SIZE_MAX */
 };
 
 struct matmul_device {
     struct dti_frame frame;
     struct dti_cublaslt *cublaslt;
     dti_gpu_address workspace;
-    struct planned products[2 * DTYPES]; /* and those of the limits */
+    struct planned products[2 * DTYPES]; /* products, and those used as limits */
     size_t count;
     struct dti_matmul_truth *truth;
 };
 
-/* Whether the product is as large as those used as limits. */
+/* Whether the requested product is as large as the ones used as limits. */
 static bool is_large(const struct dti_bench_request *request)
 {
     return request->m >= LARGE && request->n >= LARGE && request->k >= LARGE;
 }
 
-/* The matrices of a product, the requested or a large one, and the number of sets. */
+/* Lays out the matrices of a product, requested or large, and sets the number of sets. */
 static enum dti_status lay_out_planned(const struct dti_bench_request *request,
                                        enum dti_dtype dtype, bool large, struct dti_matrices *ret,
                                        size_t *ret_sets, struct dti_error *reterr)
@@ -500,7 +501,7 @@ static enum dti_status check_on_device(const struct dti_bench_request *request,
     return status == DTI_OK ? dti_device_has_memory(request->gpu, all, reterr) : status;
 }
 
-/* B column by column, in place of B. */
+/* Replaces B by B in column-major order. */
 static enum dti_status transpose(const struct dti_matrices *matrices, const unsigned char *memory,
                                  unsigned char **ret, struct dti_error *reterr)
 {
@@ -539,12 +540,12 @@ static enum dti_status upload(const struct planned *product, const unsigned char
                                 reterr);
     if (status == DTI_OK)
         status = dti_gpu_finish(stream, reterr);
-    if (!dti_gpu_hangs()) /* a driver that hangs may still read */
+    if (!dti_gpu_hangs()) /* a hung driver may still read it */
         free(transposed);
     return status;
 }
 
-/* The original matrices on the host. */
+/* Makes the matrices on the host. */
 static enum dti_status make_matrices(struct planned *product, unsigned char **ret,
                                      struct dti_error *reterr)
 {
@@ -569,7 +570,7 @@ static enum dti_status device_pass(void *context, size_t set, struct dti_error *
                             product->device->workspace, product->device->frame.streams[0], reterr);
 }
 
-/* The product's resources on the device: scales, plan, memory, and its content. */
+/* Sets up the product on the device: scales, plan, memory and its contents. */
 static enum dti_status fill_planned(struct planned *product, struct dti_error *reterr)
 {
     struct matmul_device *const device = product->device;
@@ -603,8 +604,8 @@ static void planned_end(struct planned *product)
     dti_cublaslt_plan_free(product->plan);
 }
 
-/* Plans a product and adds it, large ones as the limit of arithmetic. Fails with DTI_UNAVAILABLE if
- * the engine does not support it; *ret is NULL if the table has no room. */
+/* Plans a product and adds it; large ones are arithmetic limits. Fails with DTI_UNAVAILABLE if
+ * the engine does not support it; *ret is NULL if the table is full. */
 static enum dti_status add_device_product(struct planned **ret, struct matmul_device *device,
                                           enum dti_dtype dtype, bool large,
                                           struct dti_error *reterr)
@@ -670,7 +671,7 @@ static enum dti_status add_limits(struct planned *product, struct dti_error *ret
         if (status == DTI_OK && large)
             product->peak = frame->table->count - 1;
         else if (status == DTI_UNAVAILABLE)
-            status = DTI_OK; /* this size, but not that one: no limit */
+            status = DTI_OK; /* this size works, the large one does not: no limit */
         else if (status != DTI_OK && reterr)
             *reterr = error;
     }
@@ -747,7 +748,7 @@ static enum dti_status prepare_on_device(struct dti_frame *frame, struct dti_err
     return status;
 }
 
-/* Multiplies once more and verifies the result. */
+/* Repeats a product and verifies the result. */
 static enum dti_status verify_product(struct planned *product, struct dti_error *reterr)
 {
     const struct matmul_device *const device = product->device;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench quant: quantizing and dequantizing arrays of fp32, compared with copies of the same number
- * of bytes. Verified are scales, from all numbers, and codes and dequantized numbers of a part, by
- * the definition in quant.h. */
+ * bench quant: quantizing and dequantizing arrays of fp32, compared with copies of the same
+ * number of bytes. Verification follows the definition in quant.h: scales are checked against
+ * all numbers, codes and dequantized numbers in samples. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +18,18 @@ enum { POISON = 0x5A, PARTS = 40, PART = 64, PAGE = 4096, ROW = 4096 };
 
 static const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
 
-/* A method of quantization, and the offsets of its results in each set of buffers. */
+/* A quantization method, and the offsets of its results in each buffer set. */
 struct quant_way {
     struct quant_bench *bench;
     struct dti_quant_plan *plan;
     struct dti_quant_sizes sizes;
     const char *name, *words; /* "" or "rows"; "fp32, per row: the ranges, then the codes" */
-    bool has_back;            /* dequantizing is measured too */
+    bool has_back;            /* also measure dequantizing */
     uint64_t codes_at, scales_at, zeros_at;
-    float tensor_scale; /* that of the last pass */
+    float tensor_scale; /* scale of the last pass */
 };
 
-/* A candidate: one of the two directions. */
+/* A candidate: one direction of a method. */
 struct quant_candidate {
     struct quant_way *way;
     bool back;
@@ -44,8 +44,9 @@ struct quant_bench {
     struct quant_candidate measured[DTI_BENCH_ITEMS_MAX];
     size_t measured_count;
     struct dti_bench_memory memory; /* fp32 numbers, dequantized numbers, methods */
-    struct dti_bench_memory copied; /* copied by the limits: as many bytes as int8 moves */
-    uint64_t bytes, back_at, set_size, copy_bytes; /* of the fp32 numbers, from 0 on; ... */
+    struct dti_bench_memory copied; /* what the limits copy: as many bytes as int8 moves */
+    uint64_t bytes, back_at, set_size, copy_bytes; /* bytes of the fp32 numbers, which start at
+                                                    * 0; ... */
     enum dti_stores stores;
 };
 
@@ -54,9 +55,8 @@ static unsigned char *set_at(const struct quant_bench *bench, size_t set)
     return dti_bench_memory_at(&bench->memory, set, 0);
 }
 
-/* One pass over the buffers number `set`. The team is the array's: waking it up is part of the
- * time.
- */
+/* One pass over buffer set number `set`. It uses the array code's own team, so waking it up
+ * counts. */
 static enum dti_status run_candidate(void *row_, size_t set, struct dti_error *reterr)
 {
     const struct quant_candidate *const row = row_;
@@ -98,7 +98,7 @@ static float float_at(const unsigned char *array, uint64_t i)
     return number;
 }
 
-/* Of n numbers, which are finite. */
+/* The range of n finite numbers. */
 static void range_of(const unsigned char *numbers, uint64_t first, uint64_t n, float *ret_min,
                      float *ret_max)
 {
@@ -112,7 +112,7 @@ static void range_of(const unsigned char *numbers, uint64_t first, uint64_t n, f
     *ret_max = max;
 }
 
-/* Whether the code, or the dequantized number, of element i is right. */
+/* Whether the code or the dequantized number of element i is correct. */
 static bool element_is_right(const struct quant_candidate *row, const struct arrays *arrays,
                              const struct dti_format *format, uint64_t i, uint64_t code,
                              uint32_t number)
@@ -136,7 +136,7 @@ static bool affine_part_is_right(const struct quant_candidate *row, const struct
     return true;
 }
 
-/* A tensor, or one of its rows. */
+/* Checks a tensor, or one of its rows. */
 static bool affine_is_right(const struct quant_candidate *row, const struct arrays *arrays,
                             uint64_t at, uint64_t first, uint64_t n, uint64_t *random)
 {
@@ -216,7 +216,7 @@ static bool block_arrays_are_right(const struct quant_candidate *row, const stru
     return right;
 }
 
-/* Quantizes once more and compares a part with the definition, element by element.
+/* Repeats a candidate and compares part of the result with the definition, element by element.
  * DTI_BUG if they differ. */
 static enum dti_status verify_candidate(struct quant_candidate *row, struct dti_error *reterr)
 {
@@ -247,7 +247,7 @@ static enum dti_status verify_candidate(struct quant_candidate *row, struct dti_
                     item->dtype, item->role, item->kernel);
 }
 
-/* Rows of 4096, unless the user gave their number. */
+/* Rows of 4096 elements, unless the user set the number of rows. */
 static void find_shape(struct quant_bench *bench)
 {
     const struct dti_bench_request *const request = bench->frame.request;
@@ -281,10 +281,10 @@ static enum dti_status add_way(struct quant_bench *bench, const char *name, cons
     return DTI_OK;
 }
 
-/* A scale given before the numbers. */
+/* Sets a scale that does not depend on the data. */
 static void fix_scale(struct dti_quant_scheme *scheme)
 {
-    static const float range = 4; /* hardly any normal number is beyond this */
+    static const float range = 4; /* few normal numbers exceed this */
     dti_affine_choose(&scheme->affine, dti_operand_bits(-range), dti_operand_bits(range),
                       &scheme->scale);
     scheme->fixed = true;
@@ -337,7 +337,7 @@ static enum dti_status add_block(struct quant_bench *bench, enum dti_block block
     return status;
 }
 
-/* How many rows there will be. */
+/* The number of candidate rows to expect. */
 static size_t rows_of(const struct dti_bench_request *request)
 {
     size_t rows = 5 * request->dtype_count;
@@ -346,7 +346,7 @@ static size_t rows_of(const struct dti_bench_request *request)
     return rows;
 }
 
-/* The requested methods and the layout; no memory for arrays yet. */
+/* Sets the requested methods and the layout; allocates no array memory yet. */
 static enum dti_status lay_out(struct quant_bench *bench, const struct dti_bench_request *request,
                                struct dti_error *reterr)
 {
@@ -365,12 +365,12 @@ static enum dti_status lay_out(struct quant_bench *bench, const struct dti_bench
         status = add_affine(bench, request->dtypes[i], reterr);
     for (size_t i = 0; i < request->block_count && status == DTI_OK; i++)
         status = add_block(bench, request->blocks[i], reterr);
-    /* in and out together as many bytes as fp32 to 8 bits */
+    /* read and written together: as many bytes as fp32 to 8 bits */
     bench->copy_bytes = bench->bytes / 8 * 5 + 1;
     return status;
 }
 
-/* fp32 and 8-bit arrays count together. */
+/* One layout covers the fp32 and the 8-bit arrays. */
 static struct dti_bench_shape shape_of(const struct quant_bench *bench)
 {
     return (struct dti_bench_shape){.operands = 1,
@@ -495,7 +495,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
             add_row(&bench->ways[i], true);
     }
     dti_frame_add_limits(frame, &bench->copied, 2, bench->copy_bytes, true, NULL);
-    /* dequantizing needs the codes */
+    /* dequantizing needs the codes in all sets */
     for (size_t set = 0; set < table->sets; set++) {
         for (size_t i = 0; i < bench->measured_count && status == DTI_OK; i++)
             status = run_candidate(&bench->measured[i], set, reterr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operands and limits of measurements of computations on the CPU. */
+ * Operands and limits for measurements of computations on the CPU. */
 #include "bench/workloads/math.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static size_t width_of(enum dti_dtype dtype)
     return dti_format_get(dtype)->width / 8;
 }
 
-/* The requested dtypes, then fp32 if it is needed too. */
+/* The requested dtypes, then fp32 if it is also needed. */
 static size_t all_dtypes(const struct dti_bench_request *request,
                          enum dti_dtype dtypes[DTI_MATH_DTYPES_MAX])
 {
@@ -155,13 +155,13 @@ struct dti_math_row *dti_math_add_row(struct dti_math *math, const struct dti_ma
     return row;
 }
 
-/* The dtype of the arithmetic: fp64 and int8 use themselves, all others fp32. */
+/* The dtype that computes: fp64 and int8 use themselves, all others fp32. */
 static enum dti_dtype arithmetic_of(enum dti_dtype dtype)
 {
     return dtype == DTI_FP64 || dtype == DTI_INT8 ? dtype : DTI_FP32;
 }
 
-/* Without the units that multiply matrices and nothing else. */
+/* Adds a peak; units that can only multiply matrices are excluded. */
 static void add_peak(struct dti_math *math, enum dti_dtype dtype)
 {
     const char *why_not = NULL;
@@ -180,7 +180,8 @@ void dti_math_add_limits(struct dti_math *math)
 {
     for (size_t i = 0; i < math->data_count; i++) {
         const struct dti_math_data *const data = &math->data[i];
-        bool first = !data->source; /* of its width, from which its dtype tells it */
+        bool first = !data->source; /* first dtype of its width; limits are labelled with that
+                                     * dtype */
         for (size_t j = 0; j < i; j++)
             first = first && math->data[j].width != data->width;
         if (first)
@@ -192,7 +193,8 @@ void dti_math_add_limits(struct dti_math *math)
     add_peak(math, DTI_INT8);
 }
 
-/* Whether an item is a limit of a row: of memory for as many bytes, or of its arithmetic. */
+/* Whether an item is a limit for a row: a memory limit for as many bytes, or the peak of its
+ * arithmetic. */
 static bool limits(const struct dti_math *math, const struct dti_bench_item *item,
                    const struct dti_math_row *row)
 {
@@ -210,7 +212,7 @@ void dti_math_set_beside(struct dti_math *math)
     const enum dti_bench_place place = dti_bench_main_place(&table->bench);
     for (size_t i = 0; i < math->row_count; i++) {
         struct dti_bench_item *const item = &table->items[math->rows[i].item];
-        size_t best[2] = {SIZE_MAX, SIZE_MAX}; /* of memory, of arithmetic */
+        size_t best[2] = {SIZE_MAX, SIZE_MAX}; /* memory, arithmetic */
         double share[2] = {0, 0};
         for (size_t j = 0; j < table->count; j++) {
             struct dti_bench_figure figure;
@@ -218,7 +220,7 @@ void dti_math_set_beside(struct dti_math *math)
                 continue;
             item->beside = j;
             const size_t sort = table->items[j].operations > 0 ? 1 : 0;
-            /* the fastest limit is the one the row has the smallest share of */
+            /* the fastest limit is the one of which the row has the smallest share */
             if (dti_bench_of_limit(&figure, table, math->rows[i].item, place) &&
                 (best[sort] == SIZE_MAX || figure.median < share[sort])) {
                 best[sort] = j;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) and dot products on a CUDA device, timed by its own clock, verified on the host. Its
- * limits are copies within its memory, and a kernel that only adds up what it reads. */
+ * exp(sin x) and dot products on a CUDA device, timed by its own clock and verified on the host.
+ * The limits are copies within its memory, and a kernel that only sums what it reads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "kernels/kernel.h"
 #include "util/checked.h"
 
-enum { OPERANDS = 2, CHUNK = 16 }; /* device code takes chunks of 16 bytes */
-#define THREADS_EACH          2048 /* of a multiprocessor, at the same time */
+enum { OPERANDS = 2, CHUNK = 16 }; /* device code works on chunks of 16 bytes */
+#define THREADS_EACH          2048 /* threads resident on a multiprocessor */
 #define PROCESSORS_IF_UNKNOWN 64
 
 struct math_device;
 
-/* A dtype's operands and the work on them. */
+/* The operands of a dtype and the work on them. */
 struct math_device_data {
     struct math_device *device;
     struct dti_math_data of;
@@ -34,7 +34,7 @@ struct math_device {
     size_t data_count;
 };
 
-/* Everything about a dtype's operands except the memory; returns its size. */
+/* Lays out a dtype's operands without allocating; returns the size. */
 static enum dti_status lay_out(struct math_device_data *data,
                                const struct dti_bench_request *request, enum dti_dtype dtype,
                                uint64_t *ret_size, struct dti_error *reterr)
@@ -48,7 +48,7 @@ static enum dti_status lay_out(struct math_device_data *data,
     return DTI_OK;
 }
 
-/* There is no kernel for integers. */
+/* Integers have no kernel. */
 static bool has_kernel(enum dti_dtype dtype)
 {
     return dti_format_is_float(dti_format_get(dtype));
@@ -69,7 +69,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
     return status == DTI_OK ? dti_device_has_memory(request->gpu, all, reterr) : status;
 }
 
-/* One operand in all sets. */
+/* Fills one operand in all sets. */
 static enum dti_status fill_operand(struct math_device_data *data, size_t operand,
                                     unsigned char *array, struct dti_error *reterr)
 {
@@ -160,7 +160,7 @@ static enum dti_status read_pass(void *context, size_t set, struct dti_error *re
     return status == DTI_OK ? launch(context, DTI_GPU_SUM, set, 1, reterr) : status;
 }
 
-/* The kernel and its memory limit. */
+/* Adds the kernel and its memory limit. */
 static void add_data(struct math_device_data *data)
 {
     const struct math_device *const device = data->device;
@@ -243,7 +243,7 @@ static double sum_of_parts(const struct math_device_data *data, const unsigned c
     return sum;
 }
 
-/* Copies the kernel's results to host arrays: both operands and the partial sums. */
+/* Verifies the kernel's results, given on the host: both operands and the partial sums. */
 static enum dti_status judge(const struct math_device_data *data, const unsigned char *a,
                              const unsigned char *b, const unsigned char *sums,
                              struct dti_error *reterr)
@@ -259,12 +259,12 @@ static enum dti_status judge(const struct math_device_data *data, const unsigned
                              dti_exact_sum_value(&exact), reterr);
     }
     (void)snprintf(where, sizeof where, " on %s", item->device);
-    /* the same steps as the portable row takes */
+    /* device code takes the same steps as the portable kernel */
     return dti_expsin_judge(item, &data->of, dti_expsin_find(data->of.dtype, DTI_LEVEL_SCALAR),
                             item->kernel, where, a, b, reterr);
 }
 
-/* Computes once more. */
+/* Repeats the computation and verifies it. */
 static enum dti_status verify_data(struct math_device_data *data, struct dti_error *reterr)
 {
     struct dti_gpu_stream *const stream = data->device->frame.streams[0];

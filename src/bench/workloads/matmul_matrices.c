@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrices to multiply, random ones or those that the user gave, cast once to the dtype that is
- * measured; their exact product, and the product of the numbers they were made from. */
+ * Matrices to multiply, random or given by the user, cast once to the measured dtype; their
+ * exact product, and the product of the numbers they were made from. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 
 enum {
     PAGE = 4096,
-    JUDGED = 256,           /* elements of a product, beside its corners, */
-    JUDGED_TERMS = 1 << 22, /* if they are not too long */
+    JUDGED = 256,           /* elements checked per product, plus its corners, */
+    JUDGED_TERMS = 1 << 22, /* within this limit on the number of terms */
 };
 
 static bool matrix_bytes(uint64_t rows, uint64_t columns, size_t element, uint64_t *ret)
@@ -62,8 +62,8 @@ enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error
     return DTI_OK;
 }
 
-/* One row of n elements from a pool of them; *random: seed before the first row of B, which come
- * before those of A. */
+/* Writes a row of n elements from a pool; *random is the seed before the first row of B. The
+ * rows of B come before those of A. */
 static void put_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random)
 {
     size_t from = (size_t)(dti_splitmix(random) % DTI_MATRIX_POOL);
@@ -77,7 +77,7 @@ static void put_row(void *row, uint64_t n, const void *pool, size_t element, uin
     }
 }
 
-/* The largest magnitude in a matrix whose rows begin at these offsets. */
+/* The largest magnitude in a matrix whose row offsets come from `random`. */
 static float amax_of(uint64_t rows, uint64_t n, const float *pool, uint64_t random)
 {
     float amax = 0;
@@ -91,7 +91,7 @@ static float amax_of(uint64_t rows, uint64_t n, const float *pool, uint64_t rand
     return amax;
 }
 
-/* A matrix of codes of the numbers in the pool. */
+/* Fills a matrix with encoded numbers from the pool. */
 static enum dti_status fill_matrix(const struct dti_matrices *matrices, unsigned char *matrix,
                                    uint64_t rows, uint64_t n, const float *pool, float *ret_scale,
                                    uint64_t *random, struct dti_error *reterr)
@@ -126,8 +126,8 @@ enum dti_status dti_matrices_fill(struct dti_matrices *matrices, unsigned char *
     return status;
 }
 
-/* The exact element, and the sum of the magnitudes of its terms. A product of doubles is the sum of
- * two; those of the narrower dtypes are exact. */
+/* An exact element, and the sum of the magnitudes of its terms. A product of doubles is split
+ * into two doubles; products of narrower dtypes are exact. */
 static double exact_element(const struct dti_matrices *matrices, const unsigned char *memory,
                             uint64_t row, uint64_t column, double *ret_magnitudes)
 {
@@ -151,14 +151,14 @@ static double exact_element(const struct dti_matrices *matrices, const unsigned 
     return dti_exact_sum_value(&sum);
 }
 
-/* The error bound of rounding, relative to the sum of magnitudes: each term is rounded once in its
- * product and at most once for each of the others that it is added to, in any order (Higham,
- * Accuracy and Stability of Numerical Algorithms, 3.1), with room for second-order terms. */
+/* The rounding error bound, relative to the sum of magnitudes: each term is rounded once in its
+ * product and at most once for each addition, in any order (Higham, Accuracy and Stability of
+ * Numerical Algorithms, 3.1), with room for second-order terms. */
 static double allowed(const struct dti_matrices *matrices, bool on_device)
 {
     if (matrices->dtype == DTI_INT8)
         return 0;
-    if (matrices->dtype == DTI_FP8_E4M3FN) /* sums of 14 bits, of 32 terms at a time */
+    if (matrices->dtype == DTI_FP8_E4M3FN) /* 14-bit sums, over 32 terms at a time */
         return ((double)matrices->k / 32 + 4) * 0x1p-13;
     const double unit = matrices->result == DTI_FP64 ? 0x1p-53 : 0x1p-24;
     const double allowed = ((double)matrices->k + 16) * unit * 1.01;
@@ -166,7 +166,7 @@ static double allowed(const struct dti_matrices *matrices, bool on_device)
     return on_device && matrices->result != DTI_FP64 ? 4 * allowed : allowed;
 }
 
-/* int8: the remainder modulo 2^32. */
+/* int8: wraps modulo 2^32. */
 static double wrapped(double exact)
 {
     const double turns = floor((exact + 0x1p31) * 0x1p-32);
@@ -179,7 +179,7 @@ static void judge_element(struct dti_matmul_errors *ret, const struct dti_matric
 {
     double magnitudes;
     double exact = exact_element(matrices, memory, row, column, &magnitudes);
-    if (matrices->dtype == DTI_INT8) { /* scales are for later */
+    if (matrices->dtype == DTI_INT8) { /* scales are applied later */
         exact = wrapped(exact);
     } else {
         exact *= (double)matrices->scales[0] * (double)matrices->scales[1];
@@ -189,7 +189,8 @@ static void judge_element(struct dti_matmul_errors *ret, const struct dti_matric
         dti_operand_number(matrices->result, memory + matrices->c_at, row * matrices->n + column);
     const double error = fabs(got - exact), relative = magnitudes > 0 ? error / magnitudes : error;
     const double bound = allowed(matrices, on_device) * magnitudes + matrices->lost;
-    const bool wrong = !(relative <= allowed(matrices, on_device) || error <= bound); /* a NaN is */
+    const bool wrong =
+        !(relative <= allowed(matrices, on_device) || error <= bound); /* also true for a NaN */
     if (ret->wrong || (!wrong && relative < ret->relative))
         return;
     *ret = (struct dti_matmul_errors){.got = got,
@@ -219,21 +220,21 @@ void dti_matrices_judge(struct dti_matmul_errors *ret, const struct dti_matrices
     }
 }
 
-/* The total error: against the product of the original fp32 numbers, some rows of which are
- * computed in fp64. Products of fp32 numbers are exact there, and the errors of their sums are far
- * below the precision of fp32. */
+/* The total error: relative to the product of the original fp32 numbers, some rows of which are
+ * computed in fp64. Products of fp32 numbers are exact in fp64, and the errors of their sums are
+ * far below fp32 precision. */
 
-/* The number of rows within the limits of multiplications and memory. */
+/* The number of rows to check, within the limits on multiplications and memory. */
 #define TERMS_MOST    (UINT64_C(1) << 27)
 #define ELEMENTS_MOST (UINT64_C(1) << 22)
 
-/* The row of the matrix that row i is. */
+/* The matrix row that checked row i stands for. */
 static uint64_t truth_row(const struct dti_matmul_truth *truth, uint64_t i)
 {
     return truth->rows < truth->m ? i * (truth->m / truth->rows) : i;
 }
 
-/* The checked rows of A, one after the other. */
+/* Copies the checked rows of A, one after the other. */
 static void make_rows(const struct dti_matmul_truth *truth, float *a, float *skipped,
                       const float *pool, uint64_t random)
 {
@@ -265,7 +266,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Zeros in place of a product. */
+/* Allocates a zeroed product. */
 static enum dti_status truth_alloc(struct dti_matmul_truth **ret, uint64_t m, uint64_t n,
                                    uint64_t k, struct dti_error *reterr)
 {
@@ -293,7 +294,8 @@ enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, 
     if (status != DTI_OK)
         return status;
     status = dti_matrix_pool_new(&pool, seed, reterr);
-    /* n and k are sizes of existing matrices; rows x n and rows x k do not exceed them */
+    /* no overflow: n and k are sizes of existing matrices, and rows x n and rows x k do not
+     * exceed those */
     a = malloc((size_t)((truth->rows + 1) * k) * sizeof *a);
     b = malloc((size_t)n * sizeof *b);
     if (status == DTI_OK && !(a && b))
@@ -319,7 +321,7 @@ void dti_matmul_truth_free(struct dti_matmul_truth *truth)
     free(truth);
 }
 
-/* The value of an element: for integers times the scales, in fp32. */
+/* The value of an element of C; for integers multiplied by the scales, in fp32. */
 static double result_at(const struct dti_matrices *matrices, const unsigned char *c, uint64_t i)
 {
     const double number = dti_operand_number(matrices->result, c, i);
@@ -365,8 +367,8 @@ enum dti_status dti_matmul_judge(struct dti_bench_item *item, const struct dti_m
     return DTI_OK;
 }
 
-/* Products and sums below the normal numbers of the result lose up to one of its least normal
- * numbers, and so do factors where subnormals are zeros. */
+/* The error from underflow: a product or sum below the normal numbers of the result loses up to
+ * one smallest normal, and so does a factor where subnormals are flushed to zero. */
 static double lost(const struct dti_matrices *matrices, const struct dti_bench_operand *operands)
 {
     const double least = matrices->result == DTI_FP64 ? 0x1p-1022 : 0x1p-126;

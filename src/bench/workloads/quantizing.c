@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantizing the operands of a product, as a candidate of its measurement. */
+ * Quantizing the operands of a product, as a candidate of its own. */
 #include "bench/workloads/quantizing.h"
 
 #include "kernels/kernel.h"
@@ -28,7 +28,7 @@ static unsigned char *address(const struct dti_quantizing_place *place, size_t s
            place->at;
 }
 
-/* The team is the array's. */
+/* Uses the array code's own team. */
 static enum dti_status pass(void *context, size_t set, struct dti_error *reterr)
 {
     const struct dti_quantizing *const quantizing = context;
