@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elementwise operations, and casts: one operation on numbers, which function of arith.h or truth.h
- * it is, and then one element after the other, exactly, then rounded once. */
+ * Elementwise operations and casts: maps an operation to a function of arith.h or truth.h,
+ * computes one element at a time exactly, and rounds each once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "calc/evaluate/fast_path.h"
 #include "core/wide.h"
 
-/* x^power where no product needs more than 128 bits, so that nothing but arith.h is asked. False:
- * it does not fit. */
+/* x^power if no product needs more than 128 bits, so arith.h is sufficient. False if it does not
+ * fit. */
 static bool small_power(struct dti_value *ret, int64_t power, const struct dti_value *x,
                         unsigned *ret_arith)
 {
@@ -18,9 +18,10 @@ static bool small_power(struct dti_value *ret, int64_t power, const struct dti_v
     const unsigned bits = x->class == DTI_CLASS_FINITE ? 64 - dti_trailing_zeros(x->hi) : 1;
     struct dti_value one, product;
     dti_value_set(&one, false, 1, 0);
-    /* a divisor may have 64 bits; what is only rounded 128, of which the last factor makes one */
+    /* a divisor may have 64 bits; a result that is only rounded may have 128, so the last
+     * multiplication does not count */
     if (times > 64 || (times > 1 && bits * (uint64_t)(times - (power > 0)) > 64))
-        return false; /* as needs_library() has it for all numbers of a format */
+        return false; /* needs_library() decides the same for all numbers of a format */
     product = one;
     *ret_arith = 0;
     for (int64_t i = 0; i < times; i++)
@@ -92,8 +93,8 @@ unsigned dti_calc_operate(const struct dti_calc_recorder *recorder, enum dti_cal
     }
 }
 
-/* Whether b is chosen from the elements of a: the largest of a minus a is exactly 0 for a reason.
- */
+/* Whether b is chosen from the elements of a: then the difference of a's maximum and b is
+ * exactly 0 by design. */
 static bool is_chosen_from(const struct dti_calc_engine *engine, size_t b, size_t a)
 {
     const struct dti_calc_node *const n = &engine->tree->nodes[b];
@@ -109,7 +110,7 @@ static bool is_chosen_from(const struct dti_calc_engine *engine, size_t b, size_
     return false;
 }
 
-/* An operation on arrays while it goes on. */
+/* State of an operation on arrays. */
 struct application {
     struct dti_calc_recorder recorder;
     const struct dti_calc_node *node;
@@ -119,7 +120,7 @@ struct application {
     bool function;
 };
 
-/* Element i, whose operands are at the offsets, computed and rounded. */
+/* Computes and rounds element i, whose operands are at `offsets`. */
 static void apply_one(struct application *a, size_t i, const size_t *offsets, size_t total,
                       struct dti_calc_rounded *ret, bool *ret_rounded)
 {
@@ -133,7 +134,7 @@ static void apply_one(struct application *a, size_t i, const size_t *offsets, si
     }
     if (!a->function || !dti_calc_function_soon(&a->recorder, total, &e))
         e.arith = dti_calc_operate(&a->recorder, e.op, a->node->power, e.operand, &e.exact);
-    if (e.op == DTI_CALC_POWER) { /* the exponent, for who reads it */
+    if (e.op == DTI_CALC_POWER) { /* show the exponent in events */
         const int64_t power = a->node->power;
         dti_value_set(&e.operand[1], power < 0, (uint64_t)(power < 0 ? -power : power), 0);
         e.operand_count = 2;
@@ -171,7 +172,7 @@ static void apply_all(struct application *a, struct dti_calc_slot *slot)
     free(known);
 }
 
-/* What went wrong first with a list that was computed as a whole: its element once more. */
+/* Recomputes the first element that went wrong in a list computed as a whole. */
 static void find_first(struct application *a, const struct dti_calc_array *result,
                        const struct dti_calc_bulk_counts *counts)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Long lists in tiles: codes to fp32, one operation in fp64, and back to codes with the one
- * rounding of the cast kernels, which is the operation's (arith_kernel.h says why). NaNs go through
- * the exact core, since processors differ in signs and payloads. Then sums: sequential, by blocks,
- * by halves, with Kahan's compensation. */
+ * Long lists are processed in tiles: decode to fp32, compute in fp64, and encode with the single
+ * rounding of the cast kernels, which is the rounding of the operation (see arith_kernel.h for
+ * why). NaNs go through the exact core, because processors differ in signs and payloads. Then
+ * sums: sequential, blocked, pairwise, Kahan. */
 #include "calc/evaluate/bulk.h"
 
 #include <math.h>
@@ -16,8 +16,9 @@
 #include "kernels/fp64.h"
 #include "util/run/process_environment.h"
 
-/* Elements of a tile, whose numbers, results and codes stay in the nearest cache; blocks of a sum
- * that are added elementwise; terms that are added without a grid where one did not last. */
+/* TILE: elements per tile, so that operands, results and codes stay in the L1 cache.
+ * SIDE_BY_SIDE: blocks of a sum that are added elementwise. SHORT_RUN: terms added without a
+ * grid after a grid that did not last. */
 enum { TILE = 1024, SIDE_BY_SIDE = 256, SHORT_RUN = 16 };
 
 struct dti_bulk {
@@ -30,12 +31,12 @@ struct dti_bulk {
     struct dti_calc_bulk_counts *counts;
 };
 
-/* What is added up: terms, or factors of terms that are not rounded (y, else NULL). */
+/* What is summed: terms, or pairs of factors whose products are not rounded (y, else NULL). */
 struct addends {
     const float *x, *y;
 };
 
-/* The events of the counts of kernels; DTI_CALC_EVENT_COUNT: none. */
+/* Maps counts of kernels to events; DTI_CALC_EVENT_COUNT: no event. */
 static const enum dti_calc_event_kind kind_of[DTI_ARITH_COUNTS] = {
     [DTI_ARITH_COUNT_INEXACT] = DTI_CALC_EVENT_COUNT,
     [DTI_ARITH_COUNT_NAN_RESULT] = DTI_CALC_EVENT_COUNT,
@@ -53,7 +54,7 @@ static void put_code(const struct dti_bulk *bulk, void *codes, size_t i, uint64_
     dti_storage_put(bulk->format, &layout, codes, i, code);
 }
 
-/* n codes as numbers. Plans without a stack's rule never fail. */
+/* Decodes n codes. Plans without a stack rule never fail. */
 static void load(const struct dti_bulk *bulk, float *ret, const void *codes, size_t n)
 {
     (void)dti_plan_run(bulk->to_fp32, ret, codes, n, 0, DTI_STORES_CACHED, NULL, NULL);
@@ -75,7 +76,7 @@ static uint64_t code_of(const struct dti_bulk *bulk, const struct dti_value *val
     return outcome.code;
 }
 
-/* A number as a code. */
+/* Encodes a number. */
 static void store(const struct dti_bulk *bulk, void *ret_code, float number)
 {
     struct dti_value value;
@@ -113,7 +114,7 @@ static uint64_t exact_code(const struct dti_bulk *bulk, const struct dti_arith_t
     return code_of(bulk, &x);
 }
 
-/* One element by the exact core. */
+/* Computes one element with the exact core. */
 static float exact_number(const struct dti_bulk *bulk, const struct dti_arith_tile *tile, size_t i)
 {
     unsigned char code[8];
@@ -123,7 +124,7 @@ static float exact_number(const struct dti_bulk *bulk, const struct dti_arith_ti
     return number;
 }
 
-/* The part of a tile from element `from` on. */
+/* The part of a tile that starts at element `from`. */
 static struct dti_arith_tile part_of(const struct dti_arith_tile *tile, size_t from, size_t n)
 {
     return (struct dti_arith_tile){
@@ -135,7 +136,7 @@ static struct dti_arith_tile part_of(const struct dti_arith_tile *tile, size_t f
     };
 }
 
-/* The first element of a kind; there is one. */
+/* The first element of a kind, which must exist. */
 static size_t first_of(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
                        const double *exact, const float *results, enum dti_arith_count kind)
 {
@@ -172,7 +173,7 @@ static uint64_t count(const struct dti_bulk *bulk, const struct dti_arith_tile *
     return found[DTI_ARITH_COUNT_NAN_RESULT];
 }
 
-/* Counts alone, of results that are there. Returns how many are NaN. */
+/* Counts events for existing results. Returns the number of NaNs. */
 static uint64_t count_results(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
                               size_t first, size_t step, const float *results)
 {
@@ -181,8 +182,8 @@ static uint64_t count_results(const struct dti_bulk *bulk, const struct dti_arit
     return count(bulk, tile, exact, first, step, results);
 }
 
-/* The operation on up to TILE numbers, rounded: codes, and the same as numbers, NaNs as
- * the exact core makes them. Element i is at place first + step * i for the counts. */
+/* The rounded operation on up to TILE numbers: codes, and the same as numbers, with NaNs as the
+ * exact core makes them. Counts attribute element i to position first + step * i. */
 static void compute_tile(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
                          size_t first, size_t step, void *ret_codes, float *ret_numbers)
 {
@@ -200,10 +201,10 @@ static void compute_tile(const struct dti_bulk *bulk, const struct dti_arith_til
     load(bulk, ret_numbers, ret_codes, tile->n);
 }
 
-/* How a double is rounded to a dtype: so many bits are dropped from normal numbers. */
+/* Parameters for rounding a double to a dtype: normal numbers lose `drop` bits. */
 struct dtype_cut {
     unsigned drop;
-    double smallest_normal, beyond; /* from here on magnitudes are infinite, after rounding */
+    double smallest_normal, beyond; /* magnitudes from here on round to infinity */
 };
 
 static struct dtype_cut cut_of(const struct dti_bulk *bulk)
@@ -214,7 +215,7 @@ static struct dtype_cut cut_of(const struct dti_bulk *bulk)
     return cut;
 }
 
-/* a + b to odd: see arith_lanes.c. */
+/* a + b rounded to odd: see arith_lanes.c. */
 static double add_to_odd(double a, double b)
 {
     const double sum = a + b, b_part = sum - a;
@@ -225,8 +226,8 @@ static double add_to_odd(double a, double b)
     return dti_fp64_from_bits((bits - ((error > 0) != (sum > 0))) | 1);
 }
 
-/* A double rounded to odd, among numbers that are not normal in the dtype: multiples of its least
- * subnormal, which adding and taking away a large number makes. */
+/* Rounds a double, itself rounded to odd, that is below the normal numbers of the dtype to a
+ * multiple of the smallest subnormal, by adding and subtracting a large number. */
 static double round_small(const struct dtype_cut *cut, double sum)
 {
     const double large = cut->smallest_normal * (double)(UINT64_C(1) << cut->drop) * 1.5;
@@ -240,8 +241,9 @@ static double round_bits(const struct dtype_cut *cut, uint64_t bits)
     return dti_fp64_from_bits(bits & ~(2 * half - 1));
 }
 
-/* a + b rounded to the dtype. fp64's own rounding of the sum changes that only where it ends in the
- * middle between two numbers, or below the normal ones, which have fewer bits than are cut here. */
+/* a + b rounded to the dtype. The fp64 rounding of the sum matters only if it ends halfway
+ * between two numbers of the dtype, or below the normal numbers, which have fewer bits than are
+ * dropped here. */
 static inline double add_rounded(const struct dtype_cut *cut, double a, double b)
 {
     double sum = a + b;
@@ -263,9 +265,10 @@ static double term_at(const struct addends *terms, size_t i)
     return terms->y ? (double)terms->x[i] * (double)terms->y[i] : (double)terms->x[i];
 }
 
-/* Numbers of one binade are multiples of one step. With `magic`, 1.5 x 2^52 steps, added to one of
- * them, the processor's own rounding of the next sum is the dtype's, in one addition for each term.
- * That holds for results within the binade; the lowest reaches down to the subnormals. */
+/* Fast rounding within one binade, whose numbers are multiples of one step. `magic` is 1.5 x
+ * 2^52 steps: once it is added to the running sum, the processor's own rounding of the next
+ * addition is that of the dtype, so each term takes one addition. This holds for results within
+ * the binade; the lowest one extends down to the subnormals. */
 struct grid {
     double magic, low, high;
 };
@@ -284,8 +287,9 @@ static struct grid grid_of(const struct dtype_cut *cut, double number)
                          .high = 2 * low};
 }
 
-/* Whether adding a term to a number `from` of the binade gave `sum` rightly. The binade's lower end
- * is right where the term led away from zero, as in a sum that does not grow any more. */
+/* Whether adding a term to a number `from` of the binade gave a correct `sum`. The lower end of
+ * the binade is correct only if the term points away from zero, as in a sum that no longer
+ * grows. */
 static bool is_within(const struct grid *grid, double from, double term, double sum)
 {
     const double magnitude = fabs(sum);
@@ -293,8 +297,8 @@ static bool is_within(const struct grid *grid, double from, double term, double 
            (magnitude > grid->low || (magnitude == grid->low && from * term > 0));
 }
 
-/* Sequential sums, in which every rounding waits for the one before: this computes nothing else,
- * and keeps what was there before each term and after it, which is counted afterwards. */
+/* Sequential sums, where every rounding depends on the previous one: the loop does only the
+ * additions, and records the sum before and after each term for counting later. */
 static float add_one_by_one(const struct dti_bulk *bulk, const struct addends *terms, size_t from,
                             size_t to, float start, float *before, float *after)
 {
@@ -321,7 +325,7 @@ static float add_one_by_one(const struct dti_bulk *bulk, const struct addends *t
             before[i] = sum;
             after[i] = sum = (float)next;
         }
-        /* A sum that soon leaves its binade is likely to leave the next one, too. */
+        /* a sum that soon leaves its binade is likely to leave the next one too */
         const size_t plain = i - first < SHORT_RUN ? SHORT_RUN : 1;
         for (size_t end = to - i < plain ? to : i + plain; i < end; i++) {
             before[i] = sum;
@@ -331,7 +335,7 @@ static float add_one_by_one(const struct dti_bulk *bulk, const struct addends *t
     return sum;
 }
 
-/* before[i] + term i, as the kernels' operation. */
+/* before[i] + term i as a kernel operation. */
 static struct dti_arith_tile added(const struct addends *terms, const float *before, size_t n)
 {
     if (terms->y)
@@ -339,8 +343,8 @@ static struct dti_arith_tile added(const struct addends *terms, const float *bef
     return (struct dti_arith_tile){DTI_ARITH_ADD, before, terms->x, NULL, n};
 }
 
-/* add_one_by_one() with the NaN of the exact core: of a sum the first one, which stays; of a*b + c,
- * where a and b come first, that of the last term which has one, or else the first. */
+/* add_one_by_one() with NaNs as in the exact core. In a sum the first NaN stays; in a*b + c,
+ * where a and b take precedence, the NaN of the last term that has one, else the first. */
 static float add_chain(const struct dti_bulk *bulk, const struct addends *terms, size_t from,
                        size_t to, float start, float *before, float *after)
 {
@@ -359,8 +363,8 @@ static float add_chain(const struct dti_bulk *bulk, const struct addends *terms,
     return exact_number(bulk, &tile, from);
 }
 
-/* Kahan 1965: y = term - correction, t = sum + y, correction = (t - sum) - y, sum = t. Begins with
- * -0 and no correction. */
+/* Kahan 1965: y = term - correction, t = sum + y, correction = (t - sum) - y, sum = t. Starts
+ * with -0 and no correction. */
 struct kahan_sum {
     float sum, correction;
 };
@@ -383,8 +387,8 @@ static void kahan_fp32(struct kahan_sum *k, const float *terms, size_t n, struct
     k->correction = c;
 }
 
-/* The sum on a grid as in add_chain(). Within its binade t - sum is a number of the dtype, and
- * so is the error of a sum: neither is rounded. */
+/* The sum on a grid as in add_one_by_one(). Within its binade t - sum is a number of the dtype,
+ * and so is the error of a sum: neither needs rounding. */
 static void kahan_16bit(const struct dtype_cut *cut, struct kahan_sum *k, const float *terms,
                         size_t n, struct kahan_tile *tile)
 {
@@ -413,7 +417,7 @@ static void kahan_16bit(const struct dtype_cut *cut, struct kahan_sum *k, const 
     k->correction = (float)c;
 }
 
-/* Counts the additions to the sum. False at an infinity or a NaN. */
+/* Adds terms and counts the additions to the sum. False at an infinity or a NaN. */
 static bool add_kahan(const struct dti_bulk *bulk, struct kahan_sum *k, const float *terms,
                       size_t n, size_t first)
 {
@@ -430,12 +434,12 @@ static bool add_kahan(const struct dti_bulk *bulk, struct kahan_sum *k, const fl
     return true;
 }
 
-/* A running sum of blocks: chains of `block` terms, and a chain of their sums. */
+/* A running blocked sum: chains of `block` terms, and a chain of the blocks' sums. */
 struct running {
-    uint64_t block, in_block; /* the length of one, how much of the current one is done */
-    size_t blocks;            /* that are done and added to `total` */
+    uint64_t block, in_block; /* length of a block; elements of the current block done so far */
+    size_t blocks;            /* blocks finished and added to `total` */
     float sum, total;
-    size_t waiting; /* sums of blocks that are not yet in `total` */
+    size_t waiting; /* sums of finished blocks not yet in `total` */
     float sums[TILE];
 };
 
@@ -461,7 +465,7 @@ static void end_block(const struct dti_bulk *bulk, struct running *r)
         flush(bulk, r);
 }
 
-/* Numbers at first, first + step, ... */
+/* Gathers numbers at first, first + step, ... */
 static void load_apart(const struct dti_bulk *bulk, float ret[SIDE_BY_SIDE], const void *codes,
                        size_t first, size_t step)
 {
@@ -476,7 +480,8 @@ static void load_apart(const struct dti_bulk *bulk, float ret[SIDE_BY_SIDE], con
     load(bulk, ret, near, SIDE_BY_SIDE);
 }
 
-/* SIDE_BY_SIDE blocks together, elementwise: all first terms, all second ones. Their number. */
+/* Sums SIDE_BY_SIDE blocks at once, elementwise: all first terms, then all second terms. Returns
+ * the number of elements used. */
 static size_t add_blocks(const struct dti_bulk *bulk, struct running *r, bool fused, const void *a,
                          const void *b, size_t first, size_t count)
 {
@@ -526,7 +531,8 @@ static void add_terms(const struct dti_bulk *bulk, struct running *r, const stru
     (void)count_results(bulk, &tile, first, 1, after);
 }
 
-/* Sums of powers of two of terms, each half as long as the one before it or shorter. */
+/* A stack of sums over powers of two of terms; each covers at most half as many as the one
+ * below. */
 struct pairs {
     unsigned depth;
     struct {
@@ -535,7 +541,7 @@ struct pairs {
     } part[64];
 };
 
-/* The two last parts as one. */
+/* Adds the top two parts. */
 static void join(const struct dti_bulk *bulk, struct pairs *p)
 {
     unsigned char code[8];
@@ -548,7 +554,8 @@ static void join(const struct dti_bulk *bulk, struct pairs *p)
     p->part[last - 1].length += p->part[last].length;
 }
 
-/* n terms, a power of two, by halves: neighbours, then neighbours of these. Overwrites them. */
+/* Pushes n terms, a power of two, summed pairwise: neighbours, then neighbouring pairs.
+ * Overwrites them. */
 static void push(const struct dti_bulk *bulk, struct pairs *p, float *terms, size_t n, size_t first)
 {
     float left[TILE / 2], right[TILE / 2];
@@ -578,8 +585,8 @@ static void add_pairs(const struct dti_bulk *bulk, struct pairs *p, float *terms
     }
 }
 
-/* SUM of a, DOT of a and b. A sum starts from -0, to which every first term is added exactly.
- * False: not that way. */
+/* SUM of a, or DOT of a and b. A sum starts from -0, to which any first term is added exactly.
+ * False if the fast path does not apply. */
 static bool reduce_list(const struct dti_bulk *bulk, bool dot, const void *a, const void *b,
                         size_t count, void *ret_code)
 {
@@ -623,7 +630,7 @@ static bool reduce_list(const struct dti_bulk *bulk, bool dot, const void *a, co
     while (pairs.depth > 1)
         join(bulk, &pairs);
     if (order == DTI_CALC_KAHAN)
-        bulk->counts->events[DTI_CALC_ABSORBED] = 0; /* the correction keeps it */
+        bulk->counts->events[DTI_CALC_ABSORBED] = 0; /* the correction preserves it */
     if (running.in_block > 0)
         end_block(bulk, &running);
     flush(bulk, &running);
@@ -670,7 +677,7 @@ static bool new_plan(struct dti_plan **ret, const struct dti_format *src,
     return dti_plan_new(ret, &request, level, NULL) == DTI_OK;
 }
 
-/* Which operation of the kernels; false for what they do not have. */
+/* Maps an operation to one of the kernels; false if they do not have it. */
 static bool operation_of(enum dti_calc_op op, enum dti_arith_op *ret, unsigned *ret_operands)
 {
     static const struct {
@@ -692,7 +699,7 @@ static bool operation_of(enum dti_calc_op op, enum dti_arith_op *ret, unsigned *
     return false;
 }
 
-/* What the plans are made for. Wrapping floats overflow as the native policy does. */
+/* Whether the plans implement these options. Wrapping floats overflow like the native policy. */
 static bool policy_fits(const struct dti_calc_options *options)
 {
     const enum dti_overflow overflow = options->policy.overflow;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arrays of codes: their elements, their limits, how their shapes are written; the operands of
- * elementwise operations, and numpy's rules of broadcasting for unlike shapes. */
+ * Arrays of codes: elements, limits, and formatting of shapes; operands of elementwise
+ * operations, and numpy's broadcasting rules for different shapes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static enum dti_status too_large(struct dti_calc_engine *engine, unsigned rank,
     return status;
 }
 
-/* Counts elements as alive. False: too many. */
+/* Adds to the counts of live elements. False if there are too many. */
 static bool count_in(struct dti_calc_engine *engine, uint64_t elements, uint64_t bytes)
 {
     if (elements > DTI_CALC_ELEMENTS_MAX || bytes > DTI_CALC_BYTES_MAX ||
@@ -138,7 +138,7 @@ bool dti_calc_same_format(const struct dti_format *a, const struct dti_format *b
 void dti_calc_mark(struct dti_calc_slot *slot, size_t i)
 {
     if (!slot->rounded && slot->array.count <= DTI_CALC_TRUTH_MAX)
-        slot->marks = calloc(slot->array.count, 1); /* without: all may be */
+        slot->marks = calloc(slot->array.count, 1); /* on failure any element may be inexact */
     slot->rounded = true;
     if (slot->marks)
         slot->marks[i] = 1;
@@ -193,7 +193,7 @@ enum dti_status dti_calc_broadcast(struct dti_calc_engine *engine, size_t node,
         const unsigned own = engine->slots[operands[i]].array.rank;
         rank = own > rank ? own : rank;
     }
-    for (unsigned axis = 0; axis < rank; axis++) { /* from the last one */
+    for (unsigned axis = 0; axis < rank; axis++) { /* last axis first */
         uint64_t length = 1;
         for (unsigned i = 0; i < count; i++) {
             const struct dti_calc_array *const array = &engine->slots[operands[i]].array;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Goes through a tree: which nodes are needed, which products are contracted, when an array is no
- * longer wanted; and calls the operation of each. Literals and lists of them are made here: each
- * number is rounded once from what the text says. Of the result: whether the truth is looked for,
- * and which element is the furthest from it. */
+ * Evaluates a tree: decides which nodes are needed, which products are contracted and when an
+ * array can be released, and calls each operation. Computes literals and lists of literals here:
+ * each number is rounded once from its text. For the result, decides whether to compute the
+ * truth, and finds the element with the largest error. */
 #include "calc/evaluate/evaluate.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static enum dti_status round_literal(struct dti_calc_recorder *recorder,
     return DTI_OK;
 }
 
-/* The shape that a child of a list has: a literal there is not computed by itself. */
+/* The shape of a list's child; a literal has no array of its own. */
 static const struct dti_calc_array *child_array(const struct dti_calc_engine *engine, size_t child)
 {
     static const struct dti_calc_array number = {.count = 1};
@@ -82,7 +82,8 @@ static enum dti_status make_list(struct dti_calc_engine *engine, size_t node)
             status = round_literal(&recorder, &engine->tree->nodes[child], at++, slot);
             continue;
         }
-        for (size_t j = 0; j < from->array.count; j++, at++) { /* of the same format */
+        for (size_t j = 0; j < from->array.count;
+             j++, at++) { /* same format, so codes are copied */
             dti_calc_put(&slot->array, at, dti_calc_code(&from->array, j));
             if (dti_calc_is_marked(from, j))
                 dti_calc_mark(slot, at);
@@ -91,7 +92,8 @@ static enum dti_status make_list(struct dti_calc_engine *engine, size_t node)
     return status == DTI_OK ? dti_calc_step_end(&recorder, &slot->array) : status;
 }
 
-/* Whether codes of so many elements are still wanted for the truth when the operations are done. */
+/* Whether the truth will need the codes of an array of `count` elements after the operations are
+ * done. */
 static bool keeps_for_truth(const struct dti_calc_engine *engine, size_t count)
 {
     const enum dti_calc_truths truth = engine->options->truth;
@@ -99,7 +101,7 @@ static bool keeps_for_truth(const struct dti_calc_engine *engine, size_t count)
            (truth == DTI_CALC_TRUTH_AUTO && count <= DTI_CALC_TRUTH_MAX);
 }
 
-/* Whether a child is read as it is written: the numbers of a list, and what a generator is told. */
+/* Whether a child literal is used unrounded: numbers in a list, and arguments of generators. */
 static bool is_read_exactly(const struct dti_calc_engine *engine, size_t node, size_t child)
 {
     const struct dti_calc_node *const n = &engine->tree->nodes[node];
@@ -125,8 +127,8 @@ static void count_uses(struct dti_calc_engine *engine)
     }
 }
 
-/* a*b + c, a*b - c and c - a*b where the product is used nowhere else; of two products the first.
- */
+/* Contracts a*b + c, a*b - c and c - a*b if the product is used nowhere else; of two products,
+ * the first. */
 static void contract(struct dti_calc_engine *engine)
 {
     const struct dti_calc_tree *const tree = engine->tree;
@@ -150,7 +152,7 @@ static void contract(struct dti_calc_engine *engine)
     }
 }
 
-/* Gives back what the node was the last to want. */
+/* Releases the arrays whose last use was this node. */
 static void release(struct dti_calc_engine *engine, size_t node)
 {
     const struct dti_calc_node *const n = &engine->tree->nodes[node];
@@ -159,7 +161,7 @@ static void release(struct dti_calc_engine *engine, size_t node)
         struct dti_calc_slot *const slot = &engine->slots[child];
         if (is_read_exactly(engine, node, child) || --slot->uses > 0)
             continue;
-        if (engine->slots[node].fused == i + 1) /* a product that was never computed */
+        if (engine->slots[node].fused == i + 1) /* a contracted product was never computed itself */
             release(engine, child);
         dti_calc_array_drop(engine, &slot->array);
         free(slot->marks);
@@ -219,14 +221,14 @@ static enum dti_status compute(struct dti_calc_engine *engine, size_t node)
     case DTI_CALC_KIND_EXACT:
         return n->op == DTI_CALC_MATMUL ? dti_calc_multiply_matrices(engine, node)
                                         : dti_calc_reduce(engine, node);
-    default: /* the smallest and the largest of a list are reductions */
+    default: /* min and max of one list are reductions */
         return n->count == 1 && (n->op == DTI_CALC_MINIMUM || n->op == DTI_CALC_MAXIMUM)
                    ? dti_calc_reduce(engine, node)
                    : dti_calc_apply(engine, node);
     }
 }
 
-/* Whether the truth will ask for the codes: random numbers are what they were drawn. */
+/* Whether the truth needs the codes of random numbers, which are their own true values. */
 static bool is_drawn(const struct dti_calc_engine *engine, size_t node)
 {
     const struct dti_calc_node *const n = &engine->tree->nodes[node];
@@ -268,11 +270,11 @@ static void prepare(struct dti_calc_engine *engine)
 }
 
 enum {
-    WORK_MAX = 1 << 21,  /* operations done without being asked for */
-    ASKED_MAX = 1 << 22, /* elements of the longest list, where they are asked for */
+    WORK_MAX = 1 << 21,  /* operations done for the truth by default */
+    ASKED_MAX = 1 << 22, /* longest list for which the truth is computed on request */
 };
 
-/* Whether so much work is done unasked; the reason where it is not. */
+/* Whether the work is small enough to do by default; if not, *ret_reason says why. */
 static bool is_short(const struct dti_calc_engine *engine, const char **ret_reason)
 {
     uint64_t products = 0;
@@ -291,7 +293,7 @@ static bool is_short(const struct dti_calc_engine *engine, const char **ret_reas
     return products <= WORK_MAX;
 }
 
-/* The true values of the answer, where they are wanted. */
+/* Computes the true values of the result if they are wanted. */
 static enum dti_status find_truth(struct dti_calc_engine *engine)
 {
     struct dti_calc_result *const result = engine->result;
@@ -335,7 +337,7 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
     if (status == DTI_OK) {
         struct dti_calc_slot *const answer = &engine.slots[engine.slots[tree->answer].same];
         result.value = answer->array;
-        status = find_truth(&engine); /* which may read the answer's codes */
+        status = find_truth(&engine); /* it may read the codes of the result */
         answer->array.codes = NULL;
     }
     for (size_t node = 0; node < tree->node_count; node++) {
@@ -362,8 +364,8 @@ void dti_calc_result_free(struct dti_calc_result *result)
     result->truth = NULL;
 }
 
-/* How bad an element is: 0 right or not known, 1 off by a share of the truth, 2 off from 0, 3 no
- * number where there is one or the other way round. */
+/* The severity of an element's error: 0 correct or unknown, 1 relative error, 2 wrong although
+ * the truth is 0, 3 a number instead of a non-number or the reverse. */
 static int rank_error(const struct dti_calc_true *truth, const struct dti_value *stored)
 {
     const bool number = stored->class == DTI_CLASS_ZERO || stored->class == DTI_CLASS_FINITE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parts of dti_calc_run() share: a run, its arrays, and the one place where an operation's
- * exact result is rounded and looked at. */
+ * Internals of dti_calc_run(): the state of a run, its arrays, and the one place where exact
+ * results are rounded and checked. */
 #ifndef CALC_EVALUATE_EVALUATE_H
 #define CALC_EVALUATE_EVALUATE_H
 
@@ -9,16 +9,17 @@
 #include "calc/truth/truth.h"
 #include "core/code/arith.h"
 
-/* What a node has come to. */
+/* The result of a node. */
 struct dti_calc_slot {
-    struct dti_calc_array array; /* codes NULL: not computed, or no longer needed */
-    bool rounded;                /* an element of it, or of what it was made of, is inexact: */
-    uint8_t *marks;              /* which ones; NULL: not kept, all may be */
-    struct dti_calc_array given; /* FILE: as the file has it */
-    bool needed;                 /* as an array */
-    size_t uses;                 /* nodes that still want it */
-    size_t same;  /* the node that it is: itself, but for casts that change nothing */
-    size_t fused; /* of ADD and SUBTRACT: 1 plus the child that is a product of it; else 0 */
+    struct dti_calc_array array; /* codes NULL: not computed, or already released */
+    bool rounded;                /* some element, or something it was computed from, is inexact; */
+    uint8_t *marks;              /* flags which elements; NULL: not kept, any may be */
+    struct dti_calc_array given; /* FILE: the array in the file's dtype */
+    bool needed;                 /* must be computed as an array */
+    size_t uses;                 /* remaining uses by other nodes */
+    size_t same;  /* the node it is an alias of: itself, except for casts that change nothing */
+    size_t fused; /* ADD and SUBTRACT: 1 + the index of the child whose product is contracted;
+                   * else 0 */
 };
 
 struct dti_calc_engine {
@@ -28,11 +29,10 @@ struct dti_calc_engine {
     struct dti_calc_result *result;
     struct dti_calc_slot *slots;
     size_t step_capacity;
-    size_t steps;             /* that were begun */
-    size_t generators;        /* likewise: each has random numbers of its own */
-    uint64_t elements, bytes; /* of the arrays that are alive */
-    struct dti_bulk
-        *bulk[2]; /* of the dtype, and of what is accumulated in; NULL: none, or not yet */
+    size_t steps;             /* steps started */
+    size_t generators;        /* generators started: each has its own random numbers */
+    uint64_t elements, bytes; /* of all live arrays */
+    struct dti_bulk *bulk[2]; /* for the dtype and for accumulation; NULL: none, or not yet */
     bool bulk_tried[2];
     struct dti_error *error;
 };
@@ -48,11 +48,11 @@ static inline const struct dti_format *dti_calc_node_format(const struct dti_cal
                : engine->dtype;
 }
 
-/* Arrays. The shape of a new one is checked against the limits before it is allocated. */
+/* Arrays. The shape of a new one is checked against the limits before allocation. */
 enum dti_status dti_calc_array_new(struct dti_calc_engine *engine, const struct dti_format *format,
                                    unsigned rank, const uint64_t *shape,
                                    struct dti_calc_array *ret);
-/* Counts an array that was made elsewhere, and gives one back. */
+/* Adds an array made elsewhere to the counts; drop removes one and frees it. */
 enum dti_status dti_calc_array_adopt(struct dti_calc_engine *engine,
                                      const struct dti_calc_array *array);
 void dti_calc_array_drop(struct dti_calc_engine *engine, struct dti_calc_array *array);
@@ -63,14 +63,14 @@ struct dti_calc_element {
     unsigned operand_count;
     struct dti_value operand[3], exact;
     unsigned arith; /* enum dti_arith_flag */
-    bool rounded;   /* an operand is not what it stands for */
-    bool harmless;  /* what is absorbed or cancels is made good by the algorithm */
-    bool quiet;     /* nothing is recorded */
+    bool rounded;   /* an operand is inexact */
+    bool harmless;  /* absorption and cancellation are compensated by the algorithm */
+    bool quiet;     /* record nothing */
     size_t index;
-    const struct dti_number *number; /* of a literal, else NULL */
+    const struct dti_number *number; /* the number of a literal, else NULL */
 };
 
-/* What became of it. */
+/* The rounded result. */
 struct dti_calc_rounded {
     uint64_t code;
     struct dti_value value;
@@ -88,44 +88,45 @@ enum dti_calc_op_kind {
 };
 enum dti_calc_op_kind dti_calc_op_kind(enum dti_calc_op op);
 
-/* A step while it is computed. */
+/* A step while it is being computed. */
 struct dti_calc_recorder {
     struct dti_calc_engine *engine;
     struct dti_calc_step step;
     struct dti_format format;
     struct dti_policy policy;
     bool flush, finds_worst;
-    bool is_long; /* nobody looks for cancellation: what is inexact is not kept */
-    bool selects; /* one operand is chosen from the other: a - max(a) is no cancellation */
+    bool is_long; /* cancellation is not detected: no marks of inexact elements are kept */
+    bool selects; /* one operand is chosen from the other: a - max(a) is not a cancellation */
     bool has_first;
     struct dti_calc_event first;
     unsigned flags;
-    uint64_t operations, random; /* roundings; the same, as the index of their random bits */
+    uint64_t operations, random; /* number of roundings; the same, as the index of their random
+                                  * bits */
     struct dti_calc_magnitude {
         int64_t exponent;
-        uint64_t significand; /* 0: none yet */
+        uint64_t significand; /* 0: nothing yet */
     } worst;
 };
 void dti_calc_step_begin(struct dti_calc_recorder *recorder, struct dti_calc_engine *engine,
                          size_t node, const char *op, const struct dti_format *format);
-/* Adds the step to the result. */
+/* Adds the finished step to the result. */
 enum dti_status dti_calc_step_end(struct dti_calc_recorder *recorder,
                                   const struct dti_calc_array *array);
 
-/* Rounds once, and records what is to be said about it. */
+/* Rounds once and records the events. */
 void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_element *element,
                     struct dti_calc_rounded *ret);
 
-/* The same into element `index` of a slot. */
+/* The same, and stores it as element `index` of a slot. */
 void dti_calc_round_into(struct dti_calc_recorder *recorder, const struct dti_calc_element *element,
                          struct dti_calc_slot *slot);
 
-/* The result of a single operation on values; enum dti_arith_flag. Where the operation on numbers
- * of the format needs libmpfr, that has been loaded. */
+/* Computes a single operation on values; returns enum dti_arith_flag. If the operation needs
+ * libmpfr for numbers of this format, it must be loaded. */
 unsigned dti_calc_operate(const struct dti_calc_recorder *recorder, enum dti_calc_op op,
                           int64_t power, const struct dti_value *operands, struct dti_value *ret);
 
-/* The operations, on the arrays of a node's children. Each fills the node's slot and makes its
+/* The operations, on the arrays of a node's children. Each fills the node's slot and records its
  * step. */
 enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const char *op,
@@ -134,36 +135,36 @@ enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_generate(struct dti_calc_engine *engine, size_t node);
 
-/* truth_walk.c: the true values of the answer, once dti_multi_load() has succeeded. */
+/* truth_walk.c: the true values of the result; call it after dti_multi_load() succeeded. */
 enum dti_status dti_calc_walk_truth(struct dti_calc_engine *engine);
 
-/* normal.c: random numbers of generator `generator`, element `index`: 64 bits, from streams that no
- * rounding uses. */
+/* normal.c: 64 random bits for element `index` of a generator, from streams that no rounding
+ * uses. */
 uint64_t dti_generate_bits(uint64_t seed, size_t generator, uint64_t index);
 
-/* Element `index` of a standard normal list: Box and Muller's transform of the generator's random
- * bits, to more bits than any dtype has. */
+/* Element `index` of a standard normal list: the Box-Muller transform of the generator's random
+ * bits, with more bits than any dtype has. */
 void dti_generate_normal(struct dti_value *ret, uint64_t seed, size_t generator, uint64_t index);
 
-/* A node's child, seen through casts that change nothing. */
+/* A child of a node, skipping casts that change nothing. */
 static inline size_t dti_calc_child(const struct dti_calc_engine *engine, size_t node, size_t i)
 {
     const struct dti_calc_tree *const tree = engine->tree;
     return engine->slots[tree->children[tree->nodes[node].first + i]].same;
 }
 
-/* The operands of an elementwise operation, those of a product that it contracts among them.
- * Returns how many. *ret_op is FMA then, and the operands whose bit is set in *ret_negated count
- * with the other sign. */
+/* The operands of an elementwise operation, including those of a product it contracts; returns
+ * their number. For a contraction *ret_op is FMA, and operands whose bit is set in *ret_negated
+ * are negated. */
 unsigned dti_calc_operands(const struct dti_calc_engine *engine, size_t node, size_t ret[3],
                            enum dti_calc_op *ret_op, unsigned *ret_negated);
 
-/* Says that the shapes of a node's operands do not match. */
+/* Fails: the shapes of a node's operands do not match. */
 enum dti_status dti_calc_mismatch(struct dti_calc_engine *engine, size_t node,
                                   const size_t *operands, unsigned count);
 
-/* The shape that operands broadcast to, as numpy's rules say; and how far to go in an operand for
- * each dimension of it. */
+/* The shape that operands broadcast to, by numpy's rules; and the strides of each operand along
+ * its dimensions. */
 enum dti_status dti_calc_broadcast(struct dti_calc_engine *engine, size_t node,
                                    const size_t *operands, unsigned count, unsigned *ret_rank,
                                    uint64_t *ret_shape);
@@ -178,7 +179,7 @@ void dti_calc_walk_begin(struct dti_calc_walk *walk, const struct dti_calc_engin
 void dti_calc_walk_next(struct dti_calc_walk *walk);
 void dti_calc_walk_to(struct dti_calc_walk *walk, size_t element); /* of the result */
 
-/* Which elements of a slot are inexact, where that is kept: of short arrays. */
+/* Marks an element of a slot as inexact, if marks are kept: only for short arrays. */
 void dti_calc_mark(struct dti_calc_slot *slot, size_t i);
 static inline bool dti_calc_is_marked(const struct dti_calc_slot *slot, size_t i)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What went wrong, in figures: "256 + 1 = 256 (spacing 2)", "10000*10000: 1e+08 > 65504". */
+ * Describes events with numbers: "256 + 1 = 256 (spacing 2)", "10000*10000: 1e+08 > 65504". */
 #include <string.h>
 
 #include "calc/evaluate/evaluate.h"
@@ -8,7 +8,7 @@
 
 enum { DIGITS_MAX = 17 };
 
-/* Digits that tell the numbers of a format apart, and no less than people like to see. */
+/* Enough digits to distinguish the numbers of a format, with a minimum for readability. */
 static unsigned format_digits(const struct dti_format *format)
 {
     const unsigned digits = 2 + (format->man_bits + 1u) * 302 / 1000;
@@ -32,7 +32,7 @@ static void put_power(struct dti_buffer *buffer, int64_t exponent)
     dti_buffer_puts(buffer, text);
 }
 
-/* A stored code, as its number. */
+/* Formats a stored code as a number. */
 static void put_code(struct dti_buffer *buffer, const struct dti_format *format, uint64_t code)
 {
     struct dti_value value;
@@ -40,14 +40,14 @@ static void put_code(struct dti_buffer *buffer, const struct dti_format *format,
     put_number(buffer, &value, format_digits(format));
 }
 
-/* Whether the exact result is beyond what a value can hold: only that is known of it. */
+/* Whether the exact result exceeds the range of a value; nothing else is known about it. */
 static bool is_clamped(const struct dti_value *exact)
 {
     return exact->class == DTI_CLASS_FINITE &&
            (exact->exponent >= DTI_EXPONENT_LIMIT || exact->exponent <= -DTI_EXPONENT_LIMIT);
 }
 
-/* A number that was read: as it is written where a value does not hold it. */
+/* Formats a literal: as in the source text if a value cannot hold it. */
 static void put_literal(struct dti_buffer *buffer, const struct dti_calc_step *step,
                         const struct dti_calc_event *event)
 {
@@ -59,7 +59,8 @@ static void put_literal(struct dti_buffer *buffer, const struct dti_calc_step *s
         put_power(buffer, event->exact.exponent);
 }
 
-/* The operation on its operands: "10000*10000", "inf - inf", "exp(-20)"; a literal is itself. */
+/* The operation with its operands: "10000*10000", "inf - inf", "exp(-20)"; a literal is just
+ * itself. */
 static void put_operation(struct dti_buffer *buffer, const struct dti_calc_step *step,
                           const struct dti_calc_event *event)
 {
@@ -70,7 +71,7 @@ static void put_operation(struct dti_buffer *buffer, const struct dti_calc_step 
     }
     const char *const name = dti_calc_op_get(event->op)->name;
     const bool infix = event->operand_count == 2 && strchr("+-*/^", name[0]);
-    if (event->op == DTI_CALC_FMA) { /* as it is in a contracted expression */
+    if (event->op == DTI_CALC_FMA) { /* as in a contracted expression */
         put_number(buffer, &event->operand[0], digits);
         dti_buffer_puts(buffer, "*");
         put_number(buffer, &event->operand[1], digits);
@@ -87,14 +88,14 @@ static void put_operation(struct dti_buffer *buffer, const struct dti_calc_step 
         dti_buffer_puts(buffer, i == 0 ? "" : spaced ? " " : infix ? "" : ", ");
         dti_buffer_puts(buffer, i > 0 && infix ? name : "");
         dti_buffer_puts(buffer, i > 0 && spaced ? " " : "");
-        /* an exponent is an integer of the text */
+        /* an exponent is an integer from the text */
         put_number(buffer, &event->operand[i],
                    event->op == DTI_CALC_POWER && i == 1 ? DIGITS_MAX : digits);
     }
     dti_buffer_puts(buffer, infix ? "" : ")");
 }
 
-/* "1e+08 > 65504", with as many digits as tell the two apart. */
+/* "1e+08 > 65504", with enough digits to tell the two apart. */
 static void put_overflow(struct dti_buffer *buffer, const struct dti_calc_step *step,
                          const struct dti_calc_event *event)
 {
@@ -121,8 +122,8 @@ static void put_overflow(struct dti_buffer *buffer, const struct dti_calc_step *
     dti_buffer_puts(buffer, last);
 }
 
-/* "exp(-20) < 2^-25": below half of the smallest number, or below it where rounding goes to zero or
- * subnormals are flushed. */
+/* "exp(-20) < 2^-25": below half of the smallest number; or below the smallest number if
+ * rounding is toward zero or subnormals are flushed. */
 static void put_to_zero(struct dti_buffer *buffer, const struct dti_calc_step *step,
                         const struct dti_calc_event *event)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The same results sooner, for long lists: dti_bulk_compute() for plain operations,
- * dti_function_quick() for functions, and what is already known of a code for dtypes that have few
- * of them. What went wrong first is computed once more by the exact path, which alone can tell it.
+ * Faster ways to the same results, for long lists: dti_bulk_compute() for plain operations,
+ * dti_function_quick() for functions, and a cache of results per code for dtypes with few codes.
+ * The first element that went wrong is recomputed by the exact path, because only that has the
+ * details.
  */
 #include "calc/evaluate/fast_path.h"
 
@@ -13,14 +14,15 @@
 
 #include "calc/truth/truth.h"
 
-/* Functions: the C library's fp64 result and a margin. Assumed is that a library is right to MARGIN
- * units in the last place where it is asked: glibc, musl and those of the BSDs document or measure
- * 1 to 4, and the compositions below add less than 40. The test truth_quick holds that against
- * MPFR. Whoever rounds both ends to the same code has the correctly rounded result, on every
- * machine alike; the others ask dti_function_value(). */
+/* Functions use the C library's fp64 result and an error margin. The library is assumed to be
+ * accurate to MARGIN units in the last place for the arguments it gets: glibc, musl and the BSD
+ * libraries document or measure 1 to 4, and the compositions below add less than 40. The test
+ * truth_quick checks this against MPFR. If both ends round to the same code, that is the
+ * correctly rounded result on every machine; otherwise dti_function_value() decides. */
 enum { MARGIN = 64 };
 
-/* Zero is exact nearly everywhere, and so are powers of two where whole exponents come out. */
+/* Whether the result may be exact: nearly always at zero, and at powers of two where the result
+ * is an integer or a power of two. */
 static bool may_be_exact(enum dti_calc_op op, double x)
 {
     int exponent;
@@ -44,7 +46,7 @@ static double (*const functions[DTI_CALC_OP_COUNT])(double x) = {
     [DTI_CALC_TANH] = tanh, [DTI_CALC_ERF] = erf,
 };
 
-/* NAN where the library is not asked. */
+/* NAN if the library cannot be used. */
 static double approximate(enum dti_calc_op op, double x)
 {
     switch (op) {
@@ -54,7 +56,7 @@ static double approximate(enum dti_calc_op op, double x)
         return 1 / (1 + exp(-x));
     case DTI_CALC_SILU:
         return x / (1 + exp(-x));
-    case DTI_CALC_GELU: /* left of that the rounding of erfc's argument weighs more */
+    case DTI_CALC_GELU: /* further left, the rounding of erfc's argument has too much weight */
         return x > -4 ? x * erfc(x * -0x1.6a09e667f3bcdp-1) / 2 : NAN;
     case DTI_CALC_SIN:
     case DTI_CALC_COS:
@@ -65,7 +67,7 @@ static double approximate(enum dti_calc_op op, double x)
     }
 }
 
-/* Moves a normal number by `units` in the last place; magnitudes have the order of their codes. */
+/* Moves a normal number by `units` in the last place; magnitudes are ordered like their codes. */
 static double move(double x, int64_t units)
 {
     uint64_t code;
@@ -80,7 +82,7 @@ bool dti_function_quick(enum dti_calc_op op, double x, double *ret_low, double *
     if (!isfinite(x) || may_be_exact(op, x))
         return false;
     const double y = approximate(op, x);
-    /* well inside the normal numbers; a NaN fails too */
+    /* well inside the normal range; also rejects NaN */
     if (!(fabs(y) > 0x1p-1020 && fabs(y) < 0x1p1023))
         return false;
     *ret_low = move(y, y < 0 ? MARGIN : -MARGIN);
@@ -89,13 +91,13 @@ bool dti_function_quick(enum dti_calc_op op, double x, double *ret_low, double *
 }
 
 enum {
-    FUNCTIONS_LEAST = 1024, /* shorter lists get all bits of each step's exact result */
+    FUNCTIONS_LEAST = 1024, /* shorter lists keep all bits of each step's exact result */
     KNOWN_LEAST = 4096,
     ROW_LEAST = 16,
-    KNOWN_BITS = 16, /* codes of up to so many bits */
+    KNOWN_BITS = 16, /* maximum code width */
     KNOWN = 1 << 30,
     KNOWN_INEXACT = 1 << 29,
-    KNOWN_KINDS = 16, /* where the kinds of events begin, above the code */
+    KNOWN_KINDS = 16, /* shift of the event kinds, above the code */
 };
 
 bool dti_calc_is_long(size_t count)
@@ -144,7 +146,7 @@ struct dti_bulk *dti_calc_bulk_of(struct dti_calc_engine *engine, const struct d
     return engine->bulk[i];
 }
 
-/* Adds the counts of a part that begins at `offset`. */
+/* Adds the counts of a part of the list that starts at `offset`. */
 static void add_part(struct dti_calc_bulk_counts *counts, const struct dti_calc_bulk_counts *part,
                      size_t offset)
 {
@@ -162,7 +164,7 @@ bool dti_calc_fast_path(struct dti_calc_recorder *recorder, enum dti_calc_op op,
 {
     struct dti_calc_engine *const engine = recorder->engine;
     const size_t width = dti_calc_code_bytes(&recorder->format);
-    size_t length = slot->array.count; /* of what is computed at once: all of it, or a row */
+    size_t length = slot->array.count; /* elements computed at once: all, or a row */
     struct dti_calc_walk walk;
     bool scalar[3];
     if (!dti_calc_is_long(slot->array.count))
@@ -194,7 +196,7 @@ bool dti_calc_fast_path(struct dti_calc_recorder *recorder, enum dti_calc_op op,
             codes[i] =
                 (const char *)engine->slots[operands[i]].array.codes + walk.offset[i] * width;
         if (!dti_bulk_compute(bulk, op, (char *)slot->array.codes + done * width, codes, scalar,
-                              length, &part)) /* an operation that it does not have */
+                              length, &part)) /* operation not supported */
             return false;
         add_part(counts, &part, done);
     }
@@ -229,7 +231,7 @@ bool dti_calc_function_soon(const struct dti_calc_recorder *recorder, size_t cou
     if (outcome.code != other.code ||
         ((outcome.flags ^ other.flags) & (unsigned)~DTI_FLAG_INEXACT) != 0)
         return false;
-    e->exact = ends[ends[0].negative]; /* the smaller one, and a little more */
+    e->exact = ends[ends[0].negative]; /* the end closer to zero, made sticky */
     e->exact.sticky = true;
     e->arith = 0;
     return true;

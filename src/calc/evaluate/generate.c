@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists made of few numbers. linspace and arange: numbers (P + Q i) / R with integers P, Q and R,
- * each rounded once; decimals of ordinary length need 128 bits and one division each, all others
- * long integers. In lists of rand and randn each element follows from the seed, the generator's
- * place among those of the expression, and its index, so that every machine makes the same list.
- * Lengths are literals: a dtype may not hold them. */
+ * Lists generated from a few numbers. linspace and arange: numbers (P + Q i) / R with integers
+ * P, Q and R, each rounded once. Decimals of ordinary length need 128 bits and one division
+ * each; all others use big integers. In rand and randn each element is a function of the seed,
+ * the position of the generator in the expression, and the index, so every machine makes the
+ * same list. Lengths are literals, because a dtype may not be able to represent them. */
 #include "calc/evaluate/evaluate.h"
 
 #include <string.h>
@@ -12,14 +12,14 @@
 #include "core/number/number_terms.h"
 #include "core/wide.h"
 
-enum { EXPONENT_MAX = 20000 }; /* of ends and steps, in powers of ten and two */
+enum { EXPONENT_MAX = 20000 }; /* of ends and steps, for powers of ten and two */
 
 struct signed_big {
     struct dti_big big;
     bool negative;
 };
 
-/* The progression as it is handed round. */
+/* A progression and its length. */
 struct progression {
     struct signed_big p, q;
     struct dti_big r;
@@ -39,7 +39,7 @@ static void progression_free(struct progression *s)
     dti_big_free(&s->r);
 }
 
-/* An argument as num / den. */
+/* An argument as a fraction num / den. */
 struct ratio {
     struct signed_big num;
     struct dti_big den;
@@ -98,7 +98,7 @@ static void ratio_free(struct ratio *ratio)
     dti_big_free(&ratio->den);
 }
 
-/* Argument i: a literal as it is written, or a number of the dtype. */
+/* Argument i: a literal with its exact value, or a number of the dtype. */
 static enum dti_status argument(struct dti_calc_engine *engine, size_t node, size_t i,
                                 struct ratio *ret)
 {
@@ -139,7 +139,7 @@ static void add_signed(struct signed_big *a, const struct signed_big *b, bool su
     }
 }
 
-/* P and Q as two numbers over one denominator. */
+/* Brings P and Q to a common denominator. */
 static void common(struct progression *ret, const struct ratio *a, const struct ratio *b)
 {
     dti_big_mul(&ret->p.big, &a->num.big, &b->den);
@@ -149,7 +149,7 @@ static void common(struct progression *ret, const struct ratio *a, const struct 
     ret->q.negative = b->num.negative;
 }
 
-/* The literal integer that argument i is, from 1 to DTI_CALC_ELEMENTS_MAX. */
+/* Argument i as a literal integer from 1 to DTI_CALC_ELEMENTS_MAX. */
 static enum dti_status read_length(struct dti_calc_engine *engine, size_t node, size_t i,
                                    uint64_t *ret)
 {
@@ -195,7 +195,7 @@ static enum dti_status set_arange(struct dti_calc_engine *engine, const struct r
                                   const struct ratio *b, const struct ratio *step,
                                   struct progression *ret, uint64_t *ret_count)
 {
-    struct progression span; /* b - a, and the step, over one denominator */
+    struct progression span; /* b - a and the step, with a common denominator */
     struct dti_big rest;
     progression_init(&span);
     dti_big_init(&rest);
@@ -227,7 +227,7 @@ static enum dti_status set_arange(struct dti_calc_engine *engine, const struct r
     return status;
 }
 
-/* The same with P and Q in 128 bits of two's complement, R in 64, and a power of two. */
+/* The same with P and Q as 128-bit two's complement, R in 64 bits, and a power of two. */
 struct short_progression {
     uint64_t high, low, q_high, q_low, r;
     int64_t exponent;
@@ -241,11 +241,11 @@ static void complement(uint64_t *high, uint64_t *low)
 
 static bool set_short(struct short_progression *ret, const struct progression *from)
 {
-    enum { LONGEST = 96 }; /* 2^28 steps of so many bits fit */
+    enum { LONGEST = 96 }; /* 2^28 steps of this many bits fit */
     const struct dti_big *const p = &from->p.big, *const q = &from->q.big, *const r = &from->r;
     if (dti_big_bits(p) > LONGEST || dti_big_bits(q) > LONGEST || dti_big_bits(r) > 64)
         return false;
-    const unsigned twos = dti_leading_zeros(r->limb[0]); /* R's top bit is wanted at the top */
+    const unsigned twos = dti_leading_zeros(r->limb[0]); /* shift R's top bit to the top */
     *ret = (struct short_progression){.low = p->count > 0 ? p->limb[0] : 0,
                                       .high = p->count > 1 ? p->limb[1] : 0,
                                       .q_low = q->count > 0 ? q->limb[0] : 0,
@@ -330,9 +330,9 @@ static enum dti_status fill(struct dti_calc_engine *engine, size_t node, struct 
     return dti_calc_step_end(&recorder, &slot->array);
 }
 
-/* linspace(a, b, n) and arange(a, b, step): element i is the exact a + i (b - a)/(n - 1), or
- * a + i step, rounded once. A literal is exactly what it says, another argument is what it came to
- * in the dtype. */
+/* linspace(a, b, n) and arange(a, b, step): element i is the exact a + i (b - a)/(n - 1), or a +
+ * i step, rounded once. A literal has its exact value; any other argument has its value in the
+ * dtype. */
 static enum dti_status progress(struct dti_calc_engine *engine, size_t node)
 {
     const struct dti_calc_node *const n = &engine->tree->nodes[node];
@@ -359,7 +359,7 @@ static enum dti_status progress(struct dti_calc_engine *engine, size_t node)
     return status;
 }
 
-/* Copies of codes: nothing is rounded. */
+/* Copies codes; nothing is rounded. */
 static enum dti_status repeat(struct dti_calc_engine *engine, size_t node)
 {
     const struct dti_calc_slot *const from = &engine->slots[dti_calc_child(engine, node, 0)];
@@ -398,8 +398,9 @@ static enum dti_status repeat(struct dti_calc_engine *engine, size_t node)
     return dti_calc_step_end(&recorder, &slot->array);
 }
 
-/* The leading `precision` of 64 random bits behind the point: a number that the dtype has, but for
- * the smallest ones of narrow dtypes, which are rounded toward zero so that no 1 is ever made. */
+/* The leading `precision` bits of 64 random bits as a fraction below 1. The dtype can represent
+ * it, except for the smallest values in narrow dtypes; those round toward zero, so the result is
+ * never 1. */
 static void uniform(struct dti_value *ret, uint64_t bits, const struct dti_format *format)
 {
     const unsigned precision = format->man_bits + 1u;

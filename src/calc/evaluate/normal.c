@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Normal random numbers: sqrt(-2 ln u) cos(2 pi v) and sqrt(-2 ln u) sin(2 pi v) (Box and Muller,
- * 1958) of two uniform numbers of 60 bits each, in integers of 128 bits: the same on every machine,
- * and true to some 60 bits, so that rounding once to fp32 or less is nearly always correct. */
+ * Normal random numbers by the Box-Muller transform (1958): sqrt(-2 ln u) cos(2 pi v) and
+ * sqrt(-2 ln u) sin(2 pi v) for two uniform 60-bit numbers, computed with 128-bit integers. The
+ * result is the same on every machine and accurate to about 60 bits, so one rounding to fp32 or
+ * less is nearly always correct. */
 #include "calc/evaluate/evaluate.h"
 #include "core/wide.h"
 
 enum { BITS = 60, OCTANT_BITS = BITS - 3 };
 
-/* (high:low) / 2^127, from 0 to below 2. */
+/* A fixed-point number (high:low) / 2^127 in [0, 2). */
 struct fixed_point {
     uint64_t high, low;
 };
 
-/* ln((1 + s)/(1 - s)) / (2 s), sin(x)/x and cos(x) in powers of the square, and two constants, all
- * truncated: 1/(2k + 1), 1/(2k + 1)!, 1/(2k)!, ln(2), pi/4. */
+/* Coefficients of ln((1 + s)/(1 - s)) / (2 s), sin(x)/x and cos(x) as series in the square, and
+ * two constants, all truncated: 1/(2k + 1), 1/(2k + 1)!, 1/(2k)!, ln(2), pi/4. */
 /* clang-format off */
 static const struct fixed_point log_terms[] = {
     {UINT64_C(0x8000000000000000), UINT64_C(0x0000000000000000)},
@@ -77,7 +78,7 @@ static struct fixed_point subtract(struct fixed_point a, struct fixed_point b)
     return a;
 }
 
-/* The product but for what the low halves alone come to: a unit or two of the last place. */
+/* The product without that of the low halves: off by a unit or two in the last place. */
 static struct fixed_point multiply(struct fixed_point a, struct fixed_point b)
 {
     uint64_t high, middle, ignored;
@@ -87,7 +88,7 @@ static struct fixed_point multiply(struct fixed_point a, struct fixed_point b)
     return (struct fixed_point){.high = high << 1 | low >> 63, .low = low << 1};
 }
 
-/* The sum of terms[k] square^k, every second one subtracted where `alternates`. */
+/* The sum of terms[k] square^k; every second term is subtracted if `alternates`. */
 static struct fixed_point series(const struct fixed_point *terms, size_t count,
                                  struct fixed_point square, bool alternates)
 {
@@ -99,7 +100,7 @@ static struct fixed_point series(const struct fixed_point *terms, size_t count,
     return sum;
 }
 
-/* Its first 64 bits, times 2^exponent. */
+/* The leading 64 bits, times 2^exponent. */
 static void to_value(struct dti_value *ret, bool negative, struct fixed_point x, int64_t exponent)
 {
     if (x.high == 0) {
@@ -111,9 +112,9 @@ static void to_value(struct dti_value *ret, bool negative, struct fixed_point x,
     dti_value_set(ret, negative, top, exponent - 63 - shift);
 }
 
-/* The integer below the root of (high:low), one of whose two top bits is set: Newton's steps from a
- * number that is not less, (1 + x)/2 for sqrt(x). 64 bits are enough here, which makes it faster
- * than dti_value_sqrt(). */
+/* floor(sqrt(high:low)), where one of the two top bits is set: Newton's iteration from an upper
+ * bound, (1 + x)/2 for sqrt(x). 64 bits are enough here, which makes it faster than
+ * dti_value_sqrt(). */
 static uint64_t root(uint64_t high, uint64_t low)
 {
     uint64_t x = high / 2 + (UINT64_C(1) << 63), rest;
@@ -133,7 +134,7 @@ static void radius(struct dti_value *ret, uint64_t u)
     const uint64_t one = UINT64_C(1) << BITS;
     const unsigned shift = dti_leading_zeros(u) - (63 - BITS); /* u 2^shift is in [1, 2) 2^BITS */
     const uint64_t f = u << shift;
-    const bool halves = f >> (BITS - 31) > root_of_2; /* f/2, below 1, is nearer to it */
+    const bool halves = f >> (BITS - 31) > root_of_2; /* f/2 < 1 is closer to 1 */
     const uint64_t base = halves ? 2 * one : one;
     const uint64_t num = halves ? base - f : f - base, den = f + base;
     uint64_t rest;
@@ -142,8 +143,8 @@ static void radius(struct dti_value *ret, uint64_t u)
     s = (struct fixed_point){.high = s.high >> 1, .low = s.low >> 1 | s.high << 63};
     const size_t terms = sizeof log_terms / sizeof log_terms[0];
     struct fixed_point part = multiply(s, series(log_terms, terms, multiply(s, s), false));
-    /* -ln(u) is ln(2) times what was shifted, less ln(f): all of it by 2^-6, and ln(f) is 2 part.
-     * Where f is halved there was a shift: u is at most 1. */
+    /* -ln(u) is the shift times ln(2), minus ln(f); all terms are scaled by 2^-6, and ln(f) = 2
+     * part. If f is halved there was a shift, because u is at most 1. */
     part = (struct fixed_point){.high = part.high >> 5, .low = part.low >> 5 | part.high << 59};
     struct fixed_point sum = {.high = log_2.high >> 6, .low = log_2.low >> 6 | log_2.high << 58};
     const uint64_t twos = halves ? shift - 1 : shift;
@@ -162,8 +163,8 @@ static void radius(struct dti_value *ret, uint64_t u)
                   (twice.exponent - odd) / 2 - 63);
 }
 
-/* cos(2 pi v / 2^BITS), v < 2^BITS: in each eighth of the circle a cosine or a sine of what is left
- * of it, from its beginning or its end. */
+/* cos(2 pi v / 2^BITS), v < 2^BITS: in each octant, the cosine or sine of the distance to its
+ * start or end. */
 static void cosine(struct dti_value *ret, uint64_t v)
 {
     const unsigned octant = (unsigned)(v >> OCTANT_BITS);
@@ -181,7 +182,7 @@ static void cosine(struct dti_value *ret, uint64_t v)
     to_value(ret, negative, result, 0);
 }
 
-/* Streams of their own: those of roundings count up from 0. */
+/* Streams separate from those of roundings, which count up from 0. */
 static const uint32_t first_stream = UINT32_C(0x80000000);
 
 uint64_t dti_generate_bits(uint64_t seed, size_t generator, uint64_t index)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names of operations and of what can go wrong with one. */
+ * The names of operations and events. */
 #include "calc/evaluate/evaluate.h"
 #include "util/text/ascii.h"
 

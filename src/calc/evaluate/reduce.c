@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists that become one number: sums, products, dot products in the order asked for, extremes,
- * counts; and matrix products, a dot product for each element. Each step is rounded once. With
- * --accumulate they are computed in that dtype, and a cast follows as a step of its own. Long lists
- * go through dti_bulk_compute(). */
+ * Reductions of lists to one number: sums, products, dot products in the requested order,
+ * extremes, counts; and matrix products, one dot product per element. Each operation is rounded
+ * once. With --accumulate they compute in that dtype, followed by a cast as a separate step.
+ * Long lists use dti_bulk_compute(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,36 +12,36 @@
 #include "convert/plan.h"
 #include "util/run/process_environment.h"
 
-/* Elements that lie evenly. */
+/* Elements at a constant stride. */
 struct strided_list {
     const struct dti_calc_slot *slot;
     size_t first, step;
 };
 
-/* A running sum over them. */
+/* A reduction over such elements. */
 struct reducer {
-    struct dti_calc_recorder *recorder; /* in whose format it computes */
+    struct dti_calc_recorder *recorder; /* computes in its format */
     enum dti_calc_op op;                /* SUM, PROD, DOT, or an extreme */
-    enum dti_calc_op combiner;          /* of two partial results */
+    enum dti_calc_op combiner;          /* combines two partial results */
     struct strided_list a, b;
-    bool fma, converts;           /* the operands have another format */
-    struct dti_calc_slot wide[2]; /* or had, and these are they in the one that is computed in */
+    bool fma, converts;           /* converts: the operands have a different format */
+    struct dti_calc_slot wide[2]; /* or had: these are copies in the format of the computation */
 };
 
-/* A number on the way, and whether it is more than what it stands for. */
+/* An intermediate result, and whether it is inexact. */
 struct partial_result {
     struct dti_value value;
     bool rounded;
 };
 
-/* What is recorded of a step. */
+/* Which events of an operation are recorded. */
 enum event_note {
     TELL,     /* all events */
-    HARMLESS, /* what is absorbed or cancels is no event */
-    QUIET,    /* nothing is */
+    HARMLESS, /* absorption and cancellation are not events */
+    QUIET,    /* no events */
 };
 
-/* Rounds the result of an operation on two partial results. */
+/* Applies an operation to two partial results and rounds. */
 static struct partial_result combine(struct reducer *r, enum dti_calc_op op,
                                      const struct partial_result *a, const struct partial_result *b,
                                      size_t index, enum event_note note)
@@ -59,7 +59,7 @@ static struct partial_result combine(struct reducer *r, enum dti_calc_op op,
     return (struct partial_result){.value = rounded.value, .rounded = e.rounded || rounded.inexact};
 }
 
-/* An operand in the format that is computed in. */
+/* Fetches an operand in the format of the computation. */
 static struct partial_result fetch(struct reducer *r, const struct strided_list *from, size_t i)
 {
     const size_t at = from->first + i * from->step;
@@ -77,7 +77,7 @@ static struct partial_result fetch(struct reducer *r, const struct strided_list 
     return ret;
 }
 
-/* What is added or multiplied: an element, or the product of two. */
+/* A term of the reduction: an element, or the product of two. */
 static struct partial_result term(struct reducer *r, size_t i)
 {
     const struct partial_result a = fetch(r, &r->a, i);
@@ -102,7 +102,7 @@ static struct partial_result fused(struct reducer *r, const struct partial_resul
     return (struct partial_result){.value = rounded.value, .rounded = e.rounded || rounded.inexact};
 }
 
-/* The elements after the first, one after the other. */
+/* Adds the elements after the first, one by one. */
 static struct partial_result sequential(struct reducer *r, size_t first, size_t count)
 {
     struct partial_result sum = term(r, first);
@@ -143,8 +143,8 @@ static struct partial_result blocked(struct reducer *r, size_t first, size_t cou
     return sum;
 }
 
-/* Kahan, "Further remarks on reducing truncation errors", CACM 8 (1965). What the sum absorbs is
- * kept in the correction. */
+/* Kahan, "Further remarks on reducing truncation errors", CACM 8 (1965). The correction keeps
+ * what the sum absorbs. */
 static struct partial_result kahan(struct reducer *r, size_t first, size_t count)
 {
     struct partial_result sum = term(r, first);
@@ -161,7 +161,7 @@ static struct partial_result kahan(struct reducer *r, size_t first, size_t count
     return sum;
 }
 
-/* `count` elements from `first` on in the order that the options ask for, step by step. */
+/* Reduces `count` elements from `first` on, in the requested order, one operation at a time. */
 static struct partial_result add_range(struct reducer *r, size_t first, size_t count)
 {
     if (count == 0) {
@@ -185,9 +185,9 @@ static struct partial_result add_range(struct reducer *r, size_t first, size_t c
     return sequential(r, first, count);
 }
 
-enum { LENGTH_LEAST = 16 }; /* of a row in an array that is long */
+enum { LENGTH_LEAST = 16 }; /* minimum row length in a long array */
 
-/* Whether the bulk path takes the elements; *ret is their sum. */
+/* Tries the bulk path; *ret is the sum. */
 static bool bulk_range(const struct reducer *r, size_t first, size_t count, uint64_t *ret,
                        struct dti_calc_bulk_counts *counts)
 {
@@ -223,8 +223,8 @@ static struct partial_result sum_of(struct reducer *r, size_t first, size_t coun
                                                         : add_range(r, first, count);
 }
 
-/* The addition whose right operand begins at `index`: what its left and right operands are made of.
- * False: there is none. */
+/* Finds the addition whose right operand starts at `index`, and the ranges of its left and right
+ * operands. False if there is none. */
 static bool find_addition(const struct reducer *r, size_t count, size_t index, size_t *ret_left,
                           size_t *ret_left_count, size_t *ret_right_count)
 {
@@ -259,8 +259,8 @@ static bool find_addition(const struct reducer *r, size_t count, size_t index, s
     return true;
 }
 
-/* The event at `index`, as the exact path tells it: what the sum was there is what comes before it
- * in the order asked for, added up once more. */
+/* Records the event at `index` as the exact path does: recomputes the sum before it, in the
+ * requested order, and repeats the operation. */
 static void find_first(struct reducer *r, size_t count, size_t index)
 {
     struct dti_calc_recorder *const recorder = r->recorder;
@@ -283,7 +283,7 @@ static void find_first(struct reducer *r, size_t count, size_t index)
     recorder->first = again.first;
 }
 
-/* All `count` elements, through dti_bulk_compute() where there are many. */
+/* Reduces all `count` elements, by dti_bulk_compute() if there are many. */
 static struct partial_result add_list(struct reducer *r, size_t count)
 {
     const enum dti_calc_order order = r->recorder->engine->options->order;
@@ -305,14 +305,15 @@ static struct partial_result add_list(struct reducer *r, size_t count)
     return ret;
 }
 
-/* Whether every number of a dtype is one of fp32. */
+/* Whether fp32 can represent every number of a format. */
 static bool fits_fp32(const struct dti_format *format)
 {
     return dti_format_is_float(format) && format->width <= 16 && format->exp_bits <= 8 &&
            format->bias <= 127 && format->specials != DTI_SPECIALS_SCALE;
 }
 
-/* A long list in another format, where that is fp32 and changes no number; else without codes. */
+/* Converts a long list to another format, if that is fp32 and changes no number; otherwise
+ * returns no codes. */
 static enum dti_status widen(struct dti_calc_engine *engine, const struct dti_calc_slot *from,
                              const struct dti_format *format, struct dti_calc_slot *ret)
 {
@@ -345,7 +346,7 @@ static enum dti_status widen(struct dti_calc_engine *engine, const struct dti_ca
 static void store(struct dti_calc_slot *slot, size_t index, const struct partial_result *partial,
                   const struct reducer *r)
 {
-    struct dti_outcome outcome; /* exact: it was rounded to this format */
+    struct dti_outcome outcome; /* exact, because it was rounded to this format before */
     dti_encode(&r->recorder->format, &partial->value, &r->recorder->policy, 0, &outcome);
     dti_calc_put(&slot->array, index, outcome.code);
     if (partial->rounded)
@@ -394,7 +395,8 @@ static void free_operands(struct reducer *r)
         dti_calc_array_drop(r->recorder->engine, &r->wide[i].array);
 }
 
-/* The lists, to be freed; longer ones in the format that is computed in. */
+/* Sets the operands, which the caller frees; long lists are converted to the format of the
+ * computation. */
 static enum dti_status set_operands(struct reducer *r, const struct dti_calc_slot *a,
                                     const struct dti_calc_slot *b)
 {
@@ -413,7 +415,7 @@ static enum dti_status set_operands(struct reducer *r, const struct dti_calc_slo
             return status;
         }
     }
-    /* both are wide, or neither is: the lists are equally long but in a matrix product */
+    /* convert both or neither; except in a matrix product the lists are equally long */
     if (r->wide[0].array.codes && (!b || r->wide[1].array.codes)) {
         lists[0]->slot = &r->wide[0];
         lists[1]->slot = b ? &r->wide[1] : NULL;
@@ -422,15 +424,14 @@ static enum dti_status set_operands(struct reducer *r, const struct dti_calc_slo
     return DTI_OK;
 }
 
-/* What a node's reduction computes in. */
+/* The format that a node's reduction computes in. */
 static const struct dti_format *format_of(const struct dti_calc_engine *engine, size_t node)
 {
     return engine->options->accumulates ? &engine->options->accumulate
                                         : dti_calc_node_format(engine, node);
 }
 
-/* The end of a step: the array of results, in the format that is computed in, becomes the node's.
- */
+/* Ends a step: the array of results becomes the node's. */
 static enum dti_status end(struct dti_calc_engine *engine, size_t node,
                            struct dti_calc_recorder *recorder)
 {
@@ -505,7 +506,7 @@ enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node)
     return end(engine, node, &recorder);
 }
 
-/* The transpose of a matrix, for columns that lie together. */
+/* Transposes a matrix, so that its columns are contiguous. */
 static enum dti_status turn(struct dti_calc_engine *engine, const struct dti_calc_slot *from,
                             struct dti_calc_slot *ret)
 {
@@ -549,7 +550,7 @@ enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_
         return status;
     dti_calc_step_begin(&recorder, engine, node, "matmul", format);
     begin(&r, &recorder, DTI_CALC_DOT);
-    struct dti_calc_slot turned = {.rounded = false}; /* its columns as rows */
+    struct dti_calc_slot turned = {.rounded = false}; /* the transposed matrix */
     const bool turns = columns > 1 && dti_calc_is_long(a->array.count + b->array.count);
     if (turns)
         status = turn(engine, b, &turned);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where an operation's exact result becomes a code, and where what went wrong with it is noticed:
- * all of the exact path comes through dti_calc_round(). */
+ * Rounds the exact result of an operation to a code and detects what went wrong. The whole exact
+ * path goes through dti_calc_round(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +10,12 @@
 #include "core/wide.h"
 
 enum {
-    /* What makes a result go wrong: an inexact subnormal alone does not. */
+    /* Events that make a result wrong; an inexact subnormal alone does not. */
     WRONG = 1 << DTI_CALC_OVERFLOW | 1 << DTI_CALC_NAN | 1 << DTI_CALC_DIVIDE_BY_ZERO |
             1 << DTI_CALC_TO_ZERO | 1 << DTI_CALC_ABSORBED | 1 << DTI_CALC_CANCELLATION,
 };
 
-/* The rounding in a format. */
+/* The rounding policy for a format. */
 static struct dti_policy policy_of(const struct dti_calc_options *options,
                                    const struct dti_format *format)
 {
@@ -42,7 +42,7 @@ void dti_calc_step_begin(struct dti_calc_recorder *recorder, struct dti_calc_eng
                  .op = op,
                  .format = *format},
     };
-    /* each step has random bits of its own */
+    /* each step has its own random bits */
     recorder->policy.stream += (uint32_t)engine->steps;
 }
 
@@ -100,7 +100,7 @@ static bool same_number(const struct dti_value *a, const struct dti_value *b, bo
            (a->negative != b->negative) == other_sign;
 }
 
-/* Whether the stored sum is one operand, although the other is a number and not zero. */
+/* Whether the stored sum equals one operand although the other is a nonzero number. */
 static bool is_absorbed(const struct dti_calc_element *e, const struct dti_value *stored)
 {
     const struct dti_value *const a = &e->operand[0], *const b = &e->operand[1];
@@ -116,7 +116,7 @@ static bool is_absorbed(const struct dti_calc_element *e, const struct dti_value
            (same_number(stored, &e->operand[2], false) || same_number(stored, &product, false));
 }
 
-/* How many of the leading bits of a - b or a + b cancel, of those that the format has. */
+/* How many leading bits of a - b or a + b cancel, out of those that the format has. */
 static unsigned cancelled_bits(const struct dti_format *format, const struct dti_calc_element *e)
 {
     const struct dti_value *const a = &e->operand[0], *const b = &e->operand[1];
@@ -131,7 +131,7 @@ static unsigned cancelled_bits(const struct dti_format *format, const struct dti
     return lost <= 0 ? 0 : lost > bits ? bits : (unsigned)lost;
 }
 
-/* The kinds of events that an operation on one element is. */
+/* The kinds of events in an operation on one element. */
 static unsigned find_kinds(const struct dti_calc_recorder *recorder,
                            const struct dti_calc_element *e, const struct dti_outcome *outcome,
                            const struct dti_value *stored, bool inexact)
@@ -185,8 +185,8 @@ static void record_events(struct dti_calc_recorder *recorder, const struct dti_c
     }
 }
 
-/* |stored - exact| / |exact| to 64 bits, which is enough to tell which error is larger; both are
- * finite and not zero. Integers, so that every machine finds the same one. */
+/* |stored - exact| / |exact| to 64 bits, enough to compare errors; both are finite and not zero.
+ * Uses integers, so every machine picks the same element. */
 static struct dti_calc_magnitude relative_error(const struct dti_value *stored,
                                                 const struct dti_value *exact)
 {
@@ -230,7 +230,7 @@ static void keep_worst(struct dti_calc_recorder *recorder, const struct dti_calc
     if (rounded->inexact && e->exact.class == DTI_CLASS_FINITE) {
         if (rounded->value.class == DTI_CLASS_FINITE)
             error = relative_error(&rounded->value, &e->exact);
-        else /* zero: all of it; infinity: more */
+        else /* zero: error of 100 %; infinity: more */
             error = (struct dti_calc_magnitude){
                 .exponent = rounded->value.class == DTI_CLASS_ZERO ? 0 : INT32_MAX,
                 .significand = UINT64_C(1) << 63};
@@ -271,7 +271,8 @@ void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_el
     recorder->operations++;
     dti_decode(format, outcome.code, &ret->value);
     bool inexact = outcome.flags & DTI_FLAG_INEXACT;
-    if (recorder->flush && is_subnormal(format, &ret->value)) { /* so no operand is one */
+    if (recorder->flush && is_subnormal(format, &ret->value)) { /* flushing every result means that
+                                                                 * no operand is subnormal */
         struct dti_outcome zero;
         make_zero(&ret->value);
         dti_encode(format, &ret->value, &recorder->policy, 0, &zero);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * In place of the truth where the program was built without the headers of MPFR: loading says so,
- * no result has one, and no function is computed after that. */
+ * Stubs for builds without the MPFR headers: loading fails with a message, no result has a true
+ * value, and functions cannot be computed. */
 #include "calc/evaluate/evaluate.h"
 
 enum dti_status dti_multi_load(struct dti_error *reterr)

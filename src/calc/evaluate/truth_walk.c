@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tree once more, in true values: no dtype, no rounding, casts and --accumulate mean nothing, and
- * products are not contracted. What a file holds and what random numbers were drawn is the truth.
+ * Evaluates a tree again in true values: there is no dtype and no rounding, casts and
+ * --accumulate have no effect, and products are not contracted. Numbers from files and random
+ * numbers are exact.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -11,19 +12,19 @@
 enum {
     PRECISION_FIRST = 256,
     PRECISION_LAST = 4096,
-    PRECISION_LONG = 512, /* the last one for more than SHORT elements */
+    PRECISION_LONG = 512, /* the limit for more than SHORT elements */
     SHORT = 1024,
     BITS_WANTED = 110,
 };
 
 struct walk {
     struct dti_calc_engine *engine;
-    struct dti_calc_truth_list **lists; /* of the nodes */
+    struct dti_calc_truth_list **lists; /* one per node */
     size_t *uses;
     unsigned precision;
 };
 
-/* What a node is a cast of. */
+/* The node below any casts. */
 static size_t through_casts(const struct walk *w, size_t node)
 {
     const struct dti_calc_tree *const tree = w->engine->tree;
@@ -69,7 +70,7 @@ static void set_repeated(struct dti_calc_truth_list *ret, const struct dti_calc_
         dti_truth_copy(ret, i, from, i % dti_truth_count(from));
 }
 
-/* A product that is contracted has no array of its own: its shape is that of what it is part of. */
+/* A contracted product has no array of its own: it has the shape of the operation it is part of. */
 static bool apply(const struct walk *w, size_t node, struct dti_calc_truth_list *ret)
 {
     const struct dti_calc_engine *const engine = w->engine;
@@ -238,7 +239,7 @@ static bool compute(const struct walk *w, size_t node, struct dti_calc_truth_lis
     return true;
 }
 
-/* The children whose values are used: of a contracted sum three. */
+/* The number of children whose values are used; three for a contracted sum. */
 static size_t operand_count(const struct walk *w, size_t node)
 {
     return w->engine->slots[node].fused ? 3 : w->engine->tree->nodes[node].count;
@@ -288,7 +289,7 @@ static bool go_through(struct walk *w, size_t answer)
     return true;
 }
 
-/* The answer's true values in intervals of one precision; NULL when memory ran out. */
+/* The true values of the result, with intervals of one precision; NULL when out of memory. */
 static struct dti_calc_truth_list *evaluate(struct dti_calc_engine *engine, unsigned precision)
 {
     const size_t count = engine->tree->node_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages about expressions that are not understood: what is wrong, where, and what to write
- * instead. The parser knows the language; what people write out of habit stands here. */
+ * Error messages for invalid expressions: what is wrong, where, and what to write instead. The
+ * parser itself only knows the language; common mistakes are handled here. */
 #include "calc/parse/tree_parse.h"
 
 #include "util/text/ascii.h"
@@ -11,7 +11,7 @@ enum foreign_sort { SIGN, FUNCTION, NAME, KEYWORD };
 
 static const struct foreign {
     enum foreign_sort sort;
-    const char *text, *instead; /* of words: separated by blanks */
+    const char *text, *instead; /* text: words separated by blanks */
 } foreign[] = {
 #define FOREIGN_SIGN(text, instead)      {SIGN, text, instead},
 #define FOREIGN_FUNCTION(names, instead) {FUNCTION, names, instead},
@@ -68,7 +68,7 @@ static bool is_dtype(const char *name, size_t length)
     return dti_format_lookup(text, &format, NULL, NULL) == DTI_OK;
 }
 
-/* Where an operator should be: what was perhaps meant by what is there instead. */
+/* A suggestion for what was found in place of an operator. */
 static const char *instead_of_operator(const struct dti_reader *r, bool at_end)
 {
     const char *const found = r->source + r->start;
@@ -101,8 +101,8 @@ static const char *instead_of_operator(const struct dti_reader *r, bool at_end)
     }
 }
 
-/* "a value is expected after '2 *', not ')'": the last characters before the place, and what is
- * there. */
+/* "a value is expected after '2 *', not ')'": quotes the characters before the position, and the
+ * current token. */
 enum dti_status dti_builder_unexpected(struct dti_builder *b, const char *wanted)
 {
     enum { SHOWN = 24 };
@@ -152,7 +152,7 @@ enum dti_status dti_builder_wrong_count(struct dti_builder *b, const struct dti_
                          "'%s' takes %s, not %zu%s", row->name, wanted, count, instead);
 }
 
-/* "np.sum", "math.pi", "x.npy": names of other languages and of files have a dot. */
+/* "np.sum", "math.pi", "x.npy": names with a dot come from other languages, or are files. */
 static enum dti_status unknown_dotted(struct dti_builder *b, const char *name, size_t length)
 {
     const char *const end = b->reader.source + b->reader.end;
@@ -182,7 +182,7 @@ static enum dti_status unknown_dotted(struct dti_builder *b, const char *name, s
                          "%s is not defined; write '@x.npy' for a file", quoted);
 }
 
-/* The names of the program that are spelled like an unknown one. */
+/* Suggests names of this expression that are spelled like an unknown one. */
 static void suggest_names(const struct dti_builder *b, const char *name, size_t length)
 {
     enum { SHORT = 32 };

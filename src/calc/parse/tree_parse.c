@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The grammar of tree.h, by recursive descent whose depth is counted. A composite is expanded where
- * it is called: its body is read with its arguments' nodes under the names a, b, c, so that
- * whatever evaluates the tree knows nothing about composites but the names of their steps. */
+ * A recursive descent parser for the grammar of tree.h, with a depth limit. A composite is
+ * expanded inline at each call: its body is parsed with the arguments' nodes bound to the names
+ * a, b, c. So the evaluator knows nothing about composites but the names of their steps. */
 #include "calc/parse/tree_parse.h"
 #include "util/text/ascii.h"
 
-/* Nodes and names while a tree is parsed: growing arrays, and their bounds. */
+/* Growing arrays of nodes and names, with limits. */
 
-/* `items` with room for `more` items behind the first `count`; NULL when memory ran out. */
+/* Grows `items` to hold `more` items after the first `count`; NULL when out of memory. */
 static void *grown(void *items, size_t *capacity, size_t count, size_t more, size_t size)
 {
     size_t wanted = *capacity ? *capacity : 16;
@@ -53,7 +53,7 @@ static enum dti_status init(struct dti_builder *b, const char *text, size_t leng
     return DTI_OK;
 }
 
-/* A tree without nodes, and the reader at the start of its text. */
+/* Frees the builder's arrays, but not the tree. */
 static void free_builder(struct dti_builder *b)
 {
     free(b->names);
@@ -77,7 +77,7 @@ void dti_calc_tree_free(struct dti_calc_tree *tree)
     free(tree);
 }
 
-/* A node whose text is source[start, end). */
+/* Adds a node whose text is source[start, end). */
 static enum dti_status add_node(struct dti_builder *b, enum dti_calc_node_kind kind,
                                 enum dti_calc_op op, const size_t *children, size_t count,
                                 size_t start, size_t end, size_t *ret)
@@ -168,7 +168,7 @@ static enum dti_status next(struct dti_builder *b)
     return dti_reader_next(&b->reader, b->error);
 }
 
-/* The bracket that closes what began at `start`. */
+/* Expects the bracket that closes the one at `start`. */
 static enum dti_status close_bracket(struct dti_builder *b, char bracket, size_t start)
 {
     const struct dti_reader *const r = &b->reader;
@@ -180,7 +180,7 @@ static enum dti_status close_bracket(struct dti_builder *b, char bracket, size_t
     return dti_builder_unexpected(b, bracket == ')' ? "an operator or ')'" : "',' or ']'");
 }
 
-/* expr {"," expr}, onto the stack of pending children. */
+/* Parses expr {"," expr} and pushes the nodes onto the pending stack. */
 static enum dti_status parse_items(struct dti_builder *b, size_t *ret_count)
 {
     enum dti_status status;
@@ -200,7 +200,8 @@ static enum dti_status parse_items(struct dti_builder *b, size_t *ret_count)
 
 static enum dti_status parse_body(struct dti_builder *b, size_t *ret);
 
-/* The arguments, the topmost of the pending nodes, as the names of the composite's body. */
+/* Expands a composite: binds the top `count` pending nodes to its parameter names and parses its
+ * body. */
 static enum dti_status expand(struct dti_builder *b, enum dti_calc_op op, size_t count,
                               size_t start, size_t end, size_t *ret)
 {
@@ -239,7 +240,7 @@ static enum dti_status expand(struct dti_builder *b, enum dti_calc_op op, size_t
     return DTI_OK;
 }
 
-/* NAME "(" ...: the bracket is being looked at. */
+/* NAME "(" ...: the bracket is the current token. */
 static enum dti_status parse_call(struct dti_builder *b, size_t start, size_t length, size_t *ret)
 {
     const char *const name = b->reader.source + start;
@@ -292,7 +293,7 @@ static enum dti_status parse_name(struct dti_builder *b, size_t *ret)
     return dti_builder_unknown(b, false, name, length);
 }
 
-/* "@": a file and perhaps a tensor of it. */
+/* "@": a file, and optionally one of its tensors. */
 static enum dti_status parse_file(struct dti_builder *b, size_t *ret)
 {
     const size_t start = b->reader.start;
@@ -407,7 +408,7 @@ static enum dti_status parse_unary(struct dti_builder *b, size_t *ret)
         return status;
     b->depth--;
     struct dti_calc_node *const given = &b->tree->nodes[node];
-    if (bare && node >= first && given->kind == DTI_NODE_NUMBER) { /* a literal with a sign */
+    if (bare && node >= first && given->kind == DTI_NODE_NUMBER) { /* a signed literal */
         given->number->negative = sign == '-';
         given->length += given->text - start;
         given->text = start;
@@ -419,7 +420,7 @@ static enum dti_status parse_unary(struct dti_builder *b, size_t *ret)
     return DTI_OK;
 }
 
-/* Operands of `next_level` with any of two operators in between, from the left. */
+/* Parses a left-associative chain of either of two operators with operands of `next_level`. */
 static enum dti_status parse_chain(struct dti_builder *b, const char *signs,
                                    const enum dti_calc_op *ops,
                                    enum dti_status (*level)(struct dti_builder *, size_t *),
@@ -450,7 +451,7 @@ static enum dti_status parse_expr(struct dti_builder *b, size_t *ret)
     return parse_chain(b, "+-", ops, parse_term, ret);
 }
 
-/* NAME "=", where the reader looks at one. */
+/* Whether the current token starts NAME "=". */
 static bool is_assignment(const struct dti_builder *b)
 {
     struct dti_reader ahead = b->reader;

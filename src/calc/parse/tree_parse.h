@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parts of the parser share: tokens, the tree that is being built, and messages. */
+ * Shared by the parts of the parser: tokens, the tree being built, and error messages. */
 #ifndef CALC_PARSE_TREE_PARSE_H
 #define CALC_PARSE_TREE_PARSE_H
 
@@ -10,27 +10,27 @@
 
 #include "calc/parse/tree.h"
 
-/* tree_read.c: a token of the text: a kind, or the character that it is. */
+/* tree_read.c: a token, given by its kind or by its single character. */
 enum { DTI_TOKEN_END = 0, DTI_TOKEN_NUMBER = 256, DTI_TOKEN_NAME };
 struct dti_reader {
     const char *source;
-    size_t at, end;       /* what is still to be read */
-    int token;            /* the one being looked at, */
-    size_t start, length; /* and where it is */
-    size_t last_end;      /* where the one before it ends */
+    size_t at, end;       /* remaining text */
+    int token;            /* current token, */
+    size_t start, length; /* its position, */
+    size_t last_end;      /* and the end of the previous one */
 };
-/* Goes on to the next token. Fails with DTI_BAD_VALUE at what is none. */
+/* Advances to the next token. Fails with DTI_BAD_VALUE if there is no valid one. */
 enum dti_status dti_reader_next(struct dti_reader *reader, struct dti_error *reterr);
-/* The NUMBER that is being looked at. */
+/* The value of the current NUMBER token. */
 enum dti_status dti_reader_number(const struct dti_reader *reader, struct dti_number *ret,
                                   struct dti_error *reterr);
-/* The PATH or TENSOR that begins where the token ends, as a string to free. Then goes on to the
- * next token. */
+/* Reads the PATH or TENSOR that starts at the end of the current token; the caller frees it.
+ * Then advances to the next token. */
 enum dti_status dti_reader_path(struct dti_reader *reader, const char *what, char **ret,
                                 struct dti_error *reterr);
 
 struct dti_builder_name {
-    const char *text; /* of tree->source, or a string that outlives it */
+    const char *text; /* points into tree->source, or to a string that outlives it */
     size_t length, node;
 };
 
@@ -38,13 +38,13 @@ struct dti_builder {
     struct dti_calc_tree *tree;
     struct dti_reader reader;
     struct dti_error *error;
-    struct dti_builder_name *names; /* those before name_base belong to who called a composite */
+    struct dti_builder_name *names; /* names below name_base belong to the caller of a composite */
     size_t name_count, name_capacity, name_base;
-    size_t *pending; /* children of what is being read */
+    size_t *pending; /* stack of children of unfinished nodes */
     size_t pending_count, pending_capacity;
     size_t node_capacity, child_capacity;
     unsigned depth;
-    size_t bodies[DTI_CALC_OP_COUNT]; /* where a composite's body begins in tree->source */
+    size_t bodies[DTI_CALC_OP_COUNT]; /* start of each composite's body in tree->source */
 };
 
 /* "inf", "nan" */
@@ -54,15 +54,14 @@ static inline bool dti_builder_is_number(const char *name, size_t length)
     return dti_value_parse(&value, name, length, NULL) == DTI_OK;
 }
 
-/* tree_mistakes.c: failures, and what was perhaps meant. */
+/* tree_mistakes.c: errors, with suggestions. */
 
-/* What to do instead of writing the sign at `at`, which other languages have; NULL: nobody has it.
- */
+/* The replacement for an operator of another language at `at`; NULL if there is none. */
 const char *dti_foreign_sign(const char *at, size_t left, size_t *ret_length);
-/* No function or no name is called so. */
+/* Fails: unknown function or name. */
 enum dti_status dti_builder_unknown(struct dti_builder *b, bool function, const char *name,
                                     size_t length);
-/* What the reader looks at is not what is `wanted`: "an operator", where nothing else may follow;
+/* Fails: the current token is not what is `wanted`: "an operator" if nothing else may follow;
  * "an operator or ...". */
 enum dti_status dti_builder_unexpected(struct dti_builder *b, const char *wanted);
 enum dti_status dti_builder_wrong_count(struct dti_builder *b, const struct dti_calc_op_row *row,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tokens of an expression: where one ends, and what to write instead of what is none. */
+ * The lexer: finds the end of each token, and suggests replacements for invalid ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,14 +26,15 @@ static enum dti_status bad_character(const struct dti_reader *reader, struct dti
     if (instead)
         return dti_fail_word(reterr, DTI_BAD_VALUE, at, length, "%s is not known; %s",
                              DTI_QUOTED(at, length), instead);
-    length = 1; /* of a character in UTF-8 */
+    length = 1; /* length of a UTF-8 character */
     while ((at[0] & 0x80) && length < 4 && length < left && (at[length] & 0xC0) == 0x80)
         length++;
     return dti_fail_word(reterr, DTI_BAD_VALUE, at, length, "%s is not part of an expression",
                          DTI_QUOTED(at, length));
 }
 
-/* Two signs of ours that are one elsewhere. "x =-1" is none, "x -=1" is. */
+/* Whether two characters that are separate tokens here form one operator in other languages: not
+ * in "x =-1", but in "x -=1". */
 static bool is_double(const struct dti_reader *reader)
 {
     const char *const at = reader->source + reader->at;
@@ -41,7 +42,7 @@ static bool is_double(const struct dti_reader *reader)
            (at[0] == at[1] || at[1] == '=');
 }
 
-/* Where the number that begins at `at` ends: digits of its base, one exponent, a suffix. */
+/* The end of the number at `at`: digits of its base, an optional exponent and suffix. */
 static size_t number_end(const struct dti_reader *reader)
 {
     const char *const text = reader->source;
@@ -100,7 +101,7 @@ enum dti_status dti_reader_next(struct dti_reader *reader, struct dti_error *ret
     return DTI_OK;
 }
 
-/* The power of ten that a suffix is, or 0. */
+/* The power of ten of a suffix, or 0. */
 static int suffix_exponent(char c)
 {
     static const char letters[] = "kMGT";
@@ -108,7 +109,7 @@ static int suffix_exponent(char c)
     return found ? 3 * ((int)(found - letters) + 1) : 0;
 }
 
-/* "2x" and "3(": what a calculator multiplies. "10K": what others write. */
+/* "2x" and "3(": implicit multiplication as on a calculator. "10K": a suffix in the wrong case. */
 static enum dti_status bad_suffix(const char *text, size_t length, size_t number,
                                   struct dti_error *reterr)
 {

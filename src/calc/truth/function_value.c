@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A function of one number to 128 bits and sticky. MPFR rounds its own functions correctly and
- * says whether a result is exact. What is composed of them, sigmoid, silu and gelu, is enclosed
- * with more and more bits (Ziv) until all numbers between the ends have the same 128; a nonzero
- * argument never gives an exact result, so that this ends.
+ * A function of one number to 128 bits and a sticky bit. MPFR rounds its own functions correctly
+ * and reports whether a result is exact. Compositions of them (sigmoid, silu, gelu) are enclosed
+ * with increasing precision (Ziv's method) until all numbers between the bounds share the same
+ * 128 bits. A nonzero argument never gives an exact result, so this terminates.
  *
- * Infinities: sigmoid(-inf) is 0, silu(-inf) and gelu(-inf) are -0, their limits (torch, which
- * multiplies infinity by zero, has NaN for these two in most dtypes). */
+ * Infinities: sigmoid(-inf) is 0; silu(-inf) and gelu(-inf) are -0, their limits (torch
+ * multiplies infinity by zero and returns NaN for these two in most dtypes). */
 #include "calc/truth/truth_parts.h"
 
 #include "core/code/arith.h"
@@ -47,7 +47,7 @@ static unsigned directly(struct dti_value *ret, enum dti_calc_op op, int64_t pow
     return flags;
 }
 
-/* Composed ones at zeros and infinities. */
+/* Compositions at zeros and infinities. */
 static void composed_special(struct dti_value *ret, enum dti_calc_op op,
                              const struct dti_value *from)
 {
@@ -92,7 +92,8 @@ unsigned dti_function_value(struct dti_value *ret, enum dti_calc_op op, int64_t 
         *ret = *x;
         return 0;
     }
-    if (op == DTI_CALC_RSQRT && x->class == DTI_CLASS_ZERO) { /* 9.2.1; MPFR has no -inf here */
+    if (op == DTI_CALC_RSQRT && x->class == DTI_CLASS_ZERO) { /* IEEE 754-2019 9.2.1; MPFR does not
+                                                               * return -inf here */
         *ret = (struct dti_value){.class = DTI_CLASS_INF, .negative = x->negative};
         return DTI_ARITH_DIVIDE_BY_ZERO;
     }

@@ -16,7 +16,7 @@
 
 struct dti_multi dti_multi;
 
-/* Two steps, so that a name is spelled as its macro says. */
+/* Two macros, so that a name is expanded before it is made a string. */
 #define SPELLED(name)  #name
 #define EXPANDED(name) SPELLED(name)
 
@@ -57,7 +57,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* A library that the environment chose is not to be replaced by a package. */
+/* Loads a library. If the environment selected it, the message does not suggest a package. */
 static enum dti_status load(size_t which, struct dti_error *reterr)
 {
     const char *const names[] = {libraries[which].name, NULL};
@@ -82,8 +82,8 @@ static enum dti_status load(size_t which, struct dti_error *reterr)
     return DTI_OK;
 }
 
-/* GMP's functions of memory never fail: from here it goes back to the dti_calc_guarded() that runs.
- * Without one there is nowhere to go, and this is NULL, which ends the process. */
+/* GMP's allocation functions must not fail: on failure they longjmp to the active
+ * dti_calc_guarded(). Without one this is NULL, and the process ends. */
 static jmp_buf *way_out;
 
 _Noreturn void dti_multi_out_of_memory(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of true values: what is stored, how it gets in and out, and how one value becomes another.
- * truth_parts.h has the form and says how memory is bounded. */
+ * Lists of true values: storage, loading and storing of elements, and conversions between
+ * classes. truth_parts.h describes the representation and the bounds on memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,7 +219,7 @@ static void set_plain(struct dti_truth_element *element, enum dti_truth_class cl
     element->negative = negative;
 }
 
-/* Memory for a block, or the element is undecided for want of it. */
+/* Allocates a block; on failure the element becomes undecided. */
 static void *room_for(struct dti_calc_truth_list *list, struct dti_truth_element *element,
                       size_t size)
 {
@@ -270,7 +270,7 @@ static bool store_dyadic(struct dti_calc_truth_list *list, struct dti_truth_elem
 static void put_limbs(mpz_ptr ret, mp_limb_t *limbs, mpz_srcptr from)
 {
     memcpy(limbs, from->_mp_d, (size_t)abs(from->_mp_size) * sizeof *limbs);
-    ret->_mp_alloc = 0; /* never to be written to, or freed */
+    ret->_mp_alloc = 0; /* read-only, and must not be freed */
     ret->_mp_size = from->_mp_size;
     ret->_mp_d = limbs;
 }
@@ -336,7 +336,7 @@ void dti_truth_copy(struct dti_calc_truth_list *ret, size_t i,
     dti_real_store(ret, i, &ret->room.result);
 }
 
-/* Numbers of 128 bits and those of MPFR. */
+/* Conversions between 128-bit values and MPFR numbers. */
 
 static const mpfr_prec_t VALUE_BITS = 128;
 
@@ -371,7 +371,7 @@ void dti_mpfr_to_value(struct dti_value *ret, mpfr_srcptr x, bool sticky)
         *ret = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
     } else if (dti_multi.mpfr_inf_p(x)) {
         *ret = (struct dti_value){.class = DTI_CLASS_INF, .negative = negative};
-    } else if (dti_multi.mpfr_zero_p(x) && sticky) { /* less than MPFR has */
+    } else if (dti_multi.mpfr_zero_p(x) && sticky) { /* below MPFR's range */
         dti_value_set_wide(ret, negative, 1, 0, true, -(INT64_C(1) << 40));
     } else if (dti_multi.mpfr_zero_p(x)) {
         *ret = (struct dti_value){.class = DTI_CLASS_ZERO, .negative = negative};

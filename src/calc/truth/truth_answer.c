@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known of a true value: how narrow its interval is, its first 128 bits, how far off
- * another number is, and its text. An interval that holds a number of 128 bits can never tell
- * whether the truth is that number: exp(log(2)). Where it is narrower than DTI_DECIDED_BITS, it is
- * taken to be. */
+ * Queries on a true value: the precision of its interval, its first 128 bits, the error of
+ * another number, and its text. If an interval contains a 128-bit number, no precision can
+ * decide whether the truth is that number, as for exp(log(2)). If the interval is narrower than
+ * DTI_DECIDED_BITS, it is assumed to be. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 #include "calc/truth/truth_parts.h"
 #include "core/number/spell.h"
 
-/* A true value as text: itself where it is a short decimal or quotient, else 30 digits, correctly
- * rounded to nearest. */
+/* The text of a true value: exact if it is a short decimal or quotient, else 30 digits,
+ * correctly rounded to nearest. */
 
 enum {
-    DECIMAL_DIGITS = 60,  /* of an exact decimal, */
+    DECIMAL_DIGITS = 60,  /* digits of an exact decimal, */
     QUOTIENT_DIGITS = 40, /* of numerator and denominator together, */
-    ROUNDED_DIGITS = 30,  /* of all others */
-    LOWEST_PLAIN = -4,    /* 0.0001 is written so, less as 1e-05 */
+    ROUNDED_DIGITS = 30,  /* of all other values */
+    LOWEST_PLAIN = -4,    /* 0.0001 is plain, smaller numbers are 1e-05 */
     DIGITS_SIZE = 160,
 };
 
@@ -41,7 +41,7 @@ static void put_exponent(struct dti_buffer *ret, long long exponent)
     dti_buffer_append(ret, text, length);
 }
 
-/* As C's %g, with `most` digits before an exponent is used. */
+/* Formats like C's %g, with an exponent if there are more than `most` digits before the point. */
 static void put_digits(struct dti_buffer *ret, const struct digits *digits, long long most)
 {
     const size_t count = digits->count;
@@ -68,13 +68,13 @@ static void put_digits(struct dti_buffer *ret, const struct digits *digits, long
     }
 }
 
-/* |z| has at most `digits` digits; the library's own count may be one more than there are. */
+/* Whether |z| has at most `digits` digits; the library's count may be one too high. */
 static bool is_short(mpz_srcptr z, size_t digits)
 {
     return dti_multi.mpz_sizeinbase(z, 10) <= digits + 1;
 }
 
-/* q is a decimal of at most DECIMAL_DIGITS digits: |q| = m / 10^decimals. */
+/* Whether q is a decimal of at most DECIMAL_DIGITS digits: |q| = m / 10^decimals. */
 static bool exact_decimal(struct digits *ret, mpq_srcptr q)
 {
     mpz_t rest, scale;
@@ -87,13 +87,13 @@ static bool exact_decimal(struct digits *ret, mpq_srcptr q)
     const size_t fives = dti_multi.mpz_remove(rest, rest, scale);
     const size_t decimals = twos > fives ? twos : fives;
     if (dti_is_one(rest)) {
-        /* 2^a 5^b times what is missing of 10^decimals */
+        /* multiply by the missing factors to get 2^a 5^b to 10^decimals */
         dti_multi.mpz_ui_pow_ui(scale, twos > fives ? 5 : 2,
                                 twos > fives ? twos - fives : fives - twos);
         dti_multi.mpz_mul(rest, mpq_numref(q), scale);
         rest->_mp_size = abs(rest->_mp_size);
         dti_multi.mpz_set_ui(scale, 10);
-        /* how many zeros are at the end */
+        /* count the trailing zeros */
         const size_t all = rest->_mp_size == 0 ? 0 : dti_multi.mpz_remove(rest, rest, scale);
         if (is_short(rest, DECIMAL_DIGITS)) {
             dti_multi.mpz_get_str(ret->text, 10, rest);
@@ -125,7 +125,7 @@ static bool short_quotient(struct dti_buffer *ret, mpq_srcptr q)
     return true;
 }
 
-/* |q| x 10^shift to an integer of 30 digits, by exact division. */
+/* Rounds |q| x 10^shift to an integer of 30 digits, by exact division. */
 static void round_rational(struct digits *ret, mpq_srcptr q)
 {
     mpz_t num, den, power, quotient;
@@ -145,17 +145,17 @@ static void round_rational(struct digits *ret, mpq_srcptr q)
         else
             dti_multi.mpz_mul(num, num, power);
         dti_multi.mpz_fdiv_qr(quotient, num, num, den);
-        dti_multi.mpz_mul_2exp(num, num, 1); /* the remainder, doubled */
+        dti_multi.mpz_mul_2exp(num, num, 1); /* compares twice the remainder */
         dti_multi.mpz_get_str(ret->text, 10, quotient);
         ret->count = strlen(ret->text);
         ret->point = (long long)ret->count - shift;
         shift += ROUNDED_DIGITS - (long long)ret->count;
     } while (ret->count != ROUNDED_DIGITS);
-    /* no tie: that would be a decimal of 31 digits, which is written as it is */
+    /* never a tie: that would be a decimal of 31 digits, which is written exactly */
     if (dti_multi.mpz_cmp(num, den) > 0) {
         dti_multi.mpz_add_ui(quotient, quotient, 1);
         dti_multi.mpz_get_str(ret->text, 10, quotient);
-        ret->point += strlen(ret->text) > ROUNDED_DIGITS; /* 99...9 became 100...0 */
+        ret->point += strlen(ret->text) > ROUNDED_DIGITS; /* 99...9 was rounded up to 100...0 */
     }
     ret->negative = mpq_sgn(q) < 0;
     dti_multi.mpz_clear(num);
@@ -166,7 +166,7 @@ static void round_rational(struct digits *ret, mpq_srcptr q)
 
 static void round_number(struct digits *ret, mpfr_srcptr x, size_t count)
 {
-    char text[ROUNDED_DIGITS + 8]; /* a sign, the digits, a NUL; MPFR asks for 7 at least */
+    char text[ROUNDED_DIGITS + 8]; /* sign, digits, NUL; MPFR requires at least 7 */
     mpfr_exp_t exponent;
     dti_multi.mpfr_get_str(text, &exponent, 10, count, x, MPFR_RNDN);
     ret->negative = text[0] == '-';
@@ -175,7 +175,7 @@ static void round_number(struct digits *ret, mpfr_srcptr x, size_t count)
     ret->point = exponent;
 }
 
-/* The digits on which both ends agree, at most 30 of them. */
+/* The digits on which both ends agree, up to 30. */
 static bool round_interval(struct digits *ret, mpfr_srcptr low, mpfr_srcptr high)
 {
     struct digits other;
@@ -208,7 +208,7 @@ static void rational_text(mpq_srcptr q, struct dti_buffer *ret)
     }
 }
 
-/* A dyadic number needs room of its own as a fraction. */
+/* A dyadic number needs its own storage as a fraction. */
 static struct dti_calc_truth_list *alone(const struct dti_calc_truth_list *list, size_t i)
 {
     struct dti_calc_truth_list *const own = dti_truth_scratch(list->precision);
@@ -255,14 +255,14 @@ bool dti_truth_text_is_exact(const struct dti_calc_truth_list *list, size_t i)
     return exact;
 }
 
-/* How well it is known, and how far off another number is. */
+/* Precision and errors. */
 
 bool dti_truth_is_rational(const struct dti_calc_truth_list *list, size_t i)
 {
     return list->elements[i].class <= DTI_TRUTH_RATIONAL;
 }
 
-/* The precision that low..high stands for. */
+/* The precision of the interval low..high in bits. */
 static unsigned interval_bits(mpfr_srcptr low, mpfr_srcptr high)
 {
     mp_limb_t limbs[DTI_VALUE_LIMBS];
@@ -308,7 +308,7 @@ static void rational_to_value(struct dti_value *ret, mpq_srcptr q)
     dti_mpfr_to_value(ret, first, inexact);
 }
 
-/* decided: so narrow that it may stand for a number of 128 bits within. */
+/* decided: so narrow that a 128-bit number inside counts as the truth. */
 static bool interval_to_value(struct dti_value *ret, mpfr_srcptr low, mpfr_srcptr high,
                               bool decided)
 {
@@ -361,7 +361,7 @@ static void no_number(struct dti_value *ret)
     *ret = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
 }
 
-/* Both are rational. */
+/* For two rationals. */
 static void rational_error(const struct dti_real *difference, mpq_srcptr truth, mpq_ptr scratch,
                            struct dti_value *ret_absolute, struct dti_value *ret_relative)
 {
@@ -375,7 +375,7 @@ static void rational_error(const struct dti_real *difference, mpq_srcptr truth, 
     rational_to_value(ret_relative, scratch);
 }
 
-/* An error whose sign is not known is none when the truth is known that well. */
+/* An error of unknown sign counts as zero if the truth is known precisely enough. */
 static bool interval_error(struct dti_truth_arena *room, const struct dti_real *difference,
                            struct dti_real *truth, struct dti_value *ret_absolute,
                            struct dti_value *ret_relative)

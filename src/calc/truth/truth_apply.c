@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * One operation on true values of all classes: who decides, and what infinities make. Numbers have
- * no minus zero here, so that 1 / 0 is undefined, and log(0), which has one limit, minus infinity.
- * Rationals come first, where the result is rational or known at once. Where a function of a
- * rational is rational is a theorem: Lindemann's for exp, log, sin and their relatives, unique
- * factorization for roots, exp2 and log2. erf and gelu are taken to be irrational but for 0; there
- * an interval is the answer, which is right in either case. */
+ * One operation on true values of all classes: dispatch by class, and the rules for infinities.
+ * Zero has no sign here, so 1 / 0 is undefined; log(0) has only one limit and is minus infinity.
+ * Rationals come first, if the result is rational or known immediately. Theorems decide where a
+ * function of a rational is rational: Lindemann's for exp, log, sin and related functions,
+ * unique factorization for roots, exp2 and log2. erf and gelu are assumed to be irrational
+ * except at 0; the interval used there is correct in either case. */
 #include "calc/truth/truth_parts.h"
 
-/* What a function is at minus infinity, zero and infinity: 'u' undefined, '<' and '>' infinities,
- * '0', '1', 'm' for -1, 'h' for 1/2. NULL for other operations. */
+/* Values of functions at minus infinity, zero and infinity: 'u' undefined, '<' and '>'
+ * infinities, '0', '1', 'm' for -1, 'h' for 1/2. NULL for other operations. */
 static const char *const function_limits[DTI_CALC_OP_COUNT] = {
     [DTI_CALC_SQRT] = "u0>", [DTI_CALC_RELU] = "00>", [DTI_CALC_RSQRT] = "u>0",
     [DTI_CALC_EXP] = "01>",  [DTI_CALC_EXP2] = "01>", [DTI_CALC_EXPM1] = "m0>",
@@ -53,7 +53,7 @@ static bool raise_rational(const struct dti_truth_arena *room, struct dti_real *
     } else if (bits_of(mpq_numref(x)) == 1 && dti_is_one(mpq_denref(x))) { /* 1, -1 */
         dti_real_integer(ret, mpq_sgn(x) < 0 && size % 2 ? -1 : 1, 1);
     } else {
-        /* twice as long as it can be stored, since the estimate is up to that */
+        /* twice the storable length, because the estimate may be twice too high */
         const size_t most = 2 * room->rational_bits;
         if (size > most || bits_of(mpq_numref(x)) * size > most ||
             bits_of(mpq_denref(x)) * size > most)
@@ -66,7 +66,7 @@ static bool raise_rational(const struct dti_truth_arena *room, struct dti_real *
     return true;
 }
 
-/* To the next integer down or up, or the nearest one, ties to even. */
+/* Rounds to an integer: down, up, or to nearest with ties to even. */
 static void round_rational(struct dti_truth_arena *room, struct dti_real *ret, enum dti_calc_op op,
                            mpq_srcptr x)
 {
@@ -103,7 +103,7 @@ static bool root_of(struct dti_real *ret, mpq_srcptr x, bool reciprocal)
     return true;
 }
 
-/* x = 2^k with any sign of k */
+/* x = 2^k for an integer k */
 static bool is_power_of_two(mpq_srcptr x, long *ret_power)
 {
     const size_t up = dti_multi.mpz_scan1(mpq_numref(x), 0);
@@ -136,7 +136,7 @@ static bool power_of_two(struct dti_real *ret, mpq_srcptr x)
     return true;
 }
 
-/* log(1 + x) where it has no value, or no finite one */
+/* handles log(1 + x) where it is undefined or infinite */
 static bool beyond_minus_one(struct dti_real *ret, mpq_srcptr x)
 {
     dti_multi.mpq_set_si(ret->own_q, -1, 1);
@@ -176,7 +176,8 @@ static void set_rational(struct dti_real *ret, mpq_srcptr from)
     dti_real_own_rational(ret);
 }
 
-/* Of rationals, where the result is one, an infinity or undefined; else false. */
+/* Applies an operation to rationals if the result is rational, infinite or undefined; else
+ * false. */
 static bool apply_to_rationals(struct dti_truth_arena *room, struct dti_real *ret,
                                enum dti_calc_op op, int64_t power, struct dti_real *const *operands)
 {
@@ -228,7 +229,7 @@ static bool apply_to_rationals(struct dti_truth_arena *room, struct dti_real *re
     return true;
 }
 
-/* -1, 0, 1; 2: an interval that holds zero has none. Infinities have theirs. */
+/* -1, 0 or 1; 2: the interval contains zero. Infinities have a sign. */
 static int sign_of(const struct dti_real *x)
 {
     if (x->class == DTI_TRUTH_INFINITE)
@@ -285,7 +286,7 @@ static void infinite_sum(struct dti_real *ret, const struct dti_real *a, const s
         set_infinite(ret, is_infinite(a) ? sign_of(a) : sign_b);
 }
 
-/* Operands are defined, and one of them is infinite. */
+/* The operands are defined, and at least one is infinite. */
 static void infinite_apply(struct dti_real *ret, enum dti_calc_op op, int64_t power,
                            struct dti_real *const *x)
 {
@@ -320,7 +321,7 @@ static void infinite_apply(struct dti_real *ret, enum dti_calc_op op, int64_t po
         return;
     case DTI_CALC_MINIMUM:
     case DTI_CALC_MAXIMUM: {
-        /* minus infinity is the smaller one of any two, infinity the larger one */
+        /* minus infinity is the minimum of any two, infinity the maximum */
         const int wins = op == DTI_CALC_MINIMUM ? -1 : 1;
         const bool first = is_infinite(x[0]) ? sign == wins : sign_of(x[1]) != wins;
         copy_real(ret, first ? x[0] : x[1]);
@@ -343,7 +344,8 @@ static unsigned arity_of(enum dti_calc_op op)
     return op == DTI_CALC_POWER ? 1 : dti_calc_op_get(op)->most;
 }
 
-/* A class that spreads: DTI_TRUTH_RATIONAL where there is none. */
+/* The class that dominates: UNDEFINED if there is one, else the highest, at least
+ * DTI_TRUTH_RATIONAL. */
 static enum dti_truth_class worst_class(struct dti_real *const *operands, unsigned count)
 {
     enum dti_truth_class worst = DTI_TRUTH_RATIONAL;
@@ -357,7 +359,7 @@ static enum dti_truth_class worst_class(struct dti_real *const *operands, unsign
     return worst;
 }
 
-/* What min and max can tell without looking at where in an interval the number is. */
+/* Decides min and max if the operands' intervals do not overlap. */
 static bool choose_apart(struct dti_real *ret, enum dti_calc_op op, struct dti_real *const *x)
 {
     if (op != DTI_CALC_MINIMUM && op != DTI_CALC_MAXIMUM)
@@ -369,7 +371,7 @@ static bool choose_apart(struct dti_real *ret, enum dti_calc_op op, struct dti_r
     return below || above;
 }
 
-/* Zero times anything is zero, however little is known about that. */
+/* Zero times anything is zero, no matter how little is known about it. */
 static bool is_zero(const struct dti_real *x)
 {
     return x->class == DTI_TRUTH_RATIONAL && mpq_sgn(x->q) == 0;
@@ -421,7 +423,7 @@ void dti_truth_apply(struct dti_calc_truth_list *ret, size_t i, enum dti_calc_op
 {
     struct dti_truth_arena *const room = &ret->room;
     struct dti_real *const reals[] = {&room->operand[0], &room->operand[1], &room->operand[2]};
-    if (ret->failed) /* no more work for libraries that cannot fail */
+    if (ret->failed) /* stop calling libraries that cannot report failure */
         return;
     for (unsigned k = 0; k < arity_of(op); k++)
         dti_real_load(reals[k], operands[k].list, operands[k].index);
@@ -429,8 +431,8 @@ void dti_truth_apply(struct dti_calc_truth_list *ret, size_t i, enum dti_calc_op
     dti_real_store(ret, i, &room->result);
 }
 
-/* Sums. While all terms are dyadic, as the numbers of a dtype are, they are added as integers over
- * one power of two, which needs no greatest common divisors. */
+/* Sums. While all terms are dyadic, like the numbers of a dtype, they are added as integers with
+ * a common power of two, which avoids greatest common divisors. */
 struct place {
     const struct dti_calc_truth_list *list;
     size_t index, step;
@@ -473,7 +475,7 @@ static const struct dti_truth_element *next(struct place *place)
     return element;
 }
 
-/* Adds terms as long as they are dyadic; returns how many are left. */
+/* Adds terms while they are dyadic; returns the number of terms left. */
 static size_t sum_dyadic(struct dti_truth_arena *room, struct dti_real *ret, struct place *a,
                          struct place *b, size_t count)
 {

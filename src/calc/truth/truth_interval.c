@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Intervals: every operation's lower end is rounded down and its upper end up, so that the truth
- * is between them. Monotone functions go by their ends; sin and cos by the middle and half the
- * width, since no slope of theirs is beyond 1; tan by its ends where cos has no zero in between. */
+ * Interval arithmetic: every operation rounds the lower end down and the upper end up, so the
+ * truth is in between. Monotone functions are evaluated at both ends; sin and cos at the
+ * midpoint, plus and minus half the width, because their slope is at most 1; tan at its ends if
+ * cos has no zero in between. */
 #include "calc/truth/truth_parts.h"
 
 typedef int binary(mpfr_ptr ret, mpfr_srcptr x, mpfr_srcptr y, mpfr_rnd_t round);
@@ -28,9 +29,9 @@ static bool holds_zero(mpfr_srcptr low, mpfr_srcptr high)
     return dti_multi.mpfr_sgn(low) <= 0 && dti_multi.mpfr_sgn(high) >= 0;
 }
 
-/* The least and the greatest of what four pairs of ends make. A corner that is a NaN comes from an
- * end that stands for "of any size": 0 times that is 0, and of that over that the other corners
- * tell what can be. */
+/* The minimum and maximum of a function at the four pairs of ends. A NaN corner comes from an
+ * end that means "of any size": 0 times that is 0; for a quotient of two of them, the other
+ * corners determine the range. */
 static void take_corners(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr high,
                          binary *function, mpfr_srcptr const a[2], mpfr_srcptr const b[2],
                          bool nan_is_zero)
@@ -73,7 +74,7 @@ bool dti_interval_divide(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr hi
     return true;
 }
 
-/* 1/(1 + e^-x), rising */
+/* 1/(1 + e^-x), increasing */
 static void sigmoid_toward(struct dti_truth_arena *room, mpfr_ptr ret, mpfr_srcptr x,
                            mpfr_rnd_t round)
 {
@@ -85,7 +86,7 @@ static void sigmoid_toward(struct dti_truth_arena *room, mpfr_ptr ret, mpfr_srcp
     (void)dti_multi.mpfr_ui_div(ret, 1, t, round);
 }
 
-/* (1 + erf(x/sqrt(2)))/2 = erfc(-x/sqrt(2))/2, rising */
+/* (1 + erf(x/sqrt(2)))/2 = erfc(-x/sqrt(2))/2, increasing */
 static void normal_toward(struct dti_truth_arena *room, mpfr_ptr ret, mpfr_srcptr x,
                           mpfr_rnd_t round)
 {
@@ -119,8 +120,8 @@ void dti_enclose_composed(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr h
     }
 }
 
-/* Where a function has no value: DTI_TRUTH_UNDEFINED for the whole interval, DTI_TRUTH_UNDECIDED
- * for a part of it. */
+/* Whether x is outside a function's domain: DTI_TRUTH_UNDEFINED for the whole interval,
+ * DTI_TRUTH_UNDECIDED for a part of it. */
 static enum dti_truth_class outside_domain(const struct dti_real *x, enum dti_calc_op op)
 {
     const long edge = op == DTI_CALC_LOG1P ? -1 : 0;
@@ -141,14 +142,14 @@ static enum dti_truth_class outside_domain(const struct dti_real *x, enum dti_ca
     return low > 0 || (low == 0 && op == DTI_CALC_SQRT) ? DTI_TRUTH_INTERVAL : DTI_TRUTH_UNDECIDED;
 }
 
-/* An angle so large that pi would have to be computed to a great many bits. */
+/* Whether an angle is so large that pi would be needed to too many bits. */
 static bool is_far(mpfr_srcptr x)
 {
     return dti_multi.mpfr_inf_p(x) ||
            (!dti_multi.mpfr_zero_p(x) && dti_multi.mpfr_get_exp(x) > DTI_ANGLE_EXPONENT);
 }
 
-/* An interval of one number needs the function once, which is correctly rounded; else false. */
+/* An interval of one point needs the function once, correctly rounded; else false. */
 static bool take_at_point(mpfr_ptr low, mpfr_ptr high, dti_mpfr_unary *function,
                           const struct dti_real *x)
 {
@@ -233,7 +234,7 @@ static bool raise_interval(struct dti_truth_arena *room, struct dti_real *ret,
     return true;
 }
 
-/* floor(x) and its like, once both ends say the same */
+/* for floor(x) and the like: exact as soon as both ends agree */
 static void settle_integer(struct dti_real *ret)
 {
     if (dti_multi.mpfr_cmp3(ret->own_low, ret->own_high, 1) != 0 ||
@@ -246,7 +247,7 @@ static void settle_integer(struct dti_real *ret)
     dti_real_own_rational(ret);
 }
 
-/* By both ends, or false */
+/* Evaluates both ends; false if it is not possible */
 static bool apply_function(struct dti_truth_arena *room, struct dti_real *ret, enum dti_calc_op op,
                            const struct dti_real *x)
 {

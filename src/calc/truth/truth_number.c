@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * A number as it was written becomes a true value: a rational where that is short, else an
- * interval around its leading digits and its power of ten. */
+ * Converts a number as written to a true value: a rational if that is short, else an interval
+ * around its leading digits and power of ten. */
 #include <string.h>
 
 #include "calc/truth/truth_parts.h"
 
 enum {
-    DIGITS_MAX = 16000,     /* of 4 bits at most: within DTI_RATIONAL_BITS, but for the power */
-    SHORT_EXPONENT = 16000, /* of ten or two */
-    LONGEST_EXPONENT = 400000000, /* 10^this is more than MPFR has, by default */
+    DIGITS_MAX = 16000,     /* at 4 bits or less per digit: within DTI_RATIONAL_BITS without the
+                             * power */
+    SHORT_EXPONENT = 16000, /* power of ten or two */
+    LONGEST_EXPONENT = 400000000, /* 10^this exceeds MPFR's default range */
 };
 
-/* The digits as an integer; *ret_more: there were others behind them, which *ret_exponent has. */
+/* The digits as an integer; *ret_more: digits were cut off, which *ret_exponent accounts for. */
 static void term_digits(mpz_ptr ret, const struct dti_term *term, int64_t *ret_exponent,
                         bool *ret_more)
 {
@@ -56,7 +57,7 @@ static unsigned long clamp_exponent(int64_t exponent)
     return (unsigned long)(size < LONGEST_EXPONENT ? size : LONGEST_EXPONENT);
 }
 
-/* The term from below and from above. */
+/* Lower and upper bounds of the term. */
 static void term_interval(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr high,
                           const struct dti_term *term)
 {
@@ -67,7 +68,7 @@ static void term_interval(struct dti_truth_arena *room, mpfr_ptr low, mpfr_ptr h
     term_digits(digits, term, &exponent, &more);
     const unsigned long size = clamp_exponent(exponent);
     const bool clamped = size == LONGEST_EXPONENT;
-    if (term->hexadecimal || clamped) { /* a clamped one is beyond MPFR */
+    if (term->hexadecimal || clamped) { /* a clamped exponent exceeds MPFR's range */
         const mpfr_exp_t two = (mpfr_exp_t)size + (clamped ? (mpfr_exp_t)1 << 30 : 0);
         (void)dti_multi.mpfr_set_si_2exp(power_low, 1, two, MPFR_RNDD);
         (void)dti_multi.mpfr_set_si_2exp(power_high, 1, two, MPFR_RNDU);
