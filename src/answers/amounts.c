@@ -6,7 +6,7 @@
 #include "util/checked.h"
 #include "util/run/parallel.h"
 
-/* The amount of input worth a thread. */
+/* Input bytes that are worth a thread. */
 enum { BYTES_PER_THREAD = 512 << 10 };
 
 bool dti_amount_digits(const char **text, size_t *length, uint64_t *ret_number)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Amounts and shapes as people write them, and the number of threads for an amount of bytes. */
+ * Parsing of amounts and shapes, and the number of threads for an amount of bytes. */
 #ifndef ANSWERS_AMOUNTS_H
 #define ANSWERS_AMOUNTS_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Digits at the start of *text, which moves past them; false if there are none, or too many for 64
+/* Parses the digits at *text and advances past them; false if there are none, or too many for 64
  * bits. */
 bool dti_amount_digits(const char **text, size_t *length, uint64_t *ret_number);
 
@@ -17,7 +17,7 @@ enum { DTI_RANK_MAX = 64 };
 bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_RANK_MAX],
                      unsigned *ret_rank);
 
-/* The number of threads worth starting for an amount of input: at most one per CPU. */
+/* The number of threads worth starting for this many input bytes: at most one per CPU. */
 size_t dti_amount_useful_threads(uint64_t bytes);
 
 #endif

@@ -50,10 +50,10 @@ static void put_resolution(struct dti_json *json, const char *key, unsigned digi
     dti_json_end(json);
 }
 
-/* What rows name. */
+/* Precomputed values for the rows in ask.def. */
 struct listed {
-    const struct dti_format *dtype, *format; /* format: of a complex dtype that of its parts */
-    const struct dti_format *part;           /* that, or NULL */
+    const struct dti_format *dtype, *format; /* format: for a complex dtype, that of its parts */
+    const struct dti_format *part;           /* the format of the parts, or NULL */
     struct dti_dtype_summary limits;
 };
 struct listed_block {
@@ -247,11 +247,11 @@ static const char *class_words(size_t index)
     return index <= DTI_NUMBER_NAN ? dti_number_class_name((enum dti_number_class)index) : NULL;
 }
 
-/* What rows name. */
+/* Precomputed values for the rows in bits.def. */
 struct component {
     const struct dti_number_answer *of;
-    const struct dti_fields_answer *fields; /* NULL: of no float */
-    size_t class;                           /* the index of a word */
+    const struct dti_fields_answer *fields; /* NULL unless a float */
+    size_t class;                           /* index into the words */
     bool numeric;                           /* a finite float */
     struct dti_bits_anatomy anatomy;
     const char *significand; /* NULL unless numeric */

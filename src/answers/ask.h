@@ -20,14 +20,14 @@ struct dti_dtypes_answer {
     size_t count;
 };
 
-/* A summary of the limits of any dtype; complex dtypes have those of their parts. */
+/* A summary of the limits of any dtype; complex dtypes report those of their parts. */
 struct dti_dtype_summary {
     struct dti_limit lowest, max, smallest; /* smallest positive */
     bool has_inf, has_nan, has_minus_zero, has_subnormals;
 };
 void dti_dtype_summarize(const struct dti_format *dtype, struct dti_dtype_summary *ret);
 
-/* Bits of a block with its scale for each element: exact, because lengths are powers of 2. */
+/* Bits per element of a block, including its scale: exact, because lengths are powers of 2. */
 double dti_bits_per_weight(unsigned bytes, unsigned elements);
 
 /* `count` dtypes, block formats and block types of GGUF, starting at `first`. */
@@ -40,10 +40,10 @@ void dti_document_iinfo(struct dti_json *json, const struct dti_dtypes_answer *d
 
 /* The meaning of bits: patterns as text, and their readings in dtypes. */
 
-/* Bits as typed, most significant first: hi:lo, of which the low `width` count. */
+/* Bits as typed, most significant first: the low `width` bits of hi:lo are significant. */
 struct dti_bits_pattern {
     uint64_t hi, lo;
-    unsigned width; /* from the digits: 4 for each of 0x, 1 for each of 0b; at most 128 */
+    unsigned width; /* from the digit count: 4 for each of 0x, 1 for each of 0b; at most 128 */
     bool fields;    /* binary digits grouped like printed fields: complete */
 };
 

@@ -13,14 +13,14 @@
 #include "dtinfo/storage.h"
 #include "files/rewrite/rewrite.h"
 
-/* The two spellings that 64-bit readers share. */
+/* The two short spellings of a number: as text, and as a JSON number. */
 struct tokens {
     const struct dti_number_answer *of;
     struct dti_spelled token, text; /* the JSON number, or NULL */
     char room[DTI_TEXT_SIZE];
 };
 
-/* What rows name, beside what they write from. */
+/* Precomputed values for the rows in common.def. */
 struct name {
     const struct dti_dtype_name *of;
     const char *system;
@@ -69,7 +69,7 @@ static struct dti_spelled token_of(const struct dti_number_answer *number, struc
         (number->format && dti_format_is_integer(number->format)) || dti_value_fits_json(value);
     if (value->class > DTI_CLASS_FINITE || !whole)
         return dti_spelled(NULL);
-    /* many readers parse "-0" as the integer 0 */
+    /* many parsers read "-0" as the integer 0 */
     return value->class == DTI_CLASS_ZERO && value->negative ? dti_spelled("-0.0") : text;
 }
 
@@ -277,7 +277,8 @@ void dti_warnings_add(struct dti_warnings *warnings, const char *code, const cha
 {
     if (!warnings->list)
         warnings->list = calloc(DTI_WARNINGS_MAX, sizeof *warnings->list);
-    warnings->failed = warnings->failed || !warnings->list; /* a later one may find memory */
+    warnings->failed = warnings->failed ||
+                       !warnings->list; /* a later allocation may succeed, so the failure is kept */
     if (warnings->failed || warnings->total++ >= DTI_WARNINGS_MAX)
         return;
     struct dti_warning *const warning = &warnings->list[warnings->count++];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Common parts of documents: numbers in all their spellings, bytes, names, warnings, files, losses
- * and policies, as members of JSON; and the documents of every command. Running out of memory is
+ * Shared parts of documents: numbers in all their spellings, bytes, names, warnings, files, losses
+ * and policies, as JSON members; and the documents of every command. Out-of-memory errors are
  * reported when the document is written. */
 #ifndef ANSWERS_COMMON_H
 #define ANSWERS_COMMON_H
@@ -22,11 +22,11 @@ extern const struct dti_object dti_object_number, dti_object_neighbour, dti_obje
     dti_object_loss, dti_object_run_part, dti_object_cast_options, dti_object_quantized,
     dti_object_logical_options, dti_object_metadata_change, dti_object_replaced_file;
 
-/* What gguf_write.c did to the metadata of a new file. */
+/* What gguf_write.c changed in the metadata of a new file. */
 void dti_put_metadata_change(struct dti_json *json, const char *key,
                              const struct dti_head_change *change);
 
-/* One of the old files that new ones replace without having its name. */
+/* An old file that the new files replace under other names. */
 struct dti_replaced_file {
     const char *path;
 };
@@ -36,23 +36,23 @@ void dti_put_replaced_file(struct dti_json *json, const char *key,
 /* A figure computed in fp64. */
 void dti_double_value(double figure, struct dti_value *ret_value);
 
-/* A number in all its spellings. format: the dtype with a code for it; NULL for numbers between
+/* A number in all its spellings. format: the dtype that has a code for it; NULL for numbers between
  * those of a dtype. */
 struct dti_number_answer {
     const struct dti_format *format;
     uint64_t code;
     const struct dti_value *value;
-    struct dti_spelled text; /* the existing spelling, or NULL */
+    struct dti_spelled text; /* a spelling that already exists, or NULL */
 };
 
-/* The spellings, NULL where there is none: only finite numbers have a hexfloat, and only numbers
- * with a format have shortest and bits. Free it. */
-enum { DTI_EXACT_ROOM = 256 }; /* bytes that need no memory */
+/* The spellings, NULL if absent: only finite numbers have a hexfloat, and only numbers with a
+ * format have shortest and bits. Free it. */
+enum { DTI_EXACT_ROOM = 256 }; /* size of the inline buffer */
 struct dti_spellings {
     struct dti_spelled token, text, shortest, exact, hexfloat, bits;
     char text_room[DTI_TEXT_SIZE], shortest_room[DTI_TEXT_SIZE], hexfloat_room[DTI_TEXT_SIZE],
         bits_room[DTI_TEXT_SIZE];
-    struct dti_buffer expansion; /* of exact */
+    struct dti_buffer expansion; /* storage of exact */
     char room[DTI_EXACT_ROOM];
 };
 void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
@@ -68,24 +68,25 @@ void dti_put_figure(struct dti_json *json, const char *key, bool there, double f
 void dti_put_limit(struct dti_json *json, const char *key, const struct dti_format *format,
                    const struct dti_limit *limit);
 
-/* One JSON number: of a fp64 the shortest text that reads back, null for NaN and infinity; a
- * spelled text unchanged, null for NULL. */
+/* One JSON number: an fp64 as the shortest text that reads back, null for NaN and infinity; a
+ * pre-spelled text unchanged, null for NULL. */
 void dti_put_double(struct dti_json *json, const char *key, double number);
 void dti_put_token(struct dti_json *json, const char *key, const char *text);
 
-/* Whether a decimal expansion is also the shortest text that reads back as the nearest fp64: up to
- * 15 digits always come back, and so no other text of that length stands for the same fp64. */
+/* Whether a decimal expansion is also the shortest text that round-trips to the nearest fp64: up to
+ * 15 digits always round-trip, so no other text of that length denotes the same fp64. */
 bool dti_is_own_rounding(const char *exact, size_t length);
-/* A derived figure, rounded to fp64, as a JSON number in the buffer; NULL if it is none, or beyond
- * the range of fp64. */
+/* A derived figure, rounded to fp64, as a JSON number in the buffer; NULL if it is not a finite
+ * number or exceeds the range of fp64. */
 struct dti_spelled dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dti_value *value);
 
-/* The same written; null unless there. A code as "0x3f80". */
+/* Writes the same; null unless `there`. Then a code as "0x3f80". */
 void dti_put_rounded(struct dti_json *json, const char *key, bool there,
                      const struct dti_value *value);
 void dti_put_bits(struct dti_json *json, const char *key, uint64_t code, unsigned width);
 
-/* Bytes that should be UTF-8; invalid UTF-8 is written in hexadecimal too. NULL gives nulls. */
+/* Bytes that should be UTF-8; invalid UTF-8 is also written in hexadecimal. NULL is written as
+ * nulls. */
 void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, const char *text,
                    size_t length);
 
@@ -104,8 +105,8 @@ struct dti_warning_answer {
 void dti_put_warning(struct dti_json *json, const char *key,
                      const struct dti_warning_answer *warning);
 
-/* Options for viewing quantized tensors; how one is stored; and the notes of a container (or NULL)
- * on tensors that are viewed as stored, as warnings of an open list. */
+/* The options for viewing quantized tensors; how a tensor is quantized; and a container's notes (or
+ * NULL) on tensors shown as stored, written as warnings into an open list. */
 void dti_put_members_logical_options(struct dti_json *json,
                                      const struct dti_logical_options *options);
 void dti_put_quantized(struct dti_json *json, const char *key, const struct dti_dequant_form *form);
@@ -119,24 +120,24 @@ void dti_put_neighbour(struct dti_json *json, const char *key,
                        const struct dti_number_answer *number);
 void dti_put_members_layout(struct dti_json *json, const struct dti_format *format);
 
-/* Without a code, for numbers outside any dtype. */
+/* For numbers that belong to no dtype: without a code. */
 void dti_put_plain_number(struct dti_json *json, const char *key,
                           const struct dti_number_answer *number);
 
 const char *dti_kind_words(size_t index);
 
 /* Warnings collected for an answer: the member "warnings" of its document. The first ones are kept,
- * the others counted. */
+ * the rest only counted. */
 enum { DTI_WARNINGS_MAX = 100 };
 
 struct dti_warning {
     const char *code;          /* snake_case, a literal */
     char dtype[DTI_NAME_SIZE]; /* "" for none */
-    uint64_t line;             /* of standard input; 0 for none */
+    uint64_t line;             /* line of standard input; 0 if none */
     char message[320];
 };
 
-/* Starts zeroed. */
+/* Initialize to zero. */
 struct dti_warnings {
     struct dti_warning *list; /* NULL until the first one */
     size_t count, total;
@@ -146,7 +147,7 @@ struct dti_warnings {
 /* dtype may be NULL; texts are copied. */
 void dti_warnings_add(struct dti_warnings *warnings, const char *code, const char *dtype,
                       uint64_t line, const char *message);
-void dti_warnings_clear(struct dti_warnings *warnings); /* keeps the memory */
+void dti_warnings_clear(struct dti_warnings *warnings); /* keeps the allocation */
 void dti_warnings_free(struct dti_warnings *warnings);
 
 void dti_put_members_warnings(struct dti_json *json, const struct dti_warnings *warnings);
@@ -167,14 +168,14 @@ void dti_put_file_part(struct dti_json *json, const char *key, const struct dti_
 void dti_put_container(struct dti_json *json, const char *key,
                        const struct dti_container_answer *container);
 
-/* The part of a divided run (rewrite.h). */
+/* The share of a divided run (rewrite.h). */
 struct dti_run_part;
 void dti_put_run_part(struct dti_json *json, const char *key, const struct dti_run_part *part);
 
 /* What a cast lost. */
 void dti_put_loss(struct dti_json *json, const char *key, const struct dti_loss_summary *loss);
 
-/* The policies of a cast, the member "options" of its answers; and the names of each policy, by its
+/* The policies of a cast, the member "options" of its answers; and the names of each policy, by
  * enumerator. */
 const char *dti_round_words(size_t index);
 const char *dti_overflow_words(size_t index);
@@ -200,7 +201,7 @@ const char *dti_via_text(char buffer[DTI_VIA_TEXT_SIZE], const struct dti_format
 struct dti_error_answer {
     const struct dti_error *error;
     const char *message; /* the message with its remedy */
-    uint64_t line;       /* of standard input, or 0 */
+    uint64_t line;       /* line of standard input, or 0 */
 };
 void dti_document_error(struct dti_json *json, const struct dti_error_answer *error);
 

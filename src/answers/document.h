@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The JSON documents of commands as tables, from which the JSON Schemas and the manual page are
- * made. The tables come from the same rows as the code that writes the documents (rows.h).
- */
+ * The JSON documents of commands as tables, which generate the JSON Schemas and the manual page.
+ * The tables come from the same rows as the code that writes the documents (rows.h). */
 #ifndef ANSWERS_DOCUMENT_H
 #define ANSWERS_DOCUMENT_H
 
@@ -11,7 +10,7 @@
 enum dti_member_type {
     DTI_MEMBER_BOOL,
     DTI_MEMBER_UINT,
-    DTI_MEMBER_POSITIVE, /* an integer from 1 on */
+    DTI_MEMBER_POSITIVE, /* an integer >= 1 */
     DTI_MEMBER_INT,
     DTI_MEMBER_DOUBLE,
     DTI_MEMBER_MEASURE, /* a nonnegative number */
@@ -29,7 +28,7 @@ struct dti_object;
 
 struct dti_member {
     const char *key, *meaning; /* meaning: a sentence without a full stop, or "" */
-    enum dti_member_type type; /* of a list: of its elements */
+    enum dti_member_type type; /* of a list: the type of its elements */
     unsigned flags;
     const char *pattern;               /* of texts: a regular expression, or NULL */
     const char *(*word)(size_t index); /* of texts: the possible values, NULL after the last */
@@ -38,7 +37,7 @@ struct dti_member {
 
 struct dti_object {
     const char *name;
-    bool common; /* defined once for all documents */
+    bool common; /* defined once, shared by all documents */
     size_t count;
     const struct dti_member *members;
 };
@@ -49,8 +48,7 @@ struct dti_document {
     const struct dti_object *object;
 };
 
-/* The row of a member, including those from MEMBERS_OF another object; NULL if there is none.
- */
+/* The row of a member, including members added by MEMBERS_OF; NULL if there is none. */
 const struct dti_member *dti_object_member(const struct dti_object *object, const char *key);
 
 /* The document of a schema, "dtinfo.cast/1", or NULL. */

@@ -111,7 +111,7 @@ static void free_group(struct reading_group *group)
     free(group);
 }
 
-/* The losses for each dtype in turn: each reads the tensors again. */
+/* Estimates losses for one dtype at a time; each pass reads the tensors again. */
 static enum dti_status read_losses(struct dti_reading *reading, struct dti_container *container,
                                    struct reading_group *group, uint64_t bytes,
                                    struct dti_error *reterr)

@@ -22,64 +22,65 @@
  *     void dti_put_mem_part(struct dti_json *json, const char *key, const struct mem_part *me);
  *     void dti_document_mem(struct dti_json *json, const struct mem_answer *me);
  *
- * Rows name members of `me` and nothing else. Values that are computed are computed once, by a
- * function that a page for people calls too, into a struct that is `me`:
+ * Rows access only members of `me`. Derived values are computed once, by a function that the page
+ * for people also calls, into a struct that becomes `me`:
  *
  *     OBJECT_FROM(mem_total, struct mem_answer, struct mem_total, dti_mem_total)
  *
  * writes from a struct mem_answer: dti_mem_total(struct mem_total *ret, const struct mem_answer *)
- * fills what the rows name. DOCUMENT_FROM(name, version, struct, facts, function, meaning)
- * likewise. OBJECT_MADE(name, struct, facts, make, free): make(&facts, json, me) may fail for lack
- * of memory (dti_json_out_of_memory()), and free(&facts) follows.
+ * fills in the members that the rows access. DOCUMENT_FROM(name, version, struct, facts, function,
+ * meaning) likewise. OBJECT_MADE(name, struct, facts, make, free): make(&facts, json, me) may run
+ * out of memory (dti_json_out_of_memory()); free(&facts) follows.
  *
- * An object stands in front of those that have it. COMMON_OBJECT: one that several documents have.
+ * An object is defined before the objects that contain it. COMMON_OBJECT: shared by several
+ * documents.
  *
- * Values of _OR_NULL: BOOL, UINT, POSITIVE, INT, DOUBLE, MEASURE, NUMBER and FIGURE have a
- * condition in front of the value; texts and objects are null where the pointer is NULL.
+ * Variants with _OR_NULL: BOOL, UINT, POSITIVE, INT, DOUBLE, MEASURE, NUMBER and FIGURE take a
+ * condition before the value; texts and objects are null if the pointer is NULL.
  *
- *     BOOL UINT POSITIVE INT          POSITIVE: an integer from 1 on
- *     DOUBLE MEASURE                  a fp64 as a JSON number; MEASURE: none is negative
- *     TEXT(key, text, ...)            LIKE(key, PATTERN, text, ...): of a regular expression
- *     TEXT_OF(key, text, length, ...) a text without a NUL at its end
+ *     BOOL UINT POSITIVE INT          POSITIVE: an integer >= 1
+ *     DOUBLE MEASURE                  an fp64 as a JSON number; MEASURE: never negative
+ *     TEXT(key, text, ...)            LIKE(key, PATTERN, text, ...): matches a regular expression
+ *     TEXT_OF(key, text, length, ...) a text without a terminating NUL
  *     CHOICE(key, words, text, ...)   one of words; `words` is a function, see DTI_WORDS
  *     CHOICE_AT(key, words, index, ...)  the word of an index; _OR_NULL: with a condition
  *     LIKE_AT(key, PATTERN, words, index, ...)  TEXT_AT_OR_NULL(key, words, there, index, ...)
  *     FLAG(key, flags, flag, ...)     whether a flag is set; FLAG_OR_NULL: with a condition
- *     DTYPE(key, format, ...)         the name of a format; DTYPE_OR_NULL: null where it is NULL
+ *     DTYPE(key, format, ...)         the name of a format; DTYPE_OR_NULL: null if it is NULL
  *     LEVEL(key, level, ...)          the name of a CPU level
  *     KIND(key, words, kind, ...)     the name of a container's kind, one of the words; _OR_NULL:
  *                                     with a condition
- *     TOKEN_OR_NULL(key, text, ...)   a JSON number that was spelled already
- *     SPELLED_LIKE(key, PATTERN, spelled, ...)          texts and numbers whose length is known:
+ *     TOKEN_OR_NULL(key, text, ...)   a JSON number that is already spelled
+ *     SPELLED_LIKE(key, PATTERN, spelled, ...)          texts and numbers of known length:
  *     SPELLED_OR_NULL SPELLED_TOKEN_OR_NULL(key, spelled, ...)   of a struct dti_spelled
  *     ROUNDED(key, value, ...)        the nearest fp64 to a number, as a JSON number; _OR_NULL
  *     BITS(key, code, width, ...)     a code in hexadecimal; BITS_OR_NULL: with a condition
- *     BYTES(key, text, length, ...)   and key_hex, where the bytes are not UTF-8
- *     PATH(key, text, ...)            the same of a text with a NUL at its end
+ *     BYTES(key, text, length, ...)   and key_hex, if the bytes are not UTF-8
+ *     PATH(key, text, ...)            the same for a NUL-terminated text
  *     NUMBER(key, format, code, ...)  a number of a dtype in all its spellings
- *     FIGURE_OR_NULL(key, there, double, ...)        the same of a fp64; FIGURE_UNLESS_NAN
- *     FP32(key, code, ...)            the same of a fp32
- *     LIMIT(key, format, limit, ...)  the same of a limit; null where it is absent
+ *     FIGURE_OR_NULL(key, there, double, ...)        the same for an fp64; FIGURE_UNLESS_NAN
+ *     FP32(key, code, ...)            the same for an fp32
+ *     LIMIT(key, format, limit, ...)  the same for a limit; null if it is absent
  *     OBJECT_AT(key, object, pointer, ...)
- *     OBJECT_BY(key, object, function, argument, ...)   written by a function of one's own
+ *     OBJECT_BY(key, object, function, argument, ...)   written by a custom function
  *     MEMBERS_OF(object, pointer)     its members, in place of the object
- *     LIST(key, object, count, pointer, ...)         with `i`, the index of the element
+ *     LIST(key, object, count, pointer, ...)         `i` is the index of the element
  *     LIST_OR_NULL(key, object, there, count, pointer, ...)
- *     UINTS TEXTS(key, count, value, ...)            the same of numbers and texts
+ *     UINTS TEXTS(key, count, value, ...)            the same for numbers and texts
  *     LIKES(key, PATTERN, count, value, ...)
  *     UINTS_OR_NULL DOUBLES_OR_NULL(key, there, count, value, ...)
- *     STREAM(key, object, out, count, pointer, ...)  each element goes to out once finished
+ *     STREAM(key, object, out, count, pointer, ...)  each finished element goes to out
  *     STREAM_OR_NULL(key, object, out, there, count, pointer, ...)
- *     LIST_BY(key, object, function, argument, ...)  elements written by a function of one's own:
+ *     LIST_BY(key, object, function, argument, ...)  elements written by a custom function:
  *     TEXTS_BY(key, function, argument, ...)         function(json, argument)
  *     LIST_BY_OR_NULL(key, object, function, pointer, ...)
- *     PLACE_OR_NULL(key, place, ...)  coordinates, of a struct dti_place; null for none
- *     IF(condition) ... END_IF        members that may be missing
+ *     PLACE_OR_NULL(key, place, ...)  coordinates in a struct dti_place; null if none
+ *     IF(condition) ... END_IF        optional members
  *     LIST_OPEN(key, object, meaning) LIST_CLOSE      elements come from elsewhere
  *     SPLIT(function)                 the rest of the object is written by another function:
  *                                     void dti_put_function(struct dti_json *json, const T *me)
  *     MEASURES_BY(key, function, argument, ...)       MEASUREs and nulls in a list, or null:
- *                                     a function of one's own writes it
+ *                                     written by a custom function
  */
 #include <math.h>
 
@@ -107,7 +108,7 @@
 #define DTI_LIKE_DEVICE   "^(cpu|cuda:[0-9]+)$"
 #define DTI_LIKE_SHA256   "^sha256:[0-9a-f]{64}$"
 
-/* DTI_TABLE() marks what is only in the table, DTI_CODE() what is only in the code. */
+/* DTI_TABLE() wraps what exists only in the table, DTI_CODE() what exists only in the code. */
 #define DTI_MEMBER(key_, meaning_, type_, flags_, more_, ...)                                      \
     DTI_TABLE(                                                                                     \
         {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_##type_, .flags = flags_, more_}, ) \
@@ -143,7 +144,7 @@
     DTI_KEY(key_) dti_json_array(json, NULL);          \
     start_ for (size_t i = 0; i < (count_); i++) put_; \
     dti_json_end(json);
-/* What was spelled, behind its key. */
+/* A pre-spelled value after its key. */
 #define DTI_SPELLED(key_, value_) \
     dti_json_spelled_text(json, "\"" #key_ "\":\"", sizeof #key_ + 3, value_)
 #define DTI_SPELLED_TOKEN(key_, value_) \

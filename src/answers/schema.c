@@ -20,7 +20,7 @@ static const struct dti_object *const common_objects[] = {
     &dti_object_name,   &dti_object_warning,
 };
 
-enum { OBJECTS_MAX = 64 }; /* of one document, those that are not common */
+enum { OBJECTS_MAX = 64 }; /* most objects of one document that are not common */
 
 /* The objects a document refers to, in the order of first use. */
 struct objects {
@@ -35,7 +35,7 @@ static const char *const type_names[] = {
     [DTI_MEMBER_TEXT] = "string",      [DTI_MEMBER_OBJECT] = "object",
 };
 
-/* The unit is the end of the key. */
+/* The unit is the suffix of the key. */
 static const char *unit_of(const char *key)
 {
     static const struct {
@@ -226,7 +226,7 @@ static void put_document(struct dti_json *json, const struct dti_document *docum
     put_object(json, document->object, document->schema, &objects);
     if (objects.count > 0) {
         dti_json_object(json, "$defs");
-        for (size_t i = 0; i < objects.count; i++) { /* which may find more */
+        for (size_t i = 0; i < objects.count; i++) { /* which may add more */
             dti_json_object(json, objects.list[i]->name);
             put_object(json, objects.list[i], NULL, &objects);
             dti_json_end(json);

@@ -16,12 +16,12 @@ const char *dti_shape_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor
 const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor *tensor,
                             uint64_t index);
 
-/* The same as a list of numbers; for complex numbers those of the element. No place, whose tensor
- * is NULL: index is UINT64_MAX. */
+/* The same as a list of numbers; for complex numbers the indices of the element. Index UINT64_MAX
+ * is no place: its tensor is NULL. */
 struct dti_json;
 struct dti_place {
     const struct dti_tensor *tensor;
-    uint64_t index, stride; /* what is left of them */
+    uint64_t index, stride; /* the index not yet split, and the stride */
     unsigned next;
 };
 struct dti_place dti_place_of(const struct dti_tensor *tensor, uint64_t index);
@@ -35,8 +35,8 @@ const char *dti_tensor_dtype(const struct dti_tensor *tensor);
 size_t *dti_tensors_named(const struct dti_container *container, const char *only,
                           size_t *ret_count);
 
-/* Whether it has numbers that another float dtype could hold: not integers, not scales. Unknown
- * blocks are GGUF blocks, which hold numbers like the others. */
+/* Whether another float dtype could hold its numbers: neither integers nor scales. Unknown blocks
+ * are GGUF blocks, which hold numbers like the others. */
 bool dti_tensor_holds_floats(const struct dti_container *container,
                              const struct dti_tensor *tensor);
 

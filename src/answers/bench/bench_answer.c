@@ -158,7 +158,7 @@ enum dti_status dti_bench_records_add(struct dti_bench_records *records,
     return status;
 }
 
-/* Sources of objects: one candidate of a result, and a record that has a partner. */
+/* Source structs of the rows: one candidate of a result, and a record that has a partner. */
 struct bench_candidate {
     const struct dti_bench_result *of;
     size_t at;
@@ -168,12 +168,12 @@ struct bench_matched {
     const struct dti_bench_record *now;
 };
 
-/* What rows name. */
+/* Precomputed values for the rows in bench_answer.def. */
 struct host {
     const struct dti_bench_setup *of;
     uint64_t last_cache, usable_cache; /* bytes */
     const struct dti_streaming *streaming;
-    double resolution; /* of the clock, in seconds */
+    double resolution; /* clock resolution in seconds */
     bool loaded;       /* the load is known */
 };
 struct judged_ratio {
@@ -185,7 +185,7 @@ struct rounds {
     const struct dti_bench *bench;
     size_t rounds;
     double trip; /* seconds */
-    bool timed;  /* it was */
+    bool timed;  /* a round trip was measured */
     bool verified;
 };
 struct candidate {
@@ -194,9 +194,10 @@ struct candidate {
     const struct dti_bench_item *item;
     size_t passes, discarded;
     struct dti_bench_figure time;
-    bool own;                                                          /* it ran on the CPU */
-    bool per_element, moves, operates, operates_timed, beside, scaled; /* these are known: */
-    double element_seconds, rate, flops, scales[2];                    /* rate: bytes per second */
+    bool own; /* it ran on the CPU */
+    bool per_element, moves, operates, operates_timed, beside,
+        scaled;                                     /* which of these values are known: */
+    double element_seconds, rate, flops, scales[2]; /* rate: bytes per second */
     const struct dti_bench_figure *of_copy, *of_shape, *relative, *of_limit; /* or NULL */
     struct dti_bench_figure figures[3];
     const struct dti_bench_total *total; /* or NULL */
@@ -205,7 +206,7 @@ struct table_result {
     const struct dti_bench_result *of;
     const struct dti_bench_table *table;
     const struct dti_bench_request *request;
-    bool bytes, elements, product; /* what a size is */
+    bool bytes, elements, product; /* what the size counts */
 };
 struct matched {
     const struct dti_bench_record *now, *then;
@@ -222,7 +223,7 @@ struct timed_setup {
     double seconds;
 };
 struct cast_setup {
-    const struct dti_bench_setup *of; /* NULL: a list of kernels */
+    const struct dti_bench_setup *of; /* NULL: the document lists kernels */
     const char *benchmark;
 };
 
@@ -243,7 +244,7 @@ static void fill_ratio(struct judged_ratio *ret, const struct dti_bench_figure *
     *ret = (struct judged_ratio){figure, (size_t)dti_bench_judge(figure)};
 }
 
-/* A result that differs from its reference is an error, and not written. */
+/* A result that differs from its reference is an error and is not written, so all are verified. */
 static void fill_rounds(struct rounds *ret, const struct dti_bench_result *result)
 {
     *ret = (struct rounds){.of = result, .bench = &result->table->bench, .verified = true};
@@ -358,7 +359,7 @@ static void put_samples(struct dti_json *json, const char *key, const struct can
     dti_json_end(json);
 }
 
-/* Measurements missing in the other run. */
+/* Lists the measurements that the other run lacks. */
 static void put_alone(struct dti_json *json, const struct dti_bench_records *records)
 {
     for (size_t i = 0; i < records->count; i++) {
@@ -378,7 +379,7 @@ DTI_WORDS(ratio_words, [DTI_BENCH_LESS] = "less", [DTI_BENCH_MORE] = "more",
 DTI_WORDS(speed_words, [DTI_BENCH_LESS] = "faster", [DTI_BENCH_MORE] = "slower",
           [DTI_BENCH_CANNOT_TELL] = "cannot_tell")
 
-/* Except casts, which come first. */
+/* The kinds except casts, which come first in the table. */
 static const char *kind_words(size_t index)
 {
     return index + 1 < dti_bench_kind_count ? dti_bench_kinds[index + 1]->name : NULL;
@@ -427,10 +428,10 @@ struct bench_step {
     struct dti_bench_cast cast;
     struct dti_bench_request request;
     struct dti_bench_result result;
-    bool first; /* of its pair */
+    bool first; /* the first measurement of its dtype pair */
 };
 
-/* Threads are the CPU's; levels of casts are compared within a measurement. */
+/* Thread counts apply to the CPU only; all levels of a cast are compared within one measurement. */
 static void step_init(struct bench_step *ret, const struct dti_bench_job *job, size_t pair,
                       size_t size_at, size_t device_at, size_t level, size_t threads)
 {
@@ -489,7 +490,7 @@ static enum dti_status visit_all(const struct dti_bench_job *job, const struct d
     return status;
 }
 
-/* The default sizes are skipped if there is too little memory, except for casts. */
+/* Default sizes are skipped if memory is too small, except for casts. */
 static bool may_be_left_out(const struct bench_step *step)
 {
     return step->job->usual_sizes && !step->job->setup.kind->casts;

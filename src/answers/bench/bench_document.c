@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading documents of `bench`: members are found by the rows that write them, so reading and
- * writing agree. Then labels of what was measured, and the times of two runs side by side: see
+ * Parses documents of `bench`: members are found through the rows that write them, so reader and
+ * writer agree. Also labels of measurements, and the times of two runs side by side: see
  * bench_records.h. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void append_size(struct label *label, const struct dti_bench_subject *sub
         append(label, ", %llu elements", (unsigned long long)subject->elements);
 }
 
-/* Another version of an engine is the same engine: "onednn 2.6.3". */
+/* Different versions count as the same engine: "onednn 2.6.3". */
 static void append_engine(struct label *label, const char *engine)
 {
     char name[DTI_BENCH_WORD];
@@ -85,7 +85,7 @@ static void make_label(char text[DTI_BENCH_LABEL], const struct dti_bench_subjec
     append_engine(&label, subject->engine);
 }
 
-/* A valid time, else 0. */
+/* The time if it is valid, else 0. */
 static double seconds(double number)
 {
     return number >= 1e-15 && number < 1e9 ? number : 0;
@@ -107,7 +107,7 @@ static struct dti_bench_record *add_record(struct dti_bench_records *records)
     return record;
 }
 
-/* The second record of a label matches its second, regardless of other records. */
+/* Numbers repeated labels, so that the second record matches the second one of the other run. */
 static void number_label(const struct dti_bench_records *records, char label[DTI_BENCH_LABEL])
 {
     size_t before = 0;
@@ -209,13 +209,13 @@ struct dti_bench_outcome dti_bench_compare(struct dti_bench_comparison *comparis
     return outcome;
 }
 
-/* A value, which may be missing, and the rows that its members are written from. */
+/* A value, which may be missing, and the rows that define its members. */
 struct bench_value {
     const struct cJSON *tree;
     const struct dti_object *object;
 };
 
-/* Nothing if documents of that schema lack the member. */
+/* An empty value if the document's schema lacks the member. */
 static struct bench_value member(struct bench_value of, const char *key)
 {
     const struct dti_member *const row = dti_object_member(of.object, key);
@@ -243,7 +243,7 @@ static double number_of(struct bench_value of, const char *key)
     return dti_tree_number(member(of, key).tree);
 }
 
-/* The document being read, and what is expected of it. */
+/* The document being parsed, and what it must match. */
 struct bench_reading {
     struct dti_bench_records *records;
     const struct dti_document *schema;
@@ -304,7 +304,7 @@ static enum dti_status read_results(const struct bench_reading *reading, struct 
     return status;
 }
 
-/* What is there of it. */
+/* Copies as much as fits; NULL becomes "". */
 static void copy_word(char word[DTI_BENCH_WORD], const char *text)
 {
     (void)snprintf(word, DTI_BENCH_WORD, "%s", text ? text : "");

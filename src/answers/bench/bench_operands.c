@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operands of measurements from files: read, checked, and the sizes that follow from them. */
+ * Operands of measurements from files: reading, checks, and the sizes derived from them. */
 #include "answers/bench/bench_operands.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 static const char *const names[2] = {"A", "B"};
 
-/* "FILE:TENSOR" at its first colon, unless there is a file of the whole name. */
+/* "FILE:TENSOR", split at the first colon unless a file has the whole name. */
 static enum dti_status load(const char *text, struct dti_calc_array *ret, struct dti_error *reterr)
 {
     struct dti_logical_options options = {.open = NULL};
@@ -50,7 +50,7 @@ static enum dti_status wrong_shape(const struct dti_calc_array *array, const cha
                     dti_shape_words(text, &tensor), wanted);
 }
 
-/* Rows and columns of an operand. Vectors may have dimensions of 1 besides. */
+/* Rows and columns of an operand. Vectors may have extra dimensions of 1. */
 static enum dti_status fit_shape(struct dti_bench_operand *operand,
                                  const struct dti_calc_array *array, bool product, size_t at,
                                  struct dti_error *reterr)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions computed in dtypes as JSON, and what is said about them in words: see calc_answer.h.
+ * Expressions computed in dtypes, as JSON and as sentences: see calc_answer.h.
  *
- * Operands are also tensors of files: any container, its codes as they are stored; of a quantized
- * tensor the numbers that it stands for, as fp32. */
+ * Operands may also be tensors in files: any container, with codes as stored; a quantized tensor is
+ * read as its dequantized numbers, as fp32. */
 #include "answers/calc/calc_answer.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct calc_error_text {
     char room[3][DTI_TEXT_SIZE];
 };
 
-/* What rows name. */
+/* Precomputed values for the rows in calc_answer.def. */
 struct calc_options_text {
     const struct dti_calc_options *of;
     const struct dti_format *accumulate; /* or NULL */
@@ -68,16 +68,17 @@ struct calc_step_text {
 
 struct calc_result_text {
     const struct dti_calc_result *of;
-    const struct calc_element *number, *worst; /* of one number; of a list; or NULL */
-    const char *truth_reason;                  /* why there are no true values, or NULL */
-    const struct dti_calc_result *event;       /* NULL: nothing went wrong */
+    const struct calc_element *number,
+        *worst;                          /* number: of a single number; worst: of a list; or NULL */
+    const char *truth_reason;            /* why there are no true values, or NULL */
+    const struct dti_calc_result *event; /* NULL if there was no event */
     bool listed, compared, stepped;
     uint64_t different;
     struct calc_element element;
 };
 
 struct calc_event_counts {
-    const uint64_t *of; /* by enum dti_calc_event_kind */
+    const uint64_t *of; /* indexed by enum dti_calc_event_kind */
 };
 
 DTI_WORDS(subnormal_words, "keep", "flush")
@@ -99,7 +100,7 @@ const char *dti_calc_event_words(char buffer[DTI_CALC_WORDS_SIZE], enum dti_calc
     return buffer;
 }
 
-/* Which element, where it is one of several: of a result, or of what a reduction goes over. */
+/* Names the element if there are several: of a result, or of the range of a reduction. */
 static void put_place(struct dti_buffer *buffer, const struct dti_calc_step *step,
                       const struct dti_calc_event *event)
 {
@@ -152,7 +153,7 @@ bool dti_calc_step_error(const struct dti_calc_step *step, struct dti_value *ret
         *ret_relative = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
         return true;
     }
-    /* operands have 64 bits: the exact result is two of them */
+    /* operands have 64 bits, so the exact result is split into two of them */
     first.lo = 0;
     first.sticky = false;
     dti_value_set(&rest, first.negative, step->exact.lo, (int64_t)first.exponent - 127);
@@ -282,14 +283,15 @@ static const struct dti_tensor *find_named(const struct dti_container *container
     return NULL;
 }
 
-/* There is no option to read what is stored. */
+/* calc has no option to read the stored codes instead, so the remedy is a complete file. */
 static enum dti_status refuse(struct dti_error *reterr)
 {
     reterr->remedy = DTI_REMEDY_COMPLETE;
     return DTI_BAD_INPUT;
 }
 
-/* A tensor of the view, or else a stored part of one: then *container becomes the stored one. */
+/* Finds a tensor of the view, else a stored part of one; then *container becomes the stored
+ * container. */
 static enum dti_status find_tensor(struct dti_container **container, const char *path,
                                    const char *name, const struct dti_tensor **ret,
                                    struct dti_error *reterr)
@@ -345,8 +347,8 @@ static enum dti_status check_tensor(const struct dti_tensor *tensor, const char 
     return DTI_OK;
 }
 
-/* Where an element goes that a file has with its first dimension varying fastest: place[] counts
- * its indices up. */
+/* Row-major index of the next element of a tensor stored column-major; advances place[], its
+ * indices. */
 static uint64_t next_place(const struct dti_tensor *tensor, uint64_t place[DTI_CALC_RANK_MAX])
 {
     uint64_t index = 0;

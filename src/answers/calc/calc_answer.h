@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions computed in dtypes: what is said about a result, and the answer of `calc`. */
+ * Expressions computed in dtypes: the description of a result, and the answer of `calc`. */
 #ifndef ANSWERS_CALC_CALC_ANSWER_H
 #define ANSWERS_CALC_CALC_ANSWER_H
 
 #include "answers/common.h"
 #include "calc/calc.h"
 
-/* Lists of up to so many elements are in the answer. */
+/* The answer includes lists of up to this many elements. */
 enum { DTI_CALC_LISTED = DTI_CALC_TRUTH_MAX };
 
 /* Appends an event as a sentence: "overflow at 10000*10000: 1e+08 > 65504", "to zero: exp(-25) <
@@ -19,8 +19,8 @@ void dti_calc_sentence(struct dti_buffer *buffer, const struct dti_calc_result *
 enum { DTI_CALC_WORDS_SIZE = 32 };
 const char *dti_calc_event_words(char buffer[DTI_CALC_WORDS_SIZE], enum dti_calc_event_kind kind);
 
-/* stored - exact of the one operation that a step shows, and the same by |exact|, which is a NaN
- * where exact is 0. False where one of them is no number. */
+/* The error of the single operation in a step: stored - exact, and the same divided by |exact| (NaN
+ * if exact is 0). False if either is not a finite number. */
 bool dti_calc_step_error(const struct dti_calc_step *step, struct dti_value *ret_absolute,
                          struct dti_value *ret_relative);
 
@@ -28,8 +28,8 @@ bool dti_calc_step_error(const struct dti_calc_step *step, struct dti_value *ret
 struct dti_value dti_calc_ulps(const struct dti_format *format, const struct dti_value *stored,
                                const struct dti_value *absolute);
 
-/* Reads a tensor for dti_calc_options.load: its codes as they are stored, of a quantized one its
- * numbers as fp32. context: a struct dti_logical_options. */
+/* Callback for dti_calc_options.load: reads a tensor's codes as stored, or the numbers of a
+ * quantized one as fp32. context: a struct dti_logical_options. */
 enum dti_status dti_calc_load(void *context, const char *path, const char *tensor,
                               struct dti_calc_array *ret, struct dti_error *reterr);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers cast to dtypes as JSON: see cast.h.
+ * Casts of numbers as JSON: see cast.h.
  *
- * One number: text to operand, where a complex one has Python's form (1+2j, -3j); and what is
- * stored of it in one dtype, by policies or as a stack does it, and its text. */
+ * One number: from text to operand, with complex numbers in Python's form (1+2j, -3j); then the
+ * number stored in one dtype, by policies or as a stack does it, and its text. */
 #include "answers/cast/cast.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static bool is_integer_literal(const char *text, size_t length)
     return true;
 }
 
-/* Whether the number that ends before `end` is hexadecimal: then an e is a digit. */
+/* Whether the number ending before `end` is hexadecimal, so that an e is a digit. */
 static bool ends_hexadecimal(const char *text, size_t end)
 {
     size_t start = end;
@@ -34,8 +34,8 @@ static bool ends_hexadecimal(const char *text, size_t end)
     return end - start > 1 && text[start] == '0' && (text[start + 1] | 0x20) == 'x';
 }
 
-/* Where the imaginary part of "a+bj" starts: the last sign that is not an exponent's. 0 when all of
- * it is imaginary. */
+/* Start of the imaginary part of "a+bj": the last sign that does not belong to an exponent. 0 if
+ * the number is purely imaginary. */
 static size_t imaginary_start(const char *text, size_t length)
 {
     for (size_t i = length; i-- > 1;) {
@@ -87,7 +87,7 @@ enum dti_status dti_cast_operand_parse(struct dti_cast_operand *ret, const char 
         count = strlen(unit);
     }
     ret->components = 2;
-    memset(&ret->number[1], 0, sizeof ret->number[1]); /* not read yet where the first one fails */
+    memset(&ret->number[1], 0, sizeof ret->number[1]); /* left unparsed if the first one fails */
     status = parse_component(ret, 0, split > 0 ? text : "0", split > 0 ? split : 1, reterr);
     if (status == DTI_OK)
         status = parse_component(ret, 1, imaginary, count, reterr);
@@ -108,7 +108,7 @@ void dti_cast_operand_free(struct dti_cast_operand *operand)
         dti_number_free(&operand->number[i]);
 }
 
-/* The component of an operand; a real number has no imaginary one. */
+/* A component of the operand; zero for the imaginary part of a real number. */
 static const struct dti_value *component_of(const struct dti_cast_operand *operand,
                                             size_t component, struct dti_value *zero)
 {
@@ -140,7 +140,7 @@ static void cast_by_policies(const struct dti_cast_operand *operand, bool refuse
         dti_scalar_cast(cast, &operand->value[0], &operand->number[0], operand->index,
                         &ret->component[0]);
     } else {
-        struct dti_cast own = *cast; /* each has random bits of its own */
+        struct dti_cast own = *cast; /* each component has its own random bits */
         for (size_t i = 0; i < ret->components; i++) {
             own.policy.stream = (uint32_t)i;
             dti_scalar_cast(&own, component_of(operand, i, &zero),
@@ -269,12 +269,12 @@ struct cast_number {
     const struct dti_cast_operand *operand;
     size_t component;
     const struct dti_format *format;
-    const struct dti_scalar *scalar; /* NULL: there is not one number */
+    const struct dti_scalar *scalar; /* NULL: there is no single number */
     const struct dti_number_answer *number;
     struct dti_spelled text;                /* its text, if known */
-    bool exact;                             /* it is the given number */
-    size_t class;                           /* the index of a word */
-    const struct dti_fields_answer *fields; /* NULL: of no float */
+    bool exact;                             /* equals the given number */
+    size_t class;                           /* index into the words */
+    const struct dti_fields_answer *fields; /* NULL unless a float */
     struct dti_fields_answer fields_room;
 };
 
@@ -299,8 +299,8 @@ struct number_beside {
 
 /* How a number was rounded. */
 struct rounded_number {
-    bool there;       /* there is one number */
-    size_t direction; /* the index of a word */
+    bool there;       /* there is a single number */
+    size_t direction; /* index into the words */
     struct dti_spelled step;
     const struct error_text *error;                /* or NULL */
     const struct dti_number_answer *below, *above; /* or NULL */
@@ -328,7 +328,7 @@ struct result_text {
     const struct dti_cast_result *result;
     bool known, real, complex, exact_match;
     struct dti_spelled token, text, shortest, exact, hexfloat, bits;
-    struct dti_spellings number; /* of a real one */
+    struct dti_spellings number; /* for a real number */
     struct dti_number_answer answer;
     struct cast_number rounding;
     char complex_text[DTI_CAST_TEXT_SIZE], complex_bits[DTI_CAST_TEXT_SIZE];
@@ -374,7 +374,7 @@ static void free_exact(struct exact_text *text)
     dti_buffer_free(&text->buffer);
 }
 
-/* False without an error; else free exact. */
+/* Returns false if there is no error; else free exact. */
 static bool spell_error(struct error_text *ret, struct dti_json *json,
                         const struct cast_number *number)
 {
@@ -415,7 +415,7 @@ static struct dti_spelled spell_step(char room[DTI_TEXT_SIZE], const struct dti_
     return (struct dti_spelled){room, dti_spell_text(room, &step)};
 }
 
-/* A number of the dtype; NULL if absent. */
+/* A neighbour in the dtype; NULL if absent. */
 static const struct dti_number_answer *beside(struct number_beside *ret,
                                               const struct cast_number *number, bool there,
                                               uint64_t code)

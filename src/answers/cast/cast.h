@@ -14,46 +14,46 @@
 struct dti_cast_operand {
     const char *text;
     size_t length;
-    uint64_t index;       /* place among the operands or lines, from 0 */
+    uint64_t index;       /* position among the operands or lines, from 0 */
     bool integer_literal; /* written as an integer: frameworks take it as int64 */
     size_t components;
     struct dti_number number[2];
     struct dti_value value[2];
 };
-/* Points to the text. Free it on success. Fails as dti_number_parse() does. */
+/* *ret points to the text. Free it on success. Fails as dti_number_parse() does. */
 enum dti_status dti_cast_operand_parse(struct dti_cast_operand *ret, const char *text,
                                        size_t length, uint64_t index, struct dti_error *reterr);
 void dti_cast_operand_free(struct dti_cast_operand *operand);
 
-/* A destination: for complex dtypes the cast is that of one component. */
+/* A destination; for complex dtypes the cast applies to one component. */
 struct dti_cast_target {
     struct dti_format dtype;
     struct dti_cast cast;
     const struct dti_stack_rule *rule;      /* the stack to follow, or NULL */
-    bool named;                             /* not one of `all` */
-    struct dti_cross_check *cross_check[2]; /* of each component, after the query */
+    bool named;                             /* given by name, not by `all` */
+    struct dti_cross_check *cross_check[2]; /* per component, created on first use */
 };
 
 struct dti_cast_result {
     const struct dti_cast_target *target;
-    bool no_code;     /* a NaN without a code, which is an error here: nothing is stored */
+    bool no_code;     /* a NaN without a code, treated as an error: nothing is stored */
     bool known;       /* false: the stack's result is unknown */
     const char *note; /* the stack's note, or why its result is unknown; or NULL */
     size_t components;
-    unsigned flags; /* of all components */
+    unsigned flags; /* over all components */
     struct dti_scalar component[2];
-    struct dti_cast by_rule;   /* the stages that a stack took */
+    struct dti_cast by_rule;   /* the stages taken by the stack */
     const char *device;        /* "cuda:0" if it agrees, "cpu" if it was not used */
     const char *device_reason; /* why it was not used, or NULL */
 };
 
-/* Casts a number, which has no imaginary part unless the target has one. refuses: a NaN for which a
+/* Casts a number. It may have an imaginary part only if the target does. refuses: a NaN for which a
  * dtype on the route has no code is not stored, unless the policies define a substitute. Does not
  * use the device. */
 void dti_cast_value(const struct dti_cast_target *target, const struct dti_cast_operand *operand,
                     bool refuses, struct dti_cast_result *ret);
 
-/* The stages that were taken. */
+/* The stages of the cast. */
 static inline const struct dti_cast *dti_cast_route(const struct dti_cast_result *result)
 {
     return result->target->rule ? &result->by_rule : &result->target->cast;
@@ -105,9 +105,9 @@ struct dti_array_side {
     const char *path; /* "-" for the standard streams */
     bool text;
     const struct dti_format *format; /* NULL for text without a dtype */
-    bool packs;                      /* raw codes of less than 8 bits, and how */
+    bool packs;                      /* raw codes of less than 8 bits, with their packing: */
     enum dti_packing packing;
-    bool ordered, big; /* raw codes of more than 8 bits; the highest byte first */
+    bool ordered, big; /* ordered: raw codes of more than 8 bits; big: highest byte first */
     uint64_t bytes;
 };
 

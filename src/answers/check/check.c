@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The failures of a check, in words, and as JSON. */
+ * The failures of a check, as text and as JSON. */
 #include "answers/check/check_answer.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable)
                                  : DTI_CHECK_OK;
 }
 
-/* The number at fault as a code of the tensor's own dtype. */
+/* The offending number as a code of the tensor's own dtype. */
 static uint64_t code_of(const struct dti_format *format, const struct dti_check_failure *failure)
 {
     static const struct dti_policy exact = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -239,13 +239,13 @@ static const char *effect_words(size_t index)
 
 DTI_WORDS(outcome_words, "ok", "failed", "unreadable")
 
-/* What rows name. */
+/* Precomputed values for the rows in check.def. */
 struct checked_failure {
     struct dti_check_words words;
     const char *rule, *remedy, *effect; /* or NULL */
     bool counted, figured;
     struct dti_place at;
-    const struct dti_format *format; /* of the number at fault, or NULL */
+    const struct dti_format *format; /* of the offending number, or NULL */
     uint64_t code;
 };
 struct checked_assertion {
@@ -262,7 +262,7 @@ struct checked_note {
 };
 struct checked_file {
     const struct dti_check_report *report;
-    bool known, ok; /* known: kind is */
+    bool known, ok; /* known: kind is valid */
     enum dti_container_kind kind;
     const struct dti_pickle_scan *pickles; /* or NULL */
 };
@@ -270,7 +270,7 @@ struct check {
     const struct dti_check_answer *of;
     struct check_walk {
         const struct dti_check_answer *of;
-        bool ok; /* all files so far */
+        bool ok; /* no file has failed so far */
     } * walk, room;
 };
 
@@ -347,7 +347,7 @@ static void put_assertions(struct dti_json *json, const struct dti_check_report 
             .ok = tally->failures == 0,
             .outcome = dti_check_outcome(tally->failures, tally->unreadable)};
         dti_put_check_assertion(json, NULL, &assertion);
-        if (tally->failures > 0) /* where there is none, failures is NULL */
+        if (tally->failures > 0) /* failures is NULL if there are none */
             failure += tally->failures;
     }
 }

@@ -11,7 +11,7 @@
 #include "files/scan/file_digest.h"
 #include "report/json.h"
 
-/* In the order of the report. Those from DTI_CHECK_NO_NAN on need the data. */
+/* In report order. Kinds from DTI_CHECK_NO_NAN on need the data. */
 enum dti_check_kind {
     DTI_CHECK_VALID,
     DTI_CHECK_DIGEST,
@@ -29,7 +29,7 @@ enum dti_check_kind {
     DTI_CHECK_MIN_SQNR,
 };
 
-/* A dtype or a shape that tensors of some names must have. */
+/* A dtype or a shape that tensors with matching names must have. */
 struct dti_check_item {
     const char *glob; /* NULL: all names */
     size_t glob_length;
@@ -41,9 +41,9 @@ struct dti_check_item {
 
 struct dti_check_assertion {
     enum dti_check_kind kind;
-    const char *argument;         /* as given, of DTI_CHECK_FITS the dtype's name; NULL for none */
+    const char *argument; /* as given; for DTI_CHECK_FITS the dtype's name; NULL if there is none */
     struct dti_format format;     /* DTI_CHECK_FITS and later ones */
-    size_t as;                    /* later ones: index of the cast in the reading */
+    size_t as;                    /* for later kinds: index of the cast in the reading */
     double bound;                 /* likewise */
     struct dti_value limit;       /* DTI_CHECK_MAX_ABS */
     struct dti_check_item *items; /* DTI_CHECK_DTYPE, DTI_CHECK_SHAPE */
@@ -60,20 +60,20 @@ struct dti_check_request {
     bool ints;                  /* integer tensors must fit, too */
     struct dti_check_assertion assertions[DTI_CHECK_ASSERTIONS];
     size_t assertion_count;
-    struct dti_digest digest;    /* DTI_CHECK_DIGEST: of a file */
-    struct dti_digest_list list; /* unless its path is NULL: of several */
+    struct dti_digest digest;    /* DTI_CHECK_DIGEST: the digest of one file */
+    struct dti_digest_list list; /* used if its path is not NULL: the digests of several files */
 };
 
 enum dti_check_fault {
     DTI_CHECK_INVALID,      /* the reader's message is in the report */
-    DTI_CHECK_NOT_DONE,     /* because the file is invalid */
-    DTI_CHECK_BESIDE,       /* other weights beside it: notes[index] of the container */
+    DTI_CHECK_NOT_DONE,     /* skipped, because the file is invalid */
+    DTI_CHECK_BESIDE,       /* other weights in the same folder: notes[index] of the container */
     DTI_CHECK_OTHER_DIGEST, /* files[index] of the report's digests */
     DTI_CHECK_UNREADABLE,   /* the values of this type cannot be read */
     DTI_CHECK_UNDEFINED,    /* its kind of file does not define the type */
     DTI_CHECK_WRONG_DTYPE,
     DTI_CHECK_WRONG_SHAPE,
-    DTI_CHECK_UNMATCHED, /* no tensor name matches items[index] */
+    DTI_CHECK_UNMATCHED, /* items[index] matches no tensor name */
     DTI_CHECK_HAS_NAN,
     DTI_CHECK_HAS_INF,
     DTI_CHECK_TOO_HIGH, /* code, at index */
@@ -83,24 +83,24 @@ enum dti_check_fault {
     DTI_CHECK_SQNR,    /* figure: dB */
     DTI_CHECK_LOST,    /* count finite elements become infinity or NaN */
     DTI_CHECK_LINT,    /* finding */
-    DTI_CHECK_GLOBAL,  /* imports[index] of the pickles is unknown */
-    DTI_CHECK_PICKLES, /* faults[index] of them, behind the imports */
+    DTI_CHECK_GLOBAL,  /* imports[index] of the pickles is not a known one */
+    DTI_CHECK_PICKLES, /* faults[index] of the pickles, reported after the imports */
 };
 
 struct dti_check_failure {
-    size_t assertion, tensor; /* tensor: SIZE_MAX for none */
+    size_t assertion, tensor; /* tensor: SIZE_MAX if there is none */
     enum dti_check_fault fault;
-    uint64_t count, index; /* of NaN and infinities; where, or UINT64_MAX */
-    uint64_t code;         /* of the hub's format */
+    uint64_t count, index; /* count of NaNs or infinities; index of an element, or UINT64_MAX */
+    uint64_t code;         /* in the hub's format */
     enum dti_stats_hub hub;
     double figure;
-    const struct dti_lint_finding *finding; /* of the report's lint */
+    const struct dti_lint_finding *finding; /* the finding in the report's lint */
 };
 
 /* The result of one assertion on one file. */
 struct dti_check_tally {
-    size_t tensors;              /* looked at */
-    size_t failures, unreadable; /* failures without a check, because of unreadable data */
+    size_t tensors;              /* tensors that were checked */
+    size_t failures, unreadable; /* unreadable: failures that are only due to unreadable data */
 };
 
 /* The outcome of an assertion or of a file. */
@@ -115,35 +115,36 @@ struct dti_check_report {
     const char *path;
     struct dti_container *container; /* NULL for an invalid file */
     char problem[DTI_ERROR_TEXT];    /* of an invalid file: the reader's message */
-    struct dti_digest *digests;      /* of its files, or NULL */
+    struct dti_digest *digests;      /* digests of its files, or NULL */
     struct dti_lint *lint;           /* or NULL */
     struct dti_pickle_scan pickles;  /* or zeros */
-    bool scanned;                    /* they are there */
+    bool scanned;                    /* pickles is filled */
     struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
-    struct dti_check_failure *failures; /* assertion after assertion, in the order of the tensors */
+    struct dti_check_failure *failures; /* ordered by assertion, then by tensor */
     size_t failure_count, failure_capacity, unreadable_count;
     /* why there is no answer, if the error is DTI_USAGE */
     enum { DTI_CHECK_NONE_LEFT = 1, DTI_CHECK_ONE_DIGEST } refusal;
 };
 
-/* Checks all assertions on one file. A damaged file is an answer if DTI_CHECK_VALID comes first.
- * Free the report in any case. Fails with DTI_USAGE: `only` leaves no tensor, one digest is given
- * for several files; else as containers and scans do. */
+/* Checks all assertions on one file. A damaged file is an answer, not an error, if DTI_CHECK_VALID
+ * comes first. Always free the report. Fails with DTI_USAGE if `only` matches no tensor or one
+ * digest is given for several files; else as containers and scans do. */
 enum dti_status dti_check_run(const struct dti_check_request *request, const char *path,
                               struct dti_check_report *ret, struct dti_error *reterr);
 void dti_check_report_free(struct dti_check_report *report);
-/* Its parts. check_run.c: adds a failure; DTI_NO_MEMORY. check_names.c: an assertion on dtypes or
- * shapes of the tensors of the list. */
+/* Parts of dti_check_run(). check_run.c: adds a failure; fails with DTI_NO_MEMORY. check_names.c:
+ * an assertion on dtypes or shapes of the listed tensors. */
 enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr);
 enum dti_status dti_check_names(struct dti_check_report *report, size_t at, const size_t *tensors,
                                 size_t count, struct dti_error *reterr);
-/* Whether a note of the reader is a failure of DTI_CHECK_VALID; adds those that are. */
+/* Whether a reader's note is a failure of DTI_CHECK_VALID; the second function adds those
+ * failures. */
 bool dti_check_is_beside(const struct dti_note *note);
 enum dti_status dti_check_beside(struct dti_check_report *report, size_t at,
                                  struct dti_error *reterr);
-/* check_pickle.c: DTI_CHECK_PICKLE, the assertion `at`, of a file of whatever content. Fails as
- * dti_pickle_scan() does. */
+/* check_pickle.c: checks DTI_CHECK_PICKLE, assertion number `at`, on a file with any content. Fails
+ * as dti_pickle_scan() does. */
 enum dti_status dti_check_pickles(struct dti_check_report *report, size_t at,
                                   struct dti_error *reterr);
 
@@ -155,11 +156,11 @@ bool dti_check_shape_is_pattern(const char *text, size_t length);
 /* "no-nan", "fits", in the order of enum dti_check_kind, NULL behind the last one. */
 const char *dti_check_name(size_t kind);
 
-/* What is said about a failure. */
+/* The description of a failure. */
 enum { DTI_CHECK_DETAIL = 640 };
 struct dti_check_words {
     const struct dti_check_failure *failure;
-    const char *tensor; /* the name; NULL: it is about none */
+    const char *tensor; /* its name; NULL if no tensor is concerned */
     size_t tensor_length;
     const struct dti_lint_row *rule; /* or NULL */
     char detail[DTI_CHECK_DETAIL];   /* "max 70144 at [12]" */
@@ -167,7 +168,7 @@ struct dti_check_words {
 void dti_check_words(struct dti_check_words *ret, const struct dti_check_report *report,
                      const struct dti_check_failure *failure);
 
-/* The answer for all files. next returns the reports one by one, then NULL. */
+/* The answer for all files. next() returns one report at a time, then NULL. */
 struct dti_check_answer {
     const struct dti_check_report *(*next)(void *context);
     void *context;

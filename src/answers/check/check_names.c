@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The assertions on dtypes and shapes, which are lists of items with patterns of names. */
+ * The assertions on dtypes and shapes: lists of items with name patterns. */
 #include "answers/check/check_answer.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool item_fits(const struct dti_check_item *item, const struct dti_tensor
            dti_glob_match(item->glob, item->glob_length, tensor->name, tensor->name_length);
 }
 
-/* Whether any of the items is about this tensor. */
+/* Whether any item applies to this tensor. */
 static bool names_fit(const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
 {
     for (size_t i = 0; i < assertion->item_count; i++) {
@@ -47,7 +47,8 @@ static bool dtype_holds(const struct dti_check_assertion *assertion,
     return holds || !defaults;
 }
 
-/* The next dimension of a pattern: a number, or any. False at the end and for invalid text. */
+/* Parses the next dimension of a pattern: a number or a wildcard. False at the end and for invalid
+ * text. */
 static bool next_dimension(const char **text, size_t *length, bool *ret_any, uint64_t *ret_number)
 {
     *ret_any = *length > 0 && **text == '*';
@@ -100,7 +101,7 @@ static bool shape_holds(const struct dti_check_assertion *assertion,
     return true;
 }
 
-/* A shape pattern that matches no name is a failure. */
+/* An item whose name pattern matches no tensor is a failure. */
 static enum dti_status check_items(struct dti_check_report *report, size_t at,
                                    const size_t *tensors, size_t count, struct dti_error *reterr)
 {

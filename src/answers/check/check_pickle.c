@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The assertion that the pickles of a file import only what torch.save() writes; and that no other
- * weights are beside it. */
+ * The assertions that a file's pickles import only what torch.save() writes, and that no other
+ * weights are in the same folder. */
 #include "answers/check/check_answer.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ bool dti_check_is_beside(const struct dti_note *note)
     return strcmp(note->code, "two_models") == 0 || strcmp(note->code, "stray_shards") == 0;
 }
 
-/* Weights in the folder that are not the model's, but that a program could load. */
+/* Reports weights in the folder that are not the model's, but that a program could load. */
 enum dti_status dti_check_beside(struct dti_check_report *report, size_t at,
                                  struct dti_error *reterr)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * All assertions on one file: its digests; those on names, dtypes and shapes; then, in one reading,
- * those on its numbers.
+ * Checks all assertions on one file: its digests; then names, dtypes and shapes; then, in a single
+ * read, the numbers.
  *
- * The assertion that a quantized checkpoint has none of the faults of lint.h.
+ * Also the assertion that a quantized checkpoint has none of the faults in lint.h.
  *
- * Assertions on the numbers themselves. Data is not read if the dtype alone decides: integers have
- * no NaN. The rest is read once, some tensors at a time. */
+ * Assertions on numbers: data is not read if the dtype alone decides, as integers have no NaN. The
+ * rest is read once, a few tensors at a time. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "io/net/remote.h"
 #include "util/text/glob.h"
 
-/* Where DTI_CHECK_QUANTIZED is among the assertions: behind the last, if it is none. */
+/* Index of DTI_CHECK_QUANTIZED among the assertions; their count if it is absent. */
 static size_t lint_assertion(const struct dti_check_request *request)
 {
     size_t at = 0;
@@ -26,7 +26,7 @@ static size_t lint_assertion(const struct dti_check_request *request)
     return at;
 }
 
-/* Blocks that have no definition here. */
+/* Adds failures for blocks whose definition is unknown. */
 static enum dti_status add_unreadable(struct dti_check_report *report, size_t at,
                                       struct dti_error *reterr)
 {
@@ -47,7 +47,7 @@ static enum dti_status add_unreadable(struct dti_check_report *report, size_t at
     return status;
 }
 
-/* All that does not need the numbers. */
+/* DTI_CHECK_QUANTIZED, first phase: everything that does not need the numbers. */
 static enum dti_status check_lint_begin(struct dti_check_report *report, struct dti_error *reterr)
 {
     const struct dti_check_request *const request = report->request;
@@ -76,7 +76,7 @@ static enum dti_status take_stats(void *context, size_t at, const struct dti_ten
     return stats ? dti_lint_probed(context, stats, reterr) : DTI_OK;
 }
 
-/* DTI_CHECK_QUANTIZED, before and after those. */
+/* DTI_CHECK_QUANTIZED, last phase: reads the tensors that lint asks for, then adds its findings. */
 static enum dti_status check_lint_end(struct dti_check_report *report, struct dti_error *reterr)
 {
     struct dti_reading reading = report->request->reading;
@@ -97,7 +97,7 @@ static enum dti_status check_lint_end(struct dti_check_report *report, struct dt
     const struct dti_lint_finding *const findings = dti_lint_findings(report->lint, &count);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         failure.finding = &findings[i];
-        failure.index = i; /* the order in which they are reported */
+        failure.index = i; /* report order */
         status = dti_check_fail(report, &failure, reterr);
     }
     return status;
@@ -108,7 +108,7 @@ static const struct dti_format *part_of(const struct dti_tensor *tensor)
     return dti_real_format(tensor->format);
 }
 
-/* Whether an assertion applies to such a tensor. */
+/* Whether an assertion applies to a tensor. */
 static bool concerns(const struct dti_check_request *request,
                      const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
 {
@@ -118,7 +118,7 @@ static bool concerns(const struct dti_check_request *request,
            !dti_format_is_integer(part_of(tensor));
 }
 
-/* Whether the dtype alone makes it true. */
+/* Whether the dtype alone makes the assertion true. */
 static bool is_settled(const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
 {
     if (!dti_tensor_is_read(tensor))
@@ -146,14 +146,14 @@ static bool is_settled(const struct dti_check_assertion *assertion, const struct
     return false;
 }
 
-/* Whether the numbers may show something. */
+/* Whether lint needs this tensor's numbers. */
 static bool is_linted(const struct dti_check_report *report, const struct dti_tensor *tensor)
 {
     return report->lint &&
            dti_lint_wants(report->lint, (size_t)(tensor - report->container->tensors));
 }
 
-/* Counts the assertions that apply; returns whether its data decides any of them. */
+/* Counts the assertions that apply to the tensor; returns whether any of them needs its data. */
 static bool needs_reading(struct dti_check_report *report, const struct dti_tensor *tensor)
 {
     bool needed = false;
@@ -193,7 +193,7 @@ static void blame_special(struct dti_check_failure *failure, const struct dti_st
     failure->index = nan ? stats->first_nan : stats->first_inf;
 }
 
-/* Errors are defined for numbers that stay finite; one that does not exceeds any bound. */
+/* Errors are defined for numbers that stay finite; any other result exceeds every bound. */
 static bool loss_holds(const struct dti_check_assertion *assertion, const struct dti_stats *stats,
                        const struct dti_loss_summary *loss, struct dti_check_failure *failure)
 {
@@ -270,7 +270,7 @@ static bool holds(const struct dti_check_assertion *assertion,
     return true;
 }
 
-/* The tensors to be read, in the order of the file. */
+/* The tensors to read, in file order. */
 struct check_scan {
     struct dti_check_report *report;
     const struct dti_tensor **tensors;
@@ -383,7 +383,7 @@ void dti_check_report_free(struct dti_check_report *report)
     dti_logical_close(report->container);
 }
 
-/* A file that cannot be opened as the kind it seems to be. */
+/* Fails all assertions for a file that cannot be opened as the kind it appears to be. */
 static enum dti_status fail_all(struct dti_check_report *report, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -434,7 +434,7 @@ static int by_assertion(const void *a, const void *b)
     return (left->index > right->index) - (left->index < right->index);
 }
 
-/* The checksums stored in the file. */
+/* Verifies the checksums stored in the file. */
 static enum dti_status verify(const struct dti_check_report *report, struct dti_error *reterr)
 {
     const struct dti_reading *const reading = &report->request->reading;
@@ -449,8 +449,8 @@ static enum dti_status verify(const struct dti_check_report *report, struct dti_
     return status;
 }
 
-/* A pickle can only be validated by running it; a type that nobody knows makes the file unreadable
- * for others, too. */
+/* A pickle can only be validated by running it; an unknown type makes the file unreadable for other
+ * programs, too. */
 static enum dti_status check_types(struct dti_check_report *report, size_t at,
                                    struct dti_error *reterr)
 {
@@ -522,7 +522,7 @@ static bool needs_tensors(const struct dti_check_request *request)
     return request->assertion_count != 1 || request->assertions[0].kind != DTI_CHECK_PICKLE;
 }
 
-/* What is about files as they are; without a container only about pickles. */
+/* Checks files as a whole: digests and pickles; without a container only pickles. */
 static enum dti_status check_files(struct dti_check_report *report, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;

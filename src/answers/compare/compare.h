@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The differences between the numbers of two files: tensors paired by name, and the result of each
- * pair. */
+ * The differences between the numbers of two files: tensors are paired by name, and each pair has a
+ * result. */
 #ifndef ANSWERS_COMPARE_COMPARE_H
 #define ANSWERS_COMPARE_COMPARE_H
 
@@ -13,7 +13,7 @@
 
 enum dti_compare_way {
     DTI_COMPARE_NUMBERS, /* figures are filled */
-    DTI_COMPARE_BYTES,   /* values cannot be read, types are the same: byte by byte */
+    DTI_COMPARE_BYTES,   /* values are unreadable but types match: compared byte by byte */
     DTI_COMPARE_NEVER,   /* incompatible shapes or types: dti_compare_reason() returns why */
     DTI_COMPARE_ONLY_A,
     DTI_COMPARE_ONLY_B,
@@ -29,7 +29,7 @@ enum dti_compare_outcome {
     DTI_COMPARE_OUTCOMES
 };
 
-/* The members kept of a struct dti_comparison, which is large. */
+/* The members of struct dti_comparison, which is large, that are kept. */
 struct dti_compare_figures {
     uint64_t elements, differing, unmatched, exceeding, compared;
     double max_absolute, mean_absolute, root_mean_square, max_relative, sqnr_db, cosine;
@@ -40,10 +40,10 @@ struct dti_compare_figures {
 };
 
 struct dti_compare_result {
-    size_t a, b; /* tensors; not set for a side that lacks it */
+    size_t a, b; /* tensor indices; unset for a side that lacks the tensor */
     enum dti_compare_way way;
     enum dti_compare_outcome outcome;
-    uint64_t first_byte; /* DTI_COMPARE_BYTES: where they differ; UINT64_MAX if they do not */
+    uint64_t first_byte; /* DTI_COMPARE_BYTES: the first difference; UINT64_MAX if there is none */
     struct dti_compare_figures figures; /* DTI_COMPARE_NUMBERS */
 };
 
@@ -64,17 +64,17 @@ struct dti_compare {
     struct dti_reading reading;
     const char *const *notes; /* on names of dtypes */
     size_t note_count;
-    FILE *out; /* stream for finished tensors of the document */
+    FILE *out; /* receives finished tensors of the document */
 
-    bool unlisted; /* the document has no pairs: they are in others */
+    bool unlisted; /* the document lists no pairs; other documents have them */
 
-    /* in the order of a, then those of b alone */
+    /* in the order of a, then those only in b */
     struct dti_compare_result *results;
     size_t result_count;
-    size_t tensors[DTI_COMPARE_OUTCOMES]; /* results of each outcome */
-    size_t ways[DTI_COMPARE_ONLY_B + 1];  /* results of each way */
-    enum dti_compare_outcome outcome;     /* the most different that is not ignored */
-    /* of all pairs of numbers */
+    size_t tensors[DTI_COMPARE_OUTCOMES]; /* number of results per outcome */
+    size_t ways[DTI_COMPARE_ONLY_B + 1];  /* number of results per way */
+    enum dti_compare_outcome outcome;     /* the worst outcome that is not ignored */
+    /* over all pairs compared as numbers */
     struct dti_compare_figures total;
     size_t total_count, max_result, ulp_result; /* results with the largest; SIZE_MAX for none */
 };

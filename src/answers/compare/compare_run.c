@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A comparison in words, and as JSON. Tensors are written as they are built, so memory does not
- * grow with their number.
+ * A comparison as text and as JSON. Tensors are written as they are built, so memory does not grow
+ * with their number.
  *
- * Pairs tensors with the same name; if each side has a single tensor, these two. Then reads all
- * pairs, in groups so that memory does not grow with their number, and judges each. */
+ * Pairs tensors with the same name, or the only tensor of each side. All pairs are then read and
+ * judged in groups, so memory does not grow with their number. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,13 +55,13 @@ const char *dti_compare_reason(char buffer[DTI_COMPARE_REASON], const struct dti
     return buffer;
 }
 
-/* What rows on a result name. */
+/* Precomputed values for the rows on a result in compare.def. */
 struct pair_rows {
     const struct dti_compare_result *result;
     const struct dti_tensor *a, *b;  /* NULL for a side that lacks it */
     const char *reason;              /* NULL unless they cannot be compared */
-    const struct pair_rows *figures; /* itself if numbers are compared, or NULL */
-    bool differs;                    /* at first_byte */
+    const struct pair_rows *figures; /* the pair itself if numbers are compared, or NULL */
+    bool differs;                    /* the bytes differ, at first_byte */
     struct dti_place most, first_differing, first_unmatched;
     char room[DTI_COMPARE_REASON];
 };
@@ -70,7 +70,7 @@ DTI_WORDS(way_words, "numbers", "bytes", "not_comparable", "only_in_a", "only_in
 DTI_WORDS(outcome_words, "equal", "within_tolerance", "unreadable", "different", "ignored")
 DTI_WORDS(verdict_words, "equal", "within_tolerance", "unreadable", "different")
 
-/* Sums up the results: how many of each outcome, of each way, and the outcome of all. */
+/* Counts the results by outcome and by way, and determines the overall outcome. */
 static void compare_count(struct dti_compare *compare)
 {
     memset(compare->tensors, 0, sizeof compare->tensors);
@@ -164,7 +164,7 @@ static enum dti_compare_way way_of(const struct dti_tensor *a, const struct dti_
     return unread && same ? DTI_COMPARE_BYTES : DTI_COMPARE_NEVER;
 }
 
-/* taken[i]: b's i-th tensor has a partner. */
+/* taken[i]: tensor i of b has a partner. */
 static void fill(struct dti_compare *compare, const struct side *a, const struct side *b,
                  const struct dti_name_order *names, bool *taken)
 {
@@ -247,7 +247,8 @@ static size_t first_difference(const unsigned char *a, const unsigned char *b, s
     return i;
 }
 
-/* Two tensors whose values cannot be read, byte by byte: the first difference, or UINT64_MAX. */
+/* Compares two tensors whose values cannot be read, byte by byte: the first difference, or
+ * UINT64_MAX. */
 static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
                                      struct dti_container *b, size_t tensor_b, uint64_t *ret_first,
                                      struct dti_error *reterr)
@@ -266,7 +267,8 @@ static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
         return dti_no_memory(reterr);
     struct dti_window window_a = {.way = DTI_WINDOW_UNDECIDED}, window_b = window_a;
     uint64_t first = UINT64_MAX;
-    const bool to_end = input_a->watch || input_b->watch; /* so that checksums are verified */
+    const bool to_end =
+        input_a->watch || input_b->watch; /* read to the end so that checksums are verified */
     for (uint64_t done = 0; done < bytes && (to_end || first == UINT64_MAX); done += PIECE) {
         const size_t size = bytes - done < PIECE ? (size_t)(bytes - done) : PIECE;
         const void *bytes_a, *bytes_b;
@@ -298,7 +300,7 @@ struct comparison_run {
     struct dti_tensor_pair *pairs;
     size_t *results; /* its pair */
     size_t count;
-    uint64_t bytes; /* of the group */
+    uint64_t bytes; /* bytes in the group */
     struct dti_comparison total;
 };
 
@@ -387,7 +389,7 @@ static uint64_t bytes_of(const struct dti_compare *compare, const struct dti_com
            dti_scan_bytes_of(&compare->b->tensors[result->b]);
 }
 
-/* Reordering one of them to match the other takes disk space. */
+/* Whether one of them is reordered to match the other, which takes disk space. */
 static bool is_reordered(const struct dti_compare *compare, const struct dti_compare_result *result)
 {
     return compare->a->tensors[result->a].fortran != compare->b->tensors[result->b].fortran;
@@ -450,7 +452,7 @@ static uint64_t all_bytes(const struct dti_compare *compare)
     return bytes;
 }
 
-/* The totals without a named tensor. */
+/* Fills in the totals; the maxima, found pair by pair, are kept. */
 static void finish(struct comparison_run *run)
 {
     struct dti_compare *const compare = run->compare;
@@ -463,9 +465,9 @@ static void finish(struct comparison_run *run)
     compare_count(compare);
 }
 
-/* What is read, for those who show it: both tensors of each pair, in the order of the work. NULL
- * where bytes are compared too, whose pairs do not wait for their group, or without memory: then
- * there are no names. */
+/* Lists both tensors of each pair in reading order, for the progress display. Returns NULL if pairs
+ * are compared as bytes, too (they do not wait for their group), or when out of memory: then no
+ * names are shown. */
 static const struct dti_tensor **list_tensors(const struct dti_compare *compare)
 {
     const struct dti_reading *const reading = &compare->reading;

@@ -21,7 +21,7 @@ static bool is_named(const struct dti_arch_answer *answer,
     return answer->name_count == 0;
 }
 
-/* Formats beyond the table, such as e3m4, are in no fact. */
+/* Formats outside the table, such as e3m4, have no facts. */
 static bool supports(const struct dti_architecture *architecture, const struct dti_format *format)
 {
     return format->id < DTI_DTYPE_COUNT && dti_architecture_supports(architecture, format->id);
@@ -77,8 +77,8 @@ bool dti_arch_shows(const struct dti_arch_answer *answer, enum dti_dtype dtype)
     return answer->dtype_count == 0;
 }
 
-/* The first architecture of a group from which on all support the dtype, if those before do not; or
- * the end of the table. */
+/* The first architecture of a group that supports the dtype, if all later ones do, too; else the
+ * end of the table. */
 static size_t first_of_rest(enum dti_architecture_group group, const struct dti_format *format)
 {
     size_t first = dti_architecture_count;
@@ -150,7 +150,7 @@ struct group_shown {
     enum dti_architecture_group group;
 };
 
-/* What rows name. */
+/* Precomputed values for the rows in arch.def. */
 struct architecture_facts {
     const struct dti_arch_answer *answer;
     const struct dti_architecture *of;

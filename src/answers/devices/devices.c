@@ -82,7 +82,7 @@ static enum dti_status choose_gpus(struct dti_devices_answer *answer,
     return DTI_OK;
 }
 
-/* The highest level, or the one below if the system refuses its registers. */
+/* Chooses the highest level; a lower one if the operating system does not enable its registers. */
 static enum dti_status choose_level(struct dti_devices_answer *answer, struct dti_error *reterr)
 {
     enum dti_level level;
@@ -169,7 +169,7 @@ struct dti_devices_cell dti_devices_gpu_cell(const struct dti_gpu_facts *gpu, en
     return cell;
 }
 
-/* A device of the list of all: the CPU has the answer, a CUDA device its facts. */
+/* An entry in the list of all devices: the CPU uses the answer, a CUDA device its facts. */
 struct device_shown {
     const char *id, *kind, *why_not, *name;
     const struct dti_devices_answer *cpu;
@@ -181,7 +181,7 @@ struct gpu_shown {
     const struct dti_gpu_facts *gpu;
 };
 
-/* What rows name. */
+/* Precomputed values for the rows in devices.def. */
 struct cuda_facts {
     const struct dti_gpu_facts *gpu;
     const char *capability, *trouble, *uuid; /* or NULL */

@@ -11,8 +11,8 @@
 #include "report/json.h"
 
 struct dti_devices_request {
-    const char *device;      /* "cpu", "cuda:1", "auto", "all"; NULL: all, of a recording the CPU */
-    const char *sysroot;     /* the folder of a recorded machine, or NULL */
+    const char *device;  /* "cpu", "cuda:1", "auto", "all"; NULL: all, or the CPU of a recording */
+    const char *sysroot; /* the folder of a recorded machine, or NULL */
     const char *level_limit; /* the highest CPU level that kernels may use; NULL: any */
     bool ids;                /* show UUIDs */
 };
@@ -20,17 +20,17 @@ struct dti_devices_request {
 struct dti_devices_answer {
     const struct dti_devices_request *request;
     const char *choice;      /* "all", after parsing */
-    bool recorded;           /* the processors are those of a recording */
-    const char *level_limit; /* of this machine, or NULL */
+    bool recorded;           /* the processors come from a recording */
+    const char *level_limit; /* level limit on this machine, or NULL */
     bool shows_cpu, shows_cuda, shows_mps;
     bool looked_for_cuda;
     struct dti_machine machine;
     enum dti_level level;      /* CPU level of array kernels; only for this machine */
-    const char *level_trouble; /* why the next level is not used though it is there, or NULL */
+    const char *level_trouble; /* why the CPU's next higher level is unused, or NULL */
     struct dti_gpu_list list;
-    size_t first_gpu, gpu_end;         /* those of the list that are shown */
+    size_t first_gpu, gpu_end;         /* range of the shown devices in the list */
     const char *best;                  /* NULL if CUDA devices were not probed */
-    const struct dti_gpu_list *driver; /* the list, if there is a driver; else NULL */
+    const struct dti_gpu_list *driver; /* the GPU list if there is a driver; else NULL */
 };
 /* Fails with DTI_USAGE for an invalid name of a device, DTI_UNAVAILABLE for a missing device,
  * DTI_BAD_INPUT for an invalid recording. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An explanation in words, and as JSON. */
+ * Explanations as text and as JSON. */
 #include "answers/explain/explain.h"
 
 #include <string.h>
@@ -93,7 +93,7 @@ static const char *verdict_words(size_t index)
     return index < 2 ? outcome_words(index) : NULL;
 }
 
-/* What rows name. */
+/* Precomputed values for the rows in explain.def. */
 struct explained_difference {
     const struct dti_verdict *verdict;
     const struct dti_tensor *tensor;

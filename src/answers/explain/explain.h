@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recipes by which the tensors of one file were made from those of another, found by making
- * them again; and the same with given recipes. */
+ * The recipes that made the tensors of one file from those of another, found by making them again;
+ * and the same check with given recipes. */
 #ifndef ANSWERS_EXPLAIN_EXPLAIN_H
 #define ANSWERS_EXPLAIN_EXPLAIN_H
 
@@ -14,24 +14,24 @@
 
 enum dti_explain_outcome {
     DTI_EXPLAIN_FOUND,
-    DTI_EXPLAIN_DIFFERS, /* the best recipe gives other bytes */
-    DTI_EXPLAIN_NONE,    /* no recipe of the space could have made it: dti_explain_reason() */
+    DTI_EXPLAIN_DIFFERS, /* the best recipe gives different bytes */
+    DTI_EXPLAIN_NONE, /* no recipe of the search space could have made it: dti_explain_reason() */
     DTI_EXPLAIN_ONLY_A,
     DTI_EXPLAIN_ONLY_B,
     DTI_EXPLAIN_OUTCOMES
 };
 
-enum { DTI_EXPLAIN_COUNTED = 1 << 20 }; /* elements that others are counted by */
+enum { DTI_EXPLAIN_COUNTED = 1 << 20 }; /* elements compared when counting other recipes */
 
 struct dti_explain_result {
-    struct dti_recipe_pair pair; /* not set for a side that lacks it */
+    struct dti_recipe_pair pair; /* unset for a side that lacks the tensor */
     enum dti_explain_outcome outcome;
     const struct dti_recipe *recipe; /* FOUND, DIFFERS */
-    size_t others; /* FOUND, if counted: other recipes that give the same bytes, of casts at the
-                    * beginning of the tensor */
+    size_t others; /* FOUND, if counted: other recipes that give the same bytes; for casts, at the
+                      beginning of the tensor */
     bool counted;
-    struct dti_verdict verdict; /* DIFFERS; NONE: why the first recipe could not */
-    bool tried;                 /* there was a recipe */
+    struct dti_verdict verdict; /* DIFFERS: the difference; NONE: why the first recipe failed */
+    bool tried;                 /* at least one recipe was tried */
 };
 
 /* A recipe in the words of the command line. Returns buffer. */
@@ -46,17 +46,17 @@ struct dti_explain {
     dti_recipe_words_fn *words;
     dti_remedy_words_fn *remedy_words;
     FILE *out;
-    /* in the order of b, then those of a alone */
+    /* in the order of b, then those only in a */
     struct dti_explain_result *results;
     size_t result_count;
     size_t outcomes[DTI_EXPLAIN_OUTCOMES];
-    bool unexplained;           /* a tensor of b is */
-    size_t kept, tensors;       /* of b: those explained as kept, and all */
-    struct dti_recipe **recipe; /* what results point at */
+    bool unexplained;           /* some tensor of b is unexplained */
+    size_t kept, tensors;       /* tensors of b: those explained as kept, and all */
+    struct dti_recipe **recipe; /* the recipes that results point to */
     size_t made_count;
 };
 
-/* Pairs tensors by name; a single one on each side is a pair whatever its name. */
+/* Pairs tensors by name; if each side has a single tensor, these are a pair regardless of name. */
 enum dti_status dti_explain_pair(struct dti_explain *explain, struct dti_error *reterr);
 enum dti_status dti_explain_run(struct dti_explain *explain, struct dti_error *reterr);
 void dti_explain_free(struct dti_explain *explain);
@@ -68,7 +68,7 @@ const struct dti_tensor *dti_explain_tensor(const struct dti_explain *explain,
 enum { DTI_EXPLAIN_REASON = DTI_REMEDY_WORDS };
 const char *dti_explain_reason(char buffer[DTI_EXPLAIN_REASON], const struct dti_explain *explain,
                                const struct dti_explain_result *result);
-/* What a verdict that is not about bytes says of a tensor. */
+/* Describes a verdict that is not about bytes. */
 const char *dti_verdict_reason(char buffer[DTI_EXPLAIN_REASON], const struct dti_container *other,
                                const struct dti_verdict *verdict);
 static inline const struct dti_container *dti_stored_container(const struct dti_container *view)
@@ -76,7 +76,7 @@ static inline const struct dti_container *dti_stored_container(const struct dti_
     return view->stored ? view->stored : view;
 }
 
-/* Where bytes differ, for documents; both have such a member. */
+/* Where bytes differ: a member of both documents. */
 struct dti_byte_difference {
     const struct dti_container *other; /* as stored */
     const struct dti_verdict *verdict;

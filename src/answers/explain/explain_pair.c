@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which tensors of two files belong together. */
+ * Pairs the tensors of two files. */
 #include <stdlib.h>
 
 #include "answers/explain/explain.h"

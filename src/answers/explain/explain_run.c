@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * The search: tensors of a kind have the same space of recipes. Each recipe ends at the first
- * difference; one that explains a tensor is tried on all others of the kind at once.
+ * The search: tensors of a kind share a search space of recipes. A trial ends at the first
+ * difference; a recipe that explains a tensor is tried on all others of its kind at once.
  *
  * Many small tensors that no recipe has explained so far are searched together: each recipe is
- * tried on all of them at once, since a rewrite for each would take much longer than the tensors
- * do. */
+ * tried on all of them at once, because a separate rewrite for each would take much longer than the
+ * data itself. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "answers/explain/explain.h"
 
-/* What a space follows from. Without padding, compared as bytes. */
+/* The key of a search space. It has no padding, because keys are compared as bytes. */
 struct explain_kind {
     const struct dti_format *from, *to;
     const struct dti_block_format *from_block, *to_block;
     const char *dtype, *layout;
-    uint64_t group[2], rest; /* rest: of the axis by the group */
+    uint64_t group[2], rest; /* rest: axis length modulo the group */
     uint64_t per, axis, rank, flags;
 };
 
@@ -29,10 +29,10 @@ struct explain_search {
     struct dti_explain *explain;
     struct dti_recipe_files files;
     struct dti_recipe_list space;
-    bool *explains; /* of the space: tensors of the kind */
+    bool *explains; /* per recipe of the space: it explains a tensor of the kind */
     struct dti_verdict *verdicts;
     struct dti_recipe_pair *pairs;
-    size_t room; /* of both */
+    size_t room; /* capacity of both */
 };
 
 static inline struct dti_explain_result *explain_result_of(const struct explain_search *search,
@@ -41,9 +41,9 @@ static inline struct dti_explain_result *explain_result_of(const struct explain_
     return &search->explain->results[work->result];
 }
 
-/* Teams are for tensors that take longer than waking them. */
+/* Smaller tensors do not use a thread team: waking it would take longer. */
 enum { ALONE = 1 << 20 };
-/* After so many tensors without a recipe the small ones that are left are searched together. */
+/* After this many tensors without a recipe, the remaining small ones are searched together. */
 enum { MISSES = 8 };
 
 static struct explain_kind kind_of(const struct dti_tensor *from, const struct dti_tensor *to)
@@ -85,7 +85,7 @@ static uint64_t bytes_of(const struct dti_explain *explain, const struct dti_exp
     return explain->a->tensors[result->pair.a].bytes + explain->b->tensors[result->pair.b].bytes;
 }
 
-/* A piece of a tensor, or all of it: zeros. */
+/* A piece of a tensor; all zeros means the whole tensor. */
 struct explain_piece {
     uint64_t elements, skip;
 };
@@ -106,7 +106,7 @@ static enum dti_status make_one(struct explain_search *search, size_t candidate,
                             ret_refused, reterr);
 }
 
-/* One recipe, one tensor. */
+/* Tries one recipe on one tensor. */
 static enum dti_status explain_try(struct explain_search *search, size_t candidate,
                                    const struct dti_recipe_pair *pair, bool stop,
                                    struct dti_verdict *ret, bool *ret_refused,
@@ -116,7 +116,7 @@ static enum dti_status explain_try(struct explain_search *search, size_t candida
     return make_one(search, candidate, pair, stop, &whole, ret, ret_refused, reterr);
 }
 
-/* Keeps a recipe for the results that it explains, or explains best. */
+/* Copies a recipe that explains results, or matches best, into the list that results point to. */
 static enum dti_status explain_keep(struct explain_search *search, size_t candidate,
                                     const struct dti_recipe **ret, struct dti_error *reterr)
 {
@@ -142,7 +142,7 @@ struct explain_best {
     double alike;
 };
 
-/* Of recipes that are as good, one that has explained another tensor, else the first. */
+/* Tie-breaking: prefers a recipe that has explained another tensor, else the first. */
 static bool is_better(const struct explain_search *search, size_t candidate, double alike,
                       const struct explain_best *best)
 {
@@ -150,7 +150,7 @@ static bool is_better(const struct explain_search *search, size_t candidate, dou
                                    !search->explains[best->candidate]);
 }
 
-/* How many elements of a large tensor are made before all of it; 0: all at once. */
+/* How many elements of a large tensor to try before the whole; 0: the whole at once. */
 static uint64_t counted_of(const struct explain_search *search, const struct dti_recipe_pair *pair)
 {
     const struct dti_tensor *const a = &search->files.a->tensors[pair->a];
@@ -159,8 +159,9 @@ static uint64_t counted_of(const struct explain_search *search, const struct dti
                                                                            : 0;
 }
 
-/* A recipe on a large tensor: first its beginning, then the piece where a recipe before has failed,
- * `doubt` being an element of it, or UINT64_MAX; last all of it. Most fail before. */
+/* Tries a recipe on a large tensor: first its beginning, then the piece where an earlier recipe
+ * failed (`suspect` is an element of it, or UINT64_MAX), finally the whole. Most recipes fail
+ * early. */
 static enum dti_status try_pieces(struct explain_search *search, size_t candidate,
                                   const struct dti_recipe_pair *pair, uint64_t *suspect,
                                   struct dti_verdict *ret, bool *ret_refused,
@@ -177,7 +178,7 @@ static enum dti_status try_pieces(struct explain_search *search, size_t candidat
             return status;
         piece.skip = *suspect < all ? *suspect / size * size : 0;
         piece.elements = all - piece.skip < size ? all - piece.skip : size;
-        /* random numbers of an element depend on its place */
+        /* an element's random numbers depend on its position */
         if (piece.skip > 0 && recipe->by == DTI_VERB_CAST &&
             recipe->round != DTI_ROUND_STOCHASTIC) {
             status = make_one(search, candidate, pair, true, &piece, ret, ret_refused, reterr);
@@ -193,7 +194,7 @@ static enum dti_status try_pieces(struct explain_search *search, size_t candidat
     return status;
 }
 
-/* Tries all in order. *ret_found: the first that explains it, or SIZE_MAX. */
+/* Tries all recipes in order. *ret_found: the first one that explains the tensor, or SIZE_MAX. */
 static enum dti_status search_one(struct explain_search *search, struct dti_explain_result *result,
                                   size_t *ret_found, struct explain_best *ret_best,
                                   struct dti_error *reterr)
@@ -223,7 +224,7 @@ static enum dti_status search_one(struct explain_search *search, struct dti_expl
     return status;
 }
 
-/* Where the best recipe differs, over the whole tensor. */
+/* Finds where the best recipe differs, over the whole tensor. */
 static enum dti_status settle_best(struct explain_search *search, struct dti_explain_result *result,
                                    const struct explain_best *best, struct dti_error *reterr)
 {
@@ -238,7 +239,7 @@ static enum dti_status settle_best(struct explain_search *search, struct dti_exp
     return status;
 }
 
-/* How many of the recipes after one give the same bytes. */
+/* Counts the recipes after the found one that give the same bytes. */
 static enum dti_status count_others(struct explain_search *search,
                                     struct dti_explain_result *result, size_t found,
                                     struct dti_error *reterr)
@@ -246,7 +247,7 @@ static enum dti_status count_others(struct explain_search *search,
     const uint64_t elements = counted_of(search, &result->pair);
     enum dti_status status = DTI_OK;
     if (result->recipe->by == DTI_VERB_KEEP)
-        return DTI_OK; /* nothing has been done */
+        return DTI_OK; /* the tensor is an unchanged copy, so nothing is counted */
     result->counted = true;
     for (size_t i = found + 1; i < search->space.count && status == DTI_OK; i++) {
         const bool cut = dti_recipe_is_elementwise(&search->space.list[i]);
@@ -259,7 +260,7 @@ static enum dti_status count_others(struct explain_search *search,
     return status;
 }
 
-/* One recipe on all that are left of a kind; those that it explains have it. */
+/* Tries one recipe on all remaining tensors of a kind; it is assigned to those that it explains. */
 static enum dti_status try_all(struct explain_search *search, size_t candidate,
                                const struct explain_work *work, size_t count,
                                const struct dti_recipe *recipe, struct dti_error *reterr)
@@ -301,7 +302,7 @@ static void show(struct explain_search *search, const struct dti_explain_result 
         reading->show(reading->context, reading->done);
 }
 
-enum { SMALL = 64 << 10 }; /* bytes that are made whole for each recipe */
+enum { SMALL = 64 << 10 }; /* tensors of up to this many bytes are made whole for each recipe */
 
 struct together_one {
     struct dti_explain_result *result;
@@ -315,8 +316,8 @@ struct together {
     struct explain_search *search;
     struct together_one *list;
     size_t count;
-    size_t *places;                   /* in the list, of those that are tried */
-    const struct dti_recipe **recipe; /* of the space, where it was kept */
+    size_t *places;                   /* indices in the list of the tensors being tried */
+    const struct dti_recipe **recipe; /* per recipe of the space: where it was kept */
 };
 
 static bool is_small(const struct explain_search *search, const struct dti_explain_result *result)
@@ -349,7 +350,8 @@ static void take_verdict(struct explain_search *search, size_t candidate, struct
     }
 }
 
-/* A number that a recipe cannot make refuses all that are made with it. */
+/* A number that a recipe cannot represent makes it fail for the whole batch: tries each tensor
+ * alone. */
 static enum dti_status try_each(struct together *job, size_t candidate, size_t count,
                                 struct dti_error *reterr)
 {
@@ -432,7 +434,7 @@ static enum dti_status search_together(struct together *job, const struct explai
     return status;
 }
 
-/* Settles all small tensors of a kind that are left: as a search for each would, but that each gets
+/* Settles all remaining small tensors of a kind as individual searches would, except that each gets
  * the first recipe of the space, and others are not counted. */
 static enum dti_status explain_together(struct explain_search *search,
                                         const struct explain_work *work, size_t count,
@@ -516,7 +518,7 @@ static enum dti_status explain_all(struct explain_search *search, struct explain
     return status;
 }
 
-/* Pairs whose shapes differ have no space. */
+/* Pairs whose shapes differ have no search space. */
 static struct explain_work *list_work(const struct dti_explain *explain, size_t *ret_count,
                                       uint64_t *ret_bytes)
 {

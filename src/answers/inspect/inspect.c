@@ -38,18 +38,18 @@ struct cast_of {
     size_t at;
 };
 
-/* What rows name. */
+/* Precomputed values for the rows in inspect.def. */
 struct extreme {
     const struct dti_tensor *tensor; /* without a name if there is none */
-    const struct dti_format *format; /* of the code */
+    const struct dti_format *format; /* format of the code */
     uint64_t code;
     struct dti_place place;
 };
 struct inspected_stats {
     const struct dti_inspect_figures *figures;
-    bool some; /* finite numbers */
+    bool some; /* there are finite numbers */
     struct extreme min, max, absmax;
-    struct dti_place first_nan, first_inf; /* of a tensor */
+    struct dti_place first_nan, first_inf; /* first positions in the tensor */
 };
 struct binade {
     int64_t exponent;
@@ -63,14 +63,14 @@ struct inspected_cast {
 };
 struct stored_part {
     const struct dti_tensor *tensor;
-    size_t part; /* the index of a word */
+    size_t part; /* index into the words */
 };
 struct inspected_tensor {
     struct tensor_of of;
     const struct dti_tensor *tensor;
     const char *dtype, *block, *refusal; /* or NULL */
-    size_t order;                        /* the index of a word */
-    bool ordered, big, packed, cast;     /* ordered: big says how */
+    size_t order;                        /* index into the words */
+    bool ordered, big, packed, cast; /* ordered: there is a byte order; big: highest byte first */
     size_t as_count;
     const struct figures_of *stats; /* NULL unless requested, and histogram */
     const struct dti_inspect_figures *histogram;
@@ -84,7 +84,7 @@ struct inspected_shard {
 };
 struct inspected_file {
     struct file_of of;
-    bool read, there; /* there: more than a tensor of it is in this document */
+    bool read, there; /* there: the document covers more than one tensor of it */
     const struct dti_inspect_report *report; /* NULL unless there, with the others */
     const struct dti_container *container;
     const struct dti_inspect_totals *totals;
@@ -92,7 +92,7 @@ struct inspected_file {
     size_t stored_count;
     const struct figures_of *stats;
     const struct dti_inspect_figures *histogram;
-    const struct inspected_file *failed; /* itself, or NULL */
+    const struct inspected_file *failed; /* the file itself if it failed, or NULL */
     struct figures_of figures;
     char room[DTI_DIGEST_TEXT];
 };

@@ -30,11 +30,11 @@ struct dti_inspect_request {
     const regex_t *grep;        /* a regular expression for names, or NULL */
     enum dti_inspect_sort sort;
     bool reverse;
-    bool limited;          /* only the first tensors are listed, */
-    uint64_t limit;        /* so many */
+    bool limited;          /* only the first tensors are listed */
+    uint64_t limit;        /* how many */
     bool stats, histogram; /* read the data */
-    bool each;             /* a histogram of each tensor, too */
-    bool digest;           /* of each file */
+    bool each;             /* also a histogram of each tensor */
+    bool digest;           /* digests of each file */
     /* as given, for the answer */
     const char *grep_text, *from, *assume;
 };
@@ -46,20 +46,20 @@ struct dti_inspect_group {
     uint64_t elements, bytes;
 };
 
-/* "as fp32 1000 MiB": the size of the file's numbers in another dtype. */
+/* "as fp32 1000 MiB": the size of the file's numbers in other dtypes. */
 enum { DTI_INSPECT_AS = 4 };
 extern const char *const dti_inspect_as[DTI_INSPECT_AS];
 
 struct dti_inspect_totals {
-    uint64_t elements, bytes; /* of the selected tensors */
+    uint64_t elements, bytes; /* over the selected tensors */
     uint64_t parameters;      /* elements of floats and of blocks of them */
     uint64_t others;          /* elements of integers and of what cannot be read */
-    uint64_t unread;          /* of these, those without a dtype */
-    uint64_t scales;          /* of these, scales of activations */
-    uint64_t data_bytes;      /* of all tensors, selected or not */
+    uint64_t unread;          /* of which those without a dtype */
+    uint64_t scales;          /* of which scales of activations */
+    uint64_t data_bytes;      /* over all tensors, selected or not */
     uint64_t file_bytes, header_bytes;
     struct {
-        bool known; /* they are not beyond 64 bits */
+        bool known; /* the sums fit in 64 bits */
         uint64_t bytes;
     } as[DTI_INSPECT_AS];
     size_t group_count;
@@ -70,7 +70,7 @@ struct dti_inspect_totals {
 enum { DTI_INSPECT_LADDER = 9 };
 extern const enum dti_dtype dti_inspect_ladder[DTI_INSPECT_LADDER];
 
-/* A histogram without its empty ends. */
+/* A histogram with its empty ends trimmed. */
 struct dti_inspect_histogram {
     unsigned first, count; /* index of the first binade (see struct dti_histogram), and how many */
     uint64_t *binade;
@@ -91,9 +91,9 @@ struct dti_inspect_figures {
     bool there; /* false for a tensor that cannot be read */
     uint64_t elements, nan, inf, negative_inf, zeros, negative, subnormals, finite;
     uint64_t first_nan, first_inf;
-    struct dti_inspect_extreme min, max, absmax; /* finite > 0 */
+    struct dti_inspect_extreme min, max, absmax; /* valid if finite > 0 */
     double mean, deviation;
-    unsigned fits;                           /* a bit for each dtype of the ladder */
+    unsigned fits;                           /* bit mask over the dtypes of the ladder */
     struct dti_inspect_histogram *histogram; /* or NULL */
 };
 
@@ -102,17 +102,17 @@ struct dti_inspect_report {
     struct dti_container *container;
     const struct dti_tensor **shown; /* the selected tensors, in the requested order */
     size_t selected_count, shown_count, hidden_count; /* a limit hides the others */
-    size_t scanned_count; /* those whose data is read: a histogram is of all selected ones */
+    size_t scanned_count; /* tensors whose data is read: a histogram covers all selected ones */
     struct dti_inspect_totals totals;
-    struct dti_inspect_figures *figures; /* of each selected, or NULL */
+    struct dti_inspect_figures *figures; /* per selected tensor, or NULL */
     struct dti_inspect_figures all;
-    struct dti_loss_summary *losses; /* of each selected, by the dtypes of the reading; or NULL */
-    struct dti_digest *digests;      /* of each file, or NULL */
+    struct dti_loss_summary *losses; /* per selected tensor and dtype of the reading, or NULL */
+    struct dti_digest *digests;      /* per file, or NULL */
     struct dti_scaled_codes scaled;
     size_t unread; /* tensors whose values cannot be read */
 };
 
-/* Makes the report on a file. Free it in any case. Fails as containers and scans do. */
+/* Makes the report on a file. Always free it. Fails as containers and scans do. */
 enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const char *path,
                                 struct dti_inspect_report *ret, struct dti_error *reterr);
 void dti_inspect_report_free(struct dti_inspect_report *report);
@@ -121,8 +121,8 @@ enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_e
 
 /* Whether a tensor's elements have more than one byte; and whether the highest byte comes first. */
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big);
-/* The dtype of its tensor; of magnitudes of integers, which may be outside their dtype (128 of
- * int8), uint64. */
+/* The dtype of the extreme's tensor; for magnitudes of integers, which may exceed their dtype (128
+ * of int8), uint64. */
 const struct dti_format *dti_inspect_extreme_format(const struct dti_tensor *tensor,
                                                     bool magnitude);
 /* The dtypes of the smallest width that hold all numbers, "fp8_e4m3fn, fp8_e5m2"; "-" for none. */
@@ -130,8 +130,8 @@ enum { DTI_INSPECT_FITS = 64 };
 const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
                              const struct dti_inspect_figures *figures, const char *separator);
 
-/* Oddities that are not errors, one after the other from 0 on; false after the last. Points into
- * itself: must not be copied. */
+/* Unusual properties that are not errors, by index from 0; false past the last. Points into itself:
+ * must not be copied. */
 struct dti_inspect_note {
     const char *code, *message;
     char text[DTI_SCALED_CODES_TEXT], words[DTI_REMEDY_WORDS];
@@ -142,7 +142,7 @@ bool dti_inspect_note(struct dti_inspect_note *ret, const struct dti_inspect_rep
 /* Iterates over the files of a container: start with all zeros. */
 struct dti_inspect_shard {
     const struct dti_container_file *file;
-    size_t number; /* from 1 on */
+    size_t number; /* bytes of its tensors */
     size_t tensors, end;
     uint64_t bytes; /* of its tensors */
 };
@@ -155,8 +155,8 @@ struct dti_inspect_file {
     const struct dti_inspect_report *report; /* NULL if there is an error */
     const struct dti_error *error;
     const char *message; /* the message with its remedy */
-    size_t first, count; /* the selected tensors that are in this document */
-    bool part;           /* the document has only these: others have the rest */
+    size_t first, count; /* the selected tensors in this document */
+    bool part;           /* the document has only these; other documents have the rest */
 };
 struct dti_inspect_answer {
     const struct dti_inspect_request *request;

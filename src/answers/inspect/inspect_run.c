@@ -15,7 +15,7 @@
 #include "util/text/ascii.h"
 #include "util/text/glob.h"
 
-/* Length of the digits at a place, and of the zeros before the number proper. */
+/* The length of a run of digits, and of its leading zeros. */
 static size_t digits(const char *text, size_t length, size_t *ret_zeros)
 {
     size_t count = 0, zeros = 0;
@@ -27,7 +27,7 @@ static size_t digits(const char *text, size_t length, size_t *ret_zeros)
     return count;
 }
 
-/* Compares bytes, but numbers by value: layers.2 before layers.10. */
+/* Compares bytes, but runs of digits by value: layers.2 before layers.10. */
 static int compare_names(const struct dti_tensor *a, const struct dti_tensor *b)
 {
     size_t i = 0, j = 0;
@@ -94,8 +94,8 @@ static void reverse(const struct dti_tensor **shown, size_t count)
     }
 }
 
-/* regexec() reads a name up to its NUL: one that holds another NUL is matched up to that. When out
- * of memory, glibc's (2.36) reports no match, and only errno from malloc() shows it. */
+/* regexec() stops at the first NUL, so a name that contains NUL is matched only up to it. When out
+ * of memory, glibc (2.36) reports no match; only errno, set by malloc(), reveals it. */
 static enum dti_status is_wanted(const struct dti_inspect_request *request,
                                  const struct dti_tensor *tensor, bool *ret,
                                  struct dti_error *reterr)
@@ -134,7 +134,7 @@ static enum dti_status select_tensors(struct dti_inspect_report *report, struct 
     if (request->limited && request->limit < report->shown_count)
         report->shown_count = (size_t)request->limit;
     report->hidden_count = report->selected_count - report->shown_count;
-    return container->stored || /* whose notes mention it */
+    return container->stored || /* a view's notes already mention it */
                    dti_scaled_codes_find(&report->scaled, container, report->shown,
                                          report->selected_count)
                ? DTI_OK
@@ -148,7 +148,7 @@ bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
     if (!tensor->format || tensor->quantized ||
         dti_format_container(dti_real_format(tensor->format)) == 1)
         return false;
-    *ret_big = dti_is_swapped(tensor->layout.swapped); /* which undoes itself */
+    *ret_big = dti_is_swapped(tensor->layout.swapped); /* swapping is its own inverse */
     return true;
 }
 
@@ -173,7 +173,7 @@ static bool bytes_as(const struct dti_stored *target, const struct dti_tensor *t
     return true;
 }
 
-/* Elements without bytes can be any number. */
+/* Saturates: elements without bytes can be any number. */
 static void add_capped(uint64_t *sum, uint64_t more)
 {
     if (!dti_add_u64(*sum, more, sum))
@@ -205,8 +205,8 @@ static int largest_first(const void *left, const void *right)
     return strcmp(a->dtype, b->dtype);
 }
 
-/* One of the last groups, or a new one; NULL: memory ran out. Names of dtypes come from a few
- * tables: those that differ as pointers are told apart later. */
+/* One of the most recent groups, or a new one; NULL when out of memory. Dtype names come from a few
+ * tables, so most compare equal by pointer; equal names at different addresses are merged later. */
 static struct dti_inspect_group *group_of(struct dti_inspect_totals *totals, const char *dtype)
 {
     enum { LOOK_BACK = 16 };
@@ -215,7 +215,7 @@ static struct dti_inspect_group *group_of(struct dti_inspect_totals *totals, con
         if (totals->groups[i - 1].dtype == dtype)
             return &totals->groups[i - 1];
     }
-    if ((count & (count - 1)) == 0) { /* room for as many as a power of two */
+    if ((count & (count - 1)) == 0) { /* the capacity is a power of two */
         const size_t room = count > 0 ? 2 * count : 1;
         struct dti_inspect_group *const more =
             room <= SIZE_MAX / sizeof *more ? realloc(totals->groups, room * sizeof *more) : NULL;
@@ -227,7 +227,7 @@ static struct dti_inspect_group *group_of(struct dti_inspect_totals *totals, con
     return &totals->groups[totals->group_count++];
 }
 
-/* Sorts the groups, and makes one of those of a dtype. */
+/* Sorts the groups and merges those of the same dtype. */
 static void merge_groups(struct dti_inspect_totals *totals)
 {
     struct dti_inspect_group *const groups = totals->groups;
@@ -313,7 +313,7 @@ void dti_inspect_report_free(struct dti_inspect_report *report)
     dti_logical_close(report->container);
 }
 
-/* Numbers of all tensors that are shown are read. */
+/* Every selected tensor must be readable as numbers. */
 static enum dti_status check_whole(const struct dti_inspect_report *report,
                                    struct dti_error *reterr)
 {

@@ -46,7 +46,7 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
 #define COPY(count) figures->count = stats->count;
 #define ADD(count)  all->count += one->count;
 
-/* `code` is of the hub's format, which often is the tensor's. */
+/* `code` is in the hub's format, which is often the tensor's own. */
 static void set_extreme(struct dti_inspect_extreme *extreme, const struct dti_value *value,
                         uint64_t code, enum dti_stats_hub hub, const struct dti_tensor *tensor,
                         bool magnitude, uint64_t index)
@@ -138,7 +138,7 @@ static enum dti_status take_figures(void *context, size_t at,
                : dti_no_memory(reterr);
 }
 
-/* *most is the value of `all`. */
+/* *most holds the value of the extreme in `all`. */
 static void take_extreme(struct dti_inspect_extreme *all, struct dti_value *most,
                          const struct dti_inspect_extreme *one, bool magnitude, int wanted)
 {
@@ -150,7 +150,7 @@ static void take_extreme(struct dti_inspect_extreme *all, struct dti_value *most
     *most = value;
 }
 
-/* The values of the extremes of all. */
+/* Values of the overall extremes. */
 struct most {
     struct dti_value min, max, absmax;
 };
@@ -167,8 +167,8 @@ static void add_figures(struct dti_inspect_figures *all, struct most *most,
     take_extreme(&all->absmax, &most->absmax, &one->absmax, true, 1);
 }
 
-/* Of all numbers of all tensors, from the means and deviations of each: by exact sums, so that
- * --sort changes nothing. */
+/* Pools the means and deviations of all tensors, with exact sums, so that --sort changes
+ * nothing. */
 static void pool(struct dti_inspect_figures *all, const struct dti_inspect_figures *figures,
                  size_t count)
 {
@@ -208,8 +208,8 @@ static void total(struct dti_inspect_report *report)
         pool(all, report->figures, report->scanned_count);
 }
 
-/* Reads only the tensors that are listed, unless a histogram of all is drawn. In the order of the
- * output: that of the file, unless another was requested. */
+/* Reads only the listed tensors, unless a histogram of all is drawn. Follows the output order: that
+ * of the file, unless another was requested. */
 enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_error *reterr)
 {
     const bool drawn = report->request->histogram;

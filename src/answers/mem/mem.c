@@ -23,7 +23,7 @@ struct training_of {
     const struct dti_mem_training *training;
 };
 
-/* What rows name. */
+/* Precomputed values for the rows in mem.def. */
 struct mem_options {
     const struct dti_mem *of;
     const char *optimizers[DTI_TRAINING_COUNT];
@@ -50,14 +50,14 @@ struct mem_size {
     const char *dtype; /* NULL: as stored */
     uint64_t numbers;
     double bits_per_number, ratio;
-    bool compared; /* with the first dtype */
+    bool compared; /* there is a first dtype to compare with */
     unsigned block_elements;
 };
 struct mem_part {
     const struct dti_footprint *of;
     const char *name, *dtype;
     uint64_t numbers;
-    double each; /* bytes of a number */
+    double each; /* bytes per number */
 };
 struct mem_training {
     const struct dti_mem_training *of;
@@ -70,7 +70,7 @@ struct mem_training {
 struct mem_room {
     const struct dti_mem_capacity *of;
     const char *device; /* or NULL */
-    bool known;         /* all its memory is */
+    bool known;         /* its total memory is known */
 };
 
 DTI_WORDS(kind_words, "count", "shape", "file")

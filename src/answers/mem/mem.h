@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The memory that numbers take: what is stored (a count, an array, the tensors of files), in which
- * dtypes, the additional memory of training, and the limit to fit. */
+ * The memory that numbers take: what is stored (a count, an array, tensors in files), in which
+ * dtypes, the additional memory of training, and the capacity to fit. */
 #ifndef ANSWERS_MEM_MEM_H
 #define ANSWERS_MEM_MEM_H
 
@@ -17,9 +17,9 @@
 /* An array: a count is one of one dimension. */
 struct dti_mem_item {
     struct dti_extent extent;
-    const struct dti_tensor *tensor;    /* NULL: not of a file */
-    bool takes_dtype;                   /* floats; else the item stays as stored */
-    uint64_t stored_bytes, scale_bytes; /* the latter of the former; 0 unless quantized */
+    const struct dti_tensor *tensor;    /* NULL: not from a file */
+    bool takes_dtype;                   /* holds floats; otherwise the item stays as stored */
+    uint64_t stored_bytes, scale_bytes; /* scale_bytes: part of stored_bytes; 0 unless quantized */
 };
 
 struct dti_mem_operand {
@@ -28,7 +28,7 @@ struct dti_mem_operand {
     unsigned rank;
     uint64_t shape[DTI_RANK_MAX];
     struct dti_container *container;
-    size_t first, count;        /* its items */
+    size_t first, count;        /* index range of its items */
     uint64_t elements, numbers; /* numbers: elements converted to the dtype */
     uint64_t stored_bytes;      /* files */
 };
@@ -43,7 +43,7 @@ struct dti_mem_verdict {
 /* The numbers as one dtype. */
 struct dti_mem_size {
     struct dti_stored as;
-    bool as_stored;   /* as the files have them; `as` is nothing */
+    bool as_stored;   /* as stored in the files; `as` is empty */
     const char *note; /* a note about the dtype's name */
     struct dti_footprint numbers;
     uint64_t bytes; /* including tensors that stay as stored */
@@ -64,20 +64,20 @@ struct dti_mem_capacity {
     char device[DTI_QUOTE_SIZE]; /* "cpu", "cuda:0", empty for bytes */
     const char *amount;          /* the bytes of one device as given, "80GB"; NULL for a device */
     uint64_t devices;            /* at least 1 */
-    uint64_t bytes;              /* free, or given; DTI_UNKNOWN: the device does not report it */
+    uint64_t bytes;              /* free, or given; DTI_UNKNOWN if the device does not report it */
     uint64_t all;                /* of the device, or DTI_UNKNOWN */
 };
 
 /* The request and its results. All zero at the start; free it after use. */
 struct dti_mem {
-    const char *only,
-        *keep; /* files: patterns of tensors that count, and that stay as stored; NULL: all, none */
+    const char *only, *keep; /* for files: name patterns of tensors to count, and of tensors that
+                                stay as stored; NULL: all, none */
     struct dti_logical_options options;            /* how files are opened */
     unsigned train;                                /* set of 1 << enum dti_training */
     const char *gradients, *master, *states, *fit; /* as given, for the answer */
     bool list_tensors;
     dti_remedy_words_fn *words; /* adds remedies to messages of file readers */
-    const char *const *notes;   /* on names of dtypes, beside those of sizes */
+    const char *const *notes;   /* notes on dtype names, except those of sizes */
     size_t note_count;
 
     struct dti_mem_operand *operands;
@@ -95,15 +95,16 @@ struct dti_mem {
 };
 void dti_mem_free(struct dti_mem *mem);
 
-/* Whether a word is meant as an amount of numbers, valid or not. */
+/* Whether a word looks like an amount of numbers, valid or not. */
 bool dti_mem_is_amount(const char *text);
-/* Add an operand: an amount, "7B", "1.5e9", "2^20", "32x1024x4096", "[32, 1024]"; a file, whose
- * header is read. Fail with DTI_BAD_VALUE if the total exceeds 64 bits, or as the containers do. */
+/* Add an operand: an amount, "7B", "1.5e9", "2^20", "32x1024x4096", "[32, 1024]"; or a file, of
+ * which only the header is read. Fail with DTI_BAD_VALUE if the total exceeds 64 bits, or as the
+ * containers do. */
 enum dti_status dti_mem_add_amount(struct dti_mem *mem, const char *text, struct dti_error *reterr);
 enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path, struct dti_error *reterr);
 
-/* Add a dtype that they are stored as. Fail with DTI_NO_MEMORY. The ladder is the default; for
- * training it is the common float dtype of all tensors, else fp32. */
+/* Add a dtype to store the numbers in. Fail with DTI_NO_MEMORY. The ladder is the default; for
+ * training the default is the float dtype that all tensors share, else fp32. */
 enum dti_status dti_mem_add_size(struct dti_mem *mem, const struct dti_mem_size *size,
                                  struct dti_error *reterr);
 enum dti_status dti_mem_add_ladder(struct dti_mem *mem, struct dti_error *reterr);
@@ -117,14 +118,15 @@ enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_train
 enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
                                         const struct dti_device_choice *choice, const char *text,
                                         struct dti_error *reterr);
-/* Fills all verdicts; returns whether anything fits. The product of the capacity's devices and
- * bytes fits into 64 bits. */
+/* Computes all verdicts; returns whether anything fits. Requires that the product of the capacity's
+ * devices and bytes fits in 64 bits. */
 bool dti_mem_judge(struct dti_mem *mem);
 
-/* bytes / numbers: "2", "1.015625"; for each of `per` numbers' bits: 8. "-" for no numbers. */
+/* bytes x per / numbers: bytes per number, "2", "1.015625"; with per 8, bits. "-" if numbers is
+ * 0. */
 const char *dti_mem_each(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t numbers,
                          unsigned per);
-/* Against the first dtype; negative if that has no bytes. */
+/* Size relative to the first dtype; negative if that has no bytes. */
 double dti_mem_against_first(const struct dti_mem *mem, const struct dti_mem_size *size);
 const char *dti_mem_part_name(const struct dti_training_plan *plan, enum dti_training_part part);
 const char *dti_mem_part_dtype(const struct dti_training_plan *plan, enum dti_training_part part);

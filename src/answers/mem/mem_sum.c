@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes of the request, and whether they fit into a device.
+ * Sums the bytes of the request, and checks whether they fit on a device.
  *
- * Amounts of numbers as people write them, exactly: 7B, 1.5e9, 2^20, 32x1024x4096. */
+ * Parses amounts of numbers exactly: 7B, 1.5e9, 2^20, 32x1024x4096. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_train
     return DTI_OK;
 }
 
-/* Unknown is the largest number. */
+/* DTI_UNKNOWN is the largest number, so the minimum ignores it. */
 static enum dti_status cpu_capacity(struct dti_mem_capacity *capacity, struct dti_error *reterr)
 {
     struct dti_machine machine;
@@ -158,7 +158,7 @@ bool dti_mem_judge(struct dti_mem *mem)
     return any;
 }
 
-static const char suffixes[] = "kmbt"; /* thousands, and so on */
+static const char suffixes[] = "kmbt"; /* powers of 1000 */
 
 bool dti_mem_is_amount(const char *text)
 {
@@ -173,7 +173,7 @@ static enum dti_status refuse(const char *text, const char *why, struct dti_erro
                          DTI_QUOTED(text, strlen(text)), why);
 }
 
-/* An exact whole number of 64 bits, not 0. */
+/* Whether the value is a whole number of 64 bits, and not 0. */
 static bool whole_number(const struct dti_value *value, uint64_t *ret_number)
 {
     if (value->class != DTI_CLASS_FINITE || value->sticky || value->lo != 0 ||
@@ -408,7 +408,7 @@ static enum dti_status add_dtype(struct dti_mem *mem, const struct dti_format *f
     return dti_mem_add_size(mem, &(struct dti_mem_size){.as.format = *format}, reterr);
 }
 
-/* The one float dtype that all arrays of numbers have, or fp32. */
+/* The float dtype that all arrays of numbers share, else fp32. */
 static const struct dti_format *training_dtype(const struct dti_mem *mem)
 {
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32), *common = NULL;
@@ -424,7 +424,7 @@ static const struct dti_format *training_dtype(const struct dti_mem *mem)
     return common ? common : fp32;
 }
 
-/* As the files are, the sizes of plain dtypes, all blocks. */
+/* The default sizes: as stored, plain dtypes, all blocks. */
 enum dti_status dti_mem_add_ladder(struct dti_mem *mem, struct dti_error *reterr)
 {
     static const enum dti_dtype dtypes[] = {DTI_FP32, DTI_BF16, DTI_FP8_E4M3FN};

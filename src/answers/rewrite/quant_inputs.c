@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The input of quantization: the numbers, converted from text to fp32 before anything is computed,
+ * The input of quantization: the numbers, converted from text to fp32 before any computation,
  * because the scale depends on all of them; and the rules applied to one dtype. */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static enum dti_status not_quantized(const struct dti_format *format, struct dti
                            format->name, scaled ? "too wide" : "not a dtype with a scale");
 }
 
-/* A block format with a similar name. */
+/* Suggests a block format with a similar name. */
 static enum dti_status unknown(const char *name, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
@@ -83,7 +83,7 @@ static enum dti_status unknown(const char *name, struct dti_error *reterr)
     return reterr->status;
 }
 
-/* A name of several dtypes that is the end of a block format's, too: fp4 of bnb_fp4. */
+/* An ambiguous dtype name may also be the suffix of a block format: fp4 of bnb_fp4. Adds these. */
 static void add_blocks(const char *name, struct dti_error *reterr)
 {
     const size_t length = strlen(name);
@@ -98,7 +98,7 @@ static void add_blocks(const char *name, struct dti_error *reterr)
     }
 }
 
-/* Blocks are not dtypes elsewhere in the program: their names are tried first, and they are added
+/* Block formats are not dtypes elsewhere in the program, so their names are tried first and added
  * to the suggestions. */
 enum dti_status dti_quant_target_find(struct dti_quant_target *ret, const char *name,
                                       struct dti_error *reterr)
@@ -170,8 +170,8 @@ static void settle_blocks(struct dti_quant_target *target, const struct dti_quan
         target->tensor_scale == DTI_TENSOR_SCALE_GIVEN ? rules->tensor_scale_number : DTI_FP32_ONE;
 }
 
-/* Integers: int dtypes are symmetric and uint dtypes affine, as weights and activations commonly
- * are; with a given scale all codes are used. */
+/* Integers: int dtypes are symmetric and uint dtypes affine, as is usual for weights and
+ * activations; with a given scale all codes are used. */
 static enum dti_quant_symmetry choose_symmetry(const struct dti_quant_target *target,
                                                const struct dti_quant_rules *rules)
 {

@@ -171,7 +171,7 @@ static void put_byte(struct dti_buffer *hex, unsigned byte)
     dti_buffer_append(hex, &digits[byte & 15], 1);
 }
 
-/* The code at a place of a block, which is padded with zeros. */
+/* The code at an index in a block, which is padded with zeros. */
 static uint32_t code_at(const struct dti_quant_result *result, const struct dti_quant_group *group,
                         size_t at)
 {
@@ -224,11 +224,11 @@ void dti_quant_packed(const struct dti_quant_result *result, const struct dti_qu
                                                        << 4);
 }
 
-/* What rows name. */
+/* Precomputed values for the rows in quantized.def. */
 struct recipe {
     const struct dti_quant_scheme *scheme;
     const struct dti_affine *affine;
-    size_t family; /* the index of a word */
+    size_t family; /* index into the words */
     size_t division;
     bool in_groups, integer, divides, mx, nv, as_torch;
 };
@@ -255,7 +255,7 @@ struct result {
 };
 
 #define WORD(value, word, meaning) [value] = word,
-/* After the first two: by the family of a block format. */
+/* After the first two entries: indexed by block format family. */
 DTI_WORDS(family_words, "integer", "float", [2 + DTI_BLOCKS_MX] = "mx", [2 + DTI_BLOCKS_NV] = "nv",
           [2 + DTI_BLOCKS_NF] = "nf", [2 + DTI_BLOCKS_Q8] = "q8", [2 + DTI_BLOCKS_Q4] = "q4",
           [3 + DTI_BLOCKS_Q4] = "gguf")

@@ -14,19 +14,19 @@
 #include "files/stored/quant_layout.h"
 #include "util/buffer.h"
 
-/* Whose arithmetic. */
+/* Whose arithmetic to follow. */
 enum dti_quant_like {
     DTI_QUANT_LIKE_NONE,
     DTI_QUANT_LIKE_TORCH,
     DTI_QUANT_LIKE_ONNX,
-    DTI_QUANT_LIKE_VLLM, /* of reading only */
+    DTI_QUANT_LIKE_VLLM, /* only for reading */
 };
 /* Events of numbers: a set. */
 enum dti_quant_event { DTI_QUANT_CLIPPED = 1, DTI_QUANT_SPECIAL = 2, DTI_QUANT_INEXACT = 4 };
 enum dti_tensor_scale {
-    DTI_TENSOR_SCALE_AUTO,  /* from the largest magnitude: of all tensors that loaders fuse */
-    DTI_TENSOR_SCALE_OWN,   /* of the tensor alone */
-    DTI_TENSOR_SCALE_NONE,  /* 1 */
+    DTI_TENSOR_SCALE_AUTO,  /* from the largest magnitude of all tensors that loaders fuse */
+    DTI_TENSOR_SCALE_OWN,   /* from this tensor alone */
+    DTI_TENSOR_SCALE_NONE,  /* always 1 */
     DTI_TENSOR_SCALE_GIVEN, /* scheme.blocks.tensor_scale */
 };
 /* Kinds of targets: a set. */
@@ -73,17 +73,17 @@ enum dti_quant_family {
 /* The rules, independent of the dtype. Zeros are the defaults. */
 struct dti_quant_rules {
     int like;         /* enum dti_quant_like */
-    int symmetry;     /* enum dti_quant_symmetry; DTI_SYMMETRY_NONE: from the others */
+    int symmetry;     /* enum dti_quant_symmetry; DTI_SYMMETRY_NONE: derived from the other rules */
     int division;     /* enum dti_quant_division */
     int mx_scale;     /* enum dti_mx_scale */
     int nv_scale;     /* enum dti_nv_scale */
-    int per;          /* enum dti_quant_per; DTI_PER_TENSOR: determined by block and has_axis */
+    int per;          /* enum dti_quant_per; DTI_PER_TENSOR: derived from block and has_axis */
     int order;        /* enum dti_block_order, of codes below 8 bits: DTI_BLOCK_LOW or HIGH */
     int tensor_scale; /* enum dti_tensor_scale */
     bool symmetric, affine;
-    uint64_t block; /* neighbours that share a scale, or 0 */
-    /* Without has_scale the scale follows from the range, which is that of the values unless given.
-     */
+    uint64_t block; /* consecutive elements that share a scale, or 0 */
+    /* Without has_scale the scale is computed from the range, which is that of the values unless
+     * given. */
     bool has_min, has_max, has_scale, has_axis;
     uint32_t min, max, scale;
     bool has_zero_point; /* with has_scale; otherwise it is in the middle */
@@ -92,7 +92,7 @@ struct dti_quant_rules {
     int64_t axis;                 /* negative: from the end */
 };
 
-/* What a layout of files does to the rules: one that flattens tensors packs the first code in the
+/* Applies a file layout to the rules: a layout that flattens tensors packs the first code into the
  * highest bits, and has its own arithmetic unless another is given. */
 void dti_quant_rules_settle(struct dti_quant_rules *rules, enum dti_quant_layout layout,
                             bool arithmetic_given);
@@ -100,8 +100,8 @@ void dti_quant_rules_settle(struct dti_quant_rules *rules, enum dti_quant_layout
 /* One dtype and the rules applied to it. */
 struct dti_quant_target {
     struct dti_quant_scheme scheme; /* fixed if the scale or the whole range is given */
-    const char *name;               /* as every command spells it; lives in the target */
-    struct dti_format code;         /* the dtype whose bits a code is */
+    const char *name;               /* as every command spells it; stored in the target */
+    struct dti_format code;         /* the dtype whose encoding the codes use */
     bool has_min, has_max;
     uint32_t min, max;
     enum dti_tensor_scale tensor_scale;
@@ -109,14 +109,14 @@ struct dti_quant_target {
     bool has_axis;              /* otherwise the last one for blocks and groups, 0 for channels */
     int64_t axis;               /* negative: from the end */
     const char *note;           /* a note about the spelling of the dtype, or NULL */
-    bool gguf;                  /* blocks of GGUF files: of the scheme only per and group count */
+    bool gguf; /* blocks of GGUF files: only per and the group count of the scheme are set */
 };
 
 /* quant_inputs.c: looks up a dtype or block format. Points into itself: do not copy it. Fails with
  * DTI_UNKNOWN_DTYPE, DTI_AMBIGUOUS_DTYPE, DTI_WRONG_KIND. */
 enum dti_status dti_quant_target_find(struct dti_quant_target *ret, const char *name,
                                       struct dti_error *reterr);
-/* Applies the rules to it. */
+/* Applies the rules to a target. */
 void dti_quant_target_settle(struct dti_quant_target *target, const struct dti_quant_rules *rules);
 enum dti_quant_family dti_quant_family(const struct dti_quant_target *target);
 /* Whether its scale was given instead of computed from a range. */
@@ -126,13 +126,13 @@ bool dti_quant_scale_given(const struct dti_quant_target *target);
 struct dti_quant_input {
     size_t text; /* its index among the texts */
     uint32_t x;
-    bool rounded; /* x is another number */
+    bool rounded; /* x differs from the given number */
 };
 struct dti_quant_inputs {
     struct dti_buffer texts; /* each ends with a NUL */
     struct dti_quant_input *list;
     size_t count, capacity;
-    size_t rounded; /* how many were */
+    size_t rounded; /* how many of them are rounded */
 };
 void dti_quant_inputs_init(struct dti_quant_inputs *ret);
 void dti_quant_inputs_free(struct dti_quant_inputs *numbers);
@@ -152,7 +152,7 @@ struct dti_quant_group {
     size_t first, count;
     bool has_range;              /* affine, unless the scale was given */
     uint32_t min, max;           /* affine: widened to include zero if there is a zero point */
-    uint32_t seen_min, seen_max; /* before that */
+    uint32_t seen_min, seen_max; /* the range before widening */
     struct dti_affine_scale affine;
     uint32_t amax, scale;            /* blocks: fp32 code, code of the scale's dtype */
     size_t finite, clipped, special; /* finite: of affine groups */
@@ -163,14 +163,15 @@ struct dti_quant_result {
     struct dti_block_recipe recipe; /* blocks: with the tensor scale */
     struct dti_quant_group *groups;
     size_t group_count;
-    struct dti_quant_element *elements; /* one a number */
+    struct dti_quant_element *elements; /* one per number */
     size_t clipped, special;
     struct dti_loss_summary loss;
     uint64_t code_bytes, scale_bytes; /* packed */
 };
 
-/* quant_result.c: quantizes all numbers, at least one. If only one end of the range is given, it
- * must not be beyond them: see the next. False when out of memory. */
+/* quant_result.c: quantizes all numbers, of which there is at least one. If only one end of the
+ * range is given, it must not lie beyond the numbers: see dti_quant_range_is_empty(). False when
+ * out of memory. */
 bool dti_quant_result_make(struct dti_quant_result *ret, const struct dti_quant_target *target,
                            const struct dti_quant_inputs *numbers);
 void dti_quant_result_free(struct dti_quant_result *result);
@@ -185,7 +186,7 @@ unsigned dti_quant_events(const struct dti_quant_result *result);
 /* The group's scale: the factor of element numbers. NaN for NaN scales. */
 uint32_t dti_quant_multiplier(const struct dti_quant_result *result,
                               const struct dti_quant_group *group);
-/* Affine: the numbers of the lowest and highest code. */
+/* Affine: the numbers of the lowest and the highest code. */
 void dti_quant_reach(const struct dti_quant_target *target, const struct dti_quant_group *group,
                      uint32_t *ret_lowest, uint32_t *ret_highest);
 /* The value of a code, without scale and zero point. */
@@ -203,7 +204,7 @@ struct dti_quant_facts {
     const struct dti_format *format; /* of the code */
     const struct dti_quant_input *number;
     const struct dti_quant_element *stored;
-    int64_t code;             /* signed for signed integers */
+    int64_t code;             /* signed for signed integer dtypes */
     bool has_scaled;          /* not for specials, nor if the scale is zero or NaN */
     struct dti_value scaled;  /* before rounding to a code: x / scale with the target's division,
                                * exactly for blocks */
@@ -226,7 +227,7 @@ struct dti_quant_answer {
     size_t count;
     const struct dti_quant_inputs *numbers;
     FILE *stream;         /* stream for elements, which are written one by one; or NULL */
-    unsigned *ret_events; /* gets the events of all results */
+    unsigned *ret_events; /* receives the events of all results */
 };
 void dti_document_quant(struct dti_json *json, const struct dti_quant_answer *answer);
 const char *dti_quant_like_word(int like); /* "torch"; NULL for DTI_QUANT_LIKE_NONE */

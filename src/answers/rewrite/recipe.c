@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * A recipe becomes the request of a rewrite; its rules, with numbers as the command line spells
- * them, are applied to one dtype. */
+ * Turns a recipe into a rewrite request, and applies its rules, with numbers as the command line
+ * spells them, to one dtype. */
 #include "answers/rewrite/recipe.h"
 
 #include <string.h>
 
 #include "core/block/quant_parts.h"
 
-/* The value of an option, rounded to fp32: a finite number or, with `scale`, a positive one. */
+/* Parses the value of an option, rounded to fp32: a finite number or, with `scale`, a positive
+ * one. */
 static enum dti_status read_fp32(const char *option, const char *text, bool scale,
                                  uint32_t *ret_code, struct dti_error *reterr)
 {
@@ -19,7 +20,7 @@ static enum dti_status read_fp32(const char *option, const char *text, bool scal
         memcpy(reterr->argument, error.argument, sizeof error.argument);
         return error.status;
     }
-    *ret_code = dti_fp32_round(&value); /* also to infinity */
+    *ret_code = dti_fp32_round(&value); /* may become infinity */
     dti_fp32_value(*ret_code, &value);
     if (scale ? value.class == DTI_CLASS_FINITE && !value.negative
               : value.class <= DTI_CLASS_FINITE)
@@ -125,7 +126,7 @@ enum dti_status dti_recipe_settle(struct dti_quant_target *target, const struct 
     if (status == DTI_OK)
         dti_quant_target_settle(target, &rules);
     else if (reterr)
-        reterr->remedy = DTI_REMEDY_CORRECT_OPTION; /* each text begins with one */
+        reterr->remedy = DTI_REMEDY_CORRECT_OPTION; /* each error text begins with an option */
     return status;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rewrite of a recipe is judged against another file.
+ * Judges the rewrite of a recipe against another file.
  *
- * The recipes that are tried, in their order: what dtypes and forms leave open, the fewest options
- * first. dtinfo-explain(1) describes the space. */
+ * Lists the recipes to try, in order: all options that dtypes and forms leave open, fewest options
+ * first. dtinfo-explain(1) describes the search space. */
 #include "answers/rewrite/recipe_space.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void dti_recipe_files_free(struct dti_recipe_files *files)
     files->fused = NULL;
 }
 
-enum { AT_ONCE = 4096 }; /* tensors whose rewrite is in memory */
+enum { AT_ONCE = 4096 }; /* tensors rewritten in memory at once */
 
 static enum dti_container_kind kind_of(const struct dti_recipe_files *files)
 {
@@ -61,7 +61,7 @@ size_t dti_recipe_pairs_most(const struct dti_recipe_files *files)
     return dti_is_array(kind_of(files)) ? 1 : AT_ONCE;
 }
 
-/* A choice of tensors of a, as rewrites take it. */
+/* A selection of a's tensors, in the form that rewrites take. */
 struct recipe_choice {
     struct dti_container container;
     struct dti_tensor *tensors;
@@ -95,12 +95,12 @@ static bool choose(struct recipe_choice *ret, const struct dti_recipe_files *fil
         ret->part_counts[i] = to->quantized ? to->quantized->part_count : 1;
         struct dti_tensor *const tensor = &ret->tensors[i];
         *tensor = whole->tensors[ret->places[i]];
-        if (tensor->quantized) { /* as numbers */
+        if (tensor->quantized) { /* viewed as numbers */
             tensor->quantized = NULL;
             tensor->block = NULL;
             tensor->bytes = tensor->elements * 4;
         }
-        if (*elements > 0) { /* fewer than there are */
+        if (*elements > 0) { /* only the first elements */
             tensor->rank = 1;
             tensor->shape = elements;
             tensor->elements = *elements;
@@ -110,7 +110,7 @@ static bool choose(struct recipe_choice *ret, const struct dti_recipe_files *fil
     return true;
 }
 
-/* The tensors of a that share scales are found once, and so are their ranges. */
+/* Finds a's tensors that share scales, and their ranges, once. */
 static enum dti_status find_fused(struct dti_recipe_files *files,
                                   struct dti_rewrite_request *request, struct dti_error *reterr)
 {
@@ -125,7 +125,7 @@ static enum dti_status find_fused(struct dti_recipe_files *files,
     return status;
 }
 
-/* Not of the recipe: of this machine or of the file. */
+/* Errors caused by the machine or the file, not by the recipe. */
 static bool is_grave(enum dti_status status)
 {
     return status == DTI_NO_MEMORY || status == DTI_WRITE_FAILED || status == DTI_BUG ||
@@ -182,7 +182,7 @@ static enum dti_status judge_rewrite(struct dti_recipe_files *files,
     return refused ? DTI_OK : status;
 }
 
-/* The parts of a tensor in the container as it is stored. */
+/* The index of a tensor's part in the stored container. */
 static size_t part_of(const struct dti_container *container, size_t tensor, size_t part)
 {
     const struct dti_dequant_form *const form = container->tensors[tensor].quantized;
@@ -197,7 +197,7 @@ static size_t part_of(const struct dti_container *container, size_t tensor, size
     return (size_t)(stored_part - stored->tensors);
 }
 
-/* Whether a part is in a file of its own: of npy. */
+/* Whether a part is in a separate file, as in npy. */
 static bool is_elsewhere(const struct dti_container *container, size_t tensor, size_t part)
 {
     const struct dti_dequant_form *const form = container->tensors[tensor].quantized;
@@ -215,13 +215,13 @@ static bool same_form(const struct dti_tensor *a, const struct dti_tensor *b, bo
            !a->pickled && !b->pickled && same_dtype != renamed;
 }
 
-/* With the same name: of parts. */
+/* Whether two parts have the same name. */
 static bool same_name(const struct dti_tensor *a, const struct dti_tensor *b)
 {
     return a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0;
 }
 
-/* Whether the two could be the same bytes: equal in form, in dtype unless renamed. */
+/* Whether the two could have the same bytes: the same form, and the same dtype unless renamed. */
 static bool may_be_kept(const struct dti_recipe_files *files, const struct dti_recipe_pair *pair,
                         bool renamed)
 {
@@ -241,7 +241,7 @@ static bool may_be_kept(const struct dti_recipe_files *files, const struct dti_r
     return part_of(files->a, pair->a, DTI_PART_CODES) != SIZE_MAX;
 }
 
-/* Parts become copies; the verdict of a pair is that of the first part that differs. */
+/* Compares parts as copies; the verdict of a pair is that of its first differing part. */
 static enum dti_status judge_copies(struct dti_recipe_files *files, const struct dti_recipe *recipe,
                                     const struct dti_recipe_pair *pairs, size_t count,
                                     const struct dti_judge_options *options,
@@ -308,7 +308,7 @@ static void add_recipe(struct dti_recipe_list *list, struct dti_recipe recipe)
         list->list[list->count++] = recipe;
 }
 
-/* Copies of a recipe with one more option. */
+/* Copies a recipe with one more option. */
 static struct dti_recipe rounded(struct dti_recipe recipe, int round)
 {
     recipe.round = round;
@@ -344,12 +344,13 @@ static struct dti_recipe like(struct dti_recipe recipe, int stack)
     return recipe;
 }
 
-/* The dtypes of routes with one step. */
+/* Intermediate dtypes to try in routes with one step. */
 static const enum dti_dtype steps[] = {DTI_FP32,     DTI_BF16,     DTI_FP16, DTI_FP8_E4M3FN,
                                        DTI_FP8_E5M2, DTI_FP4_E2M1, DTI_TF32};
 enum { STEPS = sizeof steps / sizeof *steps };
 
-/* Whether a float dtype has all numbers of another dtype: a step through it changes nothing. */
+/* Whether a float dtype represents all numbers of another one, so that a step through it changes
+ * nothing. */
 static bool holds(const struct dti_format *wide, const struct dti_format *narrow)
 {
     if (dti_format_is_integer(narrow) || narrow->kind == DTI_KIND_BOOL)
@@ -358,14 +359,14 @@ static bool holds(const struct dti_format *wide, const struct dti_format *narrow
            narrow->bias <= wide->bias;
 }
 
-/* A dtype that a route may lead through, or NULL. */
+/* An intermediate dtype that a route may use, or NULL. */
 static const char *step_of(size_t at, const struct dti_format *from, const struct dti_format *to)
 {
     const struct dti_format *const step = dti_format_get(steps[at]);
     return holds(step, from) || step->id == to->id ? NULL : step->name;
 }
 
-/* All casts of elements that differ in policies and route; made: packings and dtype. */
+/* Adds all elementwise casts that vary policies and route; *recipe has the dtype and packings. */
 static void add_casts(struct dti_recipe_list *list, const struct dti_recipe *recipe,
                       const struct dti_format *from, const struct dti_format *to)
 {
@@ -413,7 +414,7 @@ static bool is_packed(const struct dti_container *container, const struct dti_fo
     return dti_format_packs(format) && dti_holds_texts(container->kind);
 }
 
-/* With both orders of codes that share bytes, where files leave them open. */
+/* Adds casts with both packing orders of sub-byte codes, if the files leave them open. */
 static void add_packed_casts(struct dti_recipe_list *list, struct dti_recipe recipe,
                              const struct dti_container *a, const struct dti_format *from,
                              const struct dti_container *b, const struct dti_format *to)
@@ -477,7 +478,7 @@ static void add_affine(struct dti_recipe_list *list, struct dti_recipe recipe,
         add_symmetries(list, recipe);
 }
 
-/* Without a scale of the tensor files have one all the same: 1. */
+/* Without a tensor scale in the file only `none`, a scale of 1, is tried. */
 static void add_nv(struct dti_recipe_list *list, struct dti_recipe recipe,
                    const struct dti_tensor *to)
 {
@@ -528,7 +529,7 @@ bool dti_recipe_may_be_fused(const struct dti_tensor *to)
     return dti_fused_name_read(&name, to->name, to->name_length);
 }
 
-/* What the form says. False: no recipe writes it. */
+/* Sets what the stored form determines. False if no recipe writes that form. */
 static bool begin_quant(struct dti_recipe *recipe, const struct dti_tensor *to)
 {
     static const char axes[DTI_QUANT_RANK_MAX][3] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
@@ -580,7 +581,7 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
     }
 }
 
-/* Whether tensors of one row can be taken for those of the other. */
+/* Whether tensors of one row could be taken for tensors of the other. */
 static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_row *other,
                        const struct dti_tensor *to)
 {

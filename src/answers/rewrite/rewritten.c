@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rewrites as JSON, and what follows from one that is done or planned: see rewritten.h. Tensors are
- * written one after another, so memory does not grow with their number. */
+ * Rewrites as JSON, and values derived from a completed or planned rewrite: see rewritten.h.
+ * Tensors are written one at a time, so memory does not grow with their number. */
 #include "answers/rewrite/rewritten.h"
 
 #include <string.h>
@@ -103,7 +103,7 @@ static const char *layout_of(const struct dti_rewrite_request *request)
     }
 }
 
-/* Bytes that are read of dequantized tensors are those of their parts. */
+/* The bytes read of a dequantized tensor are those of its stored parts. */
 static void sum_bytes(struct dti_rewrite_answer *answer)
 {
     const struct dti_rewrite *const rewrite = answer->rewrite;
@@ -122,8 +122,8 @@ static void sum_bytes(struct dti_rewrite_answer *answer)
     }
 }
 
-/* Of all tensors, or one; loss: NULL if nothing was quantized. gguf's blocks have neither numbers
- * beyond the range of codes nor NaNs. */
+/* Figures of all tensors or of one; loss: NULL if nothing was quantized. GGUF blocks have neither
+ * numbers beyond the range of codes nor NaNs to count. */
 static struct dti_quant_figures dti_quant_figures_of(const struct dti_rewrite_answer *answer,
                                                      const struct dti_quant_count *count,
                                                      const struct dti_loss_summary *loss)
@@ -175,29 +175,29 @@ struct tensor_at {
 struct new_file {
     const char *path; /* NULL without an output */
     uint64_t bytes;
-    bool known; /* its bytes are */
+    bool known; /* its size is known */
 };
 
-/* What rows on a tensor name. */
+/* Precomputed values for the rows on a tensor in rewritten.def. */
 struct written {
     const struct dti_rewrite_answer *answer;
     const struct dti_rewrite_tensor *tensor;
     const struct dti_tensor *source;
     struct dti_rewrite_origin from;
     const char *to;
-    size_t fate;                         /* the index of a word */
+    size_t fate;                         /* index into the words */
     bool ran;                            /* it was changed, and its losses are known */
     const struct dti_loss_summary *loss; /* or NULL */
     struct dti_dequantized stored;       /* of a dequantization */
-    bool counted;                        /* its NaNs are */
-    const struct dti_tensor *numbers;    /* of a translation: what it is a part of */
+    bool counted;                        /* its NaNs are counted */
+    const struct dti_tensor *numbers;    /* of a translation: the tensor that it is a part of */
 };
 struct quant_tensor {
     struct written as;
     const struct tensor_at *of;
     const struct dti_quantized_tensor *outcome;
     const struct dti_fused_set *fused; /* or NULL */
-    size_t fused_count;                /* the others of that */
+    size_t fused_count;                /* how many other members it has */
     bool has_axis, ranged, scaled, shifted;
     uint32_t min, max, scale; /* in fp32 */
     struct dti_quant_figures figures;
@@ -222,7 +222,7 @@ struct transcode_options {
 
 DTI_WORDS(config_words, "config.json", "hf_quant_config.json")
 DTI_WORDS(part_words, DTI_PART_WORDS, [DTI_PART_COUNT] = "tensor")
-/* Those of kinds that are written, without some, and one more after them, or NULL. */
+/* The writable container kinds without these traits, then `after` or NULL. */
 static const char *written_words(size_t index, unsigned without, const char *after)
 {
     for (enum dti_container_kind kind = 0; dti_container_is_known(kind); kind++) {
@@ -242,18 +242,19 @@ static const char *cast_kind_words(size_t index)
     return written_words(index, 0, "text");
 }
 
-/* By enum dti_fate, with DTI_FATE_BLOCKS in front of those that casts do not have. */
+/* Indexed by enum dti_fate, except that DTI_FATE_BLOCKS follows DTI_FATE_PART, the last one of
+ * casts. */
 DTI_WORDS(cast_fate_words, [DTI_FATE_CHANGED] = "cast", [DTI_FATE_SAME] = "same_dtype",
           [DTI_FATE_KEEP] = "keep", [DTI_FATE_ONLY] = "not_only", [DTI_FATE_INTEGER] = "integer",
           [DTI_FATE_COMPLEX] = "complex", [DTI_FATE_PART] = "part", [DTI_FATE_PART + 1] = "blocks")
-/* Without DTI_FATE_SAME. */
+/* Indexed by enum dti_fate, without DTI_FATE_SAME. */
 DTI_WORDS(quant_fate_words, "quantized", [DTI_FATE_KEEP - 1] = "keep",
           [DTI_FATE_ONLY - 1] = "not_only", [DTI_FATE_INTEGER - 1] = "integer",
           [DTI_FATE_COMPLEX - 1] = "complex", [DTI_FATE_NARROW - 1] = "narrow",
           [DTI_FATE_SCALAR - 1] = "scalar", [DTI_FATE_PART - 1] = "part",
           [DTI_FATE_BLOCKS - 1] = "blocks",
           [DTI_FATE_CONVENTION - 1] = "convention", [DTI_FATE_CONVENTION] = "same_dtype")
-/* After the first: why it was kept. */
+/* After the first entry: indexed by enum dti_fate. */
 DTI_WORDS(dequant_fate_words, "dequantized", [1 + DTI_FATE_CHANGED] = "cast",
           [1 + DTI_FATE_SAME] = "same_dtype", [1 + DTI_FATE_KEEP] = "keep",
           [1 + DTI_FATE_ONLY] = "not_only", [1 + DTI_FATE_INTEGER] = "integer",
@@ -358,11 +359,11 @@ static void fill_quantized(struct quant_tensor *ret, const struct tensor_at *of)
     ret->figures = dti_quant_figures_of(of->answer, &outcome->count, ret->as.loss);
 }
 
-/* The tensor of a set at a place, itself left out. */
+/* The member of a set at an index, not counting the tensor itself. */
 static const struct dti_tensor *fused_tensor(const struct quant_tensor *of, size_t at)
 {
     const struct dti_rewrite *const rewrite = of->as.answer->rewrite;
-    const size_t own = of->as.tensor->source; /* of the whole container */
+    const size_t own = of->as.tensor->source; /* index in the whole container */
     size_t i = 0;
     while (of->fused->members[i].tensor == own || at-- > 0)
         i++;
@@ -398,7 +399,7 @@ static void put_part(struct dti_json *json, const struct tensor_at *of, size_t p
     const struct dti_rewrite *const rewrite = of->answer->rewrite;
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, of->at);
     struct dti_buffer name;
-    char room[256]; /* of most names */
+    char room[256]; /* enough for most names */
     dti_buffer_borrow(&name, room, sizeof room);
     dti_buffer_append(&name, source->name, source->name_length);
     dti_buffer_puts(&name, dti_quant_suffix(rewrite->row, (enum dti_quant_part)part));
@@ -418,7 +419,7 @@ static void put_part(struct dti_json *json, const struct tensor_at *of, size_t p
     dti_buffer_free(&name);
 }
 
-/* A tensor that is kept, or becomes blocks of GGUF, is the only part of itself. */
+/* A tensor that is kept, or becomes GGUF blocks, is its own only part. */
 static void put_parts(struct dti_json *json, const struct tensor_at *of)
 {
     const struct dti_rewrite *const rewrite = of->answer->rewrite;
@@ -436,7 +437,7 @@ static void put_parts(struct dti_json *json, const struct tensor_at *of)
     }
     dti_rewrite_stored(rewrite, of->at, &stored);
     if (dti_quant_parts(&stored, parts, &error) != DTI_OK)
-        return; /* which the plan has ruled out */
+        return; /* ruled out by the plan */
     for (size_t i = 0; i < DTI_PART_COUNT; i++) {
         if (parts[i].there)
             put_part(json, of, i, &parts[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The statement, by the in-toto attestation framework's Statement v1 and SLSA's Provenance v1. What
- * these leave optional and would differ from run to run, times and invocations, is left out. */
+ * The statement follows Statement v1 of the in-toto attestation framework and Provenance v1 of
+ * SLSA. Optional fields that would differ from run to run, times and invocations, are left out. */
 #include "answers/verify/attest.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void put_files(struct dti_json *json, const char *key, const struct dti_c
     dti_json_end(json);
 }
 
-/* As verify reads them. */
+/* In the form that verify reads. */
 static void put_recipes(struct dti_json *json, const struct dti_verify *verify)
 {
     char words[DTI_RECIPE_WORDS];

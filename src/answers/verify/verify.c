@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A verification as JSON. Pairs tensors with their recipes, and makes those that share one
- * together, some at a time. */
+ * A verification as JSON. Pairs tensors with their recipes, and makes those that share a recipe
+ * together, a limited number at a time. */
 #include "answers/verify/verify.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void put_warnings(struct dti_json *json, const struct dti_verify *verify)
 #define DTI_ROWS "answers/verify/verify.def"
 #include "answers/rows.h"
 
-enum { TOGETHER = 256 << 20 }; /* bytes that are made before anything is said */
+enum { TOGETHER = 256 << 20 }; /* bytes made before results are reported */
 
 struct verify_work {
     const struct dti_recipe *recipe;
@@ -35,7 +35,7 @@ struct verify_work {
 struct verify_run {
     struct dti_verify *verify;
     struct dti_recipe_files files;
-    struct dti_name_order rows, names; /* of recipes; of the first file's tensors */
+    struct dti_name_order rows, names; /* rows: of recipes; names: of the first file's tensors */
     struct verify_work *work;
     size_t count;
     struct dti_recipe_pair *pairs;
@@ -97,7 +97,7 @@ static enum dti_status add_tensor(struct verify_run *job, size_t b)
     return DTI_OK;
 }
 
-/* Recipes of tensors that the second file lacks. */
+/* Checks for recipes of tensors that the second file lacks. */
 static enum dti_status check_rows(struct verify_run *job, struct dti_error *reterr)
 {
     struct dti_verify *const verify = job->verify;
@@ -121,7 +121,8 @@ static enum dti_status check_rows(struct verify_run *job, struct dti_error *rete
     return DTI_OK;
 }
 
-/* Recipes stay in the order of the addresses that the caller gave them: that of the file. */
+/* Sorts by the address of the recipe, which keeps the order of the caller's list: that of the
+ * file. */
 static int by_recipe(const void *a, const void *b)
 {
     const struct verify_work *const x = a, *const y = b;
