@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a number format is: one row of dtypes.def, or a parsed name (eXmY, intN) of the same shape.
- * Everything else in the program (limits, casts, spelling, help) is computed from this struct. */
+ * Definition of a number format: one row of dtypes.def, or a parsed name (eXmY, intN) in the same
+ * form. Everything else in the program (limits, casts, spelling, help) is computed from this
+ * struct. */
 #ifndef DTINFO_DTYPE_H
 #define DTINFO_DTYPE_H
 
@@ -20,7 +21,7 @@ enum dti_kind {
     DTI_KIND_COMPLEX, /* two floats of dtype `part`, real part first */
 };
 
-/* What the topmost codes of a float mean. */
+/* The meaning of the topmost codes of a float. */
 enum dti_specials {
     DTI_SPECIALS_NONE, /* integers, bool, complex */
     DTI_SPECIALS_IEEE, /* top exponent holds infinity and the NaNs (no NaN without mantissa bits) */
@@ -61,20 +62,19 @@ const char *dti_kind_name(enum dti_kind kind);
 /* The row of a dtype; id < DTI_DTYPE_COUNT. */
 const struct dti_format *dti_format_get(enum dti_dtype id);
 
-/* The format whose limits are meant: the dtype itself, or the parts of a complex one. */
+/* The format whose limits apply: the dtype itself, or the component dtype of a complex one. */
 const struct dti_format *dti_real_format(const struct dti_format *dtype);
 
 /* Finds a dtype by canonical name, alias, library-prefixed alias ("torch.bfloat16", "np.float32"),
- * or parses "[u]eXmY[fn|fnuz][bBIAS]", "binaryKpP[s|u][e|f]", "intN" and "uintN". Case does not
- * matter.
- * *ret_note (may be NULL) receives a sentence when the name deserves one ("e4m3 means fp8_e4m3fn
- * here; ..."), else NULL. Fails with DTI_UNKNOWN_DTYPE, DTI_AMBIGUOUS_DTYPE or, for a block
- * format, DTI_WRONG_KIND, and with suggestions. */
+ * or parses "[u]eXmY[fn|fnuz][bBIAS]", "binaryKpP[s|u][e|f]", "intN" and "uintN". Ignores case.
+ * *ret_note (may be NULL) receives a note on names that need one ("e4m3 means fp8_e4m3fn here;
+ * ..."), else NULL. Fails with DTI_UNKNOWN_DTYPE, DTI_AMBIGUOUS_DTYPE or, for a block format,
+ * DTI_WRONG_KIND, and with suggestions. */
 enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_format,
                                   const char **ret_note, struct dti_error *reterr);
 
-/* Calls add() for each name of dtypes between commas. Fails with DTI_UNKNOWN_DTYPE for one that is
- * empty or too long, and as add() does. */
+/* Calls add() for each dtype name in a comma-separated list. Fails with DTI_UNKNOWN_DTYPE for an
+ * empty or overlong name, and as add() does. */
 typedef enum dti_status dti_add_dtype_fn(void *context, const char *name, struct dti_error *reterr);
 enum dti_status dti_each_dtype(const char *list, dti_add_dtype_fn *add, void *context,
                                struct dti_error *reterr);
@@ -109,8 +109,8 @@ const char *dti_system_title(enum dti_system system); /* "torch", "safetensors",
 /* Block formats: elements that share a scale. Rows of blocks.def. */
 enum dti_block_family {
     DTI_BLOCKS_MX, /* OCP MX: powers of two */
-    DTI_BLOCKS_NV, /* NVFP4: an fp8 scale a block, one of fp32 for the whole tensor */
-    DTI_BLOCKS_NF, /* NF4, FP4 of bitsandbytes: a table, and the largest magnitude */
+    DTI_BLOCKS_NV, /* NVFP4: one fp8 scale per block, one fp32 scale for the whole tensor */
+    DTI_BLOCKS_NF, /* NF4, FP4 of bitsandbytes: a code table, scaled by the largest magnitude */
     DTI_BLOCKS_Q8, /* ggml's Q8_0 */
     DTI_BLOCKS_Q4, /* ggml's Q4_0 */
 };
@@ -121,17 +121,17 @@ enum dti_block {
     DTI_BLOCK_COUNT
 };
 struct dti_block_format {
-    const char *name, *aliases, *summary; /* aliases: separated by commas */
-    const char *element;                  /* for people: a dtype's name, "16-entry table" */
+    const char *name, *aliases, *summary; /* aliases: comma-separated */
+    const char *element; /* for human-readable output: a dtype's name, "16-entry table" */
     enum dti_block id;
     enum dti_block_family family;
-    enum dti_dtype code, scale; /* the dtypes whose bits codes and scales are */
+    enum dti_dtype code, scale; /* the dtypes whose encodings the codes and scales use */
     uint16_t length;            /* elements in a block */
-    uint16_t bytes;             /* bytes of a block with its scale, codes being packed */
+    uint16_t bytes;             /* bytes of a block including its scale, with packed codes */
 };
 extern const struct dti_block_format dti_block_formats[]; /* by enum dti_block */
 extern const size_t dti_block_format_count;
-const struct dti_block_format *dti_block_lookup(const char *name); /* NULL when there is none */
+const struct dti_block_format *dti_block_lookup(const char *name); /* NULL if not found */
 
 static inline bool dti_format_is_float(const struct dti_format *f)
 {
@@ -167,7 +167,7 @@ static inline bool dti_format_has_minus_zero(const struct dti_format *f)
             f->specials == DTI_SPECIALS_FINITE);
 }
 
-/* Whether arrays may hold the codes closer together than bytes. fp8_ue4m3 has 7 bits, but PTX
+/* Whether arrays may pack codes more tightly than one per byte. fp8_ue4m3 has 7 bits, but PTX
  * defines it as a byte whose highest bit is zero. */
 static inline bool dti_format_packs(const struct dti_format *f)
 {

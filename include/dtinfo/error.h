@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How functions report errors. Functions that can fail return an enum dti_status and fill a struct
- * dti_error, their last parameter, on failure only; main() alone turns the status into an exit
- * code. It prints the error too, through dti_complain(), as `cast` does for each bad line of a
- * stream after which it continues. */
+ * How functions report errors. A function that can fail returns an enum dti_status and, on failure
+ * only, fills a struct dti_error, its last parameter. dti_command_line() alone turns the status
+ * into an exit code. It prints the error through dti_complain(), as `cast` does for each bad line
+ * of a stream before it continues. */
 #ifndef DTINFO_ERROR_H
 #define DTINFO_ERROR_H
 
@@ -22,10 +22,10 @@ enum { DTI_ERROR_TEXT = 512, DTI_ERROR_SUGGESTIONS = 4 };
 
 struct dti_error {
     enum dti_status status;
-    enum dti_remedy remedy;    /* what the text leaves to the caller's words */
+    enum dti_remedy remedy;    /* advice that the caller puts into its own words */
     char text[DTI_ERROR_TEXT]; /* one line without the program's name; safe for a terminal */
-    char argument[128];        /* the offending text, raw but cut to fit; "" when there is none */
-    char suggestions[DTI_ERROR_SUGGESTIONS][32]; /* nearest right spellings, "" after the last */
+    char argument[128]; /* the offending text, raw but truncated to fit; "" if there is none */
+    char suggestions[DTI_ERROR_SUGGESTIONS][32]; /* nearest valid spellings, "" after the last */
 };
 
 #if defined(__GNUC__)
@@ -39,18 +39,19 @@ struct dti_error {
  * Untrusted text goes into the format's arguments through dti_quote() only. */
 enum dti_status dti_fail(struct dti_error *reterr, enum dti_status status, const char *format, ...)
     DTI_PRINTF(3, 4);
-/* The same with the id of what to do about it; dti_fail() leaves DTI_REMEDY_NONE. */
+/* The same with the id of a remedy; dti_fail() leaves DTI_REMEDY_NONE. */
 enum dti_status dti_fail_remedy(struct dti_error *reterr, enum dti_status status,
                                 enum dti_remedy remedy, const char *format, ...) DTI_PRINTF(4, 5);
 
-/* What everybody says whose memory ran out. */
+/* The error for a failed allocation. */
 enum dti_status dti_no_memory(struct dti_error *reterr);
 
-/* Adds to an error already made; both accept reterr == NULL and cut what does not fit. */
+/* Adds to an existing error; both functions accept reterr == NULL and truncate what does not
+ * fit. */
 void dti_error_argument(struct dti_error *reterr, const char *text, size_t length);
 void dti_error_suggest(struct dti_error *reterr, const char *suggestion);
 
-/* An error about a word, which becomes its argument; the format's text is as in dti_fail(). */
+/* An error about a word, which becomes its argument; format and arguments as in dti_fail(). */
 enum dti_status dti_fail_word(struct dti_error *reterr, enum dti_status status, const char *word,
                               size_t length, const char *format, ...) DTI_PRINTF(5, 6);
 

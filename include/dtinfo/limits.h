@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything that finfo prints, computed from a format: no limit is written down anywhere. */
+ * Everything that finfo prints, computed from a format: no limit is hard-coded. */
 #ifndef DTINFO_LIMITS_H
 #define DTINFO_LIMITS_H
 
@@ -10,10 +10,10 @@
 #include "dtinfo/dtype.h"
 #include "dtinfo/value.h"
 
-/* A number that a format may lack: binary8p1se has no subnormals, e8m0 no border to zero. */
+/* A number that a format may lack: binary8p1se has no subnormals, e8m0 no underflow to zero. */
 struct dti_limit {
     bool present;
-    bool has_code; /* the number is one of the format's own */
+    bool has_code; /* the format can represent the number */
     uint64_t code;
     struct dti_value value;
 };
@@ -21,14 +21,14 @@ struct dti_limit {
 struct dti_limits {
     struct dti_limit max, lowest;
     struct dti_limit smallest_normal, smallest_subnormal;
-    struct dti_limit eps; /* from 1 to the next number up; absent when 1 or that one is missing */
-    struct dti_limit epsneg; /* from 1 to the next number down */
+    struct dti_limit eps;    /* distance from 1 to the next larger number */
+    struct dti_limit epsneg; /* distance from 1 to the next smaller number */
     struct dti_limit step_at_max;
-    struct dti_limit overflow_from; /* the least magnitude that nearest-even takes beyond max... */
-    bool overflow_inclusive;        /* ...itself included; else it is the last that stays */
-    struct dti_limit to_zero_up_to; /* the greatest magnitude that nearest-even takes to zero... */
-    bool to_zero_inclusive;         /* ...itself included */
-    uint64_t integers_up_to;        /* all integers from 1 up to this are exact; 0 when 1 is not */
+    struct dti_limit overflow_from; /* least magnitude that nearest-even rounds beyond max... */
+    bool overflow_inclusive; /* ...inclusive; if false, it is the last one that does not overflow */
+    struct dti_limit to_zero_up_to; /* the largest magnitude that nearest-even rounds to zero... */
+    bool to_zero_inclusive;         /* ...inclusive */
+    uint64_t integers_up_to;        /* every integer from 1 to this is exact; 0 if 1 is not */
 
     int32_t machep, negep; /* log2 of eps and epsneg, where present */
     int32_t minexp,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What to do about an error or a note. The layers below the command line know nothing of options:
- * they give a finished sentence and the id of a remedy. The caller has its own words for the id:
- * the command line says "; --keep leaves it as it is", a Python module would name the argument
- * keep=. */
+ * Advice on an error or a note. The layers below the command line do not know any options: they
+ * provide a finished sentence and a remedy id. The caller has its own words for the id: the command
+ * line appends "; --keep leaves it as it is", a Python module would name the argument keep=. */
 #ifndef DTINFO_REMEDY_H
 #define DTINFO_REMEDY_H
 
@@ -27,8 +26,8 @@ struct dti_note {
 /* The note need not outlive the call. */
 typedef void dti_warn_fn(void *context, const struct dti_note *note);
 
-/* The caller's words: the text with those of the remedy around it in buffer, or text itself (NULL,
- * too) where there are none. */
+/* A caller's words for a remedy: returns the text extended with them in buffer, or text itself (may
+ * be NULL) if there are none. */
 enum { DTI_REMEDY_WORDS = 1024 };
 typedef const char *dti_remedy_words_fn(char buffer[DTI_REMEDY_WORDS], enum dti_remedy remedy,
                                         const char *text);

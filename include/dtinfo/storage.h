@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How the codes of an array are stored in memory and in files. A code takes its width rounded up to
- * 8, 16, 32 or 64 bits and is in the low bits of that container, the rest being zero; tf32 is in
- * the top 19 bits of 32, so that the container is also the fp32 of the same value. Formats that
- * dti_format_packs() allows, of less than 8 bits, may be packed without gaps. */
+ * How array codes are stored in memory and in files. A code occupies its width rounded up to 8, 16,
+ * 32 or 64 bits, in the low bits of that container, with the rest zero; tf32 occupies the top 19
+ * bits of 32, so the container is also the fp32 code of the same value. Formats narrower than 8
+ * bits may be packed without gaps if dti_format_packs() allows it. */
 #ifndef DTINFO_STORAGE_H
 #define DTINFO_STORAGE_H
 
@@ -16,40 +16,40 @@
 enum dti_packing {
     DTI_PACKING_LOW,   /* element 0 in the lowest bits of byte 0 (ONNX, torch, safetensors) */
     DTI_PACKING_HIGH,  /* element 0 in the highest bits of byte 0 (bitsandbytes) */
-    DTI_PACKING_BYTES, /* one element a byte, in its low bits (ml_dtypes, numpy) */
+    DTI_PACKING_BYTES, /* one element per byte, in its low bits (ml_dtypes, numpy) */
 };
 
 struct dti_layout {
-    enum dti_packing packing; /* of formats of less than 8 bits; others do not have it */
-    bool swapped;             /* containers are in the byte order that is not this machine's */
+    enum dti_packing packing; /* only for formats narrower than 8 bits */
+    bool swapped;             /* containers have the byte order opposite to this machine's */
 };
 
 /* Bytes of one element's container: 1, 2, 4 or 8; not for complex. */
 size_t dti_format_container(const struct dti_format *format);
 
-/* Bytes of an element where elements are only moved: its container, or both parts of a complex
+/* Bytes per element when elements are only moved: the container, or both parts of a complex
  * number. */
 size_t dti_format_item(const struct dti_format *format);
 
 /* The position of a code's lowest bit in its container: 13 for tf32, else 0. */
 unsigned dti_format_code_shift(const struct dti_format *format);
 
-/* Bits that n elements advance in an array: the width when packed, else 8 x container. */
+/* Bits per element in an array: the width if packed, else 8 x container. */
 unsigned dti_format_stored_bits(const struct dti_format *format, const struct dti_layout *layout);
 
 /* Bytes of n elements, the last byte padded with zero bits; false when that overflows. */
 bool dti_format_bytes(const struct dti_format *format, const struct dti_layout *layout, uint64_t n,
                       uint64_t *ret_bytes);
 
-/* How many elements of `bits` bits (dti_format_stored_bits()) the bytes are; *ret_padding: bits
- * left over in the last byte, less than one packed element. Fails with DTI_BAD_INPUT ("7 bytes are
+/* The number of elements of `bits` bits (dti_format_stored_bits()) in the bytes; *ret_padding: bits
+ * left over in the last byte, fewer than one packed element. Fails with DTI_BAD_INPUT ("7 bytes are
  * 1 fp32 and 3 bytes left over"); label names the input. */
 enum dti_status dti_storage_count(const struct dti_format *format, unsigned bits, uint64_t bytes,
                                   const char *label, uint64_t *ret_elements, unsigned *ret_padding,
                                   struct dti_error *reterr);
 
-/* Whether the padding, 1 to 7 bits, in the last byte of an array of packed codes is zero; and the
- * same, failing with DTI_BAD_INPUT where it is not. */
+/* Whether the padding, 1 to 7 bits in the last byte of a packed array, is zero; the second function
+ * fails with DTI_BAD_INPUT if it is not. */
 bool dti_storage_padding_is_zero(const struct dti_layout *layout, unsigned char last,
                                  unsigned padding);
 enum dti_status dti_storage_check_padding(const struct dti_format *format,
@@ -57,15 +57,16 @@ enum dti_status dti_storage_check_padding(const struct dti_format *format,
                                           unsigned padding, const char *label,
                                           struct dti_error *reterr);
 
-/* One element of an array in memory, this machine's byte order unless swapped: slow and plain. */
+/* Accesses one element of an array in memory, in native byte order unless swapped. Simple but
+ * slow. */
 uint64_t dti_storage_get(const struct dti_format *format, const struct dti_layout *layout,
                          const void *array, uint64_t index);
 void dti_storage_put(const struct dti_format *format, const struct dti_layout *layout, void *array,
                      uint64_t index, uint64_t code);
 
-/* How many of n elements have bits set in their containers that belong to no code: below those of
- * tf32, above those of other formats narrower than their container, other than 0 and 1 in a bool.
- * Whoever reads such an array ignores them (a bool is true unless it is 0). */
+/* Counts the elements among n with stray bits, set in the container outside the code: below the
+ * code of tf32, above the code of other formats narrower than their container, or a bool other than
+ * 0 and 1. Readers ignore these bits (a bool is true unless it is 0). */
 size_t dti_storage_stray(const struct dti_format *format, const struct dti_layout *layout,
                          const void *array, size_t n);
 

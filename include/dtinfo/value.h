@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A decoded number, and the only two ways between it and a code: dti_decode() is exact,
- * dti_encode() is the one place in the program that rounds and overflows. Integer arithmetic only.
- */
+ * A decoded number, and the only two conversions between numbers and codes: dti_decode() is exact,
+ * dti_encode() is the only place in the program that rounds and overflows. Integer arithmetic
+ * only. */
 #ifndef DTINFO_VALUE_H
 #define DTINFO_VALUE_H
 
@@ -26,8 +26,8 @@ struct dti_value {
     uint64_t hi, lo;
 };
 
-/* Magnitudes of 2^DTI_EXPONENT_LIMIT and more, or below 2^-DTI_EXPONENT_LIMIT, are clamped there
- * with sticky set by whoever makes the value: no format reaches so far. */
+/* Magnitudes of at least 2^DTI_EXPONENT_LIMIT or below 2^-DTI_EXPONENT_LIMIT are clamped there with
+ * sticky set when a value is made: no format reaches that far. */
 enum { DTI_EXPONENT_LIMIT = 1 << 24 };
 
 enum dti_round {
@@ -57,11 +57,11 @@ struct dti_policy {
     enum dti_overflow overflow;
     enum dti_nan nan;
     uint64_t seed;   /* stochastic rounding only */
-    uint32_t stream; /* other random bits for the same element, where it is rounded repeatedly */
+    uint32_t stream; /* other random bits for an element that is rounded repeatedly */
 };
 
 enum dti_flag {
-    DTI_FLAG_INEXACT = 1,   /* the stored number is not the given one */
+    DTI_FLAG_INEXACT = 1,   /* the stored number differs from the given one */
     DTI_FLAG_OVERFLOW = 2,  /* beyond the largest finite when rounded, or infinity without a code */
     DTI_FLAG_UNDERFLOW = 4, /* inexact; stored: zero, a subnormal, e8m0's 2^-127 from below */
     DTI_FLAG_INVALID = 8,   /* NaN or infinity into an integer, NaN or a negative without a code */
@@ -77,14 +77,15 @@ struct dti_outcome {
 /* The exact value of a code; bits above the width are ignored. Not for complex. */
 void dti_decode(const struct dti_format *format, uint64_t code, struct dti_value *ret_value);
 
-/* Rounds once and stores. index is the element's place in its array (stochastic rounding only).
- * For integers every rounding mode rounds to an integer; it is the caller who picks toward-zero as
- * their default. Not for complex. */
+/* Rounds once and stores. index: the element's position in its array (stochastic rounding only).
+ * For integers every rounding mode rounds to an integer; the caller selects toward-zero as their
+ * default. Not for complex. */
 void dti_encode(const struct dti_format *format, const struct dti_value *value,
                 const struct dti_policy *policy, uint64_t index, struct dti_outcome *ret_outcome);
 
-/* dti_encode() of numbers that are merely rounded, as most are, to nearest even: also what the code
- * decodes to. The only flag is INEXACT. False, having done nothing, for all others. */
+/* Fast path of dti_encode() for numbers that only need rounding to nearest even, as most do; also
+ * returns the value that the code decodes to. The only possible flag is INEXACT. Returns false,
+ * without effect, for all others. */
 bool dti_encode_ordinary(const struct dti_format *format, const struct dti_value *value,
                          const struct dti_policy *policy, struct dti_outcome *ret_outcome,
                          struct dti_value *ret_stored);
@@ -102,8 +103,8 @@ bool dti_code_next(const struct dti_format *format, uint64_t code, bool up, uint
  * 2^32. */
 uint32_t dti_random_bits(uint64_t seed, uint32_t stream, uint64_t index);
 
-/* Facts that follow from a row. The largest finite, lowest finite, smallest positive normal and
- * smallest positive subnormal as codes; false where the format has none of that sort. */
+/* Facts derived from a format's row: the largest finite, lowest finite, smallest positive normal
+ * and smallest positive subnormal as codes; false if the format has no such number. */
 bool dti_code_max(const struct dti_format *format, uint64_t *ret_code);
 bool dti_code_lowest(const struct dti_format *format, uint64_t *ret_code);
 bool dti_code_smallest_normal(const struct dti_format *format, uint64_t *ret_code);
@@ -117,8 +118,8 @@ static inline int32_t dti_format_min_exponent(const struct dti_format *f)
     return f->specials == DTI_SPECIALS_SCALE ? -f->bias : 1 - f->bias;
 }
 
-/* The exponent of one step (unit in the last place) of a float at a finite value's binade; at zero
- * and among subnormals that of the smallest subnormal. Integers: 0. */
+/* The exponent of one ulp of a float in the binade of a finite value; at zero and for subnormals
+ * that of the smallest subnormal. Integers: 0. */
 int32_t dti_format_step_exponent(const struct dti_format *format, const struct dti_value *value);
 
 /* (-1)^negative x significand x 2^exponent, exact; zero when significand is 0. */

@@ -44,7 +44,7 @@ static bool next_value(struct dti_json_reader *reader, bool members, struct json
     return ret_value->text != NULL;
 }
 
-/* The member of that name; no text if the value is not an object with that member. */
+/* The member with that name; empty if the value is not an object with that member. */
 static struct json_span member(struct json_span object, const char *name, size_t length)
 {
     struct dti_json_reader reader;
@@ -148,7 +148,7 @@ static enum dti_status print(FILE *out, struct json_span document, const char *n
 {
     struct records records;
     struct json_span record;
-    for (const char *at = fields;; at++) { /* before anything is printed */
+    for (const char *at = fields;; at++) { /* validated before anything is printed */
         const size_t length = strcspn(at, ",");
         if (!any_has(document, name, at, length))
             return unknown_field(document, name, at, length, reterr);
@@ -188,7 +188,7 @@ enum dti_status dti_fields_print(const struct dti_context *cx, const char *recor
     return status;
 }
 
-/* "finfo fp16 eps": a word that people ask limits by. */
+/* Whether a word names a limit: "finfo fp16 eps". */
 static bool is_limit(const char *word)
 {
     static const char *const limits[] = {

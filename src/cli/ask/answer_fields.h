@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * --field and -q of commands that answer with records: the requested members of the JSON document,
- * one line of text per record. The document itself is read, so a member has one name and one
- * spelling. */
+ * one line of text per record. They are read from the document itself, so a member has one name and
+ * one spelling. */
 #ifndef CLI_ASK_ANSWER_FIELDS_H
 #define CLI_ASK_ANSWER_FIELDS_H
 

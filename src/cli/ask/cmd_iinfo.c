@@ -60,7 +60,7 @@ const struct dti_command dti_command_iinfo = {
                 "dtinfo iinfo int64 --like torch",
     .schema = "dtinfo.iinfo/1",
     .operands = DTI_OPERANDS_DTYPES,
-    .options = dti_info_options + 1, /* without --all */
+    .options = dti_info_options + 1, /* skips --all, the first row */
     .args_size = sizeof(struct dti_info_args),
     .run = run_iinfo,
 };

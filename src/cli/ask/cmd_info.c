@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo info: finfo or iinfo, as the dtype needs. */
+ * dtinfo info: finfo or iinfo, depending on the dtype. */
 #include <stdlib.h>
 
 #include "cli/ask/answer_fields.h"
@@ -17,7 +17,8 @@ static enum dti_status show(const struct dti_info_args *args, char **names, size
                             struct dti_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < count && status == DTI_OK; i++) /* before anything is printed */
+    for (size_t i = 0; i < count && status == DTI_OK;
+         i++) /* validated before anything is printed */
         status = dti_format_lookup(names[i], &(struct dti_format){.width = 0}, NULL, reterr);
     for (size_t first = 0, end; first < count && status == DTI_OK; first = end) {
         const bool integer = is_integer(names[first]);
@@ -67,7 +68,7 @@ const struct dti_command dti_command_info = {
     .schema = "dtinfo.finfo/1",
     .other_schemas = {"dtinfo.iinfo/1"},
     .operands = DTI_OPERANDS_DTYPES,
-    .options = dti_info_options + 1, /* without --all */
+    .options = dti_info_options + 1, /* skips --all, the first row */
     .args_size = sizeof(struct dti_info_args),
     .run = run_info,
 };

@@ -14,7 +14,7 @@
 #include "core/number/spell.h"
 #include "dtinfo/limits.h"
 
-/* By the value of a style. */
+/* Indexed by style. */
 static const enum dti_system systems[] = {DTI_SYSTEM_TORCH, DTI_SYSTEM_NUMPY};
 
 static const struct dti_choice styles[] = {
@@ -25,7 +25,7 @@ static const struct dti_choice styles[] = {
 };
 
 const struct dti_option dti_info_options[] = {
-    DTI_ROW_ALL(struct dti_info_args, all), /* the first one: for finfo alone */
+    DTI_ROW_ALL(struct dti_info_args, all), /* must be first: only finfo has it */
     OPT_CHOICE(0, "like", struct dti_info_args, style, style_given, "STACK", styles,
                "print what this library prints", .alias = "style"),
     DTI_ROW_FIELD(struct dti_info_args, field, "results"),
@@ -95,7 +95,7 @@ static void print_numpy_finfo(const struct dti_format *dtype, struct dti_context
     struct dti_limits limits;
     char resolution[DTI_RESOLUTION_SIZE], min[DTI_TEXT_SIZE], max[DTI_TEXT_SIZE];
     dti_limits_compute(&limits, format);
-    /* numpy/_core/getlimits.py has %12.5e, %15.7e and %24.16e. */
+    /* formats of numpy/_core/getlimits.py: %12.5e, %15.7e and %24.16e */
     unsigned decimals = format->id == DTI_FP16 ? 5 : format->id == DTI_FP32 ? 7 : 16;
     dti_resolution_text(resolution, limits.digits10);
     (void)dti_spell_scientific(min, &limits.lowest.value, decimals);

@@ -14,7 +14,8 @@ enum { INDENT = 2, GAP = 2, COLUMNS = 78, BAR_LEAST = 10, EPS = 8, EPS_DIGITS = 
 
 /* The powers of two that bound the numbers of a dtype. */
 struct range {
-    long least, normal, end; /* 2^least: the smallest subnormal, or normal where there is none */
+    long least, normal,
+        end; /* 2^least: the smallest subnormal, or the smallest normal if there is none */
 };
 
 static struct range range_of(const struct dti_format *format, struct dti_limits *ret_limits)

@@ -13,8 +13,8 @@ enum { CELL = 256 };
 
 /* Casts. */
 
-/* A row of CAST_LEAST characters fits where nothing is known of the terminal; what makes it
- * wider is shown where there is room. */
+/* A row of CAST_LEAST characters fits when the terminal width is unknown; wider parts are shown if
+ * there is room. */
 enum {
     CAST_LEVEL = 17,
     CAST_LEAST = 79,
@@ -68,7 +68,7 @@ void dti_bench_human_pair(const struct bench_shown *first)
     dti_line_end(&line);
 }
 
-/* The rate of a row as a share of the best row of a role, "-" if there is none. */
+/* The rate of a row as a share of the best row with a role; "-" if there is none. */
 static const char *share_of(char text[DTI_TEXT_SIZE], const struct bench_shown *done, size_t row,
                             const char *role, enum dti_bench_place place, double *ret_share)
 {
@@ -78,7 +78,7 @@ static const char *share_of(char text[DTI_TEXT_SIZE], const struct bench_shown *
     return known ? dti_bench_percent(text, ratio.median, 0) : "-";
 }
 
-/* How a further cast compares with the first: "1.47 x (1.44 to 1.50)". */
+/* Compares a later cast with the first: "1.47 x (1.44 to 1.50)". */
 static enum dti_style compare(char text[CELL], const struct dti_bench_table *table, size_t row,
                               enum dti_bench_place place)
 {
@@ -96,7 +96,7 @@ static enum dti_style compare(char text[CELL], const struct dti_bench_table *tab
     return sure ? DTI_STYLE_PLAIN : DTI_STYLE_WARN;
 }
 
-/* A level of the CPU; or a device, with the copies to and from it where they count. */
+/* A CPU level; or a device, with the copies to and from it if they are timed. */
 static void row_name(char text[CELL], const struct bench_shown *done,
                      const struct dti_bench_item *row)
 {
@@ -211,13 +211,13 @@ void dti_bench_human_result(const struct bench_shown *done)
 
 /* Computations and copies. */
 
-/* A row of COLUMNS_LEAST characters fits where nothing is known of the terminal. */
+/* A row of COLUMNS_LEAST characters fits when the terminal width is unknown. */
 enum {
     COLUMN_NAME = 13, /* of a dtype, or of a limit */
     COLUMN_ROLE = 16, /* of a copy, which has no operations */
     COLUMN_BOTH = 25, /* dtype and role, which leave less room for */
     COLUMN_ENGINE_SHORT = 14,
-    COLUMN_ENGINE = 15, /* beside operations */
+    COLUMN_ENGINE = 15, /* next to operations */
     COLUMN_ENGINE_LONG = 17,
     COLUMN_OPERATIONS = 10,
     COLUMNS_LEAST = 78,
@@ -349,7 +349,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     put_rate(operations, item->operations, time.median);
     const double of_limit = put_share(share, done, at, place);
     put_name(name, done, item);
-    /* of "vfmadd231ps zmm, registers alone" the instruction */
+    /* for "vfmadd231ps zmm, registers alone" the instruction */
     const bool by_kernel = item->limit && item->kernel[0] != '\0' &&
                            (item->operations > 0 || done->result->request->gpu);
     const char *const engine = by_kernel ? item->kernel : item->engine;
@@ -391,7 +391,7 @@ static const char *digits(char text[DTI_TEXT_SIZE], double number, unsigned coun
     return text;
 }
 
-/* The error of a sum against the exact one, which is rounded to fp64. */
+/* The error of a sum compared with the exact sum rounded to fp64. */
 static void sum_words(char text[4 * CELL], const struct bench_shown *done,
                       const struct dti_bench_item *item)
 {
@@ -416,7 +416,7 @@ static void sum_words(char text[4 * CELL], const struct bench_shown *done,
                    product ? "the sum of magnitudes" : "it");
 }
 
-/* The error including that of rounded or quantized operands. False if it is the same. */
+/* The error including that of rounding or quantizing the operands. False if it is the same. */
 static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
 {
     const struct dti_bench_total *const total = &item->total;
@@ -459,7 +459,7 @@ static void add_errors(char text[BENCH_NOTE_SIZE], const struct bench_shown *don
         dti_bench_note_add(text, "%s", sum);
 }
 
-/* Whether a limit is used by some row. */
+/* Whether some row uses a limit. */
 static bool is_shown(const struct bench_shown *done, size_t at)
 {
     const struct dti_bench_table *const table = done->result->table;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `bench` measures, from its options and operands, many of which are words between commas:
- * threads, levels, seconds, dtypes and sizes, which are bytes, elements ("16777216", "2000x2000")
- * or products of matrices ("1000", "1x2048x1024" for MxNxK). */
+ * What `bench` measures, from its options and operands. Many are comma-separated lists: threads,
+ * levels, seconds, dtypes and sizes. Sizes are bytes, elements ("16777216", "2000x2000") or matrix
+ * products ("1000", "1x2048x1024" for MxNxK). */
 #include "cli/bench/bench_job.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 enum { FACTORS_MAX = 3, NAME_SIZE = 64 };
 
-/* A word of a list, and what takes each of them. */
+/* A word of a list, and the callback for each word. */
 struct bench_word {
     const char *text;
     size_t length;
@@ -90,7 +90,7 @@ static enum dti_status look_up_dtype(const struct bench_job *job, const struct b
     return status;
 }
 
-/* Some of the kind's dtypes; sizes in the kind's form. */
+/* Callbacks for the words of a list: each parses one word and adds it to the job. */
 static enum dti_status take_threads(struct bench_job *job, const struct bench_word *word,
                                     struct dti_error *reterr)
 {
@@ -161,18 +161,18 @@ static enum dti_status take_level(struct bench_job *job, const struct bench_word
 static enum dti_status parse_levels(struct bench_job *job, const char *list,
                                     struct dti_error *reterr)
 {
-    enum dti_level *const level = &job->asked.setup.level; /* the highest there is, */
+    enum dti_level *const level = &job->asked.setup.level; /* the highest level available */
     enum dti_status status = dti_level_choose(getenv("DTINFO_CPU"), level, reterr);
     if (status == DTI_OK && !list)
         add_level(job, *level);
     if (status == DTI_OK)
         status = each_word(job, list, take_level, reterr);
-    *level = job->asked.cast.levels[0]; /* the highest that was asked for */
+    *level = job->asked.cast.levels[0]; /* the highest level requested */
     return status;
 }
 
-/* Thousandths of a number with up to three decimals, at the start of *rest, which moves past it.
- */
+/* Parses a number with up to three decimals as thousandths, at the start of *rest, and advances
+ * past it. */
 static bool thousandths(struct bench_word *rest, uint64_t most, uint64_t *ret)
 {
     uint64_t whole, fraction = 0;
@@ -190,7 +190,7 @@ static bool thousandths(struct bench_word *rest, uint64_t most, uint64_t *ret)
     return true;
 }
 
-/* A dtype by its name, with a warning if the name has two meanings. */
+/* --time: seconds from 0.001 to below 3600. */
 static enum dti_status parse_time(struct bench_job *job, const char *text, struct dti_error *reterr)
 {
     static const uint64_t longest = 3600;
@@ -237,7 +237,7 @@ static bool parse_factors(const struct bench_word *word, uint64_t factors[FACTOR
     return false;
 }
 
-/* n elements in all, in m rows; or a product of matrices, of which 1000 is a square one. */
+/* n elements in m rows; or a matrix product, where 1000 stands for a square one. */
 static bool parse_shape(const struct bench_word *word, bool product, struct dti_bench_size *ret)
 {
     uint64_t factors[FACTORS_MAX], n = 1;
@@ -254,7 +254,7 @@ static bool parse_shape(const struct bench_word *word, bool product, struct dti_
     return true;
 }
 
-/* For elements the label keeps the spelling of the user. */
+/* For elements the label keeps the user's spelling. */
 static enum dti_status take_size(struct bench_job *job, const struct bench_word *word,
                                  struct dti_error *reterr)
 {
@@ -423,7 +423,7 @@ static enum dti_status add_gpu(struct bench_job *job, unsigned number, struct dt
     return status;
 }
 
-/* A loader that hangs would block the CPU's threads too. */
+/* A hanging loader would block the CPU's threads, too. */
 static enum dti_status check_loader(const char *why, struct dti_error *reterr)
 {
     if (dti_library_is_opening())
@@ -477,7 +477,7 @@ static enum dti_status open_devices(struct bench_job *job, const char *text,
     return DTI_OK;
 }
 
-/* --a and --b: the size is theirs, and dtypes in which they overflow are left out. */
+/* --a and --b: they determine the size, and dtypes in which they overflow are left out. */
 static enum dti_status take_operands(struct bench_job *job, struct dti_error *reterr)
 {
     struct dti_bench_job *const asked = &job->asked;

@@ -40,7 +40,7 @@ void dti_bench_job_end(struct bench_job *job);
  * something became slower. */
 enum dti_status dti_bench_run_job(const struct bench_job *job, struct dti_error *reterr);
 
-/* A cast that was measured beyond the caches; times are of an element. */
+/* A cast measured beyond the caches; times are per element. */
 enum { BENCH_CAST_NAME = 48 };
 struct bench_cast_seen {
     char src[BENCH_CAST_NAME], dst[BENCH_CAST_NAME];
@@ -50,8 +50,8 @@ struct bench_cast_seen {
     double seconds, low, high; /* the median and its interval */
 };
 
-/* Whether the narrower of `now` and an earlier cast is clearly slower, with the same threads; if so
- * which earlier one, of the largest difference, and whether `now` is the slow one. */
+/* Whether the narrower of `now` and an earlier cast with the same threads is clearly slower. If so:
+ * the earlier cast with the largest difference, and whether `now` is the slow one. */
 bool dti_bench_cast_is_slow(const struct bench_cast_seen *seen, size_t count,
                             const struct bench_cast_seen *now, size_t *ret_other, bool *ret_now);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the pages of `bench` share: sizes, figures and bars as people read them; footnotes of
- * tables, where a row starts with a letter and its note is printed below, so that columns hold only
- * numbers; caveats on figures. */
+ * Shared by the pages of `bench`: sizes, figures and bars as people read them; footnotes of tables
+ * (a row starts with a letter and its note is printed below, so that columns hold only numbers);
+ * caveats on figures. */
 #include "cli/bench/bench_page.h"
 
 #include <math.h>
@@ -148,7 +148,7 @@ char dti_bench_note(struct bench_notes *notes, enum dti_style style, const char 
     return notes->text.failed ? '*' : mark_at(notes->count++);
 }
 
-/* Its words wrap to the right of its mark. */
+/* Wraps the note to the right of its mark. */
 static void put_note(const struct dti_context *cx, char mark, const char *note)
 {
     char *page = NULL;
@@ -254,7 +254,8 @@ static void put_caveat(const struct bench_job *job, enum dti_style style, const 
 
 void dti_bench_put_caveats(const struct bench_job *job)
 {
-    static const double own_share = 1.5; /* of the load: this program's threads, and some more */
+    static const double own_share =
+        1.5; /* load attributed to this program's threads, with some margin */
     char text[CELL], quoted[DTI_QUOTE_SIZE], load[DTI_TEXT_SIZE];
     struct dti_bench_host host;
     const size_t cpus = job->asked.setup.cpus;

@@ -12,7 +12,7 @@
  * its row, a blank without a note; dti_bench_notes_put() writes them below the table and starts
  * over. */
 struct bench_notes {
-    struct dti_buffer text; /* for each note the style, the words and a NUL */
+    struct dti_buffer text; /* per note: the style, the words and a NUL */
     size_t count;
 };
 char dti_bench_note(struct bench_notes *notes, enum dti_style style, const char *text);
@@ -32,9 +32,9 @@ void dti_bench_human_result(const struct bench_shown *done);
 void dti_bench_human_table_begin(const struct bench_job *job);
 void dti_bench_human_table(const struct bench_shown *done);
 
-/* Caveats on figures, joined by "; ": the placement of the threads, disturbances,
- * the accuracy of the median of candidate `at`; and at the end, what makes figures of this machine
- * doubtful. Returns the style. */
+/* Caveats on figures, joined by "; ": the placement of the threads, disturbances, the accuracy of
+ * the median of candidate `at`; and at the end, reasons to doubt figures of this machine. Returns
+ * the style. */
 enum { BENCH_NOTE_SIZE = 4096 };
 enum dti_style dti_bench_caveats_of(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
                                     size_t at, enum dti_bench_place place);
@@ -42,7 +42,7 @@ enum dti_style dti_bench_caveats_of(char text[BENCH_NOTE_SIZE], const struct ben
 void dti_bench_note_add(char text[BENCH_NOTE_SIZE], const char *format, ...) DTI_PRINTF(2, 3);
 void dti_bench_put_caveats(const struct bench_job *job);
 
-/* "1 MiB", "1000 bytes"; "0.0477" with so many decimals. */
+/* "1 MiB", "1000 bytes"; then "0.0477" with the given number of decimals. */
 const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 const char *dti_bench_fixed(char buffer[DTI_TEXT_SIZE], double number, unsigned decimals);
 /* With three significant digits and no exponent: "0.0477", "12.3", "1230". */
@@ -62,8 +62,7 @@ const char *dti_bench_samples(char buffer[BENCH_SAMPLES_SIZE], const struct dti_
 enum { BENCH_BAR_CELLS = 8, BENCH_BAR_COLUMN = 10, BENCH_BAR_GAP = 2 };
 void dti_bench_put_bar(struct dti_line *line, double share, bool ascii);
 
-/* As many words as fit in each line; `between` stands between words, `indent` blanks before them.
- */
+/* Wraps words into lines; `between` separates words, `indent` blanks start each line. */
 void dti_bench_put_words(const struct dti_context *cx, enum dti_style style, size_t indent,
                          const char *text, const char *between);
 

@@ -26,7 +26,7 @@ struct bench_casts {
 
 static const double clearly = 1.1;
 
-/* Whether a moves less than b and is slower all the same. */
+/* Whether a moves fewer bytes than b but is clearly slower. */
 static bool is_slower(const struct bench_cast_seen *a, const struct bench_cast_seen *b)
 {
     return a->threads == b->threads && a->place == b->place && a->src_width <= b->src_width &&
@@ -64,7 +64,7 @@ static void tell(const struct dti_context *cx, const struct bench_cast_seen *nar
              wide->dst, dti_bench_seconds(fast, wide->seconds));
 }
 
-/* Adds a finished measurement and warns if it shows one. */
+/* Adds a finished measurement; warns if it reveals a slow cast. */
 static void see_cast(struct bench_casts *casts, const struct dti_bench_result *result,
                      const struct dti_context *cx)
 {
@@ -122,14 +122,14 @@ static enum dti_status read_then(struct dti_bench_comparison *comparison,
     return status;
 }
 
-/* Figures of another machine may be compared, but the user is told. */
+/* Comparing with another machine is allowed, but causes a warning. */
 static bool is_other_machine(const struct dti_bench_records *then, const struct bench_job *job)
 {
     struct dti_bench_host host;
     char model[DTI_QUOTE_SIZE], level[DTI_QUOTE_SIZE];
     const char *const here = dti_level_name(job->asked.setup.level);
     dti_bench_host_read(&host);
-    host.model[DTI_BENCH_WORD - 1] = '\0'; /* as long as records keep it */
+    host.model[DTI_BENCH_WORD - 1] = '\0'; /* truncated as in records */
     const bool other_model = then->model[0] != '\0' && strcmp(then->model, host.model) != 0;
     const bool other_level = then->level[0] != '\0' && strcmp(then->level, here) != 0;
     if (other_model)
@@ -213,7 +213,7 @@ static void put_row(struct dti_table *table, const struct dti_bench_comparison *
     dti_text_cell(table, now->label);
 }
 
-enum { ALONE_MAX = 20 }; /* a document may have thousands */
+enum { ALONE_MAX = 20 }; /* a document may have thousands of them */
 
 static void put_alone(const struct dti_bench_records *records, const char *what,
                       const struct dti_context *cx)
@@ -253,7 +253,7 @@ static void put_comparison(const struct dti_bench_comparison *comparison,
     put_alone(&comparison->then, "only in the earlier run: ", cx);
 }
 
-/* Where results go. */
+/* The destinations of results. */
 struct bench_job_run {
     const struct bench_job *job;
     bool compares; /* --baseline or --compare */

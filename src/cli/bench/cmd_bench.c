@@ -114,7 +114,7 @@ static const char measuring_options[] =
     "size threads level time loss samples data seed cache round overflow device dtype engine "
     "with-alloc baseline max-regression compare a b";
 
-/* Options that contradict or need each other. */
+/* Checks for options that contradict or need each other. */
 static enum dti_status check_options(const struct bench_args *args, const struct dti_context *cx,
                                      int operand_count, struct dti_error *reterr)
 {

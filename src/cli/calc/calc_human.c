@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results of an expression for people: in one dtype the number, its bits, the true value, the
- * error, and what went wrong first; in several dtypes a table; with --steps every operation. Lists
- * are shown as numpy prints them, the middle of a long one left out. */
+ * Results of an expression for people: for one dtype the number, its bits, the true value, the
+ * error, and the first event; for several dtypes a table; with --steps every operation. Lists are
+ * shown as numpy prints them, without the middle of a long one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +11,10 @@
 #include "cli/shared/tensor_cells.h"
 
 enum {
-    WHOLE = 16,          /* elements of a list that is shown whole, */
-    EDGE = 3,            /* else so many at both ends */
-    WHOLE_ON_A_LINE = 6, /* the same of a list within a line */
-    SHORT = 8,           /* digits that need no shortening */
+    WHOLE = 16,          /* lists of up to this many elements are shown whole */
+    EDGE = 3,            /* otherwise this many elements at each end */
+    WHOLE_ON_A_LINE = 6, /* WHOLE for a list within a line */
+    SHORT = 8,           /* numbers of up to this many digits are not shortened */
     SHORT_DIGITS = 6,
 };
 
@@ -46,13 +46,13 @@ static enum dti_style style_of(const struct dti_calc_result *result, size_t elem
     return same ? DTI_STYLE_BOLD : DTI_STYLE_BAD;
 }
 
-/* Whether elements before this one are left out. */
+/* Whether elements before this index are left out. */
 static bool is_after_gap(uint64_t index, uint64_t count, uint64_t whole)
 {
     return count > whole && index == count - EDGE;
 }
 
-/* The next one that is shown. */
+/* The next index that is shown. */
 static uint64_t next_shown(uint64_t index, uint64_t count, uint64_t whole)
 {
     return count > whole && index + 1 == EDGE ? count - EDGE : index + 1;
@@ -65,7 +65,7 @@ static const char *separator(uint64_t index, uint64_t count, uint64_t whole)
 
 typedef bool put_number_fn(struct dti_buffer *buffer, const void *list, size_t index);
 
-/* "[0, 0.001, 0.002, ..., 1]"; false where a number is not known. */
+/* "[0, 0.001, 0.002, ..., 1]"; false if a number is unknown. */
 static bool join_list(struct dti_buffer *buffer, const void *list, size_t first, uint64_t count,
                       uint64_t whole, put_number_fn *put)
 {
@@ -144,8 +144,8 @@ static void put_styled(struct dti_line *line, const struct dti_calc_result *resu
     dti_line_text(line, "]");
 }
 
-/* An array on lines of its own. Matrices have a line for each row that is shown; what has more
- * dimensions is one list. */
+/* An array on lines of its own. Matrices have a line per shown row; arrays of higher rank are one
+ * list. */
 static void put_array(const struct dti_context *cx, const struct dti_calc_result *result)
 {
     const struct dti_calc_array *const array = &result->value;
@@ -177,9 +177,9 @@ void dti_calc_values_print(FILE *out, const struct dti_calc_array *array)
 }
 
 enum { EXPRESSION_WHOLE = 160, EXPRESSION_HEAD = 120, DIGITS = 9 };
-enum { ULP_BITS = 30 }; /* an error of 2^30 ulps and more is not one of rounding */
+enum { ULP_BITS = 30 }; /* an error of 2^30 ulps or more is not a rounding error */
 
-/* The expression on a line: safe for a terminal, its end left out if it is long. */
+/* The expression on a line: safe for a terminal, truncated if it is long. */
 static bool put_expression(const struct calc_job *job, struct dti_line *line)
 {
     if (job->length <= EXPRESSION_WHOLE)
@@ -189,8 +189,8 @@ static bool put_expression(const struct calc_job *job, struct dti_line *line)
     return done;
 }
 
-/* The true value of an element, of 9 digits if it is short: "1/3 (0.333333333)", "undefined";
- * false, with nothing appended, if it is not known. */
+/* The true value of an element, with 9 digits if it is short: "1/3 (0.333333333)", "undefined";
+ * false, with nothing appended, if it is unknown. */
 static bool true_words(struct dti_buffer *buffer, const struct dti_calc_result *result,
                        size_t element)
 {
@@ -215,7 +215,7 @@ static bool true_words(struct dti_buffer *buffer, const struct dti_calc_result *
     return true;
 }
 
-/* Appends how many events there were: "3 overflow, 1 to zero"; one without its number. */
+/* Appends the event counts: "3 overflow, 1 to zero"; a single event without its count. */
 static void events_text(struct dti_buffer *buffer, const uint64_t events[DTI_CALC_EVENT_COUNT])
 {
     char text[DTI_TEXT_SIZE];
@@ -259,7 +259,7 @@ static void put_error(struct dti_line *line, const struct dti_calc_result *resul
     dti_line_end(line);
 }
 
-/* Without true values: why, where they were wanted. */
+/* Without true values: the reason, if they were requested. */
 static void put_reason(const struct calc_job *job, const struct dti_calc_result *result,
                        struct dti_line *line)
 {
@@ -271,7 +271,7 @@ static void put_reason(const struct calc_job *job, const struct dti_calc_result 
         strncmp(result->truth_reason, "lib", 3) == 0 ? "" : "; --true-value always computes it");
 }
 
-/* Empties a buffer that still says at the end whether memory ran out. */
+/* Empties a buffer but keeps its out-of-memory flag. */
 static void reuse(struct dti_buffer *text)
 {
     const bool failed = text->failed;
@@ -326,7 +326,7 @@ static void put_worst(const struct dti_calc_result *result, struct dti_buffer *t
     put_error(line, result, worst);
 }
 
-/* How many events, if there is more than the first one. */
+/* The number of events, if there are others than the first one. */
 static void put_events(const struct dti_calc_result *result, struct dti_buffer *text,
                        struct dti_line *line)
 {
@@ -390,7 +390,7 @@ enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc
     return done ? DTI_OK : dti_no_memory(reterr);
 }
 
-/* What is shown of a result, which need not be kept. */
+/* What is shown of a result, so that the result itself need not be kept. */
 struct calc_row {
     struct dti_buffer result, truth, wrong;
     char error[DTI_TEXT_SIZE], relative[DTI_TEXT_SIZE], bits[DTI_TEXT_SIZE];
@@ -456,8 +456,8 @@ static enum dti_status fill(struct calc_job *job, struct calc_row *rows, struct 
     return DTI_OK;
 }
 
-/* The truth is that of the expression; only numbers of files and random ones are those of a dtype.
- */
+/* The true value belongs to the expression; only numbers from files and random ones depend on the
+ * dtype. */
 static bool is_shared_truth(const struct calc_row *rows, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `calc`: what is asked, and how its results are shown. */
+ * `calc`: the request, and how its results are shown. */
 #ifndef CLI_CALC_CALC_JOB_H
 #define CLI_CALC_CALC_JOB_H
 
@@ -15,25 +15,25 @@ struct calc_args {
     bool fma, steps, force;
 };
 
-/* What can have happened besides events. */
+/* Outcomes besides events. */
 enum { FAIL_INEXACT = 1 << DTI_CALC_EVENT_COUNT, FAIL_INVALID = FAIL_INEXACT << 1 };
 
 struct calc_job {
     const struct calc_args *args;
     const struct dti_context *cx;
-    char **operands; /* but the last */
+    char **operands; /* operands without the last one */
     int operand_count;
     struct dti_cast_job cast; /* the dtypes, and warnings */
     char *text;               /* the expression */
     size_t length;
     struct dti_calc_tree *tree;
     struct dti_calc_options options;
-    struct dti_logical_options files; /* how those of @FILE are opened, with: */
+    struct dti_logical_options files; /* how @FILE operands are opened, with: */
     struct dti_container_options open;
     struct dti_format assume;
-    unsigned happened;              /* events for --fail-on, of all results */
+    unsigned happened;              /* events of all results, for --fail-on */
     struct dti_output_file *output; /* of -o, until it is written; */
-    struct dti_file_part written;   /* then its path and size */
+    struct dti_file_part written;   /* afterwards its path and size */
 };
 
 /* calc_output.c: -o. Discard job->output if nothing was written. */
@@ -54,7 +54,7 @@ enum dti_status dti_calc_human_steps(const struct calc_job *job,
                                      const struct dti_calc_result *result,
                                      struct dti_error *reterr);
 
-/* All elements, one on a line, as -q prints them. */
+/* All elements, one per line, as -q prints them. */
 void dti_calc_values_print(FILE *out, const struct dti_calc_array *array);
 
 #endif

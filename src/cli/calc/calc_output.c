@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results, what happened on the way to them, and -o: the numbers of one as a file of tensors, which
- * has one, called "data". */
+ * Computing results, recording events, and -o: the numbers of a result as a file with one tensor,
+ * "data". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "cli/rewrite/file_target.h"
 #include "io/output.h"
 
-enum { PIECE = 1 << 20 }; /* codes that are written at once; their bits are whole bytes */
+enum { PIECE = 1 << 20 }; /* codes written at once; they fill whole bytes */
 
 enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *reterr)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo calc: an expression computed in dtypes, every operation rounded, beside its true value. */
+ * dtinfo calc: an expression computed in dtypes, with every operation rounded, next to its true
+ * value. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,7 +169,7 @@ static bool is_dtype(const char *text)
     return dti_format_lookup(text, &format, NULL, NULL) == DTI_OK;
 }
 
-/* What stands between the expression and the dtype: "to", another dtype. */
+/* Rejects words between the expression and the dtype: "to", another dtype. */
 static enum dti_status check_beside(char **operands, int count, struct dti_error *reterr)
 {
     const char *const beside = count > 2 ? operands[count - 2] : "";
@@ -185,7 +186,7 @@ static enum dti_status check_beside(char **operands, int count, struct dti_error
     return DTI_OK;
 }
 
-/* An expression and a dtype are there, in this order, with nothing between them. */
+/* Requires an expression, then a dtype, with nothing between them. */
 static enum dti_status check_operands(char **operands, int count, struct dti_error *reterr)
 {
     const char *const last = count > 0 ? operands[count - 1] : NULL;
@@ -209,8 +210,8 @@ static enum dti_status check_operands(char **operands, int count, struct dti_err
     return check_beside(operands, count, reterr);
 }
 
-/* An expression that is not understood: if the shell made names of files of its *, so says the
- * error. */
+/* For an expression that does not parse: if the shell expanded its * to file names, the error
+ * explains that. */
 static void explain_files(char **operands, int count, struct dti_error *error)
 {
     for (int i = 0; count > 1 && i < count; i++) {
@@ -224,8 +225,8 @@ static void explain_files(char **operands, int count, struct dti_error *error)
     }
 }
 
-/* Operands before the dtype, with blanks between them: an expression need not be quoted where the
- * shell leaves it alone. */
+/* Joins the operands before the dtype with blanks: an expression need not be quoted if the shell
+ * does not change it. */
 static char *join(char **operands, int count)
 {
     size_t length = 1;
@@ -274,7 +275,7 @@ static enum dti_status show_pages(struct calc_job *job, struct dti_error *reterr
     return status;
 }
 
-/* The results of a document, which are those of some targets: the first error ends them. */
+/* The results of a document, one for each of some targets; stops at the first error. */
 struct calc_results {
     struct calc_job *job;
     size_t first, end;
@@ -358,7 +359,7 @@ static enum dti_status run_calc(const void *args_, char **operands, int count,
     struct calc_job job = {
         .args = args, .cx = cx, .operands = operands, .operand_count = count - 1};
     struct dti_policy_args policy = args->policy;
-    policy.recipe.seed_given = false; /* --seed is that of random numbers, too */
+    policy.recipe.seed_given = false; /* --seed also seeds random numbers */
     enum dti_status status = check_operands(operands, count, reterr);
     if (status == DTI_OK)
         status = dti_cast_job_init(&job.cast, &policy, cx, operands[count - 1], reterr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The whole cast of an array: its request, from operands, options and the environment; open, cast,
- * decide, keep or discard, report. */
+ * The complete cast of an array. Builds the request from operands, options and the environment;
+ * then opens, casts, decides, keeps or discards, reports. */
 #include "cli/cast/array.h"
 
 #include <stdlib.h>
@@ -213,7 +213,7 @@ static enum dti_status array_init(struct cast_array *ret, const struct cast_arra
 static size_t choose_threads(const struct cast_array *array)
 {
     if ((array->from_text || array->to_text) && array->job.device.runner)
-        return 1; /* which the device checks, or casts, in order */
+        return 1; /* the device checks or casts numbers in order */
     const size_t wanted = dti_cast_device_threads(&array->job.device, array->threads);
     if (wanted > 0)
         return wanted;
@@ -292,7 +292,7 @@ static enum dti_status open_output(struct cast_array *array, struct dti_error *r
     uint64_t size = 0;
     const uint64_t elements = expected_elements(array);
     if (array->to_text && array->to_stdout)
-        return DTI_OK; /* text may go to a terminal, and through the buffer of stdout */
+        return DTI_OK; /* text may go to a terminal, and through stdout's buffer */
     if (!array->to_text && array->plan && !dti_plan_dst_bytes(array->plan, elements, &size))
         size = 0;
     dti_output_guard_signals();

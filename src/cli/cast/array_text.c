@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Array casts in which one side is text, in blocks or pieces of whole tiles that a team casts at
- * the same time. */
+ * Array casts with text on one side, in blocks, or in pieces of whole tiles that a thread team
+ * casts in parallel. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,7 +191,7 @@ struct text_tile {
     struct dti_buffer text;
     uint64_t first;  /* index of the piece's first number */
     uint64_t read;   /* bytes read so far */
-    size_t elements; /* of the piece, cast */
+    size_t elements; /* elements of the piece that were cast */
     struct dti_buffer out;
     struct dti_loss loss;
     unsigned flags;
@@ -208,7 +208,7 @@ struct text_input {
     struct cast_array *array;
     struct dti_text_numbers numbers;
     struct dti_loss_rule rule;
-    struct dti_cross_check *cross_check; /* of --device, or NULL */
+    struct dti_cross_check *cross_check; /* cross-check of --device, or NULL */
     uint64_t taken;                      /* numbers */
     bool at_end;
     struct text_tile *tiles; /* for each thread */
@@ -253,8 +253,8 @@ static enum dti_status finish_tile(struct text_tile *tile, struct dti_error *ret
     return tile->out.failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
-/* The slow way: --like asks whether it was written as an integer, --overflow wrap for the low bits
- * of a number of any length. */
+/* Slow path: --like needs to know whether the number was written as an integer, --overflow wrap
+ * needs the low bits of a number of any length. */
 static enum dti_status store_operand(struct text_tile *tile, const char *text, size_t length,
                                      uint64_t index, struct dti_scalar *ret,
                                      struct dti_error *reterr)
@@ -310,7 +310,7 @@ static enum dti_status store_number(struct text_tile *tile, const char *text, si
     return DTI_OK;
 }
 
-/* Up to `most` numbers into the tile, which has room for them. */
+/* Stores up to `most` numbers in the tile, which has room for them. */
 static enum dti_status store_numbers(struct text_tile *tile, struct dti_text_numbers *numbers,
                                      size_t most, bool *ret_at_end, struct dti_error *reterr)
 {
@@ -416,7 +416,7 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
     const struct dti_cast *cast = &array->request.cast;
     const struct dti_stack_rule *stack = array->request.rule;
     struct text_input input = {.array = array};
-    struct dti_format wide; /* no number of text is subnormal before the cast */
+    struct dti_format wide; /* before the cast no number read from text is subnormal */
     enum dti_status status = dti_format_lookup("e19m44", &wide, NULL, reterr);
     if (status != DTI_OK)
         return status;

@@ -14,7 +14,7 @@
 #include "util/text/ascii.h"
 
 struct cast_args {
-    struct dti_policy_args policy; /* first, where recipes in words look for it */
+    struct dti_policy_args policy; /* must be first: recipe words rely on it */
     struct cast_value_args value;
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
@@ -245,7 +245,7 @@ static enum dti_status cast_files(const struct cast_args *args, const char *surp
 
 enum kind { VALUES, ARRAY, FILES };
 
-/* What the user means. is_number: the first operand is a number. */
+/* Decides what the user means. is_number: the first operand is a number. */
 static enum kind decide(const struct dti_transfer_args *args, char **operands, int count,
                         bool is_number)
 {
@@ -262,8 +262,8 @@ static enum kind decide(const struct dti_transfer_args *args, char **operands, i
     return files ? FILES : ARRAY;
 }
 
-/* Values take no options of arrays and files, apart from values on lines: if one is given, the
- * operand is a file. */
+/* Values take no options of arrays and files, except values on lines: if such an option is given,
+ * the operand is a file. */
 static enum dti_status refuse_options(const struct cast_args *args, char **operands, int count,
                                       struct dti_error *reterr)
 {

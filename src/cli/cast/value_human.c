@@ -14,10 +14,10 @@
 
 enum { VALUE_COLUMN = DTI_HUMAN_VALUE, NOTE_COLUMN = DTI_HUMAN_NOTE, EXACT_WHOLE = 1200 };
 
-/* A number of the dtype beside the given one. */
+/* A neighbour of the given number in the dtype. */
 struct cast_neighbour {
     bool there, finite, chosen;
-    struct dti_value distance; /* if it and the given number are finite */
+    struct dti_value distance; /* only if it and the given number are finite */
     char text[DTI_TEXT_SIZE], code[DTI_TEXT_SIZE];
     char off[DTI_TEXT_SIZE]; /* the distance, or "" */
 };
@@ -29,14 +29,13 @@ enum {
 };
 static const char not_to_scale[] = " (not to scale)";
 
-/* The number's position by its distance from both ends. It is drawn between the ends, however near
- * one is. */
+/* The number's position, from its distances to both ends. It is always drawn between the ends. */
 static size_t place(const struct cast_neighbour ends[2], size_t cells)
 {
     const int32_t shift = ends[1].distance.exponent - ends[0].distance.exponent;
     const uint64_t below = ends[0].distance.hi >> 16, above = ends[1].distance.hi >> 16;
     double down = (double)below, up = (double)above;
-    /* an end more than 2^12 times nearer is nearest */
+    /* beyond a ratio of 2^12 the number is drawn next to the nearer end */
     for (int32_t i = 0; i < shift && i < 12; i++)
         up *= 2;
     for (int32_t i = 0; i > shift && i > -12; i--)
@@ -93,7 +92,7 @@ static void put_line(struct dti_line *line, const struct cast_neighbour ends[2],
     dti_line_end(line);
 }
 
-/* Below its mark, but within the line. */
+/* Placed below its mark, but within the line. */
 static void put_number(struct dti_line *line, const struct dti_cast_operand *operand, size_t cells,
                        size_t at, bool to_scale)
 {
@@ -111,8 +110,8 @@ static void put_number(struct dti_line *line, const struct dti_cast_operand *ope
     dti_line_end(line);
 }
 
-/* A number that was rounded between its neighbours, the one below first, on a line of up to 78
- * columns; nothing for one that is exact, or without room. */
+/* Draws a rounded number between its neighbours, the lower one first, on a line of up to 78
+ * columns; nothing if it is exact, or without room. */
 static void draw(const struct dti_cast_operand *operand, const struct dti_scalar *scalar,
                  const struct cast_neighbour ends[2], const struct dti_context *cx)
 {
@@ -121,7 +120,7 @@ static void draw(const struct dti_cast_operand *operand, const struct dti_scalar
     const size_t cells = room < CELLS ? room - (room % 2 == 0) : CELLS;
     const bool some = ends[0].there || ends[1].there;
     const bool to_scale = ends[0].finite && ends[1].finite;
-    /* a number lost on the route to a dtype that has it is its own neighbour */
+    /* a number lost on the route to a dtype that has a code for it is its own neighbour */
     const bool itself = to_scale && scalar->below == scalar->above;
     if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.class > DTI_CLASS_FINITE || !some ||
         itself || room < CELLS_LEAST || label_length(&ends[0]) + 2 + label_length(&ends[1]) > cells)
@@ -550,7 +549,7 @@ static bool put_row(struct dti_table *table, const struct dti_cast_operand *oper
     return done;
 }
 
-/* Which device stores the same, and for how many of the dtypes. */
+/* The device that stores the same, and for how many of the dtypes. */
 static void put_devices(const struct cast_values *values, struct dti_line *line)
 {
     const struct dti_cast_device *const device = &values->job.device;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One value per line from standard input, in blocks of lines. While there is more input than one
- * thread can take, a team casts blocks at the same time, each thread with a member of its own, and
- * their answers and errors go out in turn; otherwise each line is answered as soon as it is there.
- */
+ * One value per line from standard input, in blocks of lines. If there is more input than one
+ * thread can handle, a team casts blocks in parallel, each thread with its own context, and answers
+ * and errors are written in order; otherwise each line is answered as soon as it arrives. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,18 +12,19 @@
 #include "io/lines.h"
 #include "util/run/parallel.h"
 
-/* Where an error stands among the answers: after so many bytes of them and of other errors. */
+/* Position of an error among the answers: an offset into the answers, and one into the error
+ * text. */
 struct cast_line_error {
     size_t text, said;
 };
 
-/* The lines of a block, and what they lead to. */
+/* The lines of a block, and their results. */
 struct cast_lines {
-    struct cast_values *values; /* of the command, or its own copy */
+    struct cast_values *values; /* the command's, or a copy */
     struct cast_values copy;
     struct dti_line_block block;
-    struct dti_cast_result *results; /* of a line */
-    struct dti_cast_operand operand; /* of a plain line: only its text */
+    struct dti_cast_result *results; /* results of one line */
+    struct dti_cast_operand operand; /* for a plain line: holds only its text */
     bool plain;             /* the answer needs no exact form of the numbers, nor neighbours */
     bool begun, bad;        /* a line was cast or was invalid; one was invalid */
     struct dti_buffer text; /* answers, if values->text points here */
@@ -35,9 +35,9 @@ struct cast_lines {
     struct dti_error error;
 };
 
-enum { TEXT_KEPT = 4 << 20 }; /* bytes of answers beyond which their memory is given back */
+enum { TEXT_KEPT = 4 << 20 }; /* answer buffers that grow beyond this size are freed */
 
-/* Whether answers can be kept in memory until their turn comes, and threads take part. */
+/* Whether answers can be buffered until their turn, so that several threads can be used. */
 static bool are_kept(const struct cast_values *values)
 {
     const enum dti_output output = values->cx->output;
@@ -46,7 +46,7 @@ static bool are_kept(const struct cast_values *values)
            (output == DTI_OUTPUT_JSONL || one_line);
 }
 
-/* -q and the answers of one line take a short path: text to value to code to text. */
+/* Fast path for -q and one-line answers: text to value to code to text. */
 static bool is_plain(const struct cast_values *values)
 {
     if (values->cx->output != DTI_OUTPUT_HUMAN || !are_kept(values))
@@ -60,8 +60,7 @@ static bool is_plain(const struct cast_values *values)
     return true;
 }
 
-/* first: works with `values`; others with a copy that has flags, warnings and a writer of its own.
- */
+/* first: uses `values`; others use a copy with its own flags, warnings and writer. */
 static enum dti_status lines_init(struct cast_lines *ret, struct cast_values *values, bool first,
                                   struct dti_error *reterr)
 {
@@ -89,8 +88,8 @@ static enum dti_status lines_init(struct cast_lines *ret, struct cast_values *va
     return DTI_OK;
 }
 
-/* first: works with `values`; others with a copy that has flags, warnings and a writer of its own.
- * Fails with DTI_NO_MEMORY. Free it in any case. */
+/* first: uses `values`; others use a copy with its own flags, warnings and writer. Fails with
+ * DTI_NO_MEMORY. Always free it. */
 static void lines_free(struct cast_lines *lines)
 {
     lines->values->text = NULL;
@@ -127,7 +126,7 @@ static void put_stored(struct cast_lines *lines, const struct dti_cast *cast,
                        const struct dti_scalar *scalar)
 {
     struct dti_buffer *const text = &lines->text;
-    const size_t left = text->capacity - text->length; /* no call for the most frequent question */
+    const size_t left = text->capacity - text->length; /* avoids a call in the common case */
     if ((left <= DTI_TEXT_SIZE || text->failed) && !dti_buffer_reserve(text, DTI_TEXT_SIZE))
         return;
     char *const at = text->data + text->length;
@@ -243,7 +242,7 @@ static bool do_line(struct cast_lines *lines, const char *text, size_t length)
     return lines->status == DTI_OK;
 }
 
-/* Casts the lines of the block; what it leads to stands in lines. */
+/* Casts the lines of the block; the results are in `lines`. */
 static void lines_run(struct cast_lines *lines)
 {
     const char *text;
@@ -257,7 +256,7 @@ static void lines_run(struct cast_lines *lines)
         continue;
 }
 
-/* Answers up to a place. */
+/* Writes the answers up to an offset. */
 static enum dti_status put_text(const struct cast_lines *lines, size_t from, size_t to,
                                 struct dti_error *reterr)
 {
@@ -267,8 +266,7 @@ static enum dti_status put_text(const struct cast_lines *lines, size_t from, siz
     return from < to ? dti_context_turn(cx, reterr) : DTI_OK;
 }
 
-/* Writes the answers and errors; *ret_gone when nobody takes them any more. Fails as the lines
- * did. */
+/* Writes the answers and errors; *ret_gone: the reader is gone. Fails as the lines did. */
 static enum dti_status lines_put(struct cast_lines *lines, bool *ret_gone, struct dti_error *reterr)
 {
     const struct dti_context *const cx = lines->values->cx;
@@ -291,30 +289,30 @@ static enum dti_status lines_put(struct cast_lines *lines, bool *ret_gone, struc
 }
 
 enum {
-    /* Bytes of input, so that the answers of a block stay well below 1 MiB. */
+    /* Input bytes per block: the answers of a block stay well below 1 MiB. */
     BLOCK_QUIET = 64 << 10,
     BLOCK_LINE = 8 << 10,
     BLOCK_JSON = 2 << 10,
     BLOCK_LEAST = 256,
-    THREADS_USEFUL = 16, /* one thread reads, and one writes, at a time */
+    THREADS_USEFUL = 16, /* only one thread reads, and one writes, at a time */
 };
 
 struct stream {
     struct cast_values *values;
     struct dti_lines input;
     struct cast_lines *members;
-    size_t member_count; /* that were begun */
-    size_t threads;      /* wanted */
+    size_t member_count; /* members that were initialized */
+    size_t threads;      /* threads to use */
     struct dti_team *team;
-    bool alone;             /* one thread is at work */
-    bool waits;             /* the next block waits for input */
-    bool full;              /* the last block was */
-    bool at_end, gone;      /* of the input; nobody takes the answers */
+    bool alone;             /* only one thread is at work */
+    bool waits;             /* the next block must wait for input */
+    bool full;              /* the last block was full */
+    bool at_end, gone;      /* at_end: of the input; gone: the reader of the answers is gone */
     enum dti_status status; /* the error that ended it */
     struct dti_error *reterr;
 };
 
-/* For struct dti_queue. One thread that fills a block leaves the rest to the team. */
+/* Callback of struct dti_queue. A single thread that fills a block leaves the rest to the team. */
 static enum dti_status take_lines(void *context, size_t member, bool *ret_any,
                                   struct dti_error *reterr)
 {
@@ -338,7 +336,7 @@ static enum dti_status work(void *context, size_t member, size_t part, uint64_t 
                             struct dti_error *reterr)
 {
     (void)part, (void)first, (void)n;
-    (void)reterr; /* the answers before an error come first */
+    (void)reterr; /* the answers before an error are written first */
     lines_run(&((struct stream *)context)->members[member]);
     return DTI_OK;
 }
@@ -358,7 +356,7 @@ static enum dti_status add_member(struct stream *stream, struct dti_error *reter
     return lines_init(member, stream->values, stream->member_count++ == 0, reterr);
 }
 
-/* Without threads, or memory for them, one casts all blocks. */
+/* Without threads, or memory for them, a single thread casts all blocks. */
 static void begin_team(struct stream *stream)
 {
     struct dti_error none;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The whole cast of values: numbers are read, cast once, and shown. */
+ * The complete cast of values: numbers are read, cast once, and shown. */
 #include "cli/cast/values.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool is_dtype(const char *text)
     return dti_format_lookup(text, &format, NULL, NULL) == DTI_OK;
 }
 
-/* A dtype in place of the last value. */
+/* The error for a dtype in place of the last value. */
 static enum dti_status check_order(char **operands, int count, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE], other[DTI_QUOTE_SIZE];
@@ -56,7 +56,7 @@ static enum dti_status check_order(char **operands, int count, struct dti_error 
     return DTI_OK;
 }
 
-/* "cast 0.1 to bf16" */
+/* Rejects a filler word before the dtype: "cast 0.1 to bf16". */
 static enum dti_status check_joints(char **operands, int count, struct dti_error *reterr)
 {
     static const char *const joints[] = {"to", "as", "in", "into"};
@@ -122,7 +122,7 @@ static enum dti_status check_operands(char **operands, int count,
 struct list {
     struct cast_values *values;
     const struct cast_numbers *numbers;
-    struct dti_cast_result *results; /* of the first one for every target, of the second one ... */
+    struct dti_cast_result *results; /* all targets of the first operand, then of the second ... */
 };
 
 static enum dti_status show_list(const struct list *list, struct dti_error *reterr)
@@ -151,7 +151,7 @@ static void put_list(void *context, struct dti_json *json)
     (void)show_list(list, &none);
 }
 
-/* Nothing is printed before all operands are known to be valid. */
+/* Validates all operands before anything is printed. */
 static enum dti_status cast_list(const struct list *list, char **operands, size_t count,
                                  struct dti_error *reterr)
 {

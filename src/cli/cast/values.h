@@ -35,9 +35,9 @@ struct cast_values {
     size_t threads;          /* for standard input; 0 for one on each CPU */
     struct dti_cast_job job; /* destinations, policies, warnings, device */
     bool single;             /* one operand on the command line: show a full answer */
-    unsigned flags;          /* of everything cast so far */
+    unsigned flags;          /* flags of everything cast so far */
     struct dti_cast_answer answer;
-    struct dti_cast_results current; /* of one operand, for the answer */
+    struct dti_cast_results current; /* results of one operand, for the answer */
     bool headed;                     /* the writer holds the beginning of a document */
     struct dti_json_mark head;       /* with --jsonl: its end */
 };
@@ -59,9 +59,9 @@ enum dti_status dti_cast_operand_show(struct cast_values *values,
                                       const struct dti_cast_result *results,
                                       struct dti_error *reterr);
 
-/* Points the answer at these values, which are new or a copy. */
+/* Points the answer at these values, which may be new or a copy. */
 void dti_cast_values_settle(struct cast_values *values);
-/* The document that was built, to where answers go. */
+/* Writes the finished document to the answer stream. */
 enum dti_status dti_cast_write(const struct cast_values *values, struct dti_error *reterr);
 
 /* Reports on --device on stderr, unless the answer on stdout does. */
@@ -70,8 +70,8 @@ void dti_cast_note_device(const struct cast_values *values);
 /* value_stream.c: one value per line from standard input. */
 enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *reterr);
 
-/* value_human.c: the results of an operand for people; one result on a line; a text with a newline
- * in place of its NUL, to where answers go. */
+/* value_human.c: writes the results of an operand for people; one result on a line; a text, with a
+ * newline in place of its NUL, to the answer stream. */
 enum dti_status dti_cast_human(const struct cast_values *values,
                                const struct dti_cast_operand *operand,
                                const struct dti_cast_result *results, struct dti_error *reterr);

@@ -131,7 +131,7 @@ static void put_failure(struct dti_table *table, const struct dti_check_report *
         dti_table_more(table, "   (and %zu more; -v lists them)", more);
 }
 
-/* Failures that share a line: of one assertion, of lint those of one rule. */
+/* Failures that share a line: those of one assertion, for lint those of one rule. */
 static size_t count_alike(const struct dti_check_failure *failure, size_t most)
 {
     size_t count = 1;
@@ -159,13 +159,13 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
             put_failure(table, report, failure + i, verbose ? 0 : alike - 1);
             i += verbose ? 0 : alike - 1;
         }
-        if (failures > 0) /* where there is none, failure may be NULL */
+        if (failures > 0) /* failure may be NULL if there are none */
             failure += failures;
     }
 }
 
-/* Oddities of a valid file; and the quantized tensors that are checked as stored, unless that is
- * what fails. */
+/* Unusual properties of a valid file; and the quantized tensors that are checked as stored, unless
+ * that is the failure. */
 static void put_notes(const struct dti_context *cx, const struct dti_check_report *report)
 {
     const struct dti_container *const container = report->container;
@@ -186,7 +186,7 @@ static void put_notes(const struct dti_context *cx, const struct dti_check_repor
     }
 }
 
-/* One file. named: its name goes in front. */
+/* One file. named: its name is printed first. */
 static enum dti_status show(const struct dti_context *cx, const struct dti_check_report *report,
                             bool named, struct dti_error *reterr)
 {
@@ -421,7 +421,7 @@ static enum dti_status add_digest(struct check_job *job, enum dti_check_kind kin
     return status == DTI_OK ? read_digest(&job->request, text, reterr) : status;
 }
 
-/* The fp64 next to a number. */
+/* The nearest fp64 of a number. */
 static enum dti_status read_bound(const char *option, const char *text, const char *takes,
                                   double most, bool negative, double *ret, struct dti_error *reterr)
 {
@@ -593,7 +593,7 @@ static const struct dti_option options[] = {
     OPT_END,
 };
 
-/* A request that does not fit the file: the report says how. */
+/* A request that does not fit the file: the report has the reason. */
 static enum dti_status refuse_report(const struct dti_check_report *report,
                                      struct dti_error *reterr)
 {
@@ -613,8 +613,8 @@ static enum dti_status refuse_report(const struct dti_check_report *report,
 struct check_files {
     struct check_job job;
     char **paths;
-    int count, next, end;           /* those up to end go into one document */
-    struct dti_check_report report; /* of the last one */
+    int count, next, end;           /* operands before end go into one document */
+    struct dti_check_report report; /* report on the last file */
     bool failed, unreadable;
     enum dti_status status;
     struct dti_error error;
@@ -681,7 +681,7 @@ static enum dti_status run_check(const void *args, char **operands, int operand_
     enum dti_status status = check_init(&files->job, args, cx, reterr);
     if (status == DTI_OK)
         status = check_files(files, reterr);
-    /* the lines say what failed */
+    /* the printed lines show what failed */
     const enum dti_status verdict = files->failed       ? DTI_ANSWER_NO
                                     : files->unreadable ? DTI_BAD_INPUT
                                                         : DTI_OK;

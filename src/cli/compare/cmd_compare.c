@@ -41,7 +41,7 @@ struct compare_view {
     struct dti_line line;
     bool lost; /* out of memory for a name */
     const struct dti_compare_result **rows;
-    size_t count; /* of them, of which the worst are in rows */
+    size_t count; /* pairs to list; the worst of them are in rows */
     uint64_t limit;
 };
 
@@ -128,13 +128,13 @@ static void sort_rows(struct compare_view *view, size_t count)
         qsort(view->rows, count, sizeof(const struct dti_compare_result *), worst_first);
 }
 
-/* Keeps those that are shown, and as many more before they are sorted again. */
+/* Keeps the rows to show, and collects as many more before sorting again. */
 static void take_rows(struct compare_view *view)
 {
     const size_t all = view->compare->result_count;
     const size_t shown = view->limit < all ? (size_t)view->limit : all;
     size_t kept = 0;
-    bool cut = false; /* the first `shown` are the worst so far */
+    bool cut = false; /* the first `shown` rows are the worst so far */
     for (size_t i = 0; i < all; i++) {
         const struct dti_compare_result *const result = &view->compare->results[i];
         if (result->way == DTI_COMPARE_NUMBERS &&
@@ -362,7 +362,7 @@ static enum dti_status show(const struct compare_job *job, struct dti_error *ret
     return status;
 }
 
-/* A nonnegative number as the nearest fp64. */
+/* A nonnegative number, rounded to fp64. */
 static enum dti_status read_bound(const char *option, const char *text,
                                   struct dti_compare_bound *ret, struct dti_error *reterr)
 {
@@ -523,7 +523,7 @@ static enum dti_status run_compare(const void *args, char **operands, int operan
                        "some tensors are unreadable, and the others do not differ");
         dti_complain(cx, reterr);
     }
-    /* the answer itself says so */
+    /* the answer itself shows the verdict */
     return status == DTI_OK && verdict != DTI_OK ? dti_fail(reterr, verdict, "%s", "") : status;
 }
 

@@ -20,8 +20,8 @@
 #include "util/text/glob.h"
 #include "util/text/nearest.h"
 
-/* The word so far: `kept` is put before every candidate, and candidates must begin with `typed`. In
- * "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
+/* The word so far: `kept` is prepended to every candidate, and candidates must begin with `typed`.
+ * In "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
 struct completion {
     FILE *out;
     const char *kept;
@@ -105,7 +105,8 @@ static void complete_tensors(struct completion *c, const char *const *operands, 
     struct dti_container *container;
     keep_patterns(c);
     for (size_t i = 0; i < count; i++) {
-        if (dti_is_address(operands[i]) || !dti_container_is(operands[i])) /* Tab sends nothing */
+        if (dti_is_address(operands[i]) ||
+            !dti_container_is(operands[i])) /* completion causes no network traffic */
             continue;
         if (dti_logical_open(&container, operands[i], &options, NULL) == DTI_OK) {
             offer_all(c, container);
@@ -120,11 +121,11 @@ enum { OPERANDS_KEPT = 8 };
 /* What the words before the last one determine. */
 struct state {
     const struct dti_command *command;
-    const struct dti_option *awaits; /* its value comes next */
+    const struct dti_option *awaits; /* the option whose value comes next */
     int operands;
     const char *operand[OPERANDS_KEPT]; /* the first of them */
     bool options_ended;
-    bool nonsense; /* no such command: nothing to offer */
+    bool nonsense; /* unknown command: nothing to offer */
 };
 
 /* Moves past the last separator. */
@@ -156,14 +157,14 @@ static void offer_dtypes(struct completion *c)
     }
 }
 
-/* After dtypes: the list is cut already. */
+/* Called after dtypes, so the list is already split. */
 static void offer_blocks(const struct completion *c)
 {
     for (size_t i = 0; i < dti_block_format_count; i++)
         (void)offer(c, "", dti_block_formats[i].name, dti_block_formats[i].summary);
 }
 
-/* Those of GGUF that are no block formats of other files. */
+/* GGUF block types that are not block formats of other files. */
 static void offer_encoded(const struct completion *c)
 {
     const struct dti_gguf_type *type;
@@ -224,7 +225,7 @@ static void offer_members(const struct completion *c, const struct dti_object *o
     }
 }
 
-/* What the elements of a list in a document have. */
+/* Offers the members of the elements of a list in a document. */
 static void offer_records(const struct completion *c, const char *list, const char *schema)
 {
     const struct dti_document *const document = dti_document_find(schema);
@@ -273,7 +274,7 @@ static void offer_values(struct completion *c, const struct dti_option *option,
                          !dti_option_find_long(state->command->options, "raw", strlen("raw")));
         break;
     }
-    case DTI_OPTION_FILE: /* the shell knows better */
+    case DTI_OPTION_FILE: /* left to the shell */
         break;
     }
 }
@@ -313,7 +314,7 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
     case DTI_OPERANDS_ARCHITECTURES:
         offer_architectures(c);
         break;
-    case DTI_OPERANDS_FILES: /* the shell knows better */
+    case DTI_OPERANDS_FILES: /* left to the shell */
     case DTI_OPERANDS_NONE:
     case DTI_OPERANDS_WORDS:
         break;

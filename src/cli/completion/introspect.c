@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo __introspect: every table that users see, as JSON. The man pages, the README and the tests
- * are checked against it; it is not for people. */
+ * are checked against it; it is not meant for people. */
 #include <string.h>
 
 #include "answers/rows.h"

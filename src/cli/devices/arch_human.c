@@ -18,7 +18,7 @@ const char *dti_devices_column(enum dti_dtype dtype)
     return last ? last + 1 : name;
 }
 
-/* "Nn": a letter a fact; conversion only where there is no arithmetic, which includes it. */
+/* "Nn": one letter per fact; conversion is shown only without arithmetic, which includes it. */
 static const char *letters(char cell[CELL_SIZE], const struct dti_architecture *architecture,
                            enum dti_dtype dtype)
 {
@@ -45,7 +45,7 @@ static bool has_column(enum dti_dtype dtype)
     return false;
 }
 
-/* "other dtypes: fp8_e4m3fnuz (CDNA 3)": facts that have no column. */
+/* "other dtypes: fp8_e4m3fnuz (CDNA 3)": facts without a column. */
 static void put_other_dtypes(const struct dti_arch_answer *answer, const struct dti_context *cx)
 {
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
@@ -63,7 +63,7 @@ static enum dti_status put_matrix(const struct dti_arch_answer *answer,
                                   const struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_new(1 + dti_capability_dtype_count);
-    dti_table_heads(table, "9675886722473"); /* fp6 leaves first, then int4 and fp4 */
+    dti_table_heads(table, "9675886722473"); /* fp6 columns are dropped first, then int4 and fp4 */
     dti_table_cell(table, DTI_STYLE_DIM, "architecture");
     for (size_t i = 0; i < dti_capability_dtype_count; i++)
         dti_table_cell(table, DTI_STYLE_DIM, dti_devices_column(dti_capability_dtypes[i]));
@@ -88,7 +88,7 @@ static enum dti_status put_matrix(const struct dti_arch_answer *answer,
     return DTI_OK;
 }
 
-/* Rows of an architecture's facts; with its name and the sources where asked for. */
+/* Rows of an architecture's facts; with its name and the sources if requested. */
 static void fact_cells(struct dti_table *table, const struct dti_arch_answer *answer,
                        const struct dti_architecture *architecture, bool with_name)
 {
@@ -108,7 +108,7 @@ static void fact_cells(struct dti_table *table, const struct dti_arch_answer *an
     }
 }
 
-/* The same, a row a dtype: "arithmetic, matrix, conversion". */
+/* The same, one row per dtype: "arithmetic, matrix, conversion". */
 static void support_cells(struct dti_table *table, const struct dti_arch_answer *answer,
                           const struct dti_architecture *architecture)
 {
@@ -193,7 +193,7 @@ static enum dti_status put_supports(const struct dti_arch_answer *answer,
     return dti_put_table(cx, table, 0, reterr);
 }
 
-/* -q: one name a line, with dtypes those that support all of them. */
+/* -q: one name per line; with dtypes, those that support all of them. */
 static void put_names(const struct dti_arch_answer *answer, const struct dti_context *cx)
 {
     for (size_t i = 0; i < answer->count; i++) {

@@ -12,10 +12,10 @@
 #include "report/table.h"
 #include "util/text/escape.h"
 
-/* Facts are appended to a text, separated by commas, without one after '('. Unknown facts add
+/* Facts are appended to a text, separated by commas, except after '('. Unknown facts add
  * nothing. */
 
-/* Where the next fact begins. */
+/* Starts the next fact. */
 static void begin(struct dti_buffer *text, const char *before)
 {
     if (text->length > 0 && text->data[text->length - 1] != '(')
@@ -315,7 +315,7 @@ static void cache_facts(struct dti_buffer *text, const struct dti_machine *machi
     }
 }
 
-/* The instruction sets that decide what a dtype gets, as many in a line as fit. */
+/* The instruction sets that determine the support of dtypes, as many per line as fit. */
 static void put_instructions(const struct dti_devices_answer *answer, const struct dti_context *cx)
 {
     const size_t width = cx->width > WIDTH_LEAST ? (size_t)cx->width : WIDTH_LEAST;
@@ -551,12 +551,12 @@ static enum dti_status find_architectures(char **operands, int operand_count,
     return status;
 }
 
-/* An option of devices beside architectures; a device in place of an architecture. */
+/* Rejects options that do not apply to architectures, and a device in place of an architecture. */
 static enum dti_status check_architectures(const struct devices_args *args, char **operands,
                                            int operand_count, struct dti_error *reterr)
 {
     const char *const given = dti_option_given(options, args, "device ids sysroot");
-    const bool table = args->arch || args->supports; /* where "all" means architectures */
+    const bool table = args->arch || args->supports; /* "all" means all architectures here */
     struct dti_device_choice choice;
     struct dti_error ignored;
     if (given)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the two halves of the page of `devices` share: the devices here, and architectures. */
+ * Shared by the two halves of the page of `devices`: local devices, and architectures. */
 #ifndef CLI_DEVICES_DEVICES_PAGE_H
 #define CLI_DEVICES_DEVICES_PAGE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo explain: by which recipes a file was made from another. For people: the verdict, tensors
- * that share a recipe, tensors that have none. */
+ * dtinfo explain: the recipes by which a file was made from another. For people: the verdict,
+ * tensors that share a recipe, tensors without a recipe. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,15 +25,15 @@ struct explain_job {
     struct dti_explain explain;
 };
 
-enum { SHOWN = 10 }; /* tensors without a recipe */
+enum { SHOWN = 10 }; /* tensors without a recipe that are listed */
 
 static const char gap[] = "   ";
 
 /* Tensors with one recipe. */
 struct explain_group {
     char words[DTI_RECIPE_WORDS];
-    size_t count, first; /* result */
-    size_t others;       /* of the first */
+    size_t count, first; /* first: index of the first result */
+    size_t others;       /* of the first result */
 };
 
 struct explain_view {
@@ -70,7 +70,7 @@ static void put_verdict(struct explain_view *view)
     dti_line_end(&view->line);
 }
 
-/* Recipes are few: results point at one struct for each search that found one. */
+/* There are few recipes: the results of a search share one struct. */
 struct explain_use {
     const struct dti_recipe *recipe;
     size_t result;
@@ -97,7 +97,7 @@ static int by_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Groups of equal words become one. */
+/* Merges groups with equal words. */
 static void join_groups(struct explain_view *view)
 {
     size_t count = 0;
@@ -205,7 +205,7 @@ static void put_difference(struct explain_view *view, const struct dti_explain_r
     }
 }
 
-/* Those with an outcome, one a line. */
+/* Results with a given outcome, one per line. */
 static void put_rest(struct explain_view *view, enum dti_explain_outcome outcome, const char *title)
 {
     const struct dti_explain *const explain = view->explain;

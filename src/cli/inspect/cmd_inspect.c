@@ -76,10 +76,10 @@ struct inspect_job {
     regex_t grep;
     char **paths;
     int count, next;
-    bool line_taken;                  /* JSON Lines: the document has its file */
-    struct dti_inspect_report report; /* of the last one */
+    bool line_taken;                  /* JSON Lines: this document's file was already returned */
+    struct dti_inspect_report report; /* report on the last file */
     struct dti_inspect_file file;
-    struct dti_error error; /* about it, or why there is no answer */
+    struct dti_error error; /* its error, or why there is no answer */
     char message[DTI_ERROR_TEXT];
     enum dti_status status;
     enum dti_status first; /* status of the errors reported so far */
@@ -96,7 +96,7 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
         return dti_fail(
             reterr, DTI_USAGE,
             "nothing to inspect; give a file, as in 'dtinfo inspect model.safetensors'");
-    /* lines of digests are a list for 'check' and sha256sum */
+    /* the digest lines are a list for 'check' and sha256sum, without anything else */
     if (args->request.digest && !json && (beside || cx->quiet))
         return dti_fail(reterr, DTI_USAGE, "--digest prints only digests; leave %s%s out",
                         beside ? "--" : "-q", beside ? beside : "");
@@ -155,7 +155,7 @@ static enum dti_status put_digests(const struct inspect_job *job, struct dti_err
     return failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
-/* With several files an error is reported immediately, and in JSON in the file's place. */
+/* With several files an error is reported immediately; in JSON it takes the place of the file. */
 static const struct dti_inspect_file *next_file(void *context)
 {
     struct inspect_job *const job = context;
@@ -206,7 +206,7 @@ static enum dti_status show_files(struct inspect_job *job, struct dti_error *ret
     return status;
 }
 
-/* The file of a line, once. */
+/* The file of the current line, returned once. */
 static const struct dti_inspect_file *this_file(void *context)
 {
     struct inspect_job *const job = context;
@@ -259,7 +259,7 @@ static enum dti_status inspect(struct inspect_job *job, struct dti_error *reterr
     if (cx->output == DTI_OUTPUT_JSON)
         status = dti_document_write(cx->json, cx->out, reterr);
     if (status == DTI_OK && job->first != DTI_OK)
-        return dti_fail(reterr, job->first, "%s", ""); /* told already */
+        return dti_fail(reterr, job->first, "%s", ""); /* already reported */
     return status;
 }
 

@@ -20,7 +20,7 @@ static const char beyond = '^', normal = '.', subnormal = 's', zero = '0';
 struct exponent_range {
     const char *name;
     int32_t max, normal, subnormal;
-    bool cut; /* numbers with the exponent of the largest one are beyond the range, too */
+    bool cut; /* some numbers with the exponent of the largest one are beyond the range, too */
 };
 
 static void read_range(struct exponent_range *ret, const struct dti_format *format)
@@ -33,7 +33,7 @@ static void read_range(struct exponent_range *ret, const struct dti_format *form
     ret->subnormal = limits.smallest_subnormal.value.exponent;
 }
 
-/* Numbers of the binade below the smallest subnormal round up to it, but for its lower end. */
+/* Numbers in the binade below the smallest subnormal round up to it, except at its lower end. */
 static char fate(const struct exponent_range *range, int32_t exponent)
 {
     return exponent > range->max              ? beyond
@@ -47,10 +47,10 @@ struct picture {
     const struct dti_inspect_histogram *histogram;
     struct exponent_range ranges[DTI_STATS_RANGES];
     int32_t first, last; /* exponents */
-    int32_t step;        /* binades in a row */
+    int32_t step;        /* binades per row */
     uint64_t numbers;    /* finite nonzero numbers */
-    uint64_t most;       /* in a row */
-    size_t width;        /* of the bars */
+    uint64_t most;       /* largest count of a row */
+    size_t width;        /* width of the bars */
 };
 
 static uint64_t row_count(const struct picture *picture, int32_t low)

@@ -137,7 +137,7 @@ static enum dti_status put_stats(const struct inspect_view *view, struct dti_err
     struct dti_table *const table =
         dti_table_titled("name|dtype|elements>|min>|max>|absmax>|mean>|std>|zeros>|subnormals>|"
                          "nan>|inf>|no overflow in",
-                         "9436684532775"); /* absmax, nan and inf leave last */
+                         "9436684532775"); /* absmax, nan and inf are dropped last */
     dti_table_limit(table, 0, NAME_WIDTH);
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
@@ -364,7 +364,7 @@ static size_t columns_of(const char *text)
     return columns;
 }
 
-/* A text from the file, safe for a terminal. */
+/* Text from the file, made safe for a terminal. */
 struct taken {
     struct dti_buffer text;
     bool failed; /* out of memory for some */

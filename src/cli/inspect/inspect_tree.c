@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names of a file's tensors as a tree: parts between dots are branches, all numeric parts are
- * one branch "#", and tensors of one dtype and shape at the same place are one leaf. A line for
- * each branch that forks, a line for each leaf. */
+ * A file's tensor names as a tree: dot-separated parts are branches, all numeric parts share a
+ * branch "#", and tensors with the same dtype and shape at one place share a leaf. One line per
+ * branch that forks, one per leaf. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "util/run/clock.h"
 #include "util/text/escape.h"
 
-/* Deeper parts of a name stay together. */
+/* Parts of a name beyond this depth stay together. */
 enum { INSPECT_TREE_DEPTH = 32 };
 
 enum inspect_branch { INSPECT_BRANCH, INSPECT_NUMBERS, INSPECT_LEAF };
@@ -52,14 +52,14 @@ struct inspect_tree {
 
 enum { FIRST = 64, DIGITS = 18 };
 
-/* Nodes are found by a hash table with a secret seed, so that no choice of names makes it slow.
+/* Nodes are looked up in a hash table with a secret seed, so that no choice of names makes it slow.
  * The key of a node below its parent. */
 struct key {
     size_t parent;
     enum inspect_branch kind;
     const char *text;
     size_t length;
-    const struct dti_tensor *tensor; /* of leaves */
+    const struct dti_tensor *tensor; /* for leaves */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t word)
@@ -215,7 +215,7 @@ static bool read_number(const char *text, size_t length, uint64_t *ret_number)
     return length <= DIGITS && dti_amount_digits(&text, &length, ret_number) && length == 0;
 }
 
-/* Goes down from the root, part by part, creating missing nodes. */
+/* Descends from the root, part by part, creating missing nodes. */
 static bool add_tensor(struct inspect_tree *tree, const struct dti_tensor *tensor)
 {
     uint64_t numbers[INSPECT_TREE_DEPTH];
@@ -363,7 +363,7 @@ static void add_separator(struct printer *p)
         dti_buffer_puts(&p->remark, "; ");
 }
 
-/* The nodes "#" on the way to a node, the outermost first. */
+/* The "#" nodes on the path to a node, outermost first. */
 static unsigned numbers_above(const struct inspect_tree *tree, size_t node,
                               size_t above[INSPECT_TREE_DEPTH])
 {
@@ -451,14 +451,15 @@ static void put_leaf(struct printer *p, size_t at)
     const size_t before = p->remark.length;
     add_gaps(p, at);
     put_row(p, at, DTI_STYLE_PLAIN);
-    if (p->remark.length > before) { /* the branch's text also holds for the next leaf */
+    if (p->remark.length >
+        before) { /* truncates: the branch's text is also used for the next leaf */
         p->remark.data[before] = '\0';
         p->remark.length = before;
     }
 }
 
-/* The line of a branch, its only child's parts included. Returns the node that forks, whose
- * children are to be printed; INSPECT_NOWHERE when that was all. */
+/* Prints the line of a branch, including chains of single children. Returns the node that forks,
+ * whose children are still to be printed; INSPECT_NOWHERE if there is none. */
 static size_t put_branch(struct printer *p, size_t at, unsigned depth)
 {
     const struct inspect_tree *const tree = p->tree;
@@ -492,7 +493,7 @@ static size_t put_branch(struct printer *p, size_t at, unsigned depth)
     return INSPECT_NOWHERE;
 }
 
-/* All below the root, in the order in which names were first met. */
+/* Prints everything below the root, in the order in which names first occurred. */
 static void put_branches(struct printer *p)
 {
     const struct inspect_node *const nodes = p->tree->nodes;

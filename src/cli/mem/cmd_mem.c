@@ -88,7 +88,7 @@ static enum dti_status add_word(struct mem_job *job, const char *word, struct dt
         dti_container_is(word))
         return dti_mem_add_file(mem, word, reterr);
     if (!first)
-        return add_dtypes(job, word, reterr); /* which reports the error */
+        return add_dtypes(job, word, reterr); /* reports the error */
     if (dtype)
         return dti_fail(reterr, DTI_USAGE,
                         "the amount is missing before %s; give a count, a shape or a file, as in "
@@ -301,7 +301,7 @@ static enum dti_status read_bytes(const char *text, const char *given, uint64_t 
                          DTI_QUOTED(given, strlen(given)));
 }
 
-/* "8x80GB": 8 in front of "80GB"; 1 without such a number. */
+/* "8x80GB": parses the 8 before "80GB"; 1 if there is no such number. */
 static const char *read_devices(const char *text, uint64_t *ret_devices)
 {
     const char *at = text;
@@ -450,7 +450,7 @@ static enum dti_status run_mem(const void *args, char **operands, int operand_co
     dti_mem_free(&job->mem);
     free(job);
     if (status == DTI_OK && !any)
-        return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer says how much is missing */
+        return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer shows how much is missing */
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory sizes, for people: numbers in dtypes, training, and what --fit says. */
+ * Memory sizes, for people: numbers in dtypes, training, and the verdict of --fit. */
 #include <string.h>
 
 #include "answers/tensors.h"
@@ -16,8 +16,7 @@ static void put_note(const struct dti_context *cx, const char *text)
     dti_line_print(&line, DTI_STYLE_DIM, "%s\n", text);
 }
 
-/* "fits, 1.00 GiB left", "5 x 80 GB: 253.32 GiB too much for one"; empty unless it was asked for.
- */
+/* "fits, 1.00 GiB left", "5 x 80 GB: 253.32 GiB too much for one"; empty without --fit. */
 static void cell_verdict(struct dti_table *table, const struct dti_mem *mem,
                          const struct dti_mem_verdict *verdict)
 {

@@ -10,7 +10,7 @@
 #include "cli/shell/option.h"
 
 struct quant_args {
-    struct dti_recipe recipe; /* first, where recipes in words look for it */
+    struct dti_recipe recipe; /* must be first: recipe words rely on it */
     int fail_on;              /* set of enum dti_quant_event */
     /* files only */
     struct dti_transfer_args transfer;
@@ -21,8 +21,8 @@ struct quant_args {
 };
 
 enum { QUANT_TARGETS_MAX = 64 };
-/* quant_options.c: "int8" or "int8,mxfp4,...": looks them up and applies the options to each.
- * Options that none of them takes are errors. Notes about names go to stderr. Free the list. The
+/* quant_options.c: "int8" or "int8,mxfp4,...": looks them up and applies the options to each. An
+ * option that no target takes is an error. Notes about names go to stderr. Free the list. The
  * targets point into themselves: do not copy them. */
 enum dti_status dti_quant_targets_read(const struct quant_args *args, const struct dti_context *cx,
                                        const char *names, struct dti_quant_target **ret_list,
@@ -46,11 +46,11 @@ const char *dti_quant_scale_words(const struct dti_quant_target *target,
 /* quant_values.c: `quant VALUES... DTYPE`. */
 enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
                                  char **operands, int count, struct dti_error *reterr);
-/* quant_files.c: `quant FILE DTYPE -o OUT`, where it is none of the next. */
+/* quant_files.c: `quant FILE DTYPE -o OUT`, unless one of the next applies. */
 enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);
-/* `quant FILE TYPE -o OUT.gguf`. Whether it is that: by the name of the output, or
- * without one by a type that no other file holds. */
+/* `quant FILE TYPE -o OUT.gguf`. The first function decides whether it is that: by the output's
+ * name, or without an output by a type that only GGUF files hold. */
 bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count);
 enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);

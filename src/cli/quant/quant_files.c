@@ -19,7 +19,7 @@ struct quant_file {
     struct dti_rewrite_job job;
     const struct quant_args *args;
     struct dti_quant_target *target;
-    struct dti_quant_rules rules; /* as the layout settles them; gguf: zeros */
+    struct dti_quant_rules rules; /* with the layout applied; GGUF: zeros */
 };
 
 enum { FEW = 12 };
@@ -178,7 +178,7 @@ static const struct dti_rewrite_page page = {
     .tables = put_tables,
 };
 
-/* Options that a flattening layout leaves no choice about, or that only such a layout has. */
+/* Checks for options that a flattening layout fixes, or that only such a layout has. */
 static enum dti_status check_layout(const struct quant_args *args, struct dti_error *reterr)
 {
     const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)args->recipe.layout);
@@ -225,7 +225,7 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
     return DTI_OK;
 }
 
-/* Of commands whose args are a struct quant_file. */
+/* For commands whose args are a struct quant_file. */
 static void describe(struct dti_rewrite_job *job)
 {
     const struct quant_file *const file = job->args;
@@ -288,18 +288,18 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
         status = dti_rewrite_source_options(job, reterr);
     status = dti_rewrite_job_run(job, status, reterr);
     if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
-        reterr->remedy = DTI_REMEDY_CAST_FIRST; /* there is no --from */
+        reterr->remedy = DTI_REMEDY_CAST_FIRST; /* this command has no --from */
     free(file.target);
     return status;
 }
 
-/* Blocks of GGUF, in a file that holds nothing else quantized: a view of the input dequantizes what
- * is quantized; its tensors are then encoded. */
+/* GGUF blocks, in a file that holds nothing else quantized: a view dequantizes the quantized
+ * tensors of the input, then its tensors are encoded. */
 
 enum { RULES_MAX = 1024, WORD_MAX = 32 };
 
 struct gguf_job {
-    struct quant_file file; /* first: the report finds it */
+    struct quant_file file; /* must be first: the report casts to it */
     struct dti_quant_target target;
     struct dti_encode_rule rules[RULES_MAX];
 };
@@ -334,7 +334,7 @@ static const struct dti_gguf_type *mixture_of(const char *word, size_t length)
     return dti_gguf_type_named(name);
 }
 
-/* A type of GGUF: blocks, or where `numbers` says so those of a dtype. */
+/* A GGUF type by its name; with `numbers`, also the type that stores a float dtype. */
 static enum dti_status read_type(const char *word, size_t length, bool numbers,
                                  const struct dti_gguf_type **ret, struct dti_error *reterr)
 {
@@ -399,7 +399,7 @@ static bool stays(const void *context, const struct dti_tensor *tensor)
     return dti_encode_keeps(&job->request.encode, job->tensors->keep, job->tensors->only, tensor);
 }
 
-/* --bits and --block are about codes of the input; blocks of GGUF say themselves what they are. */
+/* --bits and --block describe codes of the input; GGUF blocks describe themselves. */
 static enum dti_status check_hints(const struct quant_args *args, struct dti_file_dequant *dequant,
                                    struct dti_error *reterr)
 {
@@ -418,7 +418,7 @@ static enum dti_status check_hints(const struct quant_args *args, struct dti_fil
                     option);
 }
 
-/* Where nothing is quantized, the view is the file. */
+/* If nothing is quantized, the view is the file itself. */
 static enum dti_status open_view(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     const struct dti_tensor_args *const tensors = job->tensors;
@@ -524,7 +524,7 @@ enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_c
         status = dti_rewrite_source_options(job, reterr);
     status = dti_rewrite_job_run(job, status, reterr);
     if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
-        reterr->remedy = DTI_REMEDY_CAST_FIRST; /* there is no --from */
+        reterr->remedy = DTI_REMEDY_CAST_FIRST; /* this command has no --from */
     free(gguf);
     return status;
 }
@@ -594,7 +594,7 @@ static enum dti_status check_target(const struct dti_rewrite_job *job, struct dt
 enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,
                                   char **operands, int count, struct dti_error *reterr)
 {
-    /* losses are counted */
+    /* counts losses */
     const struct dti_policy_args policy = {.fail_on = args->fail_on ? DTI_FLAG_INEXACT : 0};
     struct dti_rewrite_job job;
     const char *dtype = NULL;
@@ -623,6 +623,6 @@ enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dt
         status = check_target(&job, reterr);
     status = dti_rewrite_job_run(&job, status, reterr);
     if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
-        reterr->remedy = DTI_REMEDY_CAST_RAW; /* there is no --from */
+        reterr->remedy = DTI_REMEDY_CAST_RAW; /* this command has no --from */
     return status;
 }

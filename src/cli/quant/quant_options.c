@@ -186,14 +186,14 @@ static enum dti_status check_options(const struct quant_args *args, struct dti_e
     return DTI_OK;
 }
 
-/* An option that none of the targets takes. */
+/* Rejects an option that no target takes. */
 static enum dti_status fit_options(const struct quant_args *args,
                                    const struct dti_quant_target *targets, size_t count,
                                    struct dti_error *reterr)
 {
     static const struct {
         const char *options;
-        unsigned families; /* kinds of dtypes that the options are for */
+        unsigned families; /* kinds of dtypes that accept the options */
         const char *takers, *remedy;
     } fits[] = {
         {"min max scale block per", DTI_FAMILY_AFFINE, "integers and scaled floats",
@@ -230,7 +230,7 @@ static enum dti_status fit_options(const struct quant_args *args,
     return DTI_OK;
 }
 
-/* Ends of a range in the wrong order; those that are no numbers are found where they are read. */
+/* Range ends in the wrong order; invalid numbers are reported where they are parsed. */
 static enum dti_status check_range(const struct dti_recipe *recipe, struct dti_error *reterr)
 {
     const char *const texts[] = {recipe->min, recipe->max};

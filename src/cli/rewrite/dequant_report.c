@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers out of codes and scales, for commands that read quantized tensors: the view of the input,
+ * Numbers from codes and scales, for commands that read quantized tensors: the view of the input,
  * and the reports on a cast of it. */
 #include "cli/rewrite/dequant_report.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kind of file the output is, from --as, from its name, or from the input; and the place of a
+ * The kind of output file, from --as, from its name, or from the input; and the location of a
  * sharded one. */
 #include "cli/rewrite/file_target.h"
 

@@ -20,7 +20,7 @@ enum dti_as {
 
 struct dti_file_target {
     enum dti_container_kind kind;
-    char *folder;      /* of a sharded output */
+    char *folder;      /* folder of a sharded output */
     const char *index; /* its index, in the folder, or NULL */
 };
 

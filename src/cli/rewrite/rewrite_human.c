@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts of the reports on rewritten files: where the report goes, its head, kinds of tensors,
- * tables of them.
+ * Parts of the reports on rewritten files: the destination of the report, its head, kinds of
+ * tensors, tables of them.
  *
  * Kinds of tensors: see tensor_kinds.h. */
 #include <string.h>
@@ -265,7 +265,7 @@ static void put_bytes(const struct dti_rewrite_job *job, size_t at, struct dti_t
                     quantizes ? from : to, to);
 }
 
-/* "4.5", of an element; nothing of an empty tensor. */
+/* Bits per element: "4.5"; nothing for an empty tensor. */
 static void put_bits(const struct dti_rewrite_tensor *tensor, const struct dti_tensor *source,
                      struct dti_table *table)
 {
@@ -341,7 +341,7 @@ struct dti_table *dti_rewrite_table_new(const char *const *heads, size_t count, 
     return table;
 }
 
-/* The page belongs to stdout: elsewhere a table is written in full. */
+/* Only stdout has a page: on other streams a table is written in full. */
 enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
                                       bool whole, struct dti_error *reterr)
 {

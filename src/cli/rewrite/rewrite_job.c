@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The work of a rewrite: open the input, decide, open the output, rewrite, give it its name,
- * report.
- */
+ * The work of a rewrite: opens the input, plans, opens the output, rewrites, gives it its final
+ * name, reports. */
 #include "cli/rewrite/rewrite_job.h"
 
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "cli/shared/amount.h"
 #include "util/text/ascii.h"
 
-/* With an output that has no name, too. */
+/* Whether the output is GGUF although it has no name. */
 static bool makes_gguf(const struct dti_rewrite_job *job)
 {
     return !job->out_path && (job->model || job->request.recipe == DTI_RECIPE_ENCODE);
@@ -48,7 +47,7 @@ static bool is_source(const struct dti_rewrite_job *job)
     return same;
 }
 
-/* Whether the name says that the file is a part, or the size that it is a split one. */
+/* Rejects the name of a model part, and reads --max-shard-size, which only applies to GGUF. */
 static enum dti_status check_gguf(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     const char *const path = job->out_path;
@@ -131,7 +130,7 @@ static enum dti_status open_template(struct dti_rewrite_job *job, struct dti_err
                     dti_quote(quoted, path, strlen(path)), dti_container_name(job->model->kind));
 }
 
-/* Its tensors in the order of the template. */
+/* Its tensors, matched to the order of the template. */
 static enum dti_status match_template(struct dti_rewrite_job *job, struct dti_container **seen,
                                       struct dti_error *reterr)
 {
@@ -197,11 +196,11 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
     return DTI_OK;
 }
 
-/* Tensors are processed in order: the progress so far, for a bar that never moves back. */
+/* Tensors are processed in order: the progress so far, for a bar that never moves backwards. */
 struct at_hand {
     const struct dti_rewrite *rewrite;
     size_t tensor;
-    uint64_t before; /* bytes of the tensors before it */
+    uint64_t before; /* bytes of the tensors before this one */
 };
 
 static const char *name_at_hand(void *context, uint64_t done, size_t *ret_length)
@@ -259,7 +258,7 @@ static enum dti_status run_rewrite(struct dti_rewrite_job *job, struct dti_error
     return status;
 }
 
-/* Reports what killed runs have left, and removes it with --force. */
+/* Reports leftovers of killed runs; removes them with --force. */
 static enum dti_status clear(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     struct dti_output_leftovers leftovers = {.count = {0}};
@@ -270,7 +269,8 @@ static enum dti_status clear(struct dti_rewrite_job *job, struct dti_error *rete
     return status;
 }
 
-/* Whether the parts have written what they should; "no" is said as an error, with its exit code. */
+/* Whether the parts have written what they should; "no" is reported as an error, with its exit
+ * code. */
 static enum dti_status check_parts(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     const struct dti_context *const cx = job->cx;
@@ -372,7 +372,7 @@ static enum dti_status report(struct dti_rewrite_job *job, struct dti_error *ret
 
 static void end(struct dti_rewrite_job *job)
 {
-    dti_rewrite_free(job->rewrite); /* before what it reads */
+    dti_rewrite_free(job->rewrite); /* freed before the container that it reads */
     dti_file_transcode_free(job->request.transcode);
     dti_model_template_free(&job->match);
     dti_file_dequant_free(job->request.dequant);

@@ -32,10 +32,10 @@ struct dti_tensor_args {
 struct dti_rewrite_job;
 struct dti_tensor_kind;
 
-/* What a page for people has beside the parts that all have; each but the last may be NULL. */
+/* The command's parts of the page for people; each except the last may be NULL. */
 struct dti_rewrite_page {
     void (*recipe)(const struct dti_rewrite_job *job, struct dti_line *line);
-    /* Adjusts a tensor's kind, which is that of its fate. False: it is not counted. */
+    /* Adjusts a tensor's kind, which follows from its fate. False: it is not counted. */
     bool (*kind)(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind);
     void (*loss)(struct dti_rewrite_job *job, struct dti_line *line);
     enum dti_status (*tables)(const struct dti_rewrite_job *job, struct dti_error *reterr);
@@ -47,9 +47,9 @@ struct dti_rewrite_command {
     const char *no_file;        /* the error for a missing file, or NULL if there always is one */
     bool regular;               /* input and output must be regular files */
     const char *const *kept;    /* by enum dti_fate: why a tensor was kept */
-    /* Fills what the recipe needs from the open container; or NULL. */
+    /* Fills in what the recipe needs from the open container; or NULL. */
     enum dti_status (*open)(struct dti_rewrite_job *job, struct dti_error *reterr);
-    /* What the answer holds of the recipe, or NULL; the answer as JSON, and for people. */
+    /* Fills in the recipe of the answer, or NULL; writes the answer as JSON; and for people. */
     void (*describe)(struct dti_rewrite_job *job);
     void (*document)(struct dti_json *json, const struct dti_rewrite_answer *answer);
     const struct dti_rewrite_page *page;
@@ -65,23 +65,23 @@ struct dti_rewrite_job {
     const struct dti_context *cx;
     struct dti_cast_job job; /* warnings; of casts destination, policies, device */
     unsigned fail_on;
-    const char *path;     /* of the input */
+    const char *path;     /* path of the input */
     const char *out_path; /* NULL with --dry-run only */
     bool to_text, to_stdout;
     bool shown; /* print the report: on stdout, or on stderr if the data goes to stdout */
     struct dti_file_source source;
     const char *dtype;                    /* the operand, or NULL */
-    struct dti_buffer recipe;             /* of a divided run; freed at the end */
+    struct dti_buffer recipe;             /* recipe of a divided run; freed at the end */
     uint64_t max_memory;                  /* 0 for the default */
     size_t threads;                       /* 0 until chosen */
-    struct dti_file_dequant_request view; /* how quantized tensors are read, as options say */
+    struct dti_file_dequant_request view; /* how quantized tensors are read, from options */
     struct dti_container *container;
     struct dti_container *model; /* the --template, or NULL */
     struct dti_model_template match;
     struct dti_file_target target; /* raw for text */
     struct dti_rewrite_request request;
     struct dti_rewrite *rewrite;
-    uint64_t output_bytes; /* of the new files */
+    uint64_t output_bytes; /* bytes of the new files */
     bool complete;         /* the new files have their final names */
     bool losses;           /* the data was read, with --dry-run too: losses are known */
     struct dti_rewrite_answer answer;
@@ -103,8 +103,8 @@ enum dti_status dti_rewrite_cast(struct dti_rewrite_job *job, const struct dti_p
 /* The contents of an input that does not describe itself. */
 enum dti_status dti_rewrite_source_options(struct dti_rewrite_job *job, struct dti_error *reterr);
 
-/* rewrite_recipe.c: all options and operands that decide the bytes of the new files, as they were
- * given. False: memory ran out. */
+/* rewrite_recipe.c: records all options and operands that determine the bytes of the new files, as
+ * given. False when out of memory. */
 bool dti_rewrite_recipe(struct dti_rewrite_job *job);
 
 /* The errors for an operand after the dtype, and for a missing dtype. */
@@ -140,8 +140,8 @@ void dti_rewrite_machine(const struct dti_rewrite_job *job, struct dti_line *lin
 struct dti_rewrite_column {
     const char *title;
     enum {
-        DTI_COLUMN_BYTES,    /* of all tensors: "1.00 MiB", or "2.00 MiB -> 1.00 MiB" */
-        DTI_COLUMN_BITS,     /* of an element in the output: "4.5" */
+        DTI_COLUMN_BYTES,    /* bytes of the tensor: "1.00 MiB", or "2.00 MiB -> 1.00 MiB" */
+        DTI_COLUMN_BITS,     /* bits per element in the output: "4.5" */
         DTI_COLUMN_COUNT,    /* a uint64_t of struct dti_rewrite_outcome */
         DTI_COLUMN_LOSS,     /* a double of its loss */
         DTI_COLUMN_RELATIVE, /* likewise, a ratio */
@@ -167,8 +167,9 @@ bool dti_rewrite_cells(struct dti_table *table, const struct dti_tensor *source,
 /* A table of a list's tensors, or of all, where it is NULL. */
 typedef enum dti_status dti_rewrite_put_table(const struct dti_rewrite_job *job, const size_t *list,
                                               size_t count, struct dti_error *reterr);
-/* One of the few tensors that lost most, if any lost something; if there are more, a line below it
- * says so: "  the worst of 7 quantized tensors; -v shows all" is of the words around the number. */
+/* A table of the few tensors that lost most, if any lost something. If there are more, a line below
+ * it reports that: "  the worst of 7 quantized tensors; -v shows all", with the words around the
+ * number. */
 enum dti_status dti_rewrite_worst(const struct dti_rewrite_job *job,
                                   bool (*lost)(const struct dti_rewrite_tensor *tensor),
                                   bool (*is_worse)(const struct dti_loss_summary *a,

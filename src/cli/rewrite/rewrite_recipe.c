@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recipe of a divided run as a text, by which its parts are known to belong together. Every
- * option decides the bytes, except those that are listed here: a new one is part of the recipe. */
+ * The recipe of a divided run as text, which identifies the parts that belong together. Every
+ * option affects the bytes, except those listed here: a new option belongs to the recipe. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/rewrite/rewrite_job.h"
 
-/* Where files are, how the work is done, what is shown. */
+/* Options on where files are, how the work is done, what is shown. */
 static const char *const others[] = {"input",       "output",  "part",           "finish",
                                      "check-parts", "force",   "dry-run",        "threads",
                                      "progress",    "device",  "max-memory",     "report",
@@ -48,7 +48,7 @@ bool dti_rewrite_recipe(struct dti_rewrite_job *job)
     dti_buffer_init(text);
     if (dti_command_lookup(job->cx->command, &command, &ignored) != DTI_OK)
         return false;
-    /* the command's arguments hold those of tensors, and so this option */
+    /* the command's arguments contain the tensor options, and so --finish */
     const struct dti_option *const finish = dti_option_find_long(command->options, "finish", 6);
     const void *const args = (const char *)&job->tensors->finish - finish->offset;
     dti_buffer_puts(text, command->name);

@@ -13,7 +13,7 @@ void dti_text_numbers_init(struct dti_text_numbers *ret, struct dti_input *input
     memset(ret, 0, sizeof *ret);
     ret->input = input;
     ret->line = 1;
-    ret->comma = true; /* no number yet that a comma could end */
+    ret->comma = true; /* no number yet, so a leading comma is an error */
 }
 
 void dti_text_numbers_free(struct dti_text_numbers *numbers)
@@ -85,18 +85,18 @@ static bool is_blank(char c)
 
 enum { PIECE_MAX = 1 << 20 };
 
-/* A piece as far as it was looked through. */
+/* State of the scan of a piece. */
 struct piece_scan {
     size_t at;      /* offset from its beginning */
     size_t count;   /* numbers that begin before it */
     uint64_t lines; /* newlines before it */
-    bool inside;    /* of a number, up to there */
+    bool inside;    /* the position is inside a number */
     size_t most, step;
-    size_t cut, cut_count; /* where the last whole step of numbers ends */
+    size_t cut, cut_count; /* where the last complete step of numbers ends */
     uint64_t cut_lines;
 };
 
-/* Looks at a byte; false where the piece ends before it. */
+/* Scans one byte; false if the piece ends before it. */
 static bool look(struct piece_scan *scan, char c)
 {
     const bool separator = c == ',' || is_blank(c);
@@ -116,7 +116,7 @@ static bool look(struct piece_scan *scan, char c)
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* The bits 0 of the bytes whose top bits are set in `tops`. */
+/* Moves the top bit of each byte in `tops` to its bit 0. */
 static inline uint64_t low_bits_of(uint64_t tops)
 {
     return tops >> 7 & UINT64_C(0x0101010101010101);
@@ -127,7 +127,7 @@ static inline size_t add_bytes(uint64_t ones)
     return (size_t)(ones * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Bytes that equal c, by their top bits. */
+/* Sets the top bit of each byte that equals c. */
 static inline uint64_t equal_bytes(uint64_t eight, char c)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), low = ones * 0x7F;
@@ -135,7 +135,7 @@ static inline uint64_t equal_bytes(uint64_t eight, char c)
     return ~(((eight & low) + low) | eight | low);
 }
 
-/* Eight bytes at a time, as long as no cut can be among them. */
+/* Fast path: eight bytes at a time, as long as they cannot contain a cut. */
 static void skim(struct piece_scan *scan, const char *text, size_t length)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), low = ones * 0x7F, tops = ~low;
@@ -143,7 +143,8 @@ static void skim(struct piece_scan *scan, const char *text, size_t length)
     for (; length - scan->at >= 8 && scan->count + 8 < next; scan->at += 8) {
         uint64_t eight;
         memcpy(&eight, text + scan->at, sizeof eight);
-        const uint64_t seven = eight & low; /* adding to them carries into the top bits only */
+        const uint64_t seven =
+            eight & low; /* 7-bit values: additions carry only into the top bits */
         const uint64_t controls = (seven + ones * 0x77) & ~(seven + ones * 0x72) & ~eight & tops;
         const uint64_t separators =
             low_bits_of(controls | equal_bytes(eight, ' ') | equal_bytes(eight, ','));
@@ -164,7 +165,7 @@ enum dti_status dti_text_numbers_piece(struct dti_text_numbers *numbers, size_t 
                                        struct dti_text_piece *ret, struct dti_error *reterr)
 {
     struct piece_scan scan = {.most = most, .step = step};
-    bool more = true; /* of the piece */
+    bool more = true; /* the piece continues */
     for (;;) {
         const size_t length = numbers->end - numbers->start;
         const char *const text = length > 0 ? numbers->buffer + numbers->start : "";
@@ -218,8 +219,8 @@ static enum dti_status peek(struct dti_text_numbers *numbers, size_t offset, boo
     return DTI_OK;
 }
 
-/* How many characters from an offset on, eight at a time, certainly separate nothing: all above a
- * comma. */
+/* How many characters from an offset on, eight at a time, are certainly not separators: all are
+ * above a comma. */
 static size_t count_plain(const struct dti_text_numbers *numbers, size_t offset)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers from a text, one after the other, without copies: separated by white space, a comma, or a
- * comma among white space. Lines matter only for the position of an error. */
+ * Numbers from a text, one at a time, without copying: separated by white space, a comma, or a
+ * comma within white space. Lines matter only for the position of an error. */
 #ifndef CLI_REWRITE_TEXT_NUMBERS_H
 #define CLI_REWRITE_TEXT_NUMBERS_H
 
@@ -13,7 +13,7 @@ struct dti_text_numbers {
     struct dti_input *input;
     char *buffer;
     size_t start, end, capacity;
-    uint64_t line;  /* of the number last returned, from 1 */
+    uint64_t line;  /* line of the number last returned, from 1 */
     uint64_t bytes; /* read so far */
     bool at_end, comma;
 };
@@ -26,9 +26,9 @@ void dti_text_numbers_free(struct dti_text_numbers *numbers);
 enum dti_status dti_text_numbers_next(struct dti_text_numbers *numbers, const char **ret_text,
                                       size_t *ret_length, struct dti_error *reterr);
 
-/* Many numbers at once as they stand in the text, with what separates them: `most`, or fewer at the
- * end, else a multiple of `step` (of which `most` is one); none while `step` of them do not fit
- * into 1 MiB. Valid until the next call. line and comma: as at its beginning. */
+/* A batch of numbers as they stand in the text, including separators: `most`, or fewer at the end,
+ * otherwise a multiple of `step` (which divides `most`); none if `step` numbers do not fit into 1
+ * MiB. Valid until the next call. line and comma: the state at its beginning. */
 struct dti_text_piece {
     const char *text;
     size_t length, count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The numbers of a tensor as text, one a line, in the spelling of -q. */
+ * The numbers of a tensor as text, one per line, as -q spells them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static enum dti_status flush(struct sink *sink, struct dti_error *reterr)
     return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
 }
 
-/* At most as many bytes as fit. */
+/* Writes as many bytes at a time as fit. */
 static enum dti_status put_bytes(struct sink *sink, const void *bytes, size_t size,
                                  struct dti_error *reterr)
 {

@@ -12,8 +12,8 @@
 #include "dtinfo/error.h"
 
 /* "4096", "64KiB", "1 GiB": bytes, not 0. option names the option in the error ("--size"). Fails
- * with DTI_USAGE; "for "1M" and "1MB", which might be powers of ten, the error shows the right
- * spelling.. */
+ * with DTI_USAGE; for "1M" and "1MB", which might be powers of ten, the error shows the right
+ * spelling. */
 enum dti_status dti_amount_bytes(const char *option, const char *text, size_t length,
                                  uint64_t *ret_bytes, struct dti_error *reterr);
 

@@ -43,7 +43,8 @@ enum dti_status dti_cast_device_open_cross_check(struct dti_cast_device *device,
 enum dti_status dti_cast_device_take(struct dti_cast_device *device, struct dti_plan *plan,
                                      struct dti_error *reterr);
 void dti_cast_device_plans(struct dti_cast_device *device, const struct dti_rewrite *cast);
-/* Threads that should supply blocks: `wanted` unless it is 0 and the work is not the CPU's. */
+/* Number of threads that should supply blocks: `wanted`, unless it is 0 and a device does the
+ * work. */
 size_t dti_cast_device_threads(const struct dti_cast_device *device, size_t wanted);
 
 /* Checks n numbers, starting with element `index`. */

@@ -13,7 +13,7 @@
 
 /* Options. */
 struct dti_policy_args {
-    struct dti_recipe recipe; /* first, as in the arguments of cast */
+    struct dti_recipe recipe; /* must be first, as in the arguments of cast */
     const char *device;
     int fail_on;
 };

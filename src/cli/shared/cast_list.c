@@ -36,7 +36,7 @@ enum dti_status dti_cast_list_read(struct dti_cast_list *ret, const char *text,
     enum dti_status status = DTI_OK;
     ret->count = ret->note_count = 0;
     for (const char *name = text; name && status == DTI_OK; name = strchr(name, ',')) {
-        name += name > text; /* the comma */
+        name += name > text; /* skips the comma */
         status = add_cast(ret, name, strcspn(name, ","), cx, reterr);
     }
     reading->as = ret->dtypes;

@@ -17,7 +17,7 @@ struct dti_file_args {
     const char *from, *shape, *assume, *threads, *max_memory;
     int endian, packing, progress; /* progress: enum dti_progress_when */
     uint64_t bits, block;
-    int like; /* of dti_like_readers */
+    int like; /* indexes dti_like_readers */
     bool endian_given, packing_given, progress_given, lenient, raw, bits_given, block_given,
         like_given;
 };
@@ -29,14 +29,14 @@ enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
     DTI_ROW_FROM(type, args.from), DTI_ROW_ENDIAN(type, args.endian, "byte order of raw codes"), \
         DTI_ROW_PACKING(type, args.packing, "packing of sub-byte codes, raw or in safetensors"), \
         DTI_ROW_ASSUME(type, args.assume), DTI_ROW_LENIENT(type, args.lenient)
-/* Of commands that treat a quantized tensor as one tensor. */
+/* For commands that treat a quantized tensor as one tensor. */
 #define DTI_LOGICAL_OPTIONS(type, args)                                                       \
     OPT_FLAG(0, "raw", type, args.raw, "show quantized tensors as stored: codes and scales"), \
         OPT_UINT(0, "bits", type, args.bits, args.bits_given, 1, 16, "N",                     \
                  "quantized codes have N bits, overriding config.json"),                      \
         OPT_UINT(0, "block", type, args.block, args.block_given, 1, 65536, "N",               \
                  "N quantized neighbours share a scale")
-/* Of those that look at its numbers. */
+/* For commands that read its numbers. */
 #define DTI_LIKE_OPTION(type, args)                 \
     DTI_ROW_LIKE(type, args.like, dti_like_readers, \
                  "dequantize as this program does where it differs from the layout's own")

@@ -59,8 +59,8 @@ const char *dti_human_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
  * between the fields and each field in its colour, in a cell of a table. */
 void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const uint64_t *codes,
                      size_t count);
-/* The same of one code on a line; and what the fields of a float are, to stand below:
- * "s eeeeeeee mmmmmmm". */
+/* The same for one code, on a line; and the legend of a float's fields, for the line below: "s
+ * eeeeeeee mmmmmmm". */
 void dti_fields_put(struct dti_line *line, const struct dti_format *f, uint64_t code);
 void dti_fields_put_names(struct dti_line *line, const struct dti_format *f);
 

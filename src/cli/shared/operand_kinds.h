@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operands that are dtypes, for finfo and iinfo: several, separated by blanks or commas, or none
- * for all of a kind. And a dtype in words. */
+ * Dtype operands, for finfo and iinfo: several, separated by blanks or commas, or none for all of a
+ * kind. And a dtype in words. */
 #ifndef CLI_SHARED_OPERAND_KINDS_H
 #define CLI_SHARED_OPERAND_KINDS_H
 
@@ -13,7 +13,7 @@
 #include "dtinfo/dtype.h"
 #include "report/json.h"
 
-/* Whether a command takes a dtype. Called without reterr for the dtypes of "none means all". */
+/* Whether a command takes a dtype. Called without reterr to filter all dtypes if none are named. */
 typedef enum dti_status dti_dtype_check(const struct dti_format *format, struct dti_error *reterr);
 
 /* Looks up one name, checks it (check may be NULL) and prints its note on stderr. */
@@ -21,8 +21,8 @@ enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
                                        const struct dti_context *cx, struct dti_dtype_operand *ret,
                                        struct dti_error *reterr);
 
-/* The names, blanks and commas between them, which operands are cut into. The list is to be freed;
- * NULL when memory ran out. */
+/* Splits operands at blanks and commas, in place, into names. Free the list; NULL when out of
+ * memory. */
 char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count);
 
 /* Looks up the operands, checks them and prints their notes on stderr. Free the list. */
@@ -31,7 +31,7 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
                                         struct dti_dtype_operand **ret_list, size_t *ret_count,
                                         struct dti_error *reterr);
 
-/* One of IEEE P3109: "binary8p3se", "binary6p2". */
+/* Whether it is an IEEE P3109 format: "binary8p3se", "binary6p2". */
 static inline bool dti_format_is_p3109(const struct dti_format *f)
 {
     return f->specials == DTI_SPECIALS_P3109E || f->specials == DTI_SPECIALS_P3109F;
@@ -50,7 +50,7 @@ enum dti_status dti_dtype_wrong_kind(const struct dti_format *format, const char
 /* Operands that may be numbers or files: errors for a file in place of a number, and for a missing
  * file. */
 bool dti_operand_is_number(const char *operand);
-/* An existing file that is not a folder. */
+/* Whether it is an existing file, not a folder. */
 bool dti_operand_is_file(const char *operand);
 
 /* "cannot read 'in.bin': No such file or directory", or another errno value; or, for a dtype in its

@@ -23,7 +23,7 @@ extern const struct dti_choice dti_choice_progress[]; /* enum dti_progress_when 
 /* The name of a value, which must be in the table. */
 const char *dti_choice_name(const struct dti_choice *table, int value);
 
-/* What is read. */
+/* Input. */
 #define DTI_ROW_INPUT(args, field, what, other) \
     OPT_FILE(0, "input", args, field, "FILE", what ", if its name could be taken for " other)
 #define DTI_ROW_FROM(args, field)                                                        \
@@ -40,7 +40,7 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_LENIENT(args, field) \
     OPT_FLAG(0, "lenient", args, field, "accept extra bytes and unknown objects in files")
 
-/* Which tensors. */
+/* Selection of tensors. */
 #define DTI_ROW_ONLY(args, field, help) \
     OPT_GLOB(0, "only", args, field, "GLOB,...", help, .matters = true)
 #define DTI_ROW_KEEP(args, field)                                                          \
@@ -52,7 +52,7 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
     OPT_FLAG(0, "allow-unmatched", args, field, \
              "files: only warn about patterns that match no tensor")
 
-/* What is written. */
+/* Output. */
 #define DTI_ROW_OUTPUT(args, field, help) \
     OPT_FILE('o', "output", args, field, "FILE", help, .matters = true)
 #define DTI_ROW_AS(args, field, forms, what)                       \
@@ -83,10 +83,10 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
     OPT_FLAG(0, "dry-run", args, field, "files: show what would be written, and write nothing", \
              .matters = true)
 
-/* Which dtypes. */
+/* Selection of dtypes. */
 #define DTI_ROW_ALL(args, field) OPT_FLAG(0, "all", args, field, "show the IEEE P3109 formats too")
 
-/* How. */
+/* Policies and processing. */
 #define DTI_ROW_OVERFLOW(args, field)                                                    \
     OPT_CHOICE(0, "overflow", args, field, field##_given, "POLICY", dti_choice_overflow, \
                "what to store for values beyond the range", .matters = true)

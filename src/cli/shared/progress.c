@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A bar on stderr for work that takes long. It is drawn over itself with carriage returns and
- * blanks alone, which every terminal knows. */
+ * A progress bar on stderr for long work. It is redrawn with carriage returns and blanks only,
+ * which every terminal supports. */
 #include "cli/shared/progress.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "util/run/clock.h"
 #include "util/text/utf8.h"
 
-/* A terminal echoes Ctrl-C as "^C" behind the bar: there must be room for it, or it wraps and the
- * bar stays on the screen. */
+/* A terminal echoes Ctrl-C as "^C" after the bar: without room for it the line wraps and the bar
+ * stays on the screen. */
 enum { FIRST_MS = 500, EVERY_MS = 100, BAR = 10, ECHO = 2 };
 
 static int64_t now_ms(void)
@@ -29,8 +29,8 @@ bool dti_progress_wanted(enum dti_progress_when when, const struct dti_context *
     return !cx->quiet && isatty(STDERR_FILENO) && !(to_stdout && isatty(STDOUT_FILENO));
 }
 
-/* Takes the widest bar and the echo off the screen: set for the signal handler as long as one may
- * be there. */
+/* Erases the widest bar and the echo. Set for the signal handler while a bar may be on the
+ * screen. */
 static char erasure[DTI_PROGRESS_SIZE + ECHO + 3];
 
 static size_t screen_columns(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A bar on stderr for work that takes long: only on a terminal, only after half a second, and
- * erased at the end, also after a signal. */
+ * A progress bar on stderr for long work: only on a terminal, only after half a second, and erased
+ * at the end, also after a signal. */
 #ifndef CLI_SHARED_PROGRESS_H
 #define CLI_SHARED_PROGRESS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of options of cast and quant write and read recipes. */
+ * Recipes are written and read through the option rows of cast and quant. */
 #include "cli/shared/recipe_words.h"
 
 #include <string.h>
@@ -10,13 +10,14 @@
 #include "cli/shared/option_rows.h"
 #include "cli/shell/command.h"
 
-/* Which options of these commands recipes have, in the order in which they are written. */
+/* Options of these commands that recipes may have, in writing order. */
 static const char cast_names[] = "via round overflow nan like ints packing from-packing";
 static const char quant_names[] =
     "per block axis symmetric affine symmetry division like mx-scale nv-scale tensor-scale pad "
     "packing layout nested-absmax dequant";
 
-/* The command's rows of these names, each with one spelling; its arguments begin with a recipe. */
+/* The command's rows for these names, each with one spelling; its arguments must begin with a
+ * recipe. */
 enum { OPTIONS_MAX = 20 };
 static void find_options(struct dti_option ret[OPTIONS_MAX], const char *name, const char *names)
 {
@@ -96,12 +97,12 @@ const char *dti_recipe_words(char *buffer, const struct dti_recipe *recipe)
         put_command(&text, "cast", cast_names, recipe->dtype, recipe);
         break;
     }
-    return buffer; /* no recipe has as many words as fit */
+    return buffer; /* every recipe fits in the buffer */
 }
 
 enum { WORDS_MAX = 64 };
 
-/* One command: its options, and the dtype. */
+/* Parses one command: its options and the dtype. */
 static enum dti_status read_command(struct dti_recipe *ret, const char *names, char **words,
                                     int count, struct dti_error *reterr)
 {
@@ -154,7 +155,7 @@ static enum dti_status read_words(struct dti_recipe *ret, char **words, int coun
     return read_command(ret, cast_names, words + then + 1, count - then - 1, reterr);
 }
 
-/* What the words mean, before a tensor is looked at. */
+/* Checks the meaning of the words, before any tensor is examined. */
 static enum dti_status check(const struct dti_recipe *recipe, struct dti_error *reterr)
 {
     const char *at = recipe->axis ? recipe->axis : "0";
@@ -163,7 +164,7 @@ static enum dti_status check(const struct dti_recipe *recipe, struct dti_error *
     struct dti_rewrite_request request;
     struct dti_quant_target target;
     if (!dti_amount_digits(&at, &length, &axis) || length > 0 ||
-        axis > 63) /* counted from the first */
+        axis > 63) /* a negative axis is rejected, too */
         return dti_fail(reterr, DTI_USAGE, "--axis takes a number from 0 to 63; got %s",
                         DTI_QUOTED(recipe->axis, strlen(recipe->axis)));
     if (recipe->by == DTI_VERB_KEEP || recipe->by == DTI_VERB_RENAME)

@@ -9,7 +9,7 @@
 /* A dti_recipe_words_fn. */
 const char *dti_recipe_words(char *buffer, const struct dti_recipe *recipe);
 
-/* The other way. text is changed, and must live as long as *ret. Fails with DTI_USAGE,
+/* The inverse. text is modified, and must live as long as *ret. Fails with DTI_USAGE,
  * DTI_UNKNOWN_OPTION, DTI_UNKNOWN_DTYPE and so on. */
 enum dti_status dti_recipe_read(struct dti_recipe *ret, char *text, struct dti_error *reterr);
 

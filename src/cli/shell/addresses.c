@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Addresses in the words of a command line: their queries are taken out before anything else sees
- * the words. */
+ * Addresses in the words of a command line: their queries are removed before anything else sees the
+ * words. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static char *find_address(char *word)
     return equals && dti_is_address(equals + 1) ? equals + 1 : NULL;
 }
 
-/* Whoever quoted it would show it. */
+/* An address with a user name would leak it wherever the address is quoted. */
 static bool has_user(const char *address, size_t length)
 {
     const size_t host = (size_t)(strstr(address, "://") + 3 - address);
@@ -29,7 +29,7 @@ static bool has_user(const char *address, size_t length)
     return memchr(address + host, '@', (end < length ? end : length) - host) != NULL;
 }
 
-/* Takes the query out of the first `length` letters. What follows them moves up. */
+/* Removes the query from the first `length` characters, and moves up what follows them. */
 static enum dti_status take_query(char *address, size_t length, struct dti_error *reterr)
 {
     if (has_user(address, length))

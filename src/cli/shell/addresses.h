@@ -6,10 +6,10 @@
 
 #include "dtinfo/error.h"
 
-/* Cuts the query off a word that is an address, or an option with one after '=', and off quoted
- * addresses in an expression, and keeps it for when that address is opened: it may be a signature
- * that nobody else is to see. Before any thread is started. Fails with DTI_USAGE where another
- * address differed in its query alone, or where it has a user name. */
+/* Strips the query from a word that is an address, from an address after the '=' of an option, and
+ * from quoted addresses in an expression. Keeps it until that address is opened: it may be a
+ * signature that must stay secret. Call before any thread starts. Fails with DTI_USAGE if another
+ * address differs only in its query, or if one has a user name. */
 enum dti_status dti_addresses_take_query(char *word, struct dti_error *reterr);
 
 #endif

@@ -41,7 +41,7 @@ struct dti_context {
     FILE *err; /* for warnings: through dti_warn() only */
     struct dti_page *page;         /* the page of out, or NULL */
     struct dti_table_picks *picks; /* the value of --columns, or NULL */
-    struct dti_json *json;         /* for documents, one after the other */
+    struct dti_json *json;         /* for documents, one at a time */
 };
 
 /* A line on stdout, and a complete line with a style and indentation. */
@@ -54,11 +54,11 @@ void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t ind
 enum dti_status dti_put_table(const struct dti_context *cx, struct dti_table *table, size_t indent,
                               struct dti_error *reterr);
 
-/* Writes the page so far: between the parts of an answer that takes long or has no end. Fails with
+/* Writes the page so far: between the parts of an answer that takes long or is endless. Fails with
  * DTI_NO_MEMORY. */
 enum dti_status dti_context_turn(const struct dti_context *cx, struct dti_error *reterr);
 
-/* The same, and flushes stdout, before work that only makes sense while somebody reads. Fails with
+/* The same, and flushes stdout, before work that is useless without a reader. Fails with
  * DTI_WRITE_FAILED and no text: dti_standard_close() reports why. */
 enum dti_status dti_context_flush(const struct dti_context *cx, struct dti_error *reterr);
 
@@ -77,7 +77,7 @@ void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(
 /* "dtinfo cast: error text" on stderr immediately, for errors after which a command continues (an
  * invalid line in a stream); it must return that error's status at the end with an empty text. */
 void dti_complain(const struct dti_context *cx, const struct dti_error *error);
-/* Appends that line, which goes to cx->err when its turn comes. */
+/* Appends that line, to be written to cx->err later, in order. */
 void dti_complain_later(const struct dti_context *cx, const struct dti_error *error,
                         struct dti_buffer *ret);
 
@@ -107,14 +107,14 @@ struct dti_command {
     const char *details;  /* further text for --help, one or several lines, or NULL */
     const char *examples; /* lines "dtinfo cast 70000 bf16", each one runs and exits 0, the best
                            * first; or NULL */
-    const char *schema;   /* of its JSON output: "dtinfo.cast/1"; NULL if it has none */
+    const char *schema;   /* schema of its JSON output: "dtinfo.cast/1"; NULL if it has none */
     const char *other_schemas[3]; /* other schemas of its answers: "dtinfo.cast_array/1"; NULL after
                                    * the last */
-    bool reads;                   /* files of tensors, of all kinds */
-    bool writes;                  /* such files, of the kinds that can be written */
-    unsigned writes_only; /* if not 0: of those with one of these traits (DTI_TRAIT_TEXTS ...) */
-    unsigned writes_none; /* of those with none of these */
-    bool encodes;         /* blocks of GGUF, of all types with an encoder */
+    bool reads;                   /* reads tensor files, of all kinds */
+    bool writes;                  /* writes tensor files, of the writable kinds */
+    unsigned writes_only; /* if not 0: only kinds with one of these traits (DTI_TRAIT_TEXTS ...) */
+    unsigned writes_none; /* only kinds without any of these traits */
+    bool encodes;         /* writes GGUF blocks, of all types with an encoder */
     enum dti_operands operands;
     bool verbatim; /* its output is for programs: no page */
     const struct dti_option *options;
@@ -158,7 +158,7 @@ void dti_help_command(const struct dti_command *command, FILE *out, bool colour,
 /* A short form: usage, the first examples, the most used options. */
 void dti_help_short(const struct dti_command *command, FILE *out, bool colour, int width);
 
-/* The topics of `dtinfo help` besides commands. A topic's value is its index. */
+/* The topics of `dtinfo help`, in addition to commands. A topic's value is its index. */
 extern const struct dti_choice dti_help_topics[];
 enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_context *cx,
                                struct dti_error *reterr);
@@ -172,11 +172,11 @@ enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error
 void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *beside,
                                dti_warn_fn *warn, void *warn_context);
 
-/* The output has its final name, or all of it went into a pipe: a standard output that fails from
- * now on is still an error, but its message says that the output is complete. */
+/* The output has its final name, or was written completely to a pipe: a later failure of standard
+ * output is still an error, but its message states that the output is complete. */
 void dti_output_is_complete(const char *path);
-/* Likewise for the report, whose status is given: if it failed, but not because of standard output,
- * the result stands, and a line on stderr says that the report is incomplete. */
+/* The same for the report, whose status is given: if it failed, but not because of standard output,
+ * the result stands, and a line on stderr reports that the report is incomplete. */
 enum dti_status dti_output_report_end(const struct dti_context *cx, const char *path,
                                       enum dti_status status, struct dti_error *reterr);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A command line from its words to its exit code: finds the command, parses its options, runs it,
- * reports its error, closes its output. Only here does an error become a line on stderr and an exit
- * code. Separate from main() so that fuzz targets can run it. */
+ * Runs a command line, from its words to its exit code: finds the command, parses its options, runs
+ * it, reports its error, closes its output. This is the only place where an error becomes a line on
+ * stderr and an exit code. Separate from main() so that fuzz targets can run it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,8 +147,8 @@ static enum dti_status run_words(char **words, int count, struct dti_context *cx
     return status;
 }
 
-/* A command that has already reported the error, or whose answer shows that it is no, leaves the
- * text empty. */
+/* The text is empty if the command has already reported the error, or if its answer shows that it
+ * is "no". */
 static void report(struct dti_context *cx, const struct dti_error *error)
 {
     if (error->text[0] == '\0')
@@ -176,12 +176,12 @@ int dti_command_line(char **words, int count, FILE *out, FILE *err)
     if (status == DTI_OK)
         status = run_words(words, count, &cx, &error);
     if ((status == DTI_OK || status == DTI_ANSWER_NO) && dti_inputs_unchanged(&changed) != DTI_OK) {
-        status = changed.status; /* the answer is out, and not to be relied on */
+        status = changed.status; /* the answer is already written, but unreliable */
         error.text[0] = '\0';
         dti_complain(&cx, &changed);
     }
     dti_inputs_forget();
-    /* a failed write is found again, with its cause, when out is closed */
+    /* a failed write is detected again, with its cause, when out is closed */
     if (status != DTI_OK && !(status == DTI_WRITE_FAILED && ferror(out)))
         report(&cx, &error);
     dti_json_free(cx.json);

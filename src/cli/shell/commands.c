@@ -31,7 +31,7 @@ const struct dti_command *dti_command_find(const char *name)
     return NULL;
 }
 
-/* Whether the word is an operand of some command: the command is missing. */
+/* Whether the word is an operand of some command, so that the command is missing. */
 static bool is_operand(const char *name, struct dti_error *reterr)
 {
     enum { SHOWN = 40 };

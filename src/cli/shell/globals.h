@@ -20,7 +20,7 @@ struct dti_globals {
  */
 void dti_context_init(struct dti_context *cx, char **argv, int count, FILE *out, FILE *err);
 
-/* Colour according to the options parsed so far: also for an error that ends the parsing. */
+/* Colour according to the options parsed so far; also applies to an error that ends the parsing. */
 void dti_context_colour(struct dti_context *cx, const struct dti_globals *globals);
 
 /* Completes the context once the options are known. */

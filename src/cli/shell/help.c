@@ -100,7 +100,7 @@ enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_contex
 }
 
 enum { NARROWEST = 80, WIDEST = 100, OPTION_COLUMN_MAX = 30, CHOICE_COLUMN = 8 };
-enum { SHORT_OPTIONS = 10, SHORT_EXAMPLES = 3 }; /* of -h */
+enum { SHORT_OPTIONS = 10, SHORT_EXAMPLES = 3 }; /* limits of -h */
 
 struct page {
     struct dti_line line;

@@ -10,7 +10,7 @@
 #include "util/text/ascii.h"
 
 static const struct {
-    const char *words, *where, *use; /* where: an option the command must have, or "" */
+    const char *words, *where, *use; /* where: an option that the command must have, or "" */
 } options_hinted[] = {
 #define OPTION_WORDS(list, option, what) {.words = list, .where = option, .use = what},
 #include "cli/shell/hints.def"

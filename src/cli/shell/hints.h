@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hints for words known from other programs: rows of hints.def, which take precedence over the
+ * Hints for words from other programs: the rows of hints.def, which take precedence over the
  * nearest spelling. */
 #ifndef CLI_SHELL_HINTS_H
 #define CLI_SHELL_HINTS_H

@@ -10,9 +10,9 @@
 #include "cli/shell/standard.h"
 #include "devices/gpu/gpu.h"
 
-/* The header of a file may have megabytes, is freed, and would then be counted as what is common:
- * glibc would take lists of tensors from the heap from then on, which keeps the holes they leave.
- */
+/* The header of a file may take megabytes. Freeing it would raise glibc's dynamic mmap threshold,
+ * so that lists of tensors come from the heap, which keeps the holes they leave. Fixed thresholds
+ * prevent that. */
 static void return_large_blocks(void)
 {
 #ifdef __GLIBC__

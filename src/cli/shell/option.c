@@ -301,7 +301,7 @@ static enum dti_status parse_short(struct parser *parser, const char *word, enum
         const struct target target = find_short(parser, *letter);
         if (!target.option) {
             /* "-json" is more likely a long option with a missing dash than a letter j; and the
-             * first byte of UTF-8 alone would be unreadable */
+             * first byte of a UTF-8 character alone would be unreadable */
             return unknown_option(parser, word, strlen(word), word + 1, strlen(word + 1), reterr);
         }
         if (target.option->kind != DTI_OPTION_FLAG)

@@ -53,13 +53,12 @@ struct dti_option {
     const char *group; /* title of the rows from this one on, in help and manual; or NULL */
     bool matters;      /* what -h shows */
     const struct dti_choice *choices;
-    const char
-        *of_models; /* the option to which a .gguf file belongs that is given here; or NULL */
+    const char *of_models; /* the option that should take a .gguf file given here; or NULL */
     const struct dti_choice *offers; /* DTI_OPTION_TEXT: words of a list that completion offers */
     const char *records; /* DTI_OPTION_TEXT: completion offers the members of this list's elements
                           * in the command's documents */
     size_t offset;
-    size_t given_offset;       /* of a bool set if the option was given, or DTI_NO_GIVEN */
+    size_t given_offset; /* offset of a bool that is set if the option was given, or DTI_NO_GIVEN */
     uint64_t minimum, maximum; /* DTI_OPTION_UINT */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options of a table by their names, and which were given, read from the parsed struct, to check
- * for those that exclude each other. */
+ * Finds options of a table by name, and which were given, as stored in the parsed struct, to detect
+ * options that exclude each other. */
 #include <string.h>
 
 #include "cli/shell/option.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages: commands print without regard to width, and their lines are fitted on the way to stdout.
- * Tables know their columns and are fitted before. */
+ * Pages: commands print regardless of the width, and their lines are fitted on the way to stdout.
+ * Tables know their columns and are fitted earlier. */
 #include "cli/shell/page.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static enum dti_status turn(const struct dti_context *cx, struct dti_error *rete
     return DTI_OK;
 }
 
-/* A heading that no table has is only known at the end. */
+/* With --columns nothing is written early: a heading that no table has is only known at the end. */
 enum dti_status dti_context_turn(const struct dti_context *cx, struct dti_error *reterr)
 {
     return cx->page && !cx->picks ? turn(cx, reterr) : DTI_OK;
@@ -71,7 +71,7 @@ static enum dti_status check_picks(const struct dti_table_picks *picks, enum dti
 enum dti_status dti_page_end(struct dti_page *page, struct dti_context *cx, enum dti_status status,
                              struct dti_error *reterr)
 {
-    /* a JSON document has seen to it before it was made */
+    /* JSON documents are checked before they are built */
     const bool changed = (status == DTI_OK || status == DTI_ANSWER_NO) &&
                          cx->output == DTI_OUTPUT_HUMAN && dti_inputs_unchanged(reterr) != DTI_OK;
     if (changed)

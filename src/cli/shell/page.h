@@ -13,8 +13,8 @@ struct dti_page {
     struct dti_table_picks picks;
 };
 
-/* For a complete context: answers for people get a page if their lines have a limit. columns: the
- * value of --columns, or NULL. Fails with DTI_NO_MEMORY. */
+/* For a complete context: human-readable answers get a page if their lines have a limit. columns:
+ * the value of --columns, or NULL. Fails with DTI_NO_MEMORY. */
 enum dti_status dti_page_open(struct dti_page *page, struct dti_context *cx, const char *columns,
                               struct dti_error *reterr);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options behind remedies: the only place where messages from lower layers get option names.
- */
+ * Option names for remedies: the only place where messages from lower layers get them. */
 #include "cli/shell/command.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Standard streams. A full disk or a closed descriptor is found here, once, for every command. */
+ * Standard streams. A full disk or a closed descriptor is detected here, once, for every
+ * command. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

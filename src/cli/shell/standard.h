@@ -13,15 +13,15 @@
 /* Fills descriptors 0 to 2 that are closed, and buffers stdout. */
 void dti_standard_open(void);
 
-/* Flushes out before work that only makes sense while somebody reads. Fails with DTI_WRITE_FAILED
- * and no text: dti_standard_close() reports why. */
+/* Flushes out before work that is useless without a reader. Fails with DTI_WRITE_FAILED and no
+ * text: dti_standard_close() reports why. */
 enum dti_status dti_standard_flush(FILE *out, struct dti_error *reterr);
 
 /* Call right after a failed write to stdout, while errno is that of the write. Only the first cause
  * is kept. */
 void dti_standard_note_failure(void);
 
-/* dti_json_write() to stdout, with that. */
+/* dti_json_write() to stdout, which notes a failure. */
 enum dti_status dti_document_write(struct dti_json *json, FILE *out, struct dti_error *reterr);
 
 /* Makes dti_standard_close() add that the file of that name is complete. label: quoted.

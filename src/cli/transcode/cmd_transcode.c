@@ -11,7 +11,7 @@
 #include "cli/shared/tensor_cells.h"
 #include "cli/shell/option.h"
 
-enum { MOST = 5 }; /* tensors with other numbers that are listed without -v */
+enum { MOST = 5 }; /* tensors with changed numbers that are listed without -v */
 
 /* The parts of a tensor in the new file, in bytes. */
 static uint64_t bytes_of(const struct dti_rewrite *rewrite,
@@ -57,7 +57,7 @@ static void put_totals(struct dti_rewrite_job *job, struct dti_line *line)
     dti_line_end(line);
 }
 
-/* Translated tensors: with -v all, else the first ones whose numbers are not all the same. */
+/* Translated tensors: with -v all, else the first ones with changed numbers. */
 static enum dti_status put_tensors(const struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     static const char *const heads[] = {"name", "dtype", "shape", "blocks", "lossless", "worst"};
@@ -94,8 +94,8 @@ static enum dti_status put_tensors(const struct dti_rewrite_job *job, struct dti
     return status;
 }
 
-/* A line per way in which tensors were stored, what stayed the same, and the tensors that did not,
- * with -v all of them. */
+/* A line per form in which tensors were stored, what stayed the same, and the changed tensors, with
+ * -v all of them. */
 static const struct dti_rewrite_page page = {
     .kind = put_kind,
     .loss = put_totals,
@@ -257,7 +257,7 @@ static enum dti_status check_options(const struct transcode_args *args, struct d
     return DTI_OK;
 }
 
-/* What must be done about patterns has other names in the commands that this is otherwise like. */
+/* Remedies for patterns have other option names here than in the similar commands. */
 static void name_options(struct dti_error *error)
 {
     if (error->remedy == DTI_REMEDY_ALLOW_QUANT)
@@ -265,7 +265,7 @@ static void name_options(struct dti_error *error)
     if (error->remedy == DTI_REMEDY_CORRECT_QUANT)
         error->remedy = DTI_REMEDY_CORRECT_ONLY;
     if (error->remedy == DTI_REMEDY_SAY_KIND)
-        error->remedy = DTI_REMEDY_CAST_RAW; /* there is no --from */
+        error->remedy = DTI_REMEDY_CAST_RAW; /* this command has no --from */
 }
 
 static enum dti_status run_transcode(const void *all_args, char **operands, int count,

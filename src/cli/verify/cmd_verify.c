@@ -21,7 +21,7 @@ struct verify_args {
     const char *recipe, *attest;
 };
 
-/* A file of recipes: a document of explain, or the part of one that says the recipes. */
+/* A file of recipes: a document of explain, or the part of one that holds the recipes. */
 struct recipe_file {
     struct dti_buffer texts;
     struct dti_verify_row *rows;
@@ -30,9 +30,9 @@ struct recipe_file {
     size_t count;
 };
 
-enum { MOST = 1 << 30 }; /* bytes of such a file */
+enum { MOST = 1 << 30 }; /* most bytes of such a file */
 
-/* Texts are places in the buffer while it grows. */
+/* Texts are offsets into the buffer, which may move while it grows. */
 struct recipe_row {
     size_t name, name_length;
     size_t recipe, recipe_length; /* length SIZE_MAX: null */
@@ -108,7 +108,7 @@ static enum dti_status take_hex(struct recipe_reader *reader, struct recipe_row 
     return length % 2 == 0 ? DTI_OK : bad(reader, "name_hex is no hexadecimal", reterr);
 }
 
-/* A member's string; null where it may be. *ret_there: it is a string. */
+/* A member's string; null is allowed. *ret_there: it is a string. */
 static enum dti_status next_string(struct recipe_reader *reader, const char *what, bool *ret_there,
                                    struct dti_error *reterr)
 {
@@ -215,7 +215,7 @@ static enum dti_status read_document(struct recipe_reader *reader, struct dti_er
             status = next(reader, &token, reterr);
     }
     if (status == DTI_OK)
-        status = next(reader, &token, reterr); /* nothing follows */
+        status = next(reader, &token, reterr); /* nothing may follow */
     if (status == DTI_OK && !reader->has_tensors && reader->all.recipe_length == SIZE_MAX)
         return dti_fail(reterr, DTI_BAD_INPUT, "%s has neither tensors nor a recipe",
                         reader->label);
@@ -242,7 +242,7 @@ static enum dti_status parse(const struct recipe_reader *reader, const struct re
     return dti_fail(reterr, DTI_BAD_INPUT, "%s: the recipe: %s", reader->label, error.text);
 }
 
-/* Equal words are one recipe. */
+/* Equal words share one recipe. */
 struct recipe_words {
     const char *words;
     size_t words_length, first;
@@ -380,7 +380,7 @@ static enum dti_status open_files(struct verify_job *job, char **operands, struc
     return DTI_OK;
 }
 
-/* Before anything is read; it is there only if all is verified. */
+/* Opened before anything is read; exists afterwards only if everything is verified. */
 static enum dti_status open_attestation(struct verify_job *job, struct dti_error *reterr)
 {
     const char *const path = job->args->attest;
@@ -391,7 +391,9 @@ static enum dti_status open_attestation(struct verify_job *job, struct dti_error
                         "--attest writes a file, beside the answer; give another name");
     dti_output_guard_signals();
     const enum dti_status status = dti_output_open(&job->attestation, path, false, 0, reterr);
-    if (status != DTI_OK && reterr->remedy == DTI_REMEDY_REPLACE) /* it may be an input */
+    if (status != DTI_OK &&
+        reterr->remedy ==
+            DTI_REMEDY_REPLACE) /* the file may be an input, so --force is not suggested */
         return dti_fail(reterr, status, "%s exists; remove it, or give another name",
                         DTI_QUOTED(path, strlen(path)));
     return status;
