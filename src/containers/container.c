@@ -75,20 +75,20 @@ const char *dti_container_extension(enum dti_container_kind kind)
     return kinds[kind].extension;
 }
 
-char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
-                      bool *ret_named)
+char *dti_path_sibling(const char *path, enum dti_container_kind kind, const char *suffix,
+                       bool *ret_named)
 {
     const char *const extension = dti_container_extension(kind);
     const size_t length = strlen(path), end = strlen(extension);
     const bool named = length > end && strcmp(path + length - end, extension) == 0;
     const size_t size = length + strlen(suffix) + 1;
-    char *const beside = malloc(size);
-    if (beside)
-        (void)snprintf(beside, size, "%.*s%s%s", (int)(named ? length - end : length), path, suffix,
-                       named ? extension : "");
+    char *const sibling = malloc(size);
+    if (sibling)
+        (void)snprintf(sibling, size, "%.*s%s%s", (int)(named ? length - end : length), path,
+                       suffix, named ? extension : "");
     if (ret_named)
         *ret_named = named;
-    return beside;
+    return sibling;
 }
 
 enum dti_container_kind dti_container_named(const char *path)

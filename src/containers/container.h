@@ -95,8 +95,8 @@ const char *dti_container_extension(enum dti_container_kind kind);
 /* The path of a companion file of this kind: `path` with `suffix` before its extension; the caller
  * frees it. NULL: out of memory. *ret_named (may be NULL): whether the path has the kind's
  * extension; if not, the suffix is appended. */
-char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
-                      bool *ret_named);
+char *dti_path_sibling(const char *path, enum dti_container_kind kind, const char *suffix,
+                       bool *ret_named);
 bool dti_container_is_written(enum dti_container_kind kind);
 /* Whether npy stores codes of this dtype as raw bytes (V1, V2) because numpy has no name for it.
  * *ret_dtype is then its ml_dtypes name, or NULL. */

@@ -52,11 +52,11 @@ enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct d
 enum dti_status dti_input_open_file(struct dti_input *ret, const char *path,
                                     struct dti_error *reterr);
 /* Opens a file that another file refers to: `name`, a regular file in or below the folder of the
- * path `beside`, without "..". For an address: on the same server. Symbolic links are not
+ * path `anchor`, without "..". For an address: on the same server. Symbolic links are not
  * followed, except one that leads into the same folder, or into the folder of the file that
- * `beside` links to. path is the name in messages and must outlive the input. Fails with
+ * `anchor` links to. path is the name in messages and must outlive the input. Fails with
  * DTI_BAD_INPUT, DTI_NO_MEMORY. */
-enum dti_status dti_input_open_inside(struct dti_input *ret, const char *beside, const char *name,
+enum dti_status dti_input_open_inside(struct dti_input *ret, const char *anchor, const char *name,
                                       const char *path, struct dti_error *reterr);
 /* The same for a descriptor that is already open; closes fd on failure. */
 enum dti_status dti_input_take(struct dti_input *ret, int fd, const char *path,

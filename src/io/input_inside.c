@@ -77,18 +77,18 @@ static int open_folder(const char *path)
 }
 
 /* The part of a real path below the folder of another path, or NULL. */
-static const char *below(const char *path, const char *beside)
+static const char *below(const char *path, const char *anchor)
 {
-    const size_t folder = (size_t)(strrchr(beside, '/') + 1 - beside);
-    return strncmp(path, beside, folder) == 0 ? path + folder : NULL;
+    const size_t folder = (size_t)(strrchr(anchor, '/') + 1 - anchor);
+    return strncmp(path, anchor, folder) == 0 ? path + folder : NULL;
 }
 
 /* Follows a link if its target is in the same folder, or in the folder that holds the target of
- * the linked file `beside`: download caches store the files of one model that way. */
-static enum stop follow(const char *beside, const char *path, int *ret)
+ * the linked file `anchor`: download caches store the files of one model that way. */
+static enum stop follow(const char *anchor, const char *path, int *ret)
 {
-    char *const real = realpath(path, NULL), *const model = real ? realpath(beside, NULL) : NULL;
-    char *const folder = model ? strdup(beside) : NULL;
+    char *const real = realpath(path, NULL), *const model = real ? realpath(anchor, NULL) : NULL;
+    char *const folder = model ? strdup(anchor) : NULL;
     char *real_folder = NULL;
     const char *rest = NULL;
     enum stop stop = LINK;
@@ -119,21 +119,21 @@ static enum stop follow(const char *beside, const char *path, int *ret)
     return stop;
 }
 
-enum dti_status dti_input_open_inside(struct dti_input *ret, const char *beside, const char *name,
+enum dti_status dti_input_open_inside(struct dti_input *ret, const char *anchor, const char *name,
                                       const char *path, struct dti_error *reterr)
 {
     const struct dti_input named = {.name = path};
-    if (dti_is_address(beside))
-        return dti_remote_open_beside(ret, beside, name, reterr);
-    const char *const slash = strrchr(beside, '/');
-    char *const folder = slash ? strndup(beside, (size_t)(slash + 1 - beside)) : strdup(".");
+    if (dti_is_address(anchor))
+        return dti_remote_open_sibling(ret, anchor, name, reterr);
+    const char *const slash = strrchr(anchor, '/');
+    char *const folder = slash ? strndup(anchor, (size_t)(slash + 1 - anchor)) : strdup(".");
     char label[DTI_QUOTE_SIZE];
     int fd = -1;
     if (!folder)
         return dti_no_memory(reterr);
     enum stop stop = walk(open_folder(folder), name, &fd);
     if (stop == LINK)
-        stop = follow(beside, path, &fd);
+        stop = follow(anchor, path, &fd);
     const int error = errno;
     free(folder);
     if (stop == OPENED)

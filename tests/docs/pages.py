@@ -18,7 +18,7 @@ README = ROOT / "README.md"
 MARKDOWN = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 
-sys.path.insert(0, str(ROOT / "tests" / "cli"))
+sys.path.insert(0, str(ROOT / "tests" / "makers"))
 import make_checkpoint  # noqa: E402
 
 

@@ -195,7 +195,7 @@ struct candidate {
     size_t passes, discarded;
     struct dti_bench_figure time;
     bool own; /* it ran on the CPU */
-    bool per_element, moves, operates, operates_timed, beside,
+    bool per_element, moves, operates, operates_timed, limit_item,
         scaled;                                     /* which of these values are known: */
     double element_seconds, rate, flops, scales[2]; /* rate: bytes per second */
     const struct dti_bench_figure *of_copy, *of_shape, *relative, *of_limit; /* or NULL */
@@ -293,8 +293,9 @@ static void fill_item(struct candidate *ret, const struct bench_candidate *candi
     ret->operates = item->operations > 0;
     ret->operates_timed = known && ret->operates;
     ret->flops = item->operations / ret->time.median;
-    ret->beside = dti_bench_of_limit(&ret->figures[0], result->table, candidate->at, result->place);
-    ret->of_limit = ret->beside && ret->figures[0].samples > 0 ? &ret->figures[0] : NULL;
+    ret->limit_item =
+        dti_bench_of_limit(&ret->figures[0], result->table, candidate->at, result->place);
+    ret->of_limit = ret->limit_item && ret->figures[0].samples > 0 ? &ret->figures[0] : NULL;
     ret->scaled = item->scales[0] != 0;
     for (size_t i = 0; i < 2; i++)
         ret->scales[i] = (double)item->scales[i];

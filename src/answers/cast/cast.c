@@ -292,7 +292,7 @@ struct error_text {
     struct exact_text exact;
 };
 
-struct number_beside {
+struct number_neighbour {
     struct dti_number_answer answer;
     struct dti_value value;
 };
@@ -306,7 +306,7 @@ struct rounded_number {
     const struct dti_number_answer *below, *above; /* or NULL */
     char step_room[DTI_TEXT_SIZE];
     struct error_text error_room;
-    struct number_beside beside[2];
+    struct number_neighbour neighbour[2];
 };
 
 struct policy {
@@ -416,9 +416,9 @@ static struct dti_spelled spell_step(char room[DTI_TEXT_SIZE], const struct dti_
 }
 
 /* A neighbour in the dtype; NULL if absent. */
-static const struct dti_number_answer *beside(struct number_beside *ret,
-                                              const struct cast_number *number, bool there,
-                                              uint64_t code)
+static const struct dti_number_answer *neighbour(struct number_neighbour *ret,
+                                                 const struct cast_number *number, bool there,
+                                                 uint64_t code)
 {
     if (!there)
         return NULL;
@@ -444,8 +444,8 @@ static void spell_rounding(struct rounded_number *ret, struct dti_json *json,
         return;
     const int direction = dti_scalar_direction(scalar);
     ret->direction = direction > 0 ? 0 : direction < 0 ? 1 : 2;
-    ret->below = beside(&ret->beside[0], number, scalar->has_below, scalar->below);
-    ret->above = beside(&ret->beside[1], number, scalar->has_above, scalar->above);
+    ret->below = neighbour(&ret->neighbour[0], number, scalar->has_below, scalar->below);
+    ret->above = neighbour(&ret->neighbour[1], number, scalar->has_above, scalar->above);
 }
 
 static void free_rounding(struct rounded_number *rounding)

@@ -20,7 +20,7 @@ struct dti_bench_item *dti_bench_add_item(struct dti_bench_table *table, const c
     if (table->count == DTI_BENCH_ITEMS_MAX)
         return NULL;
     struct dti_bench_item *const item = &table->items[table->count++];
-    *item = (struct dti_bench_item){.beside = SIZE_MAX};
+    *item = (struct dti_bench_item){.limit_item = SIZE_MAX};
     (void)snprintf(item->role, sizeof item->role, "%s", role);
     (void)snprintf(item->device, sizeof item->device, "%s", device);
     return item;
@@ -119,10 +119,10 @@ bool dti_bench_of_limit(struct dti_bench_figure *ret, const struct dti_bench_tab
                         size_t at, enum dti_bench_place place)
 {
     const struct dti_bench_item *const item = &table->items[at];
-    if (item->beside >= table->count)
+    if (item->limit_item >= table->count)
         return false;
-    dti_bench_ratio(ret, &table->bench, item->beside, at, place);
-    const double work = work_ratio(item, &table->items[item->beside]);
+    dti_bench_ratio(ret, &table->bench, item->limit_item, at, place);
+    const double work = work_ratio(item, &table->items[item->limit_item]);
     ret->median *= work;
     ret->minimum *= work;
     ret->low *= work;

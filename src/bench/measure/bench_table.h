@@ -82,7 +82,7 @@ struct dti_bench_item {
     double operations;                  /* per pass */
     /* the item it is compared with (dti_bench_best_limit()): by operations per second if both
      * have operations, else by bytes; initially SIZE_MAX: none */
-    size_t beside;
+    size_t limit_item;
     bool has_ulp; /* expsin: the largest error found, in units in the last place of the dtype */
     double max_ulp;
     bool has_sum; /* dot, matmul: the computed result, the exact one, and their difference */

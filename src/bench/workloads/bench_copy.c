@@ -22,7 +22,7 @@ static void set_beside(struct dti_bench_table *table)
         struct dti_bench_item *const item = &table->items[i];
         const char *const role = strcmp(item->role, "first touch") == 0 ? "write" : item->role;
         const size_t best = dti_bench_fastest(table, role, DTI_BENCH_ON_CPU, place);
-        item->beside = best < table->count ? best : SIZE_MAX;
+        item->limit_item = best < table->count ? best : SIZE_MAX;
     }
 }
 

@@ -81,7 +81,7 @@ static bool is_memory_bound(const struct dti_matrices *matrices)
 /* Compares an item with the limit that needs more time. */
 static void set_beside(struct dti_bench_table *table, size_t at, size_t memory, size_t peak)
 {
-    table->items[at].beside =
+    table->items[at].limit_item =
         dti_bench_least_seconds(table, at, memory) > dti_bench_least_seconds(table, at, peak)
             ? memory
             : peak;

@@ -510,7 +510,7 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
     const size_t limit = dti_bench_best_limit(frame->table, "copy", "cpu");
     for (size_t i = 0; i < bench->measured_count && status == DTI_OK; i++) {
         status = verify_candidate(&bench->measured[i], reterr);
-        frame->table->items[bench->measured[i].item].beside = limit;
+        frame->table->items[bench->measured[i].item].limit_item = limit;
     }
     return status;
 }

@@ -218,7 +218,7 @@ void dti_math_set_beside(struct dti_math *math)
             struct dti_bench_figure figure;
             if (!limits(math, &table->items[j], &math->rows[i]))
                 continue;
-            item->beside = j;
+            item->limit_item = j;
             const size_t sort = table->items[j].operations > 0 ? 1 : 0;
             /* the fastest limit is the one of which the row has the smallest share */
             if (dti_bench_of_limit(&figure, table, math->rows[i].item, place) &&
@@ -227,6 +227,6 @@ void dti_math_set_beside(struct dti_math *math)
                 share[sort] = figure.median;
             }
         }
-        item->beside = share[1] > share[0] ? best[1] : best[0];
+        item->limit_item = share[1] > share[0] ? best[1] : best[0];
     }
 }

@@ -199,7 +199,7 @@ static void add_data(struct math_device_data *data)
     entry.limit = true;
     entry.pass = dot ? read_pass : copy_pass;
     if (item && dti_frame_add(frame, &entry))
-        item->beside = data->item + 1;
+        item->limit_item = data->item + 1;
 }
 
 static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr)

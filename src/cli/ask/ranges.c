@@ -95,8 +95,8 @@ void dti_ranges_draw(const struct dti_dtype_operand *list, size_t count, bool co
     }
     const size_t column = INDENT + longest + GAP;
     const size_t columns = cx->width < COLUMNS ? (size_t)cx->width : COLUMNS;
-    const size_t beside = column + GAP + EPS;
-    axis.width = columns > beside + BAR_LEAST ? columns - beside : BAR_LEAST;
+    const size_t margin = column + GAP + EPS;
+    axis.width = columns > margin + BAR_LEAST ? columns - margin : BAR_LEAST;
     dti_line_to(&line, column);
     dti_line_put(&line, DTI_STYLE_DIM, "dynamic range");
     dti_line_to(&line, column + axis.width + GAP);

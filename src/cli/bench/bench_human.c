@@ -315,7 +315,7 @@ static double put_share(char text[CELL], const struct bench_shown *done, size_t 
     }
     dti_bench_percent(share, ratio.median, 0);
     (void)snprintf(text, CELL, "%5s %s", share,
-                   done->result->table->items[done->result->table->items[at].beside].role);
+                   done->result->table->items[done->result->table->items[at].limit_item].role);
     return ratio.median;
 }
 
@@ -463,10 +463,10 @@ static void add_errors(char text[BENCH_NOTE_SIZE], const struct bench_shown *don
 static bool is_shown(const struct bench_shown *done, size_t at)
 {
     const struct dti_bench_table *const table = done->result->table;
-    bool beside = !table->items[at].limit || done->job->cx->verbose;
-    for (size_t i = 0; i < table->count && !beside; i++)
-        beside = table->items[i].beside == at;
-    return beside;
+    bool limit_item = !table->items[at].limit || done->job->cx->verbose;
+    for (size_t i = 0; i < table->count && !limit_item; i++)
+        limit_item = table->items[i].limit_item == at;
+    return limit_item;
 }
 
 /* Whether something is faster than a limit. */

@@ -172,17 +172,17 @@ static bool is_dtype(const char *text)
 /* Rejects words between the expression and the dtype: "to", another dtype. */
 static enum dti_status check_beside(char **operands, int count, struct dti_error *reterr)
 {
-    const char *const beside = count > 2 ? operands[count - 2] : "";
-    if (strcmp(beside, "to") == 0 || strcmp(beside, "as") == 0 || strcmp(beside, "in") == 0)
-        return dti_fail_word(reterr, DTI_USAGE, beside, strlen(beside),
+    const char *const other = count > 2 ? operands[count - 2] : "";
+    if (strcmp(other, "to") == 0 || strcmp(other, "as") == 0 || strcmp(other, "in") == 0)
+        return dti_fail_word(reterr, DTI_USAGE, other, strlen(other),
                              "leave out '%s': the dtype follows the expression, as in 'dtinfo calc "
                              "256+1 bf16'",
-                             beside);
-    if (count > 2 && is_dtype(beside))
-        return dti_fail_word(reterr, DTI_USAGE, beside, strlen(beside),
+                             other);
+    if (count > 2 && is_dtype(other))
+        return dti_fail_word(reterr, DTI_USAGE, other, strlen(other),
                              "%s is one operand too many; several dtypes are joined by commas, as "
                              "in 'dtinfo calc 256+1 bf16,fp16'",
-                             DTI_QUOTED(beside, strlen(beside)));
+                             DTI_QUOTED(other, strlen(other)));
     return DTI_OK;
 }
 
@@ -388,7 +388,7 @@ const struct dti_command dti_command_calc = {
     .writes_none = DTI_TRAIT_BARE | DTI_TRAIT_FOLDER | DTI_TRAIT_REMADE,
     .synopsis = "EXPR DTYPE[,DTYPE...]",
     .details = "Every number and every operation is rounded once, correctly, to the dtype; the\n"
-               "true value stands beside the result. EXPR has numbers (10k is 10000), + - * /\n"
+               "true value stands next to the result. EXPR has numbers (10k is 10000), + - * /\n"
                "^, names (x = 1e4; x*x - inf), lists [1, 2, 3], linspace(a, b, n),\n"
                "arange(a, b, step), repeat(x, n), rand(n), randn(n, m), files @x.npy and\n"
                "@model.safetensors:name, and functions: abs sqrt rsqrt exp exp2 expm1 log log2\n"

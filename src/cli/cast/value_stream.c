@@ -15,7 +15,7 @@
 /* Position of an error among the answers: an offset into the answers, and one into the error
  * text. */
 struct cast_line_error {
-    size_t text, said;
+    size_t text, messages;
 };
 
 /* The lines of a block, and their results. */
@@ -25,10 +25,10 @@ struct cast_lines {
     struct dti_line_block block;
     struct dti_cast_result *results; /* results of one line */
     struct dti_cast_operand operand; /* for a plain line: holds only its text */
-    bool plain;             /* the answer needs no exact form of the numbers, nor neighbours */
-    bool begun, bad;        /* a line was cast or was invalid; one was invalid */
-    struct dti_buffer text; /* answers, if values->text points here */
-    struct dti_buffer said; /* lines for standard error */
+    bool plain;                 /* the answer needs no exact form of the numbers, nor neighbours */
+    bool begun, bad;            /* a line was cast or was invalid; one was invalid */
+    struct dti_buffer text;     /* answers, if values->text points here */
+    struct dti_buffer messages; /* lines for standard error */
     struct cast_line_error *errors;
     size_t error_count, error_capacity;
     enum dti_status status; /* the error that ended the stream */
@@ -67,7 +67,7 @@ static enum dti_status lines_init(struct cast_lines *ret, struct cast_values *va
     const bool kept = are_kept(values);
     memset(ret, 0, sizeof *ret);
     dti_buffer_init(&ret->text);
-    dti_buffer_init(&ret->said);
+    dti_buffer_init(&ret->messages);
     ret->values = values;
     ret->plain = is_plain(values);
     ret->results = calloc(values->job.target_count + 1, sizeof *ret->results);
@@ -99,7 +99,7 @@ static void lines_free(struct cast_lines *lines)
     }
     dti_line_block_free(&lines->block);
     dti_buffer_free(&lines->text);
-    dti_buffer_free(&lines->said);
+    dti_buffer_free(&lines->messages);
     free(lines->errors);
     free(lines->results);
 }
@@ -186,9 +186,9 @@ static bool note_error(struct cast_lines *lines, const struct dti_error *error)
         lines->errors = more;
         lines->error_capacity = capacity;
     }
-    dti_complain_later(lines->values->cx, error, &lines->said);
+    dti_complain_later(lines->values->cx, error, &lines->messages);
     lines->errors[lines->error_count++] =
-        (struct cast_line_error){lines->text.length, lines->said.length};
+        (struct cast_line_error){lines->text.length, lines->messages.length};
     return true;
 }
 
@@ -250,7 +250,7 @@ static void lines_run(struct cast_lines *lines)
     if (lines->text.capacity > TEXT_KEPT)
         dti_buffer_free(&lines->text);
     dti_buffer_clear(&lines->text);
-    dti_buffer_clear(&lines->said);
+    dti_buffer_clear(&lines->messages);
     lines->error_count = 0;
     while (dti_line_next(&lines->block, &text, &length) && do_line(lines, text, length))
         continue;
@@ -275,13 +275,13 @@ static enum dti_status lines_put(struct cast_lines *lines, bool *ret_gone, struc
     for (size_t i = 0; i < lines->error_count && status == DTI_OK; i++) {
         const struct cast_line_error *const error = &lines->errors[i];
         status = put_text(lines, at.text, error->text, reterr);
-        (void)fwrite(lines->said.data + at.said, 1, error->said - at.said, cx->err);
+        (void)fwrite(lines->messages.data + at.messages, 1, error->messages - at.messages, cx->err);
         at = *error;
     }
     if (status == DTI_OK)
         status = put_text(lines, at.text, lines->text.length, reterr);
     *ret_gone = ferror(cx->raw) != 0;
-    if (status == DTI_OK && (lines->text.failed || lines->said.failed))
+    if (status == DTI_OK && (lines->text.failed || lines->messages.failed))
         return dti_no_memory(reterr);
     if (status == DTI_OK && lines->status != DTI_OK)
         *reterr = lines->error;

@@ -391,11 +391,11 @@ static enum dti_status read_options(struct compare_job *job, struct dti_error *r
 {
     const struct compare_args *const args = job->args;
     struct dti_compare *const compare = &job->compare;
-    const char *const beside = args->atol || args->rtol ? "--atol and --rtol"
-                               : args->max_ulp          ? "--max-ulp"
-                                                        : NULL;
-    if (args->bitwise && beside)
-        return dti_fail(reterr, DTI_USAGE, "--bitwise allows no tolerance; leave out %s", beside);
+    const char *const other = args->atol || args->rtol ? "--atol and --rtol"
+                              : args->max_ulp          ? "--max-ulp"
+                                                       : NULL;
+    if (args->bitwise && other)
+        return dti_fail(reterr, DTI_USAGE, "--bitwise allows no tolerance; leave out %s", other);
     enum dti_status status = read_bound("--atol", args->atol, &compare->atol, reterr);
     if (status == DTI_OK)
         status = read_bound("--rtol", args->rtol, &compare->rtol, reterr);

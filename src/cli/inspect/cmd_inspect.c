@@ -90,16 +90,16 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
 {
     const bool json = cx->output != DTI_OUTPUT_HUMAN;
     const char *const reading = dti_option_given(options, args, "stats as histogram");
-    const char *const beside = dti_option_given(
+    const char *const other = dti_option_given(
         options, args, "stats as histogram tree metadata only grep sort reverse limit");
     if (operands == 0)
         return dti_fail(
             reterr, DTI_USAGE,
             "nothing to inspect; give a file, as in 'dtinfo inspect model.safetensors'");
     /* the digest lines are a list for 'check' and sha256sum, without anything else */
-    if (args->request.digest && !json && (beside || cx->quiet))
+    if (args->request.digest && !json && (other || cx->quiet))
         return dti_fail(reterr, DTI_USAGE, "--digest prints only digests; leave %s%s out",
-                        beside ? "--" : "-q", beside ? beside : "");
+                        other ? "--" : "-q", other ? other : "");
     if (args->request.each && !args->request.histogram)
         return dti_fail(reterr, DTI_USAGE, "--each needs --histogram; give both");
     if (args->tree && (args->request.stats || args->as))

@@ -102,7 +102,7 @@ static size_t row_label(char label[DTI_TEXT_SIZE], const struct picture *picture
 }
 
 /* The width next to the bars: the longest label, the longest share and the marks. */
-static size_t width_beside(const struct picture *picture)
+static size_t margin_width(const struct picture *picture)
 {
     char text[DTI_TEXT_SIZE];
     size_t label = strlen("exponent"), share = strlen("share"), marks = 0;
@@ -113,8 +113,8 @@ static size_t width_beside(const struct picture *picture)
         label = length > label ? length : label;
         if (count == 0)
             continue;
-        const size_t other = strlen(dti_human_share(text, count, picture->numbers));
-        share = other > share ? other : share;
+        const size_t margin = strlen(dti_human_share(text, count, picture->numbers));
+        share = margin > share ? margin : share;
     }
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++)
         marks += 2 + strlen(picture->ranges[i].name);
@@ -135,8 +135,8 @@ static void measure(struct picture *picture)
         read_range(range, histogram->ranges[i].format);
         range->cut = is_cut(picture, range, histogram->ranges[i].overflow);
     }
-    const size_t beside = width_beside(picture);
-    const size_t available = columns > beside ? columns - beside : 0;
+    const size_t margin = margin_width(picture);
+    const size_t available = columns > margin ? columns - margin : 0;
     picture->width = available < BAR_LEAST  ? BAR_LEAST
                      : available > BAR_MOST ? BAR_MOST
                                             : available;

@@ -125,11 +125,11 @@ const char *dti_cast_device_name(const struct dti_cast_device *device)
 
 const char *dti_cast_device_reason(struct dti_cast_device *device)
 {
-    const char *const said = dti_runner_reason(device->runner);
+    const char *const reason = dti_runner_reason(device->runner);
     if (device->why_cpu)
         return device->why_cpu;
-    if (said[0] != '\0')
-        return said;
+    if (reason[0] != '\0')
+        return reason;
     if (device->why_plans)
         return device->why_plans;
     if (!device->asks || device->asked == device->numbers)

@@ -70,13 +70,13 @@ const struct dti_choice dti_like_readers[] = {{"vllm", 0, DTI_LIKE_VLLM_HELP}, {
 static enum dti_status read_logical(struct dti_file_source *source,
                                     const struct dti_file_args *args, struct dti_error *reterr)
 {
-    const char *const beside = args->bits_given    ? "--bits"
-                               : args->block_given ? "--block"
-                               : args->like_given  ? "--like"
-                                                   : NULL;
-    if (args->raw && beside)
+    const char *const other = args->bits_given    ? "--bits"
+                              : args->block_given ? "--block"
+                              : args->like_given  ? "--like"
+                                                  : NULL;
+    if (args->raw && other)
         return dti_fail(reterr, DTI_USAGE, "--raw does not dequantize; leave out --raw or %s",
-                        beside);
+                        other);
     source->logical = (struct dti_logical_options){.open = &source->options,
                                                    .raw = args->raw,
                                                    .bits = (unsigned)args->bits,

@@ -62,7 +62,7 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
     OPT_FLAG(0, "force", args, field, of "replace the output if it exists")
 #define DTI_ROW_NO_COPY(args, field)    \
     OPT_FLAG(0, "no-copy", args, field, \
-             "folders: write no config.json, tokenizer and other small files beside the tensors")
+             "folders: write no config.json, tokenizer and other small files next to the tensors")
 #define DTI_ROW_TEMPLATE(args, field)                  \
     OPT_FILE(0, "template", args, field, "MODEL.gguf", \
              "files: write gguf with the metadata and the order of tensors of this file")

@@ -168,8 +168,8 @@ enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error
 /* Messages of the commands that write files, apart from their reports: about leftovers of killed
  * runs, and about a complete result with an incomplete report. */
 
-/* A warning for each kind of leftover. beside: the output, as on the command line. */
-void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *beside,
+/* A warning for each kind of leftover. output: its path, as on the command line. */
+void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *output,
                                dti_warn_fn *warn, void *warn_context);
 
 /* The output has its final name, or was written completely to a pipe: a later failure of standard

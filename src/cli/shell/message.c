@@ -99,17 +99,17 @@ static const struct {
          "belong to other runs that are writing here; wait for them, or use another name for -o"},
 };
 
-void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *beside,
+void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *other,
                                dti_warn_fn *warn, void *warn_context)
 {
     char label[DTI_QUOTE_SIZE], text[512], others[48];
-    dti_quote(label, beside, strlen(beside));
+    dti_quote(label, other, strlen(other));
     for (size_t i = 0; i < DTI_LEFTOVER_COUNT; i++) {
         const size_t count = leftovers->count[i];
         if (count == 0)
             continue;
         (void)snprintf(others, sizeof others, " and %zu more", count - 1);
-        (void)snprintf(text, sizeof text, "%s%s beside %s %s", leftovers->first[i],
+        (void)snprintf(text, sizeof text, "%s%s next to %s %s", leftovers->first[i],
                        count > 1 ? others : "", label, count > 1 ? words[i].several : words[i].one);
         const struct dti_note note = {.code = words[i].code, .text = text};
         warn(warn_context, &note);
@@ -134,11 +134,11 @@ enum dti_status dti_output_report_end(const struct dti_context *cx, const char *
                                       enum dti_status status, struct dti_error *reterr)
 {
     struct dti_error error;
-    char label[DTI_QUOTE_SIZE], said[DTI_ERROR_TEXT];
+    char label[DTI_QUOTE_SIZE], reason[DTI_ERROR_TEXT];
     if (status == DTI_OK || status == DTI_WRITE_FAILED)
         return status;
     (void)dti_fail(&error, status, "%s is complete, but its report is not: %s",
-                   label_of(path, label), dti_error_words(said, reterr));
+                   label_of(path, label), dti_error_words(reason, reterr));
     dti_complain(cx, &error);
     return DTI_OK;
 }

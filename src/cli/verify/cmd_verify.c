@@ -388,7 +388,7 @@ static enum dti_status open_attestation(struct verify_job *job, struct dti_error
         return DTI_OK;
     if (dti_output_is_standard(path))
         return dti_fail(reterr, DTI_USAGE,
-                        "--attest writes a file, beside the answer; give another name");
+                        "--attest writes a file besides the answer; give another name");
     dti_output_guard_signals();
     const enum dti_status status = dti_output_open(&job->attestation, path, false, 0, reterr);
     if (status != DTI_OK &&

@@ -103,13 +103,13 @@ void dti_quant_config_compare(struct dti_quant_config *config,
                               const struct dti_quant_config *other);
 
 /* What the configuration says about a module, such as "model.layers.0.mlp.up_proj". */
-enum dti_quant_said {
-    DTI_SAID_QUANTIZED, /* it is quantized, or the configuration mentions no modules */
-    DTI_SAID_IGNORED,   /* a list excludes it from quantization */
-    DTI_SAID_NOTHING,   /* the configuration names other modules, but not this one */
+enum dti_quant_statement {
+    DTI_STATED_QUANTIZED, /* it is quantized, or the configuration mentions no modules */
+    DTI_STATED_IGNORED,   /* a list excludes it from quantization */
+    DTI_STATED_NOTHING,   /* the configuration names other modules, but not this one */
 };
 struct dti_quant_module {
-    enum dti_quant_said said;
+    enum dti_quant_statement stated;
     const struct dti_quant_hint *hints; /* QUANTIZED: the module follows one of them; may point into
                                          * this struct */
     size_t count;

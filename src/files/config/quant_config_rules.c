@@ -171,7 +171,7 @@ enum dti_status dti_quant_config_module(const struct dti_quant_config *config, c
         status = dti_quant_modules_find(config->modules, name, length, &first, &other, reterr);
     if (status != DTI_OK)
         return status;
-    struct dti_quant_module module = {.said = DTI_SAID_QUANTIZED,
+    struct dti_quant_module module = {.stated = DTI_STATED_QUANTIZED,
                                       .hints = config->hints,
                                       .count = config->count,
                                       .bits = config->bits,
@@ -181,7 +181,7 @@ enum dti_status dti_quant_config_module(const struct dti_quant_config *config, c
         module.rule_length = first->length;
     }
     if (first && first->ignore) {
-        module.said = DTI_SAID_IGNORED;
+        module.stated = DTI_STATED_IGNORED;
     } else if (first && first->hint != DTI_RULE_NO_HINT) {
         module.picked[0] = config->hints[first->hint];
         module.count = 1;
@@ -195,7 +195,7 @@ enum dti_status dti_quant_config_module(const struct dti_quant_config *config, c
         module.hints = config->of_classes;
         module.count = config->class_count;
     } else if (config->targeted) {
-        module.said = DTI_SAID_NOTHING;
+        module.stated = DTI_STATED_NOTHING;
     }
     *ret = module;
     if (!ret->hints)

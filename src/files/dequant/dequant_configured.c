@@ -74,7 +74,7 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
         dti_quant_config_module(config, group->name, length, ret, reterr);
     if (status != DTI_OK)
         return status;
-    if (!asked && ret->said == DTI_SAID_IGNORED) {
+    if (!asked && ret->stated == DTI_STATED_IGNORED) {
         dti_dequant_set_rule(group, DTI_LINT_IGNORED);
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP_OR_OVERRIDE,
                                   "it has scales, but %s says by %s that module %s is not "
@@ -82,7 +82,7 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
                                   config->file, DTI_QUOTED(ret->rule, ret->rule_length),
                                   DTI_QUOTED(group->name, length));
     }
-    if (!asked && ret->said == DTI_SAID_NOTHING) {
+    if (!asked && ret->stated == DTI_STATED_NOTHING) {
         dti_dequant_set_rule(group, DTI_LINT_NOT_COVERED);
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP_OR_OVERRIDE,
                                   "it has scales, but no group of %s names module %s", config->file,
@@ -92,9 +92,9 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
     return format ? refuse_format(group, config->file, format, reterr) : DTI_OK;
 }
 
-enum dti_dequant_said dti_dequant_said(struct dti_file_dequant *dequant,
-                                       const struct dti_tensor *tensor,
-                                       struct dti_quant_module *ret)
+enum dti_dequant_statement dti_dequant_statement(struct dti_file_dequant *dequant,
+                                                 const struct dti_tensor *tensor,
+                                                 struct dti_quant_module *ret)
 {
     const struct dti_quant_config *const config = dti_dequant_config(dequant);
     struct dti_error ignored; /* patterns took too long; the code that requires them reports it */
@@ -105,7 +105,7 @@ enum dti_dequant_said dti_dequant_said(struct dti_file_dequant *dequant,
     if (dti_quant_config_module(config, tensor->name, dti_module_length(tensor), ret, &ignored) !=
         DTI_OK)
         return DTI_MODULE_OPEN;
-    if (ret->said != DTI_SAID_QUANTIZED)
+    if (ret->stated != DTI_STATED_QUANTIZED)
         return DTI_MODULE_PLAIN;
     for (size_t i = 0; i < ret->count; i++) {
         const char *const format = ret->hints[i].format;

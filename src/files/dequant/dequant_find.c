@@ -234,7 +234,7 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
         .view = dequant,
         .packed_name = codes.packed,
         .inverse = codes.inverse,
-        .beside = codes.beside,
+        .sibling_scale = codes.sibling_scale,
         .part[DTI_PART_CODES] = {.container = dequant->container, .tensor = at},
     };
     if (codes.scaled)

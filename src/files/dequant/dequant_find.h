@@ -10,12 +10,12 @@
 struct dti_dequant_group {
     const char *name; /* X; not NUL-terminated */
     size_t name_length;
-    size_t at;        /* index of the codes tensor in the container */
-    bool packed_name; /* it is named X_packed */
-    bool free_name;   /* an npy file: names carry no information */
-    bool inverse;     /* scales are named X_scale_inv: they belong to rectangles, and are factors
-                       * despite the name */
-    bool beside;      /* X is Y.weight and scales are named Y.scale: for rectangles or blocks */
+    size_t at;          /* index of the codes tensor in the container */
+    bool packed_name;   /* it is named X_packed */
+    bool free_name;     /* an npy file: names carry no information */
+    bool inverse;       /* scales are named X_scale_inv: they belong to rectangles, and are factors
+                         * despite the name */
+    bool sibling_scale; /* X is Y.weight and scales are named Y.scale: for rectangles or blocks */
     const struct dti_quant_row *stated;       /* the row that its state names; or NULL */
     const struct dti_layout_ops *layout_read; /* a layout of dequant_layouts.h; or NULL */
     struct dti_file_dequant *view;            /* the view that contains it */
@@ -67,10 +67,10 @@ enum dti_status dti_dequant_configured(struct dti_file_dequant *dequant,
 
 /* Same for a tensor without other known problems. OPEN: the configuration says nothing about it.
  * PLAIN: it is not quantized, or *ret is not filled for another reason. */
-enum dti_dequant_said { DTI_MODULE_OPEN, DTI_MODULE_PLAIN, DTI_MODULE_QUANTIZED };
-enum dti_dequant_said dti_dequant_said(struct dti_file_dequant *dequant,
-                                       const struct dti_tensor *tensor,
-                                       struct dti_quant_module *ret);
+enum dti_dequant_statement { DTI_MODULE_OPEN, DTI_MODULE_PLAIN, DTI_MODULE_QUANTIZED };
+enum dti_dequant_statement dti_dequant_statement(struct dti_file_dequant *dequant,
+                                                 const struct dti_tensor *tensor,
+                                                 struct dti_quant_module *ret);
 /* The suffix that the configuration's layout uses for the scale of Y.weight with codes of this
  * class; NULL: the layout does not name codes that way. */
 const char *dti_dequant_scale_name(const struct dti_quant_config *config,

@@ -101,11 +101,11 @@ enum dti_status dti_dequant_need(const struct dti_dequant_group *group, enum dti
 
 enum dti_status dti_dequant_refuse_config(const struct dti_dequant_group *group,
                                           const struct dti_quant_config *config, const char *what,
-                                          uint64_t said, uint64_t found, struct dti_error *reterr)
+                                          uint64_t stated, uint64_t found, struct dti_error *reterr)
 {
     return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
                               "its shapes mean %s %llu, and %s says %llu", what,
-                              (unsigned long long)found, config->file, (unsigned long long)said);
+                              (unsigned long long)found, config->file, (unsigned long long)stated);
 }
 
 static void set_parts(const struct dti_dequant_group *group, struct dti_dequant_tensor *how)

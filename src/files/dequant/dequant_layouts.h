@@ -41,7 +41,8 @@ enum dti_status dti_dequant_need(const struct dti_dequant_group *group, enum dti
 /* Fails because the configuration contradicts the shapes: "bits 4" and so on. */
 enum dti_status dti_dequant_refuse_config(const struct dti_dequant_group *group,
                                           const struct dti_quant_config *config, const char *what,
-                                          uint64_t said, uint64_t found, struct dti_error *reterr);
+                                          uint64_t stated, uint64_t found,
+                                          struct dti_error *reterr);
 /* Whether codes and scales agree in all dimensions but the last. */
 bool dti_dequant_same_rows(const struct dti_tensor *codes, const struct dti_tensor *scales);
 /* Blocks of whole rows, with one-byte scales. */

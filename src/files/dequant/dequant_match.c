@@ -203,9 +203,9 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
         ret->how.tensor_scale = 1 / ret->how.tensor_scale;
     }
     ret->form.dtype = dti_dequant_scheme_name(&scheme);
-    ret->form.layout = group->inverse  ? dti_layout_fp8.name
-                       : group->beside ? dti_layout_scale.name
-                                       : dti_quant_layout_name(scheme.row->layout);
+    ret->form.layout = group->inverse         ? dti_layout_fp8.name
+                       : group->sibling_scale ? dti_layout_scale.name
+                                              : dti_quant_layout_name(scheme.row->layout);
     ret->form.tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
     return dti_dequant_show(dequant, group, dti_dequant_of(group, DTI_PART_CODES)->rank, shape, ret,
                             reterr);

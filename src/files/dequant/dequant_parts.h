@@ -72,8 +72,8 @@ struct dti_dequant_refusal {
 
 struct dti_file_dequant {
     struct dti_file_dequant_request request;
-    struct dti_container *container;              /* the file */
-    struct dti_container *beside[DTI_PART_COUNT]; /* npy files with the other parts, or NULL */
+    struct dti_container *container;               /* the file */
+    struct dti_container *sibling[DTI_PART_COUNT]; /* npy files with the other parts, or NULL */
     struct dti_pool pool;
     struct dti_container view;         /* never pass it to dti_container_free() */
     struct dti_dequant_entry *entries; /* the tensors of the view */

@@ -74,7 +74,7 @@ static enum dti_status dequant_refuse_hints(const struct dti_dequant_group *grou
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
     const struct dti_tensor *const scale = dti_dequant_of(group, DTI_PART_SCALE);
-    char codes_shape[160], scale_shape[160], said[DTI_QUANT_HINT_TEXT];
+    char codes_shape[160], scale_shape[160], stated[DTI_QUANT_HINT_TEXT];
     char more[DTI_QUOTE_SIZE + 16] = "";
     if (known->count > 1)
         (void)snprintf(more, sizeof more, " (or its %zu other groups)", known->count - 1);
@@ -88,7 +88,7 @@ static enum dti_status dequant_refuse_hints(const struct dti_dequant_group *grou
                               "its shape %s with %s codes of shape %s contradicts %s: %s%s",
                               dti_dequant_shape_words(scale, scale_shape), codes->format->name,
                               dti_dequant_shape_words(codes, codes_shape), known->source,
-                              dti_quant_hint_words(&known->hints[0], said), more);
+                              dti_quant_hint_words(&known->hints[0], stated), more);
 }
 
 /* dtypes: whether some row has the dtypes of the parts; shape: whether a part stores the shape. */
@@ -145,7 +145,7 @@ static bool scale_fits(const struct dti_dequant_group *group, const struct dti_q
     const struct dti_format *const scale = dti_dequant_of(group, DTI_PART_SCALE)->format;
     if (!block)
         return scale->id == DTI_FP32 || scale->id == DTI_FP16 || scale->id == DTI_BF16 ||
-               (group->beside && scale->id == DTI_FP8_E8M0);
+               (group->sibling_scale && scale->id == DTI_FP8_E8M0);
     return scale->id == row->scale || (row->scale == DTI_UINT8 && scale->id == DTI_FP8_E8M0);
 }
 
@@ -321,7 +321,7 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
         .scales = scales,
         .hint = hint,
         .words = scheme->row->packing == DTI_QUANT_WORDS,
-        .rectangles = group->inverse || group->beside,
+        .rectangles = group->inverse || group->sibling_scale,
         .powers = scales->format->id == DTI_FP8_E8M0,
         .ambiguity = ambiguity,
     };
@@ -366,7 +366,7 @@ static const struct dti_quant_row *row_at(size_t i)
 /* int8 codes with scales named Y.scale are read by one row only, which reads nothing else. */
 static bool is_apart(const struct dti_dequant_group *group, const struct dti_quant_row *row)
 {
-    return row->codes == DTI_INT8 && group->beside != (row == pairs);
+    return row->codes == DTI_INT8 && group->sibling_scale != (row == pairs);
 }
 
 static bool has_caveats(const struct dti_dequant_ambiguity *ambiguity)
@@ -423,9 +423,9 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
     if (any)
         return DTI_OK;
     const struct dti_quant_hint *const first = &known->hints[0];
-    const bool said = first->bits > 0 || first->group[1] > 0 || known->count > 1;
+    const bool stated = first->bits > 0 || first->group[1] > 0 || known->count > 1;
     const bool shapeless = codes->format->id == DTI_INT32 && !given && group->packed_name;
-    if (candidates && said && !shapeless)
+    if (candidates && stated && !shapeless)
         return dequant_refuse_hints(group, known, reterr);
     return dequant_refuse_shapes(group, candidates, given != NULL, reterr);
 }

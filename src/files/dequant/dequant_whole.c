@@ -221,8 +221,9 @@ static enum dti_status look_at_codes(struct whole *whole, const struct dti_part_
                          tensor->format && dti_format_is_float(tensor->format);
     if (name->activations || factors || dequant->request.layout_given ||
         is_left_out(whole, tensor) ||
-        (!name->sure && (!dti_is_weight(tensor) ||
-                         dti_dequant_said(whole->dequant, tensor, &module) == DTI_MODULE_PLAIN)) ||
+        (!name->sure &&
+         (!dti_is_weight(tensor) ||
+          dti_dequant_statement(whole->dequant, tensor, &module) == DTI_MODULE_PLAIN)) ||
         (part_is_vague(name->part) && !dti_dequant_is_quantized(dequant)))
         return DTI_OK;
     return refuse_numbers(whole, codes, at, reterr);
@@ -332,7 +333,7 @@ static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct
         is_named(whole, found->shown.name, found->shown.name_length))
         return DTI_OK;
     const bool packed = codes->name_length > found->shown.name_length;
-    if (dti_dequant_said(whole->dequant, codes, &module) == DTI_MODULE_QUANTIZED)
+    if (dti_dequant_statement(whole->dequant, codes, &module) == DTI_MODULE_QUANTIZED)
         (void)snprintf(why, sizeof why, "%s says that its module is quantized",
                        whole->dequant->config.file);
     else if (whole->scale)
@@ -397,8 +398,9 @@ static const char *missing_of(const struct whole *whole, size_t at, char why[DTI
     }
     if (tensor->rank < 2 || tensor->elements == 0 || dti_quant_names_other(tensor->name, length))
         return NULL;
-    const enum dti_dequant_said said = dti_dequant_said(whole->dequant, tensor, &module);
-    if (said == DTI_MODULE_PLAIN)
+    const enum dti_dequant_statement stated =
+        dti_dequant_statement(whole->dequant, tensor, &module);
+    if (stated == DTI_MODULE_PLAIN)
         return NULL;
     if (named && class == DTI_CODES_FP8 && (marker = find_marker(whole, tensor)) != NULL) {
         (void)snprintf(why, size, "%s marks layers with scales",
@@ -410,10 +412,10 @@ static const char *missing_of(const struct whole *whole, size_t at, char why[DTI
                        DTI_QUOTED(sibling->codes->name, sibling->codes->name_length));
         return sibling->suffix;
     }
-    const char *const scale =
-        said == DTI_MODULE_QUANTIZED && (named || class == DTI_CODES_FP8 || class == DTI_CODES_FP4)
-            ? dti_dequant_scale_name(&dequant->config, &module, class)
-            : NULL;
+    const char *const scale = stated == DTI_MODULE_QUANTIZED &&
+                                      (named || class == DTI_CODES_FP8 || class == DTI_CODES_FP4)
+                                  ? dti_dequant_scale_name(&dequant->config, &module, class)
+                                  : NULL;
     if (scale)
         (void)snprintf(why, size, "%s says that its module is quantized", dequant->config.file);
     return scale && !named ? "_scale" : scale;

@@ -16,12 +16,12 @@
 #include "util/text/glob.h"
 
 /* Opens the file with a part; *ret stays NULL if it does not exist. */
-static enum dti_status open_beside(const struct dti_file_dequant *dequant, const char *suffix,
-                                   struct dti_container **ret, struct dti_error *reterr)
+static enum dti_status open_sibling(const struct dti_file_dequant *dequant, const char *suffix,
+                                    struct dti_container **ret, struct dti_error *reterr)
 {
     bool named;
     char *const name =
-        dti_path_beside(dequant->container->path, dequant->container->kind, suffix, &named);
+        dti_path_sibling(dequant->container->path, dequant->container->kind, suffix, &named);
     if (!name)
         return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
@@ -55,14 +55,14 @@ static enum dti_status dequant_npy(struct dti_file_dequant *dequant,
                                       .part[DTI_PART_CODES] = {.container = container}};
     for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++) {
         const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
-        struct dti_container *beside = NULL;
+        struct dti_container *sibling = NULL;
         if (!suffix)
             continue;
-        const enum dti_status status = open_beside(dequant, suffix, &beside, reterr);
+        const enum dti_status status = open_sibling(dequant, suffix, &sibling, reterr);
         if (status != DTI_OK)
             return status;
-        dequant->beside[part] = beside;
-        group.part[part].container = beside && beside->tensor_count == 1 ? beside : NULL;
+        dequant->sibling[part] = sibling;
+        group.part[part].container = sibling && sibling->tensor_count == 1 ? sibling : NULL;
     }
     if (!dti_dequant_has(&group, DTI_PART_SCALE))
         return DTI_OK;
@@ -214,7 +214,7 @@ static enum dti_status fill_files(struct dti_file_dequant *dequant, struct dti_e
     struct dti_container *const view = &dequant->view;
     size_t count = dequant->container->file_count;
     for (size_t i = 0; i < DTI_PART_COUNT; i++)
-        count += dequant->beside[i] ? 1 : 0;
+        count += dequant->sibling[i] ? 1 : 0;
     struct dti_container_file *const files =
         dti_pool_array(&dequant->pool, count + 1, sizeof *files);
     if (!files)
@@ -222,8 +222,8 @@ static enum dti_status fill_files(struct dti_file_dequant *dequant, struct dti_e
     for (size_t i = 0; i < dequant->container->file_count; i++)
         files[view->file_count++] = dequant->container->files[i];
     for (size_t i = 0; i < DTI_PART_COUNT; i++) {
-        if (dequant->beside[i])
-            files[view->file_count++] = dequant->beside[i]->files[0];
+        if (dequant->sibling[i])
+            files[view->file_count++] = dequant->sibling[i]->files[0];
     }
     view->files = files;
     return DTI_OK;
@@ -244,7 +244,7 @@ static enum dti_status look_at_blocks(struct dti_file_dequant *dequant, size_t a
         (request->only && !dti_tensor_fits(request->only, tensor)))
         return dti_fail_remedy(
             reterr, DTI_WRONG_KIND, DTI_REMEDY_LEAVE_OUT,
-            "%s holds blocks of %s, and what is kept beside numbers has to be numbers",
+            "%s holds blocks of %s, and what is kept next to numbers has to be numbers",
             dti_tensor_place(dequant->container, at, place), tensor->stored_as);
     *ret = dti_dequant_found_new(dequant);
     return *ret ? dti_dequant_ggml(dequant, at, *ret, reterr) : dti_no_memory(reterr);
@@ -335,7 +335,7 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
     for (size_t i = 0; i < dequant->plan_count; i++)
         dti_plan_free(dequant->plans[i]);
     for (size_t i = 0; i < DTI_PART_COUNT; i++)
-        dti_container_free(dequant->beside[i]);
+        dti_container_free(dequant->sibling[i]);
     dti_quant_config_free(&dequant->config);
     dti_quant_names_free(&dequant->names);
     dti_name_order_free(&dequant->metadata);

@@ -130,14 +130,14 @@ static enum dti_status find_zero_offset(struct dti_file_dequant *dequant,
                                         int32_t *ret, struct dti_error *reterr)
 {
     const unsigned middle = 1U << (bits - 1);
-    const bool said = strcmp(config->method, "gptq") == 0;
-    const bool glance = said && dequant->request.logical && !dequant->request.lint;
-    const char *const format = !said                                               ? ""
+    const bool stated = strcmp(config->method, "gptq") == 0;
+    const bool glance = stated && dequant->request.logical && !dequant->request.lint;
+    const char *const format = !stated                                             ? ""
                                : strcmp(config->checkpoint_format, "gptq_v2") == 0 ? "gptq_v2"
                                                                                    : "gptq";
     const char *const entry = entry_of(dequant, group);
     struct zero_fields fields;
-    if (said && entry && strcmp(entry, format) != 0)
+    if (stated && entry && strcmp(entry, format) != 0)
         return dti_dequant_refuse(&group->part[DTI_PART_ZERO_POINT], reterr, DTI_REMEDY_KEEP,
                                   "%s says checkpoint_format %s, and the file's own metadata %s",
                                   config->file, format, entry);
@@ -145,7 +145,7 @@ static enum dti_status find_zero_offset(struct dti_file_dequant *dequant,
         look_at_zeros(group, bits, glance ? FEW : UINT64_MAX, &fields, reterr);
     if (status != DTI_OK)
         return status;
-    if (said) {
+    if (stated) {
         *ret = strcmp(format, "gptq_v2") == 0 ? 0 : 1;
         return warn(dequant, group, config, bits, *ret, &fields, reterr);
     }
@@ -196,7 +196,7 @@ static enum dti_status refuse_shapes(const struct dti_dequant_group *group,
 {
     static const enum dti_quant_part parts[] = {DTI_PART_CODES, DTI_PART_ZERO_POINT, DTI_PART_SCALE,
                                                 DTI_PART_ORDER};
-    const bool said = strcmp(config->method, "gptq") == 0 || strcmp(config->method, "awq") == 0;
+    const bool stated = strcmp(config->method, "gptq") == 0 || strcmp(config->method, "awq") == 0;
     char text[320] = "", shape[DTI_DEQUANT_SHAPE_TEXT];
     size_t used = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < sizeof text; i++) {
@@ -209,8 +209,8 @@ static enum dti_status refuse_shapes(const struct dti_dequant_group *group,
     }
     return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
                               "%s do not fit together; expected %s%s%s%s%s", text, expected,
-                              said ? ": " : "", said ? config->file : "",
-                              said ? " says quant_method " : "", said ? config->method : "");
+                              stated ? ": " : "", stated ? config->file : "",
+                              stated ? " says quant_method " : "", stated ? config->method : "");
 }
 
 /* Scales must be floats, and words must be little-endian. */
@@ -266,10 +266,11 @@ static enum dti_status find_group(const struct dti_file_dequant *dequant,
                                   struct dti_error *reterr)
 {
     const uint64_t asked = dequant->request.block;
-    const uint64_t said = asked > 0 ? asked : config->group_size;
-    shape->group = said > 0 ? said : dti_divide_up(shape->rows, shape->groups ? shape->groups : 1);
+    const uint64_t stated = asked > 0 ? asked : config->group_size;
+    shape->group =
+        stated > 0 ? stated : dti_divide_up(shape->rows, shape->groups ? shape->groups : 1);
     const uint64_t count = shape->group > 0 ? dti_divide_up(shape->rows, shape->group) : 0;
-    if (count == shape->groups && (said > 0 || shape->rows == shape->groups * shape->group))
+    if (count == shape->groups && (stated > 0 || shape->rows == shape->groups * shape->group))
         return DTI_OK;
     if (asked > 0)
         return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
@@ -277,11 +278,11 @@ static enum dti_status find_group(const struct dti_file_dequant *dequant,
                                   (unsigned long long)shape->groups,
                                   (unsigned long long)shape->rows, (unsigned long long)asked,
                                   (unsigned long long)count);
-    if (said > 0)
+    if (stated > 0)
         return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
                                   "it has %llu groups; by group_size %llu of %s, %llu rows have "
                                   "%llu",
-                                  (unsigned long long)shape->groups, (unsigned long long)said,
+                                  (unsigned long long)shape->groups, (unsigned long long)stated,
                                   config->file, (unsigned long long)shape->rows,
                                   (unsigned long long)count);
     return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_SAY_BLOCK,
@@ -327,11 +328,11 @@ static enum dti_status find_bits(const struct dti_file_dequant *dequant,
                                  struct dti_error *reterr)
 {
     static const unsigned char widths[] = {2, 3, 4, 8};
-    const unsigned asked = dequant->request.bits, said = asked > 0 ? asked : config->bits;
+    const unsigned asked = dequant->request.bits, stated = asked > 0 ? asked : config->bits;
     unsigned fit = 0;
     for (size_t i = 0; i < sizeof widths; i++) {
         uint64_t rows;
-        if (rows_of(group, widths[i], &rows) && (fit == 0 || widths[i] == said)) {
+        if (rows_of(group, widths[i], &rows) && (fit == 0 || widths[i] == stated)) {
             shape->bits = widths[i];
             shape->rows = rows;
         }
@@ -339,7 +340,7 @@ static enum dti_status find_bits(const struct dti_file_dequant *dequant,
     }
     if (fit == 0)
         return refuse_shapes(group, config, gptq_shapes, reterr);
-    if (fit > 1 && shape->bits != said)
+    if (fit > 1 && shape->bits != stated)
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_SAY_BITS,
                                   "it is so small that codes of several widths fit its shapes");
     return check_bits(dequant, group, config, shape->bits, reterr);

@@ -44,7 +44,7 @@ struct mlx_tensor {
     const struct dti_tensor *codes, *scales;
     uint64_t words, scales_in_row;
     uint64_t bits; /* bits of the codes that share a scale; 0: no codes */
-    struct mlx_scheme said;
+    struct mlx_scheme stated;
     const struct dti_quant_config *config; /* where the scheme comes from; NULL: the caller */
 };
 
@@ -88,13 +88,13 @@ static enum dti_status find_said(struct dti_file_dequant *dequant,
                                  struct dti_error *reterr)
 {
     static const char weight[] = ".weight";
-    struct mlx_scheme *const said = &tensor->said;
-    *said = (struct mlx_scheme){.bits = dequant->request.bits, .group = dequant->request.block};
-    if (said->bits > 0 || said->group > 0)
+    struct mlx_scheme *const stated = &tensor->stated;
+    *stated = (struct mlx_scheme){.bits = dequant->request.bits, .group = dequant->request.block};
+    if (stated->bits > 0 || stated->group > 0)
         return DTI_OK;
     const struct mlx_scheme entry = entry_of(dequant, tensor->group);
     if (!config->mlx) {
-        *said = entry;
+        *stated = entry;
         return DTI_OK;
     }
     const struct dti_module_scheme *const own = dti_config_find_module(
@@ -107,43 +107,43 @@ static enum dti_status find_said(struct dti_file_dequant *dequant,
                                   DTI_REMEDY_OVERRIDE_CONFIG,
                                   "it is quantized, and %s says that it is not", config->file);
     }
-    *said = (struct mlx_scheme){.bits = scheme->bits,
-                                .group = scheme->group_size,
-                                .mode = scheme->mode[0] != '\0' ? scheme->mode : "affine"};
+    *stated = (struct mlx_scheme){.bits = scheme->bits,
+                                  .group = scheme->group_size,
+                                  .mode = scheme->mode[0] != '\0' ? scheme->mode : "affine"};
     unsigned bits = 4, length = 64;
     for (unsigned i = 0; i < MODES; i++) {
-        if (strcmp(said->mode, modes[i].name) == 0) {
+        if (strcmp(stated->mode, modes[i].name) == 0) {
             bits = modes[i].bits;
             length = modes[i].group;
         }
     }
-    said->bits = said->bits > 0 ? said->bits : bits;
-    said->group = said->group > 0 ? said->group : length;
-    if (entry.bits == 0 || (entry.bits == said->bits && entry.group == said->group))
+    stated->bits = stated->bits > 0 ? stated->bits : bits;
+    stated->group = stated->group > 0 ? stated->group : length;
+    if (entry.bits == 0 || (entry.bits == stated->bits && entry.group == stated->group))
         return DTI_OK;
     return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr,
                               DTI_REMEDY_OVERRIDE_CONFIG,
                               "%s says bits %u and group_size %llu, and the file's own metadata %u "
                               "and %llu",
-                              config->file, said->bits, (unsigned long long)said->group, entry.bits,
-                              (unsigned long long)entry.group);
+                              config->file, stated->bits, (unsigned long long)stated->group,
+                              entry.bits, (unsigned long long)entry.group);
 }
 
 /* Fails because the settings do not fit the shapes. */
 static enum dti_status refuse_said(const struct mlx_tensor *tensor, struct dti_error *reterr)
 {
     const struct dti_dequant_part *const part = &tensor->group->part[DTI_PART_CODES];
-    const unsigned long long bits = tensor->bits, length = tensor->said.group;
+    const unsigned long long bits = tensor->bits, length = tensor->stated.group;
     char mode[DTI_QUOTE_SIZE], width[32] = "", groups[48] = "";
     if (tensor->config)
         return dti_dequant_refuse(
             part, reterr, DTI_REMEDY_OVERRIDE_CONFIG,
             "%s says mode %s, bits %u and group_size %llu, which does not fit its scales, of %s "
             "and one for %llu bits of codes",
-            tensor->config->file, dti_quote(mode, tensor->said.mode, strlen(tensor->said.mode)),
-            tensor->said.bits, length, tensor->scales->format->name, bits);
-    if (tensor->said.bits > 0)
-        (void)snprintf(width, sizeof width, " of %u bits", tensor->said.bits);
+            tensor->config->file, dti_quote(mode, tensor->stated.mode, strlen(tensor->stated.mode)),
+            tensor->stated.bits, length, tensor->scales->format->name, bits);
+    if (tensor->stated.bits > 0)
+        (void)snprintf(width, sizeof width, " of %u bits", tensor->stated.bits);
     if (length > 0)
         (void)snprintf(groups, sizeof groups, " in groups of %llu", length);
     return dti_dequant_refuse(
@@ -161,8 +161,8 @@ static enum dti_status choose(const struct mlx_tensor *tensor, struct mlx_scheme
     for (unsigned bits = 1; bits <= BITS_MAX; bits++) {
         for (unsigned i = 0; i < GROUP_LENGTHS; i++) {
             const uint64_t length = group_lengths[i];
-            if (!is_width(bits) || (tensor->said.bits > 0 && tensor->said.bits != bits) ||
-                (tensor->said.group > 0 && tensor->said.group != length) ||
+            if (!is_width(bits) || (tensor->stated.bits > 0 && tensor->stated.bits != bits) ||
+                (tensor->stated.group > 0 && tensor->stated.group != length) ||
                 (tensor->bits > 0 && tensor->bits != bits * length))
                 continue;
             if (count++ == 0)
@@ -177,7 +177,7 @@ static enum dti_status choose(const struct mlx_tensor *tensor, struct mlx_scheme
     if (count > 1)
         return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr,
                                   DTI_REMEDY_SAY_BITS_OR_BLOCK, "its codes may be of %s", text);
-    if (tensor->said.bits > 0 || tensor->said.group > 0)
+    if (tensor->stated.bits > 0 || tensor->stated.group > 0)
         return refuse_said(tensor, reterr);
     return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
                               "a scale for %llu bits of codes fits no codes of MLX, of 1 to 6 or 8 "
@@ -222,7 +222,7 @@ static enum dti_status match_biased(struct dti_file_dequant *dequant,
         [5] = "uint5", [6] = "uint6", [8] = "uint8",
     };
     struct mlx_scheme scheme = {.bits = 0};
-    if (tensor->said.mode && strcmp(tensor->said.mode, "affine") != 0)
+    if (tensor->stated.mode && strcmp(tensor->stated.mode, "affine") != 0)
         return refuse_said(tensor, reterr);
     enum dti_status status = dti_dequant_need(tensor->group, DTI_PART_BIAS, reterr);
     if (status != DTI_OK)
@@ -263,19 +263,19 @@ static enum dti_status match_blocks(struct dti_file_dequant *dequant,
                                     const struct mlx_tensor *tensor, struct dti_dequant_found *ret,
                                     struct dti_error *reterr)
 {
-    const struct mlx_scheme *const said = &tensor->said;
+    const struct mlx_scheme *const stated = &tensor->stated;
     const struct mlx_mode *mode = NULL;
     if (dti_dequant_has(tensor->group, DTI_PART_BIAS))
         return dti_dequant_refuse(&tensor->group->part[DTI_PART_BIAS], reterr, DTI_REMEDY_KEEP,
                                   "codes with scales of a byte have no biases");
     for (unsigned i = 0; i < MODES; i++) {
         if ((tensor->bits == 0 || tensor->bits == (uint64_t)modes[i].bits * modes[i].group) &&
-            (said->bits == 0 || said->bits == modes[i].bits) &&
-            (said->group == 0 || said->group == modes[i].group) &&
-            (!said->mode || strcmp(said->mode, modes[i].name) == 0) && !mode)
+            (stated->bits == 0 || stated->bits == modes[i].bits) &&
+            (stated->group == 0 || stated->group == modes[i].group) &&
+            (!stated->mode || strcmp(stated->mode, modes[i].name) == 0) && !mode)
             mode = &modes[i];
     }
-    if (!mode && (said->bits > 0 || said->group > 0))
+    if (!mode && (stated->bits > 0 || stated->group > 0))
         return refuse_said(tensor, reterr);
     if (!mode)
         return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,

@@ -232,7 +232,7 @@ static enum dti_status check_plain(struct dti_lint *lint, const struct dti_quant
     const bool groups = config->count > 0 && !config->whole;
     const bool named = module->rule && module->rule_length == dti_quant_module_length(tensor) &&
                        memcmp(module->rule, tensor->name, module->rule_length) == 0;
-    if (!groups || module->said != DTI_SAID_QUANTIZED || !is_plain_weight(tensor) ||
+    if (!groups || module->stated != DTI_STATED_QUANTIZED || !is_plain_weight(tensor) ||
         !(named || ((module->rule || config->linear) && is_linear(tensor))))
         return DTI_OK;
     return dti_lint_add(lint, DTI_LINT_NOT_QUANTIZED, tensor, reterr,
@@ -244,11 +244,11 @@ static enum dti_status check_found(struct dti_lint *lint, const struct dti_quant
                                    const struct dti_tensor *tensor,
                                    const struct dti_quant_module *module, struct dti_error *reterr)
 {
-    if (module->said == DTI_SAID_IGNORED)
+    if (module->stated == DTI_STATED_IGNORED)
         return dti_lint_add(lint, DTI_LINT_IGNORED, tensor, reterr,
                             "it has codes, and %s says by %s that it is not quantized",
                             config->file, DTI_QUOTED(module->rule, module->rule_length));
-    if (module->said == DTI_SAID_NOTHING)
+    if (module->stated == DTI_STATED_NOTHING)
         return dti_lint_add(lint, DTI_LINT_NOT_COVERED, tensor, reterr,
                             "it has codes, and no group of %s is for it", config->file);
     return DTI_OK;

@@ -17,8 +17,8 @@ static const struct dti_format *model_format(const struct dti_lint *lint,
         enum dti_dtype dtype;
     } names[] = {{"float16", DTI_FP16}, {"bfloat16", DTI_BF16}, {"float32", DTI_FP32}};
     const struct dti_file_dequant *const dequant = lint->dequant;
-    const char *const said = dequant->has_config ? dequant->config.model.dtype : "";
-    const char *const name = strncmp(said, "torch.", 6) == 0 ? said + 6 : said;
+    const char *const stated = dequant->has_config ? dequant->config.model.dtype : "";
+    const char *const name = strncmp(stated, "torch.", 6) == 0 ? stated + 6 : stated;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i].name) == 0)
             return dti_format_get(names[i].dtype);

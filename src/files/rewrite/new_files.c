@@ -396,7 +396,7 @@ enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
 enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char *suffix,
                                          struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
-    return lay_out(files, dti_path_beside(files->path, files->kind, suffix, NULL), tensor, 1, NULL,
+    return lay_out(files, dti_path_sibling(files->path, files->kind, suffix, NULL), tensor, 1, NULL,
                    0, reterr);
 }
 
@@ -415,7 +415,7 @@ static enum dti_status add_parts(struct dti_new_files *files, struct dti_new_ten
         char suffix[DTI_GGUF_PART_SUFFIX];
         dti_gguf_part_suffix(suffix, (uint32_t)i, (uint32_t)parts);
         files->part = (struct dti_head_part){(uint32_t)i, (uint32_t)parts, tensors, count};
-        status = lay_out(files, dti_path_beside(files->path, files->kind, suffix, NULL),
+        status = lay_out(files, dti_path_sibling(files->path, files->kind, suffix, NULL),
                          tensors + first, ends[i] - first, NULL, 0, reterr);
         first = ends[i];
     }

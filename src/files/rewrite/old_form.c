@@ -150,9 +150,10 @@ static bool name_entries(struct old_search *search, const char *entries[ENTRIES_
 static enum dti_status refuse(const char *path, struct dti_error *reterr)
 {
     char label[DTI_QUOTE_SIZE];
-    dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE,
-                    "%s exists, and programs would load it beside or instead of the new files",
-                    dti_quote(label, path, strlen(path)));
+    dti_fail_remedy(
+        reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE,
+        "%s exists, and programs would load it in addition to or instead of the new files",
+        dti_quote(label, path, strlen(path)));
     dti_error_argument(reterr, path, strlen(path));
     return DTI_WRITE_FAILED;
 }
@@ -378,7 +379,7 @@ void dti_new_files_warn_old(const struct dti_new_files *files, dti_warn_fn *warn
     if (old->kept > 0) {
         const struct dti_note note = {"input_kept", text, DTI_REMEDY_OTHER_OUTPUT};
         (void)snprintf(text, sizeof text,
-                       "%s%s, which %s read, stay%s beside the new files of that name: programs "
+                       "%s%s, which %s read, stay%s next to the new files of that name: programs "
                        "that are given %s load the old numbers",
                        dti_quote(label, old->kept_path, strlen(old->kept_path)), more,
                        old->kept == 1 ? "is" : "are", old->kept == 1 ? "s" : "",

@@ -270,18 +270,18 @@ static enum dti_status add_file(const struct dti_container_file *file, struct dt
 }
 
 /* Adds the config.json next to the files, which describes how quantized tensors are read. */
-static enum dti_status add_config(const char *beside, struct dti_buffer *heads,
+static enum dti_status add_config(const char *anchor, struct dti_buffer *heads,
                                   struct dti_error *reterr)
 {
     enum { MOST = 64 << 20 };
-    const char *const slash = strrchr(beside, '/');
-    const size_t folder = slash ? (size_t)(slash - beside) + 1 : 0, size = folder + 12;
+    const char *const slash = strrchr(anchor, '/');
+    const size_t folder = slash ? (size_t)(slash - anchor) + 1 : 0, size = folder + 12;
     char *const path = malloc(size);
     struct dti_input input;
     struct dti_buffer text;
     if (!path)
         return dti_no_memory(reterr);
-    (void)snprintf(path, size, "%.*sconfig.json", (int)folder, beside);
+    (void)snprintf(path, size, "%.*sconfig.json", (int)folder, anchor);
     enum dti_status status = DTI_OK;
     dti_buffer_init(&text);
     if (dti_input_there(path) == 0) {

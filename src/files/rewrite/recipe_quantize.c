@@ -155,7 +155,7 @@ static enum dti_status check_beside(const struct dti_rewrite *rewrite, const cha
 {
     char label[DTI_QUOTE_SIZE];
     bool named;
-    char *const name = dti_path_beside(rewrite->files.path, rewrite->request.kind, suffix, &named);
+    char *const name = dti_path_sibling(rewrite->files.path, rewrite->request.kind, suffix, &named);
     if (!name)
         return dti_no_memory(reterr);
     const int there = dti_input_there(name);

@@ -81,9 +81,9 @@ static void look_beside(const struct dti_quant_names *names, const struct dti_te
         return;
     const struct dti_format *const scale = names->container->tensors[at].format;
     const bool floats = id == DTI_FP8_E4M3FN || id == DTI_FP8_E5M2;
-    codes->beside = scale && (floats ? dti_format_is_float(scale)
-                                     : id == DTI_INT8 && scale->id == DTI_FP8_E8M0);
-    codes->scaled = codes->beside;
+    codes->sibling_scale = scale && (floats ? dti_format_is_float(scale)
+                                            : id == DTI_INT8 && scale->id == DTI_FP8_E8M0);
+    codes->scaled = codes->sibling_scale;
     codes->scale = at;
 }
 

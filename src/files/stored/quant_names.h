@@ -30,7 +30,7 @@ struct dti_named_codes {
     bool scaled;        /* a scales tensor exists: */
     size_t scale;
     bool inverse;                    /* it is named X_scale_inv */
-    bool beside;                     /* it is named Y.scale, and the codes are Y.weight */
+    bool sibling_scale;              /* it is named Y.scale, and the codes are Y.weight */
     const struct dti_quant_row *row; /* not NULL: a state exists, whatever the dtype of the codes;
                                       * its name gives the row */
     size_t state;

@@ -18,10 +18,10 @@ enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *re
                     dti_quote(label, path, dti_remote_shown_length(path)));
 }
 
-enum dti_status dti_remote_open_beside(struct dti_input *ret, const char *beside, const char *name,
-                                       struct dti_error *reterr)
+enum dti_status dti_remote_open_sibling(struct dti_input *ret, const char *anchor, const char *name,
+                                        struct dti_error *reterr)
 {
     int absent;
     (void)name;
-    return dti_remote_open(ret, beside, &absent, reterr);
+    return dti_remote_open(ret, anchor, &absent, reterr);
 }

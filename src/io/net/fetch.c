@@ -215,15 +215,16 @@ static void move_to(struct dti_remote *remote, struct dti_address address)
 /* Whether the hub's metadata of the file is the same as in its first response. */
 static bool check_linked(struct dti_remote *remote, const struct dti_exchange *exchange)
 {
-    const struct dti_exchange_file *const said = &exchange->linked;
+    const struct dti_exchange_file *const found_linked = &exchange->linked;
     bool same = true;
-    if (said->size == UINT64_MAX && said->tag[0] == '\0')
+    if (found_linked->size == UINT64_MAX && found_linked->tag[0] == '\0')
         return true;
     pthread_mutex_lock(&remote->lock);
     if (remote->linked.size == UINT64_MAX && remote->linked.tag[0] == '\0')
-        remote->linked = *said;
+        remote->linked = *found_linked;
     else
-        same = remote->linked.size == said->size && strcmp(remote->linked.tag, said->tag) == 0;
+        same = remote->linked.size == found_linked->size &&
+               strcmp(remote->linked.tag, found_linked->tag) == 0;
     pthread_mutex_unlock(&remote->lock);
     return same;
 }

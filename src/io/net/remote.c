@@ -247,17 +247,17 @@ enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *re
     return DTI_OK;
 }
 
-enum dti_status dti_remote_open_beside(struct dti_input *ret, const char *beside, const char *name,
-                                       struct dti_error *reterr)
+enum dti_status dti_remote_open_sibling(struct dti_input *ret, const char *anchor, const char *name,
+                                        struct dti_error *reterr)
 {
-    const bool of_hf = strncmp(beside, "hf://", 5) == 0; /* dti_hf_address() escapes these */
-    size_t folder = dti_remote_shown_length(beside);
+    const bool of_hf = strncmp(anchor, "hf://", 5) == 0; /* dti_hf_address() escapes these */
+    size_t folder = dti_remote_shown_length(anchor);
     struct dti_buffer path;
     int absent;
     dti_buffer_init(&path);
-    while (folder > 0 && beside[folder - 1] != '/')
+    while (folder > 0 && anchor[folder - 1] != '/')
         folder--;
-    dti_buffer_append(&path, beside, folder);
+    dti_buffer_append(&path, anchor, folder);
     if (of_hf)
         dti_buffer_puts(&path, name);
     else

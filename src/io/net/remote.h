@@ -27,8 +27,8 @@ enum dti_status dti_remote_keep_query(const char *address, char *whole, struct d
 enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
                                 struct dti_error *reterr);
 
-/* Opens a file that another file refers to: `name`, below the folder of the address `beside`. */
-enum dti_status dti_remote_open_beside(struct dti_input *ret, const char *beside, const char *name,
-                                       struct dti_error *reterr);
+/* Opens a file that another file refers to: `name`, below the folder of the address `anchor`. */
+enum dti_status dti_remote_open_sibling(struct dti_input *ret, const char *anchor, const char *name,
+                                        struct dti_error *reterr);
 
 #endif

@@ -30,7 +30,7 @@ enum {
 
 /* A member's buffers and its part of C. */
 struct share {
-    unsigned char *strip, *panels, *edge, *beside;
+    unsigned char *strip, *panels, *edge, *scratch;
     size_t first_row, rows, first_column, columns;
 };
 
@@ -42,7 +42,7 @@ struct dti_matmul {
     size_t part;        /* number of steps multiplied at a time */
     bool stream;        /* C exceeds the caches */
     size_t panel_bytes; /* size of such a part */
-    size_t beside_bytes, member_bytes, members;
+    size_t scratch_bytes, member_bytes, members;
     size_t down, across; /* number of shares of C in each direction */
     unsigned char *memory;
 };
@@ -116,7 +116,7 @@ static void choose_blocks(struct dti_matmul *matmul)
     const size_t panels = second / 4 * quarters / (parts * matmul->panel_bytes);
     const size_t own = ceiling(ceiling(matmul->n, columns), matmul->across) * columns;
     matmul->wide = even_part(own, at_least_one(panels) * columns, columns);
-    matmul->beside_bytes = tile->take ? matmul->wide * matmul->kernel->rows * tile->step : 0;
+    matmul->scratch_bytes = tile->take ? matmul->wide * matmul->kernel->rows * tile->step : 0;
     matmul->stream = matmul->m * matmul->n * tile->step > 4 * second;
 }
 
@@ -165,7 +165,7 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
     const size_t parts = ceiling(steps_of(matmul->tile, matmul->deep), matmul->part);
     if (dti_mul_u64(matmul->wide / kernel->columns * parts, matmul->panel_bytes, &bytes) &&
         dti_add_u64(bytes,
-                    matmul->beside_bytes + kernel->rows * DTI_MATMUL_STRIDE +
+                    matmul->scratch_bytes + kernel->rows * DTI_MATMUL_STRIDE +
                         DTI_MATMUL_TILE_BYTES + PAGE,
                     &bytes) &&
         dti_mul_u64(bytes / PAGE * PAGE, matmul->members, &all) && all <= SIZE_MAX / 2) {
@@ -254,29 +254,30 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
     const struct dti_matmul_shape *shape = tile->shapes;
     while (shape < tile->shapes + DTI_MATMUL_SHAPES - 1 && shape[1].rows >= rows)
         shape++;
-    unsigned char *const beside = tile->take ? block->share->beside : NULL;
+    unsigned char *const scratch = tile->take ? block->share->scratch : NULL;
     const size_t tile_bytes = tile->shapes->rows * width;
-    if (beside && block->add)
-        tile->take(beside, c, stride, rows, block->columns * tile->step);
+    if (scratch && block->add)
+        tile->take(scratch, c, stride, rows, block->columns * tile->step);
     if (tile->enter)
         tile->enter(shape->rows);
     for (size_t turn = 0; turn < turns; turn++) {
         const size_t panel = turn % panels, left = block->columns - panel * block->columns_of_tile;
         for (size_t i = turn; next && i < rows; i += turns) {
             fetch_later(next + i * next_stride, next_bytes);
-            if (beside && block->add)
+            if (scratch && block->add)
                 fetch_later(c + (rows + i) * stride, block->columns * tile->step);
         }
-        const bool whole = beside || left >= block->columns_of_tile;
-        multiply_tile(
-            block, shape, beside ? beside + panel * tile_bytes : c + panel * width,
-            beside ? width : stride, beside ? shape->rows : rows, whole ? width : left * tile->step,
-            block->share->panels + turn * block->panel_bytes, turn / panels * block->part);
+        const bool whole = scratch || left >= block->columns_of_tile;
+        multiply_tile(block, shape, scratch ? scratch + panel * tile_bytes : c + panel * width,
+                      scratch ? width : stride, scratch ? shape->rows : rows,
+                      whole ? width : left * tile->step,
+                      block->share->panels + turn * block->panel_bytes,
+                      turn / panels * block->part);
     }
     if (tile->leave)
         tile->leave();
-    if (beside)
-        tile->give(c, stride, beside, rows, block->columns * tile->step, block->stream);
+    if (scratch)
+        tile->give(c, stride, scratch, rows, block->columns * tile->step, block->stream);
 }
 
 /* Multiplies all rows of a share with one block of columns and of k. */
@@ -348,8 +349,8 @@ void dti_matmul_run(struct dti_matmul *matmul, void *c, const void *a, const voi
     const struct dti_matmul_kernel *const kernel = matmul->kernel;
     struct share share = {.strip = matmul->memory + member * matmul->member_bytes};
     share.edge = share.strip + kernel->rows * DTI_MATMUL_STRIDE;
-    share.beside = share.edge + DTI_MATMUL_TILE_BYTES;
-    share.panels = share.beside + matmul->beside_bytes;
+    share.scratch = share.edge + DTI_MATMUL_TILE_BYTES;
+    share.panels = share.scratch + matmul->scratch_bytes;
     take_share(matmul->m, kernel->rows, member / matmul->across, matmul->down, &share.first_row,
                &share.rows);
     take_share(matmul->n, kernel->columns, member % matmul->across, matmul->across,
