@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Members of the JSON document on standard input, on one line: json_members.py .files[0].notes [PATH...]
+"""Prints members of the JSON document on standard input, on one line: json_members.py .files[0].notes [PATH...]
 
-Several paths give an array of them. For golden cases, which need no other program for it.
+Several paths give an array. Golden cases use it so that they do not depend on other programs.
 """
 import json
 import re

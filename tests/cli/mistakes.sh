@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# For cases that are lists of mistakes: try() runs each line of its input as words of dtinfo, and shows the
-# message and the exit code. Answers to what is no mistake are cut to two lines.
+# For cases that list mistakes: try() runs each line of its input as arguments of dtinfo, and prints the
+# message and the exit code. Other output is cut to two lines, and is shown only for exit codes from 2.
 exec 2>&1
 try()
 {

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: MIT
 """Golden tests of the command line.
 
-A case is tests/cli/<command>/<case>.sh, run by sh in an empty directory with `dtinfo` in the PATH and a
-bare environment, where $TESTS is this folder and $PRETEND that of the pretend libraries of tests/fake (cases
-that name it are skipped where it is not given). What it must print stands beside it, byte for byte:
+A case is tests/cli/<command>/<case>.sh. sh runs it in an empty directory with `dtinfo` in the PATH and a
+minimal environment, where $TESTS is this folder, $MAKERS is tests/makers, and $PRETEND is the folder of the
+pretend libraries of tests/fake (cases that use it are skipped without --pretend). Files next to the case
+hold its expected output, byte for byte:
 
     <case>.stdout   <case>.stderr   absent: nothing may be printed there
     <case>.exit                     absent: 0
 
-A line "# needs /proc/meminfo" in a case skips it where there is no such file, "# needs mpfr" where the program
-computes no functions.
+A line "# needs /proc/meminfo" in a case skips it if there is no such file, "# needs mpfr" if the program
+cannot compute functions.
 
-Where an answer holds facts of the machine, <case>.stdout.glob (or .stderr.glob) takes the file's place:
-`*` stands for anything within a line, a line of three dots for any number of lines.
+If the output depends on the machine, <case>.stdout.glob (or .stderr.glob) replaces the file: `*` matches
+anything within a line, and a line of three dots matches any number of lines.
 
     run.py build/dtinfo              all cases
     run.py build/dtinfo cast/ nan    the cases whose name contains one of these
@@ -41,7 +42,7 @@ def sibling(script, suffix):
 
 
 def make_path(program, wrapper, directory):
-    """A directory that holds `dtinfo` and nothing else, to stand first in the PATH."""
+    """Puts `dtinfo` into an otherwise empty directory. Returns a PATH that begins with it."""
     entry = directory / "dtinfo"
     if wrapper:
         entry.write_text('#!/bin/sh\nexec %s "%s" "$@"\n' % (wrapper, program))
@@ -72,7 +73,7 @@ def run_case(script, path, pretend):
 
 
 def glob_pattern(text):
-    """The regular expression of a .glob file; only `*` and a line of three dots are special."""
+    """Returns the regular expression of a .glob file; only `*` and a line of three dots are special."""
     parts = []
     for line in text.splitlines(keepends=True):
         if line.rstrip("\n") == "...":
@@ -91,7 +92,7 @@ def difference(want, got, name):
 
 
 def compare(script, got):
-    """Everything that is not as it should be, as text; empty when the case passes."""
+    """Returns all differences as text; empty if the case passes."""
     wrong = []
     for suffix in (".stdout", ".stderr"):
         pattern_file = sibling(script, suffix + ".glob")
@@ -128,7 +129,7 @@ def update(script, got):
 
 
 def orphans():
-    """Golden files whose script is gone: they would look like a test and test nothing."""
+    """Returns golden files without a script, which look like a test but test nothing."""
     found = []
     for suffix in (".stdout", ".stderr", ".exit", ".stdout.glob", ".stderr.glob"):
         for golden in HERE.glob("*/*" + suffix):
@@ -144,7 +145,7 @@ def has_functions(program):
 
 
 def lacks(script, pretend, program):
-    """What the case needs and this machine or call does not have, or None."""
+    """Returns what the case needs and this machine or call lacks, or None."""
     text = script.read_text()
     if not pretend and "$PRETEND" in text:
         return "--pretend"

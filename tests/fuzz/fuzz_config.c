@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * config.json of quantized checkpoints. Any text: an error in one line, or hints that are within
- * their bounds and can be printed. */
+ * config.json of quantized checkpoints. Any text gives a one-line error, or hints that are in range
+ * and printable. */
 #include <string.h>
 
 #include "files/config/quant_config.h"
@@ -82,8 +82,8 @@ static void check_module(const struct dti_quant_config *config, const char *name
     struct dti_error error;
     if (dti_quant_config_module(config, name, strlen(name), &module, &error) != DTI_OK)
         return;
-    REQUIRE(module.said <= DTI_SAID_NOTHING && module.count <= DTI_QUANT_HINTS_MAX);
-    REQUIRE(module.said != DTI_SAID_IGNORED || module.rule);
+    REQUIRE(module.stated <= DTI_STATED_NOTHING && module.count <= DTI_QUANT_HINTS_MAX);
+    REQUIRE(module.stated != DTI_STATED_IGNORED || module.rule);
     for (size_t i = 0; i < module.count; i++)
         REQUIRE(module.hints[i].bits <= 16 && module.hints[i].strategy <= DTI_STRATEGY_BLOCK);
 }

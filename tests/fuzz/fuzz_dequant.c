@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any parts as a quantized tensor: a safetensors file whose names, dtypes and shapes the input
- * chooses. Whatever they are, they are refused in a printable line, or make a tensor of which every
- * piece can be read, in other layouts too. Six bytes a part: name, dtype, rank and three
- * dimensions; data after '='. After '{' it is the JSON that says what some tensors are, instead.
- * After '%' it is a tensor of blocks of GGUF: type, rows, blocks in each, byte order, scales. */
+ * Arbitrary parts as a quantized tensor: a safetensors file whose names, dtypes and shapes come
+ * from the input. The parts are either refused with a printable line, or form a tensor whose pieces
+ * can all be read, in other layouts too. Each part takes six bytes: name, dtype, rank and three
+ * dimensions; data follows '='. After '{' the input is JSON that describes some tensors. After '%'
+ * it is a tensor of GGUF blocks: type, rows, blocks per row, byte order, scales. */
 #include <string.h>
 
 #include "files/dequant/logical_tensors.h"
@@ -121,7 +121,7 @@ static const char *const names[] = {"w",
                                     "x._weight_per_tensor_scale",
                                     "x._weight_zero_point"};
 enum { NAMES = sizeof names / sizeof *names };
-static const char metadata[] = /* of x there are two kinds, by the number of parts */
+static const char metadata[] = /* two variants of x, selected by the number of parts */
     "\"__metadata__\":{\"_quantization_metadata\":\"{\\\"layers\\\":{\\\"v\\\":{\\\"format\\\":"
     "\\\"nvfp4\\\"}}}\",\"x.weight\":\"{\\\"_type\\\":\\\"%s\\\",\\\"_data\\\":{%s}}\"}";
 static const char *const dtypes[] = {"I8",      "U8",      "I32",     "I64", "F32", "F16", "BF16",
@@ -140,7 +140,7 @@ static unsigned pick_name(uint8_t byte)
     return pick(byte, byte >= 'a' ? 'a' : 'A' - 26, NAMES);
 }
 
-/* The header of the parts; their data are zeros but for what is left of the input. */
+/* Writes the header of the parts. Their data is the rest of the input, then zeros. */
 static size_t make_header(const uint8_t *data, size_t size, char head[HEAD_MAX], size_t *ret_used)
 {
     size_t length = 0, at = 0, used = 0;
@@ -178,8 +178,8 @@ static size_t make_header(const uint8_t *data, size_t size, char head[HEAD_MAX],
     return length;
 }
 
-/* A header with the JSON of one tensor of torchao and of two layers of ComfyUI, all of which have a
- * fixed shape; of the second layer the JSON are data. */
+/* Writes a header with the JSON of one torchao tensor and two ComfyUI layers, all of fixed shape.
+ * The JSON of the second layer is stored as tensor data. */
 static size_t make_described(const uint8_t *data, size_t size, char head[HEAD_MAX])
 {
     static const char tensors[] =
@@ -206,7 +206,7 @@ static size_t make_described(const uint8_t *data, size_t size, char head[HEAD_MA
     return length + (size_t)snprintf(head + length, HEAD_MAX - length, tensors, size, 208 + size);
 }
 
-/* False: it cannot be read, or there are none. */
+/* False if the piece is past the end or cannot be read. */
 static bool read_piece(const struct dti_batch_source *source, uint64_t first, uint64_t n,
                        uint64_t elements, float numbers[PIECE])
 {
@@ -260,7 +260,7 @@ static void require_printable(const char *text)
         REQUIRE((unsigned char)*c >= ' ' && *c != 0x7f);
 }
 
-/* Statistics of a tensor, for lint. */
+/* Statistics of a tensor, as input for lint. */
 static bool scan(struct dti_container *view, size_t tensor, struct dti_tensor_stats *ret)
 {
     const struct dti_scan_options options = {.level = DTI_LEVEL_SCALAR};
@@ -271,14 +271,14 @@ static bool scan(struct dti_container *view, size_t tensor, struct dti_tensor_st
     return status == DTI_OK;
 }
 
-/* What lint finds are printable lines, whatever there is. */
+/* All lint findings must be printable lines. */
 static void check_lint(const char *path, const struct dti_container_options *open, unsigned width,
                        uint64_t group)
 {
     const struct dti_logical_options options = {.open = open,
                                                 .bits = width,
                                                 .block = group,
-                                                .said_by = "the caller",
+                                                .stated_by = "the caller",
                                                 .level = DTI_LEVEL_SCALAR,
                                                 .lint = true};
     const struct dti_scan_options alone = {.level = DTI_LEVEL_SCALAR};
@@ -290,7 +290,7 @@ static void check_lint(const char *path, const struct dti_container_options *ope
     REQUIRE(dti_logical_open(&view, path, &options, &error) == DTI_OK && view->stored);
     REQUIRE(dti_lint_new(&lint, view, NULL, &error) == DTI_OK);
     const enum dti_status status = dti_lint_scales(lint, &alone, &error);
-    REQUIRE(status == DTI_OK || status == DTI_BAD_INPUT); /* the file is shorter */
+    REQUIRE(status == DTI_OK || status == DTI_BAD_INPUT); /* the file may be truncated */
     for (size_t i = 0; i < view->tensor_count && status == DTI_OK; i++) {
         if (dti_lint_wants(lint, i) && scan(view, i, &stats))
             REQUIRE(dti_lint_numbers(lint, &stats, &error) == DTI_OK);
@@ -308,7 +308,8 @@ static void check_lint(const char *path, const struct dti_container_options *ope
     dti_logical_close(view);
 }
 
-/* In another layout: pieces that begin anywhere are the same. */
+/* Converts to another layout. A piece that starts anywhere must hold the same bytes as the whole.
+ */
 static void check_translated(struct dti_file_dequant *dequant, unsigned which)
 {
     static unsigned char bytes[PIECE], again[PIECE];
@@ -369,7 +370,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t length = gguf        ? fuzz_gguf_blocks(data, file) - 8
                           : described ? make_described(data, size, file + 8)
                                       : make_header(data, size, file + 8, &used);
-    const size_t before = described ? 208 : 0; /* data that are zeros */
+    const size_t before = described ? 208 : 0; /* leading zero bytes of data */
     used = gguf ? PART : described ? 0 : used;
     for (unsigned i = 0; i < 8 && !gguf; i++)
         file[i] = (char)(length >> (8 * i));

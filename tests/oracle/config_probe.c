@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a configuration says of modules, for judges that are not ours. Standard input: requests,
- * each a config.json behind its length in 4 bytes, the number of names in 2, and the names behind
- * their lengths in 2, low bytes first. Answers are lines, one for each name: "I" (it is not
- * quantized), "N" (no group is for it), or "Q", bits and group size of the configuration or its
- * own, and the lengths of groups of all hints, vLLM's first and compressed-tensors' last. A
- * configuration that is refused gives one line, "E" and why. */
+ * Configuration probe for the oracle tests. Standard input: requests, each a config.json with
+ * its length in 4 bytes, the number of module names in 2, and the names with their lengths in 2,
+ * little-endian. Answers are lines, one per name: "I" (not quantized), "N" (no group matches
+ * it), or "Q" with bits and group size of the configuration or of the module's own group, and
+ * the group lengths of all hints, vLLM's first and compressed-tensors' last. A rejected
+ * configuration gives one line, "E" and the reason. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

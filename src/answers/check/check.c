@@ -153,7 +153,7 @@ static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_rep
     case DTI_CHECK_NOT_DONE:
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "not checked");
         break;
-    case DTI_CHECK_BESIDE:
+    case DTI_CHECK_OTHER_WEIGHTS:
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s",
                        report->container->notes[failure->index].text);
         break;

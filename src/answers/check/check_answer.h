@@ -65,12 +65,12 @@ struct dti_check_request {
 };
 
 enum dti_check_fault {
-    DTI_CHECK_INVALID,      /* the reader's message is in the report */
-    DTI_CHECK_NOT_DONE,     /* skipped, because the file is invalid */
-    DTI_CHECK_BESIDE,       /* other weights in the same folder: notes[index] of the container */
-    DTI_CHECK_OTHER_DIGEST, /* files[index] of the report's digests */
-    DTI_CHECK_UNREADABLE,   /* the values of this type cannot be read */
-    DTI_CHECK_UNDEFINED,    /* its kind of file does not define the type */
+    DTI_CHECK_INVALID,       /* the reader's message is in the report */
+    DTI_CHECK_NOT_DONE,      /* skipped, because the file is invalid */
+    DTI_CHECK_OTHER_WEIGHTS, /* other weights in the same folder: notes[index] of the container */
+    DTI_CHECK_OTHER_DIGEST,  /* files[index] of the report's digests */
+    DTI_CHECK_UNREADABLE,    /* the values of this type cannot be read */
+    DTI_CHECK_UNDEFINED,     /* its kind of file does not define the type */
     DTI_CHECK_WRONG_DTYPE,
     DTI_CHECK_WRONG_SHAPE,
     DTI_CHECK_UNMATCHED, /* items[index] matches no tensor name */
@@ -140,9 +140,9 @@ enum dti_status dti_check_names(struct dti_check_report *report, size_t at, cons
                                 size_t count, struct dti_error *reterr);
 /* Whether a reader's note is a failure of DTI_CHECK_VALID; the second function adds those
  * failures. */
-bool dti_check_is_beside(const struct dti_note *note);
-enum dti_status dti_check_beside(struct dti_check_report *report, size_t at,
-                                 struct dti_error *reterr);
+bool dti_check_is_invalid_note(const struct dti_note *note);
+enum dti_status dti_check_add_invalid_notes(struct dti_check_report *report, size_t at,
+                                            struct dti_error *reterr);
 /* check_pickle.c: checks DTI_CHECK_PICKLE, assertion number `at`, on a file with any content. Fails
  * as dti_pickle_scan() does. */
 enum dti_status dti_check_pickles(struct dti_check_report *report, size_t at,

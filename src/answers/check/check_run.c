@@ -185,8 +185,7 @@ static void set_culprit(struct dti_check_failure *failure, const struct dti_stat
     failure->index = high ? stats->max_index : stats->min_index;
 }
 
-static void blame_special(struct dti_check_failure *failure, const struct dti_stats *stats,
-                          bool nan)
+static void name_special(struct dti_check_failure *failure, const struct dti_stats *stats, bool nan)
 {
     failure->fault = nan ? DTI_CHECK_HAS_NAN : DTI_CHECK_HAS_INF;
     failure->count = nan ? stats->nan : stats->inf;
@@ -231,14 +230,14 @@ static bool holds(const struct dti_check_assertion *assertion,
     const bool some = dti_stats_extremes(stats, &tensor->rule, &min, &max, &absmax);
     switch (assertion->kind) {
     case DTI_CHECK_NO_NAN:
-        blame_special(failure, stats, true);
+        name_special(failure, stats, true);
         return stats->nan == 0;
     case DTI_CHECK_NO_INF:
-        blame_special(failure, stats, false);
+        name_special(failure, stats, false);
         return stats->inf == 0;
     case DTI_CHECK_MAX_ABS:
         if (stats->inf > 0 && assertion->limit.class != DTI_CLASS_INF) {
-            blame_special(failure, stats, false);
+            name_special(failure, stats, false);
             return false;
         }
         if (some)
@@ -248,9 +247,9 @@ static bool holds(const struct dti_check_assertion *assertion,
         if (dti_stats_fit(stats, &tensor->rule, &assertion->format))
             return true;
         if (stats->nan > 0 && !dti_format_has_nan(&assertion->format))
-            blame_special(failure, stats, true);
+            name_special(failure, stats, true);
         else if (stats->inf > 0 && !dti_format_has_inf(&assertion->format))
-            blame_special(failure, stats, false);
+            name_special(failure, stats, false);
         else
             set_culprit(failure, stats,
                         some && !max.negative && overflows(&assertion->format, &max));
@@ -481,7 +480,7 @@ static enum dti_status check_all(struct dti_check_report *report, const size_t *
         if (kind == DTI_CHECK_VALID)
             status = check_types(report, i, reterr);
         if (kind == DTI_CHECK_VALID && status == DTI_OK)
-            status = dti_check_beside(report, i, reterr);
+            status = dti_check_add_invalid_notes(report, i, reterr);
         values = values || kind >= DTI_CHECK_QUANTIZED;
         if (status == DTI_OK && (kind == DTI_CHECK_DTYPE || kind == DTI_CHECK_SHAPE))
             status = dti_check_names(report, i, tensors, count, reterr);

@@ -15,7 +15,7 @@
 
 enum { OPERANDS = 2, WORD = 8, PAGE = 4096, POISON = 0x5A, FILLED = 0x3C };
 
-static void set_beside(struct dti_bench_table *table)
+static void set_limit(struct dti_bench_table *table)
 {
     const enum dti_bench_place place = dti_bench_main_place(&table->bench);
     for (size_t i = 0; i < table->count; i++) {
@@ -143,7 +143,7 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
             return dti_fail(reterr, DTI_BUG, "%s does not copy; please report it",
                             frame->table->items[i].kernel);
     }
-    set_beside(frame->table);
+    set_limit(frame->table);
     return DTI_OK;
 }
 
@@ -459,7 +459,7 @@ static enum dti_status verify_on_device(struct dti_frame *frame, struct dti_erro
     if (status != DTI_OK)
         return status;
     note_limits(frame);
-    set_beside(frame->table);
+    set_limit(frame->table);
     return DTI_OK;
 }
 

@@ -342,7 +342,7 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
         note_in_turn(frame->table, &math->data[i], frame->request->n);
     if (frame->threads > 1)
         dti_bench_add_note(frame->table, "the sums of the threads are added in fp64");
-    dti_math_set_beside(math);
+    dti_math_set_limit(math);
     return DTI_OK;
 }
 

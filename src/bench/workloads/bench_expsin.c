@@ -136,7 +136,7 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
                                   dti_bench_memory_at(&row->data->memory, 0, 0), results, reterr);
     }
     if (status == DTI_OK)
-        dti_math_set_beside(math);
+        dti_math_set_limit(math);
     return status;
 }
 

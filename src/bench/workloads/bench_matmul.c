@@ -79,7 +79,7 @@ static bool is_memory_bound(const struct dti_matrices *matrices)
 }
 
 /* Compares an item with the limit that needs more time. */
-static void set_beside(struct dti_bench_table *table, size_t at, size_t memory, size_t peak)
+static void set_limit(struct dti_bench_table *table, size_t at, size_t memory, size_t peak)
 {
     table->items[at].limit_item =
         dti_bench_least_seconds(table, at, memory) > dti_bench_least_seconds(table, at, peak)
@@ -394,7 +394,7 @@ static enum dti_status verify_pass(struct matmuls *all, size_t at, struct dti_er
             least = seconds;
         }
     }
-    set_beside(table, at, reading, product->peak);
+    set_limit(table, at, reading, product->peak);
     return status;
 }
 
@@ -772,7 +772,7 @@ static enum dti_status verify_product(struct planned *product, struct dti_error 
                                   device->frame.request, DTI_UNAVAILABLE, reterr);
     if (!dti_gpu_hangs())
         free(memory);
-    set_beside(table, product->item, product->copy, product->peak);
+    set_limit(table, product->item, product->copy, product->peak);
     return status;
 }
 

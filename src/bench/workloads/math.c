@@ -206,7 +206,7 @@ static bool limits(const struct dti_math *math, const struct dti_bench_item *ite
     return item->bytes_read == own->bytes_read && item->bytes_written == own->bytes_written;
 }
 
-void dti_math_set_beside(struct dti_math *math)
+void dti_math_set_limit(struct dti_math *math)
 {
     struct dti_bench_table *const table = math->frame.table;
     const enum dti_bench_place place = dti_bench_main_place(&table->bench);

@@ -77,7 +77,7 @@ struct dti_math_row *dti_math_add_row(struct dti_math *math, const struct dti_ma
 /* Adds the memory and arithmetic limits. */
 void dti_math_add_limits(struct dti_math *math);
 /* After measuring: compares each row with the limit it comes closest to. */
-void dti_math_set_beside(struct dti_math *math);
+void dti_math_set_limit(struct dti_math *math);
 
 /* math_device.c: the same computations on a device; the workload's `own` selects one. */
 extern const struct dti_bench_workload dti_expsin_on_device, dti_dot_on_device;

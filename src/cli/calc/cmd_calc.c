@@ -170,7 +170,7 @@ static bool is_dtype(const char *text)
 }
 
 /* Rejects words between the expression and the dtype: "to", another dtype. */
-static enum dti_status check_beside(char **operands, int count, struct dti_error *reterr)
+static enum dti_status check_misplaced_word(char **operands, int count, struct dti_error *reterr)
 {
     const char *const other = count > 2 ? operands[count - 2] : "";
     if (strcmp(other, "to") == 0 || strcmp(other, "as") == 0 || strcmp(other, "in") == 0)
@@ -207,7 +207,7 @@ static enum dti_status check_operands(char **operands, int count, struct dti_err
                         "expected an expression, got the dtype %s; the dtype comes last, as in "
                         "'dtinfo calc 256+1 bf16'",
                         DTI_QUOTED(operands[0], strlen(operands[0])));
-    return check_beside(operands, count, reterr);
+    return check_misplaced_word(operands, count, reterr);
 }
 
 /* For an expression that does not parse: if the shell expanded its * to file names, the error

@@ -135,7 +135,7 @@ static void put_failure(struct dti_table *table, const struct dti_check_report *
 static size_t count_alike(const struct dti_check_failure *failure, size_t most)
 {
     size_t count = 1;
-    while (count < most && failure->fault != DTI_CHECK_BESIDE &&
+    while (count < most && failure->fault != DTI_CHECK_OTHER_WEIGHTS &&
            (failure->fault != DTI_CHECK_GLOBAL || failure[count].fault == DTI_CHECK_GLOBAL) &&
            !failure->finding == !failure[count].finding &&
            (!failure->finding || failure[count].finding->rule == failure->finding->rule))
@@ -179,7 +179,7 @@ static void put_notes(const struct dti_context *cx, const struct dti_check_repor
     for (size_t i = asked ? 0 : stored; i < end; i++) {
         const struct dti_note *const note = &container->notes[i];
         char words[DTI_REMEDY_WORDS];
-        if (asked && dti_check_is_beside(note))
+        if (asked && dti_check_is_invalid_note(note))
             continue;
         dti_line_put(&line, DTI_STYLE_WARN, "note: ");
         dti_line_print(&line, DTI_STYLE_WARN, "%s\n", dti_note_words(words, note));

@@ -426,7 +426,7 @@ static enum dti_status open_view(struct dti_rewrite_job *job, struct dti_error *
     const struct dti_file_dequant_request request = {
         .bits = (unsigned)args->bits,
         .block = args->recipe.rules.block,
-        .said_by = "--bits or --block",
+        .stated_by = "--bits or --block",
         .only = tensors->only,
         .keep = tensors->keep,
         .select = tensors->select,
@@ -608,7 +608,7 @@ enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dt
         .bits = (unsigned)args->bits,
         .block = args->recipe.rules.block,
         .reciprocal = args->recipe.quant_like_given,
-        .said_by = "--bits or --block",
+        .stated_by = "--bits or --block",
     };
     enum dti_status status = check_dequant_options(args, operands, count, reterr);
     if (status == DTI_OK)

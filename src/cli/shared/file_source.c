@@ -82,7 +82,7 @@ static enum dti_status read_logical(struct dti_file_source *source,
                                                    .bits = (unsigned)args->bits,
                                                    .block = args->block,
                                                    .reciprocal = args->like_given,
-                                                   .said_by = "--bits or --block"};
+                                                   .stated_by = "--bits or --block"};
     return dti_level_choose(getenv("DTINFO_CPU"), &source->logical.level, reterr);
 }
 

@@ -282,7 +282,7 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
     job.view = (struct dti_file_dequant_request){.bits = (unsigned)args->bits,
                                                  .block = args->block,
                                                  .reciprocal = args->like_given,
-                                                 .said_by = "--bits or --block"};
+                                                 .stated_by = "--bits or --block"};
     enum dti_status status = dti_rewrite_operands(&job, operands, count, NULL, reterr);
     if (status == DTI_OK)
         status = check_options(args, reterr);

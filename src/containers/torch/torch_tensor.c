@@ -406,7 +406,7 @@ static bool set_dtype(struct torch_making *making, uint32_t value)
     const struct dti_pickle *const pickle = &making->reading->pickle;
     size_t length;
     if (dti_pickle_meaning(pickle, value) != DTI_GLOBAL_DTYPE)
-        return refuse(making, " has a dtype that is none of torch");
+        return refuse(making, " has a dtype that is not one of torch's");
     const char *const text = dti_pickle_text(pickle, value, &length);
     char quoted[DTI_QUOTE_SIZE];
     dti_quote(quoted, text, length);
@@ -432,7 +432,7 @@ static bool set_storage(struct torch_making *making, uint32_t value, struct dti_
 {
     struct dti_tensor *const tensor = &making->found.tensor;
     if (!dti_torch_storage(&making->reading->pickle, value, ret))
-        return refuse(making, " has a storage that is none of torch's");
+        return refuse(making, " has a storage that is not one of torch's");
     if (!ret->torch_name)
         return true;
     tensor->stored_as = ret->torch_name;

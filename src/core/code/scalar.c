@@ -104,7 +104,8 @@ static bool neighbour(const struct dti_format *dst, const struct dti_value *inpu
 
 /* Fast path: takes the stored number as one neighbour if the input lies between it and its
  * adjacent code. Not for zeros, whose sign this function does not handle. */
-static bool bracket_beside(const struct dti_format *dst, bool above, struct dti_scalar *ret)
+static bool bracket_between_neighbours(const struct dti_format *dst, bool above,
+                                       struct dti_scalar *ret)
 {
     struct dti_value other;
     uint64_t code;
@@ -132,7 +133,7 @@ void dti_scalar_bracket(const struct dti_format *dst, struct dti_scalar *ret)
     if (comparable && order == 0) {
         ret->has_below = dti_code_next(dst, ret->code, false, &ret->below);
         ret->has_above = dti_code_next(dst, ret->code, true, &ret->above);
-    } else if (!comparable || !bracket_beside(dst, order > 0, ret)) {
+    } else if (!comparable || !bracket_between_neighbours(dst, order > 0, ret)) {
         ret->has_below = neighbour(dst, &ret->input, false, &ret->below);
         ret->has_above = neighbour(dst, &ret->input, true, &ret->above);
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compiles the device code to PTX and writes it, compressed with zlib, as a C array.
+"""Compiles the device code to PTX and writes it as a C array, compressed with zlib.
 
   make_ptx.py --probe clang|nvcc COMPILER      whether it makes PTX at all
   make_ptx.py clang|nvcc COMPILER SOURCE OUT.ptx OUT.h DEPFILE INCLUDE..."""
@@ -11,9 +11,9 @@ import sys
 import tempfile
 import zlib
 
-CAPABILITY = 75           # the least compute capability: the kernels need no more
-VERSION = "6.3"           # the oldest PTX that has it, which a driver of CUDA 10.0 reads; compilers
-DRIVER = 10000            # stamp their own version, which newer drivers alone would take
+CAPABILITY = 75           # the minimum compute capability that the kernels need
+VERSION = "6.3"           # the oldest PTX version with sm_75, accepted by the driver of CUDA 10.0;
+DRIVER = 10000            # compilers write their own version, which only newer drivers accept
 FLAGS = {
     "clang": ["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-std=c++17", "-O3",
               "--cuda-gpu-arch=sm_%d" % CAPABILITY, "-ffp-contract=off", "-fno-unroll-loops",
@@ -40,9 +40,9 @@ def probe(kind, compiler):
 
 
 def cleaned(text):
-    """Without comments and indentation, and with the version that is needed."""
+    """Removes comments and indentation and sets the version. Exits if the PTX calls external functions."""
     text = re.sub(r"//[^\n]*", "", text)
-    text = re.sub(r'^\s*\.pragma "used_bytes_mask[^\n]*', "", text, flags=re.MULTILINE)  # a hint
+    text = re.sub(r'^\s*\.pragma "used_bytes_mask[^\n]*', "", text, flags=re.MULTILINE)  # only a hint
     text = "\n".join(line.strip() for line in text.split("\n") if line.strip()) + "\n"
     text, count = re.subn(r"^\.version .*$", ".version " + VERSION, text, flags=re.MULTILINE)
     if count != 1 or ".target sm_%d" % CAPABILITY not in text:

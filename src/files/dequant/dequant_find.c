@@ -83,7 +83,7 @@ static enum dti_status learn(struct dti_file_dequant *dequant,
     *ret = (struct dti_dequant_knowledge){
         .hints = own,
         .count = 1,
-        .source = request->bits > 0 || request->block > 0 ? request->said_by : "the metadata"};
+        .source = request->bits > 0 || request->block > 0 ? request->stated_by : "the metadata"};
     if (group->has_entry || request->bits > 0 || request->block > 0)
         return DTI_OK;
     const enum dti_status status = dti_dequant_configured(dequant, group, module, reterr);

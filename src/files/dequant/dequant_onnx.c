@@ -170,7 +170,8 @@ static enum dti_status match_elements(struct onnx_match *match)
         return refuse(match, DTI_PART_CODES, "the block_size of its node is negative");
     if (weight->block > 0 || scales->elements != 1 || scales->rank > 1) {
         if (!find_axis(match, &axis))
-            return refuse(match, DTI_PART_CODES, "the axis of its node is none of its dimensions");
+            return refuse(match, DTI_PART_CODES,
+                          "the axis of its node is not one of its dimensions");
         per = weight->block > 0 ? DTI_PER_GROUP : DTI_PER_CHANNEL;
     }
     if (per == DTI_PER_GROUP &&

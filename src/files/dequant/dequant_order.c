@@ -26,7 +26,7 @@ static enum dti_status look_at_order(const struct dti_dequant_group *group,
             if (found >= shape->groups) {
                 dti_dequant_set_rule(group, DTI_LINT_GROUP_INDEX);
                 return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
-                                          "element %llu is %d, which is none of its %llu groups",
+                                          "element %llu is %d, which is not one of its %llu groups",
                                           (unsigned long long)(done + i),
                                           (int)(int32_t)(uint32_t)found,
                                           (unsigned long long)shape->groups);

@@ -168,7 +168,7 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
         (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))
         return false;
     if (group->has_entry ? width > 0 || strcmp(group->entry_dtype, dti_quant_row_name(row)) != 0
-                         : (row->flags & DTI_QUANT_TOLD) != 0)
+                         : (row->flags & DTI_QUANT_IN_METADATA) != 0)
         return false;
     *ret = (struct dti_dequant_scheme){.row = row, .block = block};
     ret->code = *dti_quant_row_code(row);

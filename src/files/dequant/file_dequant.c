@@ -73,7 +73,7 @@ static enum dti_status dequant_npy(struct dti_file_dequant *dequant,
     const uint64_t length = dequant->request.block;
     const struct dti_quant_hint hint = {.bits = dequant->request.bits, .group = {length, length}};
     const struct dti_dequant_knowledge known = {
-        .hints = &hint, .count = 1, .source = dequant->request.said_by};
+        .hints = &hint, .count = 1, .source = dequant->request.stated_by};
     return dti_dequant_match(dequant, &known, &group, found[0], reterr);
 }
 
@@ -311,8 +311,8 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
         return dti_no_memory(reterr);
     dequant->request = *request;
     dequant->refusal_rule = DTI_LINT_RULES;
-    if (!request->said_by)
-        dequant->request.said_by = "the request";
+    if (!request->stated_by)
+        dequant->request.stated_by = "the request";
     dequant->container = container;
     dequant->view = *container;
     dequant->view.own = NULL;

@@ -22,8 +22,8 @@ struct dti_file_dequant_request {
     uint64_t block;               /* neighbours that share a scale, or the sides of rectangles, for
                                    * tensors with several scales; 0: as in the file or its
                                    * configuration */
-    bool reciprocal;     /* as vLLM: scales are multiplied by the reciprocal of the divisor */
-    const char *said_by; /* how the caller names bits and block in messages; or NULL */
+    bool reciprocal;       /* as vLLM: scales are multiplied by the reciprocal of the divisor */
+    const char *stated_by; /* how the caller names bits and block in messages; or NULL */
     const char *only, *keep, *select;  /* pattern lists, or NULL: as in a rewrite */
     enum dti_level level;              /* the highest to use */
     struct dti_container_options open; /* options for opening npy files next to the first one */

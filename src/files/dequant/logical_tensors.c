@@ -93,7 +93,7 @@ enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
     struct dti_file_dequant_request request = {.bits = options->bits,
                                                .block = options->block,
                                                .reciprocal = options->reciprocal,
-                                               .said_by = options->said_by,
+                                               .stated_by = options->stated_by,
                                                .level = options->level,
                                                .logical = true,
                                                .lint = options->lint};

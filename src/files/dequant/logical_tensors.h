@@ -17,7 +17,7 @@ struct dti_logical_options {
     unsigned bits;                            /* these four as in struct dti_file_dequant_request */
     uint64_t block;
     bool reciprocal;
-    const char *said_by;
+    const char *stated_by;
     enum dti_level level; /* the highest to use for reading numbers */
     bool lint;            /* for dti_lint_new(): always create a view, unless raw */
 };

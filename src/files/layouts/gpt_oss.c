@@ -19,9 +19,9 @@ static bool is_gpt_oss(const struct dti_dequant_group *group)
     return codes->rank == 4 && codes->shape[3] == BYTES;
 }
 
-static enum dti_status check_said(const struct dti_file_dequant *dequant,
-                                  const struct dti_dequant_group *group,
-                                  const struct dti_quant_config *config, struct dti_error *reterr)
+static enum dti_status check_stated(const struct dti_file_dequant *dequant,
+                                    const struct dti_dequant_group *group,
+                                    const struct dti_quant_config *config, struct dti_error *reterr)
 {
     const struct dti_file_dequant_request *const request = &dequant->request;
     const struct dti_dequant_part *const codes = &group->part[DTI_PART_CODES];
@@ -58,7 +58,7 @@ static enum dti_status match_gpt_oss(struct dti_file_dequant *dequant,
         !dti_mul_u64(scales->elements, LENGTH, &how->elements))
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
                                   "its dimensions are too large");
-    enum dti_status status = check_said(dequant, group, config, reterr);
+    enum dti_status status = check_stated(dequant, group, config, reterr);
     if (status == DTI_OK)
         status = dti_dequant_set_blocks(dequant, group, &dti_block_formats[DTI_BLOCK_MXFP4], ret,
                                         reterr);

@@ -83,9 +83,9 @@ static struct mlx_scheme entry_of(struct dti_file_dequant *dequant,
 }
 
 /* MLX's defaults depend on the mode. */
-static enum dti_status find_said(struct dti_file_dequant *dequant,
-                                 const struct dti_quant_config *config, struct mlx_tensor *tensor,
-                                 struct dti_error *reterr)
+static enum dti_status find_stated(struct dti_file_dequant *dequant,
+                                   const struct dti_quant_config *config, struct mlx_tensor *tensor,
+                                   struct dti_error *reterr)
 {
     static const char weight[] = ".weight";
     struct mlx_scheme *const stated = &tensor->stated;
@@ -130,7 +130,7 @@ static enum dti_status find_said(struct dti_file_dequant *dequant,
 }
 
 /* Fails because the settings do not fit the shapes. */
-static enum dti_status refuse_said(const struct mlx_tensor *tensor, struct dti_error *reterr)
+static enum dti_status refuse_stated(const struct mlx_tensor *tensor, struct dti_error *reterr)
 {
     const struct dti_dequant_part *const part = &tensor->group->part[DTI_PART_CODES];
     const unsigned long long bits = tensor->bits, length = tensor->stated.group;
@@ -178,7 +178,7 @@ static enum dti_status choose(const struct mlx_tensor *tensor, struct mlx_scheme
         return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr,
                                   DTI_REMEDY_SAY_BITS_OR_BLOCK, "its codes may be of %s", text);
     if (tensor->stated.bits > 0 || tensor->stated.group > 0)
-        return refuse_said(tensor, reterr);
+        return refuse_stated(tensor, reterr);
     return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
                               "a scale for %llu bits of codes fits no codes of MLX, of 1 to 6 or 8 "
                               "bits in groups of 32, 64 "
@@ -223,7 +223,7 @@ static enum dti_status match_biased(struct dti_file_dequant *dequant,
     };
     struct mlx_scheme scheme = {.bits = 0};
     if (tensor->stated.mode && strcmp(tensor->stated.mode, "affine") != 0)
-        return refuse_said(tensor, reterr);
+        return refuse_stated(tensor, reterr);
     enum dti_status status = dti_dequant_need(tensor->group, DTI_PART_BIAS, reterr);
     if (status != DTI_OK)
         return status;
@@ -276,10 +276,10 @@ static enum dti_status match_blocks(struct dti_file_dequant *dequant,
             mode = &modes[i];
     }
     if (!mode && (stated->bits > 0 || stated->group > 0))
-        return refuse_said(tensor, reterr);
+        return refuse_stated(tensor, reterr);
     if (!mode)
         return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
-                                  "a scale of a byte for %llu bits of codes is none of mxfp4 "
+                                  "a scale of a byte for %llu bits of codes is not one of mxfp4 "
                                   "(128), mxfp8 (256) and nvfp4 (64)",
                                   (unsigned long long)tensor->bits);
     const struct dti_block_format *const block = &dti_block_formats[mode->block];
@@ -326,7 +326,7 @@ static enum dti_status match_mlx(struct dti_file_dequant *dequant,
                                   (unsigned long long)tensor.words,
                                   (unsigned long long)tensor.scales_in_row);
     tensor.bits = tensor.scales_in_row > 0 ? bits / tensor.scales_in_row : 0;
-    const enum dti_status status = find_said(dequant, config, &tensor, reterr);
+    const enum dti_status status = find_stated(dequant, config, &tensor, reterr);
     if (status != DTI_OK)
         return status;
     if (id == DTI_UINT8)

@@ -393,8 +393,8 @@ enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
     return lay_out(files, path_of(files, name), tensors, count, metadata, metadata_count, reterr);
 }
 
-enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char *suffix,
-                                         struct dti_new_tensor *tensor, struct dti_error *reterr)
+enum dti_status dti_new_files_add_sibling(struct dti_new_files *files, const char *suffix,
+                                          struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
     return lay_out(files, dti_path_sibling(files->path, files->kind, suffix, NULL), tensor, 1, NULL,
                    0, reterr);

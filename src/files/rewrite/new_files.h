@@ -72,8 +72,8 @@ enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
                                   const struct dti_metadata *metadata, size_t metadata_count,
                                   struct dti_error *reterr);
 /* The same next to the output: OUT.npy and "_scale" make OUT_scale.npy. */
-enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char *suffix,
-                                         struct dti_new_tensor *tensor, struct dti_error *reterr);
+enum dti_status dti_new_files_add_sibling(struct dti_new_files *files, const char *suffix,
+                                          struct dti_new_tensor *tensor, struct dti_error *reterr);
 /* Adds the output as one file or, if it would have more than `most` bytes, as several files next to
  * it that form a split GGUF: ends[i] is the end of the tensors of file i, in an array of count + 1.
  * *ret_large: the number of files that are still larger, because of a single tensor or the

@@ -150,8 +150,8 @@ static enum dti_status check_groups(const struct dti_rewrite *rewrite, struct dt
 }
 
 /* Refuses if a file exists where a part of OUT.npy would be and will not be replaced. */
-static enum dti_status check_beside(const struct dti_rewrite *rewrite, const char *suffix,
-                                    struct dti_error *reterr)
+static enum dti_status check_sibling(const struct dti_rewrite *rewrite, const char *suffix,
+                                     struct dti_error *reterr)
 {
     char label[DTI_QUOTE_SIZE];
     bool named;
@@ -174,7 +174,7 @@ static enum dti_status check_beside(const struct dti_rewrite *rewrite, const cha
 }
 
 /* Parts of an npy file are found by name only, so those of an older one must not remain. */
-static enum dti_status check_all_beside(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+static enum dti_status check_siblings(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     if (!dti_is_array(rewrite->request.kind) || rewrite->changed_count == 0)
@@ -187,7 +187,7 @@ static enum dti_status check_all_beside(const struct dti_rewrite *rewrite, struc
         for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT && status == DTI_OK; part++) {
             const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
             if (suffix)
-                status = check_beside(rewrite, suffix, reterr);
+                status = check_sibling(rewrite, suffix, reterr);
         }
     }
     return status;
@@ -202,5 +202,5 @@ const struct dti_recipe_ops dti_recipe_quantize = {
     .plan = check_quantized,
     .planned = dti_quantize_plan,
     .laid_out = check_groups,
-    .opens = check_all_beside,
+    .opens = check_siblings,
 };

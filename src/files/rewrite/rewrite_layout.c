@@ -425,7 +425,7 @@ static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, c
                                 struct dti_error *reterr)
 {
     const enum dti_status status =
-        suffix ? dti_new_files_add_beside(&rewrite->files, suffix, tensors, reterr)
+        suffix ? dti_new_files_add_sibling(&rewrite->files, suffix, tensors, reterr)
                : dti_new_files_add(&rewrite->files, name, tensors, count, metadata, metadata_count,
                                    reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)

@@ -7,7 +7,7 @@
 #include "files/rewrite/rewrite.h"
 #include "files/scan/scan.h"
 
-enum { TOLD = 3 };
+enum { REPORTED_MOST = 3 };
 
 /* Whether more than half of `elements` became zero. */
 static bool is_most(const struct dti_loss_summary *loss, uint64_t elements)
@@ -72,16 +72,16 @@ enum dti_status dti_rewrite_warn_of_zeros(const struct dti_rewrite *rewrite,
         /* every inexact element was nonzero */
         if (tensor->fate != DTI_FATE_CHANGED || !is_most(loss, loss->inexact))
             continue;
-        if (found < TOLD || !is_most(loss, nonzero))
+        if (found < REPORTED_MOST || !is_most(loss, nonzero))
             status = count_nonzero(rewrite->container, tensor->source, &how, &nonzero, reterr);
-        if (status == DTI_OK && is_most(loss, nonzero) && found++ < TOLD)
+        if (status == DTI_OK && is_most(loss, nonzero) && found++ < REPORTED_MOST)
             tell_tensor(rewrite, i, nonzero);
     }
-    if (status == DTI_OK && found > TOLD) {
+    if (status == DTI_OK && found > REPORTED_MOST) {
         char text[96];
         (void)snprintf(text, sizeof text, "%zu more tensor%s more than half of %s nonzero elements",
-                       found - TOLD, found - TOLD == 1 ? " loses" : "s lose",
-                       found - TOLD == 1 ? "its" : "their");
+                       found - REPORTED_MOST, found - REPORTED_MOST == 1 ? " loses" : "s lose",
+                       found - REPORTED_MOST == 1 ? "its" : "their");
         tell(rewrite, text);
     }
     return status;

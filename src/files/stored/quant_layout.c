@@ -312,8 +312,8 @@ bool dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUAN
         return false; /* its state contains everything */
     const bool unscaled = stored->row->block && stored->row->block->family == DTI_BLOCKS_NV &&
                           !stored->tensor_scale; /* could have lost its tensor scale */
-    return high || hidden || bare || unscaled || (stored->row->flags & DTI_QUANT_TOLD) != 0 ||
-           is_open_width(stored);
+    return high || hidden || bare || unscaled ||
+           (stored->row->flags & DTI_QUANT_IN_METADATA) != 0 || is_open_width(stored);
 }
 
 /* Parses " 32"; an empty text is 0. Returns false if it is not a group length. */

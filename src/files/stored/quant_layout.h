@@ -27,8 +27,8 @@
  *   nested map    X.nested_quant_map  [256] fp32
  *   state         X.quant_state.bitsandbytes__nf4 or __fp4: JSON as uint8
  * The metadata entry "dtinfo.quant.X" = "DTYPE low" or "DTYPE high" (the order of BITS) is written
- * where the parts are ambiguous: rows flagged TOLD, high order, 2 bits in WORDS where a row is one
- * word, and WORDS whose rows were padded to whole groups; those add the group length, as in
+ * where the parts are ambiguous: rows flagged IN_METADATA, high order, 2 bits in WORDS where a row
+ * is one word, and WORDS whose rows were padded to whole groups; those add the group length, as in
  * "int4 low 32". npy files have neither names nor metadata: OUT.npy holds the codes, next to
  * OUT_scale.npy and so on. */
 #ifndef FILES_STORED_QUANT_LAYOUT_H
@@ -62,7 +62,7 @@ enum dti_quant_part {
     DTI_PART_COUNT
 };
 enum dti_quant_packing { DTI_QUANT_PLAIN, DTI_QUANT_BITS, DTI_QUANT_WORDS };
-enum { DTI_QUANT_INVERSE = 1, DTI_QUANT_TOLD = 2 }; /* flags */
+enum { DTI_QUANT_INVERSE = 1, DTI_QUANT_IN_METADATA = 2 }; /* flags */
 
 struct dti_quant_row {
     enum dti_quant_layout layout;

@@ -69,8 +69,8 @@ static bool may_be_codes(enum dti_dtype id)
 }
 
 /* Looks for Y.scale of Y.weight: scales of fp8 codes, or power-of-two scales of int8 codes. */
-static void look_beside(const struct dti_quant_names *names, const struct dti_tensor *tensor,
-                        struct dti_named_codes *codes)
+static void find_sibling_scale(const struct dti_quant_names *names, const struct dti_tensor *tensor,
+                               struct dti_named_codes *codes)
 {
     static const char weight[] = ".weight";
     const enum dti_dtype id = tensor->format->id;
@@ -129,7 +129,7 @@ bool dti_quant_names_codes(const struct dti_quant_names *names, size_t at,
         codes.scaled = codes.inverse;
     }
     if (!codes.scaled)
-        look_beside(names, tensor, &codes);
+        find_sibling_scale(names, tensor, &codes);
     *ret = codes;
     return true;
 }

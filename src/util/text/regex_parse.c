@@ -6,7 +6,7 @@
 
 #include "util/text/regex_build.h"
 
-/* \d and so on; false if the letter is none of them. */
+/* \d and so on; false if the letter is not one of them. */
 static bool named_set(char letter, struct dti_regex_characters *ret)
 {
     *ret = (struct dti_regex_characters){.others = false};

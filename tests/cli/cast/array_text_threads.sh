@@ -11,6 +11,6 @@ dtinfo cast out.raw.1 fp32 --from fp8_e4m3fn --as text --threads 3 | cmp - out.t
 sed 's/33334/3333x/' in.txt > bad.txt
 dtinfo cast bad.txt bf16 --from text -o bad.out --threads 3
 echo "exit $?"
-# Numbers of which a tile does not fit into a piece are read one by one.
+# If the numbers are so long that a tile of them does not fit into a piece, they are read one by one.
 awk 'BEGIN { for (i = 0; i < 2100; i++) printf "1.%0700d%s", i, i % 3 ? " " : ",\n" }' > long.txt
 dtinfo cast long.txt fp64 --from text --as text --threads 2 | sort | uniq -c

@@ -2,16 +2,16 @@
 LC_ALL=C.UTF-8 dtinfo cast 70000 bf16 | tail -n 3
 LC_ALL= LC_CTYPE=en_US.utf8 dtinfo cast 0.1 fp16 | tail -n 3
 LC_ALL= LANG=de_DE.UTF-8@euro dtinfo cast 1e9 fp16 | tail -n 3
-# and ASCII elsewhere, or when asked for
+# ASCII in other locales, or with --ascii
 LC_ALL=POSIX LANG=C.UTF-8 dtinfo cast 1e-10 fp16 | tail -n 3
 LC_ALL=C.UTF-8 dtinfo cast -5 uint8 --ascii | tail -n 3
-# the chosen end, both ends of one cell
+# either end chosen; numbers close to an end
 dtinfo cast 70000 bf16 --round zero | tail -n 3
 dtinfo cast 69632.0001 bf16 --round up | tail -n 3
 dtinfo cast 70143.9999 bf16 | tail -n 3
 # a negative number
 dtinfo cast -1.0001 fp8_e5m2 | tail -n 3
-# nothing to draw: exact; its own neighbour; no neighbours; the bare answer
+# no line: an exact result; a result that is its own neighbour; no neighbours; -q
 dtinfo cast 1.5 fp16 | tail -n 1
 dtinfo cast 1e10 fp32 --via fp16 | tail -n 1
 dtinfo cast 0.5 bool | tail -n 1

@@ -20,6 +20,6 @@ dtinfo check good.safetensors --fits fp16 --ints; echo "exit $?"
 dtinfo check good.safetensors --max-abs 99999.99999999999999999999; echo "exit $?"
 dtinfo check bad.safetensors --max-abs 9223372036854775807 --only i; echo "exit $?"
 dtinfo check bad.safetensors --max-abs 9223372036854775808 --only i; echo "exit $?"
-# the largest magnitude is told
+# the message has the largest magnitude
 echo 2 -3 | dtinfo cast - fp32 --from text -o low.bin -q
 dtinfo check low.bin --from fp32 --max-abs 1; echo "exit $?"

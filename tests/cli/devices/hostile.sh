@@ -10,14 +10,14 @@ echo 'Node 5 MemTotal: 7 kB' > m/sys/devices/system/node/node5/meminfo
 printf '\033[31m0-3\033[0m' > m/sys/devices/system/node/node5/cpulist
 dtinfo devices --sysroot m -v
 dtinfo devices --sysroot m --json
-# the list of CPUs makes sense now, what stands in their folders does not
+# the list of CPUs is valid now, but the contents of their folders are not
 echo 0,0-1,1 > m/sys/devices/system/cpu/online
 echo 0 > m/sys/devices/system/cpu/cpu0/cache/index0/shared_cpu_list
 echo 1 > m/sys/devices/system/cpu/cpu0/cache/index0/level
 echo Data > m/sys/devices/system/cpu/cpu0/cache/index0/type
 echo 99999999999999999999G > m/sys/devices/system/cpu/cpu0/cache/index0/size
 dtinfo devices --sysroot m -v
-# 10 MiB without the end of a line, and CPUID that is none
+# 10 MiB without a line end, and an invalid CPUID dump
 awk 'BEGIN { for (i = 0; i < 655360; i++) printf "flags : lm avx2 " }' > m/proc/cpuinfo
 printf 'CPU 0:\n   0x00000007 0x00: eax=0x1 ebx=zzz\n   xcr0=0x123456789abcdef01\n   0x0 0x0: eax=0x7fffffffffffffff ebx=0x0 ecx=0x0 edx=0x0\n' > m/cpuid
 dtinfo devices --sysroot m

@@ -3,7 +3,7 @@ dtinfo version | head -1
 dtinfo -V | head -1
 dtinfo version --json | cut -c1-48
 exec 2>&1
-# hinted
+# words that get a hint
 printf x > x.bin
 printf x > "$(printf 'a\033[31mb')"
 for word in convert astype dequantize diff show dtypes size validate recipe gpu benchmark hex limits man quantize \

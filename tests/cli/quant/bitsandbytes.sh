@@ -12,9 +12,9 @@ for file in nf4 fp4; do
 done
 dtinfo quant model/model.safetensors nf4 -o no.safetensors --layout bitsandbytes --double-quant --dry-run --json |
     jq -c '.options, .totals.tensors, (.tensors[0] | .axis, (.parts[] | [.part, .name, .dtype, .shape]))'
-# The division is bitsandbytes', unless another is asked for.
+# Division is as in bitsandbytes, unless --division selects another.
 dtinfo quant model/model.safetensors nf4 -o no.safetensors --layout bitsandbytes --division exact --select '*.0.*q_proj*' --dry-run | sed -n 3p
-# The reported errors of several nested blocks, and those that a comparison finds.
+# With several nested blocks, the reported errors agree with compare to about 8 digits.
 dtinfo calc 'randn(300,250)' fp32 --seed 7 -o w.npy -q
 dtinfo quant w.npy nf4 --as safetensors -o w.safetensors --layout bitsandbytes --nested-absmax --json |
     jq -c '.totals.loss | [.max_absolute_error.value, .mean_absolute_error.value, .root_mean_square_error.value]'

@@ -11,7 +11,7 @@ dtinfo quant theirs.safetensors fp32 --dequant -o back.safetensors -v
 dtinfo compare back.safetensors numbers.safetensors
 dtinfo quant theirs.safetensors bf16 --dequant -o some.safetensors --keep 'fp4*' --quant-only '*n*' -q --allow-unmatched
 dtinfo inspect some.safetensors | sed -n 1,10p
-# Codes that look like floats are no floats.
+# Codes stored as floats are not treated as floats.
 dtinfo cast theirs.safetensors fp16 -o cast.safetensors
 dtinfo quant theirs.safetensors int8 -o again.safetensors | grep kept
 dtinfo quant theirs.safetensors fp32 --dequant --layout modelopt -o no.safetensors; echo "exit $?"

@@ -4,7 +4,7 @@ sys.path.insert(0, os.environ["MAKERS"])
 from dequant_files import write_file
 def shape(*n):
     return ("I64", [len(n)], struct.pack("<%dq" % len(n), *n))
-# compressed-tensors, pack-quantized, 8 bits a channel
+# compressed-tensors, pack-quantized, 8 bits, a scale per channel
 write_file("words.safetensors", {"m.weight_packed": ("I32", [64, 32], bytes(range(256)) * 32),
                                  "m.weight_scale": ("F32", [64, 1], struct.pack("<64f", *range(1, 65))),
                                  "m.weight_shape": shape(64, 128)})

@@ -12,7 +12,7 @@ dtinfo quant gptq.safetensors fp32 --dequant -o back.safetensors -v
 dtinfo compare back.safetensors gptq_numbers.safetensors
 dtinfo quant gptq.safetensors bf16 --dequant -o some.safetensors --keep 'four*,odd.scales' -q
 dtinfo inspect some.safetensors -q
-# Parts stay what they are; --raw says so.
+# Parts are kept unchanged; inspect --raw has a note.
 dtinfo quant gptq.safetensors int8 -o again.safetensors | grep kept
 dtinfo inspect gptq.safetensors --raw | grep note
 say '"quant_method": "awq", "bits": 4, "group_size": 32, "version": "gemm"'
