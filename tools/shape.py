@@ -51,6 +51,20 @@ def prototypes():
     return sum(len(re.findall(r"^[a-z][^\n;{}#]*\bdti_\w+\([^;{}]*\)[^;{}]*;", code(path), re.MULTILINE)) for path in sources("include"))
 
 
+def longest_function():
+    """Lines between the braces of the longest function of src."""
+    longest = 0
+    for path in sources("src", endings=(".c", ".h")):
+        begin = 0
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if line == "{":
+                begin = number
+            elif line == "}":
+                longest = max(longest, number - begin - 1 if begin else 0)
+                begin = 0
+    return longest
+
+
 def files_of_folders():
     return [sum(path.is_file() for path in folder.iterdir()) for folder in (ROOT / "src").rglob("*") if folder.is_dir()]
 
@@ -138,6 +152,7 @@ def measure(build):
              ((scalar - plain, scalar), "rows of answers with one value that do not only name members, all of them",
               (scalar // 20, scalar)),
              ((blocks,), "blocks of statements between rows", (0,)),
+             ((longest_function(),), "lines of the longest function of src", (60,)),
              ((max(files_of_folders()),), "files of the largest folder of src", (40,)),
              ((len(sources("include")), prototypes()), "headers of include, functions they declare", (12, 60))]
     if build:

@@ -41,8 +41,8 @@ static void answer(const struct dti_quant_config *config, const char *name, size
         printf("E %s\n", error.text);
         return;
     }
-    if (module.said != DTI_SAID_QUANTIZED) {
-        puts(module.said == DTI_SAID_IGNORED ? "I" : "N");
+    if (module.stated != DTI_STATED_QUANTIZED) {
+        puts(module.stated == DTI_STATED_IGNORED ? "I" : "N");
         return;
     }
     printf("Q %u %llu", module.bits, (unsigned long long)module.group_size);

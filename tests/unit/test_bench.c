@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The measuring engine: its statistics against numbers worked out elsewhere, its rounds with
+ * The measuring engine: its statistics compared with independent results, and its rounds with
  * candidates whose work is known. */
 #include <math.h>
 #include <stdlib.h>
@@ -36,8 +36,8 @@ static void nothing_is_known_without_samples(void)
     CHECK(dti_bench_judge(&figure) == DTI_BENCH_CANNOT_TELL);
 }
 
-/* Ranks of the 95 % interval of the median as tables of the sign test have them (Conover, Practical
- * Nonparametric Statistics, quantile tests): n, lower rank; the upper is n + 1 - lower. */
+/* Ranks of the 95 % interval of the median, from tables of the sign test (Conover, Practical
+ * Nonparametric Statistics, quantile tests): n, lower rank; the upper rank is n + 1 - lower. */
 static void interval_has_the_ranks_of_the_sign_test(void)
 {
     static const struct {
@@ -63,8 +63,7 @@ static void interval_has_the_ranks_of_the_sign_test(void)
     }
 }
 
-/* A machine that becomes slower half way: samples scatter by 1 %, and by 10 % between the halves.
- */
+/* A machine that slows down: samples scatter by 1 %, and by 10 % between before and after. */
 static void interval_tells_of_drift(void)
 {
     enum { ROUNDS = 120 };
@@ -81,8 +80,8 @@ static void interval_tells_of_drift(void)
     }
     dti_bench_time(&figure, &bench, 0, DTI_BENCH_ALONE);
     CHECK(figure.median < 1.01 && figure.low >= 0.98 && figure.high > 1.1);
-    CHECK(figure.low < 0.99); /* wider than the samples, for another process */
-    dti_bench_ratio(&figure, &bench, 0, 1, DTI_BENCH_ALONE); /* both drift alike */
+    CHECK(figure.low < 0.99); /* wider than the samples: another process may differ */
+    dti_bench_ratio(&figure, &bench, 0, 1, DTI_BENCH_ALONE); /* drift cancels in the ratio */
     CHECK(figure.high < 1.01);
 }
 
@@ -101,8 +100,8 @@ static void verdict_needs_an_interval_clear_of_one(void)
     CHECK(dti_bench_judge(&ratio) == DTI_BENCH_CANNOT_TELL);
 }
 
-/* Three candidates, four rounds: the third round moved, the fourth lacks a sample of candidate 1.
- */
+/* Three candidates, four rounds: place changes in the third round, and the fourth lacks a valid
+ * sample of candidate 1. */
 static void ratios_are_those_within_rounds(void)
 {
     double seconds[] = {1, 2, 8, 3, 9, 8, 1, 100, 8, 1, -7, 8};
@@ -112,7 +111,7 @@ static void ratios_are_those_within_rounds(void)
     struct dti_bench_figure ratio;
     dti_bench_ratio(&ratio, &bench, 1, 0, DTI_BENCH_NEAR);
     CHECK_SIZE(ratio.samples, 2);
-    CHECK(near(ratio.median, 2.5)); /* 2 and 3, though the medians are 5.5 and 1 */
+    CHECK(near(ratio.median, 2.5)); /* of 2 and 3, though the medians are 5.5 and 1 */
     CHECK(dti_bench_main_place(&bench) == DTI_BENCH_NEAR);
     dti_bench_time(&ratio, &bench, 0, DTI_BENCH_FAR);
     CHECK_SIZE(ratio.samples, 0);
@@ -122,8 +121,8 @@ static void ratios_are_those_within_rounds(void)
     CHECK(near(ratio.median, 3));
 }
 
-/* A sample of 24 is far away: of a time it counts where other programs took part, as the next
- * run may have more like it; of a ratio it does not. */
+/* One sample of 24 is an outlier. In a disturbed run it widens the interval of a time, because the
+ * next run may have more of them, but not the interval of a ratio. */
 static void times_of_a_disturbed_run_have_a_wide_interval(void)
 {
     enum { ROUNDS = 24 };
@@ -148,7 +147,7 @@ static void times_of_a_disturbed_run_have_a_wide_interval(void)
     CHECK(ratio.has_interval && ratio.high < 2);
 }
 
-/* Work of a known amount: so many steps of a generator, kept by a volatile. */
+/* Work of a known amount: generator steps, kept alive by a volatile. */
 struct work {
     uint64_t steps;
     volatile uint64_t kept;
@@ -189,21 +188,21 @@ static void longer_work_takes_longer_and_sets_take_turns(void)
         return;
     CHECK(bench.rounds > 0 && bench.rounds <= DTI_BENCH_ROUNDS_MAX);
     CHECK(dti_bench_main_place(&bench) == DTI_BENCH_ALONE);
-    bench.disturbed = true; /* on a busy machine all samples may be */
+    bench.disturbed = true; /* on a busy machine all samples may be disturbed */
     dti_bench_time(&one, &bench, 0, DTI_BENCH_ALONE);
     dti_bench_time(&three, &bench, 1, DTI_BENCH_ALONE);
     CHECK(one.samples == bench.rounds && three.samples == bench.rounds);
     CHECK(three.minimum > 1.5 * one.minimum);
-    CHECK(one.median * (double)bench.passes[0] > 0.04e-3); /* a tenth at least */
+    CHECK(one.median * (double)bench.passes[0] > 0.04e-3); /* at least a tenth */
     CHECK(once.sets_in_turn);
     dti_bench_free(&bench);
 }
 
-/* Which candidate comes first is drawn anew in each round. */
+/* Which candidate runs first is chosen at random in each round. */
 struct order {
     unsigned *first, *runs;
     unsigned id;
-    uint64_t nanoseconds; /* that a run takes */
+    uint64_t nanoseconds; /* duration of a run */
 };
 
 static void order_run(void *context, size_t set, size_t member, size_t size)
@@ -221,7 +220,7 @@ static void candidates_come_in_changing_order(void)
 {
     static unsigned log[4096];
     unsigned runs = 0;
-    /* four times what a sample must last: a busy machine may find a coarser clock the next time */
+    /* four times the minimum sample time: a busy machine may measure a coarser clock next time */
     const uint64_t least = 20000, clock = 1000 * dti_clock_resolution();
     struct order a = {
         .first = log, .runs = &runs, .id = 0, .nanoseconds = 4 * (clock > least ? clock : least)};
@@ -237,11 +236,11 @@ static void candidates_come_in_changing_order(void)
     if (!CHECK(dti_bench_run(&bench, candidates, 2, NULL, &options, NULL) == DTI_OK))
         return;
     for (size_t i = 0; i < 2 * bench.rounds; i++) {
-        if (!CHECK(bench.seconds[i] != 0)) /* each has a sample in each round */
+        if (!CHECK(bench.seconds[i] != 0)) /* every candidate has a sample in every round */
             break;
     }
-    /* behind the calibration: in half of the rounds the first is the one that was the last of the
-     * round before; whatever was taken again because it was disturbed is subtracted */
+    /* After calibration, the first candidate of a round is the last one of the previous round in
+     * half of the rounds. Samples repeated because they were disturbed are subtracted. */
     enum { CALIBRATION = 12 };
     uint64_t twice = 0;
     for (unsigned i = CALIBRATION; i < runs && i < 4096; i++)
@@ -269,7 +268,7 @@ static void members_all_run_and_their_place_is_told(void)
     struct dti_bench bench;
     if (CHECK(dti_bench_run(&bench, &candidate, 1, team, &options, NULL) == DTI_OK)) {
         CHECK(dti_bench_main_place(&bench) != DTI_BENCH_ALONE);
-        double least = bench.round_trips[0]; /* others may keep the CPU busy for a while */
+        double least = bench.round_trips[0]; /* other programs may keep the CPU busy for a while */
         for (size_t i = 1; i < bench.rounds; i++)
             least = bench.round_trips[i] < least ? bench.round_trips[i] : least;
         CHECK(least > 1e-9 && least < 1e-2);
@@ -278,7 +277,7 @@ static void members_all_run_and_their_place_is_told(void)
     dti_team_free(team);
 }
 
-/* A device whose passes take 3 ms by its own clock, and no time at all by ours. */
+/* A device whose passes take 3 ms by its own clock, and no time by the host's clock. */
 struct device {
     size_t sets, next, calls, fails_at;
     bool sets_in_turn;
@@ -323,7 +322,7 @@ static void failure_of_a_device_ends_it(void)
     }
 }
 
-/* Seconds of a pass by its own clock. */
+/* Seconds per pass by its own clock. */
 static double told_run(void *context, size_t set, uint64_t passes)
 {
     (void)set;

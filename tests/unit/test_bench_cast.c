@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measuring casts: the data they are measured with, how the work is divided, and that a measurement
- * has what it promises. How fast anything is, is no question here. */
+ * Measuring casts: the input data, how the work is divided, and what a measurement must contain.
+ * Speed is not checked. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,7 +204,8 @@ static void threads_share_a_cast(void)
     dti_team_free(team);
 }
 
-/* Every level there is: one row for the same kernels, each under the level that they need. */
+/* Available levels that share the same kernels form one row, under the level that the kernels need.
+ */
 static void levels_of_the_same_kernels_are_one_row(void)
 {
     struct dti_bench_request request = request_of(DTI_FP32, DTI_BF16, 4096);
@@ -229,7 +230,7 @@ static void levels_of_the_same_kernels_are_one_row(void)
     CHECK(table.items[casts - 1].level == DTI_LEVEL_SCALAR);
     dti_bench_table_free(&table);
 
-    cast.levels[0] = cast.levels[1] = highest; /* beside itself */
+    cast.levels[0] = cast.levels[1] = highest; /* the same level twice */
     cast.level_count = 2;
     if (!CHECK(dti_bench_measure(&table, &dti_bench_kind_cast, &request, NULL, NULL) == DTI_OK))
         return;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measuring casts on a device, the pretend one: what is measured beside what, and that results are
- * looked at. */
+ * Measuring casts on the fake device: which rows are compared, and that results are verified. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +91,7 @@ static void what_the_device_cannot_do_is_not_measured(void)
     dti_runner_close(runner);
 }
 
-/* The judge has another source than the device. */
+/* The reference plan gets a different source than the device. */
 static void a_wrong_result_is_found(void)
 {
     enum { N = 3 * DTI_TILE };
@@ -111,7 +110,7 @@ static void a_wrong_result_is_found(void)
     CHECK(dti_resident_new(&m.resident, m.plan, N, 1, false, &error) == DTI_OK);
     CHECK(dti_resident_put(m.resident, 0, m.src, &error) == DTI_OK);
     CHECK(dti_bench_cast_device_verify(&m.frame, &error) == DTI_OK);
-    m.src[4 * (N - 1) + 3] = 0x40; /* 2.0 is not what the device has */
+    m.src[4 * (N - 1) + 3] = 0x40; /* 2.0, which the device does not have */
     CHECK(dti_bench_cast_device_verify(&m.frame, &error) == DTI_BUG);
     CHECK(strstr(error.text, "in the device's memory") != NULL);
     dti_resident_free(m.resident);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The measurements of exp(sin x) and of dot products: what each row is, what is found about its
- * results, and what is refused. Times are not looked at. With a driver that DTINFO_LIBCUDA names,
- * the same on a device. */
+ * Measurements of exp(sin x) and of dot products: the rows, the verdicts on their results, and
+ * refused requests. Times are not checked. Runs on a device, too, if DTINFO_LIBCUDA names a driver.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -56,8 +56,8 @@ static void check_expsin(const struct dti_bench_table *table, uint64_t n)
         CHECK(item->operations >= (double)n);
         CHECK(!item->has_ulp || (item->max_ulp > 0 && item->max_ulp <= ulp[i]));
         CHECK(item->has_ulp || all[i] == DTI_FP64);
-        if (CHECK(item->beside < table->count))
-            CHECK(table->items[item->beside].limit);
+        if (CHECK(item->limit_item < table->count))
+            CHECK(table->items[item->limit_item].limit);
     }
 }
 
@@ -90,7 +90,7 @@ static void threads_share_the_elements(void)
         CHECK(table.sets > 1);
         dti_bench_table_free(&table);
     }
-    request.n = 3; /* fewer than threads have lines */
+    request.n = 3; /* too few elements for a cache line per thread */
     if (CHECK(dti_bench_measure(&table, &dti_bench_kind_dot, &request, team, NULL) == DTI_OK))
         dti_bench_table_free(&table);
     dti_team_free(team);
@@ -114,8 +114,8 @@ static bool has_note(const struct dti_bench_table *table, const char *words)
     return false;
 }
 
-/* 1000 uniform numbers, squared and added: about a third of 1000. What a bf16 result makes of the
- * sum is told apart from what bf16 arguments do. */
+/* The sum of squares of 1000 uniform numbers is about a third of 1000. The error of a bf16 result
+ * is reported separately from the error of bf16 arguments. */
 static void check_dot(const struct dti_bench_table *table, uint64_t n)
 {
     for (size_t i = 0; i < 4; i++) {
@@ -128,10 +128,10 @@ static void check_dot(const struct dti_bench_table *table, uint64_t n)
         CHECK(item->relative_error < (all[i] == DTI_FP64 ? 1e-14 : 1e-5));
         CHECK_U64(item->bytes_written, 0);
         CHECK(item->operations == 2 * (double)n);
-        if (CHECK(item->beside < table->count))
-            CHECK(table->items[item->beside].limit);
+        if (CHECK(item->limit_item < table->count))
+            CHECK(table->items[item->limit_item].limit);
     }
-    /* the fp32 products are exact in fp64 */
+    /* fp32 products are exact in fp64 */
     CHECK(row_of(table, "fp32")->exact == row_of(table, "fp64")->exact);
     CHECK(row_of(table, "fp16")->exact != row_of(table, "fp32")->exact);
     CHECK(has_note(table, "bf16: ") && has_note(table, "where the result, too, is bf16"));
@@ -145,7 +145,8 @@ static uint64_t random64(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* The total error beside one that is computed here: of int8 by its scale, of others as it comes. */
+/* Compares the total error with one computed here: for int8 with its scale, for other dtypes
+ * directly. */
 static void check_total(const struct dti_bench_table *table, uint64_t n)
 {
     uint64_t state = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measurements of matrix products on the CPU: what is in their tables, and that wrong products are
- * seen. How long anything takes is not judged. */
+ * Measurements of matrix products on the CPU: the contents of their tables, and that wrong products
+ * are detected. Times are not checked. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +38,8 @@ static bool has_note(const struct dti_bench_table *table, const char *text)
     return false;
 }
 
-/* A note on a kernel that is there, but could be faster: none of them stands for a dtype. */
+/* Whether a note is about a kernel that exists but could be faster, not about an unsupported dtype.
+ */
 static bool tells_of_speed(const char *note)
 {
     return strstr(note, " is used instead") || strstr(note, "; the peak is that of ") ||
@@ -87,7 +88,8 @@ static void check_table(const struct dti_bench_request *request, struct dti_team
         }
         if (item->limit || strcmp(item->role, "quantize") == 0)
             continue;
-        CHECK(item->has_sum && item->beside < table->count && table->items[item->beside].limit);
+        CHECK(item->has_sum && item->limit_item < table->count &&
+              table->items[item->limit_item].limit);
         CHECK(item->operations == 2 * (double)request->m * (double)request->n * (double)request->k);
         CHECK(strcmp(item->dtype, "int8") != 0 || item->error == 0);
         CHECK(item->relative_error < 1e-5);
@@ -157,7 +159,7 @@ static void members_share_products(void)
     }
 }
 
-/* Those that are installed; without them this is a table of notes. */
+/* The installed engines; without any, the table has only notes. */
 static void other_engines_are_right_too(void)
 {
     static const char *const engines[] = {"onednn", "openblas"};
@@ -206,7 +208,7 @@ static void nonsense_is_refused_before_it_is_measured(void)
     CHECK(dti_bench_check(&dti_bench_kind_matmul, &request, &error) == DTI_UNAVAILABLE);
 }
 
-/* The judge itself: exact products pass, and one element that is a little off does not. */
+/* Tests the verification: exact products pass, and one slightly wrong element does not. */
 static void wrong_elements_are_seen(void)
 {
     for (size_t i = 0; i < sizeof all_dtypes / sizeof *all_dtypes; i++) {
@@ -223,7 +225,7 @@ static void wrong_elements_are_seen(void)
         memset(c, 0, M * N * size);
         dti_matrices_judge(&errors, &matrices, memory, false, 1);
         CHECK(errors.wrong);
-        /* what the judge says is right in one place after the other */
+        /* correct one element after the other with the value that the verification reports */
         for (int element = 0; element < M * N && errors.wrong; element++) {
             const double exact = errors.exact;
             const float single = (float)exact;
@@ -239,7 +241,7 @@ static void wrong_elements_are_seen(void)
         }
         CHECK(!errors.wrong);
         CHECK(matrices.result == DTI_INT32 ? errors.relative == 0 : errors.relative < 1e-7);
-        /* the last element of C by a few units in a place that no rounding reaches */
+        /* change the last element of C by a few units, beyond any rounding */
         c[M * N * size - 1 - (matrices.result == DTI_INT32 ? size - 1 : 1)] ^= 0x40;
         dti_matrices_judge(&errors, &matrices, memory, true, 1);
         CHECK(errors.wrong && errors.row == M - 1 && errors.column == N - 1);
@@ -261,7 +263,7 @@ static double int8_at(const unsigned char *at, uint64_t i)
     return code;
 }
 
-/* int8 is what becomes of the fp32 matrices, each by its own scale. */
+/* int8 matrices are the fp32 matrices quantized with one scale each. */
 static void check_codes(const unsigned char *codes, const unsigned char *numbers, uint64_t n,
                         float scale)
 {
@@ -274,7 +276,7 @@ static void check_codes(const unsigned char *codes, const unsigned char *numbers
     CHECK(scale == amax / 127);
 }
 
-/* The total error beside one that is computed here, without anything of theirs. */
+/* Compares the total error with one computed here independently. */
 static void the_total_error_is_that_of_the_fp32_numbers(void)
 {
     enum { M = 6, N = 40, K = 35 };

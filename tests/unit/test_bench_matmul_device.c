@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measurements of matrix products on a pretend device, by a pretend cuBLASLt (tests/fake). */
+ * Measurements of matrix products on a fake device, with a fake cuBLASLt (tests/fake). */
 #define _DEFAULT_SOURCE /* setenv() */
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static struct dti_bench_request request_of(uint64_t m, uint64_t n, uint64_t k)
     };
 }
 
-/* Runs it on a device with that script. */
+/* Runs the measurement on a device with this script. */
 static enum dti_status run_on(unsigned device, struct dti_bench_request *request,
                               const char *script)
 {
@@ -53,8 +53,8 @@ static enum dti_status run(struct dti_bench_request *request, const char *script
     return run_on(0, request, script);
 }
 
-/* What the operands lose is in the total error: fp32 has 24 bits, bf16 8, fp8 4; int8 has 127 steps
- * to the largest of them. */
+/* The total error includes the rounding of the operands: fp32 has 24 bits, bf16 8, fp8 4; int8 has
+ * 127 steps up to the largest operand. */
 static void check_total(const struct dti_bench_item *item)
 {
     static const struct {
@@ -104,7 +104,7 @@ static void products_of_every_dtype_are_right(void)
 
 static void what_the_engine_does_not_do_is_noted(void)
 {
-    struct dti_bench_request request = request_of(6, 10, 9); /* int8 goes by fours */
+    struct dti_bench_request request = request_of(6, 10, 9); /* int8 sizes are multiples of 4 */
     if (CHECK(run(&request, NULL) == DTI_OK)) {
         CHECK_SIZE(table->note_count, 2);
         CHECK_STR(table->notes[0], "int8: cublaslt 13.1.2 has no product of this size");
@@ -149,7 +149,7 @@ static void a_large_product_is_the_limit(void)
         CHECK(strstr(table->items[1].kernel, "4096x4096x4096"));
         CHECK(table->items[1].operations == 2.0 * 4096 * 4096 * 4096);
         CHECK_STR(table->items[2].role, "copy");
-        CHECK(table->items[0].beside == 1 || table->items[0].beside == 2);
+        CHECK(table->items[0].limit_item == 1 || table->items[0].limit_item == 2);
         dti_bench_table_free(table);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Casts that move fewer bytes and take longer, with made-up times. */
+ * Casts that move fewer bytes but take longer, with synthetic times. */
 #include "cli/bench/bench_job.h"
 
 #include "unit.h"
@@ -26,7 +26,7 @@ static void the_narrower_cast_should_not_be_slower(void)
     CHECK(dti_bench_cast_is_slow(seen, 3, &now, &other, &slow) && other == 0 && slow);
     now = seen_of(32, 8, 0.10);
     CHECK(!dti_bench_cast_is_slow(seen, 3, &now, &other, &slow));
-    /* a little slower, or not known well enough */
+    /* only slightly slower, or too uncertain */
     now = seen_of(32, 8, 0.131);
     CHECK(!dti_bench_cast_is_slow(seen, 3, &now, &other, &slow));
     now = seen_of(32, 8, 0.18);
@@ -36,7 +36,7 @@ static void the_narrower_cast_should_not_be_slower(void)
     now = seen_of(32, 8, 0.18);
     now.threads = 2;
     CHECK(!dti_bench_cast_is_slow(seen, 3, &now, &other, &slow));
-    /* neither is the narrower: 8 bits more in, 8 less out */
+    /* neither is narrower: 8 bits more in, 8 fewer out */
     now = seen_of(24, 24, 0.5);
     CHECK(!dti_bench_cast_is_slow(seen, 1, &now, &other, &slow));
 }

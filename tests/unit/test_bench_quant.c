@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The measurement of quantization: which rows there are, what they move, that they are right. Times
- * are not looked at. */
+ * The measurement of quantization: which rows exist, how many bytes they move, and that they are
+ * right. Times are not checked. */
 #include <stdlib.h>
 
 #include "bench/measure/bench_table.h"
@@ -65,7 +65,7 @@ static void check_bytes(const char *dtype, const char *role, uint64_t read, uint
     CHECK_U64(item->bytes_written, written);
 }
 
-/* A scale is 4 bytes and a zero point as many; numbers are read twice for their range. */
+/* A scale and a zero point have 4 bytes each. Numbers are read twice, first for their range. */
 static void rows_count_what_they_move(void)
 {
     struct dti_bench_request request = request_of(64 * 48, highest());
@@ -93,7 +93,7 @@ static void rows_count_what_they_move(void)
         if (item->limit)
             CHECK_STR(item->role, "copy");
         else
-            CHECK(item->beside < table->count && table->items[item->beside].limit);
+            CHECK(item->limit_item < table->count && table->items[item->limit_item].limit);
     }
     dti_bench_table_free(table);
 }

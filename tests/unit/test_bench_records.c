@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Documents of `bench` read back, and two of them compared: fixed documents, no measurement. */
+ * Reads `bench` documents back and compares two of them. The documents are fixed; nothing is
+ * measured. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -159,7 +160,7 @@ static void what_is_no_time_is_left_out(void)
     }
 }
 
-/* An interval that does not hold the median is none. */
+/* An interval is invalid if it does not contain the median. */
 static void an_interval_must_hold_its_median(void)
 {
     struct dti_bench_records records;
@@ -188,7 +189,7 @@ static void long_texts_and_paths_are_cut(void)
     free(text);
 }
 
-/* A path that grows to the very end of what is kept of it. */
+/* Paths that end before, at and after the end of their fixed-size buffer. */
 static void paths_of_any_length_are_passed_over(void)
 {
     for (size_t length = 40; length < 80; length++) {
@@ -249,7 +250,7 @@ static void regression_is_sure_and_large(void)
     CHECK(dti_bench_is_regression(&tenth, &ratio));
     CHECK(!dti_bench_is_regression(&fifth, &ratio));
     CHECK(!dti_bench_is_regression(&open, &ratio));
-    ratio.low = 1.005; /* not surely slower */
+    ratio.low = 1.005; /* not certainly slower */
     CHECK(!dti_bench_is_regression(&tenth, &ratio));
     ratio = figure(1.2, 0, 0);
     CHECK(!dti_bench_is_regression(&tenth, &ratio));
@@ -257,7 +258,7 @@ static void regression_is_sure_and_large(void)
     CHECK(!dti_bench_is_regression(&none, &ratio));
 }
 
-/* One run written as a document and read back has the records that are made of its structs. */
+/* A run that is written as a document and read back gives the same records as its structs. */
 static void documents_and_structs_agree(void)
 {
     double seconds[2 * 7];
@@ -319,7 +320,7 @@ static void documents_and_structs_agree(void)
     dti_bench_records_free(&read);
 }
 
-/* What the recogniser takes and a tree does not. */
+/* Limits of the tree that the JSON recogniser does not have. */
 static void trees_have_limits(void)
 {
     struct dti_bench_records records;

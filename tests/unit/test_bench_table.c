@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of measurements: their items, their memory, and limits beside which they stand. */
+ * Tables of measurements: their items, their memory, and the limits that items are compared with.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ static void tables_take_as_much_as_they_hold(void)
         return;
     for (size_t i = 0; i < DTI_BENCH_ITEMS_MAX; i++) {
         const struct dti_bench_item *const item = dti_bench_add_item(table, "read", "cpu");
-        CHECK(item && item->beside == SIZE_MAX);
+        CHECK(item && item->limit_item == SIZE_MAX);
     }
     CHECK(!dti_bench_add_item(table, "read", "cpu"));
     CHECK_SIZE(table->count, DTI_BENCH_ITEMS_MAX);
@@ -82,7 +83,7 @@ static void too_much_memory_is_refused(void)
     }
 }
 
-/* The limits are run by hand: what they copy is compared, what they are said to move is counted. */
+/* Runs the limits directly: checks what they copy and the byte counts that they report. */
 static void limits_read_and_copy_what_they_say(void)
 {
     enum { BYTES = 100001 };
@@ -126,7 +127,7 @@ static size_t streams_among(const struct dti_bench_table *table)
     return streams;
 }
 
-/* Hot or cold: what fits in a cache is for the measurement to tell. */
+/* Hot or cold: the measurement finds out what fits in a cache. */
 static void limits_leave_no_way_of_storing_out(void)
 {
     enum { BYTES = 1000 };
@@ -177,17 +178,17 @@ static void best_limit_has_the_highest_rate(void)
     CHECK(dti_bench_best_limit(table, "copy", "cpu") == SIZE_MAX);
     CHECK_SIZE(dti_bench_fastest(table, "read", DTI_BENCH_ON_CPU, DTI_BENCH_ALONE), 1);
     CHECK_SIZE(dti_bench_fastest(table, "read", DTI_BENCH_WHOLE, DTI_BENCH_ALONE), 4);
-    CHECK(near(dti_bench_least_seconds(table, 0, 2), 1.5)); /* 600 of 1600 in 4 seconds */
+    CHECK(near(dti_bench_least_seconds(table, 0, 2), 1.5)); /* 600 of 1600 bytes in 4 seconds */
     CHECK(dti_bench_least_seconds(table, 0, SIZE_MAX) == 0);
     struct dti_bench_figure share;
     CHECK(!dti_bench_of_limit(&share, table, 0, DTI_BENCH_ALONE));
-    subject->beside = 2; /* 600 / 2 of 1600 / 4 */
+    subject->limit_item = 2; /* 600 / 2 of 1600 / 4 */
     CHECK(dti_bench_of_limit(&share, table, 0, DTI_BENCH_ALONE) && near(share.median, 0.75));
     CHECK(!dti_bench_of_limit(&share, table, 0, DTI_BENCH_FAR));
     subject->operations = 10, fast->operations = 100; /* 5 of 25 */
     CHECK(dti_bench_of_limit(&share, table, 0, DTI_BENCH_ALONE) && near(share.median, 0.2));
     subject->operations = fast->operations = 0;
-    subject->bytes_written = 50; /* beside reading alone, what is written is left out */
+    subject->bytes_written = 50; /* against a pure read, writes are not counted */
     CHECK(near(dti_bench_least_seconds(table, 0, 2), 1.5));
     fast->bytes_written = 400;
     CHECK(near(dti_bench_least_seconds(table, 0, 2), 1.3));
@@ -209,7 +210,7 @@ static void copies_are_measured_and_verified(void)
     if (CHECK(dti_bench_measure(table, kind, &request, NULL, &error) == DTI_OK)) {
         CHECK(table->count >= 4 && table->bench.candidates == table->count);
         for (size_t i = 0; i < table->count; i++) {
-            CHECK(table->items[i].beside < table->count);
+            CHECK(table->items[i].limit_item < table->count);
             CHECK(table->items[i].bytes_read + table->items[i].bytes_written >= 10001);
         }
         dti_bench_table_free(table);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes on figures that are worse than the CPU has to give, with made-up CPUs and times. */
+ * Warnings about results below the CPU's capabilities, with synthetic CPUs and times. */
 #include "bench/measure/frame.h"
 
 #include <stdlib.h>
@@ -25,11 +25,12 @@ static void a_faster_unit_without_a_kernel_is_named(void)
     has[DTI_HAS_AVX512_VNNI] = false;
     CHECK_STR(dti_unit_unused(has, DTI_INT8, "vpmaddwd and vpaddd ymm"), "avx_vnni");
     CHECK(!dti_unit_unused(has, DTI_INT8, "vpdpbusd ymm"));
-    has[DTI_HAS_AVX_VNNI_INT8] = true; /* does as much in an instruction */
+    has[DTI_HAS_AVX_VNNI_INT8] = true; /* the same rate per instruction */
     CHECK(!dti_unit_unused(has, DTI_INT8, "vpdpbusd ymm"));
 }
 
-/* fp32, bf16 and int8 of ours, bf16 of another engine, and a peak; milliseconds in eight rounds. */
+/* fp32, bf16 and int8 of dtinfo, bf16 of another engine, and a peak; milliseconds in eight rounds.
+ */
 static void a_narrower_dtype_that_is_slower_is_told(void)
 {
     enum { ITEMS = 5, ROUNDS = 8 };

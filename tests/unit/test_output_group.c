@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that appear together, new folders, and what can be known of an output before it is opened.
- */
+ * Output files that appear together, new folders, and what can be checked before an output is
+ * opened. */
 #include "io/output_group.h"
 
 #include <signal.h>
@@ -16,7 +16,8 @@ static struct dti_output_group *group;
 static struct dti_error error;
 
 static const struct dti_output_member two[] = {{.path = "new/a"}, {.path = "new/b"}};
-static const struct dti_output_member beside[] = {{.path = "a"}, {.path = "b"}, {.path = "link"}};
+static const struct dti_output_member limit_item[] = {
+    {.path = "a"}, {.path = "b"}, {.path = "link"}};
 
 static enum dti_status begin(const char *folder, const struct dti_output_member *members,
                              size_t count, bool force)
@@ -29,7 +30,8 @@ static enum dti_status begin(const char *folder, const struct dti_output_member 
     return status;
 }
 
-/* Names that start like those of what is not complete; the last one stays in `name`. */
+/* Counts names with this prefix, such as those of incomplete outputs. The last one is kept in
+ * `name`. */
 static char name[300];
 static unsigned leftovers(const char *prefix)
 {
@@ -95,8 +97,8 @@ static void files_anywhere_appear_together(void)
 {
     folder_enter();
     CHECK(mkdir("dir", 0700) == 0 && symlink("dir/far", "link") == 0);
-    CHECK(begin(NULL, beside, 3, false) == DTI_OK);
-    CHECK_U64(leftovers("."), 2); /* "." and "..": the last one leads, into dir */
+    CHECK(begin(NULL, limit_item, 3, false) == DTI_OK);
+    CHECK_U64(leftovers("."), 2); /* "." and "..": the output behind the link is in dir */
     CHECK(dti_output_group_commit(group, &error) == DTI_OK);
     CHECK(file_is("a", "12", 2) && file_is("b", "12", 2) && file_is("dir/far", "12", 2));
     CHECK(unlink("dir/far") == 0);
@@ -106,7 +108,7 @@ static void files_anywhere_appear_together(void)
 static void a_file_that_appears_meanwhile_is_not_replaced(void)
 {
     folder_enter();
-    CHECK(begin(NULL, beside, 2, false) == DTI_OK);
+    CHECK(begin(NULL, limit_item, 2, false) == DTI_OK);
     file_make("b", "theirs", 6);
     CHECK(dti_output_group_commit(group, &error) == DTI_WRITE_FAILED);
     CHECK_STR(error.text, "cannot put 'b' in place: File exists; 'a' is new, and it is not in "
@@ -201,7 +203,7 @@ static void a_signal_removes_any_number_of_files(void)
         CHECK((stat("new", &st) == 0) == (there != 0));
         CHECK_U64(leftovers(".new"), 0);
     }
-    CHECK(rmdir("new") == 0); /* nothing in it */
+    CHECK(rmdir("new") == 0); /* it is empty */
     CHECK_U64(folder_leave(), 0);
 }
 
@@ -227,7 +229,7 @@ static void outputs_beside_each_other_are_all_removed(void)
     CHECK_U64(folder_leave(), 0);
 }
 
-/* A run that is killed while it writes, or that goes on until it is told. */
+/* Starts a run that is killed while it writes, or that continues until it gets a signal. */
 static pid_t start_run(bool go_on, int *ret_end)
 {
     int ends[2];
@@ -277,7 +279,7 @@ static void what_a_kill_leaves_is_found_and_removed_and_a_live_run_left_alone(vo
     CHECK(access(".new.dtinfo-file00", F_OK) != 0 && access(".new.dtinfo-short", F_OK) == 0);
     CHECK(kill(live, SIGKILL) == 0 && waitpid(live, &status, 0) == live);
     close(end);
-    /* a folder with something else in it than files stays */
+    /* a folder is kept if it contains anything other than files */
     CHECK(unlink(".new.dtinfo-link00") == 0 && unlink(".new.dtinfo-short") == 0);
     CHECK_U64(leftovers(".new.dtinfo-"), 1);
     char inner[320];
@@ -287,7 +289,7 @@ static void what_a_kill_leaves_is_found_and_removed_and_a_live_run_left_alone(vo
     CHECK(dti_output_leftovers_find(&found, "new", true, true, &error) == DTI_OK);
     CHECK_U64(found.count[DTI_LEFTOVER_STUCK], 1);
     CHECK(rmdir(inner) == 0);
-    /* what cannot be looked at has nothing beside it, and neither have pipes and devices */
+    /* a path that cannot be read has no leftovers, and neither do pipes and devices */
     memset(&found, 0, sizeof found);
     CHECK(dti_output_leftovers_find(&found, "none/new", true, true, &error) == DTI_OK);
     CHECK(dti_output_leftovers_find(&found, "/dev/null", false, true, &error) == DTI_OK);

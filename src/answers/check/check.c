@@ -138,6 +138,25 @@ static void put_global(char buffer[DTI_CHECK_DETAIL], const struct dti_pickle_im
     (void)snprintf(buffer, DTI_CHECK_DETAIL, "imports %s, %s", quoted, calls);
 }
 
+/* A tensor whose numbers cannot be read; undefined: its type does not exist in the format. */
+static void put_unreadable(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
+                           const struct dti_tensor *tensor, bool undefined)
+{
+    char words[DTI_REMEDY_WORDS];
+    if (undefined)
+        (void)snprintf(buffer, DTI_CHECK_DETAIL,
+                       "%.40s, which %s does not define; write the file "
+                       "again with a type that programs read",
+                       tensor->stored_as,
+                       dti_is_gguf(report->container->kind) ? "ggml" : "the format");
+    else if (tensor->refusal)
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.200s",
+                       report->request->words(words, tensor->remedy, tensor->refusal));
+    else
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.40s, whose numbers cannot be read",
+                       tensor->stored_as);
+}
+
 static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
                        const struct dti_check_failure *failure)
 {
@@ -145,7 +164,7 @@ static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_rep
         &report->request->assertions[failure->assertion];
     const struct dti_tensor *const tensor =
         failure->tensor == SIZE_MAX ? NULL : &report->container->tensors[failure->tensor];
-    char shape[DTI_SHAPE_SIZE], quoted[DTI_QUOTE_SIZE], words[DTI_REMEDY_WORDS];
+    char shape[DTI_SHAPE_SIZE], quoted[DTI_QUOTE_SIZE];
     switch (failure->fault) {
     case DTI_CHECK_INVALID:
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", report->problem);
@@ -161,19 +180,8 @@ static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_rep
         put_digest(buffer, report, failure);
         break;
     case DTI_CHECK_UNREADABLE:
-        if (tensor->refusal)
-            (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.200s",
-                           report->request->words(words, tensor->remedy, tensor->refusal));
-        else
-            (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.40s, whose numbers cannot be read",
-                           tensor->stored_as);
-        break;
     case DTI_CHECK_UNDEFINED:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL,
-                       "%.40s, which %s does not define; write the file "
-                       "again with a type that programs read",
-                       tensor->stored_as,
-                       dti_is_gguf(report->container->kind) ? "ggml" : "the format");
+        put_unreadable(buffer, report, tensor, failure->fault == DTI_CHECK_UNDEFINED);
         break;
     case DTI_CHECK_WRONG_DTYPE:
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "is %.40s", dti_tensor_dtype(tensor));

@@ -130,14 +130,6 @@ enum dti_status dti_recipe_settle(struct dti_quant_target *target, const struct 
     return status;
 }
 
-struct dti_policy dti_recipe_policy(const struct dti_recipe *recipe)
-{
-    return (struct dti_policy){.round = (enum dti_round)recipe->round,
-                               .overflow = (enum dti_overflow)recipe->overflow,
-                               .nan = (enum dti_nan)recipe->nan,
-                               .seed = recipe->seed};
-}
-
 void dti_recipe_request_cast(struct dti_rewrite_request *ret, const struct dti_recipe *recipe,
                              const struct dti_cast *cast, const struct dti_stack_rule *rule)
 {

@@ -49,7 +49,13 @@ enum dti_status dti_recipe_prepare(struct dti_rewrite_request *ret, struct dti_q
 
 /* Its steps, for dtypes that were looked up elsewhere. Casts: the policy; then the complete
  * request, with a stack's rule or NULL. */
-struct dti_policy dti_recipe_policy(const struct dti_recipe *recipe);
+static inline struct dti_policy dti_recipe_policy(const struct dti_recipe *recipe)
+{
+    return (struct dti_policy){.round = (enum dti_round)recipe->round,
+                               .overflow = (enum dti_overflow)recipe->overflow,
+                               .nan = (enum dti_nan)recipe->nan,
+                               .seed = recipe->seed};
+}
 void dti_recipe_request_cast(struct dti_rewrite_request *ret, const struct dti_recipe *recipe,
                              const struct dti_cast *cast, const struct dti_stack_rule *rule);
 /* Quantization: the rules with the layout applied, without the numbers given as text; then the

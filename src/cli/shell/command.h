@@ -45,7 +45,10 @@ struct dti_context {
 };
 
 /* A line on stdout, and a complete line with a style and indentation. */
-struct dti_line dti_context_line(const struct dti_context *cx);
+static inline struct dti_line dti_context_line(const struct dti_context *cx)
+{
+    return (struct dti_line){.out = cx->out, .colour = cx->colour};
+}
 void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
                   const char *format, ...) DTI_PRINTF(4, 5);
 

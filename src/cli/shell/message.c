@@ -55,11 +55,6 @@ void dti_complain_later(const struct dti_context *cx, const struct dti_error *er
     dti_buffer_puts(ret, spell_line(line, cx, red, dti_error_words(words, error)));
 }
 
-struct dti_line dti_context_line(const struct dti_context *cx)
-{
-    return (struct dti_line){.out = cx->out, .colour = cx->colour};
-}
-
 void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
                   const char *format, ...)
 {

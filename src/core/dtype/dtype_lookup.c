@@ -525,6 +525,24 @@ static enum dti_status fail_unknown(const char *name, const char *quoted, struct
     return DTI_UNKNOWN_DTYPE;
 }
 
+/* Names of several dtypes, and names that are known and name none. bare: in lower case and without
+ * the library's prefix; spelled: with that prefix; id: the dtype of the name, or DTI_NONE. */
+static enum dti_status refuse_name(const char *bare, const char *spelled, enum dti_dtype id,
+                                   const char *quoted, struct dti_error *reterr)
+{
+    for (size_t i = 0; i < sizeof ambiguous_names / sizeof *ambiguous_names; i++) {
+        const char *const spellings = ambiguous_names[i].spellings;
+        if (is_among(spellings, bare) || is_among(spellings, spelled))
+            return fail_ambiguous(ambiguous_names[i].meanings, quoted, reterr);
+    }
+    const struct remark *refusal = REMARK_ON(refusals, bare);
+    if (!refusal && id == DTI_NONE && dti_gguf_type_named(bare) && !dti_block_lookup(bare))
+        refusal = &gguf_refusal;
+    if (!refusal)
+        return DTI_OK;
+    return dti_fail_remedy(reterr, DTI_WRONG_KIND, refusal->remedy, "%s %s", quoted, refusal->text);
+}
+
 enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_format,
                                   const char **ret_note, struct dti_error *reterr)
 {
@@ -545,23 +563,10 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
     const char *const bare = without_prefix(whole, &own);
     (void)snprintf(spelled, sizeof spelled, "%s%s", own, bare);
 
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < sizeof ambiguous_names / sizeof *ambiguous_names; i++) {
-        const char *spellings = ambiguous_names[i].spellings;
-        if (is_among(spellings, bare) || is_among(spellings, spelled)) {
-            status = fail_ambiguous(ambiguous_names[i].meanings, quoted, reterr);
-            break;
-        }
-    }
     enum dti_dtype id = dti_dtype_find(spelled);
     if (id == DTI_NONE)
         id = dti_dtype_find(bare);
-    const struct remark *refusal = REMARK_ON(refusals, bare);
-    if (!refusal && id == DTI_NONE && dti_gguf_type_named(bare) && !dti_block_lookup(bare))
-        refusal = &gguf_refusal;
-    if (status == DTI_OK && refusal)
-        status = dti_fail_remedy(reterr, DTI_WRONG_KIND, refusal->remedy, "%s %s", quoted,
-                                 refusal->text);
+    enum dti_status status = refuse_name(bare, spelled, id, quoted, reterr);
     if (status != DTI_OK) {
         dti_error_argument(reterr, name, length);
         return status;

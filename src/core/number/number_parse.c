@@ -156,11 +156,34 @@ static bool is_list(const char *text, size_t length)
     return false;
 }
 
+/* Explains a text whose commas are decimal points or separators; false if it has none. */
+static bool complain_of_commas(struct dti_error *reterr, const char *text, size_t length,
+                               const char *quoted)
+{
+    char fixed[HINT_LENGTH + 1], plain[HINT_LENGTH + 1];
+    if (has_thousands(text, length) && has_group_commas(text, length, plain) &&
+        has_decimal_comma(text, length, fixed))
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is not a number; write %s, or %s if the comma is the decimal point",
+                       quoted, plain, fixed);
+    else if (has_decimal_comma(text, length, fixed))
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is not a number; the decimal point is '.', as in %s", quoted, fixed);
+    else if (has_several_commas(text, length) && !has_thousands(text, length) &&
+             has_group_commas(text, length, fixed))
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; " ONE_BY_ONE, quoted);
+    else if (has_group_commas(text, length, fixed))
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; leave out the commas, as in %s",
+                       quoted, fixed);
+    else
+        return false;
+    return true;
+}
+
 static enum dti_status complain(struct dti_error *reterr, enum parse_problem problem,
                                 const char *text, size_t length, const char *at)
 {
     char quoted[DTI_QUOTE_SIZE], rest[DTI_QUOTE_SIZE], fixed[HINT_LENGTH + 1];
-    char plain[HINT_LENGTH + 1];
     if (!reterr)
         return DTI_BAD_VALUE;
     dti_quote(quoted, text, length);
@@ -175,20 +198,8 @@ static enum dti_status complain(struct dti_error *reterr, enum parse_problem pro
             reterr, DTI_BAD_VALUE,
             "%s is not supported: the power of ten is too large to divide by a power of two",
             quoted);
-    } else if (has_thousands(text, length) && has_group_commas(text, length, plain) &&
-               has_decimal_comma(text, length, fixed)) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE,
-                       "%s is not a number; write %s, or %s if the comma is the decimal point",
-                       quoted, plain, fixed);
-    } else if (has_decimal_comma(text, length, fixed)) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE,
-                       "%s is not a number; the decimal point is '.', as in %s", quoted, fixed);
-    } else if (has_several_commas(text, length) && !has_thousands(text, length) &&
-               has_group_commas(text, length, fixed)) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; " ONE_BY_ONE, quoted);
-    } else if (has_group_commas(text, length, fixed)) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; leave out the commas, as in %s",
-                       quoted, fixed);
+    } else if (complain_of_commas(reterr, text, length, quoted)) {
+        /* done */
     } else if (is_list(text, length)) {
         (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; " ONE_BY_ONE, quoted);
     } else if (is_padded(text, length)) {

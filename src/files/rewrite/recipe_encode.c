@@ -155,6 +155,11 @@ static void counts(struct dti_rewrite *rewrite, size_t at, struct dti_loss *loss
                            dti_rewrite_place(rewrite, rewrite->tensors[at].source), loss);
 }
 
+static void free_encoder(struct dti_rewrite *rewrite)
+{
+    dti_gguf_encoder_free(rewrite->encoder);
+}
+
 const struct dti_recipe_ops dti_recipe_encode = {
     .elementwise = true,
     .unnamed = DTI_REMEDY_LEAVE_OUT,
@@ -166,4 +171,5 @@ const struct dti_recipe_ops dti_recipe_encode = {
     .plan = plan,
     .data = data,
     .counts = counts,
+    .free = free_encoder,
 };

@@ -87,7 +87,8 @@ void dti_rewrite_free(struct dti_rewrite *rewrite)
     if (!rewrite)
         return;
     dti_new_files_free(&rewrite->files);
-    dti_gguf_encoder_free(rewrite->encoder);
+    if (rewrite->ops && rewrite->ops->free)
+        rewrite->ops->free(rewrite);
     for (size_t i = 0; i < rewrite->plan_count; i++)
         dti_plan_free(rewrite->plans[i]);
     for (size_t i = 0; i < rewrite->quant_plan_count; i++)

@@ -46,6 +46,8 @@ struct dti_recipe_ops {
     /* Called before the tensor at `at` is read: where data() adds the loss of a tensor without a
      * plan. */
     void (*counts)(struct dti_rewrite *rewrite, size_t at, struct dti_loss *loss);
+    /* Frees what begin() or planned() made. */
+    void (*free)(struct dti_rewrite *rewrite);
 };
 extern const struct dti_recipe_ops dti_recipe_cast, dti_recipe_dequantize, dti_recipe_quantize,
     dti_recipe_transcode, dti_recipe_encode;

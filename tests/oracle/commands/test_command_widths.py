@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No line is wider than the page: every command of every golden case again, with --width 80 and, in the long suite,
+"""No line is wider than the page: reruns every command of every golden case with --width 80 and, in the long suite,
 with --width 120. With DTI_TEST_QUICK in the environment every tenth case.
 
-A line may be wider only if it holds a number that no page of this width could hold, or if it is for programs: JSON,
-sha256sums, completion scripts. And a number of a narrow page stands in the full answer, in one piece.
+A line may be wider only if it holds a number that no page of this width could hold, or if it is machine-readable:
+JSON, sha256sums, completion scripts. Each number on a narrow page also appears in the full answer, unbroken.
 
     test_command_widths.py build/dtinfo [--pretend FOLDER] [--long] [cases]
 """
@@ -20,10 +20,10 @@ import unicodedata
 
 import run
 
-# What is printed for programs, and the line on columns that are missing.
+# Machine-readable output, and the line that lists missing columns.
 FOR_PROGRAMS = re.compile(rb"(\{|\[?\"|[0-9a-f]{64}  | *not shown: )")
 SCRIPTS = ("completion", "__complete", "__introspect")
-DATA = 1 << 18  # bytes: what prints more prints numbers, one a line
+DATA = 1 << 18  # bytes: larger outputs are numbers, one per line
 FOLDERS = re.compile(rb"/tmp/dtinfo-case-\w+")
 STYLES = re.compile(rb"\x1b\[[0-9;]*m")
 
@@ -38,7 +38,7 @@ exit $code
 
 
 def columns(line):
-    """Columns of a terminal, from Unicode's own tables."""
+    """Terminal columns, from Unicode's own tables."""
     total = 0
     for character in line:
         if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
@@ -48,14 +48,14 @@ def columns(line):
 
 
 def is_too_wide(line, width):
-    """Wider than the page, and not for a number that no page of this width could hold behind a label."""
+    """Wider than the page, and not because of a number that no page of this width could hold after a label."""
     text = line.decode("utf-8", "replace")
     numbers = [columns(word) for word in text.split() if re.fullmatch(r"[0-9a-fA-FxXpP+\-.,:;()\[\]%]+", word)]
     return columns(text) > width and max(numbers, default=0) <= width - width // 3
 
 
 def answers(script, program, option, pretend):
-    """What each command of a case printed: {words: [output]}."""
+    """The output of each command of a case: {words: [output]}."""
     with tempfile.TemporaryDirectory(prefix="dtinfo-widths-") as folder:
         bin_folder, log = pathlib.Path(folder, "bin"), pathlib.Path(folder, "log")
         bin_folder.mkdir(), log.mkdir()
@@ -80,7 +80,7 @@ def numbers_in(lines):
 
 
 def judge(name, words, full, narrow, width, of_machine):
-    """What is wrong with a page, one line each, and how many lines were looked at."""
+    """What is wrong with a page, one problem per line, and how many lines were checked."""
     command = [word for word in words.decode("utf-8", "replace").split("\n") if not word.startswith("-")][0]
     data = b"\n-o\n-\n" in b"\n" + words + b"\n"
     if b"\0" in narrow or len(narrow) > DATA or data or command in SCRIPTS:
@@ -122,7 +122,7 @@ def main():
                and (not options.filters or any(word in "%s/%s" % (script.parent.name, script.stem)
                                                for word in options.filters))]
     if "DTI_TEST_QUICK" in os.environ and not options.long:
-        scripts = scripts[::10]
+        scripts = scripts[::25]
     wrong, lines = [], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for found, count in pool.map(lambda s: judge_case(s, options.program.resolve(), options.pretend, widths),
