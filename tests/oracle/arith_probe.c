@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations of the core behind a pipe, many at a time. A request is a line
+ * Core operations behind a pipe, in batches. A request is a line
  *
  *   OPERATION DTYPE ROUND OVERFLOW SEED COUNT        SEED hexadecimal
  *
- * followed by COUNT records of three codes, 64 bits each in this machine's byte order (those that
- * the operation does not have are ignored). The answer is COUNT records of two: the code, and enum
- * dti_flag with enum dti_arith_flag eight bits above. A request that cannot be carried out ends the
- * program. Stochastic rounding takes element 0's bits. */
+ * followed by COUNT records of three codes, 64 bits each in native byte order (operands that the
+ * operation lacks are ignored). The answer is COUNT records of two words: the code, and enum
+ * dti_flag with enum dti_arith_flag shifted left by eight bits. An invalid request ends the
+ * program. Stochastic rounding uses element 0's bits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

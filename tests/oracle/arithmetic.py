@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operations as exact rationals: the judge of arithmetic, and the pipe to what it judges."""
+"""Operations on exact rationals: the reference for arithmetic, and the pipe to arith_probe."""
 
 import array
 import math
@@ -13,14 +13,14 @@ ARITH_INVALID, ARITH_BY_ZERO = 1 << 8, 2 << 8
 
 
 class Probe:
-    """arith_probe, asked for arrays of codes."""
+    """arith_probe, queried with arrays of codes."""
 
     def __init__(self, path):
         self.path = path
 
     def ask(self, requests):
-        """requests: (operation, dtype, round, overflow, seed, operands): bytes of three 64-bit codes a
-        record. For each the answer as array('Q'): code, flags, code, flags ..."""
+        """requests: (operation, dtype, round, overflow, seed, operands), with operands as bytes of three 64-bit codes
+        per record. Each answer is an array('Q'): code, flags, code, flags ..."""
         data = b"".join(
             f"{op} {dtype} {mode} {overflow} {seed:x} {len(operands) // 24}\n".encode() + operands
             for op, dtype, mode, overflow, seed, operands in requests)
@@ -42,9 +42,9 @@ def records(triples):
     return flat.tobytes()
 
 
-# A number is (class, negative, magnitude); of a NaN the third is its code, None for a new one. A
-# result before it is rounded has flags, too. An exact zero sum of numbers of unlike signs has no sign of
-# its own: negative is None.
+# A number is (class, negative, magnitude); for a NaN the third item is its code, or None for a new one. A result
+# before rounding also has flags. An exact zero sum of operands with opposite signs has no sign of its own: negative is
+# None.
 
 NEW_NAN = (NAN, False, None, ARITH_INVALID)
 
@@ -100,7 +100,7 @@ def fma(a, b, c):
 
 
 def sqrt(a):
-    """A root that is not rational is replaced by a number between the same numbers of up to 100 bits."""
+    """An irrational root is replaced by a number that lies between the same numbers of up to 100 bits."""
     cls, negative, value = a
     if cls == NAN:
         return a + (0,)

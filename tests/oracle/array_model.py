@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of statistics and of comparisons share: arrays of codes, their exact values, sums in the order
-that is laid down in src/kernels/scan/tile_sum.h, and requests to stats_probe at every level.
+"""Shared by the tests of statistics and comparisons: arrays of codes, their exact values, sums in the order defined in
+src/kernels/scan/tile_sum.h, and requests to stats_probe at every level.
 """
 
 import functools
@@ -18,7 +18,7 @@ HUBS = {"fp64": "F64", "int32": "F64", "uint32": "F64", "int64": "I64", "uint64"
 
 
 def rounded(value):
-    """A Fraction or an int to fp64, to nearest even."""
+    """Rounds a Fraction or an int to fp64, to nearest even."""
     try:
         return float(value)
     except OverflowError:
@@ -42,7 +42,7 @@ def tree(lanes):
 
 @functools.lru_cache(maxsize=1 << 20)
 def signed(name, code):
-    """(class, value): a Fraction with its sign, or None; for infinities the class is "-inf" or "inf"."""
+    """(class, value): a signed Fraction, or None; for infinities the class is "-inf" or "inf"."""
     cls, negative, value = FORMATS[name].decode(code)
     if cls == INF:
         return ("-inf" if negative else "inf"), None
@@ -50,7 +50,7 @@ def signed(name, code):
 
 
 class Sums:
-    """Tiles in lanes, then exactly."""
+    """Sums tiles in lanes, then exactly."""
 
     def __init__(self, count):
         self.exact = [Fraction(0)] * count
@@ -85,7 +85,7 @@ def mean_of(total, count):
 # Arrays.
 
 def draw(rng, fmt, kind):
-    """A code; kind: any bits, ordinary numbers about 1, subnormals and zeros, near the largest, few values."""
+    """A random code; kind: any bits, ordinary numbers near 1, subnormals and zeros, near the largest, few values."""
     word = rng.getrandbits(fmt.width)
     if kind == "any" or (kind == "special" and rng.random() < 0.05):
         return word & 1 if fmt.kind == "bool" else word
@@ -108,7 +108,7 @@ def draw(rng, fmt, kind):
 
 
 class Questions:
-    """Request lines for every level with the answers that are due."""
+    """Request lines for every level with the expected answers."""
 
     def __init__(self, probe, tally):
         self.probe, self.tally, self.lines, self.due = probe, tally, [], []

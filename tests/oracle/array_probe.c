@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans over raw arrays for the oracle tests, at a level of their choice.
+ * Plans over raw arrays at a chosen level, for the oracle tests.
  *
  *   array_probe levels                      the names of the levels that are present
  *   array_probe order                       "<" or ">": little- or big-endian
@@ -9,7 +9,7 @@
  *   array_probe sweep LEVEL SRC FIRST LAST DST ROUND OVERFLOW
  *       FIRST LAST CODE for each run of source codes that are stored as the same code
  *
- * SEED, FIRST, LAST and CODE are hexadecimal, INDEX decimal and a multiple of the tile. */
+ * SEED, FIRST, LAST and CODE are hexadecimal; INDEX is decimal and a multiple of the tile size. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "convert/plan.h"
 #include "request.h"
 
-enum { BLOCK = 1 << 16 }; /* elements of a sweep at once */
+enum { BLOCK = 1 << 16 }; /* elements per sweep block */
 
 static const struct dti_layout bytes_layout = {.packing = DTI_PACKING_BYTES};
 
@@ -107,7 +107,7 @@ static uint64_t code_at(const uint8_t *array, size_t bytes, size_t at)
     return memcpy(&code8, array, sizeof code8), code8;
 }
 
-/* The code of the run that a block ends with; tells those that end within. */
+/* Prints the runs that end within the block; the code of the last run, which continues, is kept. */
 static void tell_runs(const uint8_t *result, size_t bytes, unsigned shift, size_t n, uint64_t first,
                       uint64_t *start, uint64_t *running, bool fresh)
 {
@@ -122,7 +122,7 @@ static void tell_runs(const uint8_t *result, size_t bytes, unsigned shift, size_
             *start = first + at;
             *running = code;
         }
-        size_t same = 1; /* elements from `at` on are known to be alike; runs are long */
+        size_t same = 1; /* elements from `at` on known to be equal; runs are long */
         while (same < n - at) {
             const size_t more = same <= n - at - same ? same : n - at - same;
             if (memcmp(result + at * bytes, result + (at + same) * bytes, more * bytes) != 0)
@@ -173,7 +173,7 @@ static void do_levels(void)
             puts(dti_level_name((enum dti_level)level));
 }
 
-/* An emulated machine need not have the order of the one that asks. */
+/* An emulated machine may have another byte order than its caller. */
 static void do_order(void)
 {
     const uint16_t one = 1;

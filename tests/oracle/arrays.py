@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays through the array probe: raw bytes in and out, at a level. NumPy is optional here: codes
-are plain integers, packed by struct.
+"""Arrays through the array probe: raw bytes in and out, at a given level. NumPy is optional: codes are plain integers,
+packed with struct.
 """
 
 import functools
@@ -18,17 +18,17 @@ def levels(probe):
 
 @functools.lru_cache(maxsize=None)
 def order(probe):
-    """The byte order of the machine that the probe runs on, as struct spells it."""
+    """The byte order of the machine that the probe runs on, as a struct prefix."""
     return subprocess.run([probe, "order"], stdout=subprocess.PIPE, check=True).stdout.decode()[0]
 
 
 def container(fmt):
-    """Bytes of an element that is not packed."""
+    """Bytes per unpacked element."""
     return next(size for size in (1, 2, 4, 8) if fmt.width <= 8 * size)
 
 
 def shift(fmt):
-    """tf32 stands in the top bits of an fp32."""
+    """tf32 occupies the top bits of an fp32."""
     return 13 if fmt.name == "tf32" else 0
 
 
@@ -42,7 +42,7 @@ def cast_bytes(probe, level, source, destination, data, policy=("nearest-even", 
 
 
 def cast_codes(probe, level, source, destination, codes, **how):
-    """The stored codes of many source codes; source and destination as formats.FORMATS has them."""
+    """Casts many source codes and returns the stored codes; source and destination are keys of formats.FORMATS."""
     data = struct.pack(f"{order(probe)}{len(codes)}{LETTERS[container(source)]}",
                        *(code << shift(source) for code in codes))
     result = cast_bytes(probe, level, source.name, destination.name, data, **how)
@@ -51,8 +51,8 @@ def cast_codes(probe, level, source, destination, codes, **how):
 
 
 def nan_code(source, code, destination):
-    """Where a NaN's bits go: sign, quiet bit and the top payload bits between IEEE formats; else the
-    sign where there are NaNs of both signs."""
+    """The code that a NaN is stored as: sign, quiet bit and top payload bits between IEEE formats; otherwise the sign,
+    if the destination has NaNs of both signs."""
     negative = bool(code & source.sign_bit)
     wanted = destination.canonical_nan()
     if wanted is None:

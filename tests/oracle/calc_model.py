@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Expressions as they are defined: trees evaluated with Fractions, each step rounded by formats.py, and what goes
-wrong on the way counted. Shared with test_calc.py; nothing is taken from the C engine."""
+"""Expressions by their definition: trees evaluated with Fractions, each step rounded by formats.py, counting events on
+the way. Shared with test_calc.py; uses nothing from the C engine."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from philox import philox4x32
 
 INFIX = {"+": add, "-": sub, "*": mul, "/": div}
 KINDS = ("overflow", "nan", "divide_by_zero", "to_zero", "subnormal", "absorbed")
-COUNTED = 6     # of the kinds; the seventh, cancellation, depends on what the engine remembers
+COUNTED = 6     # event kinds; the seventh, cancellation, depends on the engine's state
 
 
 def random_word(seed, stream, index):
@@ -21,7 +21,7 @@ def random_word(seed, stream, index):
 
 
 class Judge:
-    """One expression in one dtype under one set of options."""
+    """Evaluates one expression in one dtype under one set of options."""
 
     def __init__(self, fmt, mode, overflow, flush, contracts, order, block, seed):
         self.fmt, self.mode, self.overflow, self.flush = fmt, mode, overflow, flush
@@ -91,8 +91,8 @@ class Judge:
             b = (b[0], not b[1], b[2])
         return a[0] == b[0] == "finite" and stored in (a, b)
 
-    # What is evaluated: ("number", text), ("list", [texts]), (operator, a, b), (function, a ...). A list is a
-    # Python list of numbers.
+    # Nodes: ("number", text), ("list", [texts]), (operator, a, b), (function, a ...). A list is a Python list of
+    # numbers.
 
     def literal(self, text):
         special = {"inf": (INF, False, None), "-inf": (INF, True, None), "nan": (NAN, False, None)}.get(text)

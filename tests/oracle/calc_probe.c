@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions for judges: reads lines "EXPR<TAB>DTYPE<TAB>options", answers each with a line
+ * Expression probe for the oracle tests: reads lines "EXPR<TAB>DTYPE<TAB>options" and answers
+ * each with a line
  *
  *     ok SHAPE CODES EVENTS TRUTHS FIRST          or          error TEXT
  *
- * separated by tabs. CODES in hexadecimal; EVENTS: the counts of enum dti_calc_event_kind and of
- * inexact results; TRUTHS: the texts, '?' where unknown; FIRST: "nan at inf - inf", '-' for none.
- * Options, separated by blanks: round=MODE overflow=MODE seed=N accumulate=DTYPE order=ORDER
- * block=N flush fma truth steps (which prints the steps, indented, before the line). */
+ * separated by tabs. CODES are hexadecimal; EVENTS: the counts of enum dti_calc_event_kind and
+ * of inexact results; TRUTHS: the texts, '?' if unknown; FIRST: "nan at inf - inf", '-' for
+ * none. Options, separated by blanks: round=MODE overflow=MODE seed=N accumulate=DTYPE
+ * order=ORDER block=N flush fma truth steps (prints the steps, indented, before the line). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the readers of files say, for judges that are not ours. Answers are lines of JSON:
+ * Container reader probe for the oracle tests. Answers are lines of JSON:
  *
  *     {"ok":true,"tensors":[{"name":HEX,"dtype":"F32","shape":[2],"file":0,"offset":N,"bytes":N}],
  *      "metadata":[[HEX,HEX]],"notes":["leading_space"],"head":HEX}
@@ -28,7 +28,7 @@ static void put_hex(const char *text, size_t length)
     putchar('"');
 }
 
-/* Text of messages: ASCII and UTF-8 without controls. */
+/* Message text: ASCII and UTF-8 without control characters. */
 static void put_text(const char *text)
 {
     putchar('"');
@@ -60,7 +60,7 @@ static void put_tensor(const struct dti_tensor *tensor)
            tensor->offset, tensor->bytes);
 }
 
-/* All but the closing brace. */
+/* Everything but the closing brace. */
 static void put_found(const struct dti_container *found)
 {
     printf("{\"ok\":true,\"tensors\":[");

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Encoders of GGUF's blocks, for a judge in another language: encode_probe TYPE LEVEL reads fp32
- * from standard input and writes blocks; TYPE as in "q4_k". The numbers are not aligned. Exit 77:
- * the level is not present. */
+ * Encoder probe for GGUF blocks, for the oracle tests: encode_probe TYPE LEVEL reads fp32 from
+ * standard input and writes blocks; TYPE as in "q4_k". The input is deliberately unaligned. Exit
+ * 77: this machine lacks the level. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/gguf/gguf_kernel.h"
 
-enum { BATCH = 997, SKEW = 1 }; /* blocks; no multiple of any number of lanes */
+enum { BATCH = 997, SKEW = 1 }; /* blocks; not a multiple of any lane count */
 
 static unsigned char numbers[SKEW + BATCH * DTI_GGUF_BLOCK_MAX * sizeof(float)];
 static unsigned char blocks[BATCH * DTI_GGUF_BLOCK_MAX];

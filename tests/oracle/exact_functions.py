@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Functions of rationals with mpmath, to as many bits as it takes: their first 128 bits, and whether more
-follow. What the judges of calc's functions share."""
+"""Functions of rationals with mpmath, at whatever precision is needed: their first 128 bits, and whether the rest is
+nonzero. Shared by the tests of calc's functions."""
 
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ import mpmath
 from mpmath import mp
 
 BITS = 128
-LIMIT = 1 << 24          # exponents are clamped there
+LIMIT = 1 << 24          # the probe clamps exponents there
 PRECISIONS = (400, 1000, 4000)
 FUNCTIONS = ("rsqrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tan", "tanh", "erf",
              "sigmoid", "silu", "gelu")
@@ -20,7 +20,7 @@ def number(x):
 
 
 def function(name, x):
-    """At the working precision, good to all but a few of its bits."""
+    """At the working precision, accurate to all but a few bits."""
     if name == "rsqrt":
         return 1 / mpmath.sqrt(x)
     if name == "exp2":
@@ -41,7 +41,7 @@ def function(name, x):
 
 
 def exact(name, x):
-    """The value where it is rational, else None: by theorems about these functions."""
+    """The value if it is rational, else None: by theorems about these functions."""
     if x == 0:
         zeros = {"exp": 1, "exp2": 1, "cos": 1, "sigmoid": Fraction(1, 2)}
         return Fraction(zeros.get(name, 0))
@@ -53,14 +53,15 @@ def exact(name, x):
             return Fraction(power)
         return Fraction(2) ** (-power // 2) if power % 2 == 0 else None
     if name == "rsqrt":
-        return None     # 1/sqrt of a dyadic number that is no power of four has no finite expansion
+        return None     # 1/sqrt of a dyadic number that is not a power of four has no finite expansion
     if name == "exp2" and x.denominator == 1:
         return Fraction(2) ** int(x) if abs(x) <= LIMIT else None
     return None
 
 
 def bound(name, x):
-    """What the function comes closer to than any precision tells, and whether it stays below in magnitude."""
+    """The limit that the function approaches more closely than any precision resolves, and whether it stays below
+    it in magnitude."""
     big = abs(x) > 16
     if big and name in ("tanh", "erf"):
         return Fraction(1 if x > 0 else -1), True
@@ -91,7 +92,7 @@ def bound(name, x):
 
 
 def spelled(negative, significand, exponent, sticky):
-    """As the probe does; significand has 128 bits."""
+    """Formats a value as the probe does; significand has 128 bits."""
     return "%s%032x:%d%s" % ("-" if negative else "", significand, exponent, "+" if sticky else "")
 
 
@@ -115,7 +116,7 @@ def clamped(negative, huge):
 
 
 def plain(text):
-    """An answer of the probe; what is clamped to the limits of exponents has no digits that count."""
+    """Normalizes an answer of the probe: clamped exponents have no significant digits."""
     if ":" not in text or not text.endswith("+"):
         return text
     exponent = int(text[:-1].split(":")[1])
@@ -125,7 +126,7 @@ def plain(text):
 
 
 def spelled_function(name, x):
-    """The first 128 bits of a function of a Fraction, as the probe spells them; None where mpmath does not tell."""
+    """The first 128 bits of a function of a Fraction, as the probe formats them; None if mpmath cannot decide."""
     known = exact(name, x)
     if known is not None:
         return spelled_rational(known)

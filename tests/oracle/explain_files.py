@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of explain and verify share: running them, numbers, and what is expected of a pair of files."""
+"""Shared by the tests of explain and verify: running them, numbers, and the expected outcome for a pair of files."""
 import json
 import os
 import subprocess
@@ -38,7 +38,7 @@ def bytes_of(tensor):
 
 
 def rerun(what, a, tensors, entry):
-    """The recipe, as words of the command line, makes the same tensors."""
+    """Running the recipe as a command must make the same tensors."""
     for place, words in enumerate(entry["recipe"].split(" then ")):
         target = "made%d.safetensors" % place
         command, *rest = words.split()
@@ -56,7 +56,7 @@ def rerun(what, a, tensors, entry):
 
 
 def expect(what, a, b, recipe=None, again=True):
-    """Every tensor of b is explained, and by one of the recipes."""
+    """Every tensor of b is explained by one of the recipes."""
     done, answer = explain(a, b)
     TALLY.check(what + ": exit code", done.returncode, 0)
     for entry in answer["tensors"]:
@@ -83,7 +83,7 @@ def numbers(seed, *shape, spread=2.0):
 
 
 def made(a, *words):
-    """A file that dtinfo makes, or None where it refuses."""
+    """A file that dtinfo makes, or None if it refuses."""
     done = run(words[0], a, *words[1:], "-o", "b.safetensors", "-q", "--force")
     if done.returncode and "unknown" not in done.stderr and "has no" not in done.stderr:
         TALLY.differ("%s: %s" % (a, " ".join(words)), done.stderr, "")

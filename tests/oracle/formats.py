@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A reference model of every number format, written from the specifications.
 
-Decoding goes code by code, rounding is a search among the format's own values followed by an exact
-comparison of rationals. Nothing is shared with the C core: neither its table of rows nor its way of
-cutting significands. The formats come from the texts named beside them below.
+Decoding goes code by code; rounding searches the format's own values and compares rationals exactly. It shares nothing
+with the C core: neither its table of formats nor its way of truncating significands. Each format's source is named
+next to it below.
 """
 
 import bisect
@@ -15,7 +15,7 @@ from philox import random_bits
 
 INEXACT, OVERFLOW, UNDERFLOW, INVALID, SATURATED, NO_NAN = 1, 2, 4, 8, 16, 32
 
-sys.set_int_max_str_digits(0)       # exact decimals of fp64 have up to 1,075 digits, quotients more
+sys.set_int_max_str_digits(0)       # exact fp64 decimals have up to 1,075 digits, quotients more
 
 ROUNDS = ("nearest-even", "nearest-away", "zero", "up", "down", "odd", "stochastic")
 OVERFLOWS = ("native", "saturate", "saturate-finite", "wrap")
@@ -24,8 +24,8 @@ NAN, INF = "nan", "inf"
 
 
 class Format:
-    """One format. A magnitude index n counts the magnitudes upward from code 0, as if no code were
-    special; for every finite number it is the code without its sign."""
+    """One format. A magnitude index n counts magnitudes upward from code 0, as if no code were special; for every
+    finite number it is the code without its sign."""
 
     def __init__(self, name, kind, exp, man, bias, inf=(), nan=(), minus_zero=False, ieee=False,
                  scale=False, even_code=False):
@@ -36,11 +36,11 @@ class Format:
         self.width = exp + man + (1 if self.signed else 0)
         self.sign_bit = 1 << (self.width - 1) if self.signed else 0
         self.inf = tuple(inf)               # code of +inf, then of -inf
-        self.nan = nan                      # a container of codes
+        self.nan = nan                      # set of NaN codes
         self.minus_zero = minus_zero
         self.ieee = ieee                    # NaNs carry sign, quiet bit and payload
         self.scale = scale                  # powers of two without zero
-        self.even_code = even_code          # P3109: without mantissa bits parity is the code's
+        self.even_code = even_code          # P3109: without mantissa bits, the parity is that of the code
         self.is_float = kind in ("float", "ufloat")
         self._table = None
         if self.is_float:
@@ -52,7 +52,7 @@ class Format:
             self.max_index = top
 
     def magnitude(self, index):
-        """The value of a magnitude index, special codes ignored."""
+        """The value of a magnitude index, ignoring special codes."""
         if self.scale:
             return power_of_two(index - self.bias)
         exponent, mantissa = index >> self.man, index & ((1 << self.man) - 1)
@@ -61,7 +61,7 @@ class Format:
         return ((1 << self.man) + mantissa) * power_of_two(exponent - self.bias - self.man)
 
     def table(self):
-        """Magnitudes 0 .. max and one more, where the next one would be without an end."""
+        """Magnitudes 0 .. max, and one more: the next one if the format had no limit."""
         if self._table is None:
             self._table = [self.magnitude(i) for i in range(self.max_index + 2)]
         return self._table
@@ -83,9 +83,8 @@ class Format:
         return number(negative, self.magnitude(code & ~self.sign_bit))
 
     def locate(self, value):
-        """(index, fraction): the largest magnitude index at or below value >= 0, and how far along
-        value lies to the next one. Indices beyond max + 1 are not told apart. A scale has no index
-        below 2^-bias: (-1, None)."""
+        """(index, fraction): the largest magnitude index at or below value >= 0, and the relative distance of value to
+        the next one. Indices beyond max + 1 are not distinguished. A scale has no index below 2^-bias: (-1, None)."""
         if self.width <= 16:
             table = self.table()
             index = bisect.bisect_right(table, value) - 1
@@ -109,7 +108,7 @@ class Format:
         """Whether the significand of a magnitude index is odd (roundTiesToEven)."""
         if self.man > 0 or self.even_code:
             return bool(index & 1)
-        return self.scale or index > 0      # every significand is 1, zero's is 0
+        return self.scale or index > 0      # every significand is 1, that of zero is 0
 
     def max_code(self):
         if self.kind == "bool":
@@ -131,7 +130,7 @@ class Format:
         return min(self.nan)
 
     def values(self):
-        """{value: code} of all finite codes; minus zero is left out."""
+        """{value: code} of all finite codes, without negative zero."""
         found = {}
         for code in range(1 << self.width):
             cls, negative, value = self.decode(code)
@@ -155,7 +154,7 @@ def floor_log2(value):
 
 
 class IeeeNans:
-    """Exponent all ones and a mantissa that is not zero, either sign."""
+    """Exponent all ones and a nonzero mantissa, either sign."""
 
     def __init__(self, exp, man):
         self.inf, self.mask = ((1 << exp) - 1) << man, (1 << exp + man) - 1
@@ -181,7 +180,7 @@ def unsigned_ieee(name, exp, man):
 
 
 def p3109(name):
-    """IEEE P3109 interim report 4.0: bias, the one zero, the one NaN, where infinity is."""
+    """IEEE P3109 interim report 4.0: bias, the single zero, the single NaN, the place of infinity."""
     bits, precision, sign, domain = re.fullmatch(r"binary(\d+)p(\d+)([su])([ef])", name).groups()
     k, p, signed, extended = int(bits), int(precision), sign == "s", domain == "e"
     nan = 1 << k - 1 if signed else (1 << k) - 1
@@ -202,7 +201,7 @@ P3109_NAMES = (
     + ["binary6p3sf", "binary6p4sf", "binary4p2se", "binary4p2sf"])
 
 
-# Rows, and names that are parsed: around bytes, containers and the widths of the hubs' significands.
+# Rows, and parsed names: around bytes, containers and the significand widths of the hub formats.
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 3, 5, 7, 9, 12, 24, 25, 48, 51, 52, 53, 54, 63)
 
 
@@ -232,7 +231,7 @@ def build():
     rows += [Format(f"int{n}", "int", 0, n - 1, 0) for n in WIDTHS]
     rows += [Format(f"uint{n}", "uint", 0, n, 0) for n in WIDTHS]
     rows += [Format("bool", "bool", 0, 8, 0)]
-    # Names that are parsed: the general forms behind the rows above.
+    # Parsed names: the general forms behind the rows above.
     rows += [
         ieee("e6m9", 6, 9), ieee("e15m48", 15, 48), ieee("e3m5", 3, 5), ieee("e5m0", 5, 0),
         ieee("e5m6b3", 5, 6, bias=3),
@@ -259,7 +258,7 @@ def integers():
 # Rounding and storing.
 
 def goes_up(mode, fraction, odd, negative, seed, index):
-    """Whether a magnitude `fraction` of the way to its upper neighbour is stored as that one."""
+    """Whether a magnitude `fraction` of the way to its upper neighbour rounds up to it."""
     if fraction == 0:
         return False
     if mode == "nearest-even":
@@ -278,7 +277,7 @@ def goes_up(mode, fraction, odd, negative, seed, index):
 
 
 def to_infinity(mode, negative):
-    """IEEE 754-2019 7.4: where an overflow goes."""
+    """IEEE 754-2019 7.4: whether an overflow becomes infinity."""
     return (mode in ("nearest-even", "nearest-away", "stochastic")
             or (mode == "up" and not negative) or (mode == "down" and negative))
 
@@ -288,7 +287,7 @@ def limit(fmt, negative, flags):
 
 
 def beyond(fmt, negative, flags):
-    """Infinity, else NaN, else the largest finite."""
+    """Infinity, otherwise NaN, otherwise the largest finite number."""
     if fmt.inf and (not negative or fmt.signed):
         return fmt.inf[1 if negative else 0], flags
     if fmt.nan:
@@ -297,7 +296,7 @@ def beyond(fmt, negative, flags):
 
 
 def nan_code(fmt, negative):
-    """The canonical NaN with a sign where NaNs have both signs."""
+    """The canonical NaN, with a sign if the format has NaNs of both signs."""
     code = fmt.canonical_nan()
     if negative and fmt.signed and (code | fmt.sign_bit) in fmt.nan:
         code |= fmt.sign_bit
@@ -312,8 +311,8 @@ def negative_into_unsigned(fmt, overflow, infinite):
 
 def encode(fmt, cls, negative, value, mode="nearest-even", overflow="native", seed=0, index=0,
            place=None):
-    """(code, flags) of a number: class, sign, magnitude. place: fmt.locate(value) if known.
-    NaN here has the quiet bit and no other payload."""
+    """(code, flags) of a number: class, sign, magnitude. place: fmt.locate(value) if known. A NaN here has the quiet
+    bit and no other payload."""
     if fmt.kind == "bool":
         return (0, 0) if cls == "zero" else (1, 0 if (cls, negative, value) == ("finite", False, 1)
                                              else INEXACT)
@@ -351,7 +350,7 @@ def encode(fmt, cls, negative, value, mode="nearest-even", overflow="native", se
         return limit(fmt, negative, flags)
     flags = INEXACT if fraction else 0
     if flags and not fmt.scale and stored < 1 << fmt.man:
-        flags |= UNDERFLOW              # IEEE 754-2019 7.5; a scale's least number is normal
+        flags |= UNDERFLOW              # IEEE 754-2019 7.5; a scale's smallest number is normal
     sign = fmt.sign_bit if negative and (stored or fmt.minus_zero) else 0
     return stored | sign, flags
 
@@ -380,7 +379,7 @@ def encode_integer(fmt, cls, negative, value, mode, overflow, seed, index):
 # Text.
 
 def decimal_text(value):
-    """The exact decimal of a Fraction whose denominator divides a power of ten; exponent form."""
+    """The exact decimal, in exponent form, of a Fraction whose denominator divides a power of ten."""
     denominator = value.denominator
     twos = (denominator & -denominator).bit_length() - 1
     fives, rest = 0, denominator >> twos

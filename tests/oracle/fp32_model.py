@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""fp32 in Python floats, which hold it exactly: bit patterns, and operations rounded once."""
+"""fp32 in Python floats, which hold it exactly: bit patterns, and operations that round once."""
 
 import ctypes
 import math
@@ -21,12 +21,12 @@ def number(code):
 
 
 def near(x):
-    """A double as fp32, one rounding."""
+    """Rounds a double to fp32, once."""
     return ctypes.c_float(x).value
 
 
 def round32(value, negative=None):
-    """A Fraction as fp32, one rounding; negative: the sign, where it may become zero."""
+    """Rounds a Fraction to fp32, once; negative: the sign of a zero result."""
     magnitude = abs(value)
     negative = value < 0 if negative is None else negative
     if magnitude:
@@ -37,7 +37,7 @@ def round32(value, negative=None):
 
 
 def multiply(a, b):
-    return near(a * b)      # 48 bits at most, and no end of fp64 is near
+    return near(a * b)      # at most 48 bits, and far from the fp64 limits
 
 
 def divide(a, b):

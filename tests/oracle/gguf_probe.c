@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the reader of GGUF says, for judges that are not ours. Standard input: files, each behind
- * its length in 4 bytes, low byte first. Answers are lines of JSON; texts of files are in
- * hexadecimal:
+ * GGUF reader probe for the oracle tests. Standard input: files, each preceded by its length in
+ * 4 bytes, little-endian. Answers are lines of JSON; texts of files are in hexadecimal:
  *
  *     {"ok":true,"version":"3","tensors":[[NAME,"F32","fp32",[2,3],OFFSET,BYTES]],
  *      "metadata":[[KEY,"uint32",COUNT,TOKEN]],"notes":["big_endian"]}
  *     {"ok":false,"error":"..."}
  *
- * TOKEN is a JSON value, of strings a list with their hexadecimal digits. */
+ * TOKEN is a JSON value; for strings, a list with their hexadecimal digits. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +74,7 @@ static void put_container(const struct dti_container *container)
     puts("]}");
 }
 
-/* Messages have no controls. */
+/* Messages have no control characters. */
 static void put_error(const char *text)
 {
     printf("{\"ok\":false,\"error\":\"");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the oracle tests share: talking to the probe or the program, counting checks, telling failures.
+"""Shared by the oracle tests: talking to the probe or the program, counting checks, reporting failures.
 
 Usage of every test: test_x.py PROBE [--long]. Exit 0 all right, 1 differences, 77 nothing ran.
 """
@@ -12,12 +12,12 @@ import subprocess
 import sys
 import tempfile
 
-SHOWN = 12      # differences told per test before they are only counted
+SHOWN = 12      # differences reported per test before they are only counted
 QUICK = "DTI_TEST_QUICK" in os.environ and "--long" not in sys.argv   # a sample, on each push
 
 
 def have(name):
-    """The module, or None where it is not installed."""
+    """The module, or None if it is not installed."""
     try:
         return __import__(name)
     except ImportError:
@@ -25,7 +25,7 @@ def have(name):
 
 
 def ggml_library():
-    """ggml's C, or None: the library that DTI_GGML_LIBRARY names, or that of an installed llama-cpp-python."""
+    """ggml's C library, or None: the library in DTI_GGML_LIBRARY, or that of an installed llama-cpp-python."""
     path = os.environ.get("DTI_GGML_LIBRARY")
     found = None if path else importlib.util.find_spec("llama_cpp")
     if found:
@@ -34,7 +34,7 @@ def ggml_library():
 
 
 def ask(probe, lines):
-    """The probe's answer lines for many request lines."""
+    """The probe's answer lines for a list of request lines."""
     text = "\n".join(lines) + "\n"
     done = subprocess.run([probe], input=text.encode(), stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
@@ -65,7 +65,7 @@ class Tally:
         print(f"skipped: {what}")
 
     def part(self, what):
-        """Called after a part: tells it and how many checks there are so far."""
+        """Called after a part: prints it and the number of checks so far."""
         print(f"{what}: {self.checked} checks, {self.differences} different", flush=True)
 
     def finish(self):
@@ -80,7 +80,7 @@ class Tally:
 
 
 class Program:
-    """Runs dtinfo and counts checks; the first that fails ends the test."""
+    """Runs dtinfo and counts checks; the first failure ends the test."""
 
     def __init__(self, path):
         self.path, self.checks = os.path.abspath(path), 0
@@ -113,7 +113,7 @@ def bytes_of(path):
 
 
 def arguments():
-    """(probe, long) of the command line."""
+    """(probe, long) from the command line."""
     words = sys.argv[1:]
     long = "--long" in words
     words = [w for w in words if w != "--long"]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the C oracle tests share: random numbers that are the same everywhere, and the question that
- * is judged: the code of a text in a dtype. */
+ * Shared by the C oracle tests: random numbers that are the same on every machine, and the
+ * function under test: the code of a text in a dtype. */
 #ifndef DTINFO_TESTS_JUDGED_H
 #define DTINFO_TESTS_JUDGED_H
 
@@ -35,7 +35,7 @@ static inline char *put_digits(char *at, unsigned count, uint64_t *state)
     return at;
 }
 
-/* The value of a text by both ways that the core offers; ends the program when they disagree. */
+/* The value of a text by both conversion paths of the core; ends the program if they disagree. */
 static inline struct dti_value value_of(const char *text)
 {
     struct dti_number number;

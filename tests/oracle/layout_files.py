@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of quantized tensors for tests of the layouts that are only read: written from numpy arrays, dequantized by the
+"""Files of quantized tensors for tests of the read-only layouts: written from numpy arrays, dequantized by the
 program, and compared bit for bit."""
 import json
 import os
@@ -13,7 +13,7 @@ TYPES = {"int8": "I8", "uint8": "U8", "int32": "I32", "int64": "I64", "float32":
 
 
 def floats(exponent, mantissa, bias):
-    """The numbers of a small float's codes; codes beyond the finite ones are for the caller to avoid."""
+    """The numbers of a small float's codes; the caller must avoid codes beyond the finite ones."""
     codes = np.arange(1 << (1 + exponent + mantissa))
     rest = codes & ((1 << (exponent + mantissa)) - 1)
     e, m = rest >> mantissa, (rest & ((1 << mantissa) - 1)).astype(np.float32)
@@ -27,7 +27,7 @@ E5M2[[c for c in range(256) if c & 0x7c == 0x7c]] = np.nan
 
 
 def tiles(scales):
-    """Scales as matrix kernels take them, by NVIDIA's description: tiles of 128 x 4, in which row r has the place
+    """Scales in the order that matrix kernels expect, by NVIDIA's description: tiles of 128 x 4, in which row r is at
     r % 32 * 16 + r / 32 * 4."""
     rows, columns = scales.shape
     down, right = -(-rows // 128), -(-columns // 4)
@@ -61,7 +61,7 @@ class Reader:
         return subprocess.run([self.program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def read(self, tensors, want, metadata=None, config=None, dtype="fp32", what=""):
-        """want: all tensors that the result has. bf16 is compared as its bits in uint16."""
+        """want: every tensor of the result. bf16 is compared as its bits in uint16."""
         self.write(tensors, metadata, config)
         done = self.run("quant", "case/m.safetensors", dtype, "--dequant", "-o", "case/out.safetensors", "-q")
         if done.returncode:
@@ -82,7 +82,7 @@ class Reader:
                 self.tally.differ("%s: %s at %s" % (what, name, at), ours[at], theirs[at])
 
     def refuse(self, tensors, words, metadata=None, config=None, what="", logical=True):
-        """One printable line with these words; and inspect shows the tensors as they are stored."""
+        """Requires one printable error line with these words; inspect must show the tensors as stored."""
         self.write(tensors, metadata, config)
         done = self.run("quant", "case/m.safetensors", "fp32", "--dequant", "-o", "case/out.safetensors", "-q")
         text = done.stderr.decode()
@@ -97,6 +97,6 @@ class Reader:
         self.tally.check("%s: is shown as stored" % what, (shown.returncode, "as stored" in text), (0, True))
 
     def forms(self):
-        """What inspect says of the tensors of the last case."""
+        """The formats that inspect reports for the tensors of the last case."""
         done = self.run("inspect", "case/m.safetensors", "--json")
         return {t["name"]: t.get("quantized") for t in json.loads(done.stdout)["files"][0]["tensors"]}

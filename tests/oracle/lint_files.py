@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Small healthy checkpoints of each layout for test_lint.py, as their own programs store them: codes are packed here by
-the descriptions of the layouts; and ways to break them. A checkpoint is (tensors, config.json); tensors are {name: (dtype, shape, bytes)}."""
+"""Small healthy checkpoints of each layout for test_lint.py, as their own programs store them (codes are packed here
+by the layout descriptions), and ways to break them. A checkpoint is (tensors, config.json); tensors are {name: (dtype,
+shape, bytes)}."""
 import re
 import struct
 
@@ -10,7 +11,7 @@ RANDOM = np.random.default_rng(18)
 
 
 def rules(files):
-    """The rules in their order, and the worst that is known of each, which has its program and its source."""
+    """The rules in order, and the worst known effect of each, with its program and source."""
     words = dict(re.findall(r'^LINT_RULE\((\w+), +"(\w+)"', (files / "lint_rules.def").read_text(), re.MULTILINE))
     text = (files / "lint/lint_effects.def").read_text()
     known = re.findall(r'^LINT_EFFECT\((\w+), +"([^"]*)", +(\w+), +"([^"]*)", +"([^"]*)"\)$', text, re.MULTILINE)
@@ -78,13 +79,13 @@ def fp8(n=8, k=16, scale=None, name="weight_scale"):
 
 
 def model(modules, config, head="lm_head"):
-    """Modules by their names, in one layer, with what else a model has."""
+    """Modules by name in one layer, plus the other tensors of a model."""
     tensors = {"model.embed_tokens.weight": plain(16, 8), "model.norm.weight": bf16(np.ones(8))}
     if head:
         tensors[head + ".weight"] = plain(16, 8)
     for module, parts in modules.items():
         tensors.update({"model.layers.0.%s.%s" % (module, part): value for part, value in parts.items()})
-    tensors["model.layers.0.self_attn.q_proj.bias"] = bf16(np.zeros(8))    # quantized nowhere
+    tensors["model.layers.0.self_attn.q_proj.bias"] = bf16(np.zeros(8))    # not a quantized module
     return tensors, config
 
 
@@ -176,10 +177,10 @@ def checkpoints():
     return made
 
 
-# What is broken: functions of tensors and configuration, which they change.
+# Ways to break it: functions that modify tensors and configuration.
 
 def put(name, at, value, kind):
-    """Element `at` of a tensor in its bytes."""
+    """Sets element `at` of a tensor in its bytes."""
     def change(tensors, _):
         dtype, shape, raw = tensors[name]
         raw = bytearray(raw)

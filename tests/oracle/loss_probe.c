@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss of one tile, for a judge in another language. A request is a line
+ * Loss probe for one tile, for the oracle tests. A request is a line
  *
  *   LEVEL SRC DST ROUND OVERFLOW SEED INDEX N
  *
- * followed by N source codes and N stored codes, hexadecimal, as words; LEVEL is "definition" or a
- * level, whose kernel for the pair's hub is taken. The answer is one line: the counts, decimal, in
- * the order of struct dti_loss, then the maxima, the three sums, mean and root mean square as the
- * bits of fp64, hexadecimal; or "skipped" where the level is not present. */
+ * followed by N source codes and N stored codes, as hexadecimal words; LEVEL is "definition" or
+ * a level, whose kernel for the pair's hub is used. The answer is one line: the counts, decimal,
+ * in the order of struct dti_loss, then the maxima, the three sums, mean and root mean square as
+ * fp64 bits, hexadecimal; or "skipped" if this machine lacks the level. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of numpy's for the test of the readers of .npy and .npz: good ones, and ways to break them."""
+"""numpy files for the test of the .npy and .npz readers: valid ones, and ways to break them."""
 
 import io
 import re
@@ -26,7 +26,7 @@ def save(np, array, version=None):
 
 
 def record_type(np, rng):
-    """A structured type, to some depth, with padding, titles, sub-arrays and both orders of bytes."""
+    """A structured type of random depth, with padding, titles, sub-arrays and both byte orders."""
     def simple():
         return rng.choice("<>") + rng.choice([*FORMATS, "S3", "U2"])
 
@@ -44,7 +44,7 @@ def record_type(np, rng):
 
 
 def leaves(array, name):
-    """The fields of an array, and those within them, as (name, array)."""
+    """The fields of an array, and their nested fields, as (name, array)."""
     if array.dtype.names is None:
         yield name, array
     for field in array.dtype.names or ():
@@ -58,7 +58,7 @@ def with_header(header, data, major=1):
 
 
 class Pipe(io.RawIOBase):
-    """A file that cannot seek: zipfile then writes sizes behind the data."""
+    """An unseekable file: zipfile then writes sizes after the data."""
 
     def __init__(self):
         super().__init__()
@@ -107,7 +107,7 @@ TOKENS = [b"'descr'", b"'shape'", b"'fortran_order'", b"True", b"False", b"None"
 
 
 def broken(rng, data):
-    """Some bytes changed, cut out, put in or repeated, some fields of 1 to 8 bytes made extreme."""
+    """Changes, cuts, inserts or repeats some bytes, and sets some fields of 1 to 8 bytes to extremes."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         at = rng.randrange(len(data) + 1)
         kind = rng.randrange(5)
@@ -128,7 +128,7 @@ def broken(rng, data):
 
 
 def broken_header(rng, text):
-    """The same to whole tokens of a header, or now and then to its bytes."""
+    """The same for whole tokens of a header, or sometimes for its bytes."""
     if rng.randrange(4) == 0:
         return broken(rng, text)
     words = re.findall(rb"'[^']*'|\w+|\s+|.", text, re.DOTALL)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the readers of .npy and .npz say, for numpy to judge. Standard input: files, each behind its
- * length in 4 bytes, low byte first. An argument is the dtype to assume for types that were lost.
- * Answers are lines of JSON:
+ * Probe of the .npy and .npz readers, for comparison with numpy. Standard input: files, each
+ * preceded by its length in 4 bytes, little-endian. An argument is the dtype to assume for lost
+ * types. Answers are lines of JSON:
  *
  *     {"ok":true,"version":"1.0","notes":["trailing_bytes"],"tensors":[{"name":HEX,"type":"<f4",
  *      "format":"fp32","shape":[2,3],"fortran":false,"big":false,"packed":false,"elements":6,
  *      "bytes":24,"refusal":null,"data":HEX,"error":null,"head":HEX}]}
  *     {"ok":false,"error":"..."}
  *
- * data are the first 2^20 bytes, or null, and error says why; head is the header that we would
+ * data are the first 2^20 bytes, or null with the reason in error; head is the header that we would
  * write, or null.
  */
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static void put_hex(const void *data, size_t size)
     putchar('"');
 }
 
-/* Text of messages: no controls, but perhaps bytes that are not UTF-8. */
+/* Message text: no control characters, but possibly invalid UTF-8. */
 static void put_text(const char *text)
 {
     if (!text) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Models with quantized weights, what other programs compute of them, and what dtinfo reads of them."""
+"""Models with quantized weights, what other programs compute from them, and what dtinfo reads from them."""
 import json
 import os
 import random
@@ -35,7 +35,7 @@ def numpy_type(name):
 
 
 def tensor(name, data_type, shape, codes):
-    """An initializer of raw codes, each an integer."""
+    """An initializer of raw codes, given as integers."""
     bits = WIDTHS.get(data_type, 8)
     whole = 0
     if bits in (8, 16, 32):
@@ -52,7 +52,7 @@ def tensor(name, data_type, shape, codes):
 def random_codes(data_type, count):
     bits = WIDTHS.get(data_type, 8)
     codes = [RANDOM.getrandbits(bits) for _ in range(count)]
-    if data_type.startswith("FLOAT8"):   # NaNs of all sorts are one NaN for us
+    if data_type.startswith("FLOAT8"):   # all NaNs are equal for us
         codes = [code if code & 0x7f < 0x7c and code != 0x80 else 0x30 for code in codes]
     return codes
 
@@ -95,7 +95,7 @@ def session(proto, feeds=None):
 
 
 def by_ort(proto, feeds=None):
-    """None where it has no kernel for the types or the opset."""
+    """None if it has no kernel for the types or the opset."""
     try:
         return session(proto, feeds)
     except Exception as error:  # pylint: disable=broad-exception-caught
@@ -126,7 +126,7 @@ def numbers(path, dtype="fp32", *more):
 
 
 def bits_of(values, product=False):
-    """fp32, with one NaN for all; product: and one 0."""
+    """fp32 bits with a single NaN; product: also a single zero."""
     values = np.ascontiguousarray(np.asarray(values).astype(np.float32)) + np.float32(0 if product else -0.0)
     codes = values.view("<u4").copy()
     codes[np.isnan(values)] = 0x7fc00000
@@ -134,8 +134,8 @@ def bits_of(values, product=False):
 
 
 def same(subject, proto, expected, name="x", form=None, judges=(), product=False):
-    """What dtinfo reads of a model's tensor, against the numbers of a judge. product: which is a sum with zeros, and has
-    no -0."""
+    """What dtinfo reads for a model's tensor, against a reference's numbers. product: the reference is a sum with
+    zeros, which never gives -0."""
     with open("model.onnx", "wb") as file:
         file.write(proto if isinstance(proto, bytes) else proto.SerializeToString())
     got = numbers("model.onnx")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""For test_parts.py: a small healthy checkpoint of each layout that is read, the quantized tensor in it that is broken, and
-the parts of that tensor."""
+"""For test_parts.py: a small healthy checkpoint of each readable layout, the quantized tensor in it to break, and the
+parts of that tensor."""
 import copy
 import json
 
@@ -13,8 +13,8 @@ UP = "model.layers.0.mlp.up_proj."
 
 
 class Base:
-    """tensors and metadata of a file, configurations {file name: object}; stem: what the names of the tensor's parts begin with;
-    numbers: its name before it was quantized; codes: that of its codes."""
+    """tensors and metadata of a file, configurations {file name: object}; stem: common prefix of the tensor's part
+    names; numbers: its name before quantization; codes: the name of its codes."""
 
     def __init__(self, tensors, files, stem=UP, numbers="weight", codes=None, metadata=None):
         self.tensors, self.files, self.stem, self.metadata = tensors, files, stem, metadata
@@ -23,7 +23,7 @@ class Base:
         self.codes = stem + (codes or next(p for p in (numbers + "_packed", "qweight", numbers + "_blocks", numbers) if p in self.parts))
 
     def added(self, part):
-        """The name of a part of the tensor, which has another name than weight in gpt-oss."""
+        """The name of an added part of the tensor, which in gpt-oss is not named weight."""
         return self.numbers + part[len("weight"):] if part.startswith("weight") else self.stem + part
 
     def copy(self):
@@ -41,7 +41,7 @@ def of_lint():
     for name, (tensors, block) in lint_files.checkpoints().items():
         if name in ("two groups", "tied embeddings"):
             continue
-        if name == "integers":      # the bias of the model is this module's
+        if name == "integers":      # the model's bias belongs to this module
             tensors.pop("model.layers.0.self_attn.q_proj.bias")
         numbers = "down_proj" if name == "gpt-oss" else "weight"
         made[name] = Base(tensors, config(block), stems.get(name, UP), numbers)
@@ -51,7 +51,7 @@ def of_lint():
 
 
 def of_data(folder, name, stem, block=None, others=(), metadata=None, **more):
-    """A tensor of a file that its own program made, with some others."""
+    """A tensor of a file made by its own program, with some others."""
     tensors = {n: t for n, t in read_file(folder / (name + ".safetensors")).items() if n.startswith((stem, *others))}
     return Base(tensors, config(block), stem, metadata=metadata, **more)
 
@@ -74,14 +74,14 @@ def comfy():
 
 
 def bases(data):
-    """All by name, in their order; data: tests/data."""
+    """All bases in order; data: tests/data."""
     made = of_lint()
     one = {name: fp8(scale=f32(0.0001, shape=())) for name in LINEARS}
     told = {"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": None, "exclude_modules": ["lm_head"]}}
     made["fp8 of ModelOpt"] = Base(model(one, None)[0], {"hf_quant_config.json": told})
     for name in ("fp8", "fp8 blocks", "nvfp4", "nvfp4 of ModelOpt", "mxfp4"):
         tensors = dict(made[name].tensors)
-        if name == "fp8 blocks":    # another to tell by, and no other rectangles have these shapes
+        if name == "fp8 blocks":    # another tensor to resolve the ambiguity; no other rectangles have these shapes
             tensors = {module + part: t for module in (UP, "model.layers.0.mlp.gate_proj.") for part, t in
                        fp8(251, 131, f32(*[0.0001] * 4, shape=(2, 2)), "weight_scale_inv").items()}
         made[name + ", no configuration"] = Base(tensors, {})
@@ -105,7 +105,7 @@ def bases(data):
     return made
 
 
-# What is done to a part: functions of the tensors.
+# Changes to a part: functions of the tensors.
 
 def remove(tensors, base, part):
     del tensors[base.stem + part]
@@ -119,13 +119,13 @@ def retype(tensors, base, part):
 
 
 def unpack(tensors, base, part):
-    """Codes become plain floats."""
+    """Turns codes into plain floats."""
     _, shape, _ = tensors[base.stem + part]
     tensors[base.stem + part] = "BF16", shape, b"\0\x3f" * int(np.prod(shape))
 
 
 def reshape(tensors, base, part):
-    """One more along the last dimension."""
+    """Adds one element along the last dimension."""
     dtype, shape, raw = tensors[base.stem + part]
     longer = [*shape[:-1], shape[-1] + 1] if shape else [2]
     size = len(raw) // max(1, int(np.prod(shape)))
@@ -135,14 +135,14 @@ def reshape(tensors, base, part):
 
 
 def add(tensors, base, part):
-    """One that the layout does not have: a copy of its scales, or ones."""
+    """Adds a part that the layout does not have: a copy of its scales, or ones."""
     scale = next((tensors[base.stem + p] for p in ("weight_scale", "weight_scale_inv", "scales", "scale", "SCB") if base.stem + p in tensors),
                  f32(1.0, shape=()))
     tensors[base.added(part)] = scale
 
 
 def plain_files():
-    """Codes without scales that are numbers, and nothing is missing: {name: (tensors, files)}."""
+    """Files with unscaled codes that are plain numbers, so nothing is missing: {name: (tensors, files)}."""
     codes, scaled = fp8()["weight"], {UP + part: value for part, value in fp8().items()}
     alone, gate = {UP + "weight": codes}, "model.layers.0.mlp.gate_proj."
     both = dict(scaled, **{gate + "weight": codes})

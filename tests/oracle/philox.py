@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The random bits of stochastic rounding, written from the paper: Philox4x32-10 of Salmon, Moraes, Dror,
-Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11."""
+"""The random bits of stochastic rounding, implemented from the paper: Philox4x32-10 of Salmon, Moraes, Dror, Shaw,
+"Parallel random numbers: as easy as 1, 2, 3", SC11."""
 
 
 def philox4x32(counter, key):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Do the tests of expressions bite? Faults as in planted_kernel_faults.py, planted in src/calc; each must turn the
-named test red. Exit 1 if one survives.
+"""Mutation test for the expression tests: faults as in planted_kernel_faults.py, planted in src/calc; each must make
+the named test fail. Exit 1 if one survives.
 
 Usage: planted_calc_faults.py SOURCE_ROOT [FAULT...]
 """
@@ -16,7 +16,7 @@ from planted_kernel_faults import Copy, judge
 CALC = "src/calc/"
 TARGETS = ("tests/oracle/calc_probe", "tests/unit/test_calc")
 
-# name, file, text there, text instead, the test that must fail: "judge" is test_calc.py, "run" the unit tests
+# name, file, original text, replacement text, the test that must fail: "judge" is test_calc.py, "run" the unit tests
 FAULTS = [
     ("double rounding", CALC + "evaluate/round.c",
      "        dti_encode(format, &e->exact, &recorder->policy, recorder->random, &outcome);",
@@ -63,7 +63,7 @@ FAULTS = [
 
 
 class CalcCopy(Copy):
-    """A copy of which only what expressions need is built."""
+    """A copy that builds only what expressions need."""
 
     def compile(self):
         done = subprocess.run(("ninja", "-C", self.build) + TARGETS, stdout=subprocess.PIPE,

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Do the oracle tests bite? Each fault below is planted in a copy of the core, the probe is built
-from it and one of the named tests must go red; on the untouched copy they must be green first. Exit
-1 if a fault survives.
+"""Mutation test for the oracle tests: each fault below is planted in a copy of the core, the probe is built from it,
+and one of the named tests must fail; on the unmodified copy they must pass first. Exit 1 if a fault survives.
 
 Usage: planted_faults.py SOURCE_ROOT [CC]
 """
@@ -13,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-# name, file below the root, text there, text instead, the tests of which at least one must fail
+# name, file below the root, original text, replacement text, the tests of which at least one must fail
 FAULTS = [
     ("wrong bias in a row", "include/dtinfo/dtypes.def",
      '"fp8_e4m3b11fnuz",  FLOAT,     8,  4,  3,   11',
@@ -139,7 +138,7 @@ def probe_of(test):
 
 
 def build(copy, compiler, kind):
-    """Compiles a probe of a copy; its path."""
+    """Compiles a probe from a copy; returns its path."""
     probe = os.path.join(copy, kind)
     sources = [os.path.join(copy, "tests/oracle", name) for name in (kind + ".c", "request.c")]
     for layer in ("core", "util"):
@@ -153,12 +152,12 @@ def build(copy, compiler, kind):
 
 
 def modules(copy):
-    """The environment of a test of a copy: where it finds what tests share."""
+    """The environment for a test of a copy, with the path of the shared modules."""
     return dict(os.environ, PYTHONPATH=":".join(os.path.join(copy, folder) for folder in ("tests/oracle", "tests/oracle/core")))
 
 
 def is_green(copy, test, probe):
-    """Runs one test; its first difference is enough."""
+    """Runs one test, stopping at its first difference."""
     command = [sys.executable, os.path.join(copy, "tests/oracle/core", f"test_{test}.py"), probe]
     if test == "vectors":
         command.append(os.path.join(copy, "tests/data/vectors.tsv"))
@@ -171,7 +170,7 @@ def is_green(copy, test, probe):
 
 
 def plant(copy, fault):
-    """Changes the text in one place; whether it was there."""
+    """Replaces the text in one place; returns whether it was found."""
     path = os.path.join(copy, fault[1])
     with open(path, encoding="utf-8") as file:
         text = file.read()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Do the tests of the array kernels bite? Each fault below is planted in a copy of the tree, the copy
-is built again and the named test must go red; on the untouched copy all must be green first. Exit 1
-if a fault survives. Faults of levels that this machine does not have are reported as skipped.
+"""Mutation test for the array kernel tests: each fault below is planted in a copy of the tree, the copy is rebuilt and
+the named test must fail; on the unmodified copy all must pass first. Exit 1 if a fault survives. Faults in levels that
+this machine lacks are reported as skipped.
 
 Usage: planted_kernel_faults.py SOURCE_ROOT [FAULT...]
 """
@@ -16,7 +16,7 @@ from planted_faults import modules, plant
 
 KERNELS, X86, CONVERT, CALC = "src/kernels/", "src/kernels/x86/", "src/convert/", "src/calc/"
 
-# name, file, text there, text instead, the test that must fail: arguments of checkkern, "arrays" for
+# name, file, original text, replacement text, the test that must fail: arguments of checkkern, "arrays" for
 # test_arrays.py, "bulk" or "bulk_sum" for the unit tests of operations on lists
 FAULTS = [
     ("lanes: ties go to odd", KERNELS + "lanes.h",
@@ -187,7 +187,7 @@ class Copy:
 
 
 def judge(copy, fault):
-    """(verdict, whether it is bad)."""
+    """(verdict, whether it is a failure)."""
     path = os.path.join(copy.tree, fault[1])
     if not os.path.exists(path):
         return f"NOT PLANTED, no {fault[1]}", True
@@ -204,7 +204,7 @@ def judge(copy, fault):
             return "SURVIVED", True
         return "caught by " + fault[4], False
     finally:
-        shutil.copyfile(kept, path)         # a new time, so that it is built again
+        shutil.copyfile(kept, path)         # a new mtime, so that it is rebuilt
         os.remove(kept)
 
 

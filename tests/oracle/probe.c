@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The core behind a line protocol, so that a test in another language can drive millions of
- * operations without the command line in between. One request a line on stdin, one answer a line on
- * stdout (a few verbs answer with more); words are separated by one blank. A request that cannot be
- * carried out is answered "error REASON".
+ * The core behind a line protocol, so that a test in another language can run millions of
+ * operations without the command line. One request per line on stdin, one answer per line on stdout
+ * (a few verbs answer with more); words are separated by one blank. An invalid request is answered
+ * "error REASON".
  *
  *   encode DTYPE ROUND OVERFLOW NAN SEED INDEX TEXT      0xCODE FLAGS
  *   matrix DTYPE SEED INDEX TEXT                         CODE:FLAGS for each ROUND x OVERFLOW
@@ -90,8 +90,8 @@ static void do_convert(struct request *rq)
     answer_outcome(destination, &value, &policy, index);
 }
 
-/* The core's own tight loop over all codes of a range: 2^32 of them take minutes, and an answer has
- * no more lines than the destination has codes. */
+/* The core's own tight loop over all codes of a range: 2^32 of them take minutes, and an answer
+ * has no more lines than the destination has codes. */
 static void do_sweep(struct request *rq)
 {
     const struct dti_format *source = format_word(rq, 1);
@@ -132,7 +132,7 @@ static void put_code(bool found, uint64_t code)
         fputs(" none", stdout);
 }
 
-/* The spelling that `how` names, after a blank when `blank`. */
+/* The spelling that `how` names, preceded by a blank if `blank` is set. */
 static void put_spelling(struct request *rq, const char *how, bool blank,
                          const struct dti_format *format, uint64_t code, size_t n)
 {

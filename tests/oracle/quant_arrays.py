@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of quantization against other libraries share: the probe's answers as numpy arrays, comparisons, and
-numbers that are hard to quantize. Nothing here works without numpy, but it can be imported."""
+"""Shared by the tests of quantization against other libraries: the probe's answers as numpy arrays, comparisons, and
+numbers that are hard to quantize. Importable without numpy, but unusable."""
 
 import quant_model as model
 
@@ -36,7 +36,7 @@ def affine_back(probe, code, scale, zero, codes):
 
 
 def blocks(probe, name, rule, division, tensor, x):
-    """Scales, codes, specials of rows of x."""
+    """Scales, codes and special flags of rows of x."""
     count, length = x.shape
     answer = ask(probe, f"block {name} {rule} {division} {model.bits(float(tensor)):x} {length} {count}", as_words(x))
     answer = answer.reshape(count, length + 4)
@@ -50,7 +50,7 @@ def block_back(probe, name, tensor, scales, codes):
 
 
 def same(tally, subject, got, want, shown=None):
-    """Arrays element by element; floats bit by bit, save for NaNs."""
+    """Compares arrays element by element; floats bit by bit, except for NaNs."""
     got, want = np.asarray(got), np.asarray(want)
     if got.shape != want.shape:
         tally.differ(subject, got.shape, want.shape)
@@ -67,7 +67,7 @@ def same(tally, subject, got, want, shown=None):
 
 
 def hard_affine(rng, low, high, scale, zero, count):
-    """Midpoints and their neighbours, random numbers in and out of range; finite."""
+    """Midpoints and their neighbours, random numbers in and out of range; all finite."""
     middle = rng.integers(low - zero - 2, high - zero + 2, count) + rng.choice([0.5, 0.5, 0.0], count)
     x = (middle * float(scale)).astype(np.float32)
     x = np.concatenate([x, np.nextafter(x, np.float32(np.inf)), np.nextafter(x, np.float32(-np.inf)),
@@ -77,9 +77,9 @@ def hard_affine(rng, low, high, scale, zero, count):
 
 
 def hard_blocks(rng, count, length, low=-100, high=100):
-    """Rows of normal numbers at many scales, with extremes at and beside powers of two and their halves."""
+    """Rows of normal numbers at many scales, with extremes at and next to powers of two and their halves."""
     x = rng.standard_normal((count, length)).astype(np.float32)
-    x[::4] = (np.round(x[::4] * 8) / 8).astype(np.float32)      # midpoints, more than one extreme
+    x[::4] = (np.round(x[::4] * 8) / 8).astype(np.float32)      # midpoints, and more than one extreme
     extreme = rng.choice(np.array([1, 1.5, 1.75, 1.875, 1.9375, 1.984375, 1.25, 1.0625], np.float32), count)
     extreme = np.nextafter(extreme, rng.choice(np.array([0, 1, 2], np.float32), count))
     x[1::3, 0] = 4 * extreme[1::3] * rng.choice(np.array([1, -1], np.float32), count)[1::3]
@@ -90,7 +90,7 @@ def hard_blocks(rng, count, length, low=-100, high=100):
 
 
 def sharpened(rng, x, tensor, ml_dtypes):
-    """Half of the numbers at and beside the borders between the codes that their blocks' scales make."""
+    """Half of the numbers at and next to the boundaries between codes under the scales of their blocks."""
     amax = np.abs(x).max(1, keepdims=True)
     unit = np.minimum(amax / np.float32(6) / tensor, np.float32(448)).astype(ml_dtypes.float8_e4m3fn).astype(np.float32) * tensor
     borders = rng.choice(np.float32([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5]), x.shape) * unit

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What test_command_quant_files.py, test_command_dequant.py and test_command_dequant_open.py share: running the program, comparing
-numbers, counting."""
+"""Shared by test_command_quant_files.py, test_command_dequant.py and test_command_dequant_open.py: running the
+program, comparing numbers, counting."""
 import json
 import math
 import os
@@ -32,7 +32,7 @@ def run(*arguments, code=0):
 
 
 def numbers_of(what, path, tensors, metadata=None, words_more=(), name="w"):
-    """The numbers that come back of the one quantized tensor, as patterns with one NaN."""
+    """The dequantized numbers of the only quantized tensor, as bit patterns with a single NaN."""
     write_file("in.safetensors", tensors, metadata)
     run("in.safetensors", "fp32", "--dequant", "-o", path, "--force", "-q", *words_more)
     out = read_file(path)
@@ -49,7 +49,7 @@ def ask(command, *arguments, code=0):
 def seen_as_one(what, tensors, name, shape, more):
     """inspect and mem see one tensor with all its parts, and its numbers compare equal to those of out.safetensors."""
     if not set(more[::2]) <= {"--bits", "--block"}:
-        return    # only --dequant can be told the rest
+        return    # only --dequant has options for the rest
     parts = sum(len(raw) for _, _, raw in tensors.values())
     file = json.loads(ask("inspect", "in.safetensors", "--stats", "--json", *more))["files"][0]
     tensor = file["tensors"][0]
@@ -78,8 +78,8 @@ def check(what, tensors, shape, want, metadata=None, words_more=()):
 
 
 def run_parts(parts):
-    """In a folder of their own; ends the program."""
-    fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None    # every output is synced
+    """Runs the parts in a new folder, then ends the program."""
+    fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None    # every output is synced to disk
     with tempfile.TemporaryDirectory(dir=fast) as folder:
         os.chdir(folder)
         for part in parts:

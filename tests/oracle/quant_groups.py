@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Groups of values under one scale, as the options of `dtinfo quant` describe them: the words of the command line
-for the model of the oracle, tests/oracle/quant_model.py."""
+"""Groups of values that share a scale, from the options of `dtinfo quant`: translates command-line words for the
+oracle's model, tests/oracle/quant_model.py."""
 import math
 import pathlib
 import sys
@@ -16,7 +16,7 @@ MX_SCALES = {"floor": model.FLOOR, "ceil": model.CEIL, "rceil": model.RCEIL, "ev
 
 
 class Affine:
-    """One scale for all of a group; how: the options."""
+    """One scale for a whole group; how: the options."""
 
     def __init__(self, name, how, values):
         self.name, self.code_name, self.integer = name, name, name in model.INTEGERS
@@ -56,7 +56,7 @@ def group_of(name, how, values):
 
 
 def pack(width, codes, high):
-    """Codes without gaps; of two bytes and more little-endian."""
+    """Codes without gaps; those of two or more bytes are little-endian."""
     joined, size = 0, (len(codes) * width + 7) // 8
     if not high or width >= 8:
         return sum(code << i * width for i, code in enumerate(codes)).to_bytes(size, "little")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A reference model of quantization in exact rationals, written from the texts: OCP Microscaling Formats 1.0,
-NVIDIA's NVFP4, QLoRA's NF4, bitsandbytes' FP4, ggml's Q8_0 and Q4_0, ONNX QuantizeLinear, torch.quantize_per_tensor.
+"""A reference model of quantization in exact rationals, written from the specifications and sources: OCP Microscaling
+Formats 1.0, NVIDIA's NVFP4, QLoRA's NF4, bitsandbytes' FP4, ggml's Q8_0 and Q4_0, ONNX QuantizeLinear,
+torch.quantize_per_tensor.
 
-fp32 numbers are Python floats, which hold them exactly. Nothing is shared with the C core.
+fp32 numbers are Python floats, which hold them exactly. It shares nothing with the C core.
 """
 
 import array
@@ -47,7 +48,7 @@ BNB_FP4[8] = 0.0
 BNB_FP4_PIVOTS = [ctypes.c_float(x).value for x in
                   (0.00260417, 0.0859375, 0.20833333, 0.29166667, 0.4166667, 0.583333, 0.8333333)]
 TABLES = {"nf4": NF4, "bnb_fp4": BNB_FP4}
-ZERO = {"nf4": 7, "q4_0": 8}  # the code of zero, where it is not 0
+ZERO = {"nf4": 7, "q4_0": 8}  # the code of zero, if not 0
 
 
 def bnb_fp4_code(q):
@@ -64,7 +65,7 @@ def bnb_fp4_code(q):
 # Talking to the probe.
 
 def ask(probe, requests):
-    """The answers, one array of 32-bit words, to requests of (line, words)."""
+    """The answers, one array of 32-bit words each, to requests of (line, words)."""
     data = b"".join(line.encode() + b"\n" + words.tobytes() for line, words in requests)
     done = subprocess.run([probe], input=data, stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
@@ -81,7 +82,7 @@ def words(numbers):
 # Codes.
 
 class Element:
-    """A small format: the code of a magnitude to nearest even, saturating."""
+    """A small format: encodes a magnitude to nearest even, saturating."""
 
     def __init__(self, name):
         self.format = FORMATS[name]
@@ -91,7 +92,7 @@ class Element:
         self.largest = table[self.format.max_index]
 
     def encode(self, x, negative):
-        """(code, beyond) of x, a float or a Fraction; infinities too."""
+        """(code, whether it saturated) of x, a float or a Fraction, possibly infinite."""
         magnitude = abs(x)
         borders = self.fast if isinstance(x, float) else self.borders
         index = bisect.bisect_left(borders, magnitude)
@@ -114,7 +115,7 @@ def element(name):
 
 
 def value_of(name, code):
-    """What a code means, as a float."""
+    """The value of a code, as a float."""
     cls, negative, value = FORMATS[name].decode(code)
     if cls == NAN:
         return math.nan
@@ -240,7 +241,7 @@ def half(d):
 
 
 class Block:
-    """The scale of one block, and what becomes of each of its numbers."""
+    """The scale of one block, and the encoding of each of its numbers."""
 
     def __init__(self, name, block, rule=FLOOR, division=TRUE, tensor=1.0, divisor=None):
         self.name, self.division, self.tensor = name, division, tensor
@@ -250,7 +251,7 @@ class Block:
         self.scale_code = FORMATS[self.scale_name].canonical_nan() if self.special else self.choose(block, rule)
         self.scale = value_of(self.scale_name, self.scale_code)
         self.multiplier = self.scale
-        if self.family == "nv":   # a divisor is what a file stores in place of its reciprocal
+        if self.family == "nv":   # a file may store a divisor, the reciprocal of the tensor scale
             self.multiplier = divide(self.scale, divisor) if divisor else multiply(self.scale, tensor)
         if self.family == "nv":
             self.inverse = divide(divide(1.0, tensor), self.scale)
@@ -271,7 +272,7 @@ class Block:
         return total
 
     def choose(self, block, rule):
-        """The code of the scale."""
+        """Chooses the code of the scale."""
         if self.family == "mx":
             return mx_exponent(self.name, rule, self.amax) + 127
         if self.family == "nv":
@@ -289,7 +290,7 @@ class Block:
         return code
 
     def quotient(self, x):
-        """A number in units of the scale; None where there is none."""
+        """A number in units of the scale; None if undefined."""
         if self.special or not math.isfinite(x):
             return None
         if self.family in ("q8", "q4"):
@@ -349,7 +350,7 @@ def element_value(name, code):
 # Numbers to try.
 
 def neighbours(x, reach=1):
-    """x and the fp32 numbers beside it."""
+    """x and the neighbouring fp32 numbers."""
     code = bits(x)
     return [number(max(0, min(0x7F7FFFFF, (code & 0x7FFFFFFF) + d)) | code & 0x80000000)
             for d in range(-reach, reach + 1)]
@@ -360,7 +361,7 @@ def random_number(rng, spread):
 
 
 def any_number(rng):
-    """Of any exponent; finite."""
+    """A finite number with a random exponent."""
     return number(rng.randrange(0x7F800000) | rng.choice((0, 0x80000000)))
 
 

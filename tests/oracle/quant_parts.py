@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The parts that a quantized tensor becomes in a file: names, dtypes, shapes and bytes, written again from the
-description of the layouts. A part is (dtype as safetensors says it, shape, bytes)."""
+"""The parts that a quantized tensor becomes in a file: names, dtypes, shapes and bytes, reimplemented from the layout
+descriptions. A part is (dtype as safetensors spells it, shape, bytes)."""
 import math
 import struct
 from fractions import Fraction
@@ -24,7 +24,7 @@ def product(shape):
 
 
 class Expected:
-    """The parts that a tensor becomes."""
+    """The expected parts of a tensor."""
 
     def __init__(self, name, dtype, shape, numbers, ask):
         self.name, self.dtype, self.shape, self.ask = name, dtype, shape, ask
@@ -96,7 +96,7 @@ class Expected:
             self.special += made.special
 
     def words(self, codes, columns):
-        """Rows of codes in words of 32 bits."""
+        """Rows of codes in 32-bit words."""
         raw, in_word = b"", 32 // self.width
         for first in range(0, len(codes), columns):
             row = [code ^ (1 << self.width - 1 if self.signed else 0) for code in codes[first:first + columns]]

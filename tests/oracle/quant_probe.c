@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The definition of quantization, for a judge in another language. A request is a line and so many
- * 32-bit words behind it; the answer is words alone, all in the machine's byte order:
+ * Quantization probe for the oracle tests: runs the definition. A request is a line followed by
+ * 32-bit words; the answer consists of words only, all in native byte order:
  *
  *   affine CODE LOW HIGH DIVISION SPECIALS SCALE ZERO N          N fp32 -> N x (code, what)
  *   affine_back CODE SCALE ZERO N                                N codes -> N fp32
@@ -11,8 +11,9 @@
  *   block_back FORMAT TENSOR-SCALE N                            N x (scale, code) -> N fp32
  *   tensor_scale RULE N                                         N fp32 -> N fp32
  *
- * CODE is a dtype's name, DIVISION, SPECIALS, SYMMETRY, ZERO-RULE and RULE (of the format's family)
- * are places in their enums, scales are fp32 codes in hexadecimal. what: 1 clipped, 2 special. */
+ * CODE is a dtype's name; DIVISION, SPECIALS, SYMMETRY, ZERO-RULE and RULE (of the format's
+ * family) are indices into their enums; scales are fp32 codes in hexadecimal. what: 1 clipped, 2
+ * special. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

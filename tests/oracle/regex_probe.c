@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which patterns match a name, for judges that are not ours. Standard input: requests, each a byte
- * with the number of patterns, then the name and the patterns, each behind its length in 2 bytes,
- * low byte first, and a pattern behind a byte with its kind besides. Answers are lines: for each
- * pattern 1, 0 or, where it is refused, the reason and a semicolon. */
+ * Regex probe for the oracle tests: which patterns match a name. Standard input: requests, each
+ * a byte with the number of patterns, then the name and the patterns, each preceded by its
+ * length in 2 bytes, little-endian, and a pattern also by a byte with its kind. Answers are
+ * lines: for each pattern 1, 0 or, if it is refused, the reason and a semicolon. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words of a probe request as what they stand for. */
+ * Parses the words of a probe request into values. */
 #include "request.h"
 
 #include <stdlib.h>
@@ -47,8 +47,8 @@ unsigned choice_word(struct request *rq, size_t i, const char *const *names, uns
     return 0;
 }
 
-/* Requests for one dtype come in long runs: the last answers for a first dtype (words 1 and 2) and
- * for a destination (words 3 and 4) are kept. */
+/* Requests for one dtype come in long runs: caches the last result for a first dtype (words 1
+ * and 2) and for a destination (words 3 and 4). */
 const struct dti_format *format_word(struct request *rq, size_t i)
 {
     static struct {

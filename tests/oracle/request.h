@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A request line of the probe taken apart: its words as what they stand for. The first reason why a
- * request cannot be carried out is kept; after that the readers return harmless values. */
+ * Parses a probe request line: its words as values. The first reason why a request is invalid is
+ * kept; after that the readers return harmless values. */
 #ifndef DTINFO_TESTS_ORACLE_REQUEST_H
 #define DTINFO_TESTS_ORACLE_REQUEST_H
 
@@ -15,7 +15,7 @@ enum { WORDS_MAX = 12, ROUND_COUNT = 7, OVERFLOW_COUNT = 4 };
 struct request {
     char *words[WORDS_MAX];
     size_t count;
-    const char *error; /* why it cannot be carried out; the first reason stays */
+    const char *error; /* why it is invalid; the first reason is kept */
 };
 
 void refuse(struct request *rq, const char *reason);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of a split GGUF, byte by byte: for tests of parts that no writer makes."""
+"""The parts of a split GGUF, byte by byte, for tests of parts that no writer makes."""
 import os
 import shutil
 import struct

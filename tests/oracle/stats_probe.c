@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics and comparisons of an array, for a judge in another language. A request is one of
+ * Probe of array statistics and comparisons, for the oracle tests. A request is one of
  *
  *   stats LEVEL DTYPE SHIFT INDEX N SKEW              and N codes
  *   compare LEVEL DTYPE DTYPE ATOL RTOL INDEX N SKEW  and N codes, N codes
  *
- * with codes and the bits of fp64 numbers in hexadecimal; SHIFT may be "auto". SKEW is how many
- * bytes the arrays stand off their alignment. The array is given to the kernel of the level tile by
- * tile, every second tile to a part of its own that is merged at the end. The answer is one line:
- * counts and indices decimal, codes and fp64 hexadecimal, in the order of the structs; for
- * statistics the binades that are not empty follow, then what the ranges make of the elements; or
- * "skipped" where the level is not present. */
+ * with codes and fp64 bits in hexadecimal; SHIFT may be "auto". SKEW is the misalignment of the
+ * arrays in bytes. The array is passed to the level's kernel tile by tile, with every second
+ * tile in a separate partial result that is merged at the end. The answer is one line: counts
+ * and indices decimal, codes and fp64 hexadecimal, in the order of the structs; for statistics
+ * also the non-empty binades, then the effect of each range on the elements; or "skipped" if
+ * this machine lacks the level. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void put(unsigned char *to, const struct dti_format *hub, const struct dt
     }
 }
 
-/* The array as the kernel sees it; *ret_size: bytes of a number. */
+/* The array as the kernel sees it; *ret_size: bytes per number. */
 static const unsigned char *make_array(unsigned which, const struct dti_format *hub,
                                        const struct dti_format *format, size_t n, size_t skew,
                                        size_t *ret_size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of `dtinfo transcode` share: files of quantized tensors, what is said of them, and their numbers."""
+"""Shared by the tests of `dtinfo transcode`: files of quantized tensors, their reports, and their numbers."""
 import json
 import logging
 import os
@@ -62,18 +62,18 @@ def shards(folder):
 
 
 def transcode(source, layout, out, *more):
-    """What is said of each tensor."""
+    """The report on each tensor."""
     said = json.loads(run("transcode", source, "--to", layout, "-o", out, "--force", "--json", *more))
     return {t["name"]: t for t in said["translated"]}
 
 
 def pairs(codes):
-    """One code a byte, from two in a byte."""
+    """One code per byte, from two per byte."""
     return np.stack([codes & 15, codes >> 4], -1).reshape(*codes.shape[:-1], -1)
 
 
 def equal(what, got, want):
-    """Bit for bit."""
+    """Compares bit for bit."""
     TALLY.checked += want.size
     got, want = np.ascontiguousarray(got, F32), np.ascontiguousarray(want, F32)
     if got.shape != want.shape:
@@ -83,8 +83,8 @@ def equal(what, got, want):
 
 
 def nvfp4(parts, name, layout, like=None):
-    """Numbers by the layout's formula: modelopt's factor, the divisor of compressed-tensors; vLLM takes the divisor's
-    reciprocal once."""
+    """Numbers by the layout's formula: modelopt's factor, or the divisor of compressed-tensors; vLLM takes the
+    divisor's reciprocal once."""
     if layout == "modelopt":
         codes, factor = parts[name], parts[name + "_scale_2"].reshape(())
     else:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * True values and correctly rounded functions, for a judge in another language. Requests are lines:
+ * True values and correctly rounded functions, for the oracle tests. Requests are lines:
  *
  *   F OP POWER NUMBER           a function of a number: VALUE FLAGS
  *   Q OP BITS                   its quick bounds: the bits of two fp64 numbers, or "no"
@@ -11,11 +11,11 @@
  *   D PRECISION WORD...         the dot product of the first half and the second
  *
  * A NUMBER is inf, -inf, nan, 0, -0 or [-]HEX:EXPONENT. A VALUE is such a word too, with 32 hex
- * digits and "+" behind it when sticky. T, S and D answer
+ * digits and a trailing "+" if sticky. T, S and D answer
  *
  *   CLASS BITS EXACT TEXT VALUE LOW HIGH
  *
- * where LOW and HIGH are the ends of an interval, as MPFR's digits of base 16, else "-". */
+ * where LOW and HIGH are the bounds of an interval, as MPFR's base-16 digits, otherwise "-". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ static void set_number(struct dti_calc_truth_list *list, size_t i, const char *t
     dti_number_free(&number);
 }
 
-/* Returns how many values are on the stack. */
+/* Returns the number of values on the stack. */
 static size_t evaluate(struct dti_calc_truth_list *list, char **words, size_t count)
 {
     size_t top = 0;

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Random matrices of integers with groups, as GPTQ, AWQ, compressed-tensors, MLX, Quark and ModelOpt store them."""
+"""Random matrices of grouped integers, as GPTQ, AWQ, compressed-tensors, MLX, Quark and ModelOpt store them."""
 import numpy as np
 import torch
 
 RANDOM = np.random.default_rng(20261123)
-ORDER = [0, 2, 4, 6, 1, 3, 5, 7]    # of columns in a word of AWQ
+ORDER = [0, 2, 4, 6, 1, 3, 5, 7]    # column order in an AWQ word
 HALF, BRAIN, FLOAT = torch.float16, torch.bfloat16, torch.float32
 
 
 class Matrix:
-    """[N, K]: codes and zero points from 0 to 2^bits - 1, one scale for `length` neighbours of a row."""
+    """[N, K]: codes and zero points from 0 to 2^bits - 1, one scale per `length` neighbours in a row."""
 
     def __init__(self, rows, columns, bits, length, dtype=HALF, zeros="any", scales="any", act=False, negative=False):
         self.rows, self.columns, self.bits, self.length, self.dtype = rows, columns, bits, length, dtype
@@ -20,7 +20,7 @@ class Matrix:
                       "above": lambda: RANDOM.integers(1, 2 ** bits, shape),
                       "middle": lambda: np.full(shape, self.middle)}[zeros]()
         number = RANDOM.standard_normal(shape) if negative else RANDOM.random(shape) + 0.01
-        if scales == "short":       # few digits: no product of MLX rounds
+        if scales == "short":       # few digits: no product rounds in MLX
             top = 2 if bits == 8 and dtype == BRAIN else 4
             number = np.ldexp(RANDOM.integers(1, top, shape), RANDOM.integers(-6, -2, shape)).astype(float)
         self.scales = torch.from_numpy(number * (1 if scales == "short" else 0.01)).to(dtype)
@@ -31,13 +31,13 @@ class Matrix:
         self.act = bool((self.groups != np.arange(columns) // length).any())
 
     def numbers(self):
-        """fp32, exact products rounded once."""
+        """fp32: exact products, rounded once."""
         whole = torch.from_numpy((self.codes - self.zeros[:, self.groups]).astype(np.float64))
         return (whole * self.scales.double()[:, torch.from_numpy(self.groups)]).float()
 
 
 def words_along(fields, bits):
-    """Rows of fields as a stream of bits each, the lowest first, filled up to whole words."""
+    """Each row of fields as a bit stream, the lowest first, padded to whole words."""
     rows, count = fields.shape
     stream = ((fields[:, :, None] >> np.arange(bits)) & 1).reshape(rows, count * bits).astype(np.uint8)
     stream = np.pad(stream, ((0, 0), (0, -count * bits % 32)))
@@ -48,7 +48,7 @@ def whole(array):
     return torch.from_numpy(np.ascontiguousarray(array))
 
 
-# Each returns tensors and quantization_config, or None where the layout cannot have the matrix.
+# Each returns tensors and quantization_config, or None if the layout cannot hold the matrix.
 def as_gptq(m, offset=1):
     tensors = {"qweight": whole(words_along(m.codes, m.bits).T),
                "qzeros": whole(words_along((m.zeros.T - offset) % 2 ** m.bits, m.bits)),
@@ -101,7 +101,7 @@ def as_int8(m):
 
 
 def as_mlx(m):
-    """Where biases are exact."""
+    """Exact only if the biases are."""
     biases = (torch.from_numpy(-m.zeros.astype(np.float64)) * m.scales.double()).to(m.dtype)
     return {"a.weight": whole(words_along(m.codes, m.bits).view("<u4")), "a.scales": m.scales, "a.biases": biases}, {
         "group_size": m.length, "bits": m.bits, "mode": "affine"}

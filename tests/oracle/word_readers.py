@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What GPTQModel, AutoAWQ, compressed-tensors and MLX read of a matrix of word_layouts.py. Programs that are not there
-are left out; GPTQModel's and AutoAWQ's sources on PYTHONPATH are enough, and the files of them that have no part in it
-are left out too.
+"""What GPTQModel, AutoAWQ, compressed-tensors and MLX read from a matrix of word_layouts.py. Programs that are not
+installed are skipped; the sources of GPTQModel and AutoAWQ on PYTHONPATH suffice, and files of theirs that are not
+involved are stubbed out.
 """
 import importlib
 import importlib.util
@@ -21,7 +21,7 @@ TALLY = Tally()
 
 
 def equal(what, ours, theirs):
-    """Bit for bit."""
+    """Compares bit for bit."""
     TALLY.checked += theirs.numel()
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         TALLY.differ(what, (ours.shape, ours.dtype), (theirs.shape, theirs.dtype))
@@ -34,12 +34,12 @@ def equal(what, ours, theirs):
 
 
 def same_numbers(what, ours, theirs):
-    """The sign of a zero aside."""
+    """Ignores the sign of zero."""
     equal(what, ours + 0.0, theirs + 0.0)
 
 
 def bare(*names):
-    """Packages whose own first file is not run, only looked for."""
+    """Packages whose __init__.py is not run, only located."""
     for name in names:
         parent, _, last = name.rpartition(".")
         module = types.ModuleType(name)
@@ -85,11 +85,11 @@ for name, there in (("compressed-tensors", PackedQuantizationCompressor), ("gptq
         TALLY.skip(name + " is not there")
 
 
-# Each compares what was written with the matrix: by the original's own code.
+# Each compares the written file with the matrix, using the original program's code.
 def read_compressed(what, m, tensors, config):
     if not PackedQuantizationCompressor:
         return
-    if m.act:       # this version has no weight_g_idx, and refuses the word
+    if m.act:       # this version has no weight_g_idx and refuses the option
         args = config["quantization_config"]["config_groups"]["group_0"]["weights"]
         TALLY.check(what + ": actorder", args.get("actorder"), "group")
         equal(what + ": order", tensors["a.weight_g_idx"], whole(m.groups.astype(np.int32)))
@@ -122,7 +122,7 @@ def read_compressed(what, m, tensors, config):
 
 
 def accepted(what, config):
-    """By the classes that transformers has for it."""
+    """Through the classes that transformers has for it."""
     try:
         from transformers.quantizers.auto import AutoQuantizationConfig
     except ImportError:
@@ -130,7 +130,7 @@ def accepted(what, config):
     TALLY.checked += 1
     try:
         AutoQuantizationConfig.from_dict(dict(config))
-    except Exception as error:  # whatever it says
+    except Exception as error:  # any error
         TALLY.differ(what + ": transformers", error, "a configuration")
 
 
@@ -189,7 +189,7 @@ def read_mlx(what, m, tensors, config, answer):
     right = (theirs + 0.0 == wanted).reshape(m.rows, m.count, m.length).all(-1)
     said, all_of_them = answer["lossless_blocks"], answer["blocks"]
     TALLY.check(what + ": blocks", all_of_them, m.rows * m.count)
-    if said > int(right.sum()):     # all codes must be right for that, not only those that occur
+    if said > int(right.sum()):     # requires all codes to be right, not only those that occur
         TALLY.differ(what + ": blocks that are the same", said, int(right.sum()))
     if said == all_of_them:
         same_numbers(what + ": numbers", theirs, wanted)
@@ -198,7 +198,7 @@ def read_mlx(what, m, tensors, config, answer):
     if worst > answer["worst_error"] * (1 + 1e-9):
         TALLY.differ(what + ": worst error", answer["worst_error"], worst)
     if (m.zeros * m.scales.double().numpy() == -tensors["a.biases"].double().numpy()).all():
-        # by fp32 arithmetic there is no rounding
+        # in fp32 arithmetic nothing rounds
         theirs = mx.dequantize(parts[0], parts[1].astype(mx.float32), parts[2].astype(mx.float32),
                                group_size=m.length, bits=m.bits)
         if m.dtype != FLOAT:

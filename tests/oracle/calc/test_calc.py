@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Expressions against judges that are not ours: random ones evaluated with Fractions, each step rounded by
-formats.py; sums as NumPy and ml_dtypes add; softmax and layernorm as torch has them; random numbers from the
-paper's generator and mpmath."""
+"""Expressions against independent references: random ones evaluated with Fractions, each step rounded by formats.py;
+sums as NumPy and ml_dtypes add; softmax and layernorm against torch; random numbers from the published generator and
+mpmath."""
 
 import random
 from fractions import Fraction
@@ -27,7 +27,7 @@ def literal_text(rng, fmt):
         return rng.choice(["inf", "-inf", "nan", "0", "1"])
     if not fmt.is_float:
         return str(rng.choice([-1, 1]) * (fmt.max_code() >> rng.randrange(0, 8)) + rng.randrange(-2, 3))
-    if kind < 6:        # a number of the format, or one beside it
+    if kind < 6:        # a number of the format, or next to one
         index = rng.randrange(fmt.max_index + 1)
         value = fmt.magnitude(index)
         if rng.random() < 0.3:
@@ -40,7 +40,7 @@ def literal_text(rng, fmt):
 
 
 def make(rng, fmt, depth, length):
-    """A random tree; where length is not None it may be a list of so many numbers."""
+    """A random tree; if length is not None it may be a list of that length."""
     if depth == 0 or rng.random() < 0.15:
         if length and rng.random() < 0.6:
             return ("list", [literal_text(rng, fmt) for _ in range(length)])
@@ -169,7 +169,7 @@ def judge_random(probe, tally):
 
 
 def judge_numpy(probe, tally):
-    """Long enough that the kernels do it: chains of operations, and sums from the first to the last."""
+    """Long enough for the kernels: chains of operations, and sequential sums."""
     numpy = have("numpy")
     if not numpy:
         tally.skip("sums: numpy is not installed")
@@ -196,8 +196,7 @@ def judge_numpy(probe, tally):
 
 
 def judge_torch(probe, tally):
-    """softmax and layernorm of halves in fp32: torch's own exp and order of summing may cost a unit in the
-    last place."""
+    """softmax and layernorm of fp16 in fp32: torch's own exp and summation order may differ by one ulp."""
     torch, numpy = have("torch"), have("numpy")
     if not torch or not numpy:
         tally.skip("softmax, layernorm: torch is not installed")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calc's functions against mpmath: the first 128 bits of arguments of all sizes in fp16, bf16, fp32 and fp64; with
+"""Calc's functions against mpmath: the first 128 bits for arguments of all sizes in fp16, bf16, fp32 and fp64; with
 --long all numbers of fp16 and bf16. Integer powers against Fractions.
 
 Usage: test_functions.py TRUTH_PROBE [--long]
@@ -20,7 +20,7 @@ FORMATS = {"fp16": (5, 10, 15), "bf16": (8, 7, 127), "fp32": (8, 23, 127), "fp64
 
 
 def decode(layout, code):
-    """(significand, exponent), of a positive code; None for infinity and NaN."""
+    """(significand, exponent) of a positive code; None for infinity and NaN."""
     exp_bits, man_bits, bias = layout
     exponent, mantissa = code >> man_bits, code & ((1 << man_bits) - 1)
     if exponent == (1 << exp_bits) - 1:
@@ -31,7 +31,7 @@ def decode(layout, code):
 
 
 def arguments_of(layout, random_source, count):
-    """Codes of all sizes, about as many in each binade; and around the places where functions turn."""
+    """Codes of all sizes, about the same number per binade, and around points where the functions change behaviour."""
     exp_bits, man_bits, bias = layout
     for _ in range(count):
         where = random_source.random()

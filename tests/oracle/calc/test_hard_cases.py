@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Arguments whose results are hard to round: published ones for fp64 (Lefevre and Muller, 'Worst cases for correct
-rounding of the elementary functions in double precision', and what other libraries document for theirs) and fp32.
-Each is shown to be hard with mpmath: behind the digits of the format, or those and one more, come that many zeros or
-ones. The first 128 bits of the result are mpmath's.
+rounding of the elementary functions in double precision', and those that other libraries document) and fp32. mpmath
+confirms that each is hard: after the digits of the format, or one digit more, follows the listed number of equal bits.
+The first 128 bits of the result are mpmath's.
 
 Usage: test_hard_cases.py TRUTH_PROBE [--long]
 """
@@ -53,7 +53,7 @@ NARROW = {
 
 
 def hardness(text, digits):
-    """How many bits behind these digits are equal; the first one may be another, at a tie."""
+    """How many bits after these digits are equal; the first one may differ, at a tie."""
     significand = int(text.lstrip("-").split(":")[0], 16)
     rest = format(significand, "0128b")[digits:]
     return max(len(rest[i:]) - len(rest[i:].lstrip(rest[i])) for i in (0, 1))
@@ -71,7 +71,7 @@ def number_of_code(text):
 
 
 def spelled(x):
-    """With as few digits as there can be: the probe reads 64 bits."""
+    """With as few digits as possible: the probe reads 64 bits."""
     zeros = (abs(x.numerator) & -abs(x.numerator)).bit_length() - 1
     return "%s%x:%d" % ("-" if x < 0 else "", abs(x.numerator) >> zeros, zeros + 1 - x.denominator.bit_length())
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""True values against Fractions and mpmath: random rational expressions, which stay rational and are told exactly;
-expressions with functions, whose interval holds the value at ten times the precision and is narrow; sums and dot
-products; how far off a stored number is; texts.
+"""True values against Fractions and mpmath: random rational expressions, which stay rational and exact; expressions
+with functions, whose narrow interval must contain the value at ten times the precision; sums and dot products; the
+error of a stored number; texts.
 
 Usage: test_truth.py TRUTH_PROBE [--long]
 """
@@ -29,7 +29,7 @@ FUNCTIONS = ("sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "s
 
 
 def apply(op, *x):
-    """On Fractions; ZeroDivisionError is what the division by zero says."""
+    """Applies an operation to Fractions; raises ZeroDivisionError on division by zero."""
     if op == "+":
         return x[0] + x[1]
     if op == "-":
@@ -103,7 +103,7 @@ def digits_of(value, count):
 
 
 def layout(digits, point, most):
-    """As C's %g lays them out."""
+    """Formats digits as C's %g does."""
     if point > most or point <= -4:
         exponent = point - 1
         more = "." + digits[1:] if len(digits) > 1 else ""
@@ -155,7 +155,7 @@ def check_rationals(tally, probe, source, count):
 
 
 def end_of(text):
-    """An end of an interval as an mpf."""
+    """An interval bound as an mpf."""
     if "Inf" in text:
         return mp.inf if text[0] != "-" else -mp.inf
     digits, exponent = text.split(":")
@@ -242,7 +242,7 @@ def check_sums(tally, probe, source, count):
     requests, wants = [], []
     for _ in range(count):
         terms = [literal(source) for _ in range(source.randint(1, 40))]
-        if source.random() < 0.5:   # numbers of a dtype alone
+        if source.random() < 0.5:   # numbers of one dtype only
             terms = [(repr(x), Fraction(x)) for x in (source.gauss(0, 1) * 2.0 ** source.randint(-60, 60) for _ in terms)]
             terms = [("0x%x" % abs(n) if n >= 0 else "-0x%x" % -n, Fraction(n)) for n in (int(t[1] * 2 ** 20) for t in terms)]
         dot = source.random() < 0.5 and len(terms) > 1
@@ -260,7 +260,7 @@ def check_sums(tally, probe, source, count):
 
 
 def check_errors(tally, probe, source, count):
-    """Rational truths, and irrational ones rounded to a few bits."""
+    """Rational true values, and irrational ones rounded to a few bits."""
     requests, wants = [], []
     while len(requests) < count:
         try:
@@ -300,7 +300,7 @@ def check_errors(tally, probe, source, count):
 
 
 FIXED = (
-    # special classes, and what only has a limit
+    # special classes, and values that are only limits
     ("1 0 /", "undefined 4294967295 0 nan - - -"),
     ("0 0 /", "undefined 4294967295 0 nan - - -"),
     ("0 log", "infinite 4294967295 1 -inf -inf - -"),
@@ -333,7 +333,7 @@ FIXED = (
     ("inf 2 max", "infinite 4294967295 1 inf inf - -"),
     ("2 -inf min", "infinite 4294967295 1 -inf -inf - -"),
     ("-inf relu", "rational 4294967295 1 0 0 - -"),
-    # rational where only some arguments give that
+    # rational only for some arguments
     ("1/4 rsqrt", "rational 4294967295 1 2 80000000000000000000000000000000:-126 - -"),
     ("4/9 sqrt", "rational 4294967295 1 2/3 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:-128+ - -"),
     ("1 log", "rational 4294967295 1 0 0 - -"),
@@ -345,7 +345,7 @@ FIXED = (
     ("2 sqrt floor", "rational 4294967295 1 1 80000000000000000000000000000000:-127 - -"),
     ("2 sqrt 1 max 1 min", "rational 4294967295 1 1 80000000000000000000000000000000:-127 - -"),
 )
-# Taken to be the number of 128 bits within a narrow interval; and what no precision decides.
+# Expressions taken as the 128-bit number within a narrow interval; and cases that no precision decides.
 TAKEN = (
     ("2 log exp", "2.00000000000000000000000000000", "80000000000000000000000000000000:-126"),
     ("1 sin ^2 1 cos ^2 +", "1.00000000000000000000000000000", "80000000000000000000000000000000:-127"),

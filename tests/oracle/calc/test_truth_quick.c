@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The quick bounds of functions (fast_path.c) against MPFR: random arguments in fp32 and fp64,
- * of all sizes and around where functions turn. The result must lie strictly between the bounds,
- * and be inexact. Says how many units in the last place the C library was off at most, of the 64
- * that it may be, and how many arguments it was asked for. Usage: test_truth_quick COUNT */
+ * The fast-path bounds of functions (fast_path.c) against MPFR: random fp32 and fp64 arguments,
+ * of all sizes and around points where functions change behaviour. The result must lie strictly
+ * between the bounds and be inexact. Prints the C library's largest error in ulps, of the 64
+ * allowed, and the number of arguments tried. Usage: test_truth_quick COUNT */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "calc/truth/truth.h"
 #include "util/run/process_environment.h"
 
-enum { PRECISION = 400, ANSWERED = 4 }; /* of as many arguments one is answered, at least */
+enum { PRECISION = 400, ANSWERED = 4 }; /* at least one of this many arguments must be answered */
 
 static uint64_t state = 20081018;
 
@@ -50,7 +50,7 @@ static double random_argument(void)
     }
 }
 
-/* Composed here in another way than in the program where there is one. */
+/* Composed differently from the program where possible. */
 static void compute(mpfr_t y, enum dti_calc_op op, mpfr_t x)
 {
     mpfr_t t;
@@ -94,7 +94,7 @@ static void compute(mpfr_t y, enum dti_calc_op op, mpfr_t x)
         mpfr_erf(y, x, MPFR_RNDN);
         break;
     case DTI_CALC_SIGMOID:
-    case DTI_CALC_SILU: /* (1 + tanh(x/2))/2 loses digits left of 0, where e^x/(1 + e^x) is taken */
+    case DTI_CALC_SILU: /* (1 + tanh(x/2))/2 loses digits for x < 0: there e^x/(1 + e^x) */
         mpfr_exp(t, x, MPFR_RNDN);
         mpfr_add_ui(y, t, 1, MPFR_RNDN);
         if (mpfr_inf_p(y))
@@ -104,7 +104,7 @@ static void compute(mpfr_t y, enum dti_calc_op op, mpfr_t x)
         if (op == DTI_CALC_SILU)
             mpfr_mul(y, y, x, MPFR_RNDN);
         break;
-    default: /* GELU; x > -4: 1 + erf loses 14 bits of 400 at most */
+    default: /* GELU; x > -4: 1 + erf loses at most 14 of 400 bits */
         mpfr_set_ui(t, 2, MPFR_RNDN);
         mpfr_sqrt(t, t, MPFR_RNDN);
         mpfr_div(t, x, t, MPFR_RNDN);
@@ -127,7 +127,7 @@ static double middle_of(double low, double high)
     return low;
 }
 
-/* In units in the last place on that side of a number. Changes y. */
+/* The distance in ulps on that side of a number. Modifies y. */
 static double units_between(mpfr_t y, double number)
 {
     const bool above = mpfr_cmp_d(y, number) > 0;

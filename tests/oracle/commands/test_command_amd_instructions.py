@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `devices --arch` says of AMD's architectures against LLVM's assembler, as triton brings it: a fact stands in
-the table where the assembler takes an instruction for it, and nowhere else.
+"""`devices --arch` for AMD architectures against LLVM's assembler, as shipped with triton: a fact is in the table if
+and only if the assembler accepts an instruction for it.
 
 usage: test_command_amd_instructions.py DTINFO
 """
@@ -13,9 +13,9 @@ import sys
 SKIPPED = 77
 TARGETS = {"CDNA 1": "gfx908", "CDNA 2": "gfx90a", "CDNA 3": "gfx942", "CDNA 4": "gfx950", "RDNA 3": "gfx1100",
            "RDNA 3.5": "gfx1150", "RDNA 4": "gfx1200"}
-# The fp8 of gfx942 is FNUZ: CDNA3 ISA, 7.1; that of the others is OCP's.
+# fp8 on gfx942 is FNUZ (CDNA3 ISA, 7.1); on the others it is OCP.
 FNUZ = {"gfx942": {"fp8_e4m3fn": "fp8_e4m3fnuz", "fp8_e5m2": "fp8_e5m2fnuz"}}
-# spellings of an instruction in successive generations; one of them is enough
+# spellings of an instruction in successive generations; one is enough
 INSTRUCTIONS = {
     ("fp64", "arithmetic"): ["v_fma_f64 v[0:1], v[2:3], v[4:5], v[6:7]"],
     ("fp32", "arithmetic"): ["v_fma_f32 v0, v1, v2, v3"],
@@ -40,7 +40,7 @@ INSTRUCTIONS = {
                                "v_wmma_f32_16x16x16_fp8_fp8 v[0:7], v[8:9], v[10:11], v[0:7]"],
     ("fp8_e5m2", "matrix"): ["v_mfma_f32_16x16x32_bf8_bf8 v[0:3], v[4:5], v[6:7], v[0:3]",
                              "v_wmma_f32_16x16x16_bf8_bf8 v[0:7], v[8:9], v[10:11], v[0:7]"],
-    # cbsz and blgp choose the formats of A and B: 2 fp6_e2m3, 3 fp6_e3m2, 4 fp4
+    # cbsz and blgp select the formats of A and B: 2 fp6_e2m3, 3 fp6_e3m2, 4 fp4
     ("fp6_e2m3", "matrix"): ["v_mfma_f32_16x16x128_f8f6f4 v[0:3], v[4:9], v[12:17], v[0:3] cbsz:2 blgp:2"],
     ("fp6_e3m2", "matrix"): ["v_mfma_f32_16x16x128_f8f6f4 v[0:3], v[4:9], v[12:17], v[0:3] cbsz:3 blgp:3"],
     ("fp4_e2m1", "matrix"): ["v_mfma_f32_16x16x128_f8f6f4 v[0:3], v[4:7], v[12:15], v[0:3] cbsz:4 blgp:4"],
@@ -59,7 +59,7 @@ def takes(amd, target, line):
 
 
 def main():
-    # what the assembler refuses, it reports on standard error
+    # the assembler reports rejected instructions on standard error
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     try:
         from triton._C.libtriton import amd, llvm  # pylint: disable=import-outside-toplevel

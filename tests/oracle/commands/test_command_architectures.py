@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`devices --arch` against the reviewed list tests/data/architectures.tsv; that every fact has a source, that every
-architecture has a fact and names that find it.
+"""`devices --arch` against the reviewed list tests/data/architectures.tsv; checks that every fact has a source and
+that every architecture has a fact and names that find it.
 
 usage: test_command_architectures.py DTINFO
 """
@@ -14,7 +14,7 @@ import sys
 PROGRAM = os.path.abspath(sys.argv[1])
 REVIEWED = pathlib.Path(__file__).resolve().parents[2] / "data/architectures.tsv"
 LETTERS = {"arithmetic": "a", "matrix": "m", "conversion": "c"}
-# A document names its publisher or its repository, and what to look for in it.
+# A source names its publisher or repository, and what to look for in it.
 PUBLISHERS = ("PTX ISA: ", "NVIDIA ", "AMD ", "ROCm, ", "rocWMMA ", "LLVM", "Intel SDM: ", "Intel AVX10: ", "intel/llvm ",
               "Arm ARM: ", "Metal Shading Language ", "RISC-V ISA manual, ", "Cloud TPU ", "JAX, ")
 failures = checks = 0
@@ -41,7 +41,7 @@ def reviewed():
 
 
 def phrase(group, members, having):
-    """The words for those of a group that have a dtype, by the rule that the manual states."""
+    """The phrase for the members of a group that have a dtype, by the rule in the manual."""
     if len(having) == len(members):
         return "all"
     start = members.index(having[0]) if having else 0

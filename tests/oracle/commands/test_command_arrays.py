@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`dtinfo cast` of arrays against the reference formats of tests/oracle, in exact rationals: the bytes, the
-counts and the errors of the report; by file and by pipe, in text and raw, with any number of threads.
+"""`dtinfo cast` of arrays against the reference formats of tests/oracle, in exact rationals: the bytes, and the counts
+and errors of the report; from files and pipes, as text and raw, with any number of threads.
 
 usage: test_command_arrays.py DTINFO
 """
@@ -19,7 +19,7 @@ from fractions import Fraction
 import formats  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv[1])
-COUNT = 5000  # two tiles and a part of one
+COUNT = 5000  # two tiles and a partial one
 FORMATS = formats.build()
 # source, destination, options
 CASES = [("fp32", "bf16", []), ("fp32", "fp16", []), ("fp32", "fp8_e4m3fn", []),
@@ -45,7 +45,7 @@ def container(dtype):
 
 
 def pack(dtype, codes, packing="low", order="little"):
-    """Bytes of an array, as the man page says; written with Python's own integers."""
+    """The bytes of an array as the man page defines them, written with Python integers."""
     if dtype.width < 8 and packing != "bytes":
         fill = -len(codes) * dtype.width % 8
         if packing == "low":
@@ -60,8 +60,7 @@ def pack(dtype, codes, packing="low", order="little"):
 
 
 def draw(dtype, rng, count):
-    """Codes of all sorts; most of floats of ordinary size, so that casts round and do not only
-    overflow."""
+    """Codes of all kinds; most floats of ordinary size, so that casts round and do not only overflow."""
     def one():
         if dtype.name == "bool":
             return rng.getrandbits(1)
@@ -73,7 +72,7 @@ def draw(dtype, rng, count):
         sign = dtype.sign_bit if rng.random() < 0.5 else 0
         return sign | exponent << dtype.man | rng.getrandbits(dtype.man)
     codes = [one() for _ in range(count)]
-    # a NaN that keeps nothing but its sign: what becomes of payloads is tested elsewhere
+    # NaNs keep only their sign: other tests cover payloads
     return [dtype.canonical_nan() if code in (dtype.nan or ()) else code for code in codes]
 
 
@@ -82,7 +81,7 @@ def value_of(options, name, default):
 
 
 def expected(source, target, codes, options):
-    """(codes, what the report must say) by the reference model."""
+    """(codes, expected report) from the reference model."""
     mode = value_of(options, "--round", "nearest-even" if target.is_float else "zero")
     overflow, seed = value_of(options, "--overflow", "native"), int(value_of(options, "--seed", "0"))
     stored, errors, signal = [], [], Fraction(0)
@@ -110,18 +109,18 @@ def expected(source, target, codes, options):
 
 
 def to_float(value):
-    """Infinity where fp64 ends: squares of large numbers do not fit."""
+    """Infinity beyond the fp64 range: squares of large numbers overflow."""
     try:
         return float(value)
     except OverflowError:
         return math.inf
 
 
-SUMS = 8.4e-7  # sums of numbers that fp32 holds may be off by so much of themselves
+SUMS = 8.4e-7  # relative error allowed for sums of numbers that fp32 holds
 
 
 def is_near(node, want, what, relative=1e-12, absolute=0.0):
-    """Sums round once a tile and once at the end. Nobody knows what fp64 does not hold."""
+    """Sums round once per tile and once at the end. A value beyond fp64 must be null."""
     if not math.isfinite(want):
         if node is not None:
             wrong(what, node, None)
@@ -148,7 +147,7 @@ def check_loss(loss, counts, errors, signal, single):
     is_near(loss["max_absolute_error"], float(largest), "max absolute error")
     first = min(index for error, index, _ in errors if error == largest)
     if loss["max_absolute_error_index"] != (first if largest else None):
-        # errors that differ by less than an fp64 shows are one
+        # errors that fp64 cannot distinguish are tied
         tied = [index for error, index, _ in errors if float(error) == float(largest)]
         if loss["max_absolute_error_index"] not in tied:
             wrong("index", loss["max_absolute_error_index"], first)
@@ -252,7 +251,7 @@ def check_layouts(folder, rng):
 
 def main():
     failed = 0
-    # the judge's own bytes, checked against another writer of them
+    # checks the test's own packing against another writer
     if pack(FORMATS["fp32"], [0x3f800000, 0xc0490fdb]) != struct.pack("<ff", 1, -3.14159274):
         wrong("the test is wrong")
     with tempfile.TemporaryDirectory(prefix="dtinfo-arrays-") as scratch:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `dtinfo bench` says about an earlier run, and that it stops when it is told to. The earlier runs are
-this program's own documents with times that are far from what any machine does.
+"""What `dtinfo bench` reports about an earlier run, and that it stops on request. The earlier runs are the program's
+own documents with times far from what any machine achieves.
 
 usage: test_command_bench.py DTINFO
 """
@@ -15,7 +15,7 @@ import time
 
 PROGRAM = os.path.abspath(sys.argv[1])
 CASES = [["cast", "fp32:bf16", "--size", "64KiB"], ["dot", "--size", "1000", "--dtypes", "fp32"]]
-LONGEST = 32  # seconds, until there are rounds enough for an interval on any machine
+LONGEST = 32  # seconds, until there are enough rounds for an interval on any machine
 FAILURES = []
 
 
@@ -33,7 +33,7 @@ def bench(*words):
 
 
 def scaled(document, factor):
-    """The same run on a machine that needs so many times as long."""
+    """The same run on a machine that is slower by this factor."""
     document = json.loads(json.dumps(document))
     for result in document["results"]:
         for candidate in result["candidates"]:
@@ -51,7 +51,7 @@ def write(path, *documents):
 
 
 def with_intervals(*words):
-    """A run with rounds enough; the exit code and what it says of the earlier one."""
+    """Doubles the time until all rows have an interval; returns the exit code and the comparison."""
     seconds = 0.5
     while True:
         code, out, err = bench(*words, "--time", str(seconds), "--json")
@@ -94,7 +94,7 @@ def judge_comparisons(case):
 
 
 def judge_gate_without_samples(document):
-    """A baseline of one sample has no interval: nothing can be judged, which must not pass in silence."""
+    """A baseline with one sample has no interval: nothing can be judged, and this must not pass silently."""
     case = CASES[1]
     fast = scaled(document, 1e-6)
     for candidate in fast["results"][0]["candidates"]:
@@ -110,7 +110,7 @@ def judge_gate_without_samples(document):
 
 
 def judge_texts(document):
-    """For people, and line by line."""
+    """The output for people, and line by line."""
     case = CASES[0]
     write("fast.json", scaled(document, 1e-6))
     code, out, err = bench(*case, "--baseline", "fast.json", "--time", "0.05")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `dtinfo bench dot` and `bench matmul` compute from operands of files, by exact fractions: each number is cast to
-the dtype once (by the model of the oracle), exact results are those of the cast numbers, total errors those against the
-numbers of the file. The products of int8 are exact, so that their errors are known to the last digit.
+"""What `dtinfo bench dot` and `bench matmul` compute from operands in files, against exact fractions: each number is
+cast to the dtype once (by the oracle's model), exact results are those of the cast numbers, and total errors are
+relative to the numbers of the file. Products of int8 are exact, so their errors are known to the last digit.
 
 usage: test_command_bench_operands.py DTINFO
 """
@@ -59,7 +59,7 @@ def int8(numbers, scale):
 
 
 def judge_item(name, item, cast_terms, terms):
-    """Where every number is one element: a dot product."""
+    """If every number is one element: a dot product."""
     exact, original = sum(cast_terms), sum(terms)
     close(item["exact_sum"], exact, 2.0 ** -52, name, "exact result of the cast numbers")
     total = item["total_error"]

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files that calc reads and writes, with numpy as judge: arrays of every dtype, rank and order of numpy come in,
-results go out, and numpy, which reads them back, has computed the same. And errors
-in documents, with fractions as judge.
+"""Files that calc reads and writes, against numpy: inputs of every dtype, rank and order of numpy; numpy reads the
+results back and must have computed the same. Errors in documents are checked with fractions.
 
 usage: test_command_calc.py DTINFO
 """
@@ -60,7 +59,7 @@ def orders(array):
 
 
 def judge_arithmetic(random):
-    """Every operation is rounded once: what numpy does with two operands of a dtype, too."""
+    """Every operation rounds once, as numpy does with two operands of one dtype."""
     for name, dtype in FLOATS.items():
         for shape in SHAPES:
             a = random.normal(size=shape).astype(name)
@@ -99,7 +98,7 @@ def judge_casts(random):
 
 
 def judge_sums(random):
-    """One element after the other, each sum rounded."""
+    """Sequential sums, each step rounded."""
     for name, dtype in FLOATS.items():
         a = random.random(size=3000).astype(name)
         numpy.save("a.npy", a)
@@ -151,20 +150,20 @@ def judge_safetensors(random):
 
 
 def errors(stored, exact, step):
-    """As the document has them: rounded to fp64 once."""
+    """The errors as documented: rounded to fp64 once."""
     absolute = stored - exact
     return {"absolute": float(absolute), "relative": float(absolute / abs(exact)) if exact else None,
             "ulp": float(absolute / step)}
 
 
 def spacing(number, significand, least):
-    """Of a float with so many bits at a finite number."""
+    """The spacing of floats with this many significand bits at a finite number."""
     exponent = math.frexp(number)[1] - significand if number else least
     return Fraction(2) ** max(exponent, least)
 
 
 def judge_errors(random):
-    """Of results and of single operations, with fractions as judge. +0.0 and -0.0 are one number here."""
+    """Errors of results and of single operations, against fractions. +0.0 and -0.0 count as equal."""
     operations = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
     for dtype, significand, least in (("fp16", 11, -24), ("bf16", 8, -133), ("fp32", 24, -149), ("fp64", 53, -1074)):
         for sign, apply in operations.items():

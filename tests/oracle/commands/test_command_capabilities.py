@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The rows of capabilities.def for CUDA devices against ptxas: an instruction that a row names must assemble for
-the compute capabilities of the row, and for none just outside of it.
+"""The CUDA rows of capabilities.def against ptxas: an instruction that a row names must assemble for the compute
+capabilities of the row, and for none just outside its range.
 
 usage: test_command_capabilities.py FOLDER_OF_SOURCES [PTXAS]
 """
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-# compute capability x 10: the target that has all of its instructions
+# compute capability x 10: the target with all of its instructions
 TARGETS = {75: "75", 80: "80", 89: "89", 90: "90a", 100: "100a", 103: "103a", 110: "110a", 120: "120a", 121: "121a"}
 known = {}
 INTEGERS = ".reg .b32 a; .reg .s32 c<4>; ld.global.b32 a,[p]; ld.global.v4.s32 {c0,c1,c2,c3},[p+16];"
@@ -37,7 +37,7 @@ def two(name, kind, more=""):
 
 
 def convert(name):
-    """From two numbers of fp32, or from one, to a register that holds the result."""
+    """Converts one or two fp32 numbers into a result register."""
     bits = 8 if "e2m1x2" in name else 16 if "x2" in name or "bf16" in name or ".f16." in name else 32
     operands = "a,a" if "x2" in name else "a"
     head = ".reg .f32 a; .reg .b16 h; .reg .b32 w; ld.global.f32 a,[p]; "
@@ -47,7 +47,7 @@ def convert(name):
     return head + "%s %s,%s; st.global.b%d [p],%s;" % (name, out, operands, bits, out)
 
 
-# by the dtype of a row and a word of its source
+# keyed by the dtype of a row and a word of its source
 PROGRAMS = {
     ("FP64", "fma.f64"): ".reg .f64 a; ld.global.f64 a,[p]; fma.rn.f64 a,a,a,a; st.global.f64 [p],a;",
     ("FP32", "fma.f32"): ".reg .f32 a; ld.global.f32 a,[p]; fma.rn.f32 a,a,a,a; st.global.f32 [p],a;",
@@ -78,7 +78,7 @@ for ours, theirs in (("FP6_E3M2", "e3m2"), ("FP6_E2M3", "e2m3"), ("FP4_E2M1", "e
 
 
 def assemble(ptxas, folder, body, target):
-    """The size of the machine code; None when it does not assemble."""
+    """The size of the machine code; None if it does not assemble."""
     if (body, target) in known:
         return known[body, target]
     source, code = os.path.join(folder, "x.ptx"), os.path.join(folder, "x.cubin")
@@ -124,9 +124,9 @@ def main():
                 inside = int(first) <= number <= int(last)
                 runs = size is not None
                 if "fma.bf16x2" in source:
-                    inside = inside or number > int(last)  # the row after it has more
+                    inside = inside or number > int(last)  # the next row adds instructions
                 if dtype == "INT4":
-                    # what has no unit for it becomes many instructions: more code than int8 takes
+                    # without a hardware unit it becomes many instructions: more code than int8 needs
                     other = assemble(ptxas, folder, PROGRAMS["INT8", "mma"], TARGETS[number])
                     runs = runs and size - other < 512
                 checks += 1

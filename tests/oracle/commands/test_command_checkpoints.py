@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Casts of checkpoints against the frameworks that train and serve them: what torch and ml_dtypes make of the
-same tensors, bit by bit, in files that safetensors and numpy open. What is not installed is skipped.
+"""Casts of checkpoints against the frameworks that train and serve them: the results of torch and ml_dtypes for the
+same tensors, bit by bit, in files that safetensors and numpy open. Packages that are not installed are skipped.
 
 usage: test_command_checkpoints.py DTINFO
 """
@@ -35,7 +35,7 @@ try:
 except ImportError:
     ml_dtypes = None
 
-# name here, in safetensors, of torch, of ml_dtypes
+# our name, the names in safetensors, torch, ml_dtypes
 DTYPES = [("bf16", "BF16", "bfloat16", "bfloat16"), ("fp16", "F16", "float16", "float16"),
           ("fp8_e4m3fn", "F8_E4M3", "float8_e4m3fn", "float8_e4m3fn"),
           ("fp8_e5m2", "F8_E5M2", "float8_e5m2", "float8_e5m2"), ("fp64", "F64", "float64", "float64"),
@@ -74,7 +74,7 @@ def raw(tensor):
 
 
 def judge_torch(source, target, dtype):
-    """torch's own .to(), on what safetensors reads."""
+    """torch's own .to() on tensors that safetensors loads."""
     before = safetensors.torch.load_file(source)
     after = safetensors.torch.load_file(target)
     judge("names for torch", sorted(after), sorted(before))

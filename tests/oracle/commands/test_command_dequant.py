@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What quant --dequant makes of codes and scales, against the numbers computed again here: every pair of a scale code
-and an element code of the block formats, integers and floats with scales of every shape, in all the forms in which
-files have them. Files are written and read by hand, no module is needed. And files whose parts do not fit together.
+"""What quant --dequant computes from codes and scales, against values recomputed here: every pair of a scale code and
+an element code of the block formats, integers and floats with scales of every shape, in all forms found in files.
+Files are written and read by hand; no package is needed. Also files whose parts do not fit together.
 
 usage: test_command_dequant.py DTINFO
 """
@@ -22,7 +22,7 @@ def told(name):
 
 
 def store(name, codes, rows, scales, scale_shape, more=None):
-    """A tensor in blocks by the layout compressed-tensors. codes: of all rows."""
+    """A block tensor in the compressed-tensors layout. codes: of all rows."""
     numbers, bits, length, kind, dtype = BLOCKS[name]
     columns = len(codes) // rows
     raw = bytes(codes) if bits == 8 else b"".join(pack(codes[i:i + columns], bits)
@@ -34,7 +34,7 @@ def store(name, codes, rows, scales, scale_shape, more=None):
 
 
 def all_pairs():
-    """All codes of a scale with all codes of an element, where both have few."""
+    """All scale codes with all element codes, if both are few."""
     for name, (numbers, bits, length, kind, _) in BLOCKS.items():
         if kind in ("U8", "F8_E4M3"):
             scales = list(range(256))
@@ -93,7 +93,7 @@ def odd_blocks():
             other = dict(tensors, w_packed=("U8", [rows, columns * bits // 8], high))
             check(name + ", element 0 high", other, [rows, columns], want(), told(name), ["--nibble", "high"])
             check(name + ", told to be high", other, [rows, columns], want(), {"dtinfo.quant.w": name + " high"})
-        # down the columns of each of two matrices, the last block of which is filled up
+        # down the columns of each of two matrices, whose last block is padded
         down = 2 * length
         height, width = down - RANDOM.randrange(0, length), 8
         codes3 = [RANDOM.randrange(1 << bits) for _ in range(2 * down * width)]
@@ -135,7 +135,7 @@ def integers():
 
 
 def in_words():
-    """int4 and others in 32-bit words, with zero points that are packed down the rows."""
+    """int4 and others in 32-bit words, with zero points packed down the rows."""
     for bits, rows, columns, group in itertools.product((4, 2, 8), (1, 19), (40, 104), (None, 8)):
         middle = 1 << (bits - 1)
         codes = [[RANDOM.randrange(1 << bits) for _ in range(columns)] for _ in range(rows)]
@@ -147,7 +147,7 @@ def in_words():
                    "w_scale": ("F32", [rows, groups], struct.pack("<%df" % (rows * groups), *sum(scales, []))),
                    "w_shape": ("I64", [2], struct.pack("<2q", rows, columns))}
         what = "%d bits in words, %d x %d, groups of %s" % (bits, rows, columns, group)
-        said = ["--bits", "8"] if bits == 8 else []    # 7 bits, four in a word, were the same
+        said = ["--bits", "8"] if bits == 8 else []    # 7 bits, four per word, would look the same
         check(what, tensors, [rows, columns], [f32((codes[i][j] - middle) * scales[i][j // (columns // groups)])
                                                for i in range(rows) for j in range(columns)], words_more=said)
         packed = words([[zeros[i][g] for i in range(rows)] for g in range(groups)], bits)
@@ -173,7 +173,7 @@ def scaled_floats():
                        "w_scale": (kind, some, struct.pack("<%d%s" % (count, "I" if kind == "F32" else "H"), *raw))}
             check("%s, %s scales %s" % (dtype, kind, some), tensors, [6, 256],
                   [f32(table[codes[i * 256 + j]] * scales[find(i, j)]) for i in range(6) for j in range(256)])
-        # rectangles of 128 x 128, called the other way round
+        # rectangles of 128 x 128, named the other way round
         rows, columns = 200, 260
         codes = [RANDOM.randrange(0x7c) | RANDOM.getrandbits(1) << 7 for _ in range(rows * columns)]
         scales = [f32(RANDOM.uniform(0.01, 2)) for _ in range(2 * 3)]
@@ -233,7 +233,7 @@ def arrays():
 
 
 def narrow():
-    """Into a dtype that loses something: two roundings, both named."""
+    """Casts to a narrower dtype: two roundings, both reported."""
     write_file("in.safetensors", {"w": ("I8", [2], struct.pack("<2b", 127, -3)),
                                   "w_scale": ("F32", [1], struct.pack("<f", 1000.0)),
                                   "norm": ("F32", [1], struct.pack("<f", 1 / 3)), "ids": ("I64", [1], bytes(8))})
@@ -262,7 +262,7 @@ def kept():
 
 
 def refused():
-    """Files that mean nothing, or more than one thing. In one line that names a tensor."""
+    """Meaningless and ambiguous files: one error line that names a tensor."""
     i8, one = ("I8", [4, 6], bytes(24)), ("F32", [1], struct.pack("<f", 1))
     cases = [
         ("'a_packed': packed codes need a tensor '..._scale'", {"a_packed": ("U8", [4, 6], bytes(24))}),
@@ -305,7 +305,7 @@ def refused():
         if "zero_point': element" in words_wanted:
             ask("inspect", "bad.safetensors", "--stats", code=3)
             continue
-        # whoever only looks is shown the parts, and why; whoever reads numbers is refused
+        # inspect shows the parts and the reason; commands that read numbers fail
         file = json.loads(ask("inspect", "bad.safetensors", "--json"))["files"][0]
         shown = [t["name"] for t in file["tensors"]]
         whole = "no quantized tensors" in words_wanted or "twice" in words_wanted
@@ -330,7 +330,7 @@ def refused():
 
 
 def filled():
-    """One group that is longer than its axis, axes of no elements, and NaNs that are all alike."""
+    """One group longer than its axis, empty axes, and NaN scales, which all give the same NaN."""
     def shape_of(*shape):
         return ("I64", [len(shape)], struct.pack("<%dq" % len(shape), *shape))
     for shape, stored, some in (([2, 3], [8, 3], [1, 3]), ([2], [8], [1]), ([2, 1], [8, 1], [1, 1])):

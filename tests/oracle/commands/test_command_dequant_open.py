@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Quantized files that names, dtypes and shapes alone could tell to be several things: refused, until options, metadata
-or a configuration beside them say what they are; configurations of all kinds; and shards that tell of their tensors.
+"""Quantized files that are ambiguous by names, dtypes and shapes: refused until options, metadata or a configuration
+next to them decide; configurations of all kinds; and shards that describe their own tensors.
 
 usage: test_command_dequant_open.py DTINFO
 """
@@ -15,7 +15,7 @@ from dequant_files import BLOCKS, bits_of, floats, pack, read_file, words, write
 
 
 def open_shapes():
-    """What dtypes and shapes leave open is refused, until metadata, an option or config.json says it."""
+    """Ambiguous dtypes and shapes are refused until metadata, an option or config.json decides."""
     def ask(what, tensors, wanted, shape, readings):
         write_file("in.safetensors", tensors)
         _, said = run("in.safetensors", "fp32", "--dequant", "-o", "never.safetensors", code=3)
@@ -56,7 +56,7 @@ def open_shapes():
 
 
 def configured():
-    """config.json beside the file, or in the folder of shards."""
+    """config.json next to the file, or in the folder of shards."""
     def config(groups, form="pack-quantized", **more):
         return {"quantization_config": dict({"quant_method": "compressed-tensors", "format": form, "config_groups": groups},
                                             **more)}
@@ -116,7 +116,7 @@ def configured():
 
 
 def shards():
-    """Each shard tells of its own tensors, and what is written of them does, too."""
+    """Each shard describes its own tensors, and so does each written shard."""
     os.mkdir("told")
     codes = {i: [RANDOM.randrange(64) for _ in range(64)] for i in (1, 2)}
     for i in (1, 2):
@@ -150,7 +150,7 @@ def shards():
 
 
 def own():
-    """What quant writes of a row or a column comes back: shapes alone leave the length of its groups open."""
+    """What quant writes for a row or a column reads back: shapes alone leave the group length ambiguous."""
     for shape in ([1, 192], [192, 1], [1, 320], [2, 192]):
         count, axis = shape[0] * shape[1], "0" if shape[1] == 1 else "1"
         for target in (["q8_0"], ["int8", "--block", "32"]):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`devices` against lscpu, on this machine and on recorded ones; which files it opens; and with the pretend
+"""`devices` against lscpu, on this machine and on recorded ones; which files it opens; and its output with the fake
 driver.
 
 usage: test_command_devices.py DTINFO [FAKE_CUDA FAKE_NVML]
@@ -47,7 +47,7 @@ def cpu_of(*words):
 
 
 def lscpu(*words):
-    """Fields of lscpu, without those that stand below others."""
+    """Fields of lscpu, without nested ones."""
     done = subprocess.run(["lscpu", "-J", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           universal_newlines=True, env={"PATH": os.environ["PATH"], "LC_ALL": "C"})
     fields = {}
@@ -63,14 +63,14 @@ def lscpu(*words):
 
 
 def cache_total(text):
-    """'96 KiB (2 instances)' in bytes, and 2."""
+    """Parses '96 KiB (2 instances)' into bytes and 2."""
     found = re.match(r"([\d.]+) (\w+)(?: \((\d+) instances?\))?", text)
     units = {"B": 1, "bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
     return float(found.group(1)) * units[found.group(2)], int(found.group(3) or 0)
 
 
 def compare(name, device, fields):
-    """What both know must be the same."""
+    """Fields that both report must agree."""
     cpu, known = device["cpu"], 0
 
     def same(field, ours, convert=str):
@@ -137,14 +137,14 @@ def judge_by_lscpu():
             if "Architecture" not in fields:
                 skipped.append("lscpu does not read recordings")
                 return
-            fields.pop("Hypervisor vendor", None)  # of this machine
+            fields.pop("Hypervisor vendor", None)  # a property of this machine
             if name == "neoverse_n1":
-                fields["Architecture"] = "aarch64"  # uname of this machine
+                fields["Architecture"] = "aarch64"  # uname reports this machine
             compare(name, cpu_of("--sysroot", machine), fields)
 
 
 def opened(*words):
-    """Files that a run opens, or tries to."""
+    """Files that a run opens or tries to open."""
     with tempfile.NamedTemporaryFile() as log:
         done = subprocess.run(["strace", "-f", "-e", "trace=open,openat,execve", "-o", log.name, PROGRAM, *words],
                               env={"PATH": os.defpath}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -171,7 +171,7 @@ def differences(want, got, name):
 
 
 def judge_with_pretend_driver():
-    """Two devices beside a recorded CPU: nothing depends on this machine."""
+    """Two devices next to a recorded CPU: independent of this machine."""
     if not FAKE_CUDA:
         skipped.append("there is no pretend driver here")
         return

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`inspect --digest` and `check --digest` with hashlib and sha256sum as judges: digests of files of many sizes and of
-all files of a checkpoint, lists in all forms, lists that are broken or lack a file.
+"""`inspect --digest` and `check --digest` against hashlib and sha256sum: digests of files of many sizes and of all
+files of a checkpoint, digest lists in all forms, and lists that are broken or lack a file.
 
 usage: test_command_digests.py DTINFO
 """
@@ -51,7 +51,7 @@ def tensors(name, names, rng):
 
 
 def files_of_any_size(rng):
-    """The edges of SHA-256's blocks and of the pieces that are read."""
+    """Sizes around SHA-256 block boundaries and read-chunk boundaries."""
     for size in (1, 55, 56, 57, 63, 64, 65, 119, 128, 1000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3333333):
         write("data", rng.randbytes(size))
         done = run("inspect", "data", "--from", "uint8", "--digest")
@@ -170,7 +170,7 @@ def broken_lists(rng):
 
 
 def many_entries_take_no_square(rng):
-    """100,000 lines, of which each is a file's name."""
+    """100,000 lines, each naming a file, must not take quadratic time."""
     write("data", rng.randbytes(9))
     write("list", f"{sha('data')}  data\n" * 100000)
     require(run("check", "data", "--from", "uint8", "--digest", "list").returncode == 0, "a long list")

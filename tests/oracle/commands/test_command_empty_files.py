@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A valid file without tensors is a file of 0 tensors, of every kind and for every command that reads files; only a command
-that needs a tensor fails, and says so. A table: kinds by commands.
+"""A valid file without tensors is a file of 0 tensors, in every format and for every command that reads files; only a
+command that needs a tensor fails, and reports why. A table: formats by commands.
 
     test_command_empty_files.py build/dtinfo
 """
@@ -22,7 +22,7 @@ import make_onnx  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv[1])
 NONE = "no quantized tensors found"
-# What is run, its exit code, and what its answer or message has.
+# The command, its exit code, and text expected in its answer or message.
 COMMANDS = (
     ("inspect FILE", 0, "0 tensors"), ("inspect FILE --stats", 0, "0 tensors"), ("check FILE", 0, "0 tensors"),
     ("check FILE --no-nan --fits fp16", 0, "0 tensors"), ("check FILE --quantized", 0, "0 tensors"),
@@ -38,7 +38,7 @@ INDEX = json.dumps({"metadata": {"total_size": 0}, "weight_map": {}}).encode()
 
 
 def kinds():
-    """Bytes by name."""
+    """File contents by name."""
     npz = io.BytesIO()
     zipfile.ZipFile(npz, "w").close()
     return {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`dtinfo compare` and `dtinfo check` against the reference formats of tests/oracle, in exact rationals: every
-figure of pairs of tensors, every verdict at the border of a dtype's range; with numpy, where it is
-installed, the mean and the largest difference of a model and its bfloat16 version.
+"""`dtinfo compare` and `dtinfo check` against the reference formats of tests/oracle, in exact rationals: every figure
+for pairs of tensors, every verdict at the limits of a dtype's range; and, if numpy is installed, the mean and the
+largest difference between a model and its bfloat16 version.
 
 usage: test_command_files.py DTINFO
 """
@@ -33,7 +33,7 @@ NAMES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "F8_E4M3":
 PAIRS = [("F32", "BF16"), ("BF16", "F32"), ("F32", "F32"), ("F32", "F16"), ("F16", "BF16"),
          ("BF16", "BF16"), ("F8_E4M3", "F8_E5M2"), ("F64", "F32"), ("F64", "F64"), ("I64", "I64"),
          ("I8", "F32"), ("U8", "I8"), ("I64", "F64"), ("U64", "I64"), ("I32", "F32"), ("BOOL", "I8")]
-COUNT = 2100 if QUICK else 5000  # one or two tiles and a part of one
+COUNT = 2100 if QUICK else 5000  # one or two tiles and a partial one
 SUMS = Fraction(1, 10 ** 13)  # terms of sums are rounded, and so are quotients and roots
 checks = 0
 
@@ -57,7 +57,7 @@ def answer(*words):
 
 
 def draw(fmt, rng, count):
-    """Codes of all sorts, most of them of ordinary size."""
+    """Codes of all kinds, most of ordinary size."""
     def one():
         if fmt.kind == "bool":
             return rng.getrandbits(1)
@@ -71,7 +71,7 @@ def draw(fmt, rng, count):
 
 
 def near(fmt, number, rng):
-    """A code of fmt for a number, sometimes another one."""
+    """The code of fmt for a number, sometimes another code."""
     cls, negative, value = number
     code = formats.encode(fmt, cls, negative, value)[0]
     chance = rng.random()
@@ -94,14 +94,14 @@ def bytes_of(fmt, codes):
 
 
 def finest(a, b):
-    """The dtype whose steps are counted: the one with less precision."""
+    """The dtype whose steps are counted: the less precise one."""
     if not (a.is_float and b.is_float):
         return None
     return min((a, b), key=lambda f: (f.man, f.width, f is not b))
 
 
 def place(fmt, value):
-    """Where a number stands among those of a dtype, which go on beyond the largest one."""
+    """The position of a value in the ordered values of a dtype, continued beyond the largest one."""
     magnitude = abs(value)
     if magnitude == 0:
         return Fraction(0)
@@ -132,7 +132,7 @@ def beyond(a, b, atol, rtol):
 
 
 def root(value):
-    """The square root of a rational, to 60 bits and more."""
+    """The square root of a rational, to at least 60 bits."""
     scale = 1 << 400
     return Fraction(math.isqrt(int(value * scale * scale)), scale)
 
@@ -181,7 +181,7 @@ def compare_pairs(folder, rng):
         a, b = FORMATS[NAMES[left]], FORMATS[NAMES[right]]
         name = f"{left} {right}"
         codes = draw(a, rng, COUNT)
-        if not b.is_float:  # of a size that the other side has
+        if not b.is_float:  # in the range of the other side
             codes = [code & 0x7f if rng.random() < 0.9 and not a.is_float else code for code in codes]
         others = [near(b, a.decode(code), rng) for code in codes]
         if b.kind == "bool":
@@ -215,7 +215,7 @@ def compare_pairs(folder, rng):
 
 
 def model_against_bf16(folder):
-    """What a notebook does: cast a model, look at the mean and the largest difference."""
+    """A typical notebook: cast a model and look at the mean and the largest difference."""
     make_checkpoint.write_single(folder)
     source, target = str(folder / "model.safetensors"), str(folder / "bf16.safetensors")
     run("cast", source, "bf16", "-o", target, "-q", codes=(0,))
@@ -231,7 +231,7 @@ def model_against_bf16(folder):
         numbers = [wide.decode(int.from_bytes(data[i:i + 4], "little")) for i in range(0, len(data), 4)]
         stored = [narrow.decode(formats.encode(narrow, *number)[0]) for number in numbers]
         pair = [signed(n) for n in numbers], [signed(n) for n in stored]
-        # places are numpy's below
+        # numpy checks the places below
         figures = {key: figure for key, figure in tensor["figures"].items() if not key.endswith("_at")}
         judge(figures, *pair, narrow, 0, 0, name)
         everything.append((name, shape, pair, tensor["figures"]))
@@ -258,7 +258,7 @@ def model_against_bf16(folder):
 
 
 def borders(name):
-    """Numbers about the border of a dtype's range, as fp64."""
+    """Numbers around the limits of a dtype's range, as fp64."""
     fmt = FORMATS[name]
     top = fmt.decode(fmt.max_code())[2]
     if fmt.is_float:
@@ -273,7 +273,7 @@ def borders(name):
 
 
 def check_borders(folder):
-    """--fits says what a cast of the number says."""
+    """--fits must agree with a cast of the number."""
     if not hasattr(math, "nextafter"):
         print("skipped: borders of ranges, for which Python is too old")
         return
@@ -296,7 +296,7 @@ def check_borders(folder):
 
 
 def check_specials(folder, rng):
-    """Counts and first places of NaN and infinities, among many tiles."""
+    """Counts and first places of NaNs and infinities, across many tiles."""
     for dtype in ("F32", "BF16", "F16", "F64", "F8_E5M2"):
         fmt = FORMATS[NAMES[dtype]]
         codes = [rng.getrandbits(fmt.man) for _ in range(COUNT)]
@@ -316,7 +316,7 @@ def check_specials(folder, rng):
 
 
 def many_tensors(folder):
-    """More than are read at a time."""
+    """More tensors than are read at a time."""
     count, odd = 2500, {0: 1.0, 511: 2.0, 1023: 4.0, 1024: 8.0, 2499: 16.0}
     for name, changes in (("a", {}), ("b", odd)):
         tensors = [make_checkpoint.tensor("t.%04d" % i, "F32", [1, 2], [0.5, 3.0 + changes.get(i, 0)])
@@ -340,7 +340,7 @@ def many_tensors(folder):
 
 
 def large_blocks(folder):
-    """Bytes of a type that is not read as numbers: where they differ first."""
+    """Bytes of a type that is not decoded to numbers: where they first differ."""
     size = 144 * 7744
     for place in (None, 0, 262143, 262144, 700001, size - 1):
         for name in ("a", "b"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`dtinfo inspect --json` against the reference formats of tests/oracle, in exact rationals: what is in a
-header, sums, sizes in other dtypes, statistics, exponents, and what narrower dtypes make of the numbers.
+"""`dtinfo inspect --json` against the reference formats of tests/oracle, in exact rationals: header contents, totals,
+sizes in other dtypes, statistics, exponents, and the effect of casts to narrower dtypes.
 
 usage: test_command_inspect.py DTINFO
 """
@@ -31,8 +31,8 @@ NAMES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "F8_E4M3":
 LADDER = ["fp4_e2m1", "fp6_e2m3", "fp6_e3m2", "fp8_e4m3fn", "fp8_e5m2", "fp16", "bf16", "fp32", "fp64"]
 RANGES = ["fp16", "bf16", "fp8_e4m3fn", "fp8_e5m2"]
 SHAPE = [7, 30, 10] if QUICK else [10, 50, 10]
-COUNT = math.prod(SHAPE)  # one or two tiles and a part of one
-MEAN = Fraction(1, 10 ** 13)  # of the largest magnitude: sums within a tile are rounded
+COUNT = math.prod(SHAPE)  # one or two tiles and a partial one
+MEAN = Fraction(1, 10 ** 13)  # relative to the largest magnitude: sums within a tile are rounded
 checks = 0
 
 
@@ -56,7 +56,7 @@ def codes_of(dtype, data):
 
 
 def draw(dtype, rng):
-    """Codes of all sorts: numbers near one, anything at all, special values."""
+    """Codes of all kinds: numbers near one, arbitrary bits, special values."""
     fmt = FORMATS[NAMES[dtype]]
     if dtype == "BOOL":
         return [rng.randrange(2) for _ in range(COUNT)]
@@ -71,7 +71,7 @@ def draw(dtype, rng):
 
 
 def number(twins):
-    """The exact value of a number in twins."""
+    """The exact value of a number's twin members."""
     return None if twins is None else Fraction(twins["exact"])
 
 
@@ -84,7 +84,7 @@ def place(shape, index):
 
 
 class Facts:
-    """What is to be said of an array, by the definitions."""
+    """Expected statistics of an array, from the definitions."""
 
     def __init__(self, name, codes):
         fmt = FORMATS[name]
@@ -92,7 +92,7 @@ class Facts:
         decoded = {code: fmt.decode(code) for code in set(codes)}
         self.format, self.codes = fmt, codes
         self.count = Counter()
-        self.values = []  # (value, index) of the finite ones
+        self.values = []  # (value, index) of the finite elements
         self.first = {}
         for index, code in enumerate(codes):
             cls, negative, value = decoded[code]
@@ -110,7 +110,7 @@ class Facts:
 
     @functools.lru_cache(maxsize=None)
     def fates(self, name):
-        """How many numbers overflow, become zero, become subnormal in a dtype; rounded one by one."""
+        """How many numbers overflow, become zero, or become subnormal in a dtype; each rounded individually."""
         target = FORMATS[name]
         smallest = Fraction(2) ** (1 - target.bias)
         fate, count = {}, Counter()
@@ -179,7 +179,7 @@ def check_histogram(got, facts, name):
 
 
 def check_all(folder):
-    """Tensors of every dtype that safetensors has, alone and together."""
+    """Tensors of every dtype of safetensors, alone and together."""
     rng = random.Random(5)
     arrays = [(dtype, draw(dtype, rng)) for dtype in NAMES]
     arrays += [("F32", [0x7FC00000] * COUNT), ("F32", [0x80000000] * COUNT)]
@@ -195,7 +195,7 @@ def check_all(folder):
         for got, (dtype, _), facts in zip(file["tensors"], arrays, facts_of):
             check_statistics(got["stats"], facts, SHAPE, got["name"])
             check_fits(got["stats"], facts, got["name"])
-            if dtype not in ("F64", "I64", "U64"):  # whose rationals take long
+            if dtype not in ("F64", "I64", "U64"):  # their rationals are slow
                 check_histogram(got["histogram"], facts, got["name"])
             for key in ("elements", "finite", "nan", "inf", "zeros", "negative", "subnormals"):
                 together[key] += got["stats"][key]
@@ -215,7 +215,7 @@ def check_all(folder):
 
 
 def check_together(folder):
-    """Mean and deviation of several tensors are those of all their numbers."""
+    """Mean and deviation of several tensors are those of all their elements together."""
     rng = random.Random(6)
     parts = [[rng.gauss(around, 2.0) for _ in range(size)] for around, size in ((0, 700), (100, 40))]
     values = [Fraction(v) for part in parts for v in part]
@@ -240,7 +240,7 @@ def bytes_as(dtype, shape):
 
 
 def check_header(folder):
-    """Names, places and sums of a checkpoint, whole and in two shards."""
+    """Names, places and totals of a checkpoint, as one file and in two shards."""
     tensors = model(2)
     (folder / "model.safetensors").write_bytes(safetensors(tensors, {"format": "pt"}))
     write_sharded(folder)
@@ -287,7 +287,7 @@ def check_selection(folder):
 
 
 def check_orders(folder):
-    """Arrays in Fortran order, big-endian arrays and deflated ones are the arrays that they are."""
+    """Fortran-order, big-endian and deflated arrays have the same contents as plain ones."""
     values = [float(i * i) for i in range(12)]
     swapped = b"".join(pack("F32", [v])[::-1] for v in values)
     columns = pack("F32", [values[r * 4 + c] for c in range(4) for r in range(3)])

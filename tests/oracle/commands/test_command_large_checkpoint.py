@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A checkpoint of 20 GiB, fp8 in blocks of 128 x 128 and bf16, dequantized, then cast: memory, the index, sampled
-numbers. Most codes are holes, which take no space; what is written takes up to 30 GiB.
+"""A checkpoint of 20 GiB, fp8 in blocks of 128 x 128 and bf16, dequantized, then cast: checks memory, the index and
+sampled numbers. Most codes are file holes, which take no space; the output takes up to 30 GiB.
 
     test_command_large_checkpoint.py DTINFO MEASURE [--gib 20] [--folder DIR]
 
-Skipped where the folder (by default $TMPDIR or /tmp) has no room.
+Skipped if the folder (by default $TMPDIR or /tmp) lacks the space.
 """
 import argparse
 import json
@@ -37,20 +37,20 @@ def require(holds, *words):
 
 
 def e4m3(code):
-    """What a code of fp8_e4m3fn is; none here is NaN."""
+    """Decodes a code of fp8_e4m3fn; none here is NaN."""
     exponent, mantissa = code >> 3 & 15, code & 7
     size = mantissa * 2.0 ** -9 if exponent == 0 else (8 + mantissa) * 2.0 ** (exponent - 10)
     return -size if code & 128 else size
 
 
 def to_bf16(value):
-    """Rounded to nearest even; the numbers here are fp32."""
+    """Rounds to nearest even; the numbers here are fp32."""
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
     return bits + 0x7FFF + (bits >> 16 & 1) >> 16 & 0xFFFF
 
 
 def make(folder, gib):
-    """Half of the bytes as fp8 with scales in the next shard, half as bf16. Every tenth tensor has numbers."""
+    """Half of the bytes as fp8 with scales in the next shard, half as bf16. Every tenth tensor has nonzero numbers."""
     layers = gib * GIB // 2 // (ROWS * COLUMNS)
     files = [{} for _ in range(SHARDS)]
     for i in range(layers):
@@ -65,7 +65,7 @@ def make(folder, gib):
 
 
 def run(words):
-    """Peak KiB; a failure ends the test."""
+    """Returns the peak memory in KiB; a failure ends the test."""
     done = subprocess.run([MEASURE, "1", "/dev/null", PROGRAM] + words, env=environment(), stdout=subprocess.PIPE, check=True)
     _, nanoseconds, _, peak, status = map(int, done.stdout.split())
     require(status == 0, "wait status", status, words)
@@ -74,7 +74,7 @@ def run(words):
 
 
 class Folder:
-    """What was written, by its index."""
+    """The written output, read through its index."""
 
     def __init__(self, path):
         self.path = path
@@ -97,7 +97,7 @@ class Folder:
 
 
 def check_index(out, wanted, dtype):
-    """All tensors, each where the index has it, with its shape; and the sum of their bytes."""
+    """Every tensor is in the file that the index names, with its shape; and the sum of their bytes."""
     require(set(out.places) == set(wanted) == set(out.index["weight_map"]), "tensors", len(out.places), len(wanted))
     total = 0
     for tensor, (_, shape, _) in wanted.items():

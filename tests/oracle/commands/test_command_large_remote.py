@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A safetensors file of 20 GB behind an address on this machine: what its header costs, and a cast of all of it while
-the connection is cut ten times, judged by the cast of the local file. The file is sparse and takes no space; what is
-written takes up to 5 GB at a time.
+"""A 20 GB safetensors file behind a local URL: the cost of reading its header, and a cast of the whole file while the
+connection is cut ten times, compared with the cast of the local file. The file is sparse and takes no space; the
+output takes up to 5 GB at a time.
 
     test_command_large_remote.py DTINFO MEASURE [--gb 20] [--folder DIR]
 
-Skipped where the folder (by default $TMPDIR or /tmp) has no room.
+Skipped if the folder (by default $TMPDIR or /tmp) lacks the space.
 """
 import argparse
 import hashlib
@@ -23,11 +23,11 @@ import range_server as srv
 from range_server import check
 
 GB, TENSORS, CUTS = 10 ** 9, 10, 10
-MOST_KIB = 80 << 10  # 64 MiB, and the buffers of what is read ahead
+MOST_KIB = 80 << 10  # 64 MiB, plus read-ahead buffers
 
 
 class Sparse(srv.Resource):
-    """A file that several requests read at once."""
+    """A file that several requests read concurrently."""
 
     def __init__(self, path):
         super().__init__(None)
@@ -41,7 +41,7 @@ class Sparse(srv.Resource):
 
 
 def make(path, total):
-    """Tensors of fp32 with numbers here and there; the rest are holes."""
+    """fp32 tensors with scattered numbers; the rest are file holes."""
     random.seed(20)
     elements = total // TENSORS // 4
     header = {"t%d" % i: {"dtype": "F32", "shape": [elements], "data_offsets": [i * elements * 4, (i + 1) * elements * 4]}
@@ -59,7 +59,7 @@ def make(path, total):
 
 
 def cuts(count, total):
-    """Cuts a connection in each of `count` parts of the file, in the middle of an answer."""
+    """Cuts a connection once in each of `count` parts of the file, in mid-answer."""
     done = set()
 
     def hook(handler, first, last, resource):

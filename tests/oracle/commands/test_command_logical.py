@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Quantized checkpoints as inspect, mem, compare and check see them: a file that quant made has the tensors of the file
-it was made from, and compares with that as what --dequant makes of it does. Every format of every layout, alone, in
-shards and as npy. What --dequant makes is judged by test_command_dequant.py.
+"""Quantized checkpoints as inspect, mem, compare and check see them: a file that quant made has the tensors of its
+source file, and compares with it exactly as the output of --dequant does. Every format of every layout, alone, in
+shards and as npy. test_command_dequant.py checks the output of --dequant.
 
 usage: test_command_logical.py DTINFO
 """
@@ -19,7 +19,7 @@ RANDOM = random.Random(20240703)
 BY_CHANNEL = ("int8 uint8 int16 uint16 int4 uint4 int2 uint2 fp8_e4m3fn fp8_e5m2 fp8_e4m3fnuz fp8_e5m2fnuz").split()
 BLOCKS = "mxfp8_e4m3 mxfp8_e5m2 mxint8 mxfp6_e2m3 mxfp6_e3m2 mxfp4 nvfp4 nf4 bnb_fp4 q8_0 q4_0".split()
 MODELOPT = "int8 fp8_e4m3fn mxfp8_e4m3 mxfp4 nvfp4".split()
-ALIKE = {"uint4": "int4", "uint2": "int2", "q8_0": "int8"}    # files hold the same for both
+ALIKE = {"uint4": "int4", "uint2": "int2", "q8_0": "int8"}    # stored identically in files
 SHAPES = {"model.a.weight": [96, 64], "model.b.weight": [3, 32, 64], "model.c.weight": [300, 1024]}
 COUNT = {name: math.prod(shape) for name, shape in SHAPES.items()}
 
@@ -35,7 +35,7 @@ def compare(a, b, *more, code=1):
     answer = json.loads(ask("compare", a, b, "--json", *more, code=code))
     figures = {pair["a"]["name"]: pair["figures"] for pair in answer["tensors"] if pair["figures"]}
     for pair in figures.values():
-        del pair["identical"]    # of the same dtype
+        del pair["identical"]    # present for equal dtypes only
     return answer, figures
 
 
@@ -84,7 +84,7 @@ def formats():
 
 
 def raw_and_bitwise():
-    """Stored parts where they are asked for."""
+    """Shows stored parts on request."""
     make("in.safetensors")
     run("in.safetensors", "nvfp4", "-o", "q.safetensors", "--force", "-q")
     answer, _ = compare("in.safetensors", "q.safetensors", "--raw")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tensors with names wider than the page: no line of any command that names them is wider than the page, at three
-widths, short and with -v; both ends of the names are there, and --wide has them whole.
+"""Tensors with names wider than the page: no line of any command that prints them is wider than the page, at three
+widths, short and with -v; both ends of the names are shown, and --wide shows them whole.
 
     test_command_long_names.py build/dtinfo
 """

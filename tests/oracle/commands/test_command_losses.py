@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What casts of a file's tensors lose, against numpy and ml_dtypes: the shares, errors and ratios of
-`dtinfo inspect --as`, the bounds of `dtinfo check --as`, the warnings of `dtinfo cast`; and the line of Python
-that reads an npy file of bytes is run.
+"""Losses in casts of a file's tensors, against numpy and ml_dtypes: the shares, errors and ratios of `dtinfo inspect
+--as`, the bounds of `dtinfo check --as`, the warnings of `dtinfo cast`. Also runs the printed Python line that reads
+an npy file of bytes.
 
 usage: test_command_losses.py DTINFO
 """
@@ -26,8 +26,8 @@ TYPES = {"bf16": ml_dtypes.bfloat16, "fp16": numpy.float16, "fp8_e4m3fn": ml_dty
          "fp8_e5m2": ml_dtypes.float8_e5m2, "fp4_e2m1": ml_dtypes.float4_e2m1fn}
 VOID = {**TYPES, "fp6_e3m2": ml_dtypes.float6_e3m2fn, "fp6_e2m3": ml_dtypes.float6_e2m3fn,
         "fp8_e8m0": ml_dtypes.float8_e8m0fnu, "int4": ml_dtypes.int4, "uint2": ml_dtypes.uint2}
-COUNT = 5000  # two tiles and a part of one
-SQNR_SLACK = 7.3e-6  # dB: two sums that may be off by 8.4e-7 of themselves
+COUNT = 5000  # two tiles and a partial one
+SQNR_SLACK = 7.3e-6  # dB: two sums with relative errors up to 8.4e-7
 checks = 0
 
 
@@ -59,7 +59,7 @@ def arrays():
 
 
 class Facts:
-    """What a cast of an array loses, by numpy."""
+    """The loss of a cast of an array, by numpy."""
 
     def __init__(self, array, dtype):
         source = array.astype(numpy.float64).ravel(order="A")
@@ -90,7 +90,7 @@ def judge_inspect(path, array):
                 cast["nonzero"], facts.nonzero, cast["loss"]["to_zero"], facts.to_zero)
         share = facts.to_zero / facts.nonzero if facts.nonzero else None
         require(figure(cast["to_zero_share"]) == share, where, cast["to_zero_share"], share)
-        if cast["to"] in ("fp16", "bf16", "fp8_e4m3fn", "fp8_e5m2"):  # they have inf or NaN
+        if cast["to"] in ("fp16", "bf16", "fp8_e4m3fn", "fp8_e5m2"):  # dtypes with infinity or NaN
             require(cast["loss"]["overflowed"] == facts.lost, where, "overflowed", facts.lost)
             require(figure(cast["clipped_share"]) == facts.lost / array.size, where, "clipped")
         require(figure(cast["loss"]["max_absolute_error"]) == facts.largest, where, facts.largest)
@@ -99,7 +99,7 @@ def judge_inspect(path, array):
 
 
 def judge_check(path, array):
-    """Each bound holds where the figure is on its right side, by very little too."""
+    """Each bound passes on one side of the figure and fails on the other, even by a tiny margin."""
     for dtype in TYPES:
         facts = Facts(array, dtype)
         share = facts.to_zero / facts.nonzero if facts.nonzero else 0
@@ -132,7 +132,7 @@ def judge_cast(path, array):
 
 
 def judge_python(array):
-    """The line is run as it is printed."""
+    """Runs the line exactly as printed."""
     for dtype, kind in VOID.items():
         done = run("cast", "halves.npy", dtype, "-o", "void.npy", "--force", "--overflow", "saturate")
         line = re.search(r"in Python: (.*)", done.stderr.decode())

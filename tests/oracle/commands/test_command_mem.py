@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`dtinfo mem --json` against arithmetic of its own: whole numbers and fractions, sizes of dtypes and blocks
-written down here, the headers of files read here. Then the table against the document.
+"""`dtinfo mem --json` against independent arithmetic: integers and fractions, sizes of dtypes and blocks listed here,
+file headers read here. Then the table against the document.
 
 usage: test_command_mem.py DTINFO
 """
@@ -19,12 +19,12 @@ import make_checkpoint  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv[1])
 LIMIT = 1 << 64
-# bits that a number takes in an array
+# bits per number in an array
 BITS = {"fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "fp8_e4m3fn": 8, "fp8_e5m2": 8,
         "fp8_e8m0": 8, "fp6_e3m2": 6, "fp6_e2m3": 6, "fp4_e2m1": 4, "int64": 64, "int32": 32, "int16": 16,
         "int8": 8, "uint8": 8, "int4": 4, "uint2": 2, "int1": 1, "bool": 8, "complex64": 64, "complex128": 128,
         "e5m6": 16, "e8m15": 32, "e11m40": 64, "e2m0": 3, "e3m3": 7}
-# numbers in a block, bytes of its codes, bytes of its scale, bytes of a scale of the whole array
+# numbers per block, bytes of its codes, bytes of its scale, bytes of a tensor scale
 BLOCKS = {"mxfp8_e4m3": (32, 32, 1, 0), "mxfp8_e5m2": (32, 32, 1, 0), "mxfp6_e3m2": (32, 24, 1, 0),
           "mxfp6_e2m3": (32, 24, 1, 0), "mxfp4": (32, 16, 1, 0), "mxint8": (32, 32, 1, 0),
           "nvfp4": (16, 8, 1, 4), "nf4": (64, 32, 4, 0), "bnb_fp4": (64, 32, 4, 0), "q8_0": (32, 32, 2, 0), "q4_0": (32, 16, 2, 0)}
@@ -56,7 +56,7 @@ def ceil(a, b):
 
 
 def footprint(name, elements, row):
-    """(bytes, of these scales, blocks, padding) of an array in a dtype."""
+    """(bytes, bytes of scales among them, blocks, padding) of an array in a dtype."""
     if name in BITS:
         return ceil(elements * BITS[name], 8), 0, 0, 0
     length, codes, scale, tensor = BLOCKS[name]
@@ -137,7 +137,7 @@ def document_of(*words, code=0):
 
 
 def spell_count(count):
-    """One of the ways to write a count."""
+    """One of the spellings of a count."""
     ways = [str(count), "%de0" % count, "{:_}".format(count)]
     for suffix, power in (("K", 3), ("m", 6), ("B", 9), ("T", 12)):
         if count % 10 ** max(power - 3, 0) == 0:
@@ -217,7 +217,7 @@ def header(path):
 
 
 def files():
-    """Floats take the dtype; integers, and what --keep names, stay."""
+    """Floats take the dtype; integers, and tensors that --keep names, are unchanged."""
     floats = {"F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E5M2"}
     with tempfile.TemporaryDirectory() as folder:
         make_checkpoint.write_single(pathlib.Path(folder))
@@ -245,7 +245,8 @@ def files():
 
 
 def quantized():
-    """What quant writes, rows filled up, has the bytes that mem says: codes and scales, not the shapes noted."""
+    """What quant writes, with padded rows, has the size that mem reports: codes and scales, without the stored
+    shapes."""
     with tempfile.TemporaryDirectory() as folder:
         make_checkpoint.write_single(pathlib.Path(folder))
         source, target = (os.path.join(folder, name) for name in ("model.safetensors", "quantized.safetensors"))
@@ -259,10 +260,10 @@ def quantized():
 
 
 def limits():
-    """The last amounts that 64 bits hold, and the first that they do not."""
+    """The largest amounts that fit in 64 bits, and the smallest that do not."""
     for name in ("uint8", "bf16", "fp64", "complex128", "int4", "fp6_e3m2", "mxfp4", "nvfp4", "nf4", "q8_0"):
         low, high = 1, LIMIT
-        while high - low > 1:  # low fits, high does not
+        while high - low > 1:  # invariant: low fits, high does not
             middle = (low + high) // 2
             if footprint(name, middle, middle)[0] < LIMIT and middle < LIMIT:
                 low = middle
@@ -275,7 +276,7 @@ def limits():
 
 
 def tables():
-    """What people see has the document's bytes."""
+    """The table for people shows the document's bytes."""
     for words in (["7B"], ["5x40", "1K", "int4,mxfp4,nvfp4", "--fit", "9kB"]):
         text = run(*words).stdout
         for size in document_of(*words)["sizes"]:
@@ -289,7 +290,7 @@ def tables():
 
 
 def known_facts():
-    """For states of 32 bits momentum costs 4 and Adam 8 bytes a parameter, for states of 8 bits 1 and 2."""
+    """With 32-bit states momentum costs 4 and Adam 8 bytes per parameter; with 8-bit states 1 and 2."""
     def states(optimizer):
         (training,) = document_of("1B", "--train", optimizer)["trainings"]
         return [part["bytes"] - part["scale_bytes"] for part in training["parts"][2:]]

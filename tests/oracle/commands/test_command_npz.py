@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Damaged .npz files with numpy and zipfile as judges: what they refuse over a checksum, every command that reads
-all data must refuse, and write nothing; what they read must be read.
+"""Damaged .npz files, against numpy and zipfile: if they reject a file for a checksum, every command that reads all
+data must reject it and write nothing; if they read it, it must be read.
 
 usage: test_command_npz.py DTINFO
 """
@@ -33,7 +33,7 @@ FIELDS = {"fields": numpy.array([(1, 2), (3, 4)], dtype=[("x", "<f4"), ("y", ">i
 ALL = {**FLOATS, **FIELDS}
 QUANTIZED = {"w.weight": numpy.arange(-16, 16, dtype=numpy.int8).reshape(4, 8),
              "w.weight_scale": numpy.linspace(0.5, 1, 4, dtype="<f4").reshape(4, 1)}
-# Words of a command, the arrays that it reads; GOOD is the undamaged archive.
+# A command and the arrays that it reads; GOOD is the undamaged archive.
 READERS = {
     "cast": (["cast", "BAD", "fp16", "-o", "out.safetensors"], ALL),
     "cast to one thread": (["cast", "BAD", "bf16", "--threads", "1", "-o", "out.safetensors"], ALL),
@@ -68,7 +68,7 @@ def write(name, data):
 
 
 class Pipe(io.RawIOBase):
-    """Cannot seek: zipfile then writes descriptors behind the data."""
+    """An unseekable file: zipfile then writes descriptors after the data."""
     def __init__(self):
         self.data = bytearray()
 
@@ -92,7 +92,7 @@ def archive(arrays, extra=None, method=zipfile.ZIP_STORED, pipe=False, wide=Fals
 
 
 def numpy_refuses(data, names):
-    """Whether numpy cannot read one of the arrays to its end."""
+    """Whether numpy fails to read one of the arrays to its end."""
     try:
         with numpy.load(io.BytesIO(data)) as loaded:
             for name in names:
@@ -111,7 +111,7 @@ def zipfile_refuses(data):
 
 
 def members(data):
-    """(name, first byte, end, size of a .npy header) of each member."""
+    """(name, first byte, end, size of the .npy header) of each member."""
     with zipfile.ZipFile(io.BytesIO(data)) as zipped:
         for info in zipped.infolist():
             local = data[info.header_offset:]
@@ -171,7 +171,7 @@ def sums_are_those_of_zlib():
 
 
 def headers_count_as_well():
-    """What changes no more than blanks or a CRC is seen, too: of empty arrays nothing else is read."""
+    """Changes to header blanks or a CRC are detected too: in empty arrays nothing else is read."""
     data = archive(FLOATS)
     for member, begin, _, header in members(data):
         bad = bytearray(data)
@@ -186,7 +186,7 @@ def headers_count_as_well():
 
 
 def check_verifies_all_members():
-    """The assertion `valid` is answered, others end with an error; both name the member."""
+    """`check` answers the assertion `valid`, other commands end with an error; both name the member."""
     extra = {"notes.txt": "not an array", "packed.npy.txt": "x" * 100}
     rng = random.Random(2)
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -200,7 +200,7 @@ def check_verifies_all_members():
                 bad[at] ^= 1 << rng.randrange(8)
                 refused = zipfile_refuses(bytes(bad))
                 if refused is None and method == zipfile.ZIP_DEFLATED:
-                    continue  # the stream has no end, which zipfile overlooks once all bytes are there
+                    continue  # the stream has no end marker, which zipfile ignores once it has all bytes
                 write("bad.npz", bad)
                 done = run("check", "bad.npz")
                 require((done.returncode == 1) == (refused is not None), "check", member, at, refused,
@@ -230,7 +230,7 @@ def good_archives_are_read():
 
 
 def leaves(array, name):
-    """(name, array) of the fields, and of those within them."""
+    """(name, array) of the fields, and of their nested fields."""
     for field in array.dtype.names or ():
         yield from leaves(array[field], f"{name}.{field}")
     if not array.dtype.names:
@@ -238,7 +238,7 @@ def leaves(array, name):
 
 
 def fields_are_tensors_of_their_values():
-    """More records than are read at a time; of both kinds of file, by rows and by columns; few fields and many."""
+    """More records than are read at a time; both kinds of file, by rows and by columns; few fields and many."""
     few = numpy.dtype({"names": ["x", "at", "z"], "offsets": [0, 4, 20], "itemsize": 23,
                        "formats": ["<f4", [("y", ">f8"), ("n", "<i2", (3,))], "<f2"]})
     many = numpy.dtype([(f"f{i}", ("<f4", ">f8", "<f2", "<i2", "u1")[i % 5], (1, 2)[i % 7 == 0:][:i % 3]) for i in range(60)])
@@ -267,7 +267,7 @@ def fields_are_tensors_of_their_values():
 
 
 def large_arrays_are_checked_in_any_order():
-    """Several blocks, threads and tiles: a byte anywhere."""
+    """Several blocks, threads and tiles: a damaged byte anywhere."""
     rng = numpy.random.default_rng(3)
     big = rng.standard_normal((1500, 1100)).astype("<f4")
     arrays = {"rows": big, "columns": numpy.asfortranarray(big), "thin": numpy.asfortranarray(big.reshape(-1, 3))}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`dtinfo quant` of values against the definition, written again in exact rationals: scales, zero
-points, quotients, codes, what comes back, errors and packed bytes of random values and options.
+"""`dtinfo quant` of values against the definition, reimplemented in exact rationals: scales, zero points, quotients,
+codes, dequantized values, errors and packed bytes, for random values and options.
 
 usage: test_command_quant.py DTINFO [RUNS]
 """
@@ -27,7 +27,7 @@ def wrong(message, *details):
 
 
 def is_number(found, expected, what):
-    """found: the twins of a number."""
+    """found: the twin members of a number."""
     text = found["text"]
     if math.isnan(expected):
         good = text == "nan" and found["value"] is None
@@ -50,7 +50,7 @@ def rational(text):
 
 
 def draw(rng, count, scale):
-    """Texts of numbers of all sorts, and the fp32 numbers that they are."""
+    """Texts of numbers of all kinds, and their fp32 values."""
     size = rng.choice([1.0, 1.0, 1e-3, 300.0, 1e-40, 1e37, 1e4])
     specials = rng.random() < 0.15
 
@@ -60,7 +60,7 @@ def draw(rng, count, scale):
             return rng.choice(["nan", "inf", "-inf", "1e39", "-1e400"])
         if kind < 0.15:
             return rng.choice(["0", "-0", "1", "-1", "1e-46", "-1e-45"])
-        if kind < 0.4 and scale:  # next to where codes change
+        if kind < 0.4 and scale:  # near the boundaries between codes
             half = Fraction(2 * rng.randrange(-300, 300) + 1, 2) * Fraction(scale)
             return fp32(half * (1 + Fraction(rng.choice([-1, 0, 0, 1]), 2 ** 24))).hex()
         if kind < 0.5:
@@ -76,7 +76,7 @@ def draw(rng, count, scale):
 
 
 def draw_edges(rng, name, how, count):
-    """Numbers of blocks whose largest is where rules change, and the others between two codes."""
+    """Numbers of blocks whose largest is at a boundary of the rules, and the others between two codes."""
     if name == "q8_0":
         largest, grid = Fraction(127), Fraction(1, 2)
     elif name == "q4_0":
@@ -108,7 +108,7 @@ def draw_edges(rng, name, how, count):
 
 
 def draw_options(rng, name):
-    """Words of options, and what they mean."""
+    """Option words, and their meaning."""
     words, how = [], {"division": "true", "mx_scale": "floor", "rule": "onnx", "specials": "clamp"}
     affine = name not in BLOCKS
     like = rng.choice(["torch", "onnx", None, None])

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files that quant makes, against codes and scales computed again in exact rationals (tests/oracle/quant_model.py), with names,
-shapes and places of the parts written again from the description of the layouts. Files are read and written by hand.
+"""Files that quant writes, against codes and scales recomputed in exact rationals (tests/oracle/quant_model.py);
+names, shapes and places of the parts are reimplemented from the layout descriptions. Files are read and written by
+hand.
 
 usage: test_command_quant_files.py DTINFO
 """
@@ -70,7 +71,7 @@ def make_numbers(dtype, count):
     return numbers, raw
 
 
-SUMS = 8.4e-7  # sums in fp32 may be off by so much of themselves
+SUMS = 8.4e-7  # relative error allowed for sums in fp32
 
 
 def close(a, b, slack):
@@ -109,14 +110,14 @@ def ceil(a, b):
 
 
 def open_width(columns, bits):
-    """Whether codes of another width fill as many words, without gaps or whole ones in each."""
+    """Whether codes of another width fill the same number of words, without gaps or with whole codes per word."""
     words = ceil(columns * bits, 32)
     return any(n != bits and words in (ceil(columns * n, 32), ceil(columns, 32 // n)) for n in range(1, 9))
 
 
 def open_group(shape, ask, plain):
-    """Whether as many scales would do for groups of another length, the last of which is shorter: of a power of two
-    where this one is none; and of any where there is one row, or one column, of what may be a matrix in rectangles."""
+    """Whether another group length, with a shorter last group, would need as many scales: a power of two if this
+    length is not one; any length if there is one row, or one column, in what may be a matrix in rectangles."""
     axis = ask.get("axis", -1) % len(shape)
     length, group = shape[axis], ask["block"]
     if length % group:
@@ -209,7 +210,7 @@ def judge_cases():
 
 
 def judge_pieces():
-    """Tensors of many pieces, by threads: a known scale makes codes easy to say."""
+    """Tensors of many chunks, by threads: with a known scale the codes are easy to predict."""
     for dtype, rows, columns in (("int4", 5, 9001), ("uint2", 61, 777), ("int8", 40, 1001), ("int16", 3, 15000)):
         numbers = [RANDOM.randrange(-9, 9) / 2 for _ in range(rows * columns)]
         write_file("in.safetensors", {"w": ("F32", [rows, columns], struct.pack("<%df" % len(numbers), *numbers))})
@@ -250,7 +251,7 @@ def judge_npy():
                 with open(path, "rb") as file:
                     content = file.read()
                 length = struct.unpack_from("<H", content, 8)[0]
-                told = eval(content[10:10 + length].decode(), {})  # a literal
+                told = eval(content[10:10 + length].decode(), {})  # a Python literal
                 what = "%s of %s order, %s" % (dtype, order, path)
                 judge(what, content[10 + length:], part)
                 judge(what + ": shape", told["shape"], tuple(shape))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How many requests commands send for files behind addresses, and how many bytes they fetch, per kind of file. Limits
-are those of a reader that asks for nothing twice.
+"""The number of requests that commands send for files behind URLs, and the bytes they fetch, per file format. The
+limits are those of a reader that requests nothing twice.
 
     test_command_requests.py DTINFO
 """
@@ -19,7 +19,7 @@ from range_server import check
 
 PROGRAM = os.path.abspath(sys.argv[1])
 KIB = 1024
-DATA = 4 << 20  # of every file, so that a header's requests are not all of it
+DATA = 4 << 20  # data bytes per file, so that header requests are not the whole file
 
 
 def safetensors(tensors):
@@ -33,7 +33,7 @@ def safetensors(tensors):
 
 
 def gguf(data, name=b"a", part=None):
-    """part: (its number from 0 on, how many there are)."""
+    """part: (its number, from 0; the number of parts)."""
     def text(word):
         return struct.pack("<Q", len(word)) + word
 
@@ -47,7 +47,7 @@ def gguf(data, name=b"a", part=None):
 
 
 def make_files():
-    """{name: bytes}; what needs a library that is not installed is left out."""
+    """{name: bytes}; files whose library is not installed are left out."""
     data = b"\0\0\x80\x3f" * (DATA // 4)
     files = {"small.safetensors": safetensors({"a": data}),
              "wide.safetensors": safetensors({**{"t%05d" % i: b"\0\0\x80\x3f" for i in range(5000)}, "a": data}),
@@ -101,7 +101,7 @@ COMMANDS = {"inspect": ["inspect", "ADDRESS"], "mem": ["mem", "ADDRESS"],
             "cast --dry-run": ["cast", "ADDRESS", "fp16", "--dry-run"], "check": ["check", "ADDRESS"],
             "inspect --stats": ["inspect", "ADDRESS", "--stats"], "cast": ["cast", "ADDRESS", "fp16", "-o", "OUT"]}
 HEADERS = ("inspect", "mem", "cast --dry-run")
-# Requests of a command that reads headers alone, and of one that casts: `cast` also asks for config.json.
+# Limits for a command that reads headers only, and for one that casts: `cast` also requests config.json.
 MOST = {"small.safetensors": (1, 10), "blob": (1, 10), "wide.safetensors": (2, 12), "quantized.safetensors": (5, 10),
         "model.gguf": (1, 10), "model.safetensors.index.json": (5, 24), "array.npy": (1, 10), "arrays.npz": (4, 20),
         "model.onnx": (2, 12), "model.pt": (3, 16), **{"split-%05d-of-00003.gguf" % no: (3, 24) for no in (1, 2, 3)}}
@@ -115,7 +115,7 @@ class Bench:
         self.environment = {**srv.environment(certificate), "HF_ENDPOINT": self.server.base()}
 
     def run(self, *words):
-        """The run, and the requests that it sent."""
+        """The run, and the requests it sent."""
         self.server.take()
         run = subprocess.run([PROGRAM, *words], stdin=subprocess.DEVNULL, capture_output=True, env=self.environment, text=True,
                              timeout=240, cwd=self.folder)
@@ -123,7 +123,7 @@ class Bench:
 
 
 def judge_counts(b, prefix, name, header, cast):
-    """Nothing is asked for twice, and the first request of a file brings its size and 64 KiB."""
+    """No byte is requested twice, and the first request of a file returns its size and 64 KiB."""
     cells = []
     for title, words in COMMANDS.items():
         if title == "cast" and name in ("arrays.npz", "array.npy"):
@@ -143,7 +143,7 @@ def judge_counts(b, prefix, name, header, cast):
 
 
 def judge_commits(b, files):
-    """A model that is pushed to while it is read stays the one of the first answer."""
+    """A model that changes on the hub while it is read stays at the commit of the first answer."""
     old, new = "1" * 40, "2" * 40
     names = [name for name in files if name.startswith("model") and "safetensors" in name]
 
@@ -188,7 +188,7 @@ def judge_commits(b, files):
 
 
 def judge_names(b, files):
-    """External data, whose name is escaped; a name that leads out of the folder is refused as it is locally."""
+    """External data with an escaped name; a name that leads out of the folder is refused as in local files."""
     if "model.onnx" not in files:
         return
     for name, path in (("we ights.bi", "we%20ights.bi"), ("sub/a?b.bin", "sub/a%3Fb.bin"), ("%41.bin12345", "%2541.bin12345")):
@@ -204,7 +204,7 @@ def judge_names(b, files):
 
 
 def judge_queries(b, files):
-    """In expressions, too, queries are sent and not shown."""
+    """In expressions, too, query strings are sent but not shown."""
     for path in ("/signed?sig=SECRET&a='b", "/other?sig=SECRET"):
         b.server.resources[path] = srv.Resource(files["arrays.npz"])
     one, other = b.server.base() + "/signed?sig=SECRET&a='b", b.server.base() + "/other?sig=SECRET"

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The lessons of a course on number formats: tests/oracle/commands/lessons.txt, whose head explains its form.
-
-Each command must print what is written there. Where the packages of a lesson's Python are installed, its
-last line is computed, too, and must agree with what is written: the answers are those of numpy, ml_dtypes,
-torch and of exact fractions, and none was taken from the program.
+"""The lessons of a course on number formats: tests/oracle/commands/lessons.txt; its head explains the format. Each
+command must print the listed output. If the packages of a lesson's Python are installed, its last line is evaluated
+too and must agree with the listed output: the answers come from numpy, ml_dtypes, torch and exact fractions, never
+from the program.
 
 usage: lessons.py DTINFO
 """
@@ -24,9 +23,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 LESSONS = HERE / "lessons.txt"
 SAMPLE = HERE.parents[2] / "docs/sample"
 PROGRAM = os.path.abspath(sys.argv[1])
-LEAST = 60  # lessons that are compared; a file that is read wrongly has fewer
+LEAST = 60  # lessons that must be compared; a misread file has fewer
 UNAVAILABLE = 5  # the exit status
-FUNCTION = re.compile("exp|log|softmax|sigmoid|norm")  # numpy's and torch's are off by an ulp of float32 at times
+FUNCTION = re.compile("exp|log|softmax|sigmoid|norm")  # numpy and torch may be off by a float32 ulp
 MEMBER = re.compile(r"([a-z_0-9.]+) = (.*)")
 
 
@@ -40,7 +39,7 @@ class Lesson:
 
 
 def read():
-    """The lessons, and the lines of Python in front of the first one."""
+    """The lessons, and the Python lines before the first one."""
     lessons, current = [], None
     for number, line in enumerate(LESSONS.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip():
@@ -65,7 +64,7 @@ def read():
 
 
 def same_digits(about, value):
-    """The value, rounded to the digits of a text."""
+    """Rounds a value to the digits of a text."""
     digits = len(re.sub(r"e.*|[-.]", "", about).lstrip("0"))
     return Fraction("%.*e" % (digits - 1, float(value))) == Fraction(about)
 
@@ -77,13 +76,13 @@ def member(document, path):
 
 
 def printed(lesson, folder):
-    """What is wrong with the answer of the program, or None."""
+    """What is wrong with the program's answer, or None."""
     environment = dict(os.environ, PATH="%s:/usr/bin:/bin" % os.environ["LESSONS_PATH"], SAMPLE=str(SAMPLE),
                        HOME=str(folder), LC_ALL="C")
     script = "\n".join(["set -e", *lesson.commands])
     run = subprocess.run(["/bin/sh", "-c", script], cwd=folder, env=environment, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, encoding="utf-8", timeout=120)
-    if run.returncode == UNAVAILABLE:  # built or running without libmpfr
+    if run.returncode == UNAVAILABLE:  # the build or the machine lacks libmpfr
         raise Unavailable
     if run.stderr:
         return run.stderr.strip()
@@ -102,7 +101,7 @@ def printed(lesson, folder):
 
 
 def flat(value):
-    """The numbers of a list, an array or a tensor; a number is a list of one."""
+    """The numbers of a list, an array or a tensor; a single number becomes a list of one."""
     if hasattr(value, "detach"):
         value = value.detach()
         value = (value.float() if value.is_floating_point() and value.element_size() < 4 else value).numpy()
@@ -114,7 +113,7 @@ def flat(value):
 
 
 def agrees(value, text, ulps):
-    """Does a number of Python say what is written?"""
+    """Whether a Python number agrees with the listed text."""
     text = text.strip('"')
     if isinstance(value, (str, bool)) or type(value).__name__ in ("bool", "bool_"):
         return str(value).lower() == text
@@ -131,7 +130,7 @@ def agrees(value, text, ulps):
 
 
 def judged(lesson, names):
-    """What is wrong with what is written, or None."""
+    """What is wrong with the listed answer, or None."""
     names = dict(names)
     for line in lesson.python[:-1]:
         exec(line, names)
@@ -154,7 +153,7 @@ def main():
             exec(line, names)
         else:
             missing.append(package)
-    warnings.simplefilter("ignore")  # overflow is what many lessons are about
+    warnings.simplefilter("ignore")  # many lessons are about overflow
     wrong, compared, computed = [], 0, 0
     with tempfile.TemporaryDirectory() as path:
         os.symlink(PROGRAM, os.path.join(path, "dtinfo"))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dduf between dtinfo and huggingface_hub: what export_entries_as_dduf() writes is read, and what is written from it
-is read by read_dduf_file() and safetensors, with the same members, names, metadata, shapes, and numbers as numpy
-makes them.
+"""dduf between dtinfo and huggingface_hub: dtinfo reads what export_entries_as_dduf() writes, and read_dduf_file() and
+safetensors read what dtinfo writes from it, with the same members, names, metadata and shapes, and with the numbers
+that numpy computes.
 
 usage: test_dduf.py DTINFO
 """
@@ -55,7 +55,7 @@ def metadata_of(data):
 
 
 def judge(path, names, cast):
-    """All members of a file as the hub and zipfile read them; cast: what becomes of an array."""
+    """All members of a file as the hub and zipfile read them; cast: the expected result for an array."""
     with zipfile.ZipFile(path) as archive:
         require(archive.testzip() is None, path, "testzip")
     entries = hub.read_dduf_file(path)
@@ -97,7 +97,7 @@ def judge_casts():
 
 
 def judge_dequantized():
-    """Scales beside their codes in a member go, and their numbers are there instead."""
+    """Scales next to their codes in a member are removed, and the dequantized values replace the codes."""
     codes, scale = RANDOM.integers(-127, 128, (6, 8)).astype(numpy.int8), numpy.float32(0.25)
     part = {"w.weight": codes, "w.weight_scale": numpy.full((6, 1), scale)}
     hub.export_entries_as_dduf("quantized.dduf", [

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The reader of GGUF against the package `gguf` of llama.cpp.
+"""The GGUF reader against llama.cpp's package `gguf`.
 
-Files that its writer makes, of all types of tensors and key-values and of both byte orders, are read
-the same by both. Mutated files: what we accept it accepts and lists the same, save for what it alone
-cannot take (types that ggml does not have, names that are not UTF-8 or begin as its own fields do).
-Where it accepts and we refuse, the reason is one of ggml's own checks, which that package leaves out.
+Files from its writer, with all types of tensors and key-values and both byte orders, must be read the same by both.
+Mutated files: whatever we accept, it must accept and list the same, except for what only the package cannot handle
+(types that ggml does not have, names that are not UTF-8 or start like its own fields). If it accepts a file that we
+refuse, the reason must be one of ggml's own checks, which the package omits.
 """
 
 import json
@@ -28,17 +28,17 @@ except ImportError:
     gguf = None
 
 PUSH, LONG = 2_500, 400_000
-SHOWN = 8           # elements of an array that are kept
+SHOWN = 8           # array elements that are kept
 DTYPES = {"F32": "fp32", "F16": "fp16", "BF16": "bf16", "F64": "fp64", "I8": "int8", "I16": "int16",
           "I32": "int32", "I64": "int64", "Q8_0": "q8_0", "Q4_0": "q4_0", "MXFP4": "mxfp4",
           "NVFP4": "nvfp4"}
-LATER = {"Q2_0"}    # of ggml, after the package's release
-# ggml's checks, and that the data must be there, by our words for them
+LATER = {"Q2_0"}    # added to ggml after the package's release
+# ggml's checks, and the check that the data are present, by our messages
 STRICTER = [
     r"truncated", r"a string at byte", r"is empty$", r"its offset", r"dimensions", r"2\^63",
     r"64 bits", r"arrays nested deeper", r"multiple of the", r"unknown value type",
 ]
-# counts beyond the file, over which the package loops without end
+# counts beyond the end of the file, on which the package loops forever
 ENDLESS = r"the file is too short for an array|array longer than the limit|do not fit into"
 INTERESTING = [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 16, 31, 32, 33, 39, 42, 63, 64, 128, 148, 255, 256,
                2**16, 2**24 - 1, 2**30, 2**30 + 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62, 2**63 - 1,
@@ -46,7 +46,7 @@ INTERESTING = [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 16, 31, 32, 33, 39, 42, 63
 
 
 class Reader:
-    """The probe, a file at a time."""
+    """The probe, queried one file at a time."""
 
     def __init__(self, probe):
         self.process = subprocess.Popen([probe], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -61,7 +61,7 @@ class Reader:
 
 
 def plain(value):
-    """A number of numpy as our token says it."""
+    """A numpy number as the token that we print."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, np.integer)):
@@ -75,7 +75,7 @@ def plain(value):
 
 
 def field_values(field):
-    """(type, count, value) of one key-value as the package reads it."""
+    """(type, count, value) of a key-value as the package reads it."""
     first = field.types[0]
     if first == gguf.GGUFValueType.STRING:
         return "string", 1, [bytes(field.parts[field.data[0]]).hex()]
@@ -84,7 +84,7 @@ def field_values(field):
     count = int(field.parts[4][0])
     element = gguf.GGUFValueType(field.parts[3][0])
     if element == gguf.GGUFValueType.ARRAY:
-        return "array of arrays", count, None       # flattened: not compared
+        return "array of arrays", count, None       # flattened by the package: not compared
     parts = [field.parts[i] for i in field.data[:SHOWN]]
     if element == gguf.GGUFValueType.STRING:
         return "array of string", count, [bytes(p).decode("utf-8", "replace") for p in parts]
@@ -92,10 +92,10 @@ def field_values(field):
 
 
 def reference(path):
-    """What the package finds, or the text of its error."""
+    """What the package finds, or its error text."""
     try:
         reader = gguf.GGUFReader(path)
-    except Exception as error:      # it raises whatever numpy raises
+    except Exception as error:      # the package passes on any numpy exception
         return f"{type(error).__name__}: {error}"
     tensors = [[t.name.encode().hex(), t.tensor_type.name, DTYPES.get(t.tensor_type.name, ""),
                 [int(d) for d in reversed(t.shape.tolist())], int(t.data_offset), int(t.n_bytes)]
@@ -106,13 +106,13 @@ def reference(path):
 
 
 def shown(metadata):
-    """Ours, with invalid UTF-8 and arrays of arrays as the comparison has them."""
+    """Our metadata, with invalid UTF-8 and arrays of arrays normalized for the comparison."""
     return [[key, kind, count, None if kind == "array of arrays" else value]
             for key, kind, count, value in metadata]
 
 
 def excused(answer):
-    """Whether a file that we accept holds what the package cannot take."""
+    """Whether a file that we accept contains something that the package cannot handle."""
     if "unknown_types" in answer["notes"] or any(t[1] in LATER for t in answer["tensors"]):
         return "types that the package does not have"
     for text in [t[0] for t in answer["tensors"]] + [m[0] for m in answer["metadata"]]:
@@ -148,7 +148,7 @@ def write_all(path, big_endian, rng):
         writer.add_array(f"numbers {count}", [i * 1000 - 5 for i in range(count)])
         writer.add_array(f"floats {count}", [i / 7 for i in range(count)])
         writer.add_array(f"flags {count}", [i % 3 == 0 for i in range(count)])
-    # ggml's blocks of Q8_1 have 36 bytes; the package gives them 40, and files do not hold them
+    # ggml's Q8_1 blocks have 36 bytes; the package says 40, and files do not contain them
     kinds = [kind for kind in gguf.GGMLQuantizationType if kind.name != "Q8_1"]
     rng.shuffle(kinds)
     for kind in kinds:

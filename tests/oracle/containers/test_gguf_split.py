@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A GGUF in several files is one model: parts that gguf-py writes, read by all commands; and parts that are written, read by
-gguf-py and judged by the rules of llama-gguf-split and llama.cpp, which are written down here once more.
+"""A GGUF in several files is one model: parts written by gguf-py, read by all commands; and parts written by dtinfo,
+read by gguf-py and checked against the rules of llama-gguf-split and llama.cpp, reimplemented here.
 
 usage: test_gguf_split.py DTINFO
 """
@@ -25,7 +25,7 @@ RANDOM = numpy.random.default_rng(29)
 TENSORS = {"blk.%d.weight" % i: RANDOM.standard_normal((3 + i, 64)).astype("<f4") for i in range(7)}
 
 
-# ---- what gguf-py writes
+# ---- written by gguf-py
 
 def write_by_gguf_py(path, tensors=None, **how):
     writer = gguf.GGUFWriter(path, "llama", **how)
@@ -41,7 +41,7 @@ def write_by_gguf_py(path, tensors=None, **how):
 
 
 def arrays_of(paths):
-    """name -> bytes over all parts, by gguf-py."""
+    """name -> bytes over all parts, read by gguf-py."""
     found = {}
     for path in paths:
         for tensor in gguf.GGUFReader(path).tensors:
@@ -51,7 +51,7 @@ def arrays_of(paths):
 
 
 def fields_of(path):
-    """The key-values, without those of parts."""
+    """The key-values, without the split keys."""
     return {name: (field.types, [bytes(part) for part in field.parts])
             for name, field in gguf.GGUFReader(path).fields.items()
             if not name.startswith(("GGUF.", "split."))}
@@ -92,22 +92,22 @@ def judge_reading():
                     len([s for s in got["shards"] if s["tensors"]]), os.listdir("shards"))
             sums = [run("calc", "sum(@%s:blk.6.weight)" % path, "fp64", "-q")[0] for path in (operand, "whole.gguf")]
             require(sums[0] == sums[1], sums)
-    # blocks, read through any part
+    # block formats, read through any part
     run("quant", "whole.gguf", "q8_0", "-o", "read/q.gguf", "--max-shard-size", "3KiB", "-q")
     part = next(name for name in os.listdir("read") if name.startswith("q-00002"))
     run("quant", "--dequant", "read/" + part, "fp32", "-o", "from_parts.safetensors", "-q")
     run("quant", "--dequant", "blocks.gguf", "fp32", "-o", "from_whole.safetensors", "-q")
     run("compare", "from_parts.safetensors", "from_whole.safetensors", "--bitwise")
-    # the metadata and the order of a split template
+    # metadata and order from a split template
     run("cast", "half.safetensors", "fp32", "--template", "read/" + part_name("m", 3, 7), "-o", "by_template.gguf", "-q")
     require(fields_of("by_template.gguf") == fields_of("copy.gguf"), "other key-values by a split template")
 
 
-# ---- what is written
+# ---- written by dtinfo
 
 def judge_by_rules(folder, prefix, count):
-    """llama-gguf-split --merge and the loader of llama.cpp: split.count of the first file, names made of it, split.no of
-    each in order, all keys of their types, as many tensors as split.tensors.count, none twice."""
+    """The rules of llama-gguf-split --merge and llama.cpp's loader: split.count in the first file, names derived from
+    it, split.no of each in order, all keys with their types, split.tensors.count tensors in total, no duplicates."""
     first = gguf.GGUFReader("%s/%s" % (folder, part_name(prefix, 0, count)))
     require("general.architecture" in first.fields, "part 1 has no architecture")
     kinds = {"split.no": gguf.GGUFValueType.UINT16, "split.count": gguf.GGUFValueType.UINT16,
@@ -174,7 +174,7 @@ def judge_writing():
                     require(len(gguf.GGUFReader(path).tensors) <= 1, path, "is too large, and has several tensors")
                 require(bool(large) == any(w["code"] == "large_shards" for w in document["warnings"]), document["warnings"])
                 run("compare", "one.gguf", folder, "--bitwise")
-                # merged, and split anew
+                # merged, and split again
                 run(*again, folder, kind, "-o", "merged.gguf", "--force", "-q")
                 run(*again, "one.gguf", kind, "-o", "again.gguf", "--force", "-q")
                 require(bytes_of("merged.gguf") == bytes_of("again.gguf"), "merged")
@@ -185,7 +185,7 @@ def judge_writing():
 
 
 def judge_all_or_none():
-    """A part that is there already leaves everything as it was."""
+    """A part that already exists leaves everything unchanged."""
     folder = fresh("none")
     write_by_gguf_py("in.gguf")
     run("cast", "in.gguf", "bf16", "-o", folder + "/m.gguf", "--max-shard-size", "3KiB", "-q")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Parts of a split GGUF that are missing, foreign, repeated or wrong, in a table: `check` fails, and all that read the model
-refuse it by name; and types that ggml does not define.
+"""A table of split GGUF parts that are missing, foreign, repeated or wrong: `check` fails, and every command that
+reads the model refuses it by name. Also types that ggml does not define.
 
 usage: test_gguf_split_broken.py DTINFO
 """
@@ -16,7 +16,7 @@ import sys
 import harness
 from split_parts import ARCHITECTURE, I32, TOKENS, U16, U32, fresh, key, part_name, split_keys, text, write_part, write_three
 
-gguf = harness.have("gguf")  # of types alone
+gguf = harness.have("gguf")  # only for types
 DTINFO = harness.Program(sys.argv[1])
 require, run = DTINFO.require, DTINFO.run
 
@@ -33,7 +33,7 @@ def whole(names, *keys):
     return lambda: (fresh("x"), write_part("x/m.gguf", names, [ARCHITECTURE, *keys]))
 
 
-# (what is done to three good parts; the operands; what is said). None: it is a model all the same.
+# (what is done to three good parts; the operands; the message). None: still a valid model.
 BROKEN = [
     ("nothing", lambda: None, (at(0), at(1), at(2), "x"), None),
     ("part 1 missing", lambda: os.remove(at(0)), (at(1), at(2), "x"), "cannot open part 'm-00001-of-00003.gguf' of its 3"),
@@ -143,7 +143,7 @@ def judge_broken():
 
 
 def judge_notes():
-    """Oddities of models that are read."""
+    """Oddities of models that are still read."""
     fresh("x")
     write_part(at(0), [b"a"], [ARCHITECTURE])
     require("its name is that of part 1 of 3, but it does not say so itself" in run("inspect", at(0))[0], "no note")
@@ -155,7 +155,8 @@ def judge_notes():
 
 
 def judge_memory():
-    """A tiny file that speaks of 65535 parts takes no room for them; 2000 parts are as quick as their headers."""
+    """A tiny file that claims 65535 parts is refused within 64 MiB of memory; 800 parts are read; more than 65535
+    parts are refused."""
     fresh("x")
     write_part("x/m-00001-of-65535.gguf", [b"a"], split_keys(0, 65535, 4))
     most = 64 << 20
@@ -173,7 +174,7 @@ def judge_memory():
 
 
 def judge_types():
-    """ggml's header is the judge of which types there are; those that it removed cannot be loaded either."""
+    """ggml's header decides which types exist; those that it removed cannot be loaded either."""
     if gguf is None:
         print("skipped: types, which need gguf")
         return
@@ -200,13 +201,13 @@ def judge_types():
                       ("calc", "sum(@u.gguf:a)", "fp32"), ("check", "u.gguf", "--no-nan")):
             run(*words, status=3)
             require(not os.path.exists("bad.gguf") and not os.path.exists("bad.safetensors"), words)
-        run("compare", "u.gguf", "u.gguf")  # the same bytes, whatever they mean
-    # what gguf-py does not have yet must be a row of ggml's header that the tables name
+        run("compare", "u.gguf", "u.gguf")  # equal bytes, whatever their type
+    # a type that gguf-py lacks must be a row from ggml's header in the tables
     require(set(known) <= newer_types(), "types without a source", known)
 
 
 def newer_types():
-    """Rows of src/core/dtype/gguf_types.def that are newer than this gguf-py."""
+    """Rows of src/core/dtype/gguf_types.def newer than this gguf-py."""
     path = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "../../src/core/dtype/gguf_types.def")
     with open(path, encoding="utf-8") as file:
         return {int(number) for number in re.findall(r"^GGUF_\w+\((\d+)", file.read(), re.M) if int(number) > 38}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is written as GGUF, judged by gguf-py: the key-values are those of the input, byte for byte, tensors are cast or
-copied, and our own output with nothing to change becomes itself.
+"""GGUF output against gguf-py: key-values equal the input's byte for byte, tensors are cast or copied, and output with
+nothing to change reproduces itself.
 
 usage: test_gguf_write.py DTINFO
 """
@@ -29,7 +29,7 @@ def text(data):
 
 
 def pairs(long):
-    """Of all types of values, arrays and arrays of arrays: (key, the bytes that follow it)."""
+    """All value types, arrays, and arrays of arrays: (key, the bytes that follow it)."""
     numbers = {0: b"\xfe", 1: b"\x81", 2: b"\x01\xff", 3: b"\x01\xff", 4: b"\1\2\3\xff", 5: b"\1\2\3\xff",
                6: b"\x01\x00\xc0\x7f", 7: b"\1", 10: bytes(range(248, 256)), 11: bytes(range(248, 256)),
                12: b"\1\0\0\0\0\0\xf4\x7f"}
@@ -48,7 +48,7 @@ def pairs(long):
 
 
 def write_gguf(path, tensors, more=(), version=3, pad=32):
-    """tensors: (name, type, shape, bytes), the slowest dimension first. Returns the bytes of the key-values."""
+    """tensors: (name, type, shape, bytes), slowest dimension first. Returns the bytes of the key-values."""
     values = [*pairs(long=version == 2), *more]
     body = b"".join(text(key) + value for key, value in values)
     head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(values)) + body
@@ -76,7 +76,7 @@ def tensors_of_all_types():
                 array = RANDOM.integers(0, 100, shape).astype(descr) << (7 if kind == TYPES.BF16 else 0)
             made.append(("%s.%s" % (kind.name, "x".join(map(str, shape))), kind, shape, array.tobytes()))
     for kind, (length, size) in gguf.GGML_QUANT_SIZES.items():
-        if length > 1 and kind != TYPES.Q8_1:  # gguf-py and ggml have other sizes of it
+        if length > 1 and kind != TYPES.Q8_1:  # gguf-py and ggml disagree on its size
             made.append(("blocks." + kind.name, kind, (3, 2 * length), RANDOM.bytes(6 * size)))
             made.append(("small." + kind.name, kind, (length,), RANDOM.bytes(size)))
     return made
@@ -118,7 +118,7 @@ def cast(kind, shape, raw, to):
         numpy.frombuffer(raw, source)
     if to != TYPES.BF16:
         return array.astype({TYPES.F32: "<f4", TYPES.F16: "<f2", TYPES.F64: "<f8"}[to]).tobytes()
-    bits = array.astype("<f4").view("<u4").astype("u8")  # of F64, twice rounded: those are left out below
+    bits = array.astype("<f4").view("<u4").astype("u8")  # F64 values that round twice are left out below
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2").tobytes()
 
 
@@ -184,7 +184,7 @@ def judge_refusals():
     _, said = run("cast", "big.gguf", "fp16", "-o", "bad.gguf", status=2)
     require("is big-endian" in said, said)
     run("cast", "big.gguf", "fp16", "-o", "big.safetensors", "-q")
-    # a value type that only a newer ggml has, between tensors that are known
+    # a value type that only a newer ggml has, between known tensors
     write_gguf("odd.gguf", [("a", TYPES.F32, (1, 3), bytes(12)), ("odd", 77, (32,), bytes(32)),
                             ("b", TYPES.F32, (1, 3), bytes(12))])
     _, said = run("cast", "odd.gguf", "fp16", "-o", "bad.gguf", status=3)

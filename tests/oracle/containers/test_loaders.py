@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A small Llama with random weights, quantized here and loaded by transformers as it is: every weight that comes out
-of compressed-tensors' decompression has the bits of our own dequantization. With accelerate, bitsandbytes' layers load
-too, and their states dequantize to the same. What is written is accepted by the libraries' configuration classes.
+"""A small Llama with random weights, quantized by dtinfo and loaded by transformers unmodified: every weight that
+compressed-tensors decompresses has the bits of our own dequantization. With accelerate, bitsandbytes' layers load too,
+and their states dequantize to the same values. The libraries' configuration classes accept the written config.
 
 usage: test_loaders.py DTINFO
 """
@@ -53,7 +53,7 @@ def make(folder):
 
 
 def quantized(words, number):
-    """The folder, and the tensors that our own reading makes of it."""
+    """The folder, and its tensors as dtinfo reads them."""
     folder = "out%d" % number
     run("model", *words, "-o", folder, "--keep", KEPT)
     run(folder, "bf16", "--dequant", "-o", "plain.safetensors")
@@ -74,7 +74,8 @@ def block_of(folder):
 
 
 def check_kept(what, listed):
-    """Loaders also find by shapes what is quantized: the list itself must have the modules that were kept."""
+    """Loaders also detect quantized modules by shapes: so check that the list itself names the modules kept
+    unquantized."""
     TALLY.check(what + ": modules that are kept", sorted(listed), ["lm_head", "model.embed_tokens"])
 
 

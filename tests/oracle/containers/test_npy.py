@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The readers and the writer of .npy and .npz against numpy: what numpy writes we read, what we accept
-numpy accepts and takes for the same, what we write numpy reads. Nothing is ever executed."""
+"""The readers and the writer of .npy and .npz against numpy: we read what numpy writes, numpy accepts and agrees with
+what we accept, and numpy reads what we write. Nothing is ever executed."""
 
 import importlib
 import io
@@ -19,7 +19,7 @@ import npy_files
 from harness import Tally, arguments
 
 MAX_HEADER = 1 << 21
-SHOWN_BYTES = 1 << 20  # of a tensor's data, by the probe
+SHOWN_BYTES = 1 << 20  # bytes of a tensor's data that the probe prints
 ML_FORMATS = {
     "bfloat16": "bf16", "float8_e5m2": "fp8_e5m2", "float8_e4m3fn": "fp8_e4m3fn",
     "float8_e4m3": "fp8_e4m3", "float8_e3m4": "fp8_e3m4", "float8_e4m3fnuz": "fp8_e4m3fnuz",
@@ -30,7 +30,7 @@ ML_FORMATS = {
 
 
 def ask(probe, files, *words):
-    """The probe's verdicts of many files in memory."""
+    """The probe's verdicts on many in-memory files."""
     frames = b"".join(struct.pack("<I", len(data)) + data for data in files)
     done = subprocess.run([probe, *words], input=frames, stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
@@ -43,7 +43,7 @@ def bytes_of(array, fortran):
 
 
 def check_array(tally, what, tensor, array, formats):
-    """One tensor of ours against the array of numpy's that it should be."""
+    """Compares one of our tensors with the expected numpy array."""
     fortran = array.flags.f_contiguous and not array.flags.c_contiguous
     kind = f"{array.dtype.kind}{array.dtype.itemsize}"
     tally.check(f"{what} format", tensor["format"], formats.get(kind))
@@ -55,7 +55,7 @@ def check_array(tally, what, tensor, array, formats):
 
 
 def check_written(tally, np, what, tensor, array):
-    """The header that we write for it, before the data, is a file of numpy's."""
+    """The header that we write for it, followed by the data, is a valid numpy file."""
     if tensor["head"] is None:
         tally.check(f"{what} head", array.dtype.kind in "biufc", False)
         return
@@ -82,7 +82,7 @@ def numpy_part(tally, probe, np, rng):
                     version = rng.choice((None, (1, 0), (2, 0), (3, 0)))
                     files.append(npy_files.save(np, array, version))
                     wanted.append(array)
-    for _ in range(300):        # headers of every length
+    for _ in range(300):        # headers of all lengths
         shape = (2, *(1,) * rng.randrange(40), rng.choice((3, 77, 5000, 30000)))
         wanted.append(np.zeros(shape, "u1", order=rng.choice("CF")))
         files.append(npy_files.save(np, wanted[-1]))
@@ -96,7 +96,7 @@ def numpy_part(tally, probe, np, rng):
 
 
 def foreign_part(tally, probe, np):
-    """Types that are only listed."""
+    """Types that are listed but not read."""
     arrays = [np.zeros((2, 3), dtype) for dtype in npy_files.FOREIGN]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -132,7 +132,7 @@ def check_fields(tally, what, tensors, array, name):
 
 
 def records_part(tally, probe, np, rng):
-    """Structured arrays: each field is a tensor; of archives, stored and compressed, too."""
+    """Structured arrays: each field is a tensor; also in archives, stored and compressed."""
     arrays, files = [], []
     for index in range(600):
         shape = rng.choice([*npy_files.SHAPES, (50000,), (400, 300)] if index % 50 == 0 else npy_files.SHAPES)
@@ -159,8 +159,8 @@ def records_part(tally, probe, np, rng):
 
 
 def kinds_part(tally, probe, np):
-    """Every letter with every size and mark: what numpy refuses is refused, what it reads is read or listed with
-    a reason."""
+    """Every type letter with every size and byte order mark: we refuse what numpy refuses; what it reads we read, or
+    list with a reason."""
     descrs = [mark + letter + size for mark in ("", "<", ">", "=", "|") for letter in string.ascii_letters + "?"
               for size in ("", *map(str, range(18)), "32", "33")]
     files = [npy_files.with_header(f"{{'descr': '{descr}', 'fortran_order': False, 'shape': (3,), }}\n",
@@ -178,17 +178,17 @@ def kinds_part(tally, probe, np):
                 tally.check(f"{descr} data", bytes.fromhex(tensor["data"]), array.tobytes())
                 tally.check(f"{descr} order", tensor["big"], array.dtype.str[0] == ">")
                 read += 1
-            else:  # of a size or a meaning that is not known from the letter
+            else:  # of a size or meaning that the letter does not determine
                 tally.check(f"{descr} refused", array.dtype.kind in "SUVMm" or descr[-1] in "lLnNpPgG" or
                             kind in ("f16", "c32"), True)
         elif "allow_pickle" in why:
             tally.check(f"{descr} refused", "pickle" in tensor["refusal"], True)
         elif descr.lstrip("<>=|")[0] in "aNT":
-            pass  # known to some versions of numpy
-        elif descr.lstrip("<>=|") not in ("f1", "g2", "W4"):  # numpy writes them of dtypes of ml_dtypes
+            pass  # only some versions of numpy know it
+        elif descr.lstrip("<>=|") not in ("f1", "g2", "W4"):  # numpy writes them for dtypes of ml_dtypes
             tally.check(f"{descr} not accepted", verdict["ok"], False)
             tally.check(f"{descr} named", f"'{descr}'" in tensor["refusal"], True)
-    tally.check("types that are read", read, 5 * (14 + 14))  # unsized letters, sized ones
+    tally.check("types that are read", read, 5 * (14 + 14))  # unsized letters, then sized ones
 
 
 def ml_dtypes_part(tally, probe, np, ml, rng):
@@ -214,18 +214,18 @@ def ml_dtypes_part(tally, probe, np, ml, rng):
 
 
 def numpy_says(np, data):
-    """The array, or None and why not."""
+    """The array, or None and the reason."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             file = io.BytesIO(data)
             return np.lib.format.read_array(file, allow_pickle=False, max_header_size=MAX_HEADER), ""
-    except Exception as error:          # numpy raises many kinds on broken headers
+    except Exception as error:          # numpy raises various exceptions on broken headers
         return None, f"{type(error).__name__}: {error}"
 
 
 def agree(tally, np, data, verdict, counts):
-    """A file that we accept with a dtype is one that numpy accepts, as the same array."""
+    """If we accept a file with a dtype, numpy accepts it as the same array."""
     tensor = verdict["tensors"][0] if verdict["ok"] else None
     array, why = numpy_says(np, data)
     counts["both" if tensor and array is not None else "we" if tensor else
@@ -238,7 +238,7 @@ def agree(tally, np, data, verdict, counts):
         check_fields(tally, f"fields of {head}", verdict["tensors"], array, "data")
         return
     if array is None:
-        # what numpy cannot name either is listed and not read; "<f1" is ml_dtypes' own
+        # types that numpy cannot name either are listed but not read; "<f1" is specific to ml_dtypes
         types = {each["type"].lstrip("<>=|") for each in verdict["tensors"]}
         if tensor["refusal"] is None and not types & {"f1", "g2", "W4"}:
             tally.differ(f"accepted {head}", tensor, why)
@@ -258,7 +258,7 @@ def agree(tally, np, data, verdict, counts):
 
 
 def headers(np, rng, count):
-    """Broken headers with enough data behind them."""
+    """Broken headers with enough data after them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         good = [npy_files.save(np, np.zeros(shape, dtype)) for shape in ((6,), (2, 3), ())
@@ -283,13 +283,13 @@ def broken_part(tally, probe, np, rng, count):
 
 
 def members(np, data):
-    """{name: array} as numpy reads the .npy members of an archive; or why it does not."""
+    """{name: array} as numpy reads the .npy members of an archive; or the reason for a failure."""
     try:
         with warnings.catch_warnings(), np.load(io.BytesIO(data), allow_pickle=False) as archive:
             warnings.simplefilter("ignore")
             names = [name for name in archive.zip.namelist() if name.endswith(".npy")]
             return {name[:-4]: archive[name] for name in names}, ""
-    except Exception as error:          # zipfile and numpy raise many kinds
+    except Exception as error:          # zipfile and numpy raise various exceptions
         return None, f"{type(error).__name__}: {error}"
 
 
@@ -311,7 +311,7 @@ def archives(np, rng):
 
 
 def check_members(tally, data, verdict, arrays, why):
-    """What we read of an archive is what numpy reads."""
+    """What we read from an archive equals what numpy reads."""
     ours = {bytes.fromhex(t["name"]).decode("utf-8", "replace"): t for t in verdict["tensors"]}
     if arrays is None:
         tally.differ(f"archive {data[:40]}", list(ours), why)
@@ -347,7 +347,7 @@ def archive_part(tally, probe, np, rng, count):
 
 
 def pickle_part(tally, probe, np):
-    """Object arrays whose pickle would make a file."""
+    """Object arrays whose pickle would create a file."""
     with tempfile.TemporaryDirectory() as folder:
         marker = os.path.join(folder, "marker")
         payload = b"cos\nsystem\n(S'touch " + marker.encode() + b"'\ntR."

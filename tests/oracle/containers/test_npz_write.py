@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is written as .npz, judged by zipfile, numpy and unzip: every dtype that numpy has, both orders, names, empty
-and scalar arrays, what numpy knows as bytes, many members; and what no archive can hold is refused by name.
+""".npz output against zipfile, numpy and unzip: every dtype of numpy, both orders, names, empty and scalar arrays,
+dtypes that numpy stores as bytes, many members; tensors that no archive can hold are refused by name.
 
 usage: test_npz_write.py DTINFO [--long]
 """
@@ -27,13 +27,13 @@ DTINFO = harness.Program(sys.argv[1])
 require, run = DTINFO.require, DTINFO.run
 LONG = "--long" in sys.argv
 RANDOM = numpy.random.default_rng(5)
-# safetensors' names of dtypes, numpy's
+# dtype names of safetensors, then of numpy
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
           "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1", "C64": "<c8"}
 
 
 def safetensors(path, tensors, metadata=None):
-    """tensors: name -> (dtype in the file's words, shape, bytes)."""
+    """tensors: name -> (dtype as the format spells it, shape, bytes)."""
     header, at = {}, 0
     if metadata:
         header["__metadata__"] = metadata
@@ -56,7 +56,7 @@ def array_of(descr, shape):
 
 
 def members(path, unzip=True):
-    """What zipfile says of an archive, after it has checked every CRC; the data of all are aligned."""
+    """zipfile's members of an archive, after it has checked every CRC; the data of all are aligned."""
     with zipfile.ZipFile(path) as zipped:
         require(zipped.testzip() is None, path, "testzip")
         infos = zipped.infolist()
@@ -170,7 +170,7 @@ def judge_refusals():
     require([info.filename for info in members("ok.npz")] == ["....npy", "a..b/.x./c...npy"])
     safetensors("long.safetensors", {"x" * 65531: ("F32", (1,), bytes(4))})
     run("cast", "long.safetensors", "fp16", "-o", "long.npz")
-    require(len(members("long.npz", unzip=False)[0].filename) == 65535)  # unzip itself cuts such names
+    require(len(members("long.npz", unzip=False)[0].filename) == 65535)  # unzip itself truncates such names
     _, said = run("cast", "ok.safetensors", "fp16", "--as", "npz", "-o", "-", status=2)
     require("not written in sequence" in said, said)
     safetensors("none.safetensors", {})
@@ -184,7 +184,7 @@ def judge_refusals():
 
 
 def fields_of(dtype, name, begin=0):
-    """(name, dtype, first byte in a record) of the fields, and of those within them, by numpy."""
+    """(name, dtype, offset in a record) of the fields and nested fields, by numpy."""
     for field in dtype.names or ():
         inner, at = dtype.fields[field][:2]
         yield from fields_of(inner, name + "." + field, begin + at)
@@ -193,7 +193,7 @@ def fields_of(dtype, name, begin=0):
 
 
 def judge_fields():
-    """Structured arrays are told by their fields, with numpy's offsets; those that are no numbers do not hide the others."""
+    """Structured arrays are listed by field, with numpy's offsets; non-numeric fields do not hide the others."""
     types = [("x", "<f4"), ("y", ">i2", (2, 3)), ("n", "S5"), ("in", [("a", "<f8"), ("b", "V3")]), ("t", "<M8[ns]"),
              (("title", "u"), "u1")]
     plain = numpy.arange(3, dtype="<f4")
@@ -216,7 +216,7 @@ def judge_calc():
 
 
 def judge_many():
-    """Members beyond the 65,535 of the 32-bit end record."""
+    """More members than the 65,535 of the 32-bit end record."""
     count = 1000000 if LONG else 100000
     tensors = {"layer.%d.weight" % i: ("F32", (4,), struct.pack("<4f", i, 1, 2, 3)) for i in range(count)}
     safetensors("many.safetensors", tensors)
@@ -235,7 +235,7 @@ def judge_many():
 
 
 def judge_large():
-    """Sizes and places around 4 GiB, in a file of holes: zip64 where a number needs it, and nowhere else."""
+    """Sizes and offsets around 4 GiB, in a sparse file: zip64 where a number needs it, and nowhere else."""
     full = 0xFFFFFFFF
     for first in (full - 128 - 1, full - 128, full - 128 + 1, full - 128 - 320, full + 1000):
         header = {"zeros": {"dtype": "U8", "shape": [first], "data_offsets": [0, first]},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ONNX models that are broken in one place each, from bytes of the wire format: one line, exit code 3, in little
-memory and time. Only Python's own modules, so that the memory measured is that of dtinfo.
+"""ONNX models broken in one place each, built from wire-format bytes: one error line, exit code 3, within limits on
+memory and time. Uses only the standard library, so that the memory measured is dtinfo's.
 
 usage: test_onnx_broken.py DTINFO
 """
@@ -107,7 +107,7 @@ def hostile():
 
 
 def broken():
-    """Each of them: exit code 3 and one line, in less than 64 MiB and a second."""
+    """Each one: exit code 3 and one line, in less than 64 MiB and one second."""
     for name in ("sub", "linked_target"):
         os.makedirs(name, exist_ok=True)
     write("x.bin", bytes(16))
@@ -129,7 +129,7 @@ def broken():
     for end in range(len(whole)):
         write("bad.onnx", whole[:end])
         done = subprocess.run([DTINFO, "inspect", "bad.onnx", "--json"], capture_output=True, check=False)
-        if done.returncode == 0:   # only where a field of the model ends after its graph
+        if done.returncode == 0:   # only where the model has a field that ends after its graph
             names = [one["name"] for one in json.loads(done.stdout)["files"][0]["tensors"]]
             TALLY.check(f"cut at {end}", names, ["a", "b"])
             ends.append(end)
@@ -164,7 +164,7 @@ def refused(subject, word):
 
 
 def limits():
-    """The peak of all children so far: none took 64 MiB."""
+    """The peak over all children so far: each stayed below 64 MiB."""
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     print(f"peak {peak} KiB")
     if not SANITIZED:

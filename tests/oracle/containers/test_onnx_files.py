@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ONNX models of every data type, raw, typed and external, judged by onnx.numpy_helper.to_array: what dtinfo writes
-of each tensor has the same bits.
+"""ONNX models of every data type, raw, typed and external, against onnx.numpy_helper.to_array: each tensor that dtinfo
+writes has the same bits.
 
 usage: test_onnx_files.py DTINFO
 """
@@ -23,7 +23,7 @@ TALLY = Tally()
 RANDOM = random.Random(25)
 onnx, np, ml_dtypes = have("onnx"), have("numpy"), have("ml_dtypes")
 
-# ONNX's name: bits of an element, numbers an element, the typed field, its wire type
+# ONNX's name: bits per element, numbers per element, the typed field, its wire type
 TYPES = {"FLOAT": (32, 1, 4, "fixed32"), "UINT8": (8, 1, 5, "varint"), "INT8": (8, 1, 5, "varint"),
          "UINT16": (16, 1, 5, "varint"), "INT16": (16, 1, 5, "varint"), "INT32": (32, 1, 5, "varint"),
          "INT64": (64, 1, 7, "varint"), "BOOL": (8, 1, 5, "varint"), "FLOAT16": (16, 1, 5, "varint"),
@@ -36,7 +36,7 @@ TYPES = {"FLOAT": (32, 1, 4, "fixed32"), "UINT8": (8, 1, 5, "varint"), "INT8": (
 DTYPES = {"FLOAT": "fp32", "DOUBLE": "fp64", "FLOAT16": "fp16", "BFLOAT16": "bf16", "FLOAT8E4M3FN": "fp8_e4m3fn",
           "FLOAT8E4M3FNUZ": "fp8_e4m3fnuz", "FLOAT8E5M2": "fp8_e5m2", "FLOAT8E5M2FNUZ": "fp8_e5m2fnuz",
           "FLOAT8E8M0": "fp8_e8m0", "FLOAT6E2M3": "fp6_e2m3", "FLOAT6E3M2": "fp6_e3m2", "FLOAT4E2M1": "fp4_e2m1"}
-# types that safetensors files cannot have, or not with any number of elements
+# types that safetensors lacks, or supports only for some element counts
 ALONE = {"INT4", "UINT4", "INT2", "UINT2", "FLOAT4E2M1", "FLOAT6E2M3", "FLOAT6E3M2", "COMPLEX128"}
 
 
@@ -52,29 +52,29 @@ def inspect(path):
 
 
 def pattern(bits, count):
-    """So many random codes of an element, as one integer, the first lowest."""
+    """`count` random codes as one integer, the first in the lowest bits."""
     return sum(RANDOM.getrandbits(bits) << bits * i for i in range(count))
 
 
 def bytes_of(array):
-    """An array's codes of 8 bits and more as bytes, one in each byte of narrower ones."""
+    """An array's codes as bytes: of 8 bits and more as they are, narrower ones one per byte."""
     return np.ascontiguousarray(array).tobytes()
 
 
 def codes_of(array, bits):
-    """The same, without what ml_dtypes keeps above the code: the sign of an int4, for example."""
+    """The same, without the bits that ml_dtypes keeps above the code, such as the sign of an int4."""
     data = bytes_of(array)
     return bytes(byte & (1 << bits) - 1 for byte in data) if bits < 8 else data
 
 
 def written(path, name):
-    """What dtinfo writes of a tensor as raw codes."""
+    """A tensor as dtinfo writes it, in raw codes."""
     done = run("cast", path, "fp32", "--keep", "*", "--select", name, "--as", "raw", "-o", "-", "-q")
     return done.stdout if done.returncode == 0 else done.stderr.decode()
 
 
 def written_together(path, names):
-    """The same of all of them, from one safetensors file."""
+    """The same for all tensors, from one safetensors file."""
     done = run("cast", path, "fp32", "--keep", "*", "--select", ",".join(names), "--as", "safetensors", "-o", "-", "-q")
     if done.returncode != 0:
         return {name: done.stderr.decode() for name in names}
@@ -84,7 +84,7 @@ def written_together(path, names):
 
 
 def packed(array, bits):
-    """An array's codes without gaps, the first in the lowest bits; of 8 bits and more its bytes."""
+    """An array's codes without gaps, the first in the lowest bits; for 8 bits and more its bytes."""
     if bits >= 8:
         return bytes_of(array)
     codes = codes_of(array, bits)
@@ -93,7 +93,7 @@ def packed(array, bits):
 
 
 def compare(subject, path, expected):
-    """expected: name: (ONNX's type, array). What dtinfo lists and what it writes of each."""
+    """expected: name: (ONNX's type, array). Compares what dtinfo lists and what it writes for each."""
     document = inspect(path)
     if isinstance(document, str):
         TALLY.differ(subject, document, "a document")
@@ -113,7 +113,7 @@ def compare(subject, path, expected):
 
 
 def loaded(path, *more):
-    """All that onnx itself finds in a file: initializers, and `more` tensors of it."""
+    """Everything that onnx itself finds in a file: initializers, and `more` tensors of it."""
     model_proto = onnx.load(path)
     tensors = list(model_proto.graph.initializer) + [find(model_proto) for find in more]
     return {one.name: (onnx.TensorProto.DataType.Name(one.data_type), onnx.numpy_helper.to_array(one))
@@ -129,7 +129,7 @@ def random_bytes(kind, count):
 
 
 def typed(kind, dims, packing, name=None, sign=False):
-    """A tensor with values in its typed field, in each spelling that a library may write."""
+    """A tensor with values in its typed field, in each encoding that a library may write."""
     bits, parts, field, wire = TYPES[kind]
     count = 1
     for size in dims:
@@ -151,7 +151,7 @@ SHAPES = [(), (2, 3), (3, 5, 7), (4, 0, 2), (129,)]
 
 
 def all_types():
-    """Raw bytes, and typed fields packed, one by one and mixed, of every type and many shapes."""
+    """Raw bytes, and typed fields (packed, unpacked, mixed), for every type and many shapes."""
     for shape in SHAPES:
         count = int(np.prod(shape, dtype=np.int64))
         write("raw.onnx", model(*(raw(kind, getattr(onnx.TensorProto, kind), shape, random_bytes(kind, count))
@@ -190,7 +190,7 @@ def by_helper():
 
 
 def nested():
-    """Constants, subgraphs, functions, training graphs: each tensor under a name of its own."""
+    """Constants, subgraphs, functions, training graphs: each tensor has a unique name."""
     def one(name, values):
         return onnx.helper.make_tensor(name, onnx.TensorProto.FLOAT, [len(values)], values)
 
@@ -237,7 +237,7 @@ def nested():
 
 
 def in_other_files():
-    """External data of several files, at offsets, in folders, in any order of the keys."""
+    """External data in several files, at offsets, in folders, with keys in any order."""
     os.makedirs("m/sub", exist_ok=True)
     proto = onnx.helper.make_model(onnx.helper.make_graph([], "g", [], [], [
         onnx.numpy_helper.from_array(np.frombuffer(random_bytes(kind, 24), dtype=np.uint8).view(
@@ -270,7 +270,7 @@ def in_other_files():
     compare("two files", "m/two.onnx", part)
     TALLY.check("files of two", [pathlib.Path(one["path"]).name for one in inspect("m/two.onnx")["shards"]],
                 ["two.onnx", "b.bin", "a.bin"])
-    os.makedirs("cache/blobs", exist_ok=True)   # as a download cache: links to files of one folder
+    os.makedirs("cache/blobs", exist_ok=True)   # like a download cache: links to files in one folder
     os.makedirs("cache/snapshot", exist_ok=True)
     write("cache/blobs/1", model(tensor("x", 10, (3,), external("model.data"))))
     write("cache/blobs/2", data)
@@ -286,7 +286,7 @@ def in_other_files():
 
 
 def not_numbers():
-    """What is listed and not read."""
+    """Tensors that are listed but not read."""
     sparse = block(15, block(1, raw("sp", 1, (2,), bytes(8))) + block(2, raw("", 7, (2,), bytes(16))) + number(3, 100))
     write("other.onnx", model(tensor("s", 8, (2,), block(6, "ab"), block(6, "c")), raw("u", 99, (2,), bytes(6)),
                               tensor("z", 0, (1,)), raw("f", 1, (1,), bytes(4)), graph=sparse))
@@ -303,7 +303,7 @@ def not_numbers():
 
 
 def unusual():
-    """Orders and repetitions that libraries accept."""
+    """Field orders and repetitions that libraries accept."""
     backwards = block(8, "a") + block(9, b"\0\0\x80\x3f" * 2) + number(2, 10) + number(2, 1) + number(1, 2)
     write("order.onnx", block(7, block(5, backwards)) + block(2, "p") + number(1, 3) + number(1, 10))
     compare("fields in any order", "order.onnx", loaded("order.onnx"))

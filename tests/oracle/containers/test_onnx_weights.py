@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which tensors of an ONNX model are quantized weights: names in subgraphs and functions, parts that are shared or do not
-fit, and models that are large or broken.
+"""Which tensors of an ONNX model are quantized weights: names in subgraphs and functions, parts that are shared or
+inconsistent, and models that are large or broken.
 
 usage: test_onnx_weights.py DTINFO
 """
@@ -23,7 +23,8 @@ SANITIZED = b"__asan" in pathlib.Path(DTINFO).read_bytes()
 
 
 def places():
-    """Constants, subgraphs that hide names, functions, external data, typed fields, several weights of one part."""
+    """Constants, subgraphs that shadow names, functions, external data, typed fields, several weights that share a
+    part."""
     def graph(name, nodes, *initializers, inputs=(), output="o"):
         return onnx.helper.make_graph(nodes, name, list(inputs), [onnx.helper.make_tensor_value_info(
             output, onnx.TensorProto.FLOAT, None)], list(initializers))
@@ -95,7 +96,7 @@ def places():
 
 
 def commands():
-    """stats, compare, check, cast and mem see the numbers."""
+    """stats, compare, check, cast and mem see the dequantized numbers."""
     codes = tensor("x", "INT8", (4, 32), random_codes("INT8", 128))
     proto = model([linear(axis=1, block_size=16)], [codes, array("s", abs(random_scales("FLOAT16", (4, 2))))],
                   kind_of_output=kind("FLOAT16"))
@@ -115,7 +116,7 @@ def commands():
 
 
 def broken_models():
-    """What does not fit: (subject, model, words of the note)."""
+    """Inconsistent models: (subject, model, words of the note)."""
     x, s = array("x", np.arange(12, dtype=np.int8).reshape(3, 4)), array("s", np.float32([1, 2, 3, 4]))
     one = array("s", np.float32(1))
 
@@ -197,7 +198,7 @@ def broken_models():
 
 
 def broken():
-    """A note and the tensors as they are stored; a line and exit code 3 where numbers are asked for."""
+    """A note and the tensors as stored; commands that need numbers print one line and exit with code 3."""
     for subject, proto, word in broken_models():
         with open("bad.onnx", "wb") as file:
             file.write(proto.SerializeToString())
@@ -211,7 +212,7 @@ def broken():
         TALLY.check(f"{subject}: {done.stderr}", (done.returncode, done.stderr.count(b"\n")), (3, 1))
         odd = [byte for byte in done.stderr if byte < 32 and byte != 10 or byte == 127]
         TALLY.check(subject + ": control characters", odd, [])
-    # zero points that are not 0 where there can be none are found when they are read
+    # nonzero zero points where none are allowed are detected when they are read
     for codes_type in ("INT32", "FLOAT8E4M3FN"):
         proto = model([linear(zero="z")], [tensor("x", codes_type, (2,), [1, 2]), array("s", np.float32(1)),
                                            tensor("z", codes_type, (), [1])])
@@ -222,7 +223,7 @@ def broken():
 
 
 def limited(subject, proto, expected):
-    """Less than a second and 128 MiB."""
+    """Less than one second and 128 MiB."""
     with open("large.onnx", "wb") as file:
         file.write(proto if isinstance(proto, bytes) else proto.SerializeToString())
     def limit():
@@ -244,7 +245,7 @@ def limited(subject, proto, expected):
 
 
 def large():
-    """10^5 nodes over one initializer, and over as many."""
+    """10^5 nodes over one initializer, and over 10^5 initializers."""
     scale = array("s", np.float32(1))
     codes = array("x", np.int8([1, 2, 3, 4]))
     limited("10^5 nodes over one", model([linear(output=f"y{i}") for i in range(100000)], [codes, scale], output="y0"), 1)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Hostile pickles: `check --pickle` names what each would import, as picklescan and Python's pickletools do, commands that read
-tensors refuse each in one line, and under strace nothing is opened but the file, nothing made, run or connected.
+"""Hostile pickles: `check --pickle` lists what each would import, as picklescan and Python's pickletools do; commands
+that read tensors refuse each in one line; and under strace nothing but the file is opened, and nothing is created, run
+or connected.
 
 usage: test_pickle_hostile.py DTINFO
 
-The packages picklescan and fickling are used where they are installed (PyPI; they load no pickle), and strace where it works.
+Uses the packages picklescan and fickling if installed (PyPI; they load no pickle), and strace if it works.
 """
 import collections
 import io
@@ -29,7 +30,7 @@ from make_pickles import MAGIC, VERSION, archive, legacy, name, state, tensor, t
 PROGRAM = os.path.abspath(sys.argv[1])
 TALLY = Tally()
 RANDOM = random.Random(20261125)
-SECONDS = 1.5  # of a process, on a machine that does other work
+SECONDS = 1.5  # per process, on a busy machine
 TARGETS = [("os", "system"), ("posix", "system"), ("nt", "system"), ("builtins", "eval"), ("builtins", "exec"), ("__builtin__", "eval"),
            ("builtins", "compile"), ("builtins", "getattr"), ("builtins", "__import__"), ("builtins", "open"), ("subprocess", "Popen"),
            ("subprocess", "check_output"), ("runpy", "_run_code"), ("runpy", "run_path"), ("torch.hub", "load"), ("torch", "load"),
@@ -50,7 +51,7 @@ def run(*words, **how):
 
 
 def short(value):
-    """A text in any of the ways that opcodes have."""
+    """A text in any of the encodings that opcodes have."""
     data = value.encode()
     return RANDOM.choice([
         lambda: b"X" + struct.pack("<I", len(data)) + data, lambda: b"\x8c" + bytes([len(data)]) + data,
@@ -67,7 +68,7 @@ def plain_memo(opcodes, index):
 
 
 def imported(target):
-    """A global by GLOBAL, or by STACK_GLOBAL with texts that were put together in any way."""
+    """A global by GLOBAL, or by STACK_GLOBAL with texts built in any way."""
     module, function = target
     if RANDOM.random() < 0.3:
         return plain_memo(name(module, function), 9)
@@ -75,7 +76,7 @@ def imported(target):
 
 
 def called(target):
-    """The same, called by any opcode that calls; 1 time."""
+    """The same, called once by any opcode that calls."""
     word = short(RANDOM.choice(WORDS))
     return RANDOM.choice([
         lambda: imported(target) + b"(" + word + b"tR", lambda: imported(target) + word + b"\x85R",
@@ -85,7 +86,7 @@ def called(target):
 
 
 def generated():
-    """(what, pickle, globals that it imports, or None where Python fails before it imports all of them)."""
+    """(what, pickle, globals that it imports, or None if Python fails before it has imported all)."""
     for number in range(60 if QUICK else 220):
         targets = RANDOM.sample(TARGETS, RANDOM.randint(1, 4))
         shape = RANDOM.randint(0, 5)
@@ -97,11 +98,11 @@ def generated():
             pickled = start + b"](" + b"".join(bodies) + b"e."
         elif shape == 2:
             pickled = state({"k%d" % i: body for i, body in enumerate(bodies)} | {"w": tensor()})
-        elif shape == 3:  # a chain: what a call returns is called
+        elif shape == 3:  # a chain: the result of a call is called
             pickled = start + bodies[0] + b"".join(b"(" + body + b"tR" for body in bodies[1:]) + b"."
         elif shape == 4:
             pickled = start + b"(" * 500 + b"".join(bodies) + b"t" * 500 + b"."
-        else:  # several pickles, and a cut end
+        else:  # several pickles, and a truncated end
             pickled = b".".join(start + body for body in bodies) + RANDOM.choice([b".", b"", b"X\xff\xff\xff\xff", b"\xff", b".N"])
         yield "generated %d" % number, pickled, {(module, function) for module, function in targets}
 
@@ -124,7 +125,7 @@ def generated():
 
 
 def odd():
-    """What is not a name that is written down, or is too much: it fails, whatever is named."""
+    """Names that are computed or not plain text, and oversized input: the check fails, whatever globals it names."""
     run_ = name("os", "system") + b"(" + text("touch made") + b"tR"
     seen = {("os", "system")}
     return {
@@ -151,7 +152,7 @@ def odd():
 
 
 def by_fickling():
-    """Plain objects and state dicts with code that fickling put into their pickles."""
+    """Plain objects and state dicts into whose pickles fickling injected code."""
     if not have("fickling"):
         TALLY.skip("fickling")
         return
@@ -164,7 +165,7 @@ def by_fickling():
             made = Pickled.load(pickled)
             getattr(made, method)(*words, **options)
             return [made.dumps()]
-        except (NotImplementedError, ValueError):  # of opcodes that it does not know
+        except (NotImplementedError, ValueError):  # for opcodes that it does not know
             return []
     for at, pickled in enumerate(plain):
         for first, result in ((True, False), (False, False), (True, True), (False, True)):
@@ -201,7 +202,7 @@ def by_picklescan(pickled):
 
 
 def files_of(what, pickled):
-    """The pickle alone, and in both forms of torch.save()."""
+    """The pickle alone, and in both formats of torch.save()."""
     yield "x.pkl", pickled
     yield "x.pt", archive(pickled)
     yield "z.pt", archive(pickled, method=zipfile.ZIP_DEFLATED)
@@ -217,13 +218,13 @@ def judge(what, pickled, want):
         label = "%s as %s" % (what, path)
         TALLY.check(label + ": exit, nothing said", (code, complaint), (1, b""))
         missing = sorted((want or set()) - names_of(found))
-        if not path.endswith(".pth"):  # of the older form five pickles are read
+        if not path.endswith(".pth"):  # the older format is five pickles
             TALLY.check(label + ": globals", missing, [])
         TALLY.check(label + ": some global is unknown", any(not one["known"] for one in found["globals"]) or path.endswith(".pth"), True)
         TALLY.check(label + ": soon", took < SECONDS * (5 if "SAN_OPTIONS" in " ".join(os.environ) else 1), True)
     for words in (["inspect", "x.pt"], ["inspect", "x.pkl"], ["cast", "x.pt", "bf16", "-o", "out.safetensors", "--dry-run"]):
         done = run(*words)
-        none = b" 0 tensors" in done.stdout     # the value is no tensor and has none: nobody is called for it
+        none = b" 0 tensors" in done.stdout     # the value contains no tensor, so no tensor depends on the call
         TALLY.check("%s: %s" % (what, words[0]), (done.returncode, done.stdout and none, done.stderr.count(b"\n")),
                     (0, True, int(words[0] == "cast")) if none else (3, b"", 1))
 
@@ -240,7 +241,7 @@ def against_peer(what, pickled):
 
 
 def traced(paths):
-    """One process over all files: what it opens, and that it starts nothing."""
+    """One process over all files: the files that it opens; it must start no process."""
     if not shutil.which("strace"):
         print("without strace")
         return
@@ -261,7 +262,7 @@ def traced(paths):
 
 
 def counts():
-    """How often each global is called, by which opcodes."""
+    """How often each global is called, and by which opcodes."""
     one = name("m", "f")
     for what, opcodes, calls in (("REDUCE", one + b")R", 1), ("NEWOBJ", one + b")\x81", 1), ("NEWOBJ_EX", one + b")}\x92", 1),
                                  ("OBJ", b"(" + one + b"o", 1), ("INST", b"(im\nf\n", 1), ("BUILD", one + b"}b", 1),

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The reader and writer of safetensors against Python's safetensors, which is the reference.
+"""The safetensors reader and writer against Python's safetensors, the reference implementation.
 
-Made and mutated files are judged by both. What we accept it accepts, and lists the same tensors and
-metadata. Where it accepts and we refuse, the file has one of the oddities that are refused on
-purpose, which Python's own JSON reader confirms. And what is written for the tensors of a file that
-was read, the reference reads as the same tensors.
+Generated and mutated files are judged by both. What we accept it accepts, with the same tensors and metadata. If it
+accepts a file that we refuse, the file has one of the oddities that are refused on purpose; Python's own JSON reader
+confirms this. And the reference reads what we write for the tensors of a file as the same tensors.
 """
 
 import json
@@ -42,7 +41,7 @@ PIECES = [
 
 
 class Reader:
-    """The probe, a file at a time."""
+    """The probe, queried one file at a time."""
 
     def __init__(self, probe):
         self.process = subprocess.Popen([probe, "safetensors"], stdin=subprocess.PIPE,
@@ -58,7 +57,7 @@ class Reader:
 
 
 def reference(data):
-    """{name: (dtype, shape, bytes)} or the error's text."""
+    """{name: (dtype, shape, bytes)} or the error text."""
     try:
         listed = safetensors.deserialize(data)
     except safetensors.SafetensorError as error:
@@ -96,7 +95,7 @@ def name(rng):
 
 
 def spelled(text, rng):
-    """A JSON string, now and then with escapes that are not needed."""
+    """A JSON string, sometimes with unnecessary escapes."""
     if rng.random() < 0.8:
         return json.dumps(text, ensure_ascii=rng.random() < 0.5)
     return '"' + "".join("".join(f"\\u{ord(c):04x}" for c in surrogates(c)) for c in text) + '"'
@@ -118,7 +117,7 @@ def shape_of(dtype, rng):
 
 
 def good(rng):
-    """(header text, data) of a file that is mostly as it should be."""
+    """(header text, data) of a mostly valid file."""
     tensors, offset = [], 0
     names = {name(rng) for _ in range(rng.choice([0, 1, 1, 2, 3, 5]))} - {"__metadata__"}
     for tensor in sorted(names):
@@ -155,12 +154,12 @@ def mutated_text(text, rng):
         return text[:at] + rng.choice(PIECES) + text[at:]
     if kind < 0.5:
         return text[:at] + text[at + rng.randrange(1, 4):]
-    if kind < 0.7:      # a number for another
+    if kind < 0.7:      # replace a number
         digits = [i for i, c in enumerate(text) if c.isdigit()]
         if digits:
             at = rng.choice(digits)
             return text[:at] + rng.choice("0123456789" + "." + "-" + "e") + text[at + 1:]
-    if kind < 0.85:     # a piece of it again, somewhere
+    if kind < 0.85:     # repeat a piece elsewhere
         start = rng.randrange(len(text) + 1)
         return text[:at] + text[start:start + rng.choice([1, 2, 5, 10, 60])] + text[at:]
     piece = rng.choice(PIECES)
@@ -196,7 +195,7 @@ DIRECTED = [
     '{"__metadata__":null,"__metadata__":null}', '{"__metadata__":{"a":"b","a":"b"}}',
     '{"\\u005f_metadata__":{"a":"b"}}', '{"__metadata__":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}',
 ]
-TENSORS = [     # members of a tensor of which 8 bytes of data are there
+TENSORS = [     # fields of a tensor for which 8 bytes of data exist
     '"dtype":"F32","shape":[2],"data_offsets":[0,8]', '"dtype":"F32","shape":[2],"data_offsets":[0,8],',
     '"dtype":"F32","shape":[2]', '"dtype":"F32","data_offsets":[0,8]', '"shape":[2],"data_offsets":[0,8]',
     '"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]',
@@ -272,7 +271,7 @@ def pairs_with_twins(pairs):
 
 
 def is_odd_on_purpose(data, error):
-    """Whether a refusal of what the reference takes is one of those that are documented."""
+    """Whether refusing something that the reference accepts is a documented decision."""
     length = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + length], object_pairs_hook=pairs_with_twins,
                         parse_float=lambda text: text, parse_int=lambda text: text)
@@ -284,7 +283,7 @@ def is_odd_on_purpose(data, error):
         return any(isinstance(t, list) for t in tensors)
     if "dtype is not a string" in error:
         return any(isinstance(t, dict) and isinstance(t.get("dtype"), dict) for t in tensors)
-    if "out of range" in error:     # between 1e308 and the end of fp64
+    if "out of range" in error:     # between 1e308 and the fp64 maximum
         return any(1e308 <= abs(float(x)) < float("inf") for x in numbers(tensors))
     return False
 
@@ -336,7 +335,7 @@ class Comparison:
         self.check_written(answer, metadata, wanted)
 
     def check_written(self, answer, metadata, wanted):
-        """The front of a file of these tensors, with zeros for their data."""
+        """The header that we write for these tensors, with zeros as their data."""
         self.written += 1
         head = bytes.fromhex(answer["head"])
         file = head + bytes(answer["size"] - len(head))

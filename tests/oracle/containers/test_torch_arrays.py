@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of numpy in files of torch.save(): what dtinfo copies out of them equals what torch.load(weights_only=False)
-unpickles, bit for bit, in protocols 2 to 5; everything else that numpy makes is passed over.
+"""numpy arrays in files of torch.save(): what dtinfo copies out equals what torch.load(weights_only=False) unpickles,
+bit for bit, in protocols 2 to 5; all other numpy objects are skipped.
 
 usage: test_torch_arrays.py DTINFO
 """
@@ -41,7 +41,7 @@ def run(*words):
 
 
 def of(dtype, *shape):
-    """Random bytes, so that all of them occur, also those that protocol 2 needs two bytes for."""
+    """Random bytes, so that all byte values occur, including those that protocol 2 encodes in two bytes."""
     dtype = np.dtype(dtype)
     count = int(np.prod(shape, dtype=np.int64))
     if dtype == np.bool_:
@@ -108,7 +108,7 @@ def shapes():
 
 
 def passed_over():
-    """Numpy's scalars, dtypes, objects, texts, dates and structures are no tensors."""
+    """numpy scalars, dtypes, objects, texts, dates and structures are not tensors."""
     others = {"scalar": np.float32(3), "dtype": np.dtype("<f4"), "objects": np.array([1, "a"], object),
               "texts": np.array(["a", "bc"]), "bytes": np.array([b"a"]), "dates": np.array(["2020-01-01"], "M8[D]"),
               "fields": np.zeros(2, [("a", "<f4"), ("b", "<i8")]), "long": np.zeros(2, np.longdouble), "void": np.zeros(2, "V4")}

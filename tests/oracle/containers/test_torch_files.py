@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of torch.save(): what dtinfo copies out of them equals what torch.load(weights_only=True) loads, bit for bit.
+"""Files of torch.save(): what dtinfo copies out equals what torch.load(weights_only=True) loads, bit for bit.
 
 usage: test_torch_files.py DTINFO
 """
@@ -67,7 +67,8 @@ def copied(path):
 
 
 def loaded(path, value, protocol):
-    """What torch loads, of protocol 2 without running anything; what was saved where torch cannot read it: dtypes without a class of storages in the older form."""
+    """What torch loads, without executing anything in protocol 2; for files that torch cannot read, the saved
+    value: dtypes without a storage class in the older format."""
     try:
         return torch.load(path, weights_only=protocol == 2)
     except AttributeError as error:
@@ -110,7 +111,7 @@ def dtypes():
 
 
 def random_view(base):
-    """Any shape and strides, zero strides too, that stay within the storage."""
+    """Any shape and strides, including zero strides, that stay within the storage."""
     rank = RANDOM.randint(0, 5)
     shape, strides, left = [], [], base.numel() - 1
     for _ in range(rank):
@@ -210,7 +211,8 @@ def transformer():
 
 
 def sharded(state, index):
-    """A folder of shards becomes one of safetensors, with an index and the other files; a tie across shards stays in both."""
+    """A folder of shards becomes a folder of safetensors files, with an index and the other files; a tensor tied
+    across shards stays in both."""
     with open("model/config.json", "w", encoding="utf-8") as file:
         file.write('{"tie_word_embeddings": true}')
     TALLY.check("the tie is in two shards", index["embed.weight"] != index["head.weight"], True)
@@ -241,7 +243,7 @@ class Net:
 
 
 def listed(what, value, name, **want):
-    """What is not read is listed with the reason."""
+    """Tensors that are not read are listed with the reason."""
     torch.save(value, "x.pt")
     done = run("inspect", "x.pt", "--json")
     if done.returncode != 0:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Arithmetic against exact rationals, rounded by formats.py: codes and flags, in all rounding modes
-and overflow policies.
+"""Arithmetic against exact rationals rounded by formats.py: codes and flags, in all rounding modes and overflow
+policies.
 
-Long: all pairs of every format of 8 bits or less for + - * /, all codes for sqrt, 20,000 triples
-for fma. Otherwise, and for wider formats, a sample whose operands are special codes, random ones,
-and ones close to others.
+Long: all pairs for + - * / in every format of 8 bits or less, all codes for sqrt, 20,000 triples for fma. Otherwise,
+and for wider formats, a sample of special codes, random codes, and codes close to the other operand.
 """
 
 import random
@@ -18,7 +17,7 @@ SEED = 0x5eed
 
 
 def interesting(fmt):
-    """Zeros, the smallest, ones about 1, the largest, infinities, NaN, of both signs."""
+    """Zeros, the smallest, values around 1, the largest, infinities and NaN, of both signs."""
     top = fmt.max_code()
     codes = {0, 1, 2, top - 1, top, *fmt.inf, (1 << fmt.width) - 1, 1 << fmt.width - 1}
     if fmt.nan:
@@ -41,7 +40,7 @@ def operands(fmt, count, long, rng):
         return rng.choice(special) if rng.random() < 0.3 else rng.randrange(1 << fmt.width)
 
     def near(code):
-        """Another code up to so many binades away that a sum rounds one of the two."""
+        """Another code, close enough in binades that a sum must round one of the two."""
         steps = rng.randrange(-fmt.man - 3, fmt.man + 4) << fmt.man
         return (code + steps + rng.randrange(-2, 3) ^ rng.choice((0, fmt.sign_bit))) \
             & (1 << fmt.width) - 1
@@ -58,7 +57,7 @@ def operands(fmt, count, long, rng):
 
 
 class Judge:
-    """What an operation's results become; each result is located once."""
+    """The expected results of an operation; each distinct result is located once."""
 
     def __init__(self, fmt):
         self.fmt = fmt
@@ -90,7 +89,7 @@ def check_format(tally, probe, fmt, long):
     rng = random.Random(fmt.name)
     for op, (count, function) in arithmetic.OPERATIONS.items():
         triples = operands(fmt, count, long, rng)
-        numbers, which = {}, []     # of distinct results, and each record's
+        numbers, which = {}, []     # the distinct results, and which of them each record has
         for triple in triples:
             result = function(*(judge.value(code) for code in triple[:count]))
             which.append(numbers.setdefault(result, len(numbers)))
@@ -112,7 +111,7 @@ def check_format(tally, probe, fmt, long):
 
 
 def check_whole(tally, probe, fmt):
-    """min, max and rounding to integers, which round nothing else."""
+    """min, max and rounding to integers, which involve no other rounding."""
     judge = Judge(fmt)
     codes = range(1 << fmt.width)
     special = interesting(fmt)

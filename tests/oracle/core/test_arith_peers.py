@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Arithmetic against other people's: NumPy and ml_dtypes (codes, to nearest even) on all pairs of a
-stratified sample, and Berkeley SoftFloat (codes and flags, five rounding modes, fused multiply-add
-too), the judge behind TestFloat, each optional. NaNs are compared by class. What is left out:
+"""Arithmetic against other implementations: NumPy and ml_dtypes (codes, to nearest even) on all pairs of a stratified
+sample, and Berkeley SoftFloat (codes and flags, five rounding modes, including fused multiply-add), the reference
+behind TestFloat; each is optional. NaNs are compared by class. Excluded:
 
   ml_dtypes  bf16 is computed in fp32 and rounded again: products and quotients below the smallest
              normal are rounded twice where fp32 has no more bits for them.
-  SoftFloat  raises underflow when a result is tiny after a rounding to unbounded exponents. Here it
-             is told by the stored number, so that one which rounds up to the smallest normal is no
-             underflow: there that flag is not compared. Stochastic rounding and rounding to odd are
-             not in its binding for Python; test_arith.py has them.
-  SoftFloat  a signalling NaN is invalid there and no flag here: other NaNs are used.
+  SoftFloat  raises underflow if a result is tiny after rounding with unbounded exponents. Here the
+             stored number decides, so a result that rounds up to the smallest normal is no
+             underflow: in that case the flag is not compared. Its Python binding lacks stochastic
+             rounding and rounding to odd; test_arith.py covers them.
+  SoftFloat  a signalling NaN raises invalid there and no flag here: only quiet NaNs are used.
 """
 
 import random
@@ -23,8 +23,8 @@ NUMPY_NAMES = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divid
 
 
 def sample(fmt, count, rng):
-    """Codes of both signs, exponents from the ends, from around 1 and from everywhere, mantissas
-    with runs of ones, single bits and random bits."""
+    """Codes of both signs: exponents from both ends, around 1 and everywhere; mantissas with runs of ones, single bits
+    and random bits."""
     top = (1 << fmt.exp) - 1
     edges = [0, 1, 2, fmt.man, fmt.man + 2, fmt.bias - fmt.man - 1, fmt.bias - fmt.man,
              fmt.bias - 1, fmt.bias, fmt.bias + 1, fmt.bias + fmt.man, fmt.bias + fmt.man + 1,
@@ -74,7 +74,7 @@ def check_numpy(tally, probe, np, name, dtype, count):
 
 
 class SoftFloat:
-    """One operation of a width in all of its modes, on codes."""
+    """One operation of one width in all of its modes, on codes."""
 
     MODES = {"nearest-even": "NEAR_EVEN", "nearest-away": "NEAR_MAX_MAG", "zero": "MIN_MAG",
              "up": "MAX", "down": "MIN"}
@@ -107,14 +107,14 @@ def check_softfloat(tally, probe, module, name, count):
         triples = []
         for _ in range(count):
             a, b, c = sample(fmt, 3, rng)
-            if op == "fma" and rng.random() < 0.6:      # c close to -a*b, or to half a step of it
+            if op == "fma" and rng.random() < 0.6:      # c close to -a*b, or half a step away
                 c = soft.apply("mul", "nearest-even", (a, b))[0] ^ fmt.sign_bit
                 shift = rng.choice([0, 0, 1, fmt.man - 1, fmt.man, fmt.man + 1, 2 * fmt.man])
                 c = (c + rng.choice([-1, 1]) * (shift << fmt.man) + rng.randrange(-2, 3)) \
                     % (1 << fmt.width)
                 if c & ~fmt.sign_bit > fmt.inf[0]:
                     c |= 1 << fmt.man - 1
-            if operand_count == 2 and rng.random() < 0.3:   # close to a, or to half a step of it
+            if operand_count == 2 and rng.random() < 0.3:   # close to a, or half a step away
                 shift = rng.choice([0, 1, fmt.man, fmt.man + 1, fmt.man + 2])
                 b = max((a & ~fmt.sign_bit) - (shift << fmt.man) + rng.randrange(-2, 3), 0) \
                     | rng.randrange(2) << fmt.width - 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the documents say of other programs: each sentence of tests/data/claims.tsv is still there, and the program, where it
-is installed, does what it says. Figures of README that can be measured are measured.
+"""Claims in the documents about other programs: each sentence of tests/data/claims.tsv is still present, and the
+program, if installed, behaves as stated. README figures that can be measured are measured.
 
 usage: test_claims.py DTINFO
 """
@@ -20,7 +20,7 @@ from harness import Tally
 PROGRAM, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(__file__).resolve().parents[3]
 TALLY = Tally()
 FIELDS = 6
-# What the release build of README has, stripped; other compilers, options and machines make others.
+# Relative to the stripped release build in README; other compilers, options and machines give other sizes.
 SIZE_TOLERANCE = 0.15
 
 
@@ -33,7 +33,7 @@ def claims():
     return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
-# Runs the snippets of a JSON array, and prints one of what they print.
+# Runs the snippets of a JSON array, and prints an array of their outputs.
 CHILD = """
 import contextlib, io, json, sys
 said = []
@@ -50,7 +50,7 @@ print(json.dumps(said))
 
 
 def ask(snippets):
-    """What each prints, all in one process."""
+    """What each snippet prints, all run in one process."""
     text = json.dumps([snippet.replace("\\n", "\n") for snippet in snippets])
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", CHILD], input=text.encode(), capture_output=True, check=False)
     try:
@@ -81,7 +81,7 @@ def by_programs(rows):
 
 
 def table_of_readme(rows):
-    """Each program that README's table names beside an answer has a row."""
+    """Every program that README's table names next to an answer has a row."""
     lines = [line for line in (ROOT / "README.md").read_text().splitlines() if re.match(r"\| `[^|]*\| `[^|]*\| `[^|]*\| `", line)]
     TALLY.check("README has a table of others' answers", len(lines) > 3, True)
     for line in lines:
@@ -92,7 +92,7 @@ def table_of_readme(rows):
 
 
 def figures():
-    """The size of the program, and the commands."""
+    """The program's size, and the number of commands."""
     text = (ROOT / "README.md").read_text()
     told = float(re.search(r"installs the program \(([0-9.]+) MB\)", text).group(1))
     again = float(re.search(r"The stripped program has ([0-9.]+) MB", (ROOT / "docs/install.md").read_text()).group(1))

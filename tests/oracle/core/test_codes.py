@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Every code of every format up to 16 bits (wider ones at random): what it decodes to, that it
-encodes back, its neighbours, and its four spellings. Values come from formats.py, `text` from
-Python's repr, and `shortest` is searched for among all decimals of each length.
+"""Every code of every format up to 16 bits (random codes of wider ones): its decoded value, encoding back, its
+neighbours, and its four spellings. Values come from formats.py and `text` from Python's repr; `shortest` is checked by
+a search over all decimals of each length.
 """
 
 import decimal
@@ -13,7 +13,7 @@ import formats
 from formats import FORMATS, INF, NAN, OVERFLOW, encode, floor_log2, power_of_two
 from harness import QUICK, Tally, arguments, ask
 
-BLOCK = 8192        # codes a request
+BLOCK = 8192        # codes per request
 
 
 class Line:
@@ -43,17 +43,17 @@ def codes_of(fmt, long, rng):
     if fmt.is_float:
         starts |= {max(fmt.max_index - 20, 0), max((1 << fmt.man) - 20, 0)}
         starts |= {(rng.randrange(1, 1 << fmt.exp) << fmt.man) - 10 for _ in range(30 if fmt.exp < 15 else 10)}
-    count = 100 if fmt.exp < 15 else 10     # whose digits take long
+    count = 100 if fmt.exp < 15 else 10     # long digit strings are slow
     starts |= {rng.randrange(top - 40) for _ in range(2000 if long else count)}
     return [(a, a + 40) for a in sorted(starts)]
 
 
 def kept_code(fmt, code, cls):
-    """The code that a decoded code is stored as again."""
+    """The code that a decoded code re-encodes to."""
     if cls == NAN:
         if not fmt.ieee:
             return code
-        return code | 1 << fmt.man - 1                      # quieted, sign and payload kept
+        return code | 1 << fmt.man - 1                      # quieted; sign and payload kept
     return code
 
 
@@ -75,7 +75,7 @@ def check_decode(tally, fmt, line):
 
 
 def python_text(cls, negative, value):
-    """repr without ".0"; None where fp64 cannot hold the value and it is no integer of 64 bits."""
+    """repr without ".0"; None if fp64 cannot hold the value and it is not a 64-bit integer."""
     sign = "-" if negative else ""
     if cls == NAN:
         return NAN
@@ -94,7 +94,7 @@ def python_text(cls, negative, value):
 
 
 def python_hex(value):
-    """C99 %a: a leading 1 and as few hexadecimal digits as hold the rest."""
+    """C99 %a: a leading 1 and the fewest hexadecimal digits that hold the rest."""
     if value == 0:
         return "0x0p+0"
     exponent = floor_log2(value)
@@ -124,7 +124,7 @@ def spelled(text):
 
 
 def decimals_near(value, digits):
-    """The decimals of so many digits just below and just above (or at) a value."""
+    """The decimals of this many digits just below and just above (or at) a value."""
     exponent = 0
     while Fraction(10) ** exponent <= value:
         exponent += 1
@@ -144,14 +144,14 @@ def even_last_digit(value, digits):
 
 
 def check_shortest(tally, fmt, line, magnitude):
-    """Reads back, no fewer digits would, and no decimal of as many digits is nearer."""
+    """It reads back, fewer digits would not, and no decimal of the same length is nearer."""
     name = f"{fmt.name} {line.code:#x} shortest {line.shortest}"
     negative, value, digits = spelled(line.shortest)
     index = line.code & ~fmt.sign_bit
     tally.check(f"{name} sign", negative, line.negative)
 
     def reads_back(x):
-        # By rounding, not by clamping: 30 is beyond fp6_e3m2 although 28 is what it would store.
+        # By rounding, not clamping: 30 is beyond fp6_e3m2 although it would be stored as 28.
         code, flags = encode(fmt, "finite", False, x)
         return code == index and not flags & OVERFLOW
 
@@ -164,7 +164,7 @@ def check_shortest(tally, fmt, line, magnitude):
     good = [x for x in decimals_near(magnitude, digits) if reads_back(x)]
     best = min(abs(x - magnitude) for x in good)
     nearest = [x for x in good if abs(x - magnitude) == best]
-    if len(set(nearest)) == 2:                  # half way: the even digit, as repr and %g have it
+    if len(set(nearest)) == 2:                  # halfway: the even digit, as in repr and %g
         nearest = [x for x in nearest if even_last_digit(x, digits)]
     tally.check(f"{name} nearest", value, nearest[0])
 
@@ -196,7 +196,7 @@ def check_read_back(tally, probe, fmt, lines):
             continue
         for how in ("text", "shortest", "exact", "hexfloat"):
             if how == "text" and not fmt.is_float:
-                continue                    # meant for fp64 readers, as python_text() says
+                continue                    # meant for fp64 readers, as in python_text()
             spelling = getattr(line, how)
             requests.append(f"encode {fmt.name} nearest-even native quiet 0 0 {spelling}")
             wants.append(line.code)
@@ -206,7 +206,7 @@ def check_read_back(tally, probe, fmt, lines):
 
 
 def check_counted_digits(tally, probe, rng, count):
-    """A chosen number of digits, as C's %g, %e and %f: Python rounds exactly, ties to even."""
+    """A chosen number of digits, as in C's %g, %e and %f: Python rounds exactly, ties to even."""
     requests, wants = [], []
     for _ in range(count):
         name = rng.choice(("fp64", "fp64", "fp32", "fp16", "bf16", "fp8_e4m3fn"))
@@ -228,7 +228,7 @@ def check_counted_digits(tally, probe, rng, count):
 
 
 def check_reprs(tally, probe, rng, count):
-    """The fp64 spellings against Python's repr, which is the shortest and of those the nearest."""
+    """The fp64 spellings against Python's repr, which is the shortest and the nearest of those."""
     codes = [rng.getrandbits(64) for _ in range(count)]
     codes += [rng.getrandbits(1) << 63 | rng.randrange(2047) << 52 for _ in range(count // 10)]
     codes += [rng.getrandbits(rng.randrange(1, 53)) for _ in range(count // 10)]
@@ -248,7 +248,7 @@ def check_reprs(tally, probe, rng, count):
 
 
 def order(fmt):
-    """The codes of all numbers from the lowest to the highest, infinities included, one zero."""
+    """The codes of all numbers in ascending order, including infinities, with a single zero."""
     if fmt.kind == "bool":
         return [0, 1]
     ranks = fmt.values()
@@ -261,7 +261,7 @@ def order(fmt):
 
 
 def check_neighbours(tally, fmt, lines):
-    """The walk up and down visits the sorted values."""
+    """Stepping up and down visits the sorted values."""
     codes = order(fmt)
     place = {code: i for i, code in enumerate(codes)}
     if fmt.minus_zero:

@@ -4,8 +4,8 @@
 
     test_finfo.py PROGRAM limits.tsv
 
-Every cell of limits.tsv is compared with the program's answer, and the twins of every number with each
-other: exact, hexfloat and value must be one number, and text what Python reads as that number.
+Every cell of limits.tsv is compared with the program's answer, and the twin members of every number with each other:
+exact, hexfloat and value must be the same number, and text must be what Python reads as that number.
 """
 import json
 import re
@@ -42,7 +42,7 @@ def read_table(path):
 
 
 def number(text):
-    """The double that a cell means: "2^-126", "0x1.ffp127" or a decimal."""
+    """The double that a cell denotes: "2^-126", "0x1.ffp127" or a decimal."""
     power = re.fullmatch(r"2\^(-?\d+)", text)
     if power:
         return Fraction(2) ** int(power.group(1))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""check --fits at the edges of every dtype, against exact rationals: the largest number, the last number that still rounds
-to it and the first that does not, the smallest and half of it, zeros of both signs, infinities and NaN, each as a tensor
-of its own in fp64, fp32 and int64, in npz and in npy.
+"""check --fits at the limits of every dtype, against exact rationals: the largest number, the last number that still
+rounds to it and the first that does not, the smallest and half of it, zeros of both signs, infinities and NaN, each as
+a separate tensor in fp64, fp32 and int64, in npz and in npy.
 
-The rule is that of dtinfo-check(1): every finite number must round to a finite one (to nearest, ties to even; towards
-zero for an integer dtype), and NaNs and infinities need a dtype that has them.
+The rule of dtinfo-check(1): every finite number must round to a finite one (to nearest, ties to even; towards zero for
+an integer dtype), and NaNs and infinities need a dtype that has them.
 
 Usage: test_fits.py DTINFO [--long]
 """
@@ -24,13 +24,13 @@ import harness
 from formats import FORMATS, floor_log2, power_of_two
 
 NAN, INF = math.nan, math.inf
-# descr of numpy, bytes, how to pack
+# numpy descr, bytes, struct format
 SOURCES = {"fp64": ("<f8", 8, "<d"), "fp32": ("<f4", 4, "<f"), "int64": ("<i8", 8, "<q")}
-BITS = {"fp64": (53, -1074, 1024), "fp32": (24, -149, 128)}     # of the significand, lowest step, beyond
+BITS = {"fp64": (53, -1074, 1024), "fp32": (24, -149, 128)}     # significand bits, exponent of the smallest step, exponent limit
 
 
 def limit(fmt):
-    """(the midpoint between the largest number and what would come next, whether a number there still fits)."""
+    """(the midpoint between the largest number and its would-be successor, whether the midpoint itself still fits)."""
     return (fmt.magnitude(fmt.max_index) + fmt.magnitude(fmt.max_index + 1)) / 2, not fmt.is_odd(fmt.max_index)
 
 
@@ -44,19 +44,19 @@ def fits(fmt, x):
     if x in (INF, -INF):
         return fmt.is_float and len(fmt.inf) > (0 if x > 0 else 1)
     if fmt.kind == "bool":
-        return True     # what is not zero is true
+        return True     # anything nonzero is true
     x = Fraction(x)
     if not fmt.is_float:
         low, high = integer_ends(fmt)
         return low <= math.trunc(x) <= high
     end, tie = limit(fmt)
-    if x < 0 and not fmt.signed:        # only what rounds to zero, which a scale does not have
+    if x < 0 and not fmt.signed:        # only values that round to zero fit, and a scale format has no zero
         return not fmt.scale and -x <= fmt.magnitude(1) / 2
     return abs(x) < end or (abs(x) == end and tie)
 
 
 def is_held(x, digits, least, beyond):
-    """Whether a rational is a number of a dtype."""
+    """Whether a dtype holds a rational exactly."""
     odd = abs(x.numerator) // (x.numerator & -x.numerator) if x else 0
     return odd.bit_length() <= digits and (x / power_of_two(least)).denominator == 1 and abs(x) < power_of_two(beyond)
 
@@ -75,7 +75,7 @@ def around(value, source):
 
 
 def edges(fmt):
-    """Rationals where the answer may change, or would with a common mistake."""
+    """Rationals where the answer may change, or would change with a common mistake."""
     if fmt.kind == "bool":
         return [Fraction(n) for n in (0, 1, 2, 255, 256)]
     if not fmt.is_float:
@@ -108,7 +108,7 @@ def npy(descr, shape, data):
 
 
 def write_npz(path, source, tensors):
-    """A tensor for each list of numbers, named by its place."""
+    """One tensor per list of numbers, named by its position."""
     descr, _, pack = SOURCES[source]
     with zipfile.ZipFile(path, "w") as file:
         for i, values in enumerate(tensors):
@@ -117,7 +117,7 @@ def write_npz(path, source, tensors):
 
 
 def failing(program, path, fmt, *words):
-    """(the names of the tensors that do not fit, how many were asked)."""
+    """(the names of the tensors that do not fit, how many were checked)."""
     done = subprocess.run([program, "check", path, "--fits", fmt.name, "--json", *words], stdout=subprocess.PIPE)
     if done.returncode not in (0, 1):
         sys.exit("check %s --fits %s: exit %d" % (path, fmt.name, done.returncode))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * `--like` an instruction set. Where this processor has the instruction (F16C, AVX512-BF16) it is
- * run on the same operands. The others are compared with models that share nothing with the core:
- * the quotient by the dtype's step rounded by the C library's rint() and, for AVX10.2, the bit
- * operations that Intel's specification gives. Operands: all fp16, all upper halves of fp32 with
+ * `--like` an instruction set. If this processor has the instruction (F16C, AVX512-BF16), it is
+ * run on the same operands. The others are compared with models that share nothing with the
+ * core: the quotient by the dtype's step, rounded by the C library's rint(), and, for AVX10.2,
+ * the bit operations in Intel's specification. Operands: all fp16, all upper halves of fp32 with
  * several lower halves, and random fp32. Usage: test_instructions [COUNT] */
 #include <math.h>
 #include <stdbool.h>
@@ -60,8 +60,8 @@ static double number_of(enum dti_dtype from, uint64_t code)
     return code >> 15 ? -x : x;
 }
 
-/* A float of 1 + width bits of magnitude: nan: that of a NaN, with `sign` its sign is kept; over:
- * of what is beyond max, both without the sign. */
+/* A float with 1 + width bits. nan: magnitude of a NaN, whose sign is kept if `sign` is set;
+ * over: magnitude of values beyond max. */
 struct model {
     enum dti_stack stack;
     enum dti_dtype dtype, from;
@@ -109,7 +109,7 @@ static const struct model models[] = {
     {DTI_STACK_CDNA4, DTI_FP8_E5M2, DTI_FP32, 2, 15, 57344, UNKNOWN, UNKNOWN, 7, false, false},
 };
 
-/* A NaN that keeps its payload, of quiet and narrower: only where the model says UNKNOWN and the
+/* A NaN that keeps its payload, quieted and narrowed: only where the model says UNKNOWN and the
  * stack does not. */
 static bool keeps_payload(enum dti_stack stack)
 {
@@ -145,13 +145,13 @@ static int64_t modelled(const struct model *model, uint64_t code)
     double kept = rint(ldexp(magnitude, model->mantissa - exponent));
     if (ldexp(kept, exponent - model->mantissa) > model->max)
         return model->over == UNKNOWN ? UNKNOWN : model->over | sign;
-    /* a carry into the next binade adds 1 to the exponent field */
+    /* a carry into the next binade increments the exponent field */
     const int64_t field = exponent + model->bias - 1;
     const int64_t result = (field << model->mantissa) + (int64_t)kept;
     return result | (result == 0 && model->no_minus_zero ? 0 : sign);
 }
 
-/* As in 5.1 of the specification of AVX10.2. */
+/* As in the AVX10.2 specification, 5.1. */
 static unsigned avx10_bf8(unsigned x, bool saturate)
 {
     const unsigned sign = x >> 8 & 0x80;
@@ -208,7 +208,7 @@ static bool has_f16c, has_bf16;
 static void find_instructions(void)
 {
     __builtin_cpu_init();
-    has_f16c = __builtin_cpu_supports("avx2"); /* all of these have it; clang 14 lacks "f16c" */
+    has_f16c = __builtin_cpu_supports("avx2"); /* AVX2 implies F16C; clang 14 lacks "f16c" */
     has_bf16 = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl");
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts against MPFR in all IEEE-like formats, narrow and odd ones included: mpfr_strtofr() rounds
- * to any precision and mpfr_subnormalize() gives IEEE 754 subnormals. MPFR has no ties-away for
- * reading text: that mode is decided by comparing with the exact midpoint. Usage: test_mpfr [COUNT]
+ * Texts against MPFR in all IEEE-like formats, including narrow and odd ones: mpfr_strtofr() rounds
+ * to any precision and mpfr_subnormalize() gives IEEE 754 subnormals. MPFR has no ties-away mode
+ * for reading text: that mode is checked by comparing with the exact midpoint.
+ * Usage: test_mpfr [COUNT]
  */
 #include <stdbool.h>
 
@@ -23,7 +24,7 @@ static const struct {
     {MPFR_RNDD, DTI_ROUND_DOWN, "down"},
 };
 
-/* Exponent and mantissa bits by the standards' own numbers; the bias is 2^(exp - 1) - 1. */
+/* Exponent and mantissa bits from the standards; the bias is 2^(exp - 1) - 1. */
 static const struct shape {
     const char *name;
     int exp, man;
@@ -43,7 +44,7 @@ static int bias_of(const struct shape *shape)
     return (1 << (shape->exp - 1)) - 1;
 }
 
-/* MPFR's exponents belong to 0.1xxx x 2^e. With subnormals the least number is 2^(emin - 1). */
+/* MPFR's exponents refer to 0.1xxx x 2^e. With subnormals the smallest number is 2^(emin - 1). */
 static void set_range(const struct shape *shape)
 {
     mpfr_set_emin(1 - bias_of(shape) - shape->man + 1);
@@ -84,7 +85,7 @@ static uint64_t pack(const struct shape *shape, mpfr_srcptr x)
     return magnitude | (uint64_t)(mpfr_signbit(x) != 0) << (shape->exp + shape->man);
 }
 
-/* Rounds away when the magnitude reaches the midpoint above its truncation. */
+/* Rounds away from zero if the magnitude reaches the midpoint above its truncation. */
 static uint64_t judge_away(const struct shape *shape, const char *text)
 {
     mpfr_prec_t precision = shape->man + 1;
@@ -101,7 +102,7 @@ static uint64_t judge_away(const struct shape *shape, const char *text)
     long weight = mpfr_zero_p(below) ? least : (long)(mpfr_get_exp(below) - precision);
     if (weight < least)
         weight = least;
-    /* fine keeps one bit more than below, so it is at the midpoint or above exactly when text is */
+    /* fine has one bit more than below, so it is at or above the midpoint exactly when text is */
     mpfr_set_prec(fine, (mpfr_prec_t)(mpfr_zero_p(below) ? 2 : mpfr_get_exp(below) - weight + 1));
     mpfr_strtofr(fine, text, NULL, 0, MPFR_RNDZ);
     mpfr_abs(fine, fine, MPFR_RNDZ);
@@ -146,9 +147,9 @@ static void move(mpz_t number, int side)
         mpz_sub_ui(number, number, 1);
 }
 
-/* odd x 2^exponent with one bit more than the format holds there: exactly between two neighbours.
- * Then maybe moved by one in a place far to the right. Decimal where that has at most a thousand
- * digits. */
+/* odd x 2^exponent with one bit more than the format holds there: exactly between two
+ * neighbours. Then sometimes moved by one in a digit far to the right. Decimal if that needs at
+ * most a thousand digits. */
 static void put_midpoint(char *text, const struct shape *shape, uint64_t *state)
 {
     int least = 1 - bias_of(shape);
@@ -197,7 +198,7 @@ static void put_text(char *text, const struct shape *shape, uint64_t *state)
     static const unsigned lengths[] = {3, 8, 17, 40, 300};
     int least = 1 - bias_of(shape) - shape->man - 3;
     int binade = least + (int)random_below(state, (unsigned)(bias_of(shape) - least + 4));
-    if (random_below(state, 4) == 0) /* around the ends */
+    if (random_below(state, 4) == 0) /* around the limits of the range */
         binade = (random_below(state, 2) == 0 ? least : bias_of(shape) - 2) +
                  (int)random_below(state, 5);
     if (random_below(state, 2) == 0)

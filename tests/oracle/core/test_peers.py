@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The core against other people's libraries: NumPy, ml_dtypes, gfloat and torch, each optional.
-Bits are compared, NaN by class. Where a library is known to differ from the specification, the
-difference is stated and left out, never compared with a tolerance:
+"""The core against other libraries: NumPy, ml_dtypes, gfloat and torch, each optional. Bits are compared, NaN by
+class. If a library is known to differ from the specification, the difference is listed here and those inputs are
+excluded, never compared with a tolerance:
 
   ml_dtypes  NaN into a format without NaN: code 0x20 or 0x08 by sign; here the largest finite.
   ml_dtypes  e8m0: below 2^-127 NaN or 0x00, and 2^-127 < x < 2^-126 always rounds up.
@@ -51,7 +51,7 @@ def optional(name):
 
 
 def our_values(probe, name):
-    """{code: float} of a format up to 16 bits, from its exact spelling."""
+    """{code: float} for a format up to 16 bits, from its exact spelling."""
     fmt = FORMATS[name]
     lines = ask(probe, [f"codes {name} 0 {(1 << fmt.width) - 1:x}"])
     words = [line.split(" ") for line in lines]
@@ -59,7 +59,7 @@ def our_values(probe, name):
 
 
 def same(a, b):
-    """Equal as numbers with the sign of zero; any two NaNs are."""
+    """Equal as numbers, including the sign of zero; any two NaNs are equal."""
     if math.isnan(a) or math.isnan(b):
         return math.isnan(a) and math.isnan(b)
     return a == b and math.copysign(1, a) == math.copysign(1, b)
@@ -83,7 +83,7 @@ def is_nan(fmt, code):
 
 
 def check_converted(tally, who, source, inputs, destination, ours, theirs):
-    """Codes of one destination; NaN compares as a class."""
+    """Compares the codes of one destination; NaN compares as a class."""
     fmt = FORMATS[destination]
     for code, got, want in zip(inputs, ours, theirs, strict=True):
         tally.checked += 1
@@ -92,7 +92,7 @@ def check_converted(tally, who, source, inputs, destination, ours, theirs):
 
 
 def fp64_codes(rng, count, low=-1080, high=1026):
-    """fp64 codes whose binades are spread over the exponents a destination cares about."""
+    """fp64 codes with binades spread over the exponent range that matters for a destination."""
     found = []
     for _ in range(count):
         exponent = min(max(rng.randrange(low, high) + 1023, 0), 2046)
@@ -148,14 +148,14 @@ def numpy_part(tally, probe, np, rng, count):
             ours = convert_all(probe, source, codes, name, "zero wrap quiet")
             check_converted(tally, "numpy", source, codes, name, ours, theirs)
 
-    for name in ("int32", "int64", "int8", "uint16", "uint64"):     # in range: C says truncate
+    for name in ("int32", "int64", "int8", "uint16", "uint64"):     # in range: C truncates
         fmt = FORMATS[name]
         codes = fp64_codes(rng, count, -3, fmt.width - 1)
         if not fmt.signed:
             codes = [code & (1 << 63) - 1 for code in codes]
         doubles = np.array(codes, np.uint64).view(np.float64)
         theirs = doubles.astype(name).view(f"uint{fmt.width}").tolist()
-        if fmt.signed:              # binade width - 1 holds one number of the type only
+        if fmt.signed:              # binade width - 1 holds only one number of the type
             keep = [i for i, x in enumerate(doubles) if abs(x) < 2.0 ** (fmt.width - 1)]
             codes, theirs = [codes[i] for i in keep], [theirs[i] for i in keep]
         ours = convert_all(probe, "fp64", codes, name, "zero native quiet")
@@ -167,7 +167,7 @@ def single_codes(rng, count):
     tails = (0, 0x8000, 0x7fff, 0x8001, 0xffff)
     step = max(1, (1 << 16) * len(tails) // (4 * count))
     found = [high << 16 | tail for high in range(0, 1 << 16, step) for tail in tails]
-    # fp8 and smaller live between 2^-20 and 2^17: their midpoints have few bits
+    # fp8 and smaller formats lie between 2^-20 and 2^17: their midpoints have few bits
     for _ in range(count):
         exponent = rng.randrange(127 - 24, 127 + 19)
         mantissa = rng.getrandbits(6) << 17
@@ -213,7 +213,7 @@ def ml_dtypes_part(tally, probe, np, ml, rng, count):
         check_converted(tally, "ml_dtypes", "int32", inputs, name, ours, theirs)
 
 
-# Formats without a sign that gfloat has no name for: bits, precision, bias, extended, high NaNs.
+# Unsigned formats that gfloat does not name: bits, precision, bias, extended, high NaNs.
 GFLOAT_MADE = {
     "fp8_ue4m3": (7, 4, 7, False, 1), "fp8_ue5m3": (8, 4, 15, False, 1),
     "ue2m3fn": (5, 4, 1, False, 1), "ue3m4": (7, 5, 3, True, 15), "ue6m10": (16, 11, 31, True, 1023),
@@ -237,7 +237,7 @@ def gfloat_format(gfloat, fmts, name):
 
 
 def gfloat_inputs(fmt, rng, count):
-    """Doubles at, beside and between the format's values, beyond them, and the infinities."""
+    """Doubles at, next to and between the format's values, beyond them, and the infinities."""
     top = fmt.max_index
     found = []
     for _ in range(count):
@@ -313,7 +313,7 @@ def torch_part(tally, probe, np, torch, rng, count):
                 raw = raw.view(np.int16)
             values = torch.from_numpy(raw.copy()).to(carrier).view(dtype).to(torch.float64)
             check_values(tally, "torch", name, our_values(probe, name), values.tolist())
-        if name in ("fp16", "bf16"):        # fp32 -> 16 bits is one rounding there
+        if name in ("fp16", "bf16"):        # fp32 -> 16 bits is a single rounding there
             inputs = single_codes(rng, count)
             singles = torch.from_numpy(np.array(inputs, np.uint32).view(np.float32))
             stored = singles.to(dtype).view(torch.int16).numpy().view(np.uint16).tolist()

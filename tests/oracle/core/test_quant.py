@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The definition of quantization against the model in exact rationals: every code of every format comes back as it
-must, and numbers at, beside and between midpoints get the codes that they must.
+"""The quantization definition against the model in exact rationals: every code of every format dequantizes correctly,
+and numbers at, next to and between midpoints get the right codes.
 
 Usage: test_quant.py QUANT_PROBE [--long]
 """
@@ -17,7 +17,7 @@ SCALES = (0.1, 1.0, 0.0123, 2.0**-149, 3 * 2.0**-140, 2.0**-126, 2.0**127, model
 
 
 def compare(tally, subject, got, want):
-    """Arrays of words; the first differences by place."""
+    """Compares arrays of words; reports the first differences by position."""
     if len(got) != len(want):
         tally.differ(subject, f"{len(got)} words", f"{len(want)}")
         return
@@ -30,7 +30,7 @@ def compare(tally, subject, got, want):
 
 
 def block_codes(tally, probe, long):
-    """All pairs of scale and element codes of each block format; push: of the fp16 scales with some of the codes."""
+    """All pairs of scale and element codes of each block format; push suite: only some pairs with fp16 scales."""
     rng = model.generator("scales")
     for name, (family, dtype, scale, _) in model.BLOCKS.items():
         codes = range(1 << FORMATS[dtype].width)
@@ -54,7 +54,7 @@ def block_codes(tally, probe, long):
                 factor = model.value_of(scale, s)
                 factors[s] = model.multiply(factor, tensor) if family == "nv" else factor
             got = ask(probe, [(f"block_back {name} {bits(tensor):x} {len(pairs)}", words([x for p in pairs for x in p]))])
-            # at most 24 + 24 bits: the product is exact in fp64, and rounded once
+            # at most 24 + 24 bits: the product is exact in fp64 and rounded once
             compare(tally, f"{name} back, tensor scale {tensor!r}", got,
                     [bits(model.near(values[c] * factors[s])) for s, c in pairs])
 
@@ -74,7 +74,7 @@ def affine_codes(tally, probe):
 
 
 def hard_numbers(rng, code, s, z, count):
-    """Specials, midpoints between neighbouring codes and what lies beside them, random numbers."""
+    """Special values, midpoints between neighbouring codes and numbers next to them, random numbers."""
     found = list(SPECIALS)
     for _ in range(count):
         if code in model.INTEGERS:
@@ -134,7 +134,7 @@ def scales(tally, probe, count):
 
 
 def unit_of(name, rule, division, tensor, block):
-    """The step of a block's codes: what an element is divided by."""
+    """The step of a block's codes: the divisor of its elements."""
     amax, scale = model.block_quantize(name, rule, division, tensor, block)[:2]
     family, _, dtype, _ = model.BLOCKS[name]
     if family in ("q8", "q4"):
@@ -144,7 +144,7 @@ def unit_of(name, rule, division, tensor, block):
 
 
 def borders_of(name):
-    """Where the code changes, in units."""
+    """The boundaries between codes, in units."""
     family, dtype, _, _ = model.BLOCKS[name]
     if name == "bnb_fp4":
         return [*model.BNB_FP4_PIVOTS, *(-p for p in model.BNB_FP4_PIVOTS)]
@@ -156,7 +156,7 @@ def borders_of(name):
 
 
 def soft_block(rng, length):
-    """Numbers of one kind: extremes of any size, subnormal ones, ordinary ones, zeros, specials."""
+    """Numbers of one kind: extremes of any size, subnormal, ordinary, zeros, special values."""
     kind = rng.random()
     if kind < 0.03:
         return [rng.choice(SPECIALS + (1.0,)) for _ in range(length)]
@@ -175,7 +175,7 @@ def soft_block(rng, length):
 
 
 def hard_block(rng, name, rule, division, tensor, length):
-    """A block half of whose numbers lie at and beside the borders between codes."""
+    """A block with half of its numbers at or next to the boundaries between codes."""
     block = soft_block(rng, length)
     if model.is_special(block):
         return block

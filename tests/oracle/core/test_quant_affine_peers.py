@@ -78,7 +78,7 @@ def onnx_affine(tally, probe, onnxruntime, onnx, count):
                        [("x", kind, 1), ("s", types.FLOAT, 0), ("z", kind, 0)], [("y", types.FLOAT)])
         for scale in np.float32([0.1, 1.0, 0.0235, 3e-5, 7e20, 1e-30, rng.uniform(0.01, 1)]):
             for zero in (low, high, (low + high) // 2 + 3):
-                # NaN is low there, the zero point here
+                # NaN becomes low there, but the zero point here
                 x = np.concatenate([np.float32([np.inf, -np.inf]), arrays.hard_affine(rng, low, high, scale, zero, count)])
                 z = np.array(zero, numpy_type)
                 there = forth.run(None, {"x": x, "s": np.array(scale), "z": z})[0]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Block formats against other libraries, bit by bit where they compute the same: gfloat (MX),
-ml_dtypes and numpy (elements, in fp32), fouroversix (the choice of NVFP4's scales), gguf (ggml's blocks),
-bitsandbytes' published thresholds (NF4, FP4), and the library itself where it is installed (FP4). Where a library
-has another rule, the test says which and looks at the rest.
+"""Block formats against other libraries, bit by bit where both compute the same: gfloat (MX), ml_dtypes and numpy
+(elements, in fp32), fouroversix (the choice of NVFP4 scales), gguf (ggml's blocks), bitsandbytes' published thresholds
+(NF4, FP4), and bitsandbytes itself if installed (FP4). If a library has another rule, the test states it and compares
+the rest.
 
 Usage: test_quant_block_peers.py QUANT_PROBE [--long]
 """
@@ -19,7 +19,7 @@ np = arrays.np
 # MX.
 
 def gfloat_mx(tally, probe, gfloat, count):
-    """Its floor rule: scales, codes, and back; an exponent beyond e8m0's is clamped there, too."""
+    """Its floor rule: scales, codes, and dequantized values; exponents beyond e8m0's range are clamped there too."""
     from gfloat import formats as gf
     rng = np.random.default_rng(4)
     forms = {"mxfp8_e4m3": gf.format_info_mxfp8_e4m3, "mxfp8_e5m2": gf.format_info_mxfp8_e5m2,
@@ -37,7 +37,7 @@ def gfloat_mx(tally, probe, gfloat, count):
 
 
 def ml_dtypes_elements(tally, probe, ml_dtypes, count):
-    """x / X in fp32, cast to the element by ml_dtypes after clamping."""
+    """x / X in fp32, clamped, then cast to the element by ml_dtypes."""
     rng = np.random.default_rng(6)
     types = {"mxfp8_e4m3": "float8_e4m3fn", "mxfp8_e5m2": "float8_e5m2", "mxfp6_e3m2": "float6_e3m2fn",
              "mxfp6_e2m3": "float6_e2m3fn", "mxfp4": "float4_e2m1fn"}
@@ -85,7 +85,8 @@ def squared_error(x, back):
 
 
 def chosen(tally, who, probe, x, tensor, there_scales, there_codes):
-    """Four Over Six in another arithmetic: nearly all blocks are the same. Ties, and scales between two codes, are not."""
+    """Four Over Six in another arithmetic: nearly all blocks are equal. Ties, and scales between two codes, may
+    differ."""
     scales, codes, _ = arrays.blocks(probe, "nvfp4", model.FOUR_SIX, model.TRUE, tensor, x)
     values = np.float32([model.value_of("fp4_e2m1", c) for c in range(16)])
     units = np.float32([model.value_of("fp8_e4m3fn", c) for c in range(256)])
@@ -101,7 +102,8 @@ def chosen(tally, who, probe, x, tensor, there_scales, there_codes):
 
 
 def paper_four_over_six(tally, probe, ml_dtypes, count):
-    """Algorithm 1 of arXiv 2512.02010 in numpy: scales of 6 and half as much more, the smaller sum of squares."""
+    """Algorithm 1 of arXiv 2512.02010 in numpy: scales for 6 and 1.5 times as large ones; the smaller sum of
+    squares wins."""
     rng = np.random.default_rng(17)
     for spread in (0, 3):
         x = (rng.standard_normal((count, 16)) * 2.0 ** rng.uniform(-spread, spread, (count, 1))).astype(np.float32)
@@ -119,7 +121,7 @@ def paper_four_over_six(tally, probe, ml_dtypes, count):
 
 
 def fouroversix_reference(tally, probe, fouroversix, count):
-    """The authors' package, whose PyTorch reference multiplies with reciprocals and sums in fp32."""
+    """The authors' package; its PyTorch reference multiplies by reciprocals and sums in fp32."""
     import torch
     from fouroversix.quantize.pytorch import reference
     from fouroversix.utils import DataType, RoundStyle, ScaleRule
@@ -135,15 +137,15 @@ def fouroversix_reference(tally, probe, fouroversix, count):
     chosen(tally, "fouroversix", probe, x.reshape(-1, 16), tensor, scales.view(torch.uint8).numpy().ravel(), there)
 
 
-# bitsandbytes' dQuantizeNF4 (csrc/kernels.cu): x beyond the k-th is above code k.
+# bitsandbytes' dQuantizeNF4 (csrc/kernels.cu): x beyond threshold k gets a code above k.
 THRESHOLDS = (-0.8480964004993439, -0.6106329262256622, -0.4599952697753906, -0.33967943489551544, -0.23460740596055984,
               -0.13791173323988914, -0.045525018125772476, 0.03979014977812767, 0.1202552504837513, 0.2035212516784668,
               0.2920137718319893, 0.3893125355243683, 0.5016634166240692, 0.6427869200706482, 0.8614784181118011)
 
 
 def nf4_thresholds(tally, probe, count):
-    """Its thresholds are the midpoints rounded to fp32: where that went up, the threshold itself lies above the midpoint
-    and takes the code above here, the one below there. Six numbers, and these are all that differ."""
+    """Its thresholds are midpoints rounded to fp32. Where one was rounded up, the threshold itself lies above the
+    midpoint: it gets the upper code here and the lower one there. These six numbers are the only differences."""
     thresholds = np.float32(THRESHOLDS)
     table = np.float32(model.NF4).astype(np.float64)
     upward = thresholds > (table[:-1] + table[1:]) / 2
@@ -159,7 +161,8 @@ def nf4_thresholds(tally, probe, count):
 
 
 def fp4_pivots(tally, probe, count):
-    """Those of dQuantizeFP4 by counting, on either side of each and at random; the model searches level by level."""
+    """The pivots of dQuantizeFP4 by counting, on both sides of each and at random; the model searches level by
+    level."""
     pivots = np.float32((0.00260417, 0.0859375, 0.20833333, 0.29166667, 0.4166667, 0.583333, 0.8333333))
     x = np.concatenate([pivots, np.nextafter(pivots, np.float32(2)), np.nextafter(pivots, np.float32(-2)),
                         np.random.default_rng(12).uniform(0, 1, count).astype(np.float32)])
@@ -174,8 +177,9 @@ def fp4_pivots(tally, probe, count):
 
 
 def bitsandbytes_fp4(tally, probe, bitsandbytes, count):
-    """Its table, codes and numbers on the CPU. There codes come from a search between midpoints of the table, not from the
-    kernel's pivots, and codes 0 and 8 are both zero: elements between pivot and midpoint, and zeros, are left out."""
+    """Its table, codes and values on the CPU. Its CPU codes come from a search between midpoints of the table, not
+    from the kernel's pivots, and codes 0 and 8 are both zero: elements between pivot and midpoint, and zeros, are
+    excluded."""
     import torch
     functional, rng = bitsandbytes.functional, np.random.default_rng(13)
     table = functional.get_4bit_type("fp4", device="cpu").numpy()

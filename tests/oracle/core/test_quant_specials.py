@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Quantization of NaN and infinities. What references define is compared with them: torch.quantize_per_tensor and
-quantize_per_channel (--like torch), fake quantization, onnxruntime's QuantizeLinear, gfloat and ml_dtypes for floats. Where they
-differ from each other or define nothing, the rule of dtinfo-quant(1) holds, written down here:
+"""Quantization of NaN and infinities. Results that references define are compared with them: torch.quantize_per_tensor
+and quantize_per_channel (--like torch), fake quantization, onnxruntime's QuantizeLinear, gfloat and ml_dtypes for
+floats. Where they disagree or define nothing, the rule of dtinfo-quant(1) applies:
 
 - an integer: a NaN becomes the zero point, an infinity the code at that end
-- a float: a NaN stays the dtype's NaN, and becomes zero where there is none; an infinity becomes the largest number
+- a float: a NaN stays the dtype's NaN, and becomes zero if the dtype has none; an infinity becomes the largest number
 - a block with either: the scale becomes the NaN of its dtype, codes zero
 - neither takes part in a range
 
-Of an integer NaN torch.quantize_per_tensor makes the highest code, or the lowest where the zero point is above 127, onnxruntime
-and fake quantization the lowest; ONNX does not define it.
+For an integer NaN torch.quantize_per_tensor gives the highest code, or the lowest if the zero point is above 127;
+onnxruntime and fake quantization give the lowest; ONNX does not define it.
 
 Usage: test_quant_specials.py QUANT_PROBE DTINFO [--long]
 """
@@ -30,12 +30,12 @@ from tensor_files import read_file, write_file
 np = arrays.np
 SCALE_NAN = {"fp8_e8m0": 0xFF, "fp8_e4m3fn": 0x7F, "fp16": 0x7E00, "fp32": 0x7FC00000}
 SCALES = (0.1, 1.0, 3e-5, 7e20, 1e-30)
-# every quiet and signalling NaN of interest, of both signs
+# quiet and signalling NaNs of interest, of both signs
 NANS = [0x7FC00000, 0xFFC00000, 0x7F800001, 0xFF800001, 0x7FFFFFFF, 0xFFFFFFFF]
 
 
 def specials():
-    """NaNs and infinities, and what is next to them, in runs of many lengths."""
+    """NaNs and infinities, and their neighbours, in runs of many lengths."""
     some = np.array([*NANS, 0x7F800000, 0xFF800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x3F800000], np.uint32).view(np.float32)
     return np.concatenate([some, np.tile(some, 7), np.repeat(some, 17)])
 
@@ -67,7 +67,7 @@ def by_rule(tally, probe):
 
 
 def blocks_by_rule(tally, probe, turns):
-    """A special at each place of a block, whole and short, among ordinary numbers and others."""
+    """A special value at each position of a block, full and short, among ordinary numbers and other special values."""
     rng = np.random.default_rng(21)
     for name, (family, _, scale, length) in model.BLOCKS.items():
         for rule in range({"mx": 4, "nv": 2}.get(family, 1)):
@@ -100,7 +100,7 @@ def torch_specials(tally, probe, torch):
                                                    torch.tensor([zero]), 0, kind).int_repr().numpy()[0]
                 here = arrays.affine(probe, code, low, high, model.RECIPROCAL, model.AS_TORCH_CHANNEL, scale, zero, x)
                 arrays.same(tally, "torch.quantize_per_channel " + subject, here, there, x)
-                # fake quantization gives numbers, and the lowest for a NaN
+                # fake quantization returns numbers, and the lowest for a NaN
                 there = torch.fake_quantize_per_tensor_affine(tensor, float(scale), zero, low, high).numpy()
                 clamped = arrays.affine(probe, code, low, high, model.RECIPROCAL, model.CLAMP, scale, zero, x)
                 clamped = np.where(np.isnan(x), low, clamped)
@@ -109,7 +109,7 @@ def torch_specials(tally, probe, torch):
 
 
 def quantize_linear(onnxruntime, onnx, kind, back):
-    """QuantizeLinear with a scale that is given and a zero point of 0; back: and what the codes mean, as floats."""
+    """QuantizeLinear with a given scale and a zero point of 0; back: also the dequantized codes, as floats."""
     helper, types = onnx.helper, onnx.TensorProto
     nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"])]
     if back:
@@ -148,7 +148,7 @@ FLOAT_NAMES = {"fp8_e4m3fn": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2", "fp8_e4
 
 
 def ml_dtypes_specials(tally, probe, ml_dtypes):
-    """The quotient in fp32, clamped and cast; a NaN keeps its sign there, and becomes a zero where there is none."""
+    """The quotient in fp32, clamped and cast; a NaN keeps its sign, and becomes zero if the dtype has no NaN."""
     x = specials()
     for code, name in FLOAT_NAMES.items():
         kind = getattr(ml_dtypes, name)
@@ -189,7 +189,7 @@ def read(path):
 
 
 def files(tally, program, turns):
-    """A tensor with specials has the scale of one with zeros in their places, and their codes."""
+    """A tensor with special values has the scale of one with zeros in their places, and that tensor's codes."""
     rng = np.random.default_rng(22)
     for turn in range(turns):
         x = rng.standard_normal((8, 192)).astype(np.float32) * np.float32(2.0 ** rng.integers(-20, 20))
@@ -221,7 +221,7 @@ def files(tally, program, turns):
                 want = np.where(places, want, plain["a"].astype(np.int64).reshape(x.shape))
                 arrays.same(tally, subject + " codes", here["a"].reshape(x.shape).astype(np.int64), want, x)
                 tally.check(subject + " special", report["special"], int(places.sum()))
-        for name in ("mxfp8_e4m3", "mxint8", "q8_0"):       # a code a byte
+        for name in ("mxfp8_e4m3", "mxint8", "q8_0"):       # one code per byte
             subprocess.run([program, "quant", "x.safetensors", name, "-o", "q.safetensors", "--force", "-q"], check=True)
             here = read("q.safetensors")
             bad = places.reshape(-1, 32).any(1)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""MX blocks and NVFP4 against torchao, code by code, and every difference against the rule that explains it. Of MX there are
-three; exact rationals say each time that the code here is the definition's, OCP Microscaling Formats 1.0, 6.3:
+"""MX blocks and NVFP4 against torchao, code by code; every difference must have a rule that explains it. MX has three,
+and each time exact rationals confirm that our code follows the definition, OCP Microscaling Formats 1.0, 6.3:
 
-- divisor: a scale of 2^-127 is not divided by (torchao/prototype/mx_formats/mx_tensor.py: the scale in fp32 is clamped to
-  2^-126, since subnormal numbers are lost on some GPUs). floor, ceil and even divide by 2^-126 and store 2^-127; rceil
-  multiplies by 1. Of small blocks in mxfp8_e5m2 this is seen first: the scale is 2^-127 from amax < 2^-111 on.
-- logarithm: rceil takes the ceiling of log2(amax / max) in fp32, which is a whole number where the quotient is just above
-  a power of two other than 1: the scale is one code lower, and the extreme is clipped.
-- infinity: a block with one gets a finite scale, and the infinity becomes the largest number. Here it is a block of NaN.
+- divisor: torchao never divides by a scale of 2^-127 (torchao/prototype/mx_formats/mx_tensor.py clamps the fp32 scale
+  to 2^-126, since some GPUs flush subnormal numbers). floor, ceil and even divide by 2^-126 and store 2^-127; rceil
+  multiplies by 1. Among small blocks mxfp8_e5m2 shows this first: its scale is 2^-127 from amax < 2^-111 on.
+- logarithm: rceil takes the ceiling of log2(amax / max) in fp32, which is an integer if the quotient is just above a
+  power of two other than 1: the scale is one code lower, and the extreme is clipped.
+- infinity: a block with one gets a finite scale, and the infinity becomes the largest number. Here it is a block of
+  NaN.
 
 Usage: test_quant_torchao.py QUANT_PROBE [--long]
 """
@@ -23,30 +24,30 @@ np = arrays.np
 ELEMENTS = {"mxfp8_e4m3": ("float8_e4m3fn", "float8_e4m3fn"), "mxfp8_e5m2": ("float8_e5m2", "float8_e5m2"),
             "mxfp6_e3m2": ("fp6_e3m2", "float6_e3m2fn"), "mxfp6_e2m3": ("fp6_e2m3", "float6_e2m3fn"),
             "mxfp4": ("float4_e2m1fn_x2", "float4_e2m1fn")}
-BY_MODEL = 40       # differing blocks of a kind that exact rationals look at
+BY_MODEL = 40       # differing blocks per kind that are checked with exact rationals
 
 
 def unpacked(codes, length):
-    """Two codes a byte, the low one first."""
+    """Two codes per byte, the low one first."""
     return np.stack([codes & 15, codes >> 4], -1).reshape(-1, length)
 
 
 def encoded(kind, ml_dtypes, x, factors):
-    """x times a power of two for each row, clamped and cast to the element."""
+    """x times a power of two per row, clamped and cast to the element."""
     largest = float(ml_dtypes.finfo(kind).max)
     scaled = np.clip(x.astype(np.float64) * factors[:, None], -largest, largest)
     return scaled.astype(np.float32).astype(kind).view(np.uint8) & (0xFF >> 8 - ml_dtypes.finfo(kind).bits)
 
 
 def just_above(amax, largest, exponents):
-    """Whether amax / largest is above 2^exponent by no more than fp32 can tell of its logarithm, one unit of it."""
+    """Whether amax / largest exceeds 2^exponent by no more than the error of an fp32 logarithm, one ulp of it."""
     with np.errstate(divide="ignore"):
         above = np.log2(amax.astype(np.float64) / largest) - exponents
     return (above > 0) & (above <= np.spacing(np.abs(exponents).astype(np.float32)))
 
 
 def explain(name, rule, x, ours, theirs, kind, ml_dtypes):
-    """{kind of difference: rows}, and the rows that nothing explains. ours, theirs: scales and codes."""
+    """{kind of difference: rows}, and the unexplained rows. ours, theirs: scales and codes."""
     scales, codes = ours
     there_scales, there = theirs
     largest = float(model.element(model.BLOCKS[name][1]).largest)
@@ -68,14 +69,14 @@ def explain(name, rule, x, ours, theirs, kind, ml_dtypes):
 
 
 def by_model(tally, name, rule, x, scale, codes):
-    """Whether exact rationals give what we give."""
+    """Whether exact rationals agree with our result."""
     want = model.block_quantize(name, rule, 0, 1.0, [float(v) for v in x])
     tally.check("%s rule %d of %s by the definition" % (name, rule, x.tolist()), [int(scale), *map(int, codes)],
                 [want[1], *want[4:]])
 
 
 def mx_blocks(rng, count, largest):
-    """Ordinary rows, small ones, rows whose extremes are beside largest x 2^k, and rows with an infinity."""
+    """Ordinary rows, small ones, rows with extremes next to largest x 2^k, and rows with an infinity."""
     extreme = np.ldexp(np.float32(largest), rng.integers(-120, 100, count)).astype(np.float32)
     steps = rng.integers(-2, 3, count).astype(np.int32)
     edge = (rng.uniform(-0.5, 0.5, (count, 32)) * extreme[:, None]).astype(np.float32)
@@ -109,13 +110,13 @@ def torchao_mx(tally, probe, torch, ml_dtypes, count):
             arrays.same(tally, "torchao %s %s codes" % (name, mode), codes[rest], there[rest], x[rest])
             rows += len(x)
             tally.checked += 33 * int((~rest).sum())
-        # and each of them must be there, or this test does not look where it should
+        # each kind must occur, or this test does not exercise it
         tally.check("torchao %s: differences explained %s" % (name, total), min(total.values()) > 0, True)
         print("%s: %d blocks in 4 modes, differing for a reason: %s" % (name, rows, total))
 
 
 def nan_blocks(tally, probe, torch):
-    """A NaN makes a NaN of the scale in both; the codes of such a block mean nothing."""
+    """Both turn a NaN into a NaN scale; the codes of such a block are meaningless."""
     from torchao.prototype.mx_formats.mx_tensor import to_mx
     x = np.random.default_rng(15).standard_normal((64, 32)).astype(np.float32)
     x[::5, 3] = np.inf
@@ -128,7 +129,7 @@ def nan_blocks(tally, probe, torch):
 
 
 def torchao_nvfp4(tally, probe, torch, ml_dtypes, count):
-    """Its scales are kept above 2^-6: blocks below are left out."""
+    """Its scales have a lower limit of 2^-6: smaller blocks are excluded."""
     from torchao.prototype.mx_formats.nvfp4_tensor import nvfp4_quantize, per_tensor_amax_to_scale
     rng = np.random.default_rng(8)
     for tensor_wide in (True, False):

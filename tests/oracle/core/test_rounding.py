@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Rounding and overflow against formats.py: every value, every midpoint and both sides of each,
-by 1e-45 of itself, in all rounding modes and overflow policies, from decimal text. Formats up to 9
-bits completely; 16-bit formats and the binary8 family completely with --long, else a sample; wider
-ones at random places. With DTI_TEST_QUICK in the environment samples of all.
+"""Rounding and overflow against formats.py: every value, every midpoint and both sides of each, at a relative distance
+of 1e-45, in all rounding modes and overflow policies, from decimal text. Formats up to 9 bits completely; 16-bit
+formats and the binary8 family completely with --long, otherwise a sample; wider ones at random places. With
+DTI_TEST_QUICK in the environment samples of everything.
 """
 
 import random
@@ -24,7 +24,7 @@ def around(value, tiny=TINY):
 
 
 def interesting(fmt, low, tiny):
-    """Magnitudes at and around a magnitude index and the middle of the way to the next."""
+    """Magnitudes at and around a magnitude index and the midpoint to the next."""
     here, there = fmt.magnitude(low), fmt.magnitude(low + 1)
     step = there - here
     found = [x for p in (here, here + step / 2) for x in around(p, tiny) if x]
@@ -116,8 +116,7 @@ def compare(tally, probe, lines, wants):
 
 
 def check_integer(tally, probe, fmt, rng):
-    """Borders of the type and of every half. Numbers fit 128 bits: wrapping longer ones takes
-    dti_number_low_bits()."""
+    """Limits of the type and of every half. Numbers fit in 128 bits: wrapping longer ones needs dti_number_low_bits()."""
     ends = {0, 1, 2, 3, fmt.max_code(), fmt.max_code() + 1, 1 << fmt.width, (1 << fmt.width) + 1}
     ends |= {rng.randrange(1 << fmt.width) for _ in range(60)}
     ends |= {rng.randrange(1 << fmt.width + 9) for _ in range(20)}
@@ -151,7 +150,7 @@ def check_bool(tally, probe):
 
 
 def check_low_bits(tally, probe, rng):
-    """The integer part modulo 2^64, of numbers of any length, truncated toward zero."""
+    """The integer part modulo 2^64, for numbers of any length, truncated toward zero."""
     texts = {"0": 0, "-1": 2 ** 64 - 1, "1e400": 10 ** 400 % 2 ** 64, "-0.99999": 0,
              "18446744073709551617.5": 1, "nan": 0, "-inf": 0, "1e-30": 0, "0x1.8p+64": 2 ** 63,
              "0x1p+999": 0, "36893488147419103237/2": (36893488147419103237 // 2) % 2 ** 64}
@@ -165,7 +164,7 @@ def check_low_bits(tally, probe, rng):
 
 
 def nan_codes(fmt, rng):
-    """NaN codes of a format that carry a sign, and in IEEE formats a payload."""
+    """NaN codes of a format with a sign and, in IEEE formats, a payload."""
     if not fmt.ieee:
         return list(fmt.nan)
     top = (1 << fmt.exp) - 1 << fmt.man
@@ -175,7 +174,7 @@ def nan_codes(fmt, rng):
 
 
 def want_nan(source, code, fmt, policy):
-    """IEEE 754-2019 6.2: sign and the leading payload bits kept where there is room, and quiet."""
+    """IEEE 754-2019 6.2: sign and leading payload bits kept where they fit, and quiet."""
     if not fmt.nan:
         return fmt.max_code(), formats.INVALID | formats.INEXACT | formats.NO_NAN
     canonical = fmt.canonical_nan()
@@ -205,7 +204,7 @@ def check_nans(tally, probe, rng):
 
 
 def check_casts(tally, probe, long, rng):
-    """Every small format into every other: all codes with --long, else some of each."""
+    """Casts every small format into every other: all codes with --long, otherwise some of each."""
     small = [f for f in FORMATS.values() if f.width <= 8 and f.kind != "bool"]
     lines, wants = [], []
     for source in small:
@@ -227,7 +226,7 @@ def check_casts(tally, probe, long, rng):
 
 
 def check_random_bits(tally, probe, rng):
-    """The generator itself; the model's own is first held against the published vectors."""
+    """The generator itself; the model's own is checked against the published vectors first."""
     philox.check_philox()
     known = [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]     # counter 0, key 0
     for index, got in enumerate(ask(probe, [f"random 0 {i}" for i in range(4)])):
@@ -239,7 +238,7 @@ def check_random_bits(tally, probe, rng):
 
 
 def check_stochastic_border(tally, probe, rng):
-    """Form A has a sharp border, at (2^32 - R) / 2^32 of an ulp: from there on it goes up."""
+    """Form A has a sharp boundary at (2^32 - R) / 2^32 of an ulp: from there on it rounds up."""
     lines, wants = [], []
     for fmt in [f for f in formats.floats(16) if not f.scale]:
         for _ in range(12):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The last bit of dequantized numbers, layout by layout: each row of tests/data/roundings.tsv is judged by the program that
-it names, where that is installed, or by a model of its source where the row says that it was read; and the manual has the
-same rows. All scale codes and odd factors are tried, since what is told apart is the order of products.
+"""The last bit of dequantized numbers, layout by layout: each row of tests/data/roundings.tsv is checked against the
+program that it names, if installed, or against a model of its source if the row says that it was read; the manual must
+have the same rows. All scale codes and odd factors are tried, since the rows differ in the order of products.
 
 usage: test_roundings.py DTINFO
 """
@@ -88,7 +88,7 @@ def packed(codes):
 
 
 def words_of(codes, bits):
-    """Little-endian words along the last axis; the bits divide 32."""
+    """Little-endian words along the last axis; the code width divides 32."""
     each = codes.reshape(*codes.shape[:-1], -1, 32 // bits).astype(np.uint64) << np.arange(0, 32, bits, dtype=np.uint64)
     return np.bitwise_or.reduce(each, -1).astype(np.uint32).view(np.int32)
 
@@ -197,7 +197,7 @@ def fp8():
 
 
 def gptq():
-    """z of v1 is one more than what is stored, field by field modulo 16."""
+    """v1 stores z minus one, field by field modulo 16."""
     codes = np.tile(np.arange(16), 8).reshape(128, 1).repeat(16, 1)
     zeros, scale = np.arange(16).reshape(1, 16), RANDOM.uniform(0.001, 0.1, (1, 16)).astype(np.float16)
     parts = {"m.qweight": words_of(codes.T, 4).T, "m.qzeros": words_of(zeros, 4), "m.scales": scale}
@@ -227,7 +227,7 @@ def bitsandbytes_4():
         codes, state = functional.quantize_4bit(x, blocksize=64, quant_type=kind, compress_statistics=nested)
         parts = {"m.weight." + k if k != "" else "m.weight": v.numpy() for k, v in state.as_dict(packed=True).items()}
         got = dequantized({"m.weight": codes.numpy(), **parts})
-        want = functional.dequantize_4bit(codes, state).numpy()   # code 8 of fp4: 0 by its table, -0 by its CPU kernel
+        want = functional.dequantize_4bit(codes, state).numpy()   # code 8 of fp4: 0 in its table, -0 in its CPU kernel
         equal("bitsandbytes %s %s" % (kind, nested), got + F32(0), want + F32(0))
 
 
@@ -310,7 +310,7 @@ def gguf_types():
             raw = gguf.quants.quantize(x, kind)
         except NotImplementedError:
             raw = RANDOM.integers(0, 256, (8, 1024 // length, size)).astype(np.uint8)
-            raw[..., [1, 3] if kind == kinds.Q4_K else [1]] &= 0x3b   # scales that are numbers
+            raw[..., [1, 3] if kind == kinds.Q4_K else [1]] &= 0x3b   # keep the scales finite
             raw[..., -1] &= 0x3b
             raw = raw.reshape(8, -1)
         writer = gguf.GGUFWriter("in.gguf", "llama")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`cast --like` against the stacks themselves: torch, numpy and ml_dtypes, each optional. The same fp64 and
-int64 inputs go through the real library and through the program; the codes must be equal wherever the
-program claims to know, and it must claim to know for nearly all of them.
+"""`cast --like` against the emulated stacks themselves: torch, numpy and ml_dtypes, each optional. The same fp64 and
+int64 inputs go through the real library and the program; codes must be equal wherever the program claims to know the
+result, and it must claim so for nearly all of them.
 
 Usage: test_stacks.py DTINFO
 """
@@ -45,7 +45,7 @@ def optional(name):
 
 
 def inputs():
-    """Floats and integers that reach every corner: borders, ties, subnormals, both sides of them."""
+    """Floats and integers for every edge case: range limits, ties, subnormals, and both sides of them."""
     chance = random.Random(20)
     floats = [0.0, -0.0, math.inf, -math.inf, math.nan, 0.5, 1.5, 2.5, -1.5, 448.0, 464.0, 465.0, 480.0,
               61439.99, 61440.0, 65504.0, 65519.99999999907, 65520.0, 240.0, 248.0, 15.75, 30.0, 31.0,
@@ -64,7 +64,7 @@ def inputs():
 
 
 def ours(program, stack, dtype, texts):
-    """The stored codes, or None where the answer is not known."""
+    """The stored codes, or None if the answer is unknown."""
     done = subprocess.run([program, "cast", "-", dtype, "--like", stack, "--jsonl"],
                           input=("\n".join(texts) + "\n").encode(), stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, check=False)
@@ -82,8 +82,8 @@ def theirs_numpy(numpy, source, dtype, values):
 
 
 def theirs_torch(torch, source, dtype, values):
-    # One element at a time and as a whole: the scalar and the vector code must agree, or there
-    # would be no single answer to compare with.
+    # Element by element and as a whole: scalar and vector code must agree, otherwise there is no single answer to
+    # compare with.
     made = torch.tensor(values, dtype=source).to(dtype)
     size = made.element_size()
     raw = made.view(torch.uint8).reshape(-1, size)

@@ -54,7 +54,7 @@ static void put_midpoint(char *text, uint64_t *state)
             code = UINT32_C(0x7f7ffffe);
         snprintf(text, TEXT_SIZE, "%.*e", 160, ((double)float_of(code) + float_of(code + 1)) / 2);
     }
-    /* d.ddd5000e+XX: without the zeros, so that the last digit can be moved */
+    /* d.ddd5000e+XX: without the zeros, so that the last digit can be changed */
     char exponent[16], *e = strchr(text, 'e');
     snprintf(exponent, sizeof exponent, "%s", e);
     while (e[-1] == '0')
@@ -107,7 +107,7 @@ static void put_text(char *text, uint64_t *state)
         at = put_digits(at, random_below(state, 30), state);
         exponent = -37 - (int)random_below(state, 11);
         break;
-    case 6: /* the borders of overflow */
+    case 6: /* around the overflow limits */
         at += sprintf(at, random_below(state, 2) == 0 ? "1.79769313486231%ue308" : "3.40282%ue38",
                       random_below(state, 1000000));
         *at = '\0';
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
     unsigned long wrong = 0;
     uint64_t state = 20260629;
     if (sizeof(double) != 8 || sizeof(float) != 4 || fesetround(FE_UPWARD) != 0)
-        return 77; /* no directed rounding here */
+        return 77; /* no directed rounding on this machine */
     fesetround(FE_TONEAREST);
     for (unsigned long i = 0; i < count && wrong < 20; i++) {
         put_text(text, &state);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Every source code into every smaller float format: 16-bit sources in all modes, with --long fp32
-too, all 2^32 codes. The core answers with runs of source codes that are stored alike. Rounding is
-monotonic, so when formats.py gives a run's code at both of its ends, it does so everywhere between.
+"""Casts every source code into every smaller float format: 16-bit sources in all modes, with --long fp32 too, all 2^32
+codes. The core answers with runs of source codes that are stored as the same code. Rounding is monotonic, so if
+formats.py gives a run's code at both ends, it does so everywhere in between.
 """
 
 import random
@@ -10,7 +10,7 @@ import formats
 from formats import FORMATS
 from harness import QUICK, Tally, arguments, ask
 
-MODES = [mode for mode in formats.ROUNDS if mode != "stochastic"]     # that one is not monotonic
+MODES = [mode for mode in formats.ROUNDS if mode != "stochastic"]     # stochastic rounding is not monotonic
 
 
 def check(tally, probe, source, fmt, mode, overflow):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The numeric ids of ONNX and ggml in the rows of the program against the packages onnx and gguf: all
-that a package knows must be there. An older package knows less.
+"""The numeric ids of ONNX and ggml in the program's tables against the packages onnx and gguf: every id that a package
+knows must be in the tables. An older package knows fewer.
 
     test_type_ids.py dtype_names.def gguf_types.def
 """

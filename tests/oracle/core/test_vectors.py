@@ -20,7 +20,7 @@ def rows(path):
 
 
 def store(probe, dtype, text, policy):
-    """The code of a text, or of "DTYPE:CODE", stored in a dtype."""
+    """Stores a text, or "DTYPE:CODE", in a dtype and returns the code."""
     source, colon, code = text.partition(":")
     if colon:
         request = f"convert {source} {code} {dtype} {policy}"

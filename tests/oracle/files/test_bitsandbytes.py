@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """bitsandbytes' 4-bit layout, both ways, against the library itself on the CPU: the parts of a quantized tensor, what
-its loader makes of our files, and what we make of its own. Where its CPU code has a rule of its own, that rule is
-written out here and everything else must be equal.
+its loader reads from our files, and what we read from its files. Where its CPU code has a rule of its own, that rule
+is written out here and everything else must be equal.
 
 usage: test_bitsandbytes.py DTINFO
 """
@@ -66,14 +66,14 @@ def inputs():
 
 
 def parts_of(tensors, name):
-    """As QuantState.from_dict() gets them."""
+    """The parts as QuantState.from_dict() receives them."""
     return {key[len(name) + 1:]: value for key, value in tensors.items() if key.startswith(name + ".")}
 
 
 def codes_equal(what, ours, theirs, kind, tensor):
-    """bitsandbytes on the CPU makes 8 of an FP4 number that is nearest to zero from above, where CUDA makes 0; both
-    are +0. Its limits between numbers there are midpoints; CUDA's, and ours, have fewer digits, and numbers between
-    the two may differ. An odd tensor's last half byte is the code of zero."""
+    """bitsandbytes on the CPU encodes an FP4 number just above zero as 8, where CUDA encodes it as 0; both decode to
+    +0. Its CPU thresholds are midpoints; CUDA's, and ours, have fewer digits, so numbers between the two may differ.
+    In a tensor of odd length the last half byte is the code of zero."""
     count = tensor.numel()
     TALLY.check(what + ": bytes", (tuple(ours.shape), ours.dtype), (tuple(theirs.shape), theirs.dtype))
     ours, theirs = halves(ours), halves(theirs)
@@ -108,7 +108,7 @@ def nearest(scales, state):
 
 
 def written(dtype, nested):
-    """Every part, against quantize_4bit(). A short last block is divided by its scale there, on the CPU alone."""
+    """Every part against quantize_4bit(). Its CPU code, and only that, divides a short last block by the scale."""
     tensors, kind = inputs(), TYPES[dtype]
     safetensors.torch.save_file(tensors, "in.safetensors")
     words = ["--layout", "bitsandbytes"] + (["--nested-absmax"] if nested else [])
@@ -140,7 +140,7 @@ def written(dtype, nested):
         scales, own = nearest(plain.absmax, state)
         same(what + ": scales", ours["absmax"], scales)
         same(what + ": scales of scales", ours["nested_absmax"], own)
-        if error == 0:      # its CPU code finds codes in a table of 2^16 places
+        if error == 0:      # its CPU code looks up codes in a table of 2^16 entries
             same(what + ": its scales of scales", ours["nested_absmax"], theirs["nested_absmax"])
             table = functional.create_dynamic_map()
             off = table[ours["absmax"].long()] - table[theirs["absmax"].long()]
@@ -148,7 +148,7 @@ def written(dtype, nested):
 
 
 def expected(codes, state, dtype=None):
-    """Its Python code: the native one is wrong where a row is no multiple of a block."""
+    """Its Python code: the native code is wrong if a row is not a multiple of a block."""
     absmax = state.absmax
     if state.nested:
         absmax = functional.dequantize_blockwise(state.absmax, state.state2) + state.offset
@@ -158,7 +158,7 @@ def expected(codes, state, dtype=None):
 
 
 def loaded(dtype, nested):
-    """Our files through its loader; and all dtypes by ours."""
+    """Our files through its loader; and all dtypes through ours."""
     for name, tensor in inputs().items():
         safetensors.torch.save_file({name: tensor}, "in.safetensors")
         run("in.safetensors", dtype, "-o", "out.safetensors", "--layout", "bitsandbytes",
@@ -178,7 +178,7 @@ def loaded(dtype, nested):
 
 
 def layer():
-    """A layer of bitsandbytes with our weight, loaded as its users do."""
+    """A bitsandbytes layer with our weight, loaded as its users do."""
     torch.manual_seed(9)
     weight, x = torch.randn(96, 128) * 0.05, torch.randn(4, 128)
     safetensors.torch.save_file({"weight": weight}, "in.safetensors")
@@ -194,7 +194,7 @@ def layer():
 
 
 def its_own():
-    """Files that bitsandbytes wrote: every length of blocks, every storage dtype, both types, nested or not."""
+    """Files that bitsandbytes wrote: every block length, every storage dtype, both types, nested or not."""
     shapes = ((48, 96), (64, 32), (33, 20), (8, 4096), (1, 4), (5, 7, 2), (300, 200))
     storages = (torch.uint8, torch.bfloat16, torch.float16, torch.float32)
     dtypes = tuple(NAMES)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which group of a configuration a module belongs to, judged by those whose configurations they are: random targets,
-ignore lists and names, resolved by compressed-tensors' own functions (match_named_modules, match_targets), by
+"""Which group of a configuration a module belongs to, according to the projects that define the configurations: random
+targets, ignore lists and names, resolved by compressed-tensors' own functions (match_named_modules, match_targets), by
 transformers' should_convert_module and by GPTQModel's dynamic_get, run from its source.
 
 usage: test_config_rules.py CONFIG_PROBE [--long]
@@ -33,7 +33,7 @@ PARTS = {"model": ["layers", "embed_tokens", "norm"], "layers": ["0", "1", "10"]
 
 
 def paths(part="", depth=5):
-    """Names of modules, and whether they have modules below."""
+    """Names of modules, and whether they have submodules."""
     name = part.rsplit(".", 1)[-1] or "model"
     more = PARTS.get("0" if name.isdigit() else name, ["w1", "w2"] if name.endswith("x") else [])
     if not more or depth == 0:
@@ -45,7 +45,7 @@ def paths(part="", depth=5):
 
 
 def pattern(names):
-    """A regular expression that is made of a name, or for many of them."""
+    """A regular expression built from one name or matching many."""
     name = random.choice(names)
     kind = random.random()
     if kind < 0.25:
@@ -87,7 +87,7 @@ def compressed_tensors():
     leaves = {"Linear": torch.nn.Linear(1, 1), "Embedding": torch.nn.Embedding(1, 1), "LayerNorm": torch.nn.LayerNorm(1)}
 
     def model_of(modules):
-        """Where each has its class."""
+        """A model in which every module has its class."""
         root = torch.nn.Module()
         for name, class_name in modules.items():
             at = root
@@ -139,11 +139,11 @@ def compressed_tensors():
             others = [length for target, length in target_to_scheme.items() if target in leaves]
             if ignored:
                 TALLY.check(what, answer, "I")
-            elif scheme and scheme[0] not in leaves:    # by its name: vLLM's first group may be another
+            elif scheme and scheme[0] not in leaves:    # matched by name: vLLM's first group may be another
                 TALLY.check(what, (words[0], lengths[-1:]), ("Q", [scheme[1]]))
             elif scheme:
                 TALLY.check(what, (words[0], scheme[1] in lengths), ("Q", True))
-            elif others:    # a group is for modules of another class
+            elif others:    # a group targets modules of another class
                 TALLY.check(what, (words[0], sorted(set(lengths)), words[-1] == "by"), ("Q", sorted(set(others)), False))
             else:
                 TALLY.check(what, answer, "N")
@@ -168,7 +168,7 @@ def should_convert():
 
 
 def original_dynamic_get():
-    """From GPTQModel's source: the function, and whatever of the module it needs; nothing else of it is run."""
+    """From GPTQModel's source: the function and the module-level names it needs; nothing else of it is run."""
     path = next((p for p in (os.path.join(base, "gptqmodel/quantization/config.py") for base in sys.path) if os.path.exists(p)), None)
     if not path:
         return None

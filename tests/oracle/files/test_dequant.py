@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What quant --dequant makes of files that others wrote: GGUF by the package `gguf`, whose decoders are ggml's, and
-checkpoints by compressed-tensors and torch, against what they read themselves.
+"""What quant --dequant computes from files written by others: GGUF by the package `gguf`, whose decoders follow ggml,
+and checkpoints by compressed-tensors and torch, against what they read themselves.
 
 usage: test_dequant.py DTINFO
 """
@@ -42,7 +42,8 @@ def dequant(path, dtype="fp32", *words, level=None):
 
 
 def same(what, ours, theirs, relative=0.0, signs=False):
-    """Bit for bit, except that a NaN is a NaN, and except for the sign of zero without `signs`; or as near as that."""
+    """Bit for bit, except that any NaN matches any NaN, and without `signs` the sign of zero is ignored; or within
+    a relative error."""
     ours, theirs = np.asarray(ours, np.float32), np.asarray(theirs, np.float32)
     TALLY.checked += ours.size
     if ours.shape != theirs.shape:
@@ -69,8 +70,8 @@ def write_gguf(path, raw, kind):
 
 
 def ggml_scale(name, byte):
-    """A scale as ggml's C reads it, half of what the format says: ggml_e8m0_to_fp32_half() and ggml_ue4m3_to_fp32() of
-    ggml/src/ggml-impl.h."""
+    """A scale as ggml's C code reads it, half of the format's value: ggml_e8m0_to_fp32_half() and ggml_ue4m3_to_fp32()
+    of ggml/src/ggml-impl.h."""
     if name == "MXFP4":
         return 2.0 ** (byte - 128)
     if byte in (0, 0x7f):
@@ -83,7 +84,7 @@ GGML_NUMBERS = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12]    # kv
 
 
 def ggml_pairs():
-    """All 2^16 pairs of a scale's byte and a byte of two codes, against the C rule and the package."""
+    """All 2^16 pairs of a scale byte and a byte with two codes, against the C rule and the package."""
     if not (gguf and safetensors):
         TALLY.skip("gguf")
         return
@@ -198,7 +199,7 @@ def by_compressed_tensors():
 
 
 def by_torch():
-    """Files as DeepSeek's and ModelOpt's checkpoints are, of torch's own dtypes."""
+    """Files like DeepSeek's and ModelOpt's checkpoints, with torch's own dtypes."""
     if not (torch and safetensors):
         TALLY.skip("torch")
         return

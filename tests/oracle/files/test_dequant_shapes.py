@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Quantized files of every layout, width and small shape, with and without the config.json that their writers put
-beside them: quant --dequant gives the exact numbers or refuses the file, and never gives other numbers. Files are
+"""Quantized files of every layout, width and small shape, with and without the config.json that their writers store
+next to them: quant --dequant gives the exact numbers or refuses the file, and never gives other numbers. Files are
 packed and numbers computed here with numpy, by the rules of the layouts' own writers: compressed-tensors (0.20, and
 the word packing of its versions before June 2026), DeepSeek, ModelOpt, BitNet.
 
@@ -52,7 +52,7 @@ def ceil(a, b):
 
 
 def dense(codes, bits):
-    """Rows of codes as a stream of bits in 32-bit words: pack_to_int32."""
+    """Rows of codes as a bit stream in 32-bit words: pack_to_int32."""
     rows, columns = codes.shape
     stream = (codes[:, :, None] >> np.arange(bits) & 1).reshape(rows, columns * bits).astype(np.uint8)
     stream = np.pad(stream, ((0, 0), (0, -columns * bits % 32)))
@@ -60,7 +60,7 @@ def dense(codes, bits):
 
 
 def gapped(codes, bits):
-    """The same before June 2026: a word has floor(32 / bits) codes."""
+    """The packing before June 2026: a word has floor(32 / bits) codes."""
     rows, columns = codes.shape
     each = 32 // bits
     wide = np.pad(codes, ((0, 0), (0, -columns % each))).reshape(rows, -1, each).astype(np.uint64)
@@ -77,7 +77,7 @@ TYPES = {"int8": "I8", "uint8": "U8", "int32": "I32", "int64": "I64", "float32":
 
 
 def write(path, tensors, metadata):
-    """tensors: arrays, or (dtype of safetensors, array of the same bytes)."""
+    """tensors: arrays, or (safetensors dtype, array of the same bytes)."""
     pairs = {name: array if isinstance(array, tuple) else (TYPES[array.dtype.name], array)
              for name, array in tensors.items()}
     write_file(path, {name: (dtype, array.shape, np.ascontiguousarray(array).tobytes())
@@ -89,8 +89,8 @@ def read(path):
     return np.frombuffer(raw, "<f4").reshape(shape)
 
 
-# A case: what it is, its tensors, the numbers, the configuration, and whether each of the two files (with and without
-# it) must be read; otherwise it may be refused.
+# A case: its description, its tensors, the numbers, the configuration, and whether each of the two files (with and
+# without the configuration) must be read; otherwise it may be refused.
 Case = collections.namedtuple("Case", "layout what tensors want config must metadata")
 CASES = []
 
@@ -110,7 +110,7 @@ def uniform(*shape):
 
 
 def spread(scale, shape, sides):
-    """A scale for each element: sides[i] neighbours along axis i share one."""
+    """The scale of each element: sides[i] neighbours along axis i share one."""
     for axis, side in enumerate(sides):
         scale = np.repeat(scale, side, axis=axis)
     return scale[tuple(slice(n) for n in shape)]
@@ -124,7 +124,7 @@ FEW_COLUMNS = (1, 8, 16, 20, 32, 33, 62, 64, 96, 100, 128, 192, 200, 256, 384, 5
 
 
 def thin(cases, share):
-    """In the push suite a share of them, always the same."""
+    """In the push suite a fixed share of the cases."""
     cases = list(cases)
     if ALL:
         return cases
@@ -132,7 +132,7 @@ def thin(cases, share):
 
 
 def forms(rows, columns):
-    """Scales: strategy, their shape, how many neighbours of each axis share one, what the configuration says."""
+    """Scales: strategy, their shape, how many neighbours along each axis share one, the configuration."""
     yield "tensor", (1, 1), (rows, columns), {}
     yield "channel", (rows, 1), (1, columns), {}
     for group in GROUPS:
@@ -165,7 +165,7 @@ def pack_quantized():
 
 
 def told():
-    """The metadata that quant writes where parts do not tell all."""
+    """The metadata that quant writes if the parts alone are ambiguous."""
     for bits, rows, columns, group in thin(((b, r, c, g) for b in (2, 4) for r in ROWS for c in COLUMNS for g in GROUPS
                                             if g < c), 0.05):
         count = ceil(columns, group)
@@ -236,7 +236,7 @@ def deepseek():
 
 
 def in_blocks():
-    """MX formats and nvfp4 in the layouts' own lengths."""
+    """MX formats and nvfp4 with the block lengths of the layouts."""
     for rows in ROWS:
         for count in (1, 2, 3, 4, 6, 8, 12, 16):
             for bits, form, table in ((4, "mxfp4-pack-quantized", E2M1[:16]),
@@ -269,7 +269,7 @@ def in_blocks():
 
 
 def others():
-    """uint8 codes; BitNet's, which look the same and have four numbers each."""
+    """uint8 codes; and BitNet's, which look the same but hold four numbers each."""
     for rows in ROWS:
         for columns in FEW_COLUMNS:
             codes = RANDOM.integers(0, 256, (rows, columns)).astype(np.uint8)
@@ -292,7 +292,7 @@ def others():
 
 
 def ask(number):
-    """exact, refused or wrong, with what was said."""
+    """Returns exact, refused or wrong, with the message."""
     case, configured = CASES[number // 2], number % 2 == 0
     if configured and not case.config:
         return None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Quantized tensors whose parts lie apart: in different shards, dealt in several ways, or in one storage of a PyTorch file
-under two names. Every reader gives what it gives of the same tensors in one file; a shard that is missing is named.
+"""Quantized tensors with their parts apart: in different shards, distributed in several ways, or in one storage of a
+PyTorch file under two names. Every reader gives the same result as for the same tensors in one file; a missing shard
+is named.
 
 usage: test_divided_parts.py DTINFO FOLDER     FOLDER: tests/data
 """
@@ -49,7 +50,7 @@ def write_one(folder, tensors, config):
 
 
 def write_shards(folder, tensors, config, deal):
-    """deal: the number of the shard of each name."""
+    """deal: maps each name to its shard number."""
     fresh(folder)
     names = {name: "model-%05d.safetensors" % deal[name] for name in tensors}
     for file in sorted(set(names.values())):
@@ -70,7 +71,7 @@ def deals(tensors):
 
 
 def numbers(path, out="out"):
-    """All tensors after dequantization, or why not, without the places."""
+    """All tensors after dequantization, or the error without file positions."""
     shutil.rmtree(out, ignore_errors=True)
     os.mkdir(out)
     done = run("quant", path, "fp32", "--dequant", "-o", out + ("/" if os.path.isdir(path) else "/m.safetensors"), "-q", "--force")
@@ -119,7 +120,7 @@ def in_shards(what, tensors, config):
 
 
 def part_is_missing(what, tensors, config):
-    """From the file, or from its shard and the index: one verdict."""
+    """The same verdict from the file and from its shard and the index."""
     for name in tensors:
         less = {other: value for other, value in tensors.items() if other != name}
         write_one("one", less, config)
@@ -134,7 +135,7 @@ STORAGES = {"I32": ("IntStorage", 4), "F16": ("HalfStorage", 2), "BF16": ("BFloa
 
 
 def as_pickle(tensors, ties):
-    """ties: {name: name of the tensor whose storage it is, too}."""
+    """ties: {name: name of the tensor whose storage it shares}."""
     keys, data, items = {}, {}, {}
     for name, (dtype, shape, raw) in tensors.items():
         keys[name] = str(len(keys))

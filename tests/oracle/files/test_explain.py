@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""explain and verify, with files that other programs made: torch, numpy and ml_dtypes cast, compressed-tensors,
-bitsandbytes and torchao quantize; or that dtinfo made itself, with every option. Each recipe that explain names is run
-as a command, which must give the same bytes, and verify must agree.
+"""explain and verify, with files from other programs: torch, numpy and ml_dtypes cast; compressed-tensors,
+bitsandbytes and torchao quantize; or from dtinfo itself, with every option. Each recipe that explain names is run as a
+command and must give the same bytes, and verify must agree.
 
 usage: test_explain.py DTINFO [--long]
 """
@@ -125,7 +125,7 @@ def by_bitsandbytes():
                    for key, value in state.as_dict(packed=True).items()}}, "b.safetensors")
         _, answer = explain("a.safetensors", "b.safetensors")
         entry = answer["tensors"][0]
-        # its JSON may spell the state otherwise: then that part is what differs, and no other
+        # its JSON may spell the state differently: then that part, and no other, differs
         right = entry["outcome"] == "explained" or (entry["difference"] or {}).get("tensor", "").endswith("__nf4")
         TALLY.check("bitsandbytes: %s" % entry, right, True)
         TALLY.check("bitsandbytes: recipe", entry["recipe"], "quant nf4 --layout bitsandbytes")
@@ -150,7 +150,7 @@ def by_torchao():
 
 
 def some(cases, least):
-    """All of them, or as many as there is time for, which are the same ones every day."""
+    """All cases, or as many as time allows: the same ones every day."""
     if LONG or len(cases) <= least:
         return cases
     return random.Random(20261123).sample(cases, least // 4 if QUICK else least)

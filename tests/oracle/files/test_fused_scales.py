@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""nvfp4 of projections that loaders store as one matrix: the tensor scale that they share, block scales and codes, against
-numpy and ml_dtypes, which compute them from the largest magnitude of all members. The same bytes whatever part of the
-input a run writes; explain and verify find the recipe, and check --quantized agrees.
+"""nvfp4 of projections that loaders fuse into one matrix: their shared tensor scale, block scales and codes, against
+numpy and ml_dtypes, which compute them from the largest magnitude of all members. The bytes do not depend on which
+part of the input a run writes; explain and verify find the recipe, and check --quantized agrees.
 
 usage: test_fused_scales.py DTINFO
 """
@@ -35,7 +35,7 @@ SETS = [
     [("mla.q_a_proj", "BF16", 8, 1.0), ("mla.kv_a_proj_with_mqa", "F32", 5, 6.0)],
     [("linear.in_proj_qkv", "F32", 7, 1.0), ("linear.in_proj_z", "F32", 9, 0.0)],
     [("linear.in_proj_b", "F32", 7, 4.0), ("linear.in_proj_a", "F32", 9, 2.0)],
-    # alone: no other part, another module, another name
+    # alone: without the other member, in another module, or under another name
     [("self_attn.o_proj", "BF16", 16, 1.5)], [("mlp.down_proj", "BF16", 16, 0.3)], [("shared.up_proj", "F32", 4, 0.2)],
     [("other.k_proj", "F32", 4, 5.0)], [("mlp.experts.0.w2", "F32", 8, 0.4)], [("self_attn.xq_proj", "F32", 4, 0.9)],
     [("self_attn.xk_proj", "F32", 4, 1.9)],
@@ -57,10 +57,10 @@ def make_model():
             for at, (name, (_, dtype, rows, _)) in enumerate(zip(names, members)):
                 arrays[name] = numbers(rows, members[(at - layer) % len(members)][3]).astype(DTYPES[dtype])
                 others[name] = [other for other in names if other != name]
-    for name in ("q_proj.weight", "k_proj.weight"):     # of no module
+    for name in ("q_proj.weight", "k_proj.weight"):     # not part of any module
         arrays[name] = numbers(4, 0.1 if name[0] == "q" else 8.0).astype(np.float32)
     others["q_proj.weight"], others["k_proj.weight"] = ["k_proj.weight"], ["q_proj.weight"]
-    # specials are in no range; the only other part is integers
+    # special values are outside the range; the only other member is integers
     arrays[LAYER % 0 + "mlp.gate_proj.weight"][3, 5] = np.inf
     arrays[LAYER % 1 + "mlp.up_proj.weight"][0, 0] = np.nan
     arrays["bits.w1.weight"] = numbers(4, 1.0).astype(np.float32)
@@ -111,15 +111,15 @@ def read_model(path):
 
 
 def largest(arrays):
-    """Of all finite numbers, as fp32."""
+    """The largest magnitude of all finite numbers, as fp32."""
     with np.errstate(over="ignore"):
         all_of = np.concatenate([np.asarray(array).astype(np.float32).ravel() for array in arrays])
     return np.abs(all_of[np.isfinite(all_of)]).max(initial=np.float32(0))
 
 
 def expected(array, amax, layout, rule):
-    """Codes, block scales and the tensor scale as the file has it. Zeros have the tensor scale 1; a block whose scale is 0,
-    or that has a special, has codes 0."""
+    """Codes, block scales and the tensor scale as stored. All-zero tensors have the tensor scale 1; a block with scale
+    0, or with a special value, has codes 0."""
     x = np.asarray(array).astype(np.float32).reshape(array.shape[0], -1, 16)
     scale = np.float32(amax) / np.float32(rule) if amax else np.float32(1)
     kept = scale
@@ -141,7 +141,7 @@ def expected(array, amax, layout, rule):
 
 
 def check_model(what, path, arrays, others, layout, shared=True, rule=2688):
-    """Every tensor of the file, by numpy."""
+    """Checks every tensor of the file with numpy."""
     made, wrong = read_model(path), 0
     packed, block, tensor = LAYOUTS[layout]
     for name, array in arrays.items():
@@ -170,7 +170,7 @@ def by_numpy(arrays, others):
                         len(arrays))
             shutil.rmtree("out")
     quant("model", "fours", "--nv-scale", "four-six")
-    for name, array in arrays.items():      # its blocks choose; the tensor scale is what is shared
+    for name, array in arrays.items():      # blocks choose individually; the tensor scale is shared
         kept = expected(array, largest([array] + [arrays[other] for other in others[name]]), "compressed-tensors", 1536)[2]
         got = np.frombuffer(read_model("fours")[name + "_global_scale"][2], np.float32)[0]
         TALLY.check("four-six: " + name, float(got), float(kept))
@@ -184,7 +184,7 @@ def told(arrays, others):
         name = entry["name"]
         TALLY.check("with which %s does" % name, sorted(other["name"] for other in entry["fused_with"]),
                     sorted(others.get(name, [])))
-        if name in arrays:      # the range is its own all the same
+        if name in arrays:      # the range still comes from the tensor itself
             finite = arrays[name].astype(np.float32)
             finite = finite[np.isfinite(finite)]
             TALLY.check(name + ": range", (entry["min"]["value"], entry["max"]["value"]), (finite.min(), finite.max()))
@@ -201,7 +201,7 @@ def parts_of(tensors, name):
 
 
 def the_same_bytes(arrays):
-    """Whatever else is written in the same run."""
+    """Independent of what else the same run writes."""
     quant("model", "whole")
     whole = read_model("whole")
     for words in (["--threads", "1"], ["--threads", "7"], ["--max-memory", "1MiB", "--threads", "2"]):
@@ -229,24 +229,24 @@ def the_same_bytes(arrays):
             for layer in range(150) for which in "qkv"}
     write_file("many.safetensors", {name: stored(array) for name, array in many.items()})
     quant("many.safetensors", "all.safetensors")
-    quant("many.safetensors", "some.safetensors", "--quant-only", "*k_proj*")   # many others to be read
+    quant("many.safetensors", "some.safetensors", "--quant-only", "*k_proj*")   # many other members to read
     everything, some = read_file("all.safetensors"), read_file("some.safetensors")
     for name in many:
         if "k_proj" in name:
             TALLY.check("of many: " + name, parts_of(some, name), parts_of(everything, name))
-    os.mkdir("spread")      # members far from each other, and in one file
+    os.mkdir("spread")      # members far apart, and in one file
     write_file("spread/model.safetensors", {name: stored(array) for name, array in sorted(arrays.items(), key=lambda pair: pair[0][::-1])})
     quant("spread/model.safetensors", "spread.safetensors")
     TALLY.check("one file", {k: v for k, v in read_file("spread.safetensors").items() if not k.startswith("bits")},
                 {k: v for k, v in whole.items() if not k.startswith("bits")})
-    # column-major arrays are quantized one after the other: the others are read for their ranges alone
+    # column-major arrays are quantized one after the other: the others are read only for their ranges
     npz = {name: array.astype(np.float32) for name, array in arrays.items()}
     for save in (np.savez, np.savez_compressed):
         save("model.npz", **{name: np.asfortranarray(array) if at % 3 else array for at, (name, array) in enumerate(npz.items())})
         quant("model.npz", "npz.safetensors")
         got = read_file("npz.safetensors")
         for name, array in arrays.items():
-            if array.dtype != np.float64:       # whose numbers have been rounded
+            if array.dtype != np.float64:       # the numbers of fp64 arrays were rounded
                 TALLY.check("%s: %s" % (save.__name__, name), parts_of(got, name), parts_of(whole, name))
     TALLY.part("parts, patterns, orders")
 

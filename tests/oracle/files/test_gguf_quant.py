@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What quant writes as blocks of GGUF, judged by gguf-py and by ggml's own C: every type that is offered, from numbers and
-from other blocks, for any number of threads; which tensors are quantized, what the metadata say of them, and what is
-refused.
+"""What quant writes as GGUF blocks, against gguf-py and ggml's own C code: every supported type, from numbers and from
+other blocks, with any number of threads; which tensors are quantized, the metadata, and what is refused.
 
-The bytes are those of gguf.quants.quantize(), or, of types that the package lacks, of ggml's C; test_ggml_encode.py says
-which library.
+The bytes are those of gguf.quants.quantize() or, for types that the package lacks, of ggml's C code;
+test_ggml_encode.py explains which library.
 
 usage: test_gguf_quant.py DTINFO
 """
@@ -69,7 +68,7 @@ def number(fields, key):
 
 
 def encode(name, numbers):
-    """By the package, or by ggml's C; None: neither has the type."""
+    """By the package, or by ggml's C code; None: neither has the type."""
     kind = TYPES[name]
     try:
         return gguf.quants.quantize(numbers.astype("<f4"), kind).tobytes()
@@ -100,7 +99,7 @@ def offered():
 
 
 def model():
-    """With tensors that llama-quantize quantizes, and that it does not."""
+    """With tensors that llama-quantize quantizes, and others that it does not."""
     def some(*shape):
         return RANDOM.standard_normal(shape).astype("<f4") * numpy.float32(0.05)
     quantized = {"token_embd.weight": some(7, 512).astype("<f2"), "blk.0.attn_q.weight": some(256, 1024),
@@ -117,7 +116,7 @@ def judge_types():
     write("in.gguf", both)
     before, fields = read("in.gguf")
     for name in offered():
-        if not hasattr(TYPES, name):  # an older package does not even read it
+        if not hasattr(TYPES, name):  # an older package cannot even read it
             without.append(name)
             continue
         run("quant", "in.gguf", name.lower(), "-o", "out.gguf", "--force", "-q", "--threads", 1)
@@ -161,7 +160,7 @@ def judge_losses():
 
 
 def judge_blocks():
-    """From blocks of one type to another; --type, --keep and --quant-only."""
+    """Converts blocks of one type to another; --type, --keep and --quant-only."""
     numbers = RANDOM.standard_normal((6, 256)).astype("<f4")
     codes = gguf.quants.quantize(numbers, TYPES.Q8_0)
     names = ["a.weight", "b.weight", "c.weight", "d.bias"]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""gpt-oss: experts in MXFP4, as the published checkpoints have them, transcoded to floats and back. The floats are the
-exact numbers of the codes, in the order of the model's parameters; quantized along the last axis but one and transcoded to
-gpt-oss, they are the same numbers again. A tiny random model is loaded by transformers where it is installed, both ways:
-its logits are those of the model whose parameters are the exact numbers, and those of transformers' own dequantization.
-down_proj is square: transposed, it would load as well.
+"""gpt-oss: experts in MXFP4, as in the published checkpoints, transcoded to floats and back. The floats are the exact
+numbers of the codes, in the order of the model's parameters; quantized along the second-last axis and transcoded to
+gpt-oss, they are the same numbers again. If transformers is installed, it loads a tiny random model both ways: the
+logits must equal those of the model whose parameters are the exact numbers, and those of transformers' own
+dequantization. down_proj is square, so a transposed matrix would load without an error.
 
 usage: test_gpt_oss.py DTINFO
 """
@@ -57,7 +57,7 @@ def config_of(folder):
 
 
 def files():
-    """Stacks of all shapes, larger than the pieces that are read at once."""
+    """Stacks of all shapes, larger than the chunks that are read at once."""
     for experts, inner, outer in ((1, 32, 2), (3, 64, 64), (2, 96, 130), (4, 2880, 384), (2, 384, 5760)):
         blocks = RANDOM.integers(0, 256, (experts, outer, inner // 32, 16), dtype=np.uint8)
         scales = RANDOM.integers(100, 140, (experts, outer, inner // 32), dtype=np.uint8)
@@ -115,7 +115,7 @@ def model():
     reference = GptOssForCausalLM(config).eval()
     with torch.no_grad():
         for name, parameter in reference.named_parameters():
-            parameter.data = parameter.data.to(torch.bfloat16)      # and not the buffers, as loaders do
+            parameter.data = parameter.data.to(torch.bfloat16)      # parameters only, not buffers, as loaders do
             if name.endswith("bias") or name.endswith("sinks"):
                 parameter.normal_(0, 0.02)
     tensors, wanted = {}, {}
@@ -148,7 +148,7 @@ def model():
     TALLY.check("logits", bool((logits(load("floats")) == exact).all()), True)
     try:
         own = load("oss", quantization_config=transformers.Mxfp4Config(dequantize=True))
-    except Exception as error:      # needs an accelerator, or a library that is not there
+    except Exception as error:      # needs an accelerator, or a library that is missing
         TALLY.skip("transformers' own dequantization: %s" % str(error).splitlines()[0])
     else:
         TALLY.check("logits of transformers' own dequantization", bool((logits(own) == exact).all()), True)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""GPTQ and AWQ, read: random matrices, laid out bit by bit as GPTQModel 7.7 and AutoAWQ 0.2.9 store them, against
-scale x (code - zero point), which is exact here. Then the files that these programs' own functions make, and what they
-and compressed-tensors' converter read. Their sources need not be installed with what they need: those on PYTHONPATH
-are enough, and the files of them that have no part in it are left out.
+"""Reading GPTQ and AWQ: random matrices, laid out bit by bit as GPTQModel 7.7 and AutoAWQ 0.2.9 store them, against
+scale x (code - zero point), which is exact here. Then files made by these programs' own functions, and what they and
+compressed-tensors' converter read. They need not be installed with their dependencies: their sources on PYTHONPATH
+suffice, and files of theirs that are not involved are stubbed out.
 
 usage: test_gptq.py DTINFO [--all]
 """
@@ -29,7 +29,7 @@ import safetensors.torch
 ALL = "--all" in sys.argv
 TALLY = Tally()
 RANDOM = np.random.default_rng(20261123)
-ORDER = [0, 2, 4, 6, 1, 3, 5, 7]    # of columns in a word of AWQ
+ORDER = [0, 2, 4, 6, 1, 3, 5, 7]    # column order in an AWQ word
 
 
 def run(*words):
@@ -40,7 +40,7 @@ def run(*words):
 
 
 def same(what, ours, theirs):
-    """Bit for bit, but for NaNs, of which there is one."""
+    """Bit for bit, except that any NaN matches any NaN."""
     TALLY.checked += theirs.numel()
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         TALLY.differ(what, (ours.shape, ours.dtype), (theirs.shape, theirs.dtype))
@@ -55,7 +55,7 @@ def same(what, ours, theirs):
 
 
 def words_along(fields, bits):
-    """Rows of fields as a stream of bits each, the lowest first, filled up to whole words."""
+    """Each row of fields as a bit stream, the lowest first, padded to whole words."""
     rows, count = fields.shape
     stream = ((fields[:, :, None] >> np.arange(bits)) & 1).reshape(rows, count * bits).astype(np.uint8)
     stream = np.pad(stream, ((0, 0), (0, -count * bits % 32)))
@@ -84,7 +84,7 @@ def make_scales(shape, dtype, special):
 
 
 def numbers_of(codes, zeros, scales, groups):
-    """Exact in fp64, and then rounded once."""
+    """Exact in fp64, then rounded once."""
     whole = torch.from_numpy((codes - zeros[groups]).astype(np.float64))
     return (whole * scales.double()[torch.from_numpy(groups)]).float().t().contiguous()
 
@@ -95,7 +95,7 @@ def read(name, dtype="fp32", *words):
 
 
 def check_file(what, tensors, config, wanted):
-    """tensors: of the file; wanted: the numbers by name."""
+    """tensors: of the file; wanted: the expected numbers by name."""
     with open("config.json", "w") as file:
         json.dump({"quantization_config": config}, file)
     safetensors.torch.save_file(tensors, "in.safetensors")
@@ -113,7 +113,7 @@ def check_file(what, tensors, config, wanted):
 
 
 def check_stats(what, wanted):
-    """The file that is there."""
+    """Checks the statistics of the current file."""
     answer = json.loads(run("inspect", "in.safetensors", "--stats", "--json"))
     for tensor in answer["files"][0]["tensors"]:
         numbers = wanted[tensor["name"]].double()
@@ -154,7 +154,7 @@ def random_matrices():
             rows, columns = int(RANDOM.integers(1, 300)), int(RANDOM.integers(1, 40)) * 8
             if i % 2:   # whole words
                 rows, columns = rows * 32, (columns + 31) // 32 * 32
-            columns = max(columns, 32)  # fewer may be of several widths: dtinfo says so
+            columns = max(columns, 32)  # fewer columns would be ambiguous in width, which dtinfo reports
             length = [rows, 1, 32, 17, 64, 128][i % 6]
             act = layout != "awq" and i % 3 == 1
             dtype = (torch.float16, torch.bfloat16, torch.float32)[i % 3]
@@ -166,7 +166,7 @@ def random_matrices():
 
 
 def large_matrices():
-    """More than a stripe of a matrix has, in both directions; several in a file, whose stripes take turns."""
+    """More than one stripe of a matrix, in both directions; several matrices per file, whose stripes interleave."""
     for layout, rows, columns in (("gptq", 32, 9216), ("gptq_v2", 8192, 4224), ("awq", 64, 8200)) + (
             () if not ALL else (("gptq", 2 ** 21 + 64, 8), ("awq", 2 ** 21 + 8, 8))):
         parts, method, wanted = random_matrix(layout, 4, rows, columns, 32, False, False, torch.float16)
@@ -193,7 +193,7 @@ def parts_in_several_files():
 
 
 def words_of_auto_round():
-    """Its names of what others write."""
+    """The terms of AutoRound for the same settings."""
     for packing, layout in (("auto_round:auto_gptq", "gptq"), ("auto_round:gptqmodel", "gptq_v2"),
                             ("auto_round:auto_awq", "awq")):
         parts, _, wanted = random_matrix(layout, 4, 64, 64, 32, False, False, torch.float16)
@@ -215,7 +215,7 @@ def symmetric_ones_need_no_configuration():
 
 
 def bare(*names):
-    """Packages whose own first file is not run, only looked for."""
+    """Packages whose __init__.py is not run, only located."""
     for name in names:
         parent, _, last = name.rpartition(".")
         module = types.ModuleType(name)
@@ -236,7 +236,7 @@ def left_out(*names):
 
 
 def gptqmodel_says():
-    """Its pack_original(), and its dequantizer of files."""
+    """GPTQModel's pack_original(), and its file dequantizer."""
     if not bare("gptqmodel", "gptqmodel.utils", "gptqmodel.nn_modules"):
         TALLY.skip("gptqmodel is not there")
         return
@@ -274,7 +274,7 @@ def gptqmodel_says():
 
 
 def autoawq_says():
-    """Its dequantize_gemm() of words, in fp16, and compressed-tensors' converter of them."""
+    """AutoAWQ's dequantize_gemm() of words, in fp16, and compressed-tensors' converter for them."""
     parts, method, wanted = random_matrix("awq", 4, 256, 192, 64, False, False, torch.float16)
     with open("config.json", "w") as file:
         json.dump({"quantization_config": method}, file)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""One verdict on configurations: what check --quantized refuses, quant --dequant and transcode refuse, and the other way
-round. Every member of the configuration of every layout is removed, doubled, and set to values of every type; what
-compressed-tensors and transformers refuse must be refused. Besides: NaN and Infinity as Python writes them, many groups
-with patterns, and hf_quant_config.json beside config.json.
+"""One verdict on configurations: quant --dequant and transcode refuse exactly what check --quantized refuses. Every
+member of the configuration of every layout is removed, duplicated, and set to values of every type; what
+compressed-tensors and transformers refuse must be refused. Also: NaN and Infinity as Python writes them, many groups
+with patterns, and hf_quant_config.json next to config.json.
 
 usage: test_hostile_configs.py DTINFO FOLDER [--long]     FOLDER: tests/data
 """
@@ -35,11 +35,11 @@ INF, NAN = float("inf"), float("nan")
 VALUES = [None, True, False, "", "foo", "128", -7, -1, 0, 1, 3, 7, 17, 64, 1.5, 10 ** 30, INF, -INF, NAN, [], {}, ["foo"], [1, 2], [0, 0],
           [64, 64, 64], {"foo": 1}, [None]]
 
-# What check finds of numbers, and advice: readers read these.
+# Findings of check about numbers, and advice: readers still read these files.
 READ = {"entry_unmatched", "not_quantized", "fused_scale", "fused_scheme", "tied", "total_size", "padding", "scale_not_finite",
         "scale_negative", "scale_zero", "tensor_scale", "tensor_scale_direction", "overflow", "code_not_finite", "zero_point_wrap",
         "zero_point_label"}
-# Of the others, what those who only look at numbers show as it is stored, with a note.
+# Of the others, those for which commands that only look at numbers show the stored tensors with a note.
 SHOWN = {"ambiguous", "unsupported"}
 
 # Files of tests/data, with the configuration that their programs write.
@@ -76,7 +76,7 @@ def write(tensors):
 
 
 def verdict(what, folder="case"):
-    """Whether the configuration is refused, by all that read it; and the rules of the findings."""
+    """Whether every reader refuses the configuration; and the rules of the findings."""
     code, text, error = run("check", "--quantized", "--json", folder)
     if error or code > 1:
         TALLY.differ(what + ": check runs", (code, error), (0, ""))
@@ -85,7 +85,7 @@ def verdict(what, folder="case"):
     refused = bool(rules - READ)
     for reader in (["quant", "--dequant", folder, "fp32", "-o", "out.safetensors"], ["transcode", "--to", "fp32", folder, "-o", "out"]):
         code, _, error = run(*reader, "--dry-run", "--force")
-        code = 0 if "no quantized tensors found" in error else code    # nor does check find any
+        code = 0 if "no quantized tensors found" in error else code    # then check finds none either
         TALLY.check("%s: %s reads what check finds nothing in, and nothing else (%s; %s)" % (what, reader[0], sorted(rules), error.strip()),
                     (code != 0, code in (0, 3, 5), error.count("\n") <= 1 or code == 0), (refused, True, True))
     code, _, error = run("inspect", "--stats", folder)
@@ -106,7 +106,7 @@ def at(value, path):
 
 
 def text(value, twice, path=()):
-    """JSON with the member at path `twice` there a second time."""
+    """JSON with the member at path `twice` duplicated."""
     if isinstance(value, dict):
         members = []
         for key, inner in value.items():
@@ -119,7 +119,7 @@ def text(value, twice, path=()):
 
 
 def loader(block):
-    """What the method's own program says of it; None: it takes it, or is not installed."""
+    """The verdict of the method's own program; None: accepted, or not installed."""
     try:
         if not isinstance(block, dict):
             return "it is no dict"
@@ -135,7 +135,8 @@ def loader(block):
 
 
 def is_known(path, value, why):
-    """What loaders refuse and is read: no numbers depend on it, or shapes tell it; and members that a version does not know."""
+    """Values that loaders refuse but dtinfo reads: no numbers depend on them, or shapes decide; and members that a
+    version does not know."""
     last = path[-1]
     return ("Extra inputs are not permitted" in why or last in ("activation_scheme", "scale_fmt", "dynamic", "desc_act", "sym", "zero_point") or
             (last == "format" and value is None) or (last in ("version", "strategy") and value == "") or
@@ -211,7 +212,7 @@ def hostile():
 
 
 def python_numbers():
-    """NaN and Infinity outside of the block: read, and carried over as they are; our JSON has none."""
+    """NaN and Infinity outside the block: read, and copied unchanged; our JSON has none."""
     tensors, config = lint_files.checkpoints()["fp8"]
     write(tensors)
     more = {"time_step_limit": [0.0, INF], "x": NAN, "inner": {"y": -INF}}
@@ -236,7 +237,7 @@ def python_numbers():
 
 
 def many_groups():
-    """700 groups with a pattern each, for four modules a layer: one verdict, and soon."""
+    """700 groups with a pattern each, for four modules per layer: one verdict, quickly."""
     modules = ["q_proj", "k_proj", "v_proj", "o_proj"]
     parts = lint_files.packed(k=24)
     tensors, groups = {}, {}
@@ -254,7 +255,7 @@ def many_groups():
 
 
 def slow_patterns():
-    """Patterns that stay possible in hundreds of places: the limit of steps is the same for all."""
+    """Patterns that stay possible at hundreds of positions: all commands have the same step limit."""
     parts = lint_files.packed(k=24)
     names = ["model." + "".join(random.choice("abcdefgh") for _ in range(960)) for _ in range(60)]
     write({name + "." + part: value for name in names for part, value in parts.items()})
@@ -267,7 +268,7 @@ def slow_patterns():
 
 
 def two_files():
-    """hf_quant_config.json beside config.json: (what it says, whether it contradicts)."""
+    """hf_quant_config.json next to config.json: (its contents, whether it contradicts)."""
     base = lint_files.checkpoints()
     rows = [("nvfp4 of ModelOpt", {"quant_algo": "NVFP4", "group_size": 16, "exclude_modules": ["lm_head"]}, set()),
             ("nvfp4 of ModelOpt", {"quant_algo": "nvfp4"}, set()),

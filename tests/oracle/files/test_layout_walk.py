@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What dtinfo writes, dtinfo reads: each layout that quant and transcode write, with its config.json beside it and as a
-single file, by each command that reads. The numbers are those of the quantization that it came from, where the report says
-that they are the same, else within the error that it tells; and those of the quantization are near the ones that went in.
-What a layout cannot hold is an error of one line, and nothing is written.
+"""dtinfo reads what dtinfo writes: each layout that quant and transcode write, with its config.json and as a single
+file, by each command that reads. The numbers equal those of the quantization they came from where the report claims
+so, otherwise they are within the reported error; and the quantization is close to its input. What a layout cannot hold
+is a one-line error, and nothing is written.
 
 usage: test_layout_walk.py DTINFO
 """
@@ -25,7 +25,7 @@ if not np:
 TALLY = Tally()
 NAMES = ["model.layers.0.mlp.%s_proj.weight" % word for word in ("up", "down")]
 
-# DTYPE, options, and the signal-to-noise ratio in dB that the numbers must have at least
+# DTYPE, options, and the minimum signal-to-noise ratio of the numbers in dB
 QUANT = [
     ("int8", "", 20), ("int8", "--per channel", 20), ("int8", "--per block --block 128", 20),
     ("uint8", "--per channel", 20), ("uint8", "--per block --block 64", 20), ("int16", "--per channel", 60),
@@ -57,7 +57,7 @@ def save(path, tensors):
 
 
 def load(path):
-    """The floats of a file, or of the one shard of a folder."""
+    """The floats of a file, or of the single shard of a folder."""
     if os.path.isdir(path):
         path = os.path.join(path, next(name for name in sorted(os.listdir(path)) if name.endswith(".safetensors")))
     tensors = {}
@@ -90,7 +90,7 @@ def to_bf16(array):
 
 
 def read(what, path, wanted, worst):
-    """All commands that read; wanted: the numbers, exactly or with relative errors of at most worst."""
+    """All commands that read; wanted: the numbers, exact or with relative errors of at most worst."""
     for words in (["inspect", path], ["inspect", path, "--stats"], ["check", path, "--quantized"]):
         check_run("%s: %s" % (what, " ".join(words[::2])), run(*words))
     shown = run("inspect", path, "--json")
@@ -160,7 +160,7 @@ def walk(dtype, options, least, model, folder):
             written.setdefault((layout + " " + more).strip(), set()).add(dtype)
 
 
-# What each layout is written from here: an empty set would be a walk over nothing.
+# The sources from which each layout is written here: an empty set would make the walk vacuous.
 TAKEN = {
     "compressed-tensors": {"int8", "int4", "uint4", "int2", "uint2", "fp8_e4m3fn", "mxfp4", "mxfp8_e4m3", "nvfp4"},
     "modelopt": {"fp8_e4m3fn", "mxfp4", "mxfp8_e4m3", "nvfp4"}, "modelopt --dtype nvfp4": {"mxfp4", "nvfp4"},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every layout of quantized tensors that is read, beside the numbers that the original tools make of it: what inspect shows,
-what --stats finds, and the numbers that come out, each counted, as a table; then what transcode makes of it.
+"""Every layout of quantized tensors that dtinfo reads, compared with the numbers of the original tools: what inspect
+shows, what --stats finds, and the dequantized numbers, each counted, as a table; then what transcode makes of it.
 
 usage: test_layouts.py DTINFO DATA
 DATA has LAYOUT.safetensors and LAYOUT_numbers.safetensors, both made by the tool whose layout it is (make_....py).
@@ -32,7 +32,7 @@ def config(**said):
     return {"model_type": "llama", "quantization_config": said}
 
 
-# What config.json says beside each of the files in DATA.
+# The config.json for each of the files in DATA.
 CONFIGS = {
     "awq": config(quant_method="awq", bits=4, group_size=32, version="gemm", zero_point=True),
     "bitnet": config(quant_method="bitnet", linear_class="bitlinear"),
@@ -57,7 +57,7 @@ def numbers_of(dtype, shape, raw):
 
 
 def to_bf16(numbers):
-    """Its bits: to the nearest, ties to even; NaNs are the one with the highest bit of the fraction."""
+    """The bf16 bits: to nearest, ties to even; a NaN becomes the one with only the highest fraction bit set."""
     bits = numbers.astype("<f4").view("<u4").astype(np.uint64)
     rounded = ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype("<u2")
     return np.where(np.isnan(numbers), (bits >> 16 | 0x40).astype("<u2"), rounded)
@@ -68,14 +68,14 @@ def nibbles(codes):
 
 
 def words(codes, bits):
-    """Integers from 0 on, in 32-bit words along rows."""
+    """Non-negative integers in 32-bit words along rows."""
     per = 32 // bits
     codes = codes.astype(np.uint32).reshape(*codes.shape[:-1], -1, per)
     return (codes << np.arange(0, 32, bits, dtype=np.uint32)).sum(-1, dtype=np.uint32).view(np.int32)
 
 
 def powers(low, high, *shape):
-    """Scales with which products are exact, in whatever order."""
+    """Powers of two as scales, so that products are exact in any order."""
     return np.ldexp(F32(1), RANDOM.integers(low, high, shape)).astype(F32)
 
 
@@ -122,7 +122,7 @@ def made():
 
 
 def layouts():
-    """(name, tensors as they are written, metadata, config, numbers by name)"""
+    """(name, stored tensors, metadata, config, numbers by name)"""
     for name, said in CONFIGS.items():
         path = os.path.join(DATA, name + ".safetensors")
         numbers = read_file(os.path.join(DATA, name + "_numbers.safetensors"))
@@ -137,7 +137,7 @@ def run(*said):
 
 
 class Column:
-    """Checks of one command, for one layout."""
+    """Checks of one command for one layout."""
 
     def __init__(self):
         self.checked, self.differences, self.words = 0, 0, ""
@@ -191,12 +191,12 @@ OWN = {"awq": "awq", "gptq": "gptq", "mlx": "mlx", "modelopt": "modelopt", "deep
 
 
 def plain(done):
-    """Why it is refused."""
+    """The reason for a refusal."""
     return done.stderr.decode().strip().split(": tensor ", 1)[-1].split("; --to bf16")[0]
 
 
 def floats_of(folder, key, dtype):
-    """A tensor dequantized; or why not."""
+    """A dequantized tensor, or the reason for a failure."""
     done = run("quant", folder, dtype, "--dequant", "--select", key, "-o", "floats.safetensors", "--force", "-q")
     if done.returncode:
         return done.stderr.decode()
@@ -205,7 +205,7 @@ def floats_of(folder, key, dtype):
 
 
 def translate(name, numbers, reasons):
-    """Each tensor alone to compressed-tensors, and from there back: to numbers, and to the parts that it had."""
+    """Converts each tensor alone to compressed-tensors and back: to numbers, and to its original parts."""
     there, back = Column(), Column()
     own = next((OWN[word] for word in OWN if name.startswith(word)), None)
     stored = read_file("in/model.safetensors")
@@ -226,7 +226,7 @@ def translate(name, numbers, reasons):
             continue
         dtype, kind = ("fp16", "<f2") if want.dtype == np.float16 else ("fp32", "<f4")
         floats = floats_of("ct", key, dtype)
-        if not isinstance(floats, str) and floats.shape != want.shape:  # experts as they are stored
+        if not isinstance(floats, str) and floats.shape != want.shape:  # experts in storage order
             floats = floats.swapaxes(-1, -2)
         there.check("%s: %s in compressed-tensors is the same" % (name, key), floats if isinstance(floats, str)
                     else (floats.shape, floats.tobytes() == want.astype(kind).tobytes()), (want.shape, True), want.size)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check --quantized: healthy checkpoints of every layout that is read pass, those that the original programs made
-(tests/data) among them; and for each rule some that are broken in one place fail with exactly that finding.
+"""check --quantized: healthy checkpoints of every readable layout pass, including those made by the original programs
+(tests/data); and for each rule, checkpoints broken in one place fail with exactly that finding.
 
 usage: test_lint.py DTINFO FOLDER     FOLDER: tests/data
 """
@@ -37,7 +37,7 @@ def check(path, *more):
 
 
 def findings(what, path, *more):
-    """What it finds, as {(rule, tensor)}; and whether all ways of telling it agree."""
+    """The findings as {(rule, tensor)}; also checks that all output formats agree."""
     code, text, error = check(path, "--json", *more)
     if error or code > 1:
         TALLY.differ(what + ": runs", (code, error), (0, ""))
@@ -80,14 +80,14 @@ BASES = lint_files.checkpoints()
 
 
 def broken(what, base, change, *want):
-    """change: of copies of tensors and configuration. want: (rule, tensor or module) in their order."""
+    """change: modifies copies of tensors and configuration. want: (rule, tensor or module) in order."""
     tensors, config = copy.deepcopy(BASES[base])
     replaced = change(tensors, config)
     write(tensors, config if replaced is None else replaced)
     TALLY.check("%s, %s" % (base, what), findings(what, "case/model.safetensors"), sorted(want, key=lambda it: (RULES.index(it[0]), it[1] or "")))
 
 
-# EFFECTS: by rule, the worst that is known
+# EFFECTS: by rule, the worst known effect
 RULES, EFFECTS = lint_files.rules(pathlib.Path(__file__).resolve().parents[3] / "src/files")
 NAN16, INF16, MINUS16 = 0x7fc0, 0x7f80, 0xbc23
 
@@ -276,7 +276,7 @@ def shards():
         TALLY.check("shards: %s: the rest" % what, rows["quantized"]["outcome"], "ok" if good else "unreadable")
     size = sum(len(raw) for _, _, raw in tensors.values())
     index = {"metadata": {"total_size": size}, "weight_map": {name: "ab"[i % 2] + ".safetensors" for i, name in enumerate(names)}}
-    lay_out(names[::2], names[1::2], index)    # parts of tensors are in different shards
+    lay_out(names[::2], names[1::2], index)    # parts of a tensor are in different shards
     valid("healthy", True)
     lay_out(names[::2], names[1::2], dict(index, metadata={"total_size": size + 1}))
     TALLY.check("shards: total_size", findings("total_size", "case"), [("total_size", None)])
@@ -292,7 +292,7 @@ def shards():
 
 
 def made_by_others():
-    """What the original programs made."""
+    """Files made by the original programs."""
     method = {"quant_method": "gptq", "bits": 4, "group_size": 32, "desc_act": False, "sym": False}
     for name, config in (("awq", None), ("bitsandbytes", None), ("bitsandbytes_int8", None), ("comfy", None), ("gpt_oss", None),
                          ("modelopt_awq", None), ("torchao", None), ("mlx", "mlx.json"),
@@ -315,7 +315,7 @@ def made_by_others():
 
 
 def by_compressed_tensors():
-    """Modules with random weights, as the library itself quantizes and packs them; then with its configuration changed."""
+    """Modules with random weights, quantized and packed by the library itself; then with a changed configuration."""
     torch = have("torch")
     if not (torch and have("compressed_tensors") and have("safetensors")):
         return TALLY.skip("compressed-tensors is not there")
@@ -351,7 +351,7 @@ def by_compressed_tensors():
 
 
 def left_out():
-    """--only leaves out what is about other tensors; --raw sees no quantized ones."""
+    """--only drops findings about other tensors; --raw sees no quantized tensors."""
     tensors, config = copy.deepcopy(BASES["pack-quantized"])
     put(UP + ".weight_scale", 3, NAN16, "H")(tensors, config)
     drop(K + ".weight_scale")(tensors, config)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checkpoints of MLX and the experts of gpt-oss, read: against a model of both layouts in exact arithmetic, and, where they are
+"""Reading checkpoints of MLX and the experts of gpt-oss: against a model of both layouts in exact arithmetic and, if
 installed, against MLX itself on the CPU and the code of transformers.
 
 usage: test_mlx.py DTINFO [--long]
@@ -30,7 +30,7 @@ if not np:
 
 TALLY = Tally()
 RNG = np.random.default_rng(random.randrange(2 ** 32) if LONG else 20261123)
-# digits, exponent of the least normal number, of the largest; container and dtype of the file
+# digits, exponents of the smallest normal and the largest number; storage type and dtype of the file
 NUMBERS = {"F32": (24, -126, 127, np.uint32), "F16": (11, -14, 15, np.uint16), "BF16": (8, -126, 127, np.uint16)}
 WIDTHS, GROUPS = (1, 2, 3, 4, 5, 6, 8), (32, 64, 128)
 MODES = {"mxfp4": (4, 32), "mxfp8": (8, 32), "nvfp4": (4, 16)}
@@ -43,7 +43,7 @@ def power(exponent):
 
 
 def nearest(x, dtype):
-    """Of a rational; a rational, or the sign of an infinity as a string."""
+    """Rounds a rational; returns a rational, or the sign of an infinity as a string."""
     digits, least, most, _ = NUMBERS[dtype]
     if x == 0:
         return x
@@ -69,7 +69,7 @@ def parse(code, dtype):
 
 
 def fp32_bits(sign, value):
-    """Of a number that fp32 has."""
+    """The bits of a number that fp32 holds exactly."""
     if value is None:
         return NAN
     if value == "inf":
@@ -79,12 +79,12 @@ def fp32_bits(sign, value):
 
 @functools.lru_cache(maxsize=None)
 def biased(code, scale, bias, dtype):
-    """Codes of scale and bias -> bits of fp32: two roundings, signs as IEEE 754 has them."""
+    """Codes of scale and bias -> fp32 bits: two roundings, signs as in IEEE 754."""
     (s, x), (t, b) = parse(scale, dtype), parse(bias, dtype)
     if x is None or b is None or (x == "inf" and code == 0):
         return NAN
     product = "inf" if x == "inf" else nearest(code * x, dtype)
-    if isinstance(product, str):            # infinite, maybe by rounding
+    if isinstance(product, str):            # infinite, possibly by rounding
         return NAN if b == "inf" and s != t else fp32_bits(s, "inf")
     if b == "inf":
         return fp32_bits(t, "inf")
@@ -105,7 +105,7 @@ def e4m3(code):
 
 @functools.lru_cache(maxsize=None)
 def block_number(mode, code, scale, largest):
-    """Of a mode without biases; largest: bits of fp32, or None."""
+    """A number in a mode without biases; largest: fp32 bits, or None."""
     sign, number = e4m3(code) if mode == "mxfp8" else (code >> 3, E2M1[code & 7])
     if mode == "nvfp4":
         other, factor = e4m3(scale)
@@ -122,14 +122,14 @@ def block_number(mode, code, scale, largest):
 
 
 def words_of(codes, bits):
-    """A stream along the last dimension, in words from the lowest bit on."""
+    """A bit stream along the last dimension, in words from the lowest bit on."""
     stream = (codes[..., None] >> np.arange(bits)) & 1
     stream = stream.reshape(*codes.shape[:-1], -1, 32).astype(np.uint64)
     return (stream << np.arange(32, dtype=np.uint64)).sum(-1).astype("<u4")
 
 
 def floats(shape, dtype, wild):
-    """Codes of numbers: of a usual size and either sign, or any bits."""
+    """Codes of numbers: of ordinary size and either sign, or any bits."""
     container = NUMBERS[dtype][3]
     if wild:
         return RNG.integers(0, 2 ** (8 * container().itemsize), shape, dtype=np.uint64).astype(container)
@@ -144,7 +144,7 @@ def tensor(array, dtype):
 
 
 def some_shape(length):
-    """Of codes, whose rows are whole groups; sometimes a stack, rarely more than a thread reads at once."""
+    """A shape of codes with rows of whole groups; sometimes a stack, rarely more than a thread reads at once."""
     rows, groups = int(RNG.integers(1, 30)), int(RNG.integers(1, 9))
     if RNG.random() < 0.1:
         rows, groups = 150, 2 ** 14 // length + 3
@@ -153,14 +153,14 @@ def some_shape(length):
 
 
 def affine(name, bits, group, dtype, wild):
-    """Parts of a tensor, and the bits that its numbers have as fp32."""
+    """Parts of a tensor, and the fp32 bits of its numbers."""
     shape = some_shape(group)
     codes = RNG.integers(0, 2 ** bits, shape)
     of_groups = (*shape[:-1], shape[-1] // group)
     scales, biases = floats(of_groups, dtype, wild), floats(of_groups, dtype, wild)
     table = np.array([[biased(q, int(s), int(b), dtype) for q in range(2 ** bits)]
                       for s, b in zip(scales.reshape(-1)[:100], biases.reshape(-1)[:100])], np.uint32)
-    few = len(table)                        # exact arithmetic is slow: of a long tensor, these groups
+    few = len(table)                        # exact arithmetic is slow: only these groups of a long tensor
     want = np.take_along_axis(table, codes.reshape(-1, group)[:few], 1)
     parts = {name + ".weight": tensor(words_of(codes, bits), "U32"), name + ".scales": tensor(scales, dtype),
              name + ".biases": tensor(biases, dtype)}
@@ -203,7 +203,7 @@ def run(*words, fails=False):
 
 
 def same(what, got, want):
-    """Bits of fp32, the first that `want` has."""
+    """Compares fp32 bits, of the first numbers that `want` has."""
     got = got[:len(want)]
     TALLY.checked += len(want)
     if len(got) != len(want) or not np.array_equal(got, want):
@@ -219,7 +219,7 @@ def dequantized(path, *words):
 
 
 def check_file(what, parts, wanted, config=None, words=()):
-    """Every way of reading it."""
+    """Reads the file in every way."""
     if os.path.exists("config.json"):
         os.remove("config.json")
     if config:
@@ -246,7 +246,7 @@ def mlx_config(quantization):
 
 
 def mixed_files():
-    """Modules of all kinds in one file, by the paths of its configuration."""
+    """Modules of all kinds in one file, by the paths in its configuration."""
     turns = 12 if LONG else 2
     for turn in range(turns):
         for dtype in NUMBERS:
@@ -263,7 +263,7 @@ def mixed_files():
                     if (b, g) == (4, 64) or i % 3 == 0:
                         quantization[name]["mode"] = "affine"
                     if (b, g) == (4, 64):
-                        quantization[name] = {"mode": "affine"}      # its defaults
+                        quantization[name] = {"mode": "affine"}      # MLX's defaults
                 parts.update(own)
                 wanted[name + ".weight"] = want
             for mode, largest in itertools.product(MODES, (False, True)):
@@ -279,7 +279,7 @@ def mixed_files():
             quantization["model.norm"] = False
             config = mlx_config(quantization)
             if turn == 1:
-                del config["quantization"]      # the copy alone
+                del config["quantization"]      # keep only the copy
             check_file("%s, %d bits in groups of %d" % (dtype, bits, group), parts, wanted, config)
         TALLY.part("turn %d" % turn)
 
@@ -318,7 +318,7 @@ def experts():
 
 
 def against_mlx():
-    """Its own tensors, as it dequantizes them itself: affine ones in their dtype, others in fp32."""
+    """MLX's own tensors, dequantized by MLX: affine ones in their dtype, others in fp32."""
     if not have("mlx"):
         TALLY.skip("MLX is not installed")
         return
@@ -359,7 +359,7 @@ def against_mlx():
 
 
 def against_transformers():
-    """Scales of 255 are 2^128 there."""
+    """transformers decodes a scale of 255 as 2^128."""
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
     if not (have("torch") and have("transformers")):
         TALLY.skip("transformers is not installed")

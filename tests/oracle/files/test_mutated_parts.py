@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Small parts of quantized tensors with one other byte: the states, scales, maps and comfy_quant of bitsandbytes and
-ComfyUI. Whatever the byte is, all readers have the same verdict in one line; numbers that are given are those of a model in
-numpy, which reads the parts on its own; and what is not finite is a finding of `check --quantized`.
+"""Small parts of quantized tensors with one changed byte: the states, scales, maps and comfy_quant of bitsandbytes and
+ComfyUI. For any byte, all readers give the same verdict in one line; numbers, if any, equal those of an independent
+numpy model; and non-finite values are a finding of `check --quantized`.
 
 usage: test_mutated_parts.py DTINFO [--long]
 """
@@ -105,7 +105,7 @@ def int8():
 
 
 def said_format(parts):
-    """What comfy_quant says, where it is JSON and says it once."""
+    """The format in comfy_quant, if it is JSON and names it once."""
     said = json.loads(parts["w.comfy_quant"].tobytes().decode(), object_pairs_hook=no_twice)
     return said.get("format") if isinstance(said, dict) else None
 
@@ -162,7 +162,7 @@ def changed(part, at, value):
 
 
 def masks(number, at, letter, words):
-    """Of a text signs that mean something there, else bits of exponents."""
+    """XOR masks: for texts, characters with a meaning there; otherwise exponent bits."""
     if not words and not LONG:
         values = [letter ^ (1, 0x80, 0x40, 8)[number % 4]] + ([(0x7f, 0xff)[number % 2]] if at % 4 == 3 else [])
         return [value for value in values if value != letter]
@@ -180,7 +180,7 @@ def model_of(model, parts):
 
 
 def verdicts(what, want):
-    """Of all readers: whether they read it. want: numbers or None."""
+    """Whether all readers read it, which must agree. want: numbers or None."""
     name = next(n for n in ("w", "w.weight", "p.w.weight") if n in READER.last)
     done = READER.run("quant", "case/m.safetensors", "fp32", "--dequant", "-o", "case/out.safetensors", "-q")
     TALLY.check(what + ": ends", done.returncode in (0, 2, 3), True)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Quantized weights of ONNX models: what dtinfo reads of them has the bits that onnx.reference and onnxruntime compute.
+"""Quantized weights of ONNX models: the numbers that dtinfo reads have the bits that onnx.reference and onnxruntime
+compute.
 
 usage: test_onnx_quantized.py DTINFO
 """
@@ -18,7 +19,7 @@ COUNTS = {"reference": 0, "onnxruntime": 0}
 
 
 def judge_linear(subject, codes_type, shape, scales, zeros=False, opset=None, output=None, **attributes):
-    """One DequantizeLinear node: by onnx.reference, and by onnxruntime where it has the types."""
+    """One DequantizeLinear node: by onnx.reference, and by onnxruntime if it supports the types."""
     scale_type = onnx.helper.tensor_dtype_to_string(onnx.helper.np_dtype_to_tensor_dtype(scales.dtype)).split(".")[1]
     initializers = [tensor("x", codes_type, shape, random_codes(codes_type, size_of(shape))), array("s", scales)]
     if zeros:
@@ -88,7 +89,7 @@ def blocked():
 
 
 def packed(codes, bits):
-    """Rows of codes in bytes, the first lowest."""
+    """Rows of codes in bytes, the first in the lowest bits."""
     per_byte = 8 // bits
     codes = np.pad(codes, [(0, 0)] * (codes.ndim - 1) + [(0, -codes.shape[-1] % per_byte)])
     codes = codes.reshape(*codes.shape[:-1], -1, per_byte).astype(np.uint8)
@@ -96,14 +97,14 @@ def packed(codes, bits):
 
 
 def matmul():
-    """MatMulNBits of an identity matrix is its weight, transposed."""
+    """MatMulNBits of an identity matrix gives its weight, transposed."""
     if not ort:
         TALLY.skip("onnxruntime")
         return
     for bits, (k, n, block), zeros, scale_type in itertools.product(
             (2, 4, 8), ((64, 8, 16), (40, 5, 16), (96, 3, 32), (33, 2, 32), (300, 4, 128)), ("none", "packed", "floats"),
             ("FLOAT", "FLOAT16")):
-        if bits == 8 and zeros == "floats":   # onnxruntime has no such kernel
+        if bits == 8 and zeros == "floats":   # onnxruntime lacks this kernel
             continue
         blocks = -(-k // block)
         rows = np.array([RANDOM.randrange(256) for _ in range(n * blocks * block * bits // 8)], np.uint8)
@@ -130,7 +131,7 @@ def matmul():
 
 
 def gather():
-    """GatherBlockQuantized of all rows is its table."""
+    """GatherBlockQuantized of all rows gives its table."""
     if not ort:
         return
     for (codes_type, bits), (rows, columns, block), zeros, scale_type in itertools.product(

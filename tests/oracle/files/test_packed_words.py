@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compressed-tensors' pack-quantized of 2 to 8 bits, with codes that cross words (since June 2026) or whole ones in each
-word (before), symmetric or with zero points, in the usual order of groups or with weight_g_idx (actorder "group"): the
-numbers are those of the codes that went in. GPTQ with desc_act becomes that and comes back with the same bytes. What is
-broken in one place is refused by name, by check and by the readers. Where compressed-tensors is installed its own packing
-makes the same words, and where it is a version that knows weight_g_idx it decompresses to the same numbers.
+"""compressed-tensors' pack-quantized format with 2 to 8 bits: codes that cross words (since June 2026) or whole codes
+per word (before), symmetric or with zero points, with consecutive groups or weight_g_idx (actorder "group"). The
+numbers are those of the original codes. GPTQ with desc_act converts to it and back to the same bytes. Files broken in
+one place are refused by name, by check and by the readers. If compressed-tensors is installed, its own packing makes
+the same words, and a version that knows weight_g_idx decompresses to the same numbers.
 
 usage: test_packed_words.py DTINFO
 """
@@ -170,7 +170,7 @@ def broken():
         config["config_groups"]["group_0"]["weights"]["actorder"] = actorder
         save("in", tensors, config)
         dequantized("actorder %s" % actorder, "in", usual.numbers())
-    for bits, columns in ((3, 30), (5, 10), (7, 8)):   # both ways take as many words
+    for bits, columns in ((3, 30), (5, 10), (7, 8)):   # both packings need the same number of words
         ambiguous = Matrix(8, columns, bits, columns // 2)
         refused("%d columns of %d bits" % (columns, bits), *ambiguous.packed(), "whether codes cross words")
 
@@ -227,7 +227,7 @@ def judges():
         TALLY.check("compressed-tensors packs %d bits" % bits, pack_to_int32(signed, bits).tolist(),
                     words_of(m.codes, bits, crossing).tolist())
         down = torch.from_numpy((m.zeros - m.middle).astype(np.int8))
-        if crossing or m.rows % (32 // bits) == 0:     # the old one fails otherwise
+        if crossing or m.rows % (32 // bits) == 0:     # the old packing fails otherwise
             TALLY.check("and zero points", pack_to_int32(down, bits, packed_dim=0).tolist(),
                         words_of(m.zeros.T, bits, crossing).T.tolist())
     if not old:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A quantized tensor that is not whole is one for no command: every layout that is read x every part of it, which is removed,
-has another dtype or shape, is in another shard, or is there besides those of the layout. check --quantized, quant --dequant,
-transcode, inspect, inspect --stats, compare and calc must agree: a finding, a refusal that names it, a note, or none of all.
-What is said of each is a row of a reviewed table.
+"""All commands treat an incomplete quantized tensor as not quantized: for every readable layout x every part, the part
+is removed, gets another dtype or shape, moves to another shard, or is added although the layout does not have it.
+check --quantized, quant --dequant, transcode, inspect, inspect --stats, compare and calc must agree: a finding, a
+refusal that names it, a note, or none of these from any of them. The expected messages are rows of a reviewed table.
 
 usage: test_parts.py DTINFO FOLDER [--update]     FOLDER: tests/data, with the table quant_parts.tsv
 """
@@ -36,7 +36,7 @@ def run(*words):
 
 
 def write(base, tensors, apart=None):
-    """apart: the name of a tensor in a shard of its own."""
+    """apart: the name of a tensor stored in its own shard."""
     shutil.rmtree("case", ignore_errors=True)
     os.mkdir("case")
     for name, content in base.files.items():
@@ -53,7 +53,7 @@ def write(base, tensors, apart=None):
 
 
 def numbers():
-    """Dequantized, or None."""
+    """The dequantized numbers, or None."""
     found = {}
     for path in sorted(pathlib.Path("out").glob("*.safetensors")):
         found.update(read_file(path))
@@ -67,7 +67,7 @@ def sentence(text):
 
 
 def look(base, what):
-    """What all commands say of ./case: the row's last three columns."""
+    """The output of all commands for ./case: the row's last three columns."""
     shutil.rmtree("out", ignore_errors=True)
     code, text, error = run("check", "case", "--quantized", "--json")
     rows = {a["name"]: a for a in json.loads(text)["files"][0]["assertions"]} if code <= 1 else {}
@@ -84,7 +84,7 @@ def look(base, what):
     exits = " ".join(str(c) for c in (code, *(done[k][0] for k in ("dequant", "transcode", "inspect", "stats", "compare", "calc"))))
     said = sentence(done["dequant"][2]) if done["dequant"][0] else ""
     said = said.rstrip()
-    whole = code == 0 or all(rule == "ambiguous" for rule, _ in found)     # which is for the caller to say
+    whole = code == 0 or all(rule == "ambiguous" for rule, _ in found)     # the user must resolve the ambiguity
     TALLY.check(what + ": check", code in (0, 1), True)
     TALLY.check(what + ": inspect", done["inspect"][0], 0)
     for name in READERS:
@@ -100,13 +100,13 @@ def look(base, what):
 
 
 def plain():
-    """What is deliberately without scales stays what it is, for all commands."""
+    """Tensors that deliberately have no scales stay as they are for all commands."""
     for name, (tensors, files) in part_files.plain_files().items():
         write(part_files.Base(tensors, files), tensors)
         for command in (("check", "case", "--quantized"), ("inspect", "case", "--stats"), ("compare", "case", "case"),
                         *(("calc", "sum(@case:%s)" % n, "fp32", "-q") for n in tensors)):
             code, text, error = run(*command)
-            entry = command[0] == "check" and "not_covered" not in text    # what else there is to say is not about parts
+            entry = command[0] == "check" and "not_covered" not in text    # other messages are not about parts
             TALLY.check("%s: %s" % (name, command[0]), (code, error, "part" in text and entry), (0, "", False))
         code, _, error = run("quant", "case", "fp32", "--dequant", "-o", "out", "-q", "--force")
         scaled = any("scale" in n for n in tensors)
@@ -120,7 +120,7 @@ def plain():
 
 
 def left_out():
-    """--keep and --only leave a broken tensor to others; --raw reads what is stored."""
+    """--keep and --only skip a broken tensor; --raw reads the stored tensors."""
     base = part_files.bases(DATA)["fp8, no configuration"]
     tensors = base.copy()
     part_files.remove(tensors, base, "weight_scale")

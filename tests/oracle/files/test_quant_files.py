@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Quantized files against what others make of the same tensors: torch's observers and quantize functions, onnxruntime,
-gfloat's block formats, and compressed-tensors, whose compressors must write our bytes and read our files.
+"""Quantized files against other libraries' results for the same tensors: torch's observers and quantize functions,
+onnxruntime, gfloat's block formats, and compressed-tensors, whose compressors must write our bytes and read our files.
 
 usage: test_quant_files.py DTINFO
 """
@@ -33,7 +33,7 @@ TALLY = Tally()
 
 
 def quant(*words):
-    for part in glob.glob("q_*.npy"):       # of an output before, which the program does not touch
+    for part in glob.glob("q_*.npy"):       # left from an earlier output; the program does not touch them
         os.remove(part)
     done = subprocess.run([PROGRAM, "quant", *words, "--force", "-q"], stderr=subprocess.PIPE)
     if done.returncode:
@@ -51,7 +51,7 @@ def same(what, ours, theirs):
 
 
 def lesson():
-    """A 2048 x 1024 normal matrix to int8, as the notebooks do it in torch."""
+    """A 2048 x 1024 normal matrix to int8, as notebooks do it in torch."""
     x = RANDOM.standard_normal((2048, 1024), dtype=np.float32)
     np.save("w.npy", x)
     if not torch:
@@ -114,7 +114,7 @@ def tensors_of(path):
 
 
 def unpack(packed):
-    """Two codes a byte, the first in the low bits."""
+    """Two codes per byte, the first in the low bits."""
     return np.stack([packed & 15, packed >> 4], axis=-1).reshape(*packed.shape[:-1], -1)
 
 
@@ -209,7 +209,7 @@ def by_compressed_tensors():
         if name != "naive-quantized":
             TALLY.check(what + ": names", set(ours), names | {"weight_zero_point"} & set(ours))
         TALLY.check(what + ": shape that it reads", read.shape, x.shape)
-        # the error of what it reads is the one that was reported; some of it computes in bf16
+        # the error of what it reads equals the reported one; some of it computes in bf16
         done = subprocess.run([PROGRAM, "quant", "in.safetensors", dtype, "-o", "out.safetensors", *words, "--force",
                                "--json"], stdout=subprocess.PIPE, check=True)
         loss, error = json.loads(done.stdout)["totals"]["loss"], np.abs(np.float64(read) - x)
@@ -218,7 +218,7 @@ def by_compressed_tensors():
             TALLY.check("%s: %s" % (what, figure), abs(theirs - reported) <= 0.01 * reported, True)
         if arguments["type"] == "float" and arguments["num_bits"] < 8 or dtype.startswith("mx"):
             continue
-        # and it writes the same bytes with our scales
+        # with our scales it writes the same bytes
         scale = ours["weight_scale"]
         state = {"weight": weight, "weight_scale": scale.float()}
         if "weight_zero_point" in ours and name == "naive-quantized":

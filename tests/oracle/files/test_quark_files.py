@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""AMD Quark's files: against a model of the layout in numpy, and against Quark's own functions that pack, unpack and
-dequantize, where it is installed.
+"""AMD Quark's files: against a numpy model of the layout, and against Quark's own pack, unpack and dequantize
+functions, if installed.
 
 usage: test_quark_files.py DTINFO
 """
@@ -37,7 +37,7 @@ def config(dtype, scheme, group=None, packing="reorder", layers=None, **more):
 
 
 def words(codes, packing):
-    """Eight of the last dimension in a word: field i, from the lowest bits, is column order[i]."""
+    """Packs eight of the last dimension into a word: field i, from the lowest bits, is column order[i]."""
     eight = (codes & 15).reshape(codes.shape[:-1] + (-1, 8))[..., ORDERS[packing]].astype(np.uint64)
     return (eight << np.arange(0, 32, 4, dtype=np.uint64)).sum(-1).astype(np.uint32).view(np.int32)
 
@@ -65,7 +65,7 @@ def four_bits():
                             what=what + " per group")
                 form = READER.forms()["m.weight"]
                 TALLY.check(what, (form["layout"], form["format"], form["group"]), ("quark", dtype, group))
-                # per channel and per tensor: as it is, packed along rows
+                # per channel and per tensor: unpermuted, packed along rows
                 zero, scale = zero[:, 0], scale[:, 0].copy()
                 parts = {"m.weight": words(codes, packing), "m.weight_scale": scale, "m.weight_zero_point": words(zero, packing)}
                 READER.read(parts, {"m.weight": (codes - zero[:, None]).astype(F32) * scale[:, None]},
@@ -99,7 +99,7 @@ def eight_bits():
 
 
 def floats():
-    """As others have them: no layout of its own."""
+    """Floats named as in other layouts: Quark has no layout of its own for them."""
     for rows, columns in ((8, 32), (130, 256)):
         codes = RANDOM.integers(0, 256, (rows, columns)).astype(np.uint8)
         codes[codes & 0x7f == 0x7f] = 0
@@ -154,7 +154,7 @@ def READ_ZERO(parts):
 
 
 def functions(root, path, wanted, names):
-    """Some classes and functions of a file that imports a whole framework."""
+    """Extracts some classes and functions from a file that imports a whole framework."""
     with open(os.path.join(root, path)) as file:
         tree = ast.parse(file.read())
     tree.body = [part for part in tree.body if getattr(part, "name", "") in wanted]

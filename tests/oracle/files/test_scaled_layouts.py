@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Codes in rows with scales under names of their own, against a model of each layout in numpy, and against the original
-tools where they are installed: bitsandbytes' 8 bits, ComfyUI's layers, and fbgemm_fp8.
+"""Codes in rows with scales under layout-specific names, against a numpy model of each layout and, if installed, the
+original tools: 8-bit bitsandbytes, ComfyUI's layers, and fbgemm_fp8.
 
 usage: test_scaled_layouts.py DTINFO
 """
@@ -98,7 +98,7 @@ def comfy_old():
     for marker in (("F8_E4M3", np.zeros(0, np.uint8)), np.zeros(0, F32), ("F8_E5M2", np.zeros(2, np.uint8))):
         parts = {"x.l.weight": ("F8_E4M3", few), "scaled_fp8": marker,
                  "x.l.scale_weight": np.array(.3, F32), "y.weight": ("F8_E4M3", few), "y.scale_weight": np.array(2, F32)}
-        # for ComfyUI a scale that is missing is 1
+        # ComfyUI treats a missing scale as 1
         READER.refuse(dict(parts, **{"l.weight": ("F8_E4M3", few)}), "scale_weight', which is missing: 'scaled_fp8'", what="no scale")
         READER.read(parts, {"x.l.weight": E4M3[few] * F32(.3), "y.weight": E4M3[few] * 2},
                     what="no scales")
@@ -110,7 +110,7 @@ def comfy_old():
 
 
 def comfy():
-    """By X.comfy_quant, and by the metadata; the same names are ModelOpt's where neither is there."""
+    """By X.comfy_quant, and by the metadata; without either, the same names mean ModelOpt."""
     def both(parts, want, form, what):
         READER.read(dict(parts, **{"a.l.comfy_quant": text(form)}), want, what=what)
         metadata = {"_quantization_metadata": json.dumps({"format_version": "1.0", "layers": {"x": {}, "a.l": form}})}
@@ -208,7 +208,7 @@ def comfy_itself():
 
 
 def fbgemm():
-    """fbgemm_fp8 in transformers: a scale a row; experts have one for each input or output of each expert."""
+    """fbgemm_fp8 in transformers: one scale per row; experts have one for each input or output of each expert."""
     config = {"quantization_config": {"quant_method": "fbgemm_fp8", "activation_scale_ub": 1200.0,
                                       "modules_to_not_convert": ["lm_head"]}}
     for shape, count in [(shape, (shape[0], 1)) for shape in SHAPES] + [((3, 20, 40), (3, 1, 40)), ((3, 20, 40), (3, 20, 1)),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Matrices of which several rows share bytes, ModelOpt's W4A16_AWQ and BitNet, against a model in numpy and against what
-packs and unpacks them in the original tools, where they are installed.
+"""Matrices in which several rows share bytes, ModelOpt's W4A16_AWQ and BitNet, against a numpy model and, if
+installed, the original tools' packing and unpacking.
 
 usage: test_shared_rows.py DTINFO
 """
@@ -29,7 +29,7 @@ READER = Reader(PROGRAM, TALLY)
 
 
 def bits16(x):
-    """bf16 of fp32 numbers that are exact in it."""
+    """The bf16 bits of fp32 numbers that bf16 holds exactly."""
     return (np.asarray(x, F32).view(np.uint32) >> 16).astype(np.uint16)
 
 
@@ -87,7 +87,7 @@ def bitnet():
     for other in ("x", "BitLinear", "a" * 90):
         READER.refuse(parts, "a factor or a divisor", config=config(linear_class=other), what=other)
     READER.refuse(dict(parts, **{"m.weight_scale": np.ones(1, np.int32)}), "as a float", config=config(), what="dtype")
-    READER.refuse(parts, "'m.weight'", what="no config")     # it could be uint8
+    READER.refuse(parts, "'m.weight'", what="no config")     # it could be plain uint8
 
 
 def itself():
@@ -107,7 +107,7 @@ def itself():
         found = None
     if not found:
         return TALLY.skip("modelopt")
-    # one function of a file that imports a whole framework
+    # a single function of a file that imports a whole framework
     path = os.path.join(os.path.dirname(found.origin), "torch/export/quant_utils.py")
     with open(path) as file:
         tree = ast.parse(file.read())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Files of torchao's tensors: against a model of the layout in numpy, with random codes, scales and shapes, and against
-torchao itself, where it is installed: what its dequantize() makes of the tensors that it flattened.
+"""Files of torchao's tensors: against a numpy model of the layout, with random codes, scales and shapes, and against
+torchao itself, if installed: its dequantize() of the tensors that it flattened.
 
 usage: test_torchao_files.py DTINFO
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`dtinfo transcode`: what comes out, decoded as its own layout defines it, has the numbers of what went in wherever that
-is claimed; translated back it has the same bytes. Claims are searched for false ones: tensor scales over all mantissas,
-and mxfp4 as nvfp4 against exact fractions. Fixtures are of the original tools; compressed-tensors, ModelOpt and
-transformers decode and load what is written where they are installed.
+"""`dtinfo transcode`: the output, decoded as its own layout defines it, has the numbers of the input wherever that is
+claimed; transcoded back it has the same bytes. The test searches for false claims: tensor scales over all mantissas,
+and mxfp4 as nvfp4 against exact fractions. Fixtures come from the original tools; compressed-tensors, ModelOpt and
+transformers, if installed, decode and load the output.
 
 usage: test_transcode.py DTINFO
 """
@@ -23,7 +23,7 @@ ELEMENTS = [Fraction(v) for v in (0, .5, 1, 1.5, 2, 3, 4, 6)]
 # Tensor scales.
 
 def mantissas():
-    """How many scales have a reciprocal that leads back to them."""
+    """How many scales have a reciprocal whose reciprocal is the scale again."""
     x = (np.arange(1 << 23, dtype=np.uint32) | np.uint32(127 << 23)).view(F32)
     count = int((F32(1) / (F32(1) / x) == x).sum())
     TALLY.check("scales whose reciprocal inverts", count, 6949350)
@@ -31,7 +31,7 @@ def mantissas():
 
 
 def same_blocks(codes, factor, divisor, like):
-    """Which blocks have the same numbers by the factor and by the divisor, whatever their elements are."""
+    """Which blocks have the same numbers with the factor and with the divisor, whatever their elements."""
     one = E4M3[codes] * factor
     two = E4M3[codes] * (F32(1) / divisor) if like else E4M3[codes] / divisor
     return np.all(one[..., None] * E2M1[1:8] == two[..., None] * E2M1[1:8], -1)
@@ -94,7 +94,7 @@ def tensor_scales(like=None):
 
 
 def libraries(source, out, said):
-    """The libraries' own decoding, in the dtypes that they have."""
+    """Decodes with the libraries themselves, in the dtypes that they support."""
     if not (torch and have("compressed_tensors")):
         return TALLY.skip("compressed-tensors' own decoding")
     from compressed_tensors.compressors.nvfp4.base import NVFP4PackedCompressor
@@ -124,7 +124,7 @@ def libraries(source, out, said):
 
 
 def converter():
-    """compressed-tensors' own converter makes the same bytes, scales of activations included."""
+    """compressed-tensors' own converter makes the same bytes, including activation scales."""
     if not (torch and have("compressed_tensors")):
         return TALLY.skip("compressed-tensors' converter")
     from compressed_tensors.entrypoints.convert.converters.modelopt_nvfp4 import ModelOptNvfp4Converter
@@ -165,7 +165,7 @@ def converter():
 # mxfp4 as nvfp4.
 
 def values():
-    """The numbers that a scale of fp8_e4m3fn allows, for each."""
+    """The numbers that each scale of fp8_e4m3fn allows."""
     return [(Fraction(float(E4M3[c])), [Fraction(float(E4M3[c])) * e for e in ELEMENTS]) for c in range(1, 0x7f)]
 
 
@@ -189,7 +189,7 @@ def judge_blocks(name, said, source, out, layout, table):
             lossless += same
             for a, b in zip(old, got):
                 worst = max(worst, abs(a - b) / a if a else Fraction(0))
-            if not same and table:   # no scale at all would have had them
+            if not same and table:   # no scale at all would have given them
                 wanted = {v / factor for v in old}
                 best = min(max(min(abs(v - w) for w in all_of) for v in wanted) for _, all_of in table)
                 own = max(abs(a - b) for a, b in zip(old, got)) / factor
@@ -214,7 +214,7 @@ def blocks():
             for half in range(6):
                 magnitudes = np.array(sets[RANDOM.integers(0, len(sets)) if i % 3 else 0])
                 codes[row, 16 * half:16 * half + 16] = RANDOM.choice(magnitudes, 16) | RANDOM.integers(0, 2, 16) << 3
-        if i % 4 == 0:      # zeros with a scale far away, as encoders write them
+        if i % 4 == 0:      # zeros with a distant scale, as encoders write them
             codes[1, :32], scales[1, 0] = RANDOM.integers(0, 2, 32) << 3, RANDOM.choice([0, 254])
         tensors[name + "_packed"] = ("U8", codes[:, ::2] | codes[:, 1::2] << 4)
         tensors[name + "_scale"] = ("U8", scales)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`dtinfo transcode` of fp8, of what other tools have written, and of checkpoints that transformers loads; see
+"""`dtinfo transcode` of fp8, of files from other tools, and of checkpoints that transformers loads; see
 test_transcode.py.
 
 usage: test_transcode_files.py DTINFO
@@ -93,7 +93,7 @@ def fp8_rows():
 
 
 def wider_scales():
-    """Powers of two as bytes become fp32; bf16 stays where it may."""
+    """Powers of two stored as bytes become fp32; bf16 stays where allowed."""
     codes = RANDOM.integers(0, 0x7f, (200, 140)).astype(np.uint8)
     powers = RANDOM.integers(0, 255, (2, 2)).astype(np.uint8)
     config = {"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [128, 128]}
@@ -109,10 +109,10 @@ def wider_scales():
     TALLY.part("dtypes of scales")
 
 
-# What other tools have written.
+# Files from other tools.
 
 def fixtures():
-    """Numbers of the original tool, against those of what is written here."""
+    """The original tool's numbers against those of the transcoded file."""
     numbers = {name: read(os.path.join(DATA, name + "_numbers.safetensors")) for name in ("mlx", "comfy")}
     os.makedirs("mlx", exist_ok=True)
     shutil.copy(os.path.join(DATA, "mlx.safetensors"), "mlx/m.safetensors")
@@ -138,14 +138,14 @@ def fixtures():
               numbers["comfy"]["model.d.weight"])
         equal("comfy fp8 to " + layout, E4M3[out["model.a.weight"]] * out["model.a.weight_scale"].reshape(()),
               numbers["comfy"]["model.a.weight"])
-    for layout in ("compressed-tensors", "modelopt"):   # whose loaders have no such stacks
+    for layout in ("compressed-tensors", "modelopt"):   # their loaders do not support such stacks
         run("transcode", os.path.join(DATA, "gpt_oss.safetensors"), "--to", layout, "-o", "none.safetensors", code=2)
         TALLY.check("gpt-oss to " + layout, os.path.exists("none.safetensors"), False)
     TALLY.part("fixtures of the original tools")
 
 
 def tiled():
-    """Scales in tiles, and the first of two codes in the highest bits."""
+    """Scales in tiles, and the first of two codes in the high bits."""
     for rows, columns in ((128, 64), (130, 96), (16, 16), (300, 1040)):
         codes = RANDOM.integers(0, 16, (rows, columns)).astype(np.uint8)
         scales = RANDOM.integers(0, 0x7f, (rows, columns // 16)).astype(np.uint8)
@@ -163,7 +163,7 @@ def tiled():
     TALLY.part("scales in tiles")
 
 
-# What loads it.
+# Loaders.
 
 def loaders():
     if not (torch and have("transformers") and have("compressed_tensors") and have("safetensors")):
@@ -187,7 +187,7 @@ def loaders():
         for i, words in enumerate(steps):
             run("quant", source, *words, "-o", "step%d" % i, "--keep", kept, "--force", "-q")
             source = "step%d" % i
-        if len(steps) > 1:   # of the last step alone
+        if len(steps) > 1:   # of the last step only
             os.remove(os.path.join(source, "config.json"))
             shutil.copy("model/config.json", source)
         said = transcode(source, "compressed-tensors", "loaded")
@@ -198,7 +198,7 @@ def loaders():
         TALLY.check(what + ": groups", len(block["config_groups"]), len(steps))
         run("quant", source, "bf16", "--dequant", "-o", "plain.safetensors", "--force", "-q")
         ours = load_file("plain.safetensors")
-        # what dequantizes while it loads knows one group; the library itself, at the first forward, all of them
+        # dequantizing loaders support one group; the library itself, at the first forward pass, supports all
         several = len(steps) > 1
         how = transformers.CompressedTensorsConfig(run_compressed=several)
         model = transformers.AutoModelForCausalLM.from_pretrained("loaded", dtype=torch.bfloat16, quantization_config=how)

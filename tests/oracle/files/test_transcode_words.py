@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dtinfo transcode of integers with groups: random matrices in the layouts of GPTQ, AWQ, compressed-tensors, MLX, Quark,
-ModelOpt and bitsandbytes, to the layouts of compressed-tensors, GPTQ, AWQ and MLX. What is written is unpacked by the
-original programs: their codes, scales and zero points are those that went in, and so are their numbers where all blocks
-are said to be lossless; those of MLX are compared block by block. Back in the first layout, the bytes are those that
-went in. Programs that are not there are left out; GPTQModel's and AutoAWQ's sources on PYTHONPATH are enough.
+"""dtinfo transcode of integers in groups: random matrices in the layouts of GPTQ, AWQ, compressed-tensors, MLX, Quark,
+ModelOpt and bitsandbytes, to the layouts of compressed-tensors, GPTQ, AWQ and MLX. The original programs unpack the
+output: codes, scales and zero points must equal the input's, and so must the numbers if all blocks are reported as
+lossless; those of MLX are compared block by block. Transcoded back to the first layout, the bytes equal the input's.
+Programs that are not installed are skipped; the sources of GPTQModel and AutoAWQ on PYTHONPATH suffice.
 
 usage: test_transcode_words.py DTINFO [--long]
 """
@@ -79,7 +79,7 @@ TARGETS = {"compressed-tensors": read_compressed, "gptq": read_gptq, "gptq_v2": 
 
 
 def holds(layout, m, source=None):
-    """Whether a layout has such a matrix; source: its name, where it is written from another one."""
+    """Whether a layout can hold such a matrix; source: the layout it is transcoded from, if any."""
     words = m.columns * m.bits % 32 == 0 and m.rows * m.bits % 32 == 0
     divided = m.columns % m.length == 0
     if layout in ("gptq", "gptq_v2"):
@@ -132,7 +132,7 @@ def check(source, m, target, what):
     back, error = transcode("out", BACK[source], "back")
     wanted = SOURCES[source](m)[0]
     if source == "int8" and target in ("gptq", "gptq_v2", "mlx"):
-        wanted = as_packed(m)[0]    # these do not tell signed codes from others
+        wanted = as_packed(m)[0]    # these do not distinguish signed codes from others
     if source == "packed" and target == "compressed-tensors":
         TALLY.check(what + ": names", sorted(tensors), sorted(wanted))
     if not back:
@@ -156,9 +156,9 @@ def random_matrix(i, source):
     if source == "mlx":
         length = int(RANDOM.choice([32, 64, 128]))
         columns = length * int(RANDOM.integers(1, 9))
-    if i % 4 == 3 and source in ("packed", "int8"):    # no whole words
+    if i % 4 == 3 and source in ("packed", "int8"):    # not whole words
         rows = int(RANDOM.integers(1, 100))
-    if i % 5 == 4 and source != "mlx":      # a scale for each row
+    if i % 5 == 4 and source != "mlx":      # one scale per row
         length = columns = 32 * int(RANDOM.integers(2, 20))
     dtype = (HALF, BRAIN, FLOAT)[i % 3]
     zeros = ("any", "above", "middle")[(i + bits) % 3]
@@ -181,7 +181,7 @@ def random_matrices():
 
 
 def large_matrices():
-    """More than a piece and a stripe has, in both directions, with several threads."""
+    """More than one chunk and stripe, in both directions, with several threads."""
     shapes = ((4096, 8224), (64, 65536), (40960, 256)) if LONG else ((2080, 4128), (32, 40960))
     for source in ("gptq_v2", "awq", "packed", "mlx"):
         for rows, columns in shapes:
@@ -199,7 +199,8 @@ def wide_words():
 
 
 def zero_points_minus_one():
-    """0 has no code in the first format of GPTQ that all programs read alike; it is read as if all bits were set."""
+    """Zero point 0 has no code in GPTQ's first format that all programs read alike; it is read as if all bits were
+    set."""
     m = Matrix(32, 64, 4, 32, HALF, "above")
     m.zeros[5, 1] = 0
     save("in", *as_awq(m))
@@ -235,7 +236,7 @@ def mlx_that_has_no_zero_points():
 
 
 def rounded_mlx():
-    """Random scales: some blocks are the same, and others are not, by MLX itself."""
+    """Random scales: some blocks are equal, others are not, as decoded by MLX itself."""
     for dtype in (HALF, BRAIN, FLOAT):
         for bits in (2, 3, 4, 5, 6, 8):
             m = Matrix(64, 256, bits if bits not in (5, 6) else 4, 64, dtype, "any")
@@ -254,7 +255,7 @@ def rounded_mlx():
 
 
 def int8_of_bitsandbytes():
-    """Scales of rows, divided by 127 after the product: the same as one product for few rows only."""
+    """Row scales, divided by 127 after the product: equal to a single product for few rows only."""
     codes = RANDOM.integers(-127, 128, (6, 40)).astype(np.int8)
     for largest, fits in ((np.ldexp(127.0, RANDOM.integers(-9, 3, 6)), True), (RANDOM.random(6) + 0.5, False)):
         largest = torch.from_numpy(largest).float()
@@ -273,7 +274,7 @@ def int8_of_bitsandbytes():
 
 
 def stacks_and_scalars():
-    """Experts, and one scale for all."""
+    """Experts, and one scale for the whole tensor."""
     for bits in (4, 8, 2):
         both = [Matrix(24, 64, bits, 32, BRAIN, "any", "short") for _ in range(3)]
         parts = [as_mlx(m)[0] for m in both]

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""explain and verify of files that are not what they should be: single bits are flipped, and must be found where they
-are, in small tensors and in those that are tried piece by piece. And what verify attests, against the shape that the
-specifications of in-toto and SLSA give it.
+"""explain and verify of faulty files: single flipped bits must be found at their place, in small tensors and in those
+compared in chunks. Also checks attestations of verify against the schema in the in-toto and SLSA specifications.
 
 usage: test_verify.py DTINFO
 """
@@ -17,7 +16,7 @@ from harness import have
 from explain_files import QUICK, TALLY, expect, explain, load_file, made, numbers, run, save_file
 
 
-# Statement v1 of the in-toto attestation framework with Provenance v1 of SLSA, as their specifications say.
+# Statement v1 of the in-toto attestation framework with Provenance v1 of SLSA, from their specifications.
 DESCRIPTOR = {"type": "object", "anyOf": [{"required": ["name"]}, {"required": ["uri"]}, {"required": ["digest"]}],
               "properties": {"name": {"type": "string", "minLength": 1}, "uri": {"type": "string", "format": "uri"},
                              "digest": {"type": "object", "minProperties": 1, "properties": {
@@ -72,7 +71,7 @@ def attested():
 
 
 def flip(path, name, element, bit, bits):
-    """Flips a bit of an element of a stored tensor; what it was and is."""
+    """Flips a bit of an element of a stored tensor; returns the old and new values."""
     with open(path, "rb") as file:
         data = bytearray(file.read())
     header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
@@ -88,7 +87,7 @@ def flip(path, name, element, bit, bits):
 
 
 def flips():
-    """A flipped bit of any part is found where it is, and only there."""
+    """A flipped bit in any part is found at its place, and only there."""
     chance = random.Random(7)
     save_file({"m.weight": numbers(14, 300, 512, spread=1.0), "other": numbers(15, 70, 64)}, "a.safetensors")
     makes = [("cast", "bf16"), ("cast", "fp8_e4m3fn", "--overflow", "saturate"), ("cast", "fp64"),
@@ -115,7 +114,7 @@ def flips():
                     continue
                 problem = json.loads(done.stdout)["problem"]
                 found = problem["difference"]
-                if not found:   # what a state says, or a shape
+                if not found:   # bits of a state, or of a shape
                     TALLY.check(what + ": " + str(problem["reason"]), bool(problem["reason"]), True)
                     continue
                 TALLY.check(what, (found["tensor"], found["element"], found["differing"], int(found["expected"]["bits"], 0),
@@ -126,14 +125,14 @@ def flips():
                 TALLY.check(what + ": explain", (done.returncode, entry["recipe"], entry["difference"]["tensor"],
                             entry["difference"]["element"], entry["difference"]["differing"]),
                             (1, good["tensors"][0]["recipe"], name, element, 1))
-            else:   # another layout is read, or none where parts no longer fit together
+            else:   # another layout is read, or none if parts no longer fit together
                 TALLY.check(what + ": explain: %s" % entry, (done.returncode, entry["outcome"] in ("no_recipe", "only_in_a")),
                             (1, True))
     TALLY.part("flipped bits")
 
 
 def large():
-    """Tensors that are tried piece by piece."""
+    """Tensors that are compared in chunks."""
     save_file({"w": numbers(17, 1290, 1024, spread=1.0)}, "a.safetensors")
     elements = 1290 * 1024
     for words, recipe in ((("cast", "bf16", "--round", "zero"), "cast bf16 --round zero"),
@@ -155,7 +154,7 @@ def large():
                         (entry["recipe"], entry["difference"] and (entry["difference"]["element"],
                                                                    entry["difference"]["differing"])), (recipe, (element, 1)))
     late = numbers(18, 1290, 1024, spread=0.1)
-    late[1200, 3] = 1e6   # only there the policies differ
+    late[1200, 3] = 1e6   # the policies differ only there
     save_file({"w": late}, "a.safetensors")
     for policy in ("native", "saturate"):
         made("a.safetensors", "cast", "fp8_e4m3fn", "--overflow", policy)

@@ -48,7 +48,7 @@ class Peers:
                                   hex(int(ours[at])), hex(int(theirs[at])))
 
     def from_floats(self, source, codes, name):
-        """A float source whose values fp32 holds, or fp64 into what NumPy has itself."""
+        """A float source with values that fp32 holds, or fp64 into dtypes that NumPy has itself."""
         np, fmt = self.np, FORMATS[name]
         with np.errstate(all="ignore"):
             values = codes.view(self.floats[source])
@@ -62,7 +62,7 @@ class Peers:
         self.compare(source, name, codes[keep], stored[keep])
 
     def into_integers(self, source, codes, name):
-        """In range C says truncate."""
+        """C truncates numbers in range."""
         np, fmt = self.np, FORMATS[name]
         with np.errstate(all="ignore"):
             values = codes.view(self.floats[source]).astype(np.float64)
@@ -80,7 +80,7 @@ class Peers:
             if name != source:
                 self.compare(source, name, codes, values.astype(name).view(self.bits(name)),
                              policy=("zero", "wrap", "quiet"))
-        if FORMATS[source].width <= 16:     # fp32 holds them, and ml_dtypes goes through fp32
+        if FORMATS[source].width <= 16:     # fp32 holds them, and ml_dtypes casts through fp32
             singles = values.astype(np.float32)
             for name, dtype in self.floats.items():
                 if name not in ("fp64", "fp32") and not FORMATS[name].scale:

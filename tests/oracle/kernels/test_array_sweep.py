@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""All 2^32 fp32 codes through array plans at every level. The probe answers with runs of source codes
-that are stored alike; rounding is monotonic, so when formats.py gives a run's code at both of its
-ends, it does so everywhere between: the check is a proof. NaNs are not ordered; their runs are held
-against the rule for their bits in the same way, since cutting a payload is monotonic too.
+"""All 2^32 fp32 codes through array plans at every level. The probe answers with runs of source codes that are stored
+as the same code; rounding is monotonic, so if formats.py gives a run's code at both ends, it does so everywhere in
+between: the check is a proof. NaNs are not ordered; their runs are checked against the rule for their bits in the same
+way, since truncating a payload is monotonic too.
 Usage: test_array_sweep.py ARRAY_PROBE [LEVEL...] [--long]
 """
 
@@ -21,7 +21,7 @@ PARTS = ((0, INF), (INF + 1, SOURCE.sign_bit - 1),
          (SOURCE.sign_bit, SOURCE.sign_bit | INF), (SOURCE.sign_bit | INF + 1, (1 << 32) - 1))
 DESTINATIONS = ("bf16", "fp16", "fp8_e4m3fn", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp6_e3m2",
                 "fp6_e2m3", "fp4_e2m1", "fp8_e8m0", "tf32", "int8")
-MODES = [mode for mode in formats.ROUNDS if mode != "stochastic"]      # that one is not monotonic
+MODES = [mode for mode in formats.ROUNDS if mode != "stochastic"]      # stochastic rounding is not monotonic
 
 
 def wanted(fmt, code, mode, overflow):
@@ -44,7 +44,7 @@ def judge(tally, fmt, first, last, mode, overflow, answer):
 
 
 def sweep(tally, probe, levels, fmt, mode, overflow, parts):
-    """What a level answers is judged once when another answered the same."""
+    """Identical answers from several levels are checked only once."""
     for first, last in parts:
         judged = set()
         for level in levels:
@@ -71,7 +71,7 @@ def main():
     for name in DESTINATIONS:
         for mode in MODES:
             parts = PARTS
-            if not long:            # stretches around 1 and at the ends of the range
+            if not long:            # ranges around 1 and at both ends
                 parts = ((0x3f7ff000, 0x3f81ffff), (0x7f7f0000, INF), (INF + 1, INF + 0x1ffff),
                          (0x80000000, 0x8001ffff))
             sweep(tally, probe, levels, FORMATS[name], mode, "native", parts)

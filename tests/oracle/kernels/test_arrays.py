@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Array casts at every level against formats.py, in the manner of Berkeley TestFloat: exponents and
-significands at which something happens, all IEEE modes, one rounding from every source; stochastic
-rounding with the random bits of philox.py; and the worked examples of vectors.tsv.
+"""Array casts at every level against formats.py, in the manner of Berkeley TestFloat: critical exponents and
+significands, all IEEE modes, a single rounding from every source; stochastic rounding with the random bits of
+philox.py; and the worked examples of vectors.tsv.
 Usage: test_arrays.py ARRAY_PROBE VECTORS.TSV [--quick|--long]
 
---quick, or DTI_TEST_QUICK in the environment: two modes a pair.
+--quick, or DTI_TEST_QUICK in the environment: two modes per pair.
 """
 
 import random
@@ -25,7 +25,7 @@ SMALLER = ("bf16", "tf32", "fp8_e5m2", "fp8_e4m3fn", "fp8_e4m3fnuz", "fp8_e8m0",
 
 
 def patterns(bits, long):
-    """Significands: one bit, ones up to a bit, ones down to a bit; with long, two of these joined."""
+    """Significands: one bit, ones up to a bit, ones down to a bit; with long, two of these combined."""
     top = (1 << bits) - 1
     single = {0, 1, top, top - 1, top >> 1, (top >> 1) + 1}
     for bit in range(bits):
@@ -40,7 +40,7 @@ def float_codes(fmt, long, rng, count):
     exponents = {0, 1, 2, top, top - 1, top - 2}
     for edge in (0, 1, 10, 11, 23, 24, 31, 32, 52, 53, 62, 63, 64, 14, 15, 16, 126, 127, 128):
         exponents |= {fmt.bias + edge, fmt.bias - edge, fmt.bias - edge - fmt.man // 2}
-    for least in (-14, -24, -25, -126, -149, -150, -6, -9, -10):   # where others turn subnormal
+    for least in (-14, -24, -25, -126, -149, -150, -6, -9, -10):   # where other formats become subnormal
         exponents |= {fmt.bias + least, fmt.bias + least - 1}
     significands = patterns(fmt.man, long)
     found = [e << fmt.man | s for e in sorted(exponents) if 0 <= e <= top for s in significands]
@@ -57,7 +57,7 @@ def integer_codes(fmt, long, rng, count):
 
 
 def wanted_codes(source, fmt, codes, modes, overflow):
-    """{mode: codes}; the place among the destination's values is found once for all modes."""
+    """{mode: codes}; the position among the destination's values is found once for all modes."""
     found = {mode: [] for mode in modes}
     for code in codes:
         cls, negative, value = source.decode(code)
@@ -125,7 +125,7 @@ def stochastic_part(tally, probe, found, long, rng):
 
 
 def read_exact(text):
-    """(negative, Fraction) of a number as text, or None."""
+    """(negative, Fraction) of a number in text form, or None."""
     sign, text = text.startswith("-"), text.lstrip("+-")
     hexadecimal = re.fullmatch(r"0x([0-9a-f]*)\.?([0-9a-f]*)p([-+]?\d+)", text)
     if hexadecimal:
@@ -160,7 +160,7 @@ def source_codes(text):
 
 
 def meets(row, fmt, code):
-    """Whether a stored code is what the row says: its code, or else its value."""
+    """Whether a stored code matches the row: its code, or otherwise its value."""
     if row["code"] != "-":
         return code == int(row["code"], 16)
     cls, negative, value = fmt.decode(code)
@@ -171,7 +171,7 @@ def meets(row, fmt, code):
 
 
 def wanted_of(row, source, code):
-    """What formats.py stores: tells whether the nearest fp64 of an input is as good as the input."""
+    """What formats.py stores; shows whether the nearest fp64 of an input can replace the input."""
     stages = [FORMATS[name] for name in (row["via"], row["dtype"]) if name != "-"]
     for fmt in stages:
         code = formats.encode(fmt, *source.decode(code), row["round"], row["overflow"])[0]
@@ -201,8 +201,8 @@ def vectors_part(tally, probe, found, path):
 
 
 def identity_part(tally, probe, found, rng):
-    """A dtype to itself: codes stay as they are, signalling NaNs too, unless a policy changes a number.
-    The plan and the reference of checkkern share this decision, so that neither judges the other."""
+    """A dtype cast to itself: codes, including signalling NaNs, are unchanged unless a policy changes a number. The
+    plan and checkkern's reference share this decision, so neither can check the other."""
     names = ("fp16", "bf16", "tf32", "fp32", "fp64", "fp8_e5m2", "fp8_e4m3fn", "fp8_e4m3fnuz",
              "fp8_e3m4", "fp8_e8m0", "fp6_e2m3", "fp4_e2m1", "binary8p3se", "int8", "uint64", "bool")
     for name in names:
@@ -229,7 +229,7 @@ def identity(fmt, code, overflow, nan):
     if cls == formats.NAN:
         if nan == "canonical":
             return fmt.canonical_nan()
-        # tf32 does not fill its container, so that it is never copied as it is
+        # tf32 does not fill its container, so it is never copied bit for bit
         return arrays.nan_code(fmt, code, fmt) if clamps or fmt.name == "tf32" else code
     if cls == formats.INF and clamps:
         return fmt.lowest_code() if negative else fmt.max_code()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Comparisons of arrays against exact rationals and the reference formats, at every level: counts and places
-exactly, sums bit for bit, distances in steps along the formats' own codes; and numpy's isclose and nulp.
+"""Comparisons of arrays against exact rationals and the reference formats, at every level: counts and places exactly,
+sums bit for bit, distances in steps along the formats' own codes; also numpy's isclose and nulp.
 
 Usage: test_comparison.py STATS_PROBE [--long]
 """
@@ -30,14 +30,14 @@ PAIR_HUBS = {("int64", "uint64"): "WIDE", ("int64", "fp32"): "WIDE", ("fp64", "i
 
 @functools.lru_cache(maxsize=1 << 20)
 def place(name, value, resolution):
-    """Of a magnitude: its index among the format's magnitudes, and how far it is to the next, as if they
-    went on; small ones to the nearest `resolution`, None for exact."""
+    """For a magnitude: its index among the format's magnitudes, extended beyond the largest, and the fraction of the
+    way to the next; small fractions to the nearest `resolution`, None for exact."""
     fmt = FORMATS[name]
     least = -fmt.bias if fmt.scale else 1 - fmt.bias
     step = power_of_two(least - fmt.man)
     if value < power_of_two(least):
         at = value / step
-        if resolution:      # evenly spaced: sums with 2^least round to nearest even
+        if resolution:      # evenly spaced: adding 2^least rounds to nearest even
             units = at / resolution
             whole = units // 1
             rest = units - whole
@@ -52,7 +52,7 @@ def place(name, value, resolution):
 
 @functools.lru_cache(maxsize=None)
 def magnitudes(name):
-    """The places of all magnitudes of a small format, from its table; a scale's first is one above zero."""
+    """The positions of all magnitudes of a small format, from its table; a scale's first is one above zero."""
     fmt = FORMATS[name]
     if fmt.width > 16:
         return {}
@@ -82,7 +82,7 @@ def ulps(a, b, hub, x, y):
     man = FORMATS[name].man
     resolution = {"F32": Fraction(1 << man, 1 << 23), "F64": Fraction(1 << man, 1 << 52), "WIDE": None}[hub]
     p, q = (place(name, abs(v), resolution) * (-1 if v < 0 else 1) for v in (x, y))
-    if hub == "WIDE":       # to 64 places
+    if hub == "WIDE":       # to 64 bits
         p, q = (Fraction(int(abs(v) * (1 << 64)), 1 << 64) * (-1 if v < 0 else 1) for v in (p, q))
     return rounded(abs(p - q))
 
@@ -147,7 +147,7 @@ def want_comparison(a, b, atol, rtol, index, codes_a, codes_b):
 
 
 def near(rng, b, x_class, x):
-    """A code of b near a number of a, or its own rounding, or anything."""
+    """A code of b near a number of a, or its own rounding, or a random one."""
     fmt = FORMATS[b]
     choice = rng.random()
     if x is None or choice < 0.05:
@@ -190,7 +190,7 @@ def ask_comparisons(questions, rng, long):
                                   TILE * rng.randrange(1 << 40), rng.randrange(64))
     questions.ask("comparisons")
     for name in ("fp8_e4m3fn", "fp8_e5m2", "fp6_e3m2", "fp8_e4m3fnuz", "binary8p3se"):
-        codes = range(1 << FORMATS[name].width)     # all pairs, one at a time: every distance shows
+        codes = range(1 << FORMATS[name].width)     # all pairs, one at a time: every distance is checked
         sample = [(x, y) for x in codes for y in codes]
         for x, y in sample if long else rng.sample(sample, 300):
             questions.compare("one pair,", name, name, [x], [y])
@@ -198,7 +198,7 @@ def ask_comparisons(questions, rng, long):
 
 
 def ask_numpy(probe, tally, rng):
-    """numpy's own figures: a peer for the definitions."""
+    """numpy's own figures: an independent check of the definitions."""
     for name, dtype, word in (("fp32", numpy.float32, numpy.uint32), ("fp64", numpy.float64, numpy.uint64),
                               ("fp16", numpy.float16, numpy.uint16)):
         for scale, offset in ((1, 0), (1e-3, 5)):

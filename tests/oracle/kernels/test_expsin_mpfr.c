@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) by every row against MPFR: random arguments of all sizes, near to multiples of pi/2,
- * uniform, and the smallest and largest there are.
+ * exp(sin x) in every row against MPFR: random arguments of all sizes, near multiples of pi/2,
+ * uniform, and the smallest and largest numbers.
  *
  *   test_expsin_mpfr COUNT */
 #include <float.h>
@@ -24,7 +24,7 @@ static uint64_t random64(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* The fp64 next to a multiple of pi/2, and its neighbours. */
+/* The fp64 nearest to a multiple of pi/2, and its neighbours. */
 static double near_multiple(uint64_t k, uint64_t away)
 {
     mpfr_t pi;
@@ -62,7 +62,7 @@ static double argument(uint64_t *state)
     }
 }
 
-/* |got - exp(sin x)| in units of the last of so many digits. */
+/* |got - exp(sin x)| in units of the last of `digits` digits. */
 static double error_of(double x, double got, int digits)
 {
     mpfr_t want, difference;

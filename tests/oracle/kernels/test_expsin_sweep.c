@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) of fp32 by every row against the C library in fp64, whose error is far below what is
- * looked for: all inputs, or every STRIDE-th. Prints the largest error of each row.
+ * exp(sin x) of fp32 in every row against the C library in fp64, whose error is negligible here:
+ * all inputs, or every STRIDE-th. Prints the largest error of each row.
  *
  *   test_expsin_sweep STRIDE */
 #include <math.h>
@@ -15,9 +15,9 @@
 enum { BLOCK = 4096, ROWS_MAX = 16, MEMBERS_MAX = 64 };
 
 struct worst {
-    double within, beyond; /* of arguments within +-10, and of all others */
-    uint32_t at;           /* where the larger of them is */
-    uint64_t wrong;        /* more than is promised, or a number where there is none */
+    double within, beyond; /* for arguments within +-10, and for all others */
+    uint32_t at;           /* argument of the larger one */
+    uint64_t wrong;        /* errors beyond the promised bound, and unexpected numbers */
 };
 
 static struct worst worst[MEMBERS_MAX][ROWS_MAX];

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every block type of GGUF, decoded by quant --dequant at every CPU level, against the package `gguf` of llama.cpp,
-against ggml's own C where it is there, and, of types that the package lacks, against decoders written here from the
-structs of ggml-common.h. Then a model of mixed types, as llama-quantize makes it, by all commands that read numbers.
+"""Every block type of GGUF, decoded by quant --dequant at every CPU level, against llama.cpp's package `gguf`, ggml's
+own C code if available and, for types that the package lacks, decoders written here from the structs of ggml-common.h.
+Then a model of mixed types, as llama-quantize makes it, through all commands that read numbers.
 
-ggml's C: llama_cpp/lib of an installed llama-cpp-python, or the library that DTI_GGML_LIBRARY names: any with the
+ggml's C code: llama_cpp/lib of an installed llama-cpp-python, or the library in DTI_GGML_LIBRARY: any that has the
 functions of ggml-quants.c, such as that file alone, compiled without contraction.
 
 usage: test_ggml.py DTINFO [--long]
@@ -29,7 +29,7 @@ import make_checkpoint  # noqa: E402
 from gguf import quants  # noqa: E402
 
 LEVELS = ("none", "avx2", None)
-# id, elements, bytes, and where the fp16 fields are
+# id, elements, bytes, offsets of the fp16 fields
 TYPES = {
     "Q4_0": (2, 32, 18, [0]), "Q4_1": (3, 32, 20, [0, 2]), "Q5_0": (6, 32, 22, [0]), "Q5_1": (7, 32, 24, [0, 2]),
     "Q8_0": (8, 32, 34, [0]), "Q8_1": (9, 32, 36, [0, 2]), "Q2_K": (10, 256, 84, [80, 82]), "Q3_K": (11, 256, 110, [108]),
@@ -44,7 +44,7 @@ SPECIALS = [0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x7bff, 0xfb
 TALLY = harness.Tally()
 
 
-# Decoders from the structs, for types that the package lacks.
+# Decoders written from the structs, for types that the package lacks.
 
 def halves(blocks, at):
     return blocks[:, at:at + 2].copy().view("<f2").astype(np.float32)
@@ -82,7 +82,7 @@ def by_ggml(name, blocks, elements):
 
 
 def judges(name, blocks):
-    """(who, numbers) of all that know the type."""
+    """(name, numbers) of every decoder that knows the type."""
     with np.errstate(all="ignore"):
         package = by_package(name, blocks)
         if package is not None:
@@ -97,7 +97,7 @@ def judges(name, blocks):
 # Blocks.
 
 def put_half(name, blocks, rows, bits):
-    """The same fp16 in all fields of these blocks; bits: one for each."""
+    """Sets all fp16 fields of each block to the same value; bits: one value per block."""
     bits = np.asarray(bits, np.uint16)
     for at in TYPES[name][3]:
         blocks[rows, at], blocks[rows, at + 1] = bits & 255, bits >> 8
@@ -119,7 +119,7 @@ def make_blocks(name, long):
         blocks[:256] = (np.arange(256)[:, None] + 7 * np.arange(size)[None]) & 255
         put_half(name, blocks, slice(256, 256 + scales), np.arange(scales) * (65536 // scales) + random.integers(0, 65536 // scales))
         put_half(name, blocks, slice(256 + scales, None), np.repeat(SPECIALS, 64))
-    if name == "Q8_K":      # any fp32
+    if name == "Q8_K":      # may be any fp32
         blocks[:256, :4] = random.integers(0, 256, (256, 4), dtype=np.uint8)
     return blocks
 
@@ -148,7 +148,7 @@ def read(path):
 
 
 def same(what, ours, theirs):
-    """Bit for bit, but a NaN is a NaN."""
+    """Bit for bit, except that any NaN matches any NaN."""
     ours, theirs = ours.reshape(-1), np.ascontiguousarray(theirs, np.float32).reshape(-1)
     TALLY.checked += ours.size
     bad = np.flatnonzero((ours.view(np.uint32) != theirs.view(np.uint32)) & ~(np.isnan(ours) & np.isnan(theirs)))
@@ -176,7 +176,7 @@ def numbers_of(name, blocks):
 
 
 def tame(random, name, count):
-    """Blocks whose numbers are those of weights."""
+    """Blocks with numbers in the range of weights."""
     blocks = random.integers(0, 256, (count, TYPES[name][2]), dtype=np.uint8)
     if name == "MXFP4":
         blocks[:, 0] = random.integers(115, 123, count)
@@ -185,7 +185,7 @@ def tame(random, name, count):
 
 
 def a_model():
-    """Types mixed as in a Q4_K_M: more bits for half of the values and of the way down, and the output."""
+    """Types mixed as in a Q4_K_M: more bits for half of the value and down projections, and for the output."""
     random = np.random.default_rng(4)
     tensors, want, stored = [], {}, {}
 
@@ -247,7 +247,7 @@ def a_model():
 
 
 def big_endian():
-    """Only where it is known how they lie."""
+    """Only types with a known big-endian layout."""
     for name, (number, elements, size, _) in TYPES.items():
         write("big.gguf", [("q", "Q8_0", (1, 32), bytes(34)), ("w", number, (1, elements), bytes(size))], order=">")
         known = name in ("Q8_0", "Q4_0", "MXFP4", "NVFP4")
@@ -266,7 +266,7 @@ def hash_of(numbers):
 
 
 def print_hashes():
-    """Of three blocks whose bytes are the high ones of a linear congruential generator."""
+    """Prints hashes of three blocks per type, with bytes from the high bits of a linear congruential generator."""
     for name, (number, _, size, _) in TYPES.items():
         state, data = number, []
         for _ in range(3 * size):
@@ -277,17 +277,17 @@ def print_hashes():
 
 
 def listed_sizes():
-    """Of the package, and where it is older than a type, of the structs."""
+    """Sizes from the package or, if it is older than a type, from the structs."""
     listed = {row["name"]: row for row in json.loads(run("list", "--json")[0])["gguf_types"]}
     TALLY.check("types that are listed", sorted(listed), sorted(name.lower() for name in TYPES))
     for name, (number, elements, size, _) in TYPES.items():
-        if number in set(gguf.GGMLQuantizationType) and name != "Q8_1":  # where the package counts fp32, ggml.h fp16
+        if number in set(gguf.GGMLQuantizationType) and name != "Q8_1":  # the package counts an fp32 where ggml.h has an fp16
             elements, size = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType(number)]
         row = listed[name.lower()]
         TALLY.check(name, (row["block_elements"], row["block_bytes"], row["bits_per_weight"]),
                     (elements, size, 8 * size / elements))
         shown = json.loads(run("mem", "3x%d" % (2 * elements - 1), name, "--json")[0])["sizes"][0]
-        if name not in ("NVFP4",):  # as a block format it has a scale of the tensor
+        if name not in ("NVFP4",):  # the block format NVFP4 has a tensor scale
             TALLY.check("mem of " + name, (shown["bytes"], shown["padding_elements"]), (6 * size, 3))
 
 

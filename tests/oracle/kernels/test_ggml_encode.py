@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every encoder of GGUF's blocks, at every CPU level, against ggml's own C and, for the types that it can write, the
-package `gguf` of llama.cpp: byte for byte.
+"""Every encoder of GGUF blocks, at every CPU level, against ggml's own C code and, for the types that it can write,
+llama.cpp's package `gguf`: byte for byte.
 
-ggml's C: llama_cpp/lib of an installed llama-cpp-python, or the library that DTI_GGML_LIBRARY names: ggml-quants.c
-compiled without contraction (gcc -O2 -ffp-contract=off -DNDEBUG). One compiled with it (-march=native) differs in
-some blocks of IQ4_NL and the K types; one with assertions cannot judge, since they end it on some numbers.
+ggml's C code: llama_cpp/lib of an installed llama-cpp-python, or the library in DTI_GGML_LIBRARY: ggml-quants.c
+compiled without contraction (gcc -O2 -ffp-contract=off -DNDEBUG). Compiled with contraction (-march=native) it differs
+in some blocks of IQ4_NL and the K types; compiled with assertions it cannot be used, since some numbers trigger them.
 
 usage: test_ggml_encode.py PROBE [--long]
        test_ggml_encode.py --hashes     the table of tests/unit/test_gguf_encode.c
@@ -23,7 +23,7 @@ if np is None:
     sys.exit(77)
 
 LEVELS = ("none", "avx2", "avx512")
-# elements, bytes of a block; the elements that share a scale; the function of ggml
+# elements, bytes of a block; elements that share a scale; ggml's function
 TYPES = {
     "q4_0": (32, 18, 32, "quantize_row_q4_0_ref"), "q4_1": (32, 20, 32, "quantize_row_q4_1_ref"),
     "q5_0": (32, 22, 32, "quantize_row_q5_0_ref"), "q5_1": (32, 24, 32, "quantize_row_q5_1_ref"),
@@ -37,7 +37,7 @@ TYPES = {
 }
 BY_PACKAGE = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "tq1_0", "tq2_0", "mxfp4")
 NUMBERS = {"q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "q2_k": 10, "q3_k": 11, "q4_k": 12, "q5_k": 13, "q6_k": 14,
-           "iq4_nl": 20, "iq4_xs": 23, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39, "q1_0": 41, "q2_0": 42}    # ids of ggml
+           "iq4_nl": 20, "iq4_xs": 23, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39, "q1_0": 41, "q2_0": 42}    # ggml's ids
 FIELDS = {"q4_0": (0,), "q4_1": (0, 2), "q5_0": (0,), "q5_1": (0, 2)}
 TALLY = harness.Tally()
 
@@ -63,7 +63,7 @@ def by_package(name, numbers):
 
 
 def without_zero_signs(name, blocks):
-    """The package has other signs of a scale of 0 and a minimum of 0."""
+    """The package gives other signs to a zero scale and a zero minimum."""
     blocks = blocks.copy()
     for at in FIELDS.get(name, ()):
         blocks[(blocks[:, at] == 0) & (blocks[:, at + 1] == 0x80), at + 1] = 0
@@ -79,7 +79,7 @@ def ours(name, numbers, level):
     return np.frombuffer(done.stdout, np.uint8).reshape(-1, TYPES[name][1])
 
 
-# Numbers: functions of a generator, the groups wanted, and the numbers of a group.
+# Numbers: functions of a generator, the number of groups, and the numbers per group.
 
 def f32(numbers):
     with np.errstate(all="ignore"):
@@ -91,7 +91,7 @@ def normal(r, n, m):
 
 
 def spread(r, n, m):
-    """Groups of quite different sizes in a block."""
+    """Groups of very different magnitudes in a block."""
     return f32(normal(r, n, m) * np.exp2(r.integers(-12, 12, (n, 1))))
 
 
@@ -106,12 +106,12 @@ def bf16(r, n, m):
 
 
 def ties(r, n, m):
-    """Small multiples of halves, and of a step that is no power of two."""
+    """Small multiples of 1/2, and of a step that is not a power of two."""
     return f32(r.integers(-64, 65, (n, m)) * 0.5 * r.choice([1, 0.25, 3, 127, 1 / 127, 0.1], (n, 1)))
 
 
 def signs(r, n, m):
-    """The largest number with both signs, and zeros of both."""
+    """The largest number with both signs, and zeros with both signs."""
     return f32(r.choice([-1.0, -0.0, 0.0, 1.0], (n, m)) * r.choice([0, 1, 0.3], (n, 1)))
 
 
@@ -121,7 +121,7 @@ def offset(r, n, m):
 
 
 def few(r, n, m):
-    """Zeros but for a few."""
+    """Zeros with a few exceptions."""
     return f32(normal(r, n, m) * (r.random((n, m)) < r.choice([0, 0.02, 0.2], (n, 1))))
 
 
@@ -156,14 +156,14 @@ EXTREMES = {
 
 
 def numbers_of(name, family, count, seed):
-    """Blocks of a family."""
+    """Blocks of one family."""
     elements, _, group, _ = TYPES[name]
     make = FAMILIES.get(family) or EXTREMES[family]
     return np.ascontiguousarray(make(np.random.default_rng(seed), count * elements // group, group).reshape(-1), np.float32)
 
 
 def library_has_assertions():
-    """A child finds out."""
+    """Tested in a child process."""
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -216,7 +216,7 @@ def every_type(long):
 
 
 def made_numbers(number, elements):
-    """Those of test_gguf_encode.c."""
+    """The numbers that test_gguf_encode.c generates."""
     random, state = np.zeros(37 * elements, np.uint32), number
     for i in range(random.size):
         random[i] = state = (state * 1664525 + 1013904223) & 0xffffffff
@@ -229,7 +229,7 @@ def made_numbers(number, elements):
 
 
 def print_hashes():
-    """Of blocks of numbers that a linear congruential generator makes."""
+    """Prints hashes for blocks of numbers from a linear congruential generator."""
     for name, (elements, _, _, _) in TYPES.items():
         total = 0x811c9dc5
         for byte in by_ggml(name, made_numbers(NUMBERS[name], elements)).tobytes():

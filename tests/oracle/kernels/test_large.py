@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Statistics, histograms, comparisons, casts and quantization of tensors with more than 2^24 elements, where counts and
-sums in fp32 would stand still, against exact integers and rationals. Tensors are runs of equal codes, so that what is
-expected follows from a few values and their counts; runs of zeros are holes in a sparse file.
+"""Statistics, histograms, comparisons, casts and quantization of tensors with more than 2^24 elements, where counts
+and sums in fp32 would stop growing, against exact integers and rationals. Tensors are runs of equal codes, so that
+results follow from a few values and their counts; runs of zeros are holes in a sparse file.
 
 Usage: test_large.py DTINFO [--long]
 """
@@ -20,7 +20,7 @@ from formats import FORMATS, INF, NAN, OVERFLOW, encode, floor_log2
 PUSH, LONG = (1 << 24) + 3, (1 << 26) + 5
 CHUNK = 1 << 20
 SLACK = Fraction(1, 10**12)
-SINGLES = Fraction(61, 10**8)     # sums of errors of numbers that fp32 holds: dtinfo-cast(1)
+SINGLES = Fraction(61, 10**8)     # error sums of numbers that fp32 holds: dtinfo-cast(1)
 DTYPES = {"F8_E4M3": "fp8_e4m3fn", "F8_E5M2": "fp8_e5m2", "BF16": "bf16", "F32": "fp32", "F64": "fp64", "U8": "uint8",
           "I64": "int64"}
 LARGEST32, LARGEST64 = 0x7F7FFFFF, 0x7FEFFFFFFFFFFFFF
@@ -28,7 +28,7 @@ TENTH, ONE32 = 0x3DCCCCCD, 0x3F800000
 
 
 def tensors(n):
-    """name: (dtype of safetensors, [(code, count), ...])."""
+    """name: (safetensors dtype, [(code, count), ...])."""
     return {
         "ones": ("F8_E4M3", [(0x38, n - 3), (0, 2), (0x7F, 1)]),
         "nan": ("F8_E4M3", [(0x38, 1), (0xFF, n - 1)]),
@@ -46,7 +46,7 @@ def tensors(n):
 
 
 def others(n):
-    """What some of them are compared with."""
+    """The other side of comparisons for some of them."""
     return {
         "ones": ("F8_E4M3", [(0x39, n - 1), (0x38, 1)]),
         "nan": ("F8_E4M3", [(0x38, n)]),
@@ -85,7 +85,7 @@ def ask(program, *words):
     return json.loads(done.stdout)
 
 
-# What runs are.
+# Values of runs.
 
 def signed(fmt, code):
     """A finite code's value as a Fraction, or 'inf', '-inf', NAN."""
@@ -96,7 +96,7 @@ def signed(fmt, code):
 
 
 def finite(fmt, runs):
-    """[(value, count, place of the first)] of what is finite."""
+    """[(value, count, place of the first)] of the finite runs."""
     found, at = [], 0
     for code, count in runs:
         value = signed(fmt, code)
@@ -124,7 +124,7 @@ def is_subnormal(fmt, value):
 
 
 def near(tally, subject, figure, want, slack=SLACK):
-    """A figure of JSON and a rational, or the square of one."""
+    """Compares a JSON figure with a rational, or with the root of one."""
     if figure is None:
         tally.check(subject, None, want)
         return
@@ -190,7 +190,8 @@ def histogram(tally, name, got, numbers):
 
 
 def losses(tally, subject, fmt, got, n, pairs, specials, changed=0):
-    """A loss of fmt, of (value, what it became, count) of finite numbers; changed: specials that became another thing."""
+    """A loss in fmt, from (value, result, count) of finite numbers; changed: special values that became something
+    else."""
     errors = [(abs(y - x), x, count) for x, y, count in pairs]
     compared = sum(count for _, _, count in errors)
     want = {"inexact": sum(count for e, _, count in errors if e) + changed, "compared": compared, "nan": specials.get(NAN, 0),
@@ -223,7 +224,7 @@ def casts(tally, program, named):
 
 
 def quantized(tally, program, named):
-    """int8 with a scale by which all is clipped but zeros, or nothing."""
+    """int8 with scales that clip everything except zeros, or nothing."""
     for scale in ("0x1p-10", "0x1p-5"):
         answer = ask(program, "quant", "a.safetensors", "int8", "--scale", scale, "-o", "out.safetensors", "--force", "--select",
                      "halves,lost,tenths,holes")
@@ -270,7 +271,7 @@ def comparisons(tally, program, named, against):
 
 
 def together(runs, other):
-    """(code, other code, count) of two lists of runs."""
+    """(code, other code, count) for two lists of runs."""
     left, right = [list(run) for run in runs], [list(run) for run in other]
     while left:
         count = min(left[0][1], right[0][1])
@@ -298,7 +299,7 @@ def main():
         tally.part("casts")
         quantized(tally, program, named)
         tally.part("quantization")
-        if long:        # and where counts in 32 bits would start again
+        if long:        # and where 32-bit counts would wrap around
             named = {"beyond": ("F8_E5M2", [(0x81, 1), (0, 2**32 + 3), (0x3C, 1)])}
             write("a.safetensors", named)
             statistics(tally, program, named)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The loss of arrays against exact rationals: the definition of src/kernels/scan/loss.c carried out with Fractions
-and the reference formats, and every kernel level against that, bit for bit; and the sums of a tile against
-the exact sums, within what rounding in fp32 (8.4e-7) and fp64 may do.
+"""The loss of arrays against exact rationals: the definition in src/kernels/scan/loss.c evaluated with Fractions and
+the reference formats, every kernel level against that, bit for bit; and the sums of a tile against the exact sums,
+within the rounding error of fp32 (8.4e-7) and fp64.
 
 Usage: test_loss.py LOSS_PROBE [--long]
 """
@@ -15,7 +15,7 @@ import harness
 from formats import FORMATS, INF, INVALID, NAN, OVERFLOW, OVERFLOWS, ROUNDS, encode
 
 LANES, GROUP, TILE = 16, 128, 2048
-# Exponents about the bounds of what is added in fp32: of sources, and of their errors in bf16.
+# Exponents around the limits for adding in fp32: of sources, and of their errors in bf16.
 EDGES = {"large": (60, 62), "tiny": (-60, -61), "tiny errors": (-51, -52)}
 LEVELS = ("definition", "scalar", "avx2", "avx512", "neon")
 NONE = (1 << 64) - 1
@@ -29,7 +29,7 @@ PAIRS = (
 
 
 def rounded(value):
-    """A Fraction or infinity to fp64, to nearest even."""
+    """Rounds a Fraction or infinity to fp64, to nearest even."""
     try:
         return float(value)
     except OverflowError:
@@ -48,7 +48,7 @@ def square(value):
 
 
 def single(value):
-    """A Fraction, not negative, to fp32, to nearest even."""
+    """Rounds a non-negative Fraction to fp32, to nearest even."""
     if value == 0:
         return value
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
@@ -65,7 +65,7 @@ def fits_single(fmt):
 
 
 def group_in_single(errors, sources):
-    """The sums of a lane's part of a group in fp32; None where they are for fp64."""
+    """The sums of a lane's part of a group in fp32; None if they must be in fp64."""
     errors = [single(error) for error in errors]
     for numbers in (errors, sources):
         if max(numbers) and not Fraction(1, 1 << 60) <= max(numbers) < 1 << 60:
@@ -87,14 +87,14 @@ def tree(lanes):
 
 
 def pairs(sums):
-    """The sum in fp32 of a power of two of them: neighbours, then neighbours of those."""
+    """The pairwise sum in fp32 of a power of two of them: neighbours, then neighbours of the results."""
     while len(sums) > 1:
         sums = [single(a + b) for a, b in zip(sums[::2], sums[1::2])]
     return sums[0]
 
 
 def add_lanes(elements, in_single):
-    """The sums of the lanes, of (|y - x|, |x|) of all elements, zeros where there is no error."""
+    """The lanes' sums of (|y - x|, |x|) over all elements, zeros where there is no error."""
     sums = [[0.0] * LANES for _ in range(3)]
     groups = [[[Fraction(0)] * (TILE // GROUP) for _ in range(LANES)] for _ in range(3)]
     for first in range(0, len(elements), GROUP):
@@ -123,7 +123,7 @@ def is_normal(fmt, value):
 
 
 def want(src, dst, mode, overflow, seed, index, sources, stored):
-    """The answer of the probe, and the exact sums of |e|, e^2 and x^2."""
+    """The probe's answer, and the exact sums of |e|, e^2 and x^2."""
     counts = dict.fromkeys(("inexact", "overflowed", "to_zero", "to_subnormal", "nan", "inf", "no_code",
                             "compared"), 0)
     largest, largest_at, ratio, first_no_code = 0.0, 0, 0.0, NONE
@@ -159,7 +159,7 @@ def want(src, dst, mode, overflow, seed, index, sources, stored):
         exact = [exact[0] + abs(signed_y - signed_x), exact[1] + (signed_y - signed_x) ** 2, exact[2] + x * x]
         if error > largest:
             largest, largest_at = error, index + i
-        if x > 0 and (size == 0 or math.isinf(size)):       # fp64 does not hold it: moved to [1, 2)
+        if x > 0 and (size == 0 or math.isinf(size)):       # beyond the fp64 range: moved to [1, 2)
             binade = Fraction(2) ** (x.numerator.bit_length() - x.denominator.bit_length())
             binade = binade if binade <= x else binade / 2
             part = rounded(abs(signed_y - signed_x) / binade)
@@ -170,7 +170,7 @@ def want(src, dst, mode, overflow, seed, index, sources, stored):
             ratio = max(ratio, relative)
     totals = [tree(lanes) for lanes in add_lanes(elements, fits_single(src) and fits_single(dst))]
     n = counts["compared"]
-    # fp64 does not hold, or not well, what is nan
+    # nan marks what fp64 cannot hold, or not accurately
     held = [not math.isinf(totals[0]), not math.isinf(totals[1]) and not (largest > 0 and totals[1] < 2.0 ** -960)]
     means = [0.0 if n == 0 else rounded(Fraction(total) / n) if good else math.nan
              for total, good in zip(totals[:2], held)]
@@ -180,7 +180,7 @@ def want(src, dst, mode, overflow, seed, index, sources, stored):
 
 
 def draw(rng, src, dst, kind):
-    """A source code: any, or a number near dst's range."""
+    """A source code: random, or a number near dst's range."""
     if kind == "any" or rng.random() < 0.02:
         return rng.getrandbits(src.width)
     top = dst.magnitude(dst.max_index) if dst.is_float else Fraction(dst.max_code())
@@ -198,8 +198,9 @@ def draw(rng, src, dst, kind):
 
 
 def check_sums(tally, subject, in_single, totals, exact):
-    """Each lane adds at most TILE / LANES numbers in fp64, the tree four more: that many half ulps. In fp32 a
-    lane's part of a group has 8 additions, groups have 4, and errors are rounded, in squares twice."""
+    """Each lane adds at most TILE / LANES numbers in fp64, and the tree adds four more: the error is at most that many
+    half ulps. In fp32 a lane's part of a group has 8 additions, groups have 4, and errors are rounded, twice in
+    squares."""
     for name, total, want_sum in zip(("absolute", "squared", "source squared"), totals, exact):
         if math.isinf(total) or want_sum < Fraction(2) ** -900:
             continue

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Every SQNR in JSON against exact rationals of what went in and what came out: casts of arrays and of files, quantized
-values and files, the way back. 10 log10(sum x^2 / sum (y - x)^2) over pairs of finite numbers, the logarithm to 60 digits.
+"""Every SQNR in JSON against exact rationals of inputs and outputs: casts of arrays and files, quantized values and
+files, and dequantization. 10 log10(sum x^2 / sum (y - x)^2) over pairs of finite numbers, the logarithm to 60 digits.
 
-A figure may be off by 1e-12 of itself, or by as many dB as 1e-12 of the ratio makes (4.4e-12) where it is near 0 dB.
-Where fp32 holds all numbers both sums may be off by 8.4e-7 of themselves, and the figure by what this makes (7.3e-6).
+A figure may have a relative error of 1e-12 or, near 0 dB, the number of dB that a relative error of 1e-12 in the ratio
+makes (4.4e-12). If fp32 holds all numbers, both sums may have a relative error of 8.4e-7, and the figure the resulting
+error (7.3e-6).
 
 Usage: test_sqnr.py DTINFO [--long]
 """
@@ -52,7 +53,7 @@ def values(name, data):
 
 
 def decibels(x, y):
-    """(SQNR, None for infinity; whether there is a signal and something to compare)."""
+    """(SQNR, None for infinity; whether there is a signal and at least one pair)."""
     pairs = [(a, b) for a, b in zip(x, y, strict=True) if a is not None and b is not None]
     signal, noise = sum(a * a for a, _ in pairs), sum((b - a) ** 2 for a, b in pairs)
     if noise == 0 or signal == 0:
@@ -67,7 +68,7 @@ def judge(tally, subject, loss, x, y, single=True):
     if not known:
         tally.check(subject + ", no signal", got is None or got["value"] is None, True)
     elif want is None:
-        # specials that became something else are a loss without a size
+        # special values that became something else are a loss of unknown size
         tally.check(subject + ", no noise", got and got["text"], None if loss["inexact"] else "inf")
     else:
         off = abs(Decimal(got["value"]) - want)
@@ -78,7 +79,8 @@ def judge(tally, subject, loss, x, y, single=True):
 # Data.
 
 def floats(rng, kind, count):
-    """Doubles of one kind: ordinary, of any size, beside a large one, with specials, small, all but zero dB."""
+    """Doubles of one kind: ordinary, of any size, next to a large one, with special values, small, all close to
+    zero dB."""
     if kind == "wide":
         return [rng.gauss(0, 1) * 2.0 ** rng.uniform(-30, 30) for _ in range(count)]
     if kind == "offset":
@@ -96,7 +98,7 @@ KINDS = ("normal", "wide", "offset", "specials", "small", "lost")
 
 
 def encoded(name, numbers, rng):
-    """Numbers as bytes of a dtype, by the machine's or plain truncation: what is stored is what counts."""
+    """Numbers as bytes of a dtype, by the machine's rounding or plain truncation: only the stored value matters."""
     pack = {"fp64": "<d", "fp32": "<f", "fp16": "<e"}.get(name)
     if pack:
         return b"".join(struct.pack(pack, x) for x in numbers)
@@ -128,7 +130,7 @@ def arrays(tally, program, rng, turns):
 
 
 def read(path):
-    """name: numbers, of those that are not codes."""
+    """name: numbers, for tensors that are not codes."""
     return {name: values(NAMES[dtype], raw) for name, (dtype, _, raw) in read_file(path).items() if dtype in NAMES}
 
 
@@ -143,7 +145,7 @@ def checkpoint(rng, dtype, kinds):
 
 
 def judge_file(tally, subject, answer, x, y, single=True):
-    """Each tensor's figure, and that of all."""
+    """The figure of each tensor, and of all together."""
     every = [[], []]
     for row in answer["tensors"]:
         if row["loss"] is None:
@@ -165,7 +167,7 @@ def files(tally, program, rng, turns):
 
 
 def quantization(tally, program, rng, turns):
-    """What comes back is read from the file that --dequant makes; other oracles judge that."""
+    """Dequantized numbers are read from the file that --dequant makes; other oracle tests check that."""
     for target in QUANTIZED:
         for _ in range(turns):
             write_file("in.safetensors", checkpoint(rng, "F32", ("normal", "offset", "lost", "wide")))
@@ -190,7 +192,8 @@ def quantized_values(tally, program, rng, turns):
 
 
 def benchmarks(tally, program):
-    """The figure of a benchmark's report follows from the relative error beside it, whose numbers it does not tell."""
+    """The figure in a benchmark report follows from the relative error next to it; the report does not contain the
+    numbers."""
     for what in (["quant", "--size", "65536"], ["matmul", "--size", "64"]):
         for result in ask(program, "bench", *what, "--time", "0.001")["results"]:
             for row in result["candidates"]:

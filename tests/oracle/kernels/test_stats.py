@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Statistics of arrays against exact rationals and the reference formats, at every level: counts, extremes and
-their places exactly, sums bit for bit and near the exact sums; and numpy for means and deviations.
+"""Statistics of arrays against exact rationals and the reference formats, at every level: counts, extremes and their
+places exactly, sums bit for bit and close to the exact sums; also numpy for means and deviations.
 
 Usage: test_stats.py STATS_PROBE [--long]
 """
@@ -25,7 +25,7 @@ RANGES = ("fp16", "bf16", "fp8_e4m3fn", "fp8_e5m2")
 
 @functools.lru_cache(maxsize=1 << 20)
 def fates(value):
-    """What becomes of a magnitude in each range: "overflow", "zero", "subnormal" or None."""
+    """The result of a magnitude in each range: "overflow", "zero", "subnormal" or None."""
     result = []
     for name in RANGES:
         fmt = FORMATS[name]
@@ -124,7 +124,7 @@ def want_stats(name, shift, index, codes):
 
 
 def check_exact(tally, subject, exact):
-    """Means near the exact mean, relative to the largest magnitude; deviations near the exact one."""
+    """Means close to the exact mean, relative to the largest magnitude; deviations close to the exact one."""
     mean, variance, got_mean, got_deviation, largest = exact
     if largest > 2 ** 500 or (largest and largest < Fraction(1, 2 ** 400)):
         return
@@ -144,7 +144,7 @@ class Statistics(Questions):
 
 
 def edges(name):
-    """Codes about the ends of a wide format's ranges, and of fp16's, bf16's and fp8's."""
+    """Codes around the range limits of a wide format, and those of fp16, bf16 and fp8."""
     fmt = FORMATS[name]
     found = {0, 1, 2, fmt.max_index, fmt.max_index - 1, (1 << fmt.man) - 1, 1 << fmt.man, (1 << fmt.man) + 1}
     for other in RANGES + ("fp32",):
@@ -185,7 +185,7 @@ def ask_stats(questions, rng, long):
     for name in names:
         for kind in ("any", "normal", "special", "small", "large", "few", "shifted"):
             if name == "e15m48" and kind not in ("normal", "shifted"):
-                continue        # what fp64 does not hold is not looked at as it is
+                continue        # values that fp64 cannot hold are not compared directly
             for n in lengths if long else rng.sample(lengths[:9] if harness.QUICK else lengths, 1):
                 codes = [draw(rng, FORMATS[name], kind) for _ in range(n)]
                 shift = 0.0 if kind != "shifted" else rounded(signed(name, codes[0])[1] or 0) if codes else 1.0
@@ -196,7 +196,7 @@ def ask_stats(questions, rng, long):
 
 
 def ask_numpy(probe, tally, rng):
-    """numpy's own figures: a peer for the definitions."""
+    """numpy's own figures: an independent check of the definitions."""
     for name, dtype, word in (("fp32", numpy.float32, numpy.uint32), ("fp64", numpy.float64, numpy.uint64),
                               ("fp16", numpy.float16, numpy.uint16)):
         for scale, offset in ((1, 0), (1e-3, 5), (1, 1000)):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Patterns for names of modules, compared with Python's re and fnmatch, and with the rule that transformers has for
-modules that are not converted. Patterns are made from the grammar of the subset, which must not be refused, and from
-noise, which must be refused where Python does so, and else may be only by the name of something outside the subset."""
+"""Patterns for module names, compared with Python's re and fnmatch, and with transformers' rule for modules that are
+not converted. Patterns are generated from the grammar of the subset, which must be accepted, and from noise, which
+must be refused if Python refuses it, and otherwise only with the name of a construct outside the subset."""
 import fnmatch
 import random
 import re
@@ -72,7 +72,7 @@ def name():
 
 
 def real():
-    """Patterns of published configurations, and names that they are for."""
+    """Patterns of published configurations, and names that they match."""
     patterns = ["model", ".*lm_head", "lm_head$", ".*self_attn.(q|k|v|o)_proj.*", r"model\.layers\.(0|1|[2-9]|1\d)\.mlp.*",
                 ".*experts.*(gate|up|down)_proj", r".*\.layers\.\d+\.mlp\.gate$", "vision_model.*", "multi_modal_projector.*",
                 "^model", r"layers\.1", "model.layers.1", "model.layers.*.self_attn", r".*\.(?:visual|vision_tower)\..*", ".*norm",
