@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * In place of src/containers/zip/inflate.c and crc32.c where there are no zlib and no libdeflate:
- * nothing can be unpacked, and sums are made bit by bit. And of file_digest.c where there is no
- * nettle: digests are zeros, which no test there looks at. */
+ * Replaces src/containers/zip/inflate.c and crc32.c where zlib and libdeflate are missing:
+ * inflating always fails, and CRCs are computed bit by bit. Also replaces file_digest.c where
+ * nettle is missing: digests are zeros; no test there reads them. */
 #include <string.h>
 
 #include "containers/zip/crc32.h"
@@ -52,7 +52,7 @@ uint64_t dti_inflate_unused(const struct dti_inflate *stream)
     return 0;
 }
 
-/* Without the inversions at both ends, which cancel out where sums are added. */
+/* Without the inversions at both ends, which cancel out when CRCs are combined. */
 static uint32_t shift_in(uint32_t sum, unsigned char byte)
 {
     sum ^= byte;

@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The core, the array kernels and the readers of files on another machine, emulated: builds src/util,
-# src/core, src/kernels, src/devices, src/convert, src/containers, src/files and their unit tests with a
-# cross compiler, runs them under qemu-user, puts the worked examples to a probe built the same way, and
-# checks every kernel row and a sample of plans. The command line is left out, since Debian has no
-# cJSON for foreign machines beside the native one; nor has it zlib and libdeflate, in whose place
-# no_inflate.c is, and nettle, which only the command line needs.
+# Builds and tests the core, the array kernels and the file readers for another machine, under emulation:
+# cross-compiles src/util, src/core, src/kernels, src/devices, src/convert, src/containers, src/files and
+# their unit tests, runs them under qemu-user, checks the worked examples with a probe built the same way, and
+# checks every kernel row and a sample of plans. The command line is left out: Debian cannot install cJSON for
+# a foreign machine next to the native one. The same holds for zlib and libdeflate, which no_inflate.c
+# replaces, and for nettle, which only the command line needs.
 #
 #   tests/cross/run.sh s390x-linux-gnu qemu-s390x        big-endian
 #   tests/cross/run.sh i686-linux-gnu qemu-i386          32 bits, without optimisation; without the emulator where
 #                                                        this machine runs such programs itself
 #   tests/cross/run.sh aarch64-linux-gnu qemu-aarch64    with the NEON kernels
 #
-# Little-endian 64 bits are those of the native build: there only what uses the vector kernels is run. With
-# CI_WHOLE in the environment every machine runs all of it.
+# The native build already covers little-endian 64-bit machines: on those, only tests that use the vector
+# kernels run. With CI_WHOLE in the environment every machine runs all tests.
 set -eu
 export DTI_TEST_QUICK=1
 triple=$1 emulator=$2
@@ -26,7 +26,7 @@ compiler_cache=$(command -v ccache || true)
 extra='' neon='' optimisation=-O2 kernel_optimisation=-O3
 case $triple in
 aarch64-*) neon=-DDTI_HAVE_NEON ;;
-# doubles are doubles
+# SSE2: no excess precision in doubles
 i686-*) extra='-msse2 -mfpmath=sse' optimisation=-O0 kernel_optimisation=-O0 ;;
 esac
 
@@ -41,7 +41,7 @@ link() {
     output=$1
     shift
     compile -static "$@" "$work/all.a" -lm -pthread -o "$output" 2>"$work/warnings" ||
-        { cat "$work/warnings"; exit 1; } # a static program that opens libraries is warned of
+        { cat "$work/warnings"; exit 1; } # the linker warns about dlopen() in static programs
 }
 
 # A machine that runs the program needs no emulator.
@@ -51,7 +51,7 @@ if "$work/native" 2>/dev/null; then
     emulator='env'
 fi
 
-# The groups of these layers' unit tests, one a line, as tests/unit/meson.build names them.
+# The unit test groups of these layers, one per line, as named in tests/unit/meson.build.
 groups_of() {
     for layer in "$@"; do
         sed -n "/^unit_groups/,/^}/{/'$layer': \\[/,/\\]/p}" tests/unit/meson.build | grep -o "'[a-z0-9_]*'[^:]" |
@@ -59,12 +59,12 @@ groups_of() {
     done
 }
 
-# Whether a group of unit tests is run here.
+# Whether this machine runs a group of unit tests.
 wanted() {
     [ -z "${CI_WHOLE:-}" ] || return 0
     case $triple:$1 in
-    *:growth) return 1 ;;       # counts what is the same on every machine
-    s390x-*:expsin) return 1 ;; # arithmetic alone, on no bytes
+    *:growth) return 1 ;;       # its counts are the same on every machine
+    s390x-*:expsin) return 1 ;; # arithmetic only, independent of byte order
     aarch64-*) groups_of kernels convert | grep -qx "$1" ;;
     esac
 }
@@ -77,7 +77,7 @@ run() {
     fi
 }
 
-# A script that runs a program under the emulator, for the tests that start it.
+# Writes a script that runs a program under the emulator, for tests that start the program.
 wrap() {
     printf '#!/bin/sh\nexec %s %s "$@"\n' "$emulator" "$work/$1.$triple" >"$work/$1"
     chmod +x "$work/$1"
@@ -88,7 +88,7 @@ for source in $(find src/util src/io src/core src/devices src/convert src/calc s
     case $source in
     */net/absent.c | */inflate.c | */crc32.c | */file_digest.c) continue ;;
     */truth_absent.c) ;;
-    */truth*.c | */function_value.c | */multi_library.c) continue ;; # they need the headers of MPFR
+    */truth*.c | */function_value.c | */multi_library.c) continue ;; # need the MPFR headers
     esac
     compile -c "$source" -o "$work/$(basename "$source" .c).o"
 done
@@ -99,22 +99,22 @@ ar rcs "$work/all.a" "$work"/*.o
 
 mkdir "$work/unit"
 for test in tests/unit/unit_main.c tests/unit/quant_reference.c tests/unit/test_*.c; do
-    # what includes nothing of the upper layers
+    # only tests that include nothing from the upper layers
     grep -qE '"(cli|answers|report|bench)/|"json_document' "$test" && continue
     case $test in
-    # qemu-user makes /proc/self/stat an ordinary file, and keeps no limits on memory
+    # in qemu-user /proc/self/stat is a regular file, and memory limits have no effect
     */test_input.c | */test_parallel.c) continue ;;
-    */test_window.c) continue ;; # nor does it pass SIGBUS on as a kernel does
+    */test_window.c) continue ;; # qemu-user does not deliver SIGBUS as a kernel does
     */test_npz_deflate.c) continue ;; # needs zlib
     */test_truth.c | */test_function_value.c | */test_multi_library.c) continue ;; # need MPFR
-    # the pretend driver is of this machine
+    # the fake driver is built for this machine only
     */test_gpu*.c | */test_runner.c | */test_device_plan.c | */test_cross_check.c | */test_library.c) continue ;;
     esac
     group=${test##*/test_}
-    [ "$group" = "$test" ] || wanted "${group%.c}" || continue # what is no group, all groups may need
+    [ "$group" = "$test" ] || wanted "${group%.c}" || continue # a file that is not a group may be needed by all groups
     compile -c "$test" -o "$work/unit/$(basename "$test" .c).o"
 done
-link "$work/test_all" "$work"/unit/*.o # the native build shows that no layer calls upwards
+link "$work/test_all" "$work"/unit/*.o # the native build checks that no layer calls upwards
 count=0
 for group in $("$emulator" "$work/test_all"); do
     run "$work/test_all" "$group"
@@ -129,12 +129,12 @@ export PYTHONPATH=tests/oracle:tests/oracle/core
 python3 tests/oracle/core/test_vectors.py "$work/probe" tests/data/vectors.tsv
 python3 tests/oracle/kernels/test_arrays.py "$work/array_probe" tests/data/vectors.tsv --quick
 
-link "$work/checkkern" tests/kernels/checkkern.c tests/kernels/check_[!g]*.c # not for device code
+link "$work/checkkern" tests/kernels/checkkern.c tests/kernels/check_[!g]*.c # no device code
 whats='rows plans rules'
-case $triple in s390x-*) whats="--selftest $whats" ;; esac # that it bites is shown for each byte order
+case $triple in s390x-*) whats="--selftest $whats" ;; esac # the self-test shows for each byte order that the check detects faults
 for what in $whats; do
     level=
-    [ -n "${CI_WHOLE:-}" ] || [ "$neon$what" != -DDTI_HAVE_NEONrows ] || level=neon # scalar rows are the native build's
+    [ -n "${CI_WHOLE:-}" ] || [ "$neon$what" != -DDTI_HAVE_NEONrows ] || level=neon # the native build checks scalar rows
     run "$work/checkkern" "$what" ${level:+"$level"} --quick
     tail -n 1 "$work/log"
 done

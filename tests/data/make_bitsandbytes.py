@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes bitsandbytes.safetensors, tensors as bitsandbytes 0.50.2 quantizes and saves them, and
-bitsandbytes_numbers.safetensors, what its Python code makes of them again, as fp32; the same of layers of 8 bits, as
-bitsandbytes_int8.safetensors and bitsandbytes_int8_numbers.safetensors. With torch 2.15.
+"""Writes bitsandbytes.safetensors, with tensors quantized and saved by bitsandbytes 0.50.2, and
+bitsandbytes_numbers.safetensors, with the fp32 values that its Python code dequantizes them to. The same for 8-bit
+layers: bitsandbytes_int8.safetensors and bitsandbytes_int8_numbers.safetensors. Uses torch 2.15.
 
     make_bitsandbytes.py FOLDER
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes comfy.safetensors, layers as comfy-kitchen 0.2.40 quantizes them and ComfyUI saves them, and
-comfy_numbers.safetensors, what comfy-kitchen makes of them again, as fp32. With torch 2.15.
+"""Writes comfy.safetensors, with layers quantized by comfy-kitchen 0.2.40 as ComfyUI saves them, and
+comfy_numbers.safetensors, with the fp32 values that comfy-kitchen dequantizes them to. Uses torch 2.15.
 
     make_comfy.py FOLDER
 """

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes gpt_oss.safetensors, experts as gpt-oss stores them, of random bytes and scales, and gpt_oss_numbers.safetensors, what
-transformers 5.23 makes of them (_convert_moe_packed_tensors) in bf16. With torch 2.15.
+"""Writes gpt_oss.safetensors, experts in the gpt-oss layout with random bytes and scales, and
+gpt_oss_numbers.safetensors, with the bf16 values that transformers 5.23 computes from them
+(_convert_moe_packed_tensors). Uses torch 2.15.
 
     make_gpt_oss.py FOLDER
 """
@@ -20,7 +21,7 @@ def main(folder):
     for name, shape in {"gate_up_proj": (3, 12, 2), "down_proj": (3, 64, 1)}.items():
         path = "model.layers.0.mlp.experts." + name
         blocks = torch.randint(0, 256, (*shape, 16), dtype=torch.uint8)
-        scales = torch.randint(0, 253, shape, dtype=torch.uint8)        # 6 x 2^126 is infinite
+        scales = torch.randint(0, 253, shape, dtype=torch.uint8)        # 6 x 2^126 overflows to infinity
         files.update({path + "_blocks": blocks, path + "_scales": scales})
         numbers[path] = mxfp4._convert_moe_packed_tensors(blocks, scales)
         files[path + "_bias"] = numbers[path + "_bias"] = torch.randn(shape[:2]).bfloat16()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes gptq.safetensors, matrices as GPTQModel 7.7.0 packs them, and awq.safetensors, one as AutoAWQ 0.2.9 does;
-and gptq_numbers.safetensors and awq_numbers.safetensors, what their own functions make of them again, as fp32 and
-fp16. With torch 2.15, and the sources of both on PYTHONPATH; of them, only what packs and unpacks is run.
+"""Writes gptq.safetensors, matrices packed by GPTQModel 7.7.0, and awq.safetensors, a matrix packed by AutoAWQ 0.2.9;
+and gptq_numbers.safetensors and awq_numbers.safetensors, with the fp32 and fp16 values from their own dequantizers.
+Uses torch 2.15 and the sources of both on PYTHONPATH; only their packing and unpacking code is run.
 
     make_gptq.py FOLDER
 """
@@ -18,7 +18,7 @@ import torch
 
 
 def package(name, path=None):
-    """Without its own first file."""
+    """A package without its own __init__.py."""
     module = types.ModuleType(name)
     module.__path__ = [path or os.path.join(*next(
         (base, name) for base in sys.path if os.path.isdir(os.path.join(base, name))))]
@@ -47,7 +47,7 @@ def sources():
         "awq.utils.packing_utils")]
 
 
-# name: bits, rows, columns, length of groups, desc_act
+# name: bits, rows, columns, group length, desc_act
 MATRICES = {"four": (4, 96, 40, 32, False), "order": (4, 64, 32, 16, True), "three": (3, 64, 32, 64, False),
             "two": (2, 64, 64, 32, True), "eight": (8, 64, 36, 32, False), "odd": (4, 60, 36, 20, False)}
 
@@ -65,8 +65,8 @@ def gptq(folder, dequant, qlinear):
         own.register_buffer = lambda name, value, own=own: setattr(own, name, value)
         linear = types.SimpleNamespace(weight=types.SimpleNamespace(data=torch.randn(columns, rows)), bias=None)
         qlinear.PackableQuantLinear.pack_original(own, linear, scales, zeros, groups.to(torch.int32))
-        fields = dequant.unpack_cols(own.qzeros, bits)[:, :columns]     # as modules hold them: as they are
-        if name != "odd":   # its packer of files takes whole words
+        fields = dequant.unpack_cols(own.qzeros, bits)[:, :columns]     # as modules hold them: unchanged
+        if name != "odd":   # its file packer needs whole words
             own.qzeros = dequant._revert_gptq_v1_qzeros_correction(own.qzeros, bits)
         else:
             own.qzeros = own.qzeros - 0x11111111    # as its modules do

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes mlx.safetensors, tensors as MLX 0.32.4 quantizes them on the CPU, with the member "quantization" of its config.json in
-mlx.json, and mlx_numbers.safetensors, what mx.dequantize() makes of them: in the dtype of scales and biases, or fp32.
+"""Writes mlx.safetensors, with tensors quantized by MLX 0.32.4 on the CPU, mlx.json, with the member "quantization" of
+its config.json, and mlx_numbers.safetensors, with the results of mx.dequantize() in the dtype of scales and biases, or
+fp32.
 
     make_mlx.py FOLDER
 """
@@ -11,7 +12,7 @@ import sys
 
 import mlx.core as mx
 
-# name: bits, group, dtype; or a mode, and whether there is a global scale
+# name: bits, group, dtype; or a mode, and whether it has a global scale
 AFFINE = {"two": (2, 128, mx.float16), "three": (3, 32, mx.bfloat16), "four": (4, 64, mx.bfloat16), "five": (5, 64, mx.float32),
           "six": (6, 128, mx.float16), "eight": (8, 32, mx.bfloat16)}
 MODES = {"mxfp4": ("mxfp4", False), "mxfp8": ("mxfp8", False), "nvfp4": ("nvfp4", False), "nvfp4_scaled": ("nvfp4", True)}

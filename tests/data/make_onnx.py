@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ONNX models for tests, put together from bytes of the wire format, with Python's own modules alone.
+"""ONNX models for tests, assembled from wire-format bytes with the standard library only.
 
     make_onnx.py FOLDER     writes graph.onnx, quantized.onnx, and external.onnx with external.data
 """
@@ -35,12 +35,12 @@ def block(field, data):
 
 
 def numbers(field, values, kind, packed):
-    """Repeated numbers: kind is varint, fixed32 or fixed64; packed is True, False or "mixed"."""
+    """A repeated number field. kind is varint, fixed32 or fixed64; packed is True, False or "mixed"."""
     def spell(value):
         if kind == "varint":
             return varint(value)
         return struct.pack("<I" if kind == "fixed32" else "<Q", value)
-    if packed == "mixed":   # one by one, then packed, an empty run, then one by one
+    if packed == "mixed":   # unpacked, then packed, an empty run, then unpacked
         third = len(values) // 3
         return (numbers(field, values[:third], kind, False) + numbers(field, values[third:2 * third], kind, True) +
                 block(field, b"") + numbers(field, values[2 * third:], kind, False))
@@ -50,7 +50,7 @@ def numbers(field, values, kind, packed):
 
 
 def tensor(name, data_type, dims, *parts):
-    """A TensorProto: parts are further fields."""
+    """A TensorProto; parts are additional fields."""
     return b"".join(number(1, size) for size in dims) + number(2, data_type) + b"".join(parts) + block(8, name)
 
 
@@ -65,7 +65,7 @@ def external(location, **entries):
 
 
 def model(*initializers, graph=b"", more=b""):
-    """A model with these initializers, further fields of its graph, and its own further fields."""
+    """A model with these initializers, additional fields of its graph, and additional fields of its own."""
     body = graph + block(2, "g") + b"".join(block(5, one) for one in initializers)
     return number(1, 10) + block(2, "wire") + block(7, body) + block(8, number(2, 21)) + more
 
@@ -80,7 +80,8 @@ def write(path, data):
 
 
 def graph():
-    """Initializers, a constant, two branches with one name, a function, a string and a sparse tensor; metadata."""
+    """Initializers, a constant, two branches that share a name, a function, a string tensor, a sparse tensor, and
+    metadata."""
     def scalar(name, value):
         return raw(name, 1, (1,), struct.pack("<f", value))
 
@@ -101,15 +102,15 @@ def graph():
 
 
 def use(op, inputs, domain="", **integers):
-    """A node with these inputs and attributes that are integers."""
+    """A node with these inputs and integer attributes."""
     attributes = [block(1, name) + number(3, value) + number(20, 2) for name, value in integers.items()]
     return block(1, b"".join(block(1, name) for name in inputs) + node(op, "", inputs[0] + ".y", *attributes) +
                  (block(7, domain) if domain else b""))
 
 
 def quantized():
-    """Weights of each node that makes numbers of codes: per tensor, per axis, in blocks, packed; one with two scales, one
-    with a scale that is an input; activations."""
+    """Weights for each node type that dequantizes: per tensor, per axis, in blocks, packed; one with two scales, one
+    whose scale is an input; activations."""
     def floats(name, *values):
         return raw(name, 1, (len(values),), struct.pack("<%df" % len(values), *values))
 
@@ -141,7 +142,7 @@ def quantized():
 
 
 def outside():
-    """A model with data in another file, at two places."""
+    """A model with external data at two offsets of one file."""
     return model(tensor("b", 10, (4,), external("external.data", offset=32, length=8)),
                  tensor("a", 1, (2, 4), external("external.data", offset=0, length=32)), raw("c", 9, (2,), b"\1\0"))
 

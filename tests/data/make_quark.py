@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes quark.safetensors, a matrix of int4 in groups as AMD Quark 0.13 packs it, and quark_numbers.safetensors, what its
-code makes of it again, as fp32. With torch 2.15.
+"""Writes quark.safetensors, an int4 matrix in groups packed by AMD Quark 0.13, and quark_numbers.safetensors, with the
+fp32 values that its code dequantizes it to. Uses torch 2.15.
 
     make_quark.py FOLDER QUARK     the latter is the folder of its package
 """
@@ -16,7 +16,7 @@ GROUP = 16
 
 
 def functions(path, wanted, names):
-    """Some of a file that imports a whole framework."""
+    """Extracts some functions from a file that imports a whole framework."""
     with open(path) as file:
         tree = ast.parse(file.read())
     tree.body = [part for part in tree.body if getattr(part, "name", "") in wanted]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes modelopt_awq.safetensors, int4 as ModelOpt 0.47 packs it, and bitnet.safetensors, as transformers 5.23 packs it,
-each with its numbers: a tensor n.weight in modelopt_awq_numbers.safetensors and so on. With torch 2.15.
+"""Writes modelopt_awq.safetensors, int4 packed by ModelOpt 0.47, and bitnet.safetensors, packed by transformers 5.23,
+each with its values: a tensor n.weight in modelopt_awq_numbers.safetensors and so on. Uses torch 2.15.
 
     make_shared_rows.py FOLDER MODELOPT     the latter is its file torch/export/quant_utils.py
 """

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes torch.pt, what torch.save() makes of a small checkpoint with views and shared data, torch_old.pt, the same in the
-form before torch 1.6, and torch_object.pt, with an object of a class that only its program has. With torch 2.15.
+"""Writes torch.pt, a small checkpoint with views and shared data saved by torch.save(); torch_old.pt, the same in the
+format before torch 1.6; and torch_object.pt, with an object of a class that only the writing program defines. Uses
+torch 2.15.
 
     make_torch.py FOLDER
 """

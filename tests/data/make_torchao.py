@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes torchao.safetensors, tensors as torchao 0.18 quantizes and flattens them, and torchao_numbers.safetensors, what
-it makes of them again, as fp32. With torch 2.15.
+"""Writes torchao.safetensors, with tensors quantized and flattened by torchao 0.18, and torchao_numbers.safetensors,
+with the fp32 values that torchao dequantizes them to. Uses torch 2.15.
 
     make_torchao.py FOLDER
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers of small formats, and files with codes and scales made by hand, for test_command_dequant.py."""
+"""Values of small formats, and hand-made files with codes and scales, for test_command_dequant.py."""
 import math
 import pathlib
 import struct
@@ -13,7 +13,7 @@ NF4 = [-1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28
 BNB_FP4 = [0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4, 0, -1 / 192, -2 / 3, -1, -1 / 3, -1 / 2, -1 / 6, -1 / 4]
 
 
-# Numbers. A product of two fp32 is exact in fp64, and packing rounds it once.
+# Values. The product of two fp32 values is exact in fp64, and packing rounds it once.
 
 def f32(x):
     try:
@@ -23,7 +23,8 @@ def f32(x):
 
 
 def decode(code, exponent, mantissa, bias, signed=True, top=None, nan=()):
-    """A small float. nan: codes without their sign; top: what the highest exponent means, 'ieee' or None."""
+    """Decodes a small float. nan: NaN codes without their sign; top: meaning of the highest exponent, 'ieee' or
+    None."""
     sign = -1.0 if signed and code >> (exponent + mantissa) else 1.0
     rest = code & ((1 << (exponent + mantissa)) - 1)
     e, m = rest >> mantissa, rest & ((1 << mantissa) - 1)
@@ -49,7 +50,7 @@ def half(code):
     return struct.unpack("<e", struct.pack("<H", code))[0]
 
 
-# element numbers, bits, block length, scales: their dtype in files, bytes
+# element values, bits, block length, scales: their dtype in files, bytes
 BLOCKS = {"mxfp8_e4m3": (E4M3, 8, 32, "U8", "F8_E4M3"), "mxfp8_e5m2": (E5M2, 8, 32, "U8", "F8_E5M2"),
           "mxint8": ([x / 64 for x in INT8], 8, 32, "U8", "I8"), "mxfp6_e2m3": (E2M3, 6, 32, "U8", "U8"),
           "mxfp6_e3m2": (E3M2, 6, 32, "U8", "U8"), "mxfp4": (E2M1, 4, 32, "U8", "U8"),
@@ -81,7 +82,7 @@ def scale_bytes(kind, scales):
 
 
 def pack(codes, bits, high=False):
-    """Codes in bytes without gaps, element 0 lowest (or highest)."""
+    """Packs codes into bytes without gaps, element 0 in the lowest (or highest) bits."""
     if high:
         text = "".join(format(c, "0%db" % bits) for c in codes)
         return bytes(int(text[i:i + 8], 2) for i in range(0, len(text), 8))
@@ -90,7 +91,7 @@ def pack(codes, bits, high=False):
 
 
 def words(rows, bits):
-    """Each row in 32-bit words."""
+    """Packs each row into 32-bit words."""
     return b"".join(pack(row, bits).ljust(-(-len(row) * bits // 32) * 4, b"\0") for row in rows)
 
 
@@ -118,7 +119,8 @@ def npy(path, descr, shape, raw):
 
 
 def ggml_scale(name, kind, raw, tensor_scale):
-    """FP4's as ggml reads them, twice what ggml_e8m0_to_fp32_half() and ggml_ue4m3_to_fp32() of ggml-impl.h return."""
+    """FP4 scales as ggml reads them: twice the result of ggml_e8m0_to_fp32_half() and ggml_ue4m3_to_fp32() in
+    ggml-impl.h."""
     if name == "mxfp4":
         return 2.0 ** (raw - 127)
     if name == "nvfp4":
@@ -127,9 +129,9 @@ def ggml_scale(name, kind, raw, tensor_scale):
 
 
 def gguf_blocks(random, name, count, big, scale=None):
-    """Random blocks, their bytes as ggml has them and their numbers. scale: of a whole tensor."""
+    """Random blocks: their bytes in ggml's layout and their values. scale: the tensor scale."""
     numbers, bits, length, kind, _ = BLOCKS[name]
-    numbers = [number + 0.0 for number in numbers]      # no minus zero: ggml's tables are integers
+    numbers = [number + 0.0 for number in numbers]      # no negative zero: ggml's tables are integers
     raw, want = b"", []
     pieces = 4 if name == "nvfp4" else 1
     for i in range(count):
@@ -145,7 +147,7 @@ def gguf_blocks(random, name, count, big, scale=None):
 
 
 def scale_shapes(shape):
-    """Shapes of scales, and which of them an element at a place has."""
+    """Shapes of scales, and the scale index of each element."""
     yield [], lambda at: 0
     yield [1], lambda at: 0
     for axis in range(len(shape)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Writes a safetensors file with a tensor w.weight in bitsandbytes' layout, whose parts are as the arguments say:
-numbers of codes, scales and so on need not fit each other.
+"""Writes a safetensors file with a tensor w.weight in bitsandbytes' layout. The arguments set its parts, which need
+not be consistent with each other.
 
     make_bitsandbytes.py FILE [STATE] [PART=DTYPE:SHAPE ...] [-PART ...]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes small checkpoints as they are met in practice, byte for byte the same on every machine (but for
-what zlib makes of deflated.npz).
+"""Writes small checkpoints that resemble real ones, byte for byte the same on every machine (except for zlib's output
+in deflated.npz).
 
     make_checkpoint.py FOLDER                 two shards, their index, names as Hugging Face has them
     make_checkpoint.py FOLDER --single        the same tensors in model.safetensors
@@ -10,8 +10,8 @@ what zlib makes of deflated.npz).
     make_checkpoint.py FOLDER --dduf          model.dduf, the folder of a diffusion model
     make_checkpoint.py FOLDER --hostile       files whose names are an attack on the terminal
 
-Only Python's own modules are used: the files are judged by others (safetensors, numpy, gguf), and the
-functions below are there for tests that need a file of their own.
+Uses only the standard library: other packages (safetensors, numpy, gguf) judge the files. The functions below serve
+tests that need custom files.
 """
 import argparse
 import io
@@ -28,8 +28,7 @@ LETTERS = {"F16": "e", "F32": "f", "F64": "d", "I8": "b", "U8": "B", "I16": "h",
            "I32": "i", "U32": "I", "I64": "q", "U64": "Q", "BOOL": "?"}
 HIDDEN, INNER, VOCABULARY, POSITIONS = 32, 88, 128, 64
 
-# What a name may do to those who print it. The last one is no UTF-8: only formats whose names are bytes
-# can hold it.
+# Names that attack whatever prints them. The last one is not UTF-8: only formats with byte names can hold it.
 HOSTILE = ["esc\x1b[2J\x1b[31mred", "osc\x1b]0;title\x07", "clip\x1b]52;c;aGk=\x07", "line\nbreak",
            "return\rover", "tab\there", "rtl\u202egpj.exe", "c1\u009b2J", "nul\x00end",
            "quote\"back\\slash", "../../etc/passwd", " ", "\u0000", "wide\u4e2d\u6587", "emoji\U0001f600",
@@ -38,7 +37,7 @@ HOSTILE_BYTES = [name.encode() for name in HOSTILE] + [b"bad\xff\xfeutf8\xc0\x80
 
 
 def splitmix(seed):
-    """64 random bits after another (Steele, Lea, Flood 2014)."""
+    """A generator of 64-bit random numbers (Steele, Lea, Flood 2014)."""
     while True:
         seed = seed + 0x9E3779B97F4A7C15 & MASK
         bits = seed
@@ -48,7 +47,7 @@ def splitmix(seed):
 
 
 def normals(count, seed=0, scale=0.02):
-    """Numbers that are nearly normally distributed: sums of four uniform ones."""
+    """Approximately normally distributed numbers: sums of four uniform ones."""
     source = splitmix(seed)
     unit = scale * math.sqrt(3) / 65536
     values = []
@@ -60,7 +59,7 @@ def normals(count, seed=0, scale=0.02):
 
 
 def bf16(value):
-    """The code of the fp32 next to value, rounded to nearest, ties to even."""
+    """The bf16 code of the fp32 nearest to value, rounded to nearest, ties to even."""
     code = struct.unpack("<I", struct.pack("<f", value))[0]
     if value != value:
         return code >> 16 | 0x40
@@ -68,7 +67,7 @@ def bf16(value):
 
 
 def pack(dtype, values):
-    """Little-endian codes of a dtype of safetensors; of 8-bit floats the values are the codes."""
+    """Little-endian codes of a safetensors dtype; for 8-bit floats the values are the codes."""
     values = list(values)
     if dtype == "BF16":
         return struct.pack("<%dH" % len(values), *map(bf16, values))
@@ -76,12 +75,12 @@ def pack(dtype, values):
 
 
 def tensor(name, dtype, shape, values):
-    """What the writers below take: (name, dtype, shape, bytes)."""
+    """The tuple that the writers below take: (name, dtype, shape, bytes)."""
     return name, dtype, list(shape), pack(dtype, values)
 
 
 def safetensors(tensors, metadata=None):
-    """The bytes of a file with these tensors in this order, header padded to a multiple of 8."""
+    """The bytes of a file with these tensors in this order; the header is padded to a multiple of 8."""
     header, offset = {}, 0
     if metadata is not None:
         header["__metadata__"] = metadata
@@ -94,7 +93,7 @@ def safetensors(tensors, metadata=None):
 
 
 def npy(descr, shape, data, fortran=False, version=1):
-    """The bytes of a .npy file; data is in the order and byte order that descr and fortran say."""
+    """The bytes of a .npy file; data is already in the order and byte order given by descr and fortran."""
     text = "{'descr': %r, 'fortran_order': %r, 'shape': %r, }" % (descr, bool(fortran), tuple(shape))
     length = struct.Struct("<H" if version == 1 else "<I")
     text += " " * (-(8 + length.size + len(text) + 1) % 64) + "\n"
@@ -103,13 +102,13 @@ def npy(descr, shape, data, fortran=False, version=1):
 
 
 def npz(members, deflated=False):
-    """The bytes of a .npz file; members: from name without .npy (str or bytes) to the bytes of it."""
+    """The bytes of a .npz file; members maps names without .npy (str or bytes) to their bytes."""
     method = zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED
     out, stand_ins = io.BytesIO(), {}
     with zipfile.ZipFile(out, "w", method) as archive:
         for number, (name, data) in enumerate(members.items()):
             raw = name if isinstance(name, bytes) else name.encode()
-            # zipfile cuts names at NUL and wants text: a name of the same length is put in, and
+            # zipfile truncates names at NUL and requires text: a placeholder of the same length is written and
             # replaced afterwards
             stand_in = ("@%06d" % number).ljust(len(raw) + 4, "_")
             if len(raw) + 4 > len("@%06d" % number):
@@ -128,7 +127,7 @@ def npz(members, deflated=False):
 GGUF_TYPES = {"uint8": (0, "B"), "int8": (1, "b"), "uint16": (2, "H"), "int16": (3, "h"),
               "uint32": (4, "I"), "int32": (5, "i"), "float32": (6, "f"), "bool": (7, "?"),
               "uint64": (10, "Q"), "int64": (11, "q"), "float64": (12, "d")}
-# name: (id, elements of a block, bytes of a block)
+# name: (id, elements per block, bytes per block)
 GGML_TYPES = {"F32": (0, 1, 4), "F16": (1, 1, 2), "Q4_0": (2, 32, 18), "Q8_0": (8, 32, 34),
               "Q4_K": (12, 256, 144), "I8": (24, 1, 1), "I16": (25, 1, 2), "I32": (26, 1, 4),
               "I64": (27, 1, 8), "F64": (28, 1, 8), "BF16": (30, 1, 2), "MXFP4": (39, 32, 17)}
@@ -140,7 +139,7 @@ def gguf_text(text, order):
 
 
 def gguf_value(kind, value, order):
-    """A value behind its type; kind is a name above, "string", or ("array", kind)."""
+    """A value after its type id; kind is a name above, "string", or ("array", kind)."""
     if kind == "string":
         return struct.pack(order + "I", 8) + gguf_text(value, order)
     if isinstance(kind, tuple):
@@ -152,8 +151,8 @@ def gguf_value(kind, value, order):
 
 
 def gguf(metadata, tensors, version=3, alignment=32, order="<"):
-    """The bytes of a GGUF file. metadata: (key, kind, value); tensors: (name, ggml type or id, shape
-    with the slowest dimension first, bytes in the order of the file)."""
+    """The bytes of a GGUF file. metadata: (key, kind, value); tensors: (name, ggml type or id, shape with the slowest
+    dimension first, bytes in file order)."""
     head = b"GGUF" + struct.pack(order + "IQQ", version, len(tensors), len(metadata))
     for key, kind, value in metadata:
         head += gguf_text(key, order) + gguf_value(kind, value, order)
@@ -200,7 +199,7 @@ def write_single(folder, layers=2):
 
 
 def write_sharded(folder, layers=2):
-    """Two shards of about the same size, as transformers names them, and their index."""
+    """Two shards of about the same size, named as transformers names them, and their index."""
     tensors = model(layers)
     total = sum(len(data) for *_, data in tensors)
     shards, size = [[], []], 0
@@ -218,7 +217,7 @@ def write_sharded(folder, layers=2):
 
 
 def write_others(folder, unknown=False):
-    """One file of each other kind."""
+    """One file of each other format."""
     weights = normals(6 * 4, 7)
     arrays = {"weight": npy("<f4", (6, 4), pack("F32", weights)),
               "half": npy("<f2", (6, 4), pack("F16", weights)),
@@ -242,7 +241,7 @@ def write_others(folder, unknown=False):
 
 
 def write_hostile(folder):
-    """Names, keys and values that must not reach a terminal as they are."""
+    """Names, keys and values that must not reach a terminal unescaped."""
     one = pack("F32", [1.0])
     tensors = [(name, "F32", [1], one) for name in HOSTILE]
     notes = {name or "empty": name for name in HOSTILE}
@@ -256,7 +255,7 @@ def write_hostile(folder):
 
 
 def dduf(members):
-    """The bytes of an archive of stored members: a list of (name, bytes)."""
+    """The bytes of an archive of stored members, given as a list of (name, bytes)."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, data in members:

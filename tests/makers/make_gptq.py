@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Writes a safetensors file with a matrix w of GPTQ or AWQ, 64 rows of 32 columns in two groups, whose parts are as the
-arguments say: they need not fit each other. With CONFIG, a config.json beside it; without, there is none.
+"""Writes a safetensors file with a matrix w in GPTQ or AWQ layout, 64 rows of 32 columns in two groups. The arguments
+set its parts, which need not be consistent with each other. With CONFIG it also writes a config.json next to the file;
+without, it writes none.
 
     make_gptq.py FILE [CONFIG] [PART=DTYPE:SHAPE[:BYTE] ...] [-PART ...]
 

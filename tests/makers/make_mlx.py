@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Writes a safetensors file with the parts of quantized tensors, of bytes that count up: names, dtypes and shapes as the
-arguments say, and need not fit each other. A name that comes twice is in the file twice. After a slash: bytes, as often
-as they fit.
+"""Writes a safetensors file with the parts of quantized tensors, filled with counting bytes. The arguments set names,
+dtypes and shapes, which need not be consistent with each other. A repeated name appears in the file twice. After a
+slash: the bytes to fill with, repeated.
 
     make_mlx.py FILE NAME=DTYPE:SHAPE[/HEX] ...
 

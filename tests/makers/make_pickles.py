@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch files by the byte: pickles written opcode by opcode, and the archives around them. No pickle is made or run by
-Python's own module."""
+"""PyTorch files built byte by byte: pickles written opcode by opcode, and the archives around them. Python's pickle
+module neither writes nor loads any of them."""
 import io
 import struct
 import zipfile
@@ -39,12 +39,12 @@ def tensor(where=None, offset=0, shape=(4,), strides=(1,), function="_rebuild_te
 
 
 def state(items):
-    """A whole pickle: a dict of values that are opcodes already."""
+    """A complete pickle: a dict whose values are given as opcodes."""
     return b"\x80\x02}(" + b"".join(text(key) + value for key, value in items.items()) + b"u."
 
 
 def archive(pickle, data=None, more=(), folder="archive/", first="data.pkl", byteorder="little", method=0):
-    """The zip form; more: further (name, bytes), names as they are."""
+    """The zip format; more: additional (name, bytes) with names unchanged."""
     out = io.BytesIO()
     members = [(folder + first, pickle)] + ([(folder + "byteorder", byteorder)] if byteorder else [])
     members += [(folder + "data/" + key, content)
@@ -56,7 +56,7 @@ def archive(pickle, data=None, more=(), folder="archive/", first="data.pkl", byt
 
 
 def legacy(pickle, keys=("0",), data=None, little=True, after=b""):
-    """The form before torch 1.6; data: (number of elements, bytes) of each key."""
+    """The format before torch 1.6; data: (number of elements, bytes) of each key."""
     machine = b"\x80\x02}" + text("little_endian") + (b"\x88" if little else b"\x89") + b"s."
     listed = b"\x80\x02](" + b"".join(text(key) for key in keys) + b"e."
     data = data or keys and [(4, struct.pack("<4f", 1, 2, 3, 4))]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Writes sharded checkpoints of any size in the layouts of quantized tensors: codes in one shard, their scales and the
-like in the next, so that only the index leads to them.
+"""Writes sharded checkpoints of any size in the layouts of quantized tensors: codes in one shard, their scales and
+other parts in the next, so that a reader needs the index to find them.
 
     make_quantized.py FOLDER LAYOUT TENSORS ROWS COLUMNS [SHARDS] [--holes]
 
-Codes are random bytes, the same MiB again and again, or with --holes nothing: zeros that take no space on disk. A
-tensor of gpt-oss has 8 experts.
+Codes are random bytes, the same MiB repeated; with --holes they are file holes: zeros that take no disk space. A
+gpt-oss tensor has 8 experts.
 """
 import json
 import os
@@ -125,7 +125,7 @@ def bytes_of(part):
 
 
 def fill(file, size, pattern):
-    """size bytes of a pattern that is repeated; None: zeros that take no space."""
+    """Writes size bytes of a repeated pattern; None: a hole of zeros that takes no disk space."""
     if pattern is None:
         file.seek(size, os.SEEK_CUR)
         return
@@ -136,7 +136,7 @@ def fill(file, size, pattern):
 
 
 def write_shard(path, parts):
-    """Parts of tensors, {name: (dtype, shape, pattern)}, and how many bytes they have."""
+    """Writes parts of tensors, {name: (dtype, shape, pattern)}, and returns their size in bytes."""
     header, end = {"__metadata__": {"format": "pt"}}, 0
     for name, part in parts.items():
         header[name] = {"dtype": part[0], "shape": part[1], "data_offsets": [end, end + bytes_of(part)]}
@@ -152,7 +152,7 @@ def write_shard(path, parts):
 
 
 def write_checkpoint(folder, layout, count, rows, columns, shards=3, holes=False):
-    """Bytes of all tensors."""
+    """Returns the total bytes of all tensors."""
     config, _ = LAYOUTS[layout](rows, columns)
     files = [{} for _ in range(shards)]
     for i in range(count):
@@ -168,7 +168,7 @@ def write_checkpoint(folder, layout, count, rows, columns, shards=3, holes=False
 
 
 def write_files(folder, files, config=None):
-    """Shards, their index and config.json."""
+    """Writes shards, their index and config.json."""
     os.makedirs(folder)
     total, places = 0, {}
     for at, parts in enumerate(files):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Zip archives written field by field, so that each field can be wrong: what zipfile would never write."""
+"""Zip archives written field by field, so that each field can be wrong in ways that zipfile never writes."""
 import struct
 import zlib
 
@@ -22,7 +22,7 @@ def fields(layout, size, values):
 
 
 class Entry:
-    """local, central: fields that are not what they should be. wide: sizes are in an extra field of zip64."""
+    """local, central: fields to override. wide: sizes are in a zip64 extra field."""
 
     def __init__(self, name, data, method=0, flags=0, local=None, central=None, extra=b"", central_extra=b"", comment=b"",
                  wide=False, descriptor=None, after=b""):
@@ -70,8 +70,8 @@ def descriptor(data, packed=None, mark=True, wide=False):
 
 
 def build(entries, end=None, end64=None, comment=b"", before=b"", order=None, last=b"", ranges=None):
-    """end: fields of the end record; end64: of its 64-bit form, which is written if this is not None. order: of the
-    directory. ranges: a list that gets (first, last, what) of all that is no data."""
+    """end: fields of the end record; end64: of its 64-bit form, written if not None. order: of the directory. ranges:
+    a list that receives (first, last, what) for everything that is not data."""
     out, places = bytearray(before), []
     for entry in entries:
         places.append(len(out))

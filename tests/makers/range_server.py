@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Servers on this machine for tests of addresses: HTTPS with a certificate of their own, or HTTP. They answer
-range requests from bytes or from a file, record every request, and misbehave as the test asks them to. And the checks
-that these tests count."""
+"""Local servers for tests of URLs: HTTPS with their own certificate, or HTTP. They answer range requests from bytes or
+a file, record every request, and misbehave as the test asks. Also the check counter that these tests use."""
 import http.server
 import os
 import re
@@ -25,21 +24,21 @@ def check(good, *words):
 
 
 def end():
-    """The exit status."""
+    """Returns the exit status."""
     print("%d checks, %d failures" % (checks, failures))
     return 1 if failures else 0
 
 
 def environment(certificate):
-    """Without what would lead a program to other servers."""
+    """The environment without variables that could send the program to other servers."""
     left_out = ("HF_TOKEN", "HF_ENDPOINT", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
     kept = {k: v for k, v in os.environ.items() if "proxy" not in k.lower() and k not in left_out}
     return {**kept, "SSL_CERT_FILE": str(certificate)} if certificate else kept
 
 
 class Resource:
-    """What a path answers. `hooks` are called in turn with (handler, first, last, resource) before an answer; the
-    first one that returns True has answered."""
+    """The answer for a path. `hooks` are called in turn with (handler, first, last, resource) before an answer; a hook
+    that returns True has sent the answer itself."""
 
     def __init__(self, content, tag='"one"', hooks=()):
         self.content, self.tag, self.hooks = content, tag, list(hooks)
@@ -96,7 +95,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def cut(self):
-        """Ends the connection in the middle of things."""
+        """Drops the connection in mid-answer."""
         self.wfile.flush()
         try:
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -168,14 +167,14 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         return "%s://%s:%d" % ("https" if self.context else "http", host, self.server_address[1])
 
     def take(self):
-        """The requests since the last time."""
+        """The requests since the last call."""
         with self.lock:
             taken, self.requests = self.requests, []
         return taken
 
 
 def make_certificate(folder, name="test"):
-    """(context, path of the certificate) of 127.0.0.1 and localhost, or None without openssl(1)."""
+    """(context, certificate path) for 127.0.0.1 and localhost, or None without openssl(1)."""
     openssl = shutil.which("openssl")
     if not openssl:
         return None
@@ -199,7 +198,7 @@ def redirect(location, status=302, **headers):
 
 
 def times(count, hook):
-    """The hook for the first `count` requests alone."""
+    """Applies the hook to the first `count` requests only."""
     left = [count]
 
     def limited(*arguments):
@@ -211,7 +210,7 @@ def times(count, hook):
 
 
 def after(count, hook):
-    """The hook for all requests but the first `count`."""
+    """Applies the hook to all requests except the first `count`."""
     seen = [0]
 
     def late(*arguments):
@@ -228,7 +227,7 @@ def status(code, **headers):
 
 
 def cut_after(bytes_sent):
-    """The head, some bytes, and the connection is gone."""
+    """Sends the head and some bytes, then drops the connection."""
     def hook(handler, first, last, resource):
         last = min(last, resource.size() - 1)
         if last - first + 1 <= bytes_sent:
@@ -256,7 +255,7 @@ def slowly(pause, pieces):
 
 
 def trickle(count):
-    """The head and some bytes, and nothing more while the client waits."""
+    """Sends the head and some bytes, then nothing more while the client waits."""
     def hook(handler, first, last, resource):
         last = min(last, resource.size() - 1)
         handler.begin(206, handler.range_headers(resource, first, last))
@@ -269,7 +268,7 @@ def trickle(count):
 
 
 def drops(count):
-    """The head, and so many bytes each second as long as the client waits."""
+    """Sends the head, then this many bytes each second as long as the client waits."""
     def hook(handler, first, last, resource):
         last = min(last, resource.size() - 1)
         handler.begin(206, handler.range_headers(resource, first, last))
@@ -290,7 +289,7 @@ def silence(seconds):
 
 
 def lie(change, body=None):
-    """The headers as `change(headers, first, last, size)` makes them."""
+    """Replaces the headers with `change(headers, first, last, size)`."""
     def hook(handler, first, last, resource):
         last = min(last, resource.size() - 1)
         headers = handler.range_headers(resource, first, last)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""safetensors files of made tensors: {name: (dtype as the format spells it, shape, bytes)}, written and read by the letter
-of the format's description, without its library."""
+"""safetensors files of generated tensors: {name: (dtype as the format spells it, shape, bytes)}, written and read
+according to the format description, without its library."""
 import json
 import struct
 

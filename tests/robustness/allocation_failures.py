@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Memory that runs out at the n-th allocation, for every n: the full answer, or exit 5 and one line; or,
-once the output is complete, exit 0 and one line that says so. Where it runs out for good, every third n unless
-the last word is "long"."""
+"""Memory runs out at the n-th allocation, for every n: the run must give the full answer, or exit 5 and one line; or,
+once the output is complete, exit 0 and one line that reports it. If memory stays exhausted: every third n unless the
+last word is "long"."""
 import glob
 import json
 import os
@@ -49,7 +49,7 @@ QUESTIONS += [(words.split(), b"") for words in (
     "calc [[1,2],[3,4]]/3 fp16,bf16,int8 --true-value never",
     "calc @weights.npy*2 fp16 -o out.npy --true-value never",
     "calc @model.safetensors:model.norm.weight fp32 --json --true-value never")]
-# of files that main() makes
+# for files that main() creates
 QUESTIONS += [(words.split(), b"") for words in (
     "inspect model.safetensors", "inspect model.safetensors -q", "inspect model.safetensors --tree",
     "inspect model.safetensors.index.json -v --sort size", "inspect model.gguf --json",
@@ -113,12 +113,13 @@ QUESTIONS += [(words.split(), b"") for words in (
     "cast external.onnx bf16 -o out.safetensors --force", "compare graph.onnx graph.onnx --only half,packed,*bias")]
 
 
-# the C library ends a process that has no memory for the thread-local data of a library, which MPFR has
+# the C library ends a process if there is no memory for the thread-local data of a library, which MPFR has
 NO_THREAD_DATA = b"cannot allocate memory for thread-local data: ABORT\n"
 
 
 def failing(words, stdin, at, variables):
-    """The run whose at-th allocation fails, and how many it asked for (None: the C library ended it)."""
+    """Runs with a failure at the at-th allocation; returns the run and its number of allocations (None: the C
+    library ended it)."""
     with tempfile.NamedTemporaryFile() as counter:
         env = environment(LD_PRELOAD=LIBRARY, DTI_TEST_FAIL_AT=str(at),
                           DTI_TEST_FAIL_COUNT=counter.name, **variables)
@@ -132,7 +133,7 @@ def failing(words, stdin, at, variables):
 
 
 def output(words):
-    """The files that the words make, {path: bytes}, or None where there is no telling."""
+    """The files that the command makes, {path: bytes}, or None if unknown."""
     name = words[words.index("-o") + 1] if "-o" in words else None
     if name is None or name == "/dev/null" or "--dry-run" in words:
         return None
@@ -156,7 +157,7 @@ def is_json(text):
 
 
 def require_complete(words, done, made):
-    """Only the report is missing, and does not look like one."""
+    """Only the report is missing, and no partial report is printed."""
     line = require_one_line(done, 0)
     require("-o" in words and "is complete, but its report is not: out of memory" in line,
             "another answer:", words, line)
@@ -165,7 +166,7 @@ def require_complete(words, done, made):
 
 
 def drop_warnings(done, whole):
-    """What a run without a failure says as well."""
+    """Removes the warnings that a run without a failure also prints."""
     said = whole.stderr.splitlines(keepends=True)
     done.stderr = b"".join(line for line in done.stderr.splitlines(keepends=True) if line not in said)
 
@@ -185,7 +186,7 @@ def fail_each(step, **variables):
             if asked is None:
                 continue
             if words[0] == "calc" and done.code == 0 and b"libmpfr is not available" in done.stdout:
-                continue  # the loader could not load it
+                continue  # the loader failed to load it
             same = (done.code, done.stdout, done.stderr) == (whole.code, whole.stdout, whole.stderr)
             if not same:
                 drop_warnings(done, whole)
@@ -196,7 +197,7 @@ def fail_each(step, **variables):
                 continue
             require(same or done.code == NO_MEMORY, "another answer:", words, at, done.code, done.stdout,
                     done.stderr)
-            if not same and words[0] == "cast" and {"-", "--json"} & set(words):  # a line each operand
+            if not same and words[0] == "cast" and {"-", "--json"} & set(words):  # one line per operand
                 lines = done.stderr.decode("utf-8").splitlines()
                 require(lines and all(line.startswith("dtinfo cast: ") for line in lines), "stderr:", lines)
             elif not same:

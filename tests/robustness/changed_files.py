@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files that another program writes to while they are read: exit 3, one line that names the file, no answer, and
-nothing left behind. What changes the file's name, links or permissions alone is no harm: the same answer. A preloaded
-library makes the change at a certain read."""
+"""Files that another program writes to while they are read: exit 3, one line that names the file, no answer, and no
+files left behind. Changes to the file's name, links or permissions only are harmless: the same answer. A preloaded
+library makes the change at a given read."""
 import json
 import os
 import subprocess
@@ -18,7 +18,7 @@ NAME, OTHER = "in.safetensors", "other.safetensors"
 SHARD = "model/b.safetensors"
 HARM = {"append": "its size", "write": "its modification time", "touch": "its modification time", "set-back": "its status"}
 HARMLESS = ["chmod", "link", "rename", "replace", "unlink"]
-# commands that answer, of a file and of a model's folder; and that write OUT
+# commands that answer, for a file and for a model's folder; and commands that write OUT
 ANSWERS = [["inspect", "--stats", "IN"], ["inspect", "--stats", "IN", "--json"], ["inspect", "--digest", "IN"],
            ["inspect", "IN", "--histogram", "--json"], ["check", "--no-nan", "IN"], ["check", "--fits", "fp8_e4m3fn", "IN"],
            ["check", "--no-nan", "--json", "IN"], ["compare", "IN", OTHER], ["compare", OTHER, "IN", "--json"],
@@ -61,7 +61,7 @@ def clean():
 
 
 def output():
-    """What the run wrote."""
+    """The output that the run wrote."""
     if os.path.isdir("out"):
         names = ["out/" + name for name in sorted(os.listdir("out")) if name.endswith(".safetensors")]
     else:
@@ -70,7 +70,7 @@ def output():
 
 
 def runs(words, changed, how, at):
-    """One run on fresh inputs, with the change at that read."""
+    """One run on fresh inputs, with the change at the given read."""
     clean()
     for name in (NAME, SHARD):
         if os.path.exists(name):
@@ -114,7 +114,7 @@ def every_change_is_an_error_and_nothing_is_published():
                     require("'%s' changed while it was read (%s)" % (changed, what) in line, "another error", words,
                             how, at, line)
                     require(not now and ".dtinfo-" not in " ".join(os.listdir(".")), "published", words, how)
-                    if "--json" in words:  # other answers may be on their way to a pipe by then
+                    if "--json" in words:  # by then other answers may already be in the pipe
                         document = json.loads(done.stdout)
                         require(document["schema"] == "dtinfo.error/1", "answered", words, how, done.stdout)
                     met += 1

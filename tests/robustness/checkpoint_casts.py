@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Casts of files of tensors, as survive_*checkpoint*.py make them: checkpoints, runs, a reader of what came
-out, and what must have come."""
+"""Shared by the survive_*checkpoint*.py tests, casts of tensor files: checkpoints, runs, a reader of the output, and
+the expected output."""
 import functools
 import json
 import os
@@ -44,7 +44,7 @@ def report(*words):
 
 
 def open_safetensors(data):
-    """(metadata, [(name, dtype, shape, bytes)] in the order of the data); strict about the layout."""
+    """(metadata, [(name, dtype, shape, bytes)] in data order); strict about the layout."""
     length, = struct.unpack_from("<Q", data)
     text = data[8:8 + length]
     require(length % 8 == 0 and text[:1] == b"{", "the header is not as it should be", length)
@@ -64,13 +64,13 @@ def open_safetensors(data):
 
 @functools.lru_cache(maxsize=None)
 def rounded(code, source, target):
-    """The code of a number of one dtype in another, rounded to nearest even: by exact rationals."""
+    """Casts the code of one dtype to another, rounded to nearest even, by exact rationals."""
     cls, negative, value = FORMATS[source].decode(code)
     return formats.encode(FORMATS[target], cls, negative, abs(value) if value is not None else value)[0]
 
 
 def cast_bytes(data, source, target):
-    """What the bytes of a tensor must become; names as safetensors has them."""
+    """The expected bytes of a tensor after a cast; names as in safetensors."""
     codes = [int.from_bytes(data[i:i + SIZES[source]], "little")
              for i in range(0, len(data), SIZES[source])]
     return b"".join(rounded(code, OURS[source], OURS[target]).to_bytes(SIZES[target], "little")
@@ -78,14 +78,14 @@ def cast_bytes(data, source, target):
 
 
 def cast_model(target, tensors=None):
-    """The tensors of make_checkpoint.py's model after a cast that keeps what is no float."""
+    """The tensors of make_checkpoint.py's model after a cast that keeps non-floats."""
     return [(name, target, shape, cast_bytes(data, dtype, target)) if dtype in OURS
             else (name, dtype, shape, data) for name, dtype, shape, data in tensors or model()]
 
 
 def in_order(tensors):
-    """As safetensors files have them: as they come, unless that puts one where its elements are not
-    aligned; then by falling size of element, those of equal size as they come."""
+    """The order in safetensors files: input order, unless that misaligns a tensor's elements; then by descending
+    element size, equal sizes in input order."""
     end, aligned = 0, True
     for _, dtype, _, data in tensors:
         aligned = aligned and end % SIZES.get(dtype, 8) == 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Casts of checkpoints among full disks, signals and files that change: old files or complete new ones.
-With the word "long" also what takes minutes or gigabytes."""
+"""Casts of checkpoints with full disks, signals and files that change: old files or complete new ones. With the word
+"long" also tests that take minutes or gigabytes."""
 import glob
 import os
 import resource
@@ -30,7 +30,7 @@ def long_check(function):
 
 
 def file_of(data, dtype, size):
-    """Three tensors, one behind the other."""
+    """Three tensors in sequence."""
     third = len(data) // size // 3 // 64 * 64 * size
     parts = [data[:third], data[third:2 * third], data[2 * third:]]
     return safetensors([("layer.%d" % i, dtype, [len(part) // size], part)
@@ -41,7 +41,7 @@ OLD, NEW = file_of(MEDIUM, "F32", 4), file_of(MEDIUM_CAST, "BF16", 2)
 
 
 def write_shards(path, count=4):
-    """MEDIUM as so many shards with an index; what each becomes."""
+    """Writes MEDIUM as `count` shards with an index; returns the expected cast of each."""
     os.makedirs(path, exist_ok=True)
     each, places, wanted = len(MEDIUM) // count // 4096 * 4096, [], {}
     for i in range(count):
@@ -81,7 +81,7 @@ def a_folder_that_may_not_be_written_is_reported():
                 done = cast("model", "bf16", target, "--force", **options)
                 require_failure(done, 4, "closed", "Permission denied")
         except (PermissionError, subprocess.SubprocessError):
-            return  # the program lies where nobody else may look
+            return  # the program is in a folder that other users cannot access
         finally:
             os.chmod("closed", 0o755)
         require(os.listdir("closed") == ["out.safetensors"], "made", os.listdir("closed"))
@@ -171,7 +171,7 @@ def signals_leave_the_old_file_or_the_new_one(name):
         require(start(*words).wait(SECONDS) == 0, "the cast failed")
         longest = (time.monotonic() - begin) * 1.1
         new = NEW
-        if name.endswith(".npz"):  # which has all numbers and no wrong sum
+        if name.endswith(".npz"):  # which is complete and has no wrong checksum
             new = read(name)
             with zipfile.ZipFile(name) as zipped:
                 require(zipped.testzip() is None, "a wrong CRC")
@@ -294,7 +294,7 @@ def an_input_that_grows_or_is_replaced_is_the_one_that_was_opened():
 
 @check
 def every_system_call_may_fail_once():
-    """The answer is then an error and the old files, or the right ones all the same."""
+    """The result is either an error and the old files, or the right files."""
     if not strace_works():
         print("        skipped: no strace")
         return

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Full disks, closed files, broken pipes, odd environments and locales."""
+"""Full disks, closed files, broken pipes, unusual environments and locales."""
 import os
 import re
 import signal

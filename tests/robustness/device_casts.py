@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Casts on the pretend CUDA devices, as device_faults.py makes them: inputs, runs, and the verdict on a run in
+"""Shared by tests of casts on fake CUDA devices, such as device_faults.py: inputs, runs, and the check of a run in
 which something failed: the CPU's bytes, or a clean failure."""
 import concurrent.futures
 import os
@@ -25,7 +25,7 @@ def file_of(data, dtype, size):
 
 
 class Kind:
-    """What is cast: the words of the cast, its input and its output."""
+    """A kind of cast: its command, its input and its output."""
 
     def __init__(self, name, words, source, wanted, piped=False):
         self.name, self.words, self.source, self.wanted, self.piped = name, words, source, wanted, piped
@@ -42,7 +42,7 @@ class Run:
 
 
 def cast(kind, device, script="", library=None, more=(), **variables):
-    """One cast in a folder of its own."""
+    """Runs one cast in its own folder."""
     run = Run()
     with tempfile.TemporaryDirectory(prefix="dtinfo-device-") as folder:
         name = os.path.join(folder, "in")
@@ -75,7 +75,7 @@ def cast(kind, device, script="", library=None, more=(), **variables):
 
 
 def judge(run, kind, device, *told):
-    """The verdict. told: what a failure's line says."""
+    """Checks a run. Further arguments: words expected in a failure's line."""
     lines = run.stderr.splitlines()
     require(run.names == (["in"] if kind.piped else ["in", "out"]), "files:", run.names)
     if run.code == 0:
@@ -94,7 +94,7 @@ def judge(run, kind, device, *told):
 
 
 def require_fallback(kind, told, **how):
-    """A fault before anything was begun: the CPU by itself, or a failure that names it."""
+    """A fault before any work started: falls back to the CPU, or fails with a line that names it."""
     run = cast(kind, "auto", **how)
     require(run.code == 0, "auto failed:", run.code, run.stderr)
     judge(run, kind, "auto")
@@ -104,7 +104,7 @@ def require_fallback(kind, told, **how):
 
 
 def sweep(jobs):
-    """Does many (kind, device, script) at the same time; returns how many ended well and how many failed."""
+    """Runs many (kind, device, script) in parallel; returns how many succeeded and how many failed."""
     def one(job):
         kind, device, script = job
         run = cast(kind, device, script)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Casts on a CUDA device whose driver, memory or kernels fail: the bytes of the CPU, or a clean failure.
+"""Casts on a CUDA device with failing driver, memory or kernels: the bytes of the CPU, or a clean failure.
 usage: device_faults.py DTINFO MEASURE FAKE_LIBCUDA [long]; long: every fault at every call."""
 import json
 import os
@@ -25,13 +25,13 @@ LEAKS = ["leaked_blocks", "leaked_bytes", "leaked_pinned", "leaked_streams", "le
 
 
 def calls(kind):
-    """How often each function is called in a cast that works."""
+    """How often a successful cast calls each function."""
     report = cast(kind, "cuda").report
     return {name: count for name, count in report.items() if name.startswith("cu")}
 
 
 def moments(count):
-    """Which of so many calls fail: each, or the first ones and the last."""
+    """Which of `count` calls should fail: each, or the first ones and the last."""
     return range(1, count + 1) if LONG else sorted({1, 2, count} & set(range(1, count + 1)))
 
 
@@ -61,7 +61,7 @@ def a_cast_on_the_device_gives_the_bytes_of_the_cpu_and_leaves_nothing_behind():
 
 @check
 def what_is_reported_is_the_same():
-    """The losses of random numbers as fp8, element by element and in sum."""
+    """The losses of random numbers cast to fp8, per element and summed."""
     lossy = Kind("lossy", ["in", "fp8_e4m3fn", "--from", "fp32", "-o", "out", "--force", "--json"],
                  random.Random(3).randbytes(400000), b"")
     documents = []
@@ -127,7 +127,7 @@ def memory_that_runs_out_at_every_allocation():
 
 @check
 def little_memory_makes_the_pieces_smaller():
-    """Down to one that does not hold a tile."""
+    """Down to a size that cannot hold a tile."""
     worked = 0
     for kind in KINDS:
         for memory in ("4M", "1M", "256K", "64K", "16K", "1K"):
@@ -216,7 +216,7 @@ def an_interrupt_while_a_kernel_hangs():
 
 @check
 def two_streams_of_one_thread_are_at_work_at_once():
-    """Pieces of 1 MiB: one is copied in while another is cast or copied out."""
+    """Chunks of 1 MiB: one is copied in while another is cast or copied out."""
     large = Kind("large", ARRAY.words, FP32[:4 << 17] * 8, BF16[:2 << 17] * 8)
     run = cast(large, "cuda", more=["--threads", "1"])
     require(run.code == 0, "exit code", run.code, run.stderr)

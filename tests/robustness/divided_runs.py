@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs divided among machines: parts in any order, twice, at the same time, killed in between; then the folder has
-the bytes of one run. What --finish says of parts that are missing or were made otherwise."""
+"""Runs divided among machines: parts in any order, twice, concurrently, killed midway; then the folder has the bytes
+of a single run. Also what --finish reports about parts that are missing or were made differently."""
 import json
 import os
 import shutil
@@ -21,7 +21,7 @@ SHARDS = 7
 
 
 def write_model(path, files):
-    """Shards of [(name, dtype, shape, bytes)], their index, and files of a model's folder."""
+    """Shards of [(name, dtype, shape, bytes)], their index, and other files of a model's folder."""
     os.makedirs(path)
     places = {}
     for at, tensors in enumerate(files):
@@ -33,7 +33,8 @@ def write_model(path, files):
 
 
 def floats(count=SHARDS):
-    """Half a layer each, of different sizes, in another order in every other shard. Loaders fuse the projections of two."""
+    """Half a layer per shard, of different sizes, in another order in every other shard. Loaders fuse two of the
+    projections."""
     files = []
     for i in range(count):
         rows = 64 * (1 + i * 5 % 4)
@@ -46,12 +47,12 @@ def floats(count=SHARDS):
 
 
 def contents(path):
-    """All files of a folder, but for the records of parts."""
+    """All files of a folder except the part records."""
     return {name: read(os.path.join(path, name)) for name in sorted(os.listdir(path)) if not name.endswith(".part")}
 
 
 def scattered(path, target):
-    """The same tensors, those of each shard whose names end otherwise one shard later: the scales of a tensor are in
+    """The same tensors, but those whose names do not end in "weight" move to the next shard: a tensor's scales are in
     another file than its codes."""
     names = sorted(name for name in os.listdir(path) if name.endswith(".safetensors"))
     files = [open_safetensors(read(os.path.join(path, name)))[1] for name in names]
@@ -63,7 +64,7 @@ def scattered(path, target):
 
 
 def prepared(words):
-    """A model in "in", and what one run makes of it."""
+    """Makes a model in "in", and the output of a single run."""
     write_model("floats", floats())
     if "--dequant" not in words and words[0] != "transcode":
         os.rename("floats", "in")
@@ -98,7 +99,7 @@ def finish(words, *more):
 
 
 def kill_some(words, parts):
-    """Starts parts at the same time, and kills most of them at some moment."""
+    """Starts parts concurrently, and kills most of them at a random moment."""
     children = [start(words + ["-o", "out", "-q", "--part", part]) for part in parts]
     for child in children:
         if RANDOM.random() < 0.8:
@@ -298,7 +299,7 @@ def require_refused(words, what, *shards):
 
 
 def changed_input(words, change):
-    """The model "in" with the same headers, as "other"."""
+    """A copy of the model "in" with the same headers, as "other"."""
     remove("other")
     shutil.copytree("in", "other")
     path = "other/" + name_of(2, SHARDS)
@@ -309,14 +310,15 @@ def changed_input(words, change):
 
 
 def all_numbers(data):
-    """Another model: every byte of the second half is another one."""
+    """Another model: changes every byte of the second half."""
     for at in range(len(data) // 2, len(data), 4):
         data[at] ^= 1
 
 
 @check
 def parts_of_other_inputs_options_and_bytes_are_refused():
-    """What a part recorded, against what --finish was given: each case alone, and repaired by the part that is named."""
+    """A part's record against the arguments of --finish: each case separately, repaired by rerunning the named
+    part."""
     for words in (RUNS["cast"], RUNS["compressed-tensors"], RUNS["dequantize"], RUNS["transcode"]):
         with folder():
             wanted = prepared(words)
@@ -349,7 +351,7 @@ def a_record_has_the_crc_of_its_shard_and_is_never_of_another():
             lines = dict(line.split(" ") for line in read("out/.%s.part" % name_of(i, SHARDS)).decode().split("\n")[1:-1])
             data = read("out/" + name_of(i, SHARDS))
             require(int(lines["bytes"]) == len(data) and int(lines["crc32"], 16) == zlib.crc32(data), "record", lines)
-        for at in (0, 100, -1, len(wanted[name_of(3, SHARDS)]) // 2):  # of the header, and of the data
+        for at in (0, 100, -1, len(wanted[name_of(3, SHARDS)]) // 2):  # in the header, and in the data
             path = "out/" + name_of(3, SHARDS)
             whole = read(path)
             flipped = bytearray(whole)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded: the DTI_TEST_FAIL_AT-th call of malloc(), calloc() and realloc() fails, counted from
- * the program's start, and with DTI_TEST_FAIL_ON all later ones do, too. The file that
- * DTI_TEST_FAIL_COUNT names gets the number of calls when the program ends. */
+ * Preloaded: makes the DTI_TEST_FAIL_AT-th call of malloc(), calloc() and realloc() fail,
+ * counted from the program's start, and with DTI_TEST_FAIL_ON all later ones too. At exit the
+ * number of calls is written to the file named by DTI_TEST_FAIL_COUNT. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -23,10 +23,12 @@ static void *(*real_realloc)(void *, size_t);
 static unsigned long calls, fail_at;
 static bool fail_on, counting;
 
-/* ISO C has no conversion between object and function pointers; POSIX has the representation. */
+/* ISO C has no conversion between object and function pointers; POSIX guarantees the same
+ * representation. */
 #define FIND(name) (*(void **)(&real_##name) = dlsym(RTLD_NEXT, #name))
 
-/* dlsym() itself may allocate before the functions are found: from here, never freed. */
+/* dlsym() itself may allocate before the real functions are found: served from here, never
+ * freed. */
 static _Alignas(16) char early[4096];
 static size_t early_used;
 
@@ -82,7 +84,7 @@ void *malloc(size_t size)
 
 void *calloc(size_t count, size_t size)
 {
-    if (!real_calloc) /* early memory is zero already */
+    if (!real_calloc) /* early memory is already zero */
         return size == 0 || count <= sizeof early / size ? take_early(count * size) : NULL;
     return fails() ? NULL : real_calloc(count, size);
 }

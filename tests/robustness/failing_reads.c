@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded: a disk that cannot be read. The DTI_TEST_EIO_AT-th time that the program has mapped a
- * window of a file, or reads at an offset beyond the header, an access to that window raises SIGBUS
- * and the read fails with EIO. With DTI_TEST_EIO_STAYS all reads do from then on; without it the
- * next one works. */
-#undef _FORTIFY_SOURCE /* it has inline functions of these names */
+ * Preloaded: simulates an unreadable disk. At the DTI_TEST_EIO_AT-th mapping of a file window,
+ * or read at an offset beyond the header, an access to that window raises SIGBUS and the read
+ * fails with EIO. With DTI_TEST_EIO_STAYS all later reads fail too; otherwise the next one
+ * works. */
+#undef _FORTIFY_SOURCE /* it defines inline functions with these names */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT, memfd_create() */
 #endif
@@ -24,7 +24,8 @@ ssize_t pread64(int fd, void *buffer, size_t size, off_t offset);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long calls;
 
-/* ISO C has no conversion between object and function pointers; POSIX has the representation. */
+/* ISO C has no conversion between object and function pointers; POSIX guarantees the same
+ * representation. */
 #define FIND(pointer, name) (*(void **)(&(pointer)) = dlsym(RTLD_NEXT, name))
 
 static bool fails(void)

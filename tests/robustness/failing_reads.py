@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Disks that cannot be read: whichever read fails, in a window or a copy, once or from then on, the answer is exit 3 and
-one line that names the file, or the right one, and no file is left behind. A preloaded library fails the reads. And
-files that are no files: of the kernel, devices, folders."""
+"""Unreadable disks: whichever read fails, of a window or a copy, once or from then on, the result is exit 3 and one
+line that names the file, or the right answer, and no file is left behind. A preloaded library makes the reads fail.
+Also inputs that are not regular files: kernel files, devices, folders."""
 import os
 import sys
 
@@ -38,7 +38,7 @@ def words_of(command, name):
 
 
 def output(done):
-    """What a run wrote, which is removed."""
+    """Returns and removes what a run wrote."""
     text = done.stdout
     if os.path.exists("out.safetensors"):
         with open("out.safetensors", "rb") as file:
@@ -53,7 +53,7 @@ def failing(words, way, at, stays):
 
 
 def require_told(words, name, way):
-    """Every read of the first few, and some after."""
+    """Fails each of the first few reads, and some later ones."""
     right = run(words, env=environment(DTINFO_READ=way))
     require(right.code in (0, 1) if words[0] == "compare" else right.code == 0, "exit code of", words, right.code, right.stderr)
     wanted, before, met = output(right), sorted(os.listdir(".")), 0
@@ -69,7 +69,7 @@ def require_told(words, name, way):
             else:
                 require(done.code == 3, "exit code of", words, way, at, stays, done.code, done.stderr, len(text), text == wanted)
                 line = require_one_line(done, 3)
-            # of a stored array in npz a page that is gone is seen by its sum first
+            # in npz an unreadable page of a stored array shows up first as a wrong checksum
             told = "Input/output error" in line or (way == "map" and name == "in.npz" and "damaged: its CRC-32" in line)
             require("'%s'" % name in line and told, "another line:", words, way, at, stays, line)
             met += 1

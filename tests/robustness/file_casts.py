@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Bulk casts of files, as file_failures.py and its like make them: arrays, folders, runs and what is required of them."""
+"""Shared by file_failures.py and similar tests, bulk casts of files: arrays, folders, runs, and checks of their
+results."""
 import contextlib
 import os
 import random
@@ -15,7 +16,7 @@ RANDOM = random.Random(20240229)
 
 
 def arrays(count):
-    """fp32 numbers that bf16 holds, and their bf16 codes: what the cast must give, made without it."""
+    """fp32 numbers that bf16 holds, and their bf16 codes: the expected result, made without a cast."""
     low, high = RANDOM.randbytes(count), bytes(byte & 0xBF for byte in RANDOM.randbytes(count))
     fp32, bf16 = bytearray(4 * count), bytearray(2 * count)
     fp32[2::4] = bf16[0::2] = low
@@ -40,7 +41,7 @@ def read(path):
 
 @contextlib.contextmanager
 def folder(within=None):
-    """A folder with in.bin; what is left in it at the end must be what the check expects."""
+    """A folder with in.bin; at the end it must contain exactly the files that the check expects."""
     with tempfile.TemporaryDirectory(prefix="dtinfo-files-", dir=within) as path:
         before = os.getcwd()
         os.chdir(path)
@@ -89,7 +90,7 @@ def strace_works():
 
 
 def calls_at_start(calls):
-    """How often the loader makes them, before the program does anything of its own."""
+    """How often the loader makes these calls before the program itself runs."""
     subprocess.run(["strace", "-f", "-o", "start.trace", "-e", "trace=write," + calls, PROGRAM,
                     "--version"], stdout=subprocess.DEVNULL, check=True)
     lines = read("start.trace").decode().splitlines()

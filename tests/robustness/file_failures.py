@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Bulk casts among full disks, readers that leave, signals, failing system calls and files that change."""
+"""Bulk casts with full disks, readers that leave, signals, failing system calls and files that change."""
 import contextlib
 import os
 import resource
@@ -35,7 +35,7 @@ def a_folder_that_may_not_be_written_is_reported():
         try:
             done = cast("in.bin", "closed/new.bin", **options)
         except (PermissionError, subprocess.SubprocessError):
-            return  # the program lies where nobody else may look
+            return  # the program is in a folder that other users cannot access
         require_failure(done, 4, "closed/new.bin", "Permission denied")
         require_failure(cast("in.bin", "closed/out.bin", "--force", **options), 4,
                         "Permission denied")
@@ -47,8 +47,7 @@ def a_folder_that_may_not_be_written_is_reported():
 
 @check
 def a_full_disk_leaves_the_old_file():
-    """A file system of its own where that is allowed. Files are refused by reservation, pipes by the
-    write that fails."""
+    """Uses a separate file system where permitted. Files fail when space is reserved, pipes at the failing write."""
     script = """mount -t tmpfs -o size=4m none disk || exit 99
         printf old >disk/out.bin
         "$@" "${0%,*}" bf16 --from fp32 -o disk/out.bin --force <"${0#*,}"; code=$?
@@ -153,7 +152,7 @@ def a_reader_that_leaves_ends_the_cast():
 
 @check
 def a_silent_pipe_does_not_hide_a_failure():
-    """The writer of the input stays open and says nothing: with several threads one waits for it."""
+    """The input's writer stays open and writes nothing: with several threads one waits for it."""
     with folder():
         child = subprocess.Popen([PROGRAM] + words("-", "/dev/full", "--threads", "3"),
                                  env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -180,7 +179,7 @@ def an_input_that_shrinks_is_never_filled_with_zeros():
             os.truncate("large.bin", RANDOM.choice((0, 5 * MIB + 1, 40 * MIB)))
             _, stderr = child.communicate(timeout=SECONDS)
             if child.returncode == 0:
-                # cast before it shrank, or opened only then
+                # cast before it shrank, or opened only afterwards
                 got = read("out.bin")
                 require(got in (LARGE_CAST, LARGE_CAST[:20 * MIB], b""), "wrong bytes", len(got))
                 os.unlink("out.bin")
@@ -210,12 +209,12 @@ def an_input_that_grows_is_an_error():
                 require(b"changed while it was read" in stderr and not os.path.exists("out.bin"), "error", stderr)
                 continue
             require(child.returncode == 0, "exit code", child.returncode, stderr)
-            # opened after it had grown, or done before
+            # opened after it had grown, or finished before
             require(read("out.bin") in (LARGE_CAST, LARGE_CAST + LARGE_CAST[:2 * MIB]), "bytes")
 
 
 def one_death(number, longest):
-    """Sends a signal at a random moment: (exit code as Python tells it, stderr)."""
+    """Sends a signal at a random moment: (exit code as in Python, stderr)."""
     write("out.bin", b"old")
     child = subprocess.Popen([PROGRAM] + words("large.bin", "out.bin", "--force"),
                              env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -293,7 +292,7 @@ def interrupted_system_calls_are_repeated():
 
 @check
 def every_system_call_may_fail_once():
-    """The answer is then an error and the old file, or the right file all the same."""
+    """The result is either an error and the old file, or the right file."""
     if not strace_works():
         print("        skipped: no strace")
         return
@@ -331,7 +330,7 @@ def every_system_call_may_fail_once():
                     failed += 1
                     require(done.code in (2, 3, 4, 5), "exit code", *where)
                     require(done.stderr.count(b"\n") == 1, "stderr", *where)
-                    # only the folder's sync comes after the file is there
+                    # only the folder's fsync follows the rename
                     require(got == old or (got == LARGE_CAST[:3 * MIB] and b"wrote " in done.stderr)
                             or (got == LARGE_CAST[:3 * MIB] and b"standard output" in done.stderr),
                             "neither old nor new", *where)

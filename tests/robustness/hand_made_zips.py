@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Zip archives written by hand, of npz and of PyTorch files: what is odd and right is read as zipfile reads it; what is
-wrong or could be read in two ways is refused in one line; and whichever byte of their headers is another, `check` says
-ok only of members that zipfile reads with the same bytes.
+"""Hand-written zip archives, of npz and of PyTorch files: odd but valid ones are read as zipfile reads them; invalid
+or ambiguous ones are refused in one line; and whichever header byte is changed, `check` accepts only members that
+zipfile reads with the same bytes.
 
     hand_made_zips.py DTINFO MEASURE [long]
 """
@@ -35,26 +35,26 @@ def numpy_parts(**more):
 
 
 def torch_parts(**more):
-    """The parts of a file of torch.save()."""
+    """The members of a torch.save() file."""
     members = {"data.pkl": PICKLE, "byteorder": b"little", "data/0": ONES, "data/1": TWOS, "version": b"3\n"}
     return [Entry("archive/" + name, data, **more) for name, data in members.items()]
 
 
 def described(parts, **how):
-    """With descriptors behind the data."""
+    """With data descriptors after the data."""
     return [Entry(part.name.decode(), part.data, part.method, DESCRIPTOR,
                   descriptor=descriptor(part.data, len(part.packed), **how), wide=part.wide) for part in parts]
 
 
 def with_one(parts, at=-1, **changes):
-    """The same with another last entry; fields of `local` and `central` are added to it."""
+    """The same with another entry changed, by default the last; fields of `local` and `central` are merged into it."""
     old = parts[at]
     parts[at] = Entry(old.name.decode(), old.data, **{"method": old.method, "flags": old.flags, **changes})
     return parts
 
 
 def padding(size):
-    """As torch aligns data: an extra field of the local header alone."""
+    """Alignment as torch does it: an extra field in the local header only."""
     return struct.pack("<2s2H", b"FB", size + 2, 0) + b"Z" * size
 
 
@@ -85,7 +85,7 @@ READ = {
 }
 DEFLATED = {"deflated": build(numpy_parts(method=8)), "deflated, with descriptors": build(described(numpy_parts(method=8))),
             "deflated, of 64 bits": build(numpy_parts(method=8, wide=True), end64={})}
-# what is refused, and a word of why
+# what is refused, and a word of the reason
 REFUSED = {
     "bytes before": (lambda parts: build(parts(), before=b"#!/bin/sh\n"), "is not a PyTorch file|before the first member"),
     "bytes before that count": (lambda parts: build(
@@ -138,7 +138,7 @@ def answer(content, kind, *words):
 
 
 def raw_of(content, kind):
-    """The bytes of all tensors by their names, as `cast` copies them; None if it refuses."""
+    """The bytes of all tensors by name, as `cast` copies them; None if it refuses."""
     done = answer(content, kind, "cast", "fp64", "--keep", "*", "-q", "--force", "-o", "out.safetensors")
     if done.code != 0:
         require_one_line(done, 3)
@@ -151,7 +151,7 @@ def raw_of(content, kind):
 
 
 def by_zipfile(content):
-    """All members with their bytes, whose sums are right; None if zipfile refuses any."""
+    """The bytes of all members, with verified checksums; None if zipfile refuses any."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as there:
             return {name: there.read(name) for name in there.namelist()}
@@ -202,7 +202,7 @@ def what_is_wrong_is_refused_in_one_line():
 
 @check
 def damaged_data_fail():
-    """Every byte of every member, of what nothing refers to as well."""
+    """Every byte of every member, including data that nothing refers to."""
     with Within():
         for kind, parts in KINDS.items():
             for make in (READ["plain"], READ["all of 64 bits"], READ["descriptors"]):
@@ -219,7 +219,7 @@ def damaged_data_fail():
 
 @check
 def a_file_without_sums_is_read_and_noted():
-    """torch.serialization.set_crc32_options(False) writes 0 for all."""
+    """torch.serialization.set_crc32_options(False) writes 0 for all checksums."""
     with Within():
         nothing = {"local": {"crc": 0}, "central": {"crc": 0}}
         done = answer(build(torch_parts(**nothing)), "pt", "check")
@@ -231,7 +231,7 @@ def a_file_without_sums_is_read_and_noted():
 
 
 def same_as(kind, content, base):
-    """Whether what check calls valid is what zipfile reads, and all tensors are the ones that there are."""
+    """Whether what check calls valid is what zipfile reads, and the tensors are exactly the existing ones."""
     done = answer(content, kind, "check")
     if done.code != 0:
         require(done.code == 1, "exit code", done.code, done.stderr)
@@ -249,7 +249,7 @@ def same_as(kind, content, base):
 
 @check
 def every_byte_of_every_header_may_be_another():
-    """Those of local headers, descriptors, the directory and both end records."""
+    """Local headers, descriptors, the directory and both end records."""
     accepted = walked = 0
     with Within():
         for kind, parts in KINDS.items():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `dtinfo inspect` must bear: names made to deceive, headers of any size, files that are cut short."""
+"""What `dtinfo inspect` must withstand: deceptive names, headers of any size, truncated files."""
 import contextlib
 import json
 import os
@@ -16,7 +16,7 @@ from make_checkpoint import (HOSTILE, HOSTILE_BYTES, npy, pack, safetensors, wri
 from survival import (AT_ONCE, PROGRAM, SANITIZED, check, environment, main, peak_kib, require, require_one_line,
                        run)
 
-# C0 but for the line feed, DEL, C1, and what reorders or hides text, in UTF-8.
+# C0 except line feed, DEL, C1, and characters that reorder or hide text, in UTF-8.
 DECEPTIVE = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xa8-\xae]|"
                        rb"\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf")
 MODES = [[], ["-v"], ["-q"], ["--tree"], ["--metadata"], ["--stats"], ["--histogram", "--each"],
@@ -37,7 +37,7 @@ def folder(*makers):
 
 
 def many(count, name):
-    """A file of `count` scalars."""
+    """A file with `count` scalars."""
     return safetensors([(name(i), "F32", [1], bytes(4)) for i in range(count)])
 
 
@@ -177,7 +177,7 @@ def output_that_cannot_be_written_is_an_error():
                 done = run(["inspect", "many.safetensors"] + mode, stdout=full)
             require_one_line(done, 4)
             if mode == ["--tree"]:
-                continue  # a few lines that nobody need wait for
+                continue  # output too short to interrupt
             child = subprocess.Popen([PROGRAM, "inspect", "many.safetensors"] + mode, env=environment(),
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             child.stdout.read(100)
@@ -200,7 +200,7 @@ def bad_files_among_good_ones_are_told_in_their_place():
         files = json.loads(run(words + ["--json"]).stdout)["files"]
         require([file["error"] is None for file in files] == [True, False, False, True], "files:", files)
         require(files[1].keys() == files[0].keys(), "members:", files[1].keys() ^ files[0].keys())
-        told = []  # a line a tensor, then one for the file without tensors, or the error alone
+        told = []  # one line per tensor, then one for the file without tensors, or only the error
         tensors = []
         for line in run(words + ["--jsonl"]).stdout.splitlines():
             file = json.loads(line)["files"][0]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Huge, malformed and hostile input: an answer or one clear line, within bounded time and memory."""
+"""Huge, malformed and hostile input: an answer or one clear line, in bounded time and memory."""
 import json
 import os
 import re
@@ -22,7 +22,7 @@ def a_million_digits_from_stdin_are_cast_exactly():
         done = run(["cast", "-", "fp16", "-q"], text)
         require(done.code == 0, "exit code", done.code, done.stderr[:200])
         require(cpu_seconds() - start < 20, "took too long")
-    # one digit a million places behind a tie decides it
+    # a single digit a million places after a tie decides it
     require(done.stdout == b"1.0009765625\n", "the last digit was lost:", done.stdout)
     tie = run(["cast", "-", "fp16", "-q"], b"1.00048828125" + b"0" * 1000000 + b"\n")
     require(tie.stdout == b"1\n", "the tie", tie.stdout)

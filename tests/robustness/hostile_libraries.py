@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which libraries the program loads, when, and from where; and drivers that do not come back.
+"""Which libraries the program loads, when, and from where; and drivers that hang.
 usage: hostile_libraries.py DTINFO MEASURE PRETEND_FOLDER"""
 import os
 import re
@@ -118,7 +118,7 @@ def a_driver_that_hangs_is_given_up_and_left():
 
 @check
 def a_library_that_hangs_while_it_is_loaded_ends_the_program():
-    """The loader is stuck then, so that no threads can be had for the CPU either."""
+    """The loader is then blocked, so that the CPU path cannot start threads either."""
     env = environment(DTINFO_LIBCUDA=HOSTILE, DTINFO_CUDA_TIMEOUT="0.2", HOSTILE_HANG="1")
     with tempfile.TemporaryDirectory() as folder:
         source, result = os.path.join(folder, "source"), os.path.join(folder, "result")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What must hold for PyTorch files that were made to harm: nothing in them is run, nothing is made, and each is refused in
-one line, soon and in little memory."""
+"""Requirements for malicious PyTorch files: nothing in them is executed or created, and each is refused in one line,
+quickly and in little memory."""
 import os
 import pathlib
 import struct
@@ -22,7 +22,7 @@ def call(module, function, arguments=TOUCH):
 
 
 def local(data, offset, value):
-    """The local header of the last storage with another field."""
+    """Changes a field in the local header of the last storage."""
     at = data.rindex(b"PK\3\4", 0, data.index(b"archive/data/0"))
     return data[:at + offset] + value + data[at + offset + len(value):]
 
@@ -37,7 +37,8 @@ def twice(member):
 
 
 def laughs(levels):
-    """Lists of ten of the one before, and a tensor that is as far inside."""
+    """Nested lists, each with ten references to the previous one (a billion-laughs bomb), and a tensor at the same
+    depth."""
     body = b"\x80\x02" + tensor() + b"q\0"
     for level in range(levels):
         body += b"0](" + (b"h" + bytes([level])) * 10 + b"eq" + bytes([level + 1])
@@ -83,7 +84,7 @@ CALLS = {
                                b"tQ)\x81",
 }
 FILES = {
-    # the stack and the memo
+    # stack and memo
     "an empty pickle": archive(b""),
     "no STOP": archive(b"\x80\x02}"),
     "STOP alone": archive(b"."),
@@ -173,7 +174,7 @@ FILES = {
     "zip64 without its field": central(archive(GOOD), 20, b"\xff" * 8),
     "no end record": archive(GOOD)[:-10],
     "bytes after the end": archive(GOOD) + b"\0" * 9,
-    # the older form
+    # the older format
     "no version": MAGIC,
     "another version": MAGIC + b"\x80\x02K\1." + GOOD,
     "a version that runs": MAGIC + b"\x80\x02" + call("os", "system") + b".",

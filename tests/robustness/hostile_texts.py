@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""JSON whose texts are hostile: every command, every option and operand, every text of a file. Each document
-must be strict JSON, valid by the schema that it names, with no member twice and none that was forged; and the
-texts must come back as they were given."""
+"""JSON with hostile texts: every command, every option and operand, every text of a file. Each document must be strict
+JSON, valid by the schema that it names, with no duplicate and no forged members; and the texts must come back
+unchanged."""
 import contextlib
 import json
 import os
@@ -22,7 +22,7 @@ CHECKERS = {name: checker.Checker(schema)
 FORGED = 'x"}],"injected":[{"y":"'
 TEXTS = [FORGED, '*"\\d', '"', "\\", 'a"b', "line\nbreak", "\x01\x1b[2J\x7f", "rtl\u202e\u0085", "\u00e9,\u4e2d",
          b"bad\xff\xc3", '","x":1e', "x" * 300 + '"', ""]
-if SANITIZED or QUICK:  # a text of each kind
+if SANITIZED or QUICK:  # one text of each kind
     TEXTS = [FORGED, b"bad\xff\xc3", "x" * 300 + '"', ""]
 EXIT_CODES = range(6)
 ONE = pack("F32", [1.0])
@@ -43,7 +43,7 @@ LINES = ["list %s", "list --%s", "finfo %s", "iinfo %s", "finfo --style %s", "ca
          "cast f.safetensors bf16 --dry-run --select %s", "cast f.safetensors bf16 -o %s/x",
          "quant f.safetensors int8 --dry-run --keep %s", "quant f.safetensors int8 --dry-run --layout %s",
          "quant f.safetensors bf16 --dequant --only %s"]
-# what every file is asked
+# the commands run on every file
 QUESTIONS = [["inspect"], ["inspect", "--stats", "--histogram", "--each"], ["check", "--valid", "--no-nan"],
              ["check", "--dtype", "bf16", "--fits", "fp16"], ["mem"], ["mem", "bf16", "-v"],
              ["cast", "bf16", "--dry-run"], ["quant", "int8", "--dry-run"], ["quant", "bf16", "--dequant", "--dry-run"]]
@@ -72,7 +72,7 @@ def refuse(name):
 
 
 def ask(words, form="--json"):
-    """The documents of a command line, each one judged."""
+    """The JSON documents of a command line, each one checked."""
     done = run([form] + words)
     require(done.code in EXIT_CODES, "exit code", words, done.code, done.stderr)
     text = done.stdout.decode("utf-8")
@@ -91,12 +91,12 @@ def ask(words, form="--json"):
 
 
 def other_member(name):
-    """An archive of an array and of a member that is none."""
+    """An archive of an array and a member that is not an array."""
     return npz({b"a": npy("<f4", (1,), ONE), name + b"@": b"text"}).replace(name + b"@.npy", name + b"@.txt")
 
 
 def as_json(text):
-    """What a reader gets of a text: bytes that are no UTF-8 are replaced."""
+    """A text as a JSON reader gets it: invalid UTF-8 is replaced."""
     return text if isinstance(text, str) else None
 
 
@@ -124,7 +124,7 @@ def options_and_operands_come_back_as_they_were_given():
 
 
 def hostile_files(text):
-    """name, bytes and the texts of each kind of file in which a text can be hostile"""
+    """name, bytes and texts, for each kind of file that can contain a hostile text"""
     plain = text if isinstance(text, str) else text.decode("latin-1")
     descr = plain.encode("ascii", "backslashreplace").decode()
     raw = text if isinstance(text, bytes) else text.encode()

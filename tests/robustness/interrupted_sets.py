@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Outputs of several files: what signals, kills and other runs leave of them."""
+"""Outputs of several files: what remains after signals, kills and concurrent runs."""
 import os
 import signal
 import subprocess
@@ -14,7 +14,7 @@ from output_sets import (INDEX, SHARDS, fill_old, folder, name_of, remove, requi
 from survival import PROGRAM, SECONDS, check, environment, main, require
 
 
-SOME = 200  # where it must only take a while
+SOME = 200  # when the run only has to take some time
 
 
 def duration(*words):
@@ -24,7 +24,7 @@ def duration(*words):
 
 
 def wait_until_at_work(child):
-    """Until the run has made its staging folder, or has ended."""
+    """Waits until the run has made its staging folder or has ended."""
     begin = time.monotonic()
     while not strays() and child.poll() is None and time.monotonic() - begin < SECONDS:
         pass
@@ -72,7 +72,7 @@ def a_kill_leaves_one_thing_that_the_next_run_names_and_force_removes():
                 remove("new")
                 if not fresh:
                     fill_old(wanted)
-            if i % 4 < 2:  # a short run is over before most random times
+            if i % 4 < 2:  # a short run ends before most random delays
                 child = stopped_at_work(prepare, *words)
             else:
                 prepare()
@@ -124,7 +124,7 @@ def a_file_that_a_kill_left_is_named_and_removed_too():
         require(done.code == 0 and name in done.stderr and strays() == [left], "named", done.stderr)
         done = cast("in.bin", "bf16", "out.bin", "--from", "fp32", "--force")
         require(done.code == 0 and b"removed" in done.stderr and not strays(), "removed", done.stderr)
-        # what only looks like it, or is somebody else's name, stays
+        # names that only look like its own, or belong to others, are kept
         others = [".out.bin.dtinfo-abcde", ".out.bin.dtinfo-abcdefg", ".out.bin2.dtinfo-abcdef",
                   "out.bin.dtinfo-abcdef", ".out.bin.dtinfo-abc.ef"]
         for other in others:
@@ -204,11 +204,11 @@ def links_to_files_and_folders_are_followed_by_one_rule():
         names = sorted(wanted) + [INDEX]
         os.symlink("real", "link")
         os.symlink("link", "second")
-        for made in (True, False):  # a link to nothing makes what it points to, as for files
+        for made in (True, False):  # a dangling link creates its target, as for files
             done = cast("shards", "bf16", "second/", "--force")
             require(done.code == 0, "exit code", done.code, done.stderr)
             require(sorted(os.listdir("real")) == sorted(names) and os.path.islink("link"), "files")
-        # as in the cache of a hub: each file is a link into another folder
+        # like a hub's cache: each file is a link into another folder
         remove("real", "blobs")
         os.makedirs("real")
         os.makedirs("blobs")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The writers of GGUF, killed at any moment: of quant, cast, --dequant and transcode, from GGUF and from safetensors, with
-and without an old target. The target is the old file or the complete new one, and what is left is one thing that the next
-run names and --force removes.
+"""The GGUF writers, killed at any moment: quant, cast, --dequant and transcode, from GGUF and from safetensors, with
+and without an old target. The target is the old file or the complete new one, and at most one leftover remains, which
+the next run names and --force removes.
 
     killed_gguf.py DTINFO MEASURE [long]
 """
@@ -43,7 +43,7 @@ def words_of(writer, *more):
 def killed(writer, moment, number, more=()):
     child = subprocess.Popen([PROGRAM, *words_of(writer, "--force", *more)], env=environment(), stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if moment is None:  # when it has begun to write
+    if moment is None:  # once it has begun to write
         begin = time.monotonic()
         while not left() and child.poll() is None and time.monotonic() - begin < SECONDS:
             pass
@@ -60,10 +60,10 @@ def left():
 
 
 def require_clean(writer, wanted, old):
-    """The next run names what is left, with --force it removes it; then nothing of it is there."""
+    """The next run names the leftover, and with --force removes it completely."""
     strays = left()
     require(len(strays) <= 1, "left behind:", strays)
-    if strays and not old:  # else the old file is what is told
+    if strays and not old:  # otherwise the message is about the old file
         done = run([*writer, "-o", TARGET])
         require(strays[0].encode() in done.stderr and b"--force removes it" in done.stderr, "not named", strays, done.stderr)
         require(done.code == 0, "exit code", writer, done.code, done.stderr)

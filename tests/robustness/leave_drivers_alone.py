@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No command looks for a driver that it was not asked to use: every file that is opened is seen by strace.
+"""No command looks for a driver that it was not asked to use: strace shows every file that is opened.
 Usage: leave_drivers_alone.py DTINFO
 
-Skipped where there is no strace, or where it may not trace."""
+Skipped if strace is missing or not permitted to trace."""
 import os
 import pathlib
 import re
@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 DRIVER = re.compile(rb"libcuda|libnvidia|libcublas|nvidia|/dev/dri")
 SKIPPED = 77
 
-# Every command, with and without --device cpu where it has the option.
+# Every command, with and without --device cpu if it has the option.
 QUIET = [
     ["cast", "70000", "bf16"],
     ["cast", "70000", "bf16", "--device", "cpu"],
@@ -36,13 +36,13 @@ QUIET = [
     ["bench", "cast", "fp32:bf16", "--size", "4KiB", "--time", "0.05", "--device", "cpu"],
     ["help"], ["completion", "bash"], ["--version"],
 ]
-# Here the driver is looked for: the test sees what it would have to see.
+# These look for the driver: shows that the test would detect it.
 LOUD = [["cast", "70000", "bf16", "--device", "cuda"], ["devices"], ["mem", "7B", "--fit", "auto"],
         ["cast", "in.bin", "bf16", "--from", "fp32", "-o", "out.bin", "--force", "--device", "auto"]]
 
 
 def opened(program, words, folder):
-    """The lines of strace that name a driver."""
+    """The lines of strace output that name a driver."""
     log = folder / "log"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("DTINFO_")}
     subprocess.run(["strace", "-f", "-e", "trace=open,openat,execve,readlink,access,newfstatat", "-o", str(log),

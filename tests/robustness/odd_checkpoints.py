@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Casts of checkpoints: the right tensors in the right files, in little memory, and an honest report."""
+"""Casts of checkpoints: the right tensors in the right files, in little memory, and an accurate report."""
 import json
 import os
 import pathlib

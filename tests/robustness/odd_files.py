@@ -233,7 +233,7 @@ def files_beyond_4_gib_are_read_to_their_end():
         with open("out.bin", "rb") as file:
             file.seek(-2, os.SEEK_END)
             last = file.read()
-        require(last == b"\0\x38", "the last elements", last)  # 1 is 0x38
+        require(last == b"\0\x38", "the last elements", last)  # 1 is encoded as 0x38
 
 
 if __name__ == "__main__":

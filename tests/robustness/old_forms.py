@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""An old model where a new one is written in the other form: model.safetensors, or an index with shards. Programs that
-look for either of them first load the new weights alone; nothing that is not the old model's is removed; a kill at any
-rename or removal leaves, for each of these programs, the old weights or the new ones."""
+"""An old model in a place where a new one is written in the other form: model.safetensors, or an index with shards.
+Programs that look for either form first load only the new weights; only the old model's files are removed; a kill at
+any rename or removal leaves, for each of these programs, the old weights or the new ones."""
 import json
 import os
 import shutil
@@ -15,7 +15,7 @@ from output_sets import INDEX, each_kill, name_of, remove, strays
 from survival import check, environment, main, require, require_one_line, run
 
 SINGLE = "model.safetensors"
-# what writes bf16 of the model "in", in one form or the other
+# commands that write the model "in" as bf16, in one form or the other
 COMMANDS = [["cast", "in", "bf16"], ["quant", "in", "int8", "--per", "channel"], ["transcode", "in", "--to", "bf16"],
             ["quant", "in", "bf16", "--dequant"]]
 FORMS = ["single", "shards"]
@@ -26,7 +26,7 @@ def tensors_of(number, names=("a.weight", "b.weight")):
 
 
 def write_model(path, form, number, shards=2, config=b"{}\n"):
-    """The numbers of one model are those of no other."""
+    """Every model has different numbers."""
     os.makedirs(path, exist_ok=True)
     tensors = tensors_of(number)
     if form == "single":
@@ -55,8 +55,9 @@ def prepare(words, form):
 
 
 def load(path, first):
-    """The tensors that a program loads which looks for `first` before the other form: transformers 4.57 and 5 take
-    model.safetensors (modeling_utils.py), those that follow an index the shards. None: it finds nothing whole."""
+    """The tensors loaded by a program that looks for `first` before the other form: transformers 4.57 and 5 try
+    model.safetensors first (modeling_utils.py), programs that follow an index try the shards. None: it finds nothing
+    complete."""
     there = os.listdir(path)
     entry = next((name for name in (first, SINGLE, INDEX) if name in there), None)
     if entry is None:
@@ -78,7 +79,7 @@ def weights_there(path):
 
 
 def require_only(path, wanted, *what):
-    """Each program loads what one run into a new folder makes, and there are no other weights."""
+    """Each program loads what a single run into a new folder makes, and there are no other weights."""
     require(weights_there(path) == weights_there(wanted), "other files", weights_there(path), *what)
     for first in (SINGLE, INDEX):
         require(load(path, first) == load(wanted, first), "other weights for", first, *what)
@@ -86,7 +87,7 @@ def require_only(path, wanted, *what):
     require(done.code == 0 and done.stdout.startswith(b"ok"), "check", done.stdout, *what)
 
 
-OLD = {  # what is in the folder already
+OLD = {  # the initial contents of the folder
     "single": lambda: write_model("out", "single", -7),
     "two shards": lambda: write_model("out", "shards", -7),
     "five shards": lambda: write_model("out", "shards", -7, 5),
@@ -106,7 +107,7 @@ def every_old_form_is_replaced_by_every_new_one_with_force_alone():
                 for old, make in OLD.items():
                     remove("out")
                     make()
-                    os.unlink("out/config.json")  # whose refusal would come first
+                    os.unlink("out/config.json")  # its refusal would come first
                     before = {name: read("out/" + name) for name in os.listdir("out")}
                     for more in ([], ["--dry-run"]):
                         line = require_one_line(run(words + ["-o", "out", "-q"] + more), 4)
@@ -178,13 +179,13 @@ def of_links_the_link_alone_goes_and_never_a_new_file():
         require(run(["cast", "in", "bf16", "-o", "out", "-q", "--force"]).code == 0, "links")
         require(weights_there("out") == [SINGLE], "links stay", weights_there("out"))
         require(all(read("store/" + name) == before[name] for name in before), "what links lead to is gone")
-        # the new file goes where its name leads: to what the old index calls a shard
+        # the new file goes where its name leads: to a file that the old index calls a shard
         remove("out")
         write_model("out", "shards", -7)
         os.symlink(name_of(0, 2), "out/" + SINGLE)
         require(run(["cast", "in", "bf16", "-o", "out", "-q", "--force"]).code == 0, "a link to a shard")
         require(len(open_safetensors(read("out/" + SINGLE))[1]) == 2, "the new file is gone")
-        # what cannot be read as an index goes alone
+        # only the unreadable index is removed; its shards stay
         remove("out")
         write_model("out", "shards", -7)
         write("out/" + INDEX, b"{")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Old GGUF files where a new GGUF of the same name is written in another form: one file, or parts of another count. Whatever
-name a program is given, it then loads the new weights or finds none; nothing else is removed, and nothing that is read."""
+"""Old GGUF files in a place where a new GGUF of the same name is written in another form: a single file, or a
+different number of parts. Whatever name a program is given, it then loads the new weights or finds none; nothing else
+is removed, and no input is."""
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from survival import check, environment, main, require, require_one_line, run
 SETTINGS = [("general.architecture", "string", "llama")]
 NAMES = ["t.%d.weight" % i for i in range(6)]
 WHOLE = "m.gguf"
-PARTS = ["--max-shard-size", "700"]  # several, of 1 or 2 tensors
+PARTS = ["--max-shard-size", "700"]  # several parts, of 1 or 2 tensors
 COMMANDS = [["cast", "in.gguf", "fp32"], ["cast", "in.gguf", "bf16"], ["quant", "in.gguf", "q8_0"],
             ["quant", "blocks.gguf", "fp32", "--dequant"], ["cast", "in.safetensors", "fp16", "--template", "in.gguf"],
             ["quant", "in.safetensors", "q4_0", "--template", "in.gguf"]]
@@ -42,7 +43,7 @@ def write_inputs():
 
 
 def write_old(*names):
-    """Numbers that are no input's; a part says that it is one."""
+    """Writes files with numbers that no input has; a file named as a part also gets the split keys."""
     os.makedirs("out", exist_ok=True)
     for name in names:
         split = re.search(r"-(\d{5})-of-(\d{5})\.gguf$", name)
@@ -99,7 +100,7 @@ def every_old_form_is_replaced_by_every_new_one_with_force_alone():
     print("        %d cases, files written: %s" % (walked, sorted(counts)))
 
 
-# no part of m.gguf by its name
+# not parts of m.gguf, by their names
 OTHERS = [part_name(3, 2), part_name(0, 2), part_name(1, 2, "mm"), part_name(1, 2, "m-x"), part_name(1, 2, ""), part_name(1, 2, "M"),
           part_name(1, 2, ".m"), part_name(1, 2) + ".bak", "m-1-of-2.gguf", "m-000001-of-000002.gguf", "m-00001-of-70000.gguf",
           "m-00001-of-00002.GGUF", "m-00001_of-00002.gguf", "m-0000x-of-00002.gguf", "m-00001-of-00002.safetensors", "m.gguf.bak",
@@ -151,7 +152,8 @@ def of_links_the_link_alone_goes_and_never_a_new_file():
 
 
 def require_kept(words, input_names, others, more=(), code="input_kept"):
-    """No byte of what is read changes; what else is there is refused, or goes with --force; a warning names one of them."""
+    """Input bytes never change; other old files are refused, or removed with --force; a warning names one of the
+    inputs."""
     before = bytes_in("out")
     done = run(words + ["-o", "out/" + WHOLE, "-q", *more])
     require(done.code == (4 if others else 0), "without --force", words, done.code, done.stderr)
@@ -191,7 +193,7 @@ def what_is_read_stays_beside_the_new_files():
             write_old(*others)
             shutil.copy("in.gguf", "out/" + WHOLE)
             require_kept(["cast", "out/" + WHOLE, "bf16"], [WHOLE], others, PARTS)
-        # by another name: a link that leads to what is read, and another name of the same file
+        # under another name: a symlink to an input, and a hard link of it
         for link in (os.symlink, os.link):
             remove("out")
             write_old(*set_of(4))
@@ -200,7 +202,7 @@ def what_is_read_stays_beside_the_new_files():
 
 
 def load(name):
-    """What a program reads that is given this name: the bytes of all files, or None where it finds none, or not all."""
+    """What a program given this name loads: the bytes of all files, or None if some or all are missing."""
     split = re.search(r"-(\d{5})-of-(\d{5})\.gguf$", name)
     names = set_of(int(split[2])) if split else [name]
     if not all(os.path.exists("out/" + each) for each in names):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Outputs among calls that fail or are interrupted, full reports and other people's links: what is said."""
+"""Error messages for outputs with failing or interrupted calls, a full disk for the report, and other users' links."""
 import os
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from survival import PROGRAM, check, environment, main, require
 
 
 def calls_of(call, words, first):
-    """How often a run makes it, beyond the loader's."""
+    """How often a run makes the call, not counting the loader."""
     subprocess.run(["strace", "-f", "-o", "trace", "-e", "trace=" + call, PROGRAM] + words,
                    env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     lines = [line for line in read("trace").decode().splitlines() if " " + call + "(" in line]
@@ -22,7 +22,7 @@ def calls_of(call, words, first):
 
 
 def injected(path, calls, error):
-    """Each of the calls that has to do with that path fails."""
+    """Makes each of the calls on that path fail."""
     return ("strace", "-f", "-o", "/dev/null", "-P", path, "-e", "trace=" + calls, "-e",
             "inject=%s:error=%s" % (calls, error))
 
@@ -81,7 +81,7 @@ def other_peoples_links_in_folders_open_to_all_are_not_followed():
                 done = cast(source, "fp16", target, "--force", *more, *dry)
                 require_failure(done, 4, "another user's symbolic link", "world-writable")
                 require(not os.listdir("aim"), "written through it", os.listdir("aim"))
-        os.lchown("st/dirl", 0, 0)  # one's own
+        os.lchown("st/dirl", 0, 0)  # the user's own link
         require(cast("shards", "bf16", "st/dirl").code == 0, "one's own link")
         require(sorted(os.listdir("aim")) == sorted(list(wanted) + [INDEX]), "files", os.listdir("aim"))
 
@@ -180,7 +180,7 @@ def a_report_that_cannot_be_written_leaves_a_complete_output():
                 require(os.path.exists(name), "it is not", name)
                 words = words + ([] if more else ["--force"])
         require(require_old_or_new(wanted, True) == 2, "shards")
-        with open("/dev/full", "wb") as full:  # nothing is complete where the data goes there
+        with open("/dev/full", "wb") as full:  # output to a full device is never complete
             done = subprocess.run([PROGRAM, "cast", "x.npy", "bf16", "-o", "-"], env=environment(),
                                   stdout=full, stderr=subprocess.PIPE)
         require(done.returncode == 4 and b"is complete" not in done.stderr, "data", done.stderr)

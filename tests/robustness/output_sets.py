@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Sets of shards for interrupted_sets.py and output_errors.py: tiny ones by the hundred, runs,
-and what runs leave."""
+"""Shared by interrupted_sets.py and output_errors.py: sets of hundreds of tiny shards, runs, and what runs leave
+behind."""
 import glob
 import json
 import os
@@ -20,7 +20,7 @@ NUMBERS = [[float(i % 128), -1.0, 2.0, 3.0] for i in range(SHARDS)]
 
 
 def folder():
-    """In memory where that can be, since every one of the files is synced."""
+    """In memory if possible, since every file is synced to disk."""
     shared = os.access("/dev/shm", os.W_OK) and os.statvfs("/dev/shm")
     ample = shared and shared.f_bavail * shared.f_frsize > 48 << 20
     return folder_on_disk("/dev/shm" if ample else None)
@@ -31,7 +31,7 @@ def name_of(at, count):
 
 
 def write_shards(path, count):
-    """Tiny shards with an index; what each becomes as bf16, which holds its numbers."""
+    """Tiny shards with an index; returns the bf16 version of each, which is exact."""
     os.makedirs(path)
     wanted, places = {}, {}
     for i in range(count):
@@ -51,7 +51,7 @@ def start(*words, prefix=()):
 
 
 def kill_at(words, call, at):
-    """Runs words, which a signal ends at that renaming or removal, before it is made."""
+    """Runs a command that a signal kills just before the given rename or removal."""
     trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=?" + call,
              "-e", "inject=?%s:error=EIO:signal=KILL:when=%d" % (call, at)]
     return subprocess.run(trace + [PROGRAM] + words, env=environment(), timeout=SECONDS, stdin=subprocess.DEVNULL,
@@ -59,9 +59,9 @@ def kill_at(words, call, at):
 
 
 def each_kill(words, prepare):
-    """Runs words after prepare() once for each renaming and each removal, which a signal ends there, and once more for
-    each of these calls to the end; says each time whether it was killed."""
-    for call in ("renameat", "renameat2", "rename", "linkat", "unlinkat", "unlink"):  # strace counts each for itself
+    """For each rename and removal, calls prepare() and runs the command with a kill at that call, and once more per
+    kind of call to completion; yields each time whether it was killed."""
+    for call in ("renameat", "renameat2", "rename", "linkat", "unlinkat", "unlink"):  # strace counts each call separately
         killed = True
         at = 0
         while killed:
@@ -73,7 +73,7 @@ def each_kill(words, prepare):
 
 
 def strays():
-    """Names that a run gave to what is not complete, in the current folder and those in it."""
+    """Temporary names that a run left, in the current folder and its subfolders."""
     return sorted(os.path.join(at, name) for at, folders, files in os.walk(".")
                   for name in folders + files if ".dtinfo-" in name)
 
@@ -87,12 +87,12 @@ def remove(*paths):
 
 
 def staged():
-    """The files that a run has made, or is making, where they are not yet seen."""
+    """The files that a run has made, or is making, in its staging area."""
     return glob.glob(".*.dtinfo-*/*") + glob.glob("new/.*.dtinfo-*/*")
 
 
 def stopped_at_work(prepare, *words):
-    """A run that is held while it writes its files. One that was over before is made again."""
+    """A run stopped while it writes its files. If it ends too early, it is repeated."""
     begin = time.monotonic()
     while time.monotonic() - begin < SECONDS:
         prepare()
@@ -117,7 +117,7 @@ def fill_old(wanted):
 
 
 def require_old_or_new(wanted, fresh):
-    """Each file is one or the other; a new folder is there whole or not at all. How many are new."""
+    """Each file is the old or the new one; a new folder is complete or missing. Returns how many are new."""
     if fresh and not os.path.isdir("new"):
         return 0
     done = 0
@@ -131,7 +131,7 @@ def require_old_or_new(wanted, fresh):
 
 
 def tried(*words, prefix=()):
-    """A run under strace, less what that says itself."""
+    """A run under strace, without strace's own messages."""
     done = subprocess.run(list(prefix) + [PROGRAM] + list(words), env=environment(), timeout=SECONDS,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     done.code = done.returncode

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Quantized files among full disks, signals and files that change: old files or complete new ones.
-With the word "long" many more moments."""
+"""Quantized files with full disks, signals and files that change: old files or complete new ones. With the word "long"
+many more moments."""
 import json
 import os
 import resource
@@ -42,7 +42,7 @@ def require_done(done):
 
 
 def file_of(data):
-    """Two tensors and what is kept."""
+    """Two tensors to quantize and others that are kept."""
     half = len(data) // 512 // 2 * 512
     rows = half // 512
     return safetensors([("a.weight", "F32", [rows, 128], data[:half]),
@@ -51,7 +51,7 @@ def file_of(data):
 
 
 def made(source, *words):
-    """The file that comes of it when nothing is in the way."""
+    """The output file of an undisturbed run."""
     require_done(quant(source, *words, "-o", "good.safetensors", "--force", "-q"))
     data = read("good.safetensors")
     os.unlink("good.safetensors")
@@ -82,7 +82,7 @@ def threads_memory_and_levels_change_no_byte():
                 options = {"env": environment(DTINFO_CPU=level)}
                 done = subprocess.run([PROGRAM, "quant", "in.safetensors", *words, "-o", "level.safetensors", "-q",
                                        "--force"], stderr=subprocess.PIPE, **options)
-                if done.returncode != 0:  # the machine has no such level
+                if done.returncode != 0:  # the machine lacks this level
                     require(b"DTINFO_CPU" in done.stderr, "failure", done.stderr)
                     continue
                 require(read("level.safetensors") == wanted, "other bytes", words, level)
@@ -198,7 +198,7 @@ def an_input_that_shrinks_is_never_filled_with_zeros():
 
 @check
 def every_system_call_may_fail_once():
-    """The answer is then an error and the old files, or the right ones all the same."""
+    """The result is either an error and the old files, or the right files."""
     if not strace_works():
         print("        skipped: no strace")
         return

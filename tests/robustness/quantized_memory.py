@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Memory of dequantizing: the same few MiB in every layout, with the scales of a tensor in another shard than its codes,
-however much the tensors have."""
+"""Memory use of dequantizing: the same few MiB in every layout and for any tensor size, with a tensor's scales in
+another shard than its codes."""
 import os
 import sys
 
@@ -15,7 +15,7 @@ WORDS = ["quant", "in", "bf16", "--dequant", "-o", "out", "--threads", "2", "--n
 
 
 def place():
-    """In memory, where there is enough."""
+    """In memory, if there is enough."""
     room = os.access("/dev/shm", os.W_OK) and os.statvfs("/dev/shm")
     return "/dev/shm" if room and room.f_bavail * room.f_frsize > 1 << 30 else None
 
@@ -35,7 +35,7 @@ def dequantizing_takes_64_mib_at_most_in_every_layout():
         return
     with folder(place()):
         for layout in LAYOUTS:
-            # three experts of gpt-oss as they are, of 4 bits each: more than the limit, once they are numbers
+            # three gpt-oss experts in their original shape, 4 bits per number: dequantized they exceed the limit
             rows, columns = (23040, 2880) if layout == "gpt-oss" else (8192, 4096)
             size, kib = peak(layout, 2, rows, columns)
             print("        %-12s %3d MiB: %.1f MiB" % (layout, size >> 20, kib / 1024))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`calc` and what reads files with little address space: from the least that starts the program on, every answer is the
-one that it has with all memory, or exit 5 and one line; never a signal, never a file in part.
+"""`calc` and file-reading commands with little address space: from the minimum that starts the program, every answer
+equals the one with unlimited memory, or it is exit 5 and one line; never a signal, never a partial file.
 
     scarce_memory.py DTINFO MEASURE [long]
 """
@@ -32,7 +32,7 @@ def limited(words, limit):
 
 
 def least():
-    """The least address space with which the program starts: below, its loader or the kernel says something else."""
+    """The least address space with which the program starts: below it, the loader or the kernel reports an error."""
     low, high = MIB, 1 << 31
     while high - low > 16 * KIB:
         middle = (low + high) // 2
@@ -71,14 +71,14 @@ def little_memory_is_the_answer_or_one_line():
                 done = limited(words, limit)
                 got = done.stdout, output()
                 require(sorted(os.listdir(".")) == before, "left behind:", words, os.listdir("."))
-                if done.code == 0 and b"libmpfr is not available" in got[0]:  # it could not be mapped: the rest is there
+                if done.code == 0 and b"libmpfr is not available" in got[0]:  # it could not be mapped: the rest of the answer is there
                     require(got[0].split()[:4] == wanted[0].split()[:4], "another value:", words, got[0][:200])
                     continue
                 if done.code == 0:
                     require(got == wanted, "another answer:", words, limit - start, got[0][:200])
                     continue
                 if done.code == 127 and b"shared" in done.stderr:
-                    continue  # a library of the system that is loaded while it runs
+                    continue  # a system library that is loaded at run time
                 require(done.code == 5, "exit code of", words, limit - start, done.code, done.stderr)
                 line = require_one_line(done, 5)
                 require(re.search("memory|cannot be loaded|threads could be started", line) and got[1] is None, "another line:", words, limit - start, line)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Addresses as the program reads them, from servers on this machine: how many requests and bytes it takes, that the
-bytes are those of the file, what happens when servers fail, lie or redirect, and what is sent to whom.
+"""Reading URLs, from local servers: how many requests and bytes it takes, whether the bytes are those of the file,
+what happens when servers fail, lie or redirect, and which data go to which server.
 
     servers.py DTINFO MEASURE [long]
 """
@@ -53,7 +53,7 @@ class Bench:
 
 
 def safetensors(tensors, size=None):
-    """tensors: {name: bytes of fp32 numbers}; size: of one tensor whose data are not made."""
+    """tensors: {name: bytes of fp32 numbers}; size: of one tensor whose data are not generated."""
     header, at = {}, 0
     for name, data in tensors.items():
         length = size if data is None else len(data)
@@ -68,12 +68,12 @@ def numbers(count, seed):
     random.seed(seed)
     pieces = [random.randbytes(4096) for _ in range(64)]
     data = bytearray(b"".join(random.choice(pieces) for _ in range(count * 4 // 4096)))
-    data[3::4] = b"\x3f" * (len(data) // 4)  # about 1: no NaN
+    data[3::4] = b"\x3f" * (len(data) // 4)  # near 1: no NaN
     return bytes(data)
 
 
 def judge_requests(b):
-    """A header is a request or two, and KiB."""
+    """A header takes one or two requests, and a few KiB."""
     small = safetensors({"a": numbers(4096, 1), "b": numbers(1024, 2)})
     wide = safetensors({"t%05d" % i: b"1234" for i in range(5000)})
     for name, content in (("small", small), ("wide", wide)):
@@ -118,7 +118,7 @@ def cast_as_local(b, address, content, words, **more):
 
 
 def judge_streams(b):
-    """All bytes come, whatever happens to connections, in bounded memory."""
+    """All bytes arrive despite failing connections, in bounded memory."""
     content = safetensors({"t%d" % i: numbers(4 << 20, i) for i in range(16)})
     address = b.serve("/large.safetensors", srv.Resource(content, hooks=[srv.times(10, srv.cut_after(700001))]))
     seconds, peak = cast_as_local(b, address, content, "256 MiB, cut ten times")
@@ -149,7 +149,7 @@ def judge_streams(b):
 
 
 def judge_failures(b):
-    """Every failure has a line of its own."""
+    """Every failure has its own message."""
     content = safetensors({"a": numbers(1 << 20, 5)})
 
     def header(name, value):
@@ -214,7 +214,7 @@ def judge_failures(b):
 
 
 def judge_drops(b, content):
-    """A server that sends a few bytes each second, to every command at the same time."""
+    """A server that sends a few bytes each second, to every command concurrently."""
     for count in (1, 20):
         address = b.serve("/drops.safetensors", srv.Resource(content, hooks=[srv.drops(count)]))
         start = time.monotonic()
@@ -230,7 +230,7 @@ def judge_drops(b, content):
 
 
 def inside_name():
-    """A name of which only a look-up shows that it is in a private network: /etc/hosts often has one."""
+    """A name that only a DNS lookup reveals as private: /etc/hosts often has one."""
     for name in (socket.gethostname(), "ip6-allnodes", "ip6-mcastprefix"):
         try:
             found = ipaddress.ip_address(socket.getaddrinfo(name, 443)[0][4][0].split("%")[0])
@@ -263,7 +263,7 @@ def judge_redirects(b, secure):
         b.refused(b.serve("/inside", srv.redirect("https://%s/x" % name)), "an address of a private network")
     b.environment["https_proxy"], b.environment["no_proxy"] = "http://127.0.0.1:1", "127.0.0.1,localhost"
     b.refused(b.serve("/inside", srv.redirect("https://10.0.0.1/x")), "an address of a private network")
-    b.refused(b.serve("/outside", srv.redirect("https://name.example/x")), "cannot be reached")  # by way of the proxy
+    b.refused(b.serve("/outside", srv.redirect("https://name.example/x")), "cannot be reached")  # through the proxy
     del b.environment["https_proxy"], b.environment["no_proxy"]
     b.refused(b.serve("/user", srv.redirect("https://a:b@localhost/x")), "a user name or a password")
     b.refused(b.serve("/nowhere", lambda handler: handler.answer(302)), "redirects to no address")
@@ -282,7 +282,7 @@ def judge_redirects(b, secure):
 
 
 def judge_hub(b):
-    """hf://: the token goes to the endpoint alone; storage is asked directly, until its address expires."""
+    """hf://: the token is sent to the endpoint only; storage is requested directly until its URL expires."""
     content = safetensors({"a": numbers(1 << 20, 5)})
     data, size = "/org/model/resolve/%s/%s", len(content)
     storage = b.serve("/storage?sig=1", srv.Resource(content), b.other).replace("127.0.0.1", "localhost")
@@ -342,7 +342,7 @@ def judge_shards(b, hub):
 
 
 def judge_start(b):
-    """Without an address nothing of this is loaded."""
+    """Without a URL no network library is loaded."""
     (b.folder / "local.safetensors").write_bytes(safetensors({"a": b"1234"}))
     run = b.run("inspect", "local.safetensors", LD_DEBUG="libs")
     check(run.returncode == 0 and "curl" not in run.stderr, "libcurl is loaded without an address")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How the checks of survive_*.py run the program, and what they require of it.
+"""Runs the program for the checks of survive_*.py, and the requirements on its results.
 
-Each check is a function whose name is the sentence that it tests. usage: x.py DTINFO MEASURE [WORD...]
+Each check is a function whose name states what it tests. usage: x.py DTINFO MEASURE [WORD...]
 """
 import json
 import os
@@ -13,11 +13,11 @@ import tempfile
 import time
 
 PROGRAM, MEASURE = map(os.path.abspath, sys.argv[1:3])
-with open(PROGRAM, "rb") as program:  # the environment of a plain program may have their options as well
+with open(PROGRAM, "rb") as program:  # a plain program's environment may set sanitizer options too
     SANITIZED = re.search(rb"__(asan|ubsan|msan|tsan)_", program.read()) is not None
 QUICK = "DTI_TEST_QUICK" in os.environ and "long" not in sys.argv  # a sample, on each push
 SECONDS = 60
-AT_ONCE = 30  # seconds in which even a busy machine ends what does not wait for something
+AT_ONCE = 30  # seconds: enough even on a busy machine for anything that does not block
 MEMORY_KIB = 128 * 1024
 COMMANDS = [["list"], ["finfo"], ["iinfo"], ["cast", "70000", "bf16"], ["bits", "0x4789"], ["help"],
             ["completion", "bash"], ["--help"], ["--version"], ["cast", "--help"], ["help", "cast"],
@@ -48,7 +48,7 @@ def environment(**variables):
 
 
 def run(words, stdin=b"", env=None, prepare=None, **options):
-    """Runs the program within time; its exit code as a shell would tell it, stdout, stderr."""
+    """Runs the program with a timeout; returns the exit code as in a shell, stdout, stderr."""
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
     done = subprocess.run([PROGRAM] + words, input=stdin, env=environment() if env is None else env,
@@ -58,8 +58,8 @@ def run(words, stdin=b"", env=None, prepare=None, **options):
 
 
 def peak_kib(words, stdin):
-    """(exit code, peak resident set in KiB, seconds of CPU time) of one run; its output is thrown away. Nothing fills
-    what malloc() gives: that would touch memory which the program leaves alone."""
+    """(exit code, peak resident set in KiB, seconds of CPU time) of one run; its output is discarded. malloc() fill
+    options are off: they would touch memory that the program leaves untouched."""
     with tempfile.NamedTemporaryFile() as source:
         source.write(stdin)
         source.flush()
@@ -71,7 +71,7 @@ def peak_kib(words, stdin):
 
 
 def cpu_seconds():
-    """What all runs took so far, which other work on the machine does not add to."""
+    """CPU time of all runs so far, independent of other load on the machine."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files that become shorter while they are read, through windows and by copies: exit 3, one line that names the file,
-and nothing left behind. A preloaded library cuts the file at a certain read."""
+"""Files that shrink while they are read, through windows and by copies: exit 3, one line that names the file, and no
+files left behind. A preloaded library truncates the file at a given read."""
 import os
 import subprocess
 import sys
@@ -26,7 +26,7 @@ SCHEMES = [["int8", "--per", "channel"], ["int4", "--block", "32"], ["mxfp4"], [
 
 
 def write_input():
-    """Two tensors of fp32, which bf16 holds; at least three windows."""
+    """Two fp32 tensors that bf16 holds exactly; at least three windows."""
     half = 5 * MIB + 4 * ROWS
     write(NAME, safetensors([("a", "F32", [half // 4 // ROWS, ROWS], LARGE[:half]),
                              ("b", "F32", [half // 4 // ROWS, ROWS], LARGE[half:2 * half])]))
@@ -39,7 +39,7 @@ def truncated(words, way, at, size):
 
 
 def answer(words, way):
-    """The exit code, and the output: on standard output or in a file, which is removed."""
+    """The exit code, and the output: from standard output, or from a file, which is removed."""
     done = run(words, env=environment(DTINFO_READ=way))
     output = done.stdout
     for name in ("out.safetensors", "out.bin"):
@@ -51,7 +51,7 @@ def answer(words, way):
 
 
 def require_truncated(words, whole, sizes):
-    """Whichever way, read and size: the same error; or the same answer, where the bytes had been read."""
+    """For any way, read and size: the same error; or the same answer if the bytes had already been read."""
     answers = {way: answer(words, way) for way in ("map", "copy")}
     require(answers["map"] == answers["copy"] and answers["map"][0] == 0, "windows change:", words,
             answers["map"][0], answers["copy"][0])
@@ -62,7 +62,7 @@ def require_truncated(words, whole, sizes):
                 write(NAME, whole)
                 done = truncated(words, way, at, size)
                 if done.code == answers[way][0] and os.path.getsize(NAME) == len(whole):
-                    continue  # there were not so many reads: a thread may have had little to do
+                    continue  # fewer reads happened: a thread may have had little to do
                 line = require_one_line(done, 3)
                 require("'%s' shrank while being read: it ends at byte " % NAME in line, "another error:", words,
                         way, at, size, line)
@@ -116,7 +116,7 @@ def quantized_tensors_of_a_truncated_file_are_reported():
 
 @check
 def transposed_matrices_of_a_truncated_file_are_reported():
-    """GPTQ and AWQ, by one thread and by several that load the same stripe."""
+    """GPTQ and AWQ, with one thread and with several that load the same stripe."""
     with folder():
         for codes in ([512, 4096], [4096, 512]):
             zeros = [32, 512], b"\x77" * (32 * 512 * 4)
@@ -131,7 +131,7 @@ def transposed_matrices_of_a_truncated_file_are_reported():
 
 @check
 def zeros_of_a_sparse_file_are_data():
-    """Holes have no pages, and are read nevertheless; cut off they are gone."""
+    """Holes have no pages but are read as zeros; after truncation they are gone."""
     size = 48 * MIB
     head = safetensors([("a", "F32", [size // 4 // ROWS, ROWS], bytes(size))])[:-size]
     with folder():
@@ -153,7 +153,7 @@ def zeros_of_a_sparse_file_are_data():
 
 @check
 def a_pipe_gets_no_bytes_that_were_not_read():
-    """The reader waits, the file is cut, the reader goes on: what it gets is a part of the right bytes."""
+    """The reader waits, the file is truncated, the reader continues: it gets a prefix of the right bytes."""
     with folder():
         write_input()
         with open(NAME, "rb") as file:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded: the file that DTI_TEST_TRUNCATE names is cut to DTI_TEST_TRUNCATE_TO bytes when the
- * program has mapped a window of a file, or is about to read at an offset beyond the header,
- * for the DTI_TEST_TRUNCATE_AT-th time: before it sees the bytes. DTI_TEST_CHANGE is another
- * change: append, write (the byte at DTI_TEST_TRUNCATE_TO), set-back (the same, and the times are
- * set back), touch, chmod, link, rename, replace (by the file NAME.new), unlink. */
-#undef _FORTIFY_SOURCE /* it has inline functions of these names */
+ * Preloaded: truncates the file named by DTI_TEST_TRUNCATE to DTI_TEST_TRUNCATE_TO bytes at the
+ * DTI_TEST_TRUNCATE_AT-th mapping of a file window or read at an offset beyond the header,
+ * before the program sees the bytes. DTI_TEST_CHANGE selects another change: append, write (the
+ * byte at DTI_TEST_TRUNCATE_TO), set-back (the same, with the times restored), touch, chmod,
+ * link, rename, replace (by the file NAME.new), unlink. */
+#undef _FORTIFY_SOURCE /* it defines inline functions with these names */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -27,7 +27,8 @@ ssize_t pread64(int fd, void *buffer, size_t size, off_t offset);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long calls;
 
-/* ISO C has no conversion between object and function pointers; POSIX has the representation. */
+/* ISO C has no conversion between object and function pointers; POSIX guarantees the same
+ * representation. */
 #define FIND(pointer, name) (*(void **)(&(pointer)) = dlsym(RTLD_NEXT, name))
 
 static unsigned long number(const char *variable)
@@ -36,7 +37,7 @@ static unsigned long number(const char *variable)
     return text ? strtoul(text, NULL, 10) : 0;
 }
 
-/* Through descriptors of its own. False: it did not work. */
+/* Uses its own descriptors. False: it failed. */
 static int put(const char *name, off_t at, int set_back)
 {
     struct stat st = {0};
@@ -47,7 +48,7 @@ static int put(const char *name, off_t at, int set_back)
         at = st.st_size;
     else
         good = good && lseek(fd, at, SEEK_SET) == at &&
-               read(fd, &byte, 1) == 1; /* not the one below */
+               read(fd, &byte, 1) == 1; /* pread() is interposed below */
     byte ^= 1;
     good = good && pwrite(fd, &byte, 1, at) == 1;
     const struct timespec times[] = {st.st_atim, st.st_mtim};
