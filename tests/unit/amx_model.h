@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tile instructions of AMX as functions, under the names of their intrinsics, for kernels that
- * run on a machine without them. Written from Intel SDM vol. 2: LDTILECFG, TILELOADD, TILESTORED,
- * TILEZERO, TILERELEASE, TDPBF16PS, TDPBSSD, and vol. 1, chapter 18. Where the manual has an
- * exception (tiles that are not set up, shapes that do not fit), the model counts a fault. */
+ * A software model of the AMX tile instructions, under the names of their intrinsics, so that
+ * kernels can run on machines without them. Written from Intel SDM vol. 2 (LDTILECFG, TILELOADD,
+ * TILESTORED, TILEZERO, TILERELEASE, TDPBF16PS, TDPBSSD) and vol. 1, chapter 18. Where the manual
+ * specifies an exception (tiles that are not configured, shapes that do not match), the model
+ * counts a fault. */
 #ifndef DTINFO_TESTS_AMX_MODEL_H
 #define DTINFO_TESTS_AMX_MODEL_H
 
@@ -16,7 +17,7 @@
 enum { AMX_TILES = 8, AMX_ROWS = 16, AMX_ROW_BYTES = 64, AMX_CONFIG_BYTES = 64 };
 
 struct amx_tile {
-    size_t rows, row_bytes; /* 0: not set up */
+    size_t rows, row_bytes; /* 0: not configured */
     unsigned char data[AMX_ROWS][AMX_ROW_BYTES];
 };
 
@@ -56,7 +57,7 @@ static inline void amx_release(void)
     amx.releases++;
 }
 
-/* The tile, if it may be used. */
+/* The tile. Counts a fault if it is not usable. */
 static inline struct amx_tile *amx_tile(size_t number)
 {
     struct amx_tile *const tile = &amx.tiles[number];
@@ -70,7 +71,7 @@ static inline void amx_zero(size_t number)
     memset(tile->data, 0, sizeof tile->data);
 }
 
-/* What a row lacks of 64 bytes, and rows that are not there, become zeros. */
+/* Rows shorter than 64 bytes and missing rows are filled with zeros. */
 static inline void amx_load(size_t number, const void *base, size_t stride)
 {
     struct amx_tile *const tile = amx_tile(number);
@@ -97,7 +98,7 @@ static inline bool amx_fit(const struct amx_tile *c, const struct amx_tile *a,
     return fit;
 }
 
-/* DAZ and FTZ. */
+/* Emulates DAZ and FTZ. */
 static inline float amx_flush(float x)
 {
     return fabsf(x) < 0x1p-126F ? copysignf(0, x) : x;
@@ -108,7 +109,7 @@ static inline float amx_fma(float x, float y, float z)
     return amx_flush(fmaf(amx_flush(x), amx_flush(y), amx_flush(z)));
 }
 
-/* fmaf() rounds to fp32 wherever float is computed in something wider. */
+/* fmaf() rounds to fp32 even where float arithmetic has excess precision. */
 static inline float amx_sum(float x, float y)
 {
     return amx_fma(x, 1, y);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes for lists, and the exact core's answer to one operation with what calc.h calls it: the
- * judge of operations on lists. */
+ * The reference for operations on lists: test codes, and the exact core's result of one operation
+ * with the events that calc.h defines. */
 #ifndef DTINFO_TESTS_BULK_JUDGE_H
 #define DTINFO_TESTS_BULK_JUDGE_H
 
@@ -14,7 +14,7 @@ enum { SAMPLE = 256, PAIRS = SAMPLE * SAMPLE };
 
 static uint64_t random_state = 20260921;
 
-/* Machines that compute in wider registers have no kernels. */
+/* Machines with excess precision have no kernels. */
 static inline bool has_kernels(void)
 {
     const void *const operands[3] = {"\0\0\0", "\0\0\0", NULL};
@@ -35,7 +35,7 @@ static inline uint64_t random_bits(void)
     return random_state * UINT64_C(0x2545f4914f6cdd1d) >> 16;
 }
 
-/* 32 exponents (all, or both ends and the middle), four mantissas, both signs. */
+/* Combines 32 exponents (all, or both ends and the middle), four mantissas and both signs. */
 static inline uint32_t sample_code(const struct dti_format *f, unsigned i)
 {
     const uint32_t full = (UINT32_C(1) << f->man_bits) - 1;
@@ -79,7 +79,7 @@ static inline bool is_number(const struct dti_value *v)
     return v->class == DTI_CLASS_ZERO || v->class == DTI_CLASS_FINITE;
 }
 
-/* One rounded operation, and what calc.h calls it. */
+/* One rounded operation; counts its events as calc.h defines them. */
 static inline uint32_t judge(const struct dti_format *f, enum dti_calc_op op,
                              const uint32_t code[3], size_t place,
                              struct dti_calc_bulk_counts *counts)
@@ -110,7 +110,7 @@ static inline uint32_t judge(const struct dti_format *f, enum dti_calc_op op,
     if (outcome.flags & DTI_FLAG_OVERFLOW)
         note(counts, DTI_CALC_OVERFLOW, place);
     if ((flags & DTI_ARITH_INVALID) &&
-        !(op == DTI_CALC_FMA && v[2].class == DTI_CLASS_NAN)) /* a NaN was there before */
+        !(op == DTI_CALC_FMA && v[2].class == DTI_CLASS_NAN)) /* not a new NaN */
         note(counts, DTI_CALC_NAN, place);
     if (flags & DTI_ARITH_DIVIDE_BY_ZERO)
         note(counts, DTI_CALC_DIVIDE_BY_ZERO, place);

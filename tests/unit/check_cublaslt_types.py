@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""cuBLASLt's constants and structures are as its own header has them. Skipped where that is not.
+"""Compares our cuBLASLt constants and structures with cuBLASLt's own header. Skipped without that header.
 usage: check_cublaslt_types.py SOURCE_FOLDER COMPILER..."""
 import os
 import subprocess
@@ -40,7 +40,7 @@ SAME(sizeof(cublasComputeType_t), sizeof(int));
 SAME(sizeof(cudaDataType_t), sizeof(int));
 SAME(sizeof(cublasLtMatmulDescAttributes_t), sizeof(int));
 """
-# Handles are pointers to structures there and to void here, and enumerations are integers.
+# Handles are pointers to structures in the header but void pointers here, and enums are integers here.
 FUNCTIONS = """
 #define CUBLASLT(name, result, parameters) void *use_##name(void); void *use_##name(void) { return (void *)name; }
 CUBLASLT_FUNCTIONS

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""libcurl's numbers, functions and structures are as its own header has them. Skipped where that is not.
+"""Compares our libcurl numbers, functions and structures with libcurl's own header. Skipped without that header.
 usage: check_curl_types.py SOURCE_FOLDER COMPILER..."""
 import os
 import re

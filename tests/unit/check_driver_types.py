@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The driver's functions and constants are as its own header has them. Skipped where that is not.
+"""Compares our CUDA driver functions and constants with the driver's own header. Skipped without that header.
 usage: check_driver_types.py SOURCE_FOLDER COMPILER..."""
 import os
 import subprocess
@@ -9,7 +9,7 @@ import tempfile
 
 SKIP = 77
 FOLDERS = ["/usr/local/cuda/include", "/usr/include", "/opt/cuda/include", "/usr/lib/cuda/include"]
-# The old forms of functions that have new ones are declared only for those who ask.
+# The header declares old versions of replaced functions only with this macro.
 PROGRAM = """
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests in a process of their own, for what a process has once: loaded libraries, a driver's state,
- * the environment. What the child prints comes back as text. */
+ * Runs tests in a child process, for state that exists once per process: loaded libraries, a
+ * driver, the environment. The child's output is returned as text. */
 #ifndef DTINFO_TESTS_CHILD_H
 #define DTINFO_TESTS_CHILD_H
 
@@ -19,8 +19,8 @@ struct child_result {
     char output[CHILD_OUTPUT];
 };
 
-/* Runs body(out, context) in a child, which then leaves as main() does: by `leave` if that says so,
- * else by exit(). */
+/* Runs body(out, context) in a child, which then exits as main() does: with _exit() if leaves()
+ * returns true, else with exit(). */
 static inline void child_run(struct child_result *ret, void (*body)(FILE *out, const void *context),
                              const void *context, bool (*leaves)(void))
 {

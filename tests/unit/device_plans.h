@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For tests that run plans on a device, the pretend one as a rule: a plan that has a runner against
- * one that has none. Same bytes, same losses. */
+ * For tests that run plans on a device, usually the fake one: compares a plan with a runner to one
+ * without. Both must give the same bytes and losses. */
 #ifndef DTINFO_TESTS_DEVICE_PLANS_H
 #define DTINFO_TESTS_DEVICE_PLANS_H
 
@@ -40,7 +40,7 @@ static inline uint64_t next_random(void)
     return random_state ^ random_state >> 29;
 }
 
-/* Random codes, and numbers of ordinary size. */
+/* Random codes, or numbers of ordinary magnitude. */
 static inline uint64_t random_code(const struct dti_format *format)
 {
     const struct dti_policy odd = {.round = DTI_ROUND_ODD};
@@ -54,7 +54,7 @@ static inline uint64_t random_code(const struct dti_format *format)
     return outcome.code;
 }
 
-/* With bits set beside the codes now and then, and behind the last one. */
+/* Random elements. Some unused bits next to the codes are set, and all bits after the last code. */
 static inline unsigned char *source_new(const struct dti_request *request, size_t n)
 {
     const struct dti_format *const format = &request->src;
@@ -91,7 +91,8 @@ static inline bool same_loss(const struct dti_loss *a, const struct dti_loss *b)
            same_number(dti_loss_sqnr_db(a), dti_loss_sqnr_db(b));
 }
 
-/* One run; what it lost is added to *loss. The result is to be freed; a byte behind it is 0xa5. */
+/* Runs a plan once and adds its loss to *loss. The caller frees the result. Checks the guard byte
+ * 0xa5 after the result. */
 static inline unsigned char *run_plan(const struct dti_plan *plan, struct dti_team *team,
                                       const unsigned char *src, size_t n, uint64_t index,
                                       struct dti_loss *loss, enum dti_status *ret_status)
@@ -110,7 +111,7 @@ static inline unsigned char *run_plan(const struct dti_plan *plan, struct dti_te
 
 enum { WITHOUT_LOSS = 1, WITH_LOSS = 2 };
 
-/* n random elements, in the given ways. */
+/* Runs n random elements in the given ways. */
 static inline bool check_ways(unsigned ways, const struct dti_request *request,
                               struct dti_runner *runner, struct dti_team *team, size_t n,
                               uint64_t index)

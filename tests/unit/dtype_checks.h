@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tests of names share: looking one up, and what is expected of the answer. */
+ * Shared helpers of the tests of dtype names: look up a name and check the result. */
 #ifndef DTINFO_TESTS_UNIT_DTYPE_CHECKS_H
 #define DTINFO_TESTS_UNIT_DTYPE_CHECKS_H
 
@@ -32,7 +32,7 @@ static inline void check_fails(const char *name, enum dti_status status, const c
     CHECK_U64(look_up(name, &format, NULL, &error), status);
     CHECK_U64(error.status, status);
     CHECK_STR(error.text, text);
-    CHECK(format.width == 0x5a); /* written on success only */
+    CHECK(format.width == 0x5a); /* written only on success */
 }
 
 #endif

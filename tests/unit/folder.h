@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A folder of its own for a test of files, which is the current one while the test runs. */
+ * A temporary folder for a test of files. It is the current folder while the test runs. */
 #ifndef DTINFO_TESTS_FOLDER_H
 #define DTINFO_TESTS_FOLDER_H
 
@@ -26,7 +26,8 @@ static inline void folder_enter(void)
     }
 }
 
-/* Names in the folder, "." and ".." not counted; removes them (of one level of folders). */
+/* Removes the folder (with one level of subfolders) and returns how many names it held, without "."
+ * and "..". */
 static inline unsigned folder_leave(void)
 {
     unsigned count = 0;
@@ -50,7 +51,7 @@ static inline void file_make(const char *name, const void *data, size_t size)
     CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
 }
 
-/* Whether the file holds just that. */
+/* Whether the file holds exactly these bytes. */
 static inline bool file_is(const char *name, const void *data, size_t size)
 {
     unsigned char *const got = malloc(size + 1);

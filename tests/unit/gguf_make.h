@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Making GGUF files for tests, piece by piece. */
+ * Builds GGUF files for tests, piece by piece. */
 #ifndef DTINFO_TESTS_GGUF_MAKE_H
 #define DTINFO_TESTS_GGUF_MAKE_H
 

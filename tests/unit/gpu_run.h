@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run of work on a pretend CUDA device, in a process of its own: a little of everything that can
- * fail. */
+ * Runs work on a fake CUDA device in a child process, with a little of everything that can fail. */
 #ifndef DTINFO_TESTS_GPU_RUN_H
 #define DTINFO_TESTS_GPU_RUN_H
 
@@ -13,7 +12,7 @@
 
 enum { SIZE = 3000 };
 
-/* What a run tells: its status, a reason, whether its output is right. */
+/* One run. It prints its status, a reason, and whether the output is right. */
 struct run {
     const char *script, *library, *timeout;
     bool launch; /* with a kernel, if there are any */
@@ -34,8 +33,8 @@ struct parts {
     double seconds;
 };
 
-/* Bytes go up, through a copy kernel or a copy, to another stream, and down: a little of everything
- * that can fail. */
+/* Uploads bytes, copies them with a kernel or a copy command, passes them to another stream and
+ * downloads them. */
 static inline enum dti_status work(struct parts *p, const unsigned char *from, bool launch,
                                    struct dti_error *error)
 {
@@ -101,7 +100,7 @@ static inline void body(FILE *out, const void *context)
     const enum dti_status status = work(&p, from, run->launch, &error);
     const bool right = status == DTI_OK && memcmp(p.pinned, from, SIZE) == 0;
     if (p.gpu && status == DTI_DEVICE_FAILED) {
-        /* and so it goes on, at once and for the same reason */
+        /* a later call fails at once, for the same reason */
         struct dti_error again = {.text = ""};
         uint64_t free_bytes;
         if (!dti_gpu_is_lost(p.gpu) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory that ends where none follows: reading or writing one byte too far ends the test. */
+ * Memory that ends at an inaccessible page: reading or writing one byte too far ends the test. */
 #ifndef DTINFO_TESTS_GUARDED_H
 #define DTINFO_TESTS_GUARDED_H
 
@@ -14,7 +14,7 @@ struct guarded {
     size_t mapped;
 };
 
-/* Room for `size` bytes before the end; end is NULL when there is no memory. */
+/* Allocates `size` bytes before the end; end is NULL if memory runs out. */
 static inline struct guarded guarded_new(size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

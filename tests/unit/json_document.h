@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tests of JSON documents share: what was written, byte for byte. */
+ * Shared helper of the tests of JSON documents: the written text, byte for byte. */
 #ifndef DTINFO_UNIT_JSON_DOCUMENT_H
 #define DTINFO_UNIT_JSON_DOCUMENT_H
 
@@ -11,7 +11,7 @@
 
 #define HEAD "{\"schema\":\"dtinfo.test/1\",\"dtinfo\":\"" DTI_VERSION "\""
 
-/* What dti_json_write() wrote; to be freed. */
+/* The output of dti_json_write(); the caller frees it. */
 static inline char *written(struct dti_json *json)
 {
     char *text = NULL;

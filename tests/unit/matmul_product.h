@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A product of matrices of small integers, for tests: arrays as large as they must be, one element
- * off any alignment, with guards around C. */
+ * A product of matrices of small integers, for tests: exactly sized arrays, one element off any
+ * alignment, with guards around C. */
 #ifndef DTINFO_TESTS_MATMUL_PRODUCT_H
 #define DTINFO_TESTS_MATMUL_PRODUCT_H
 
@@ -20,7 +20,7 @@ static inline size_t bytes_of(enum dti_dtype dtype)
                                                     : 4;
 }
 
-/* The code of a whole number below 2048. */
+/* The fp16 code of an integer below 2048. */
 static inline uint16_t fp16_of(int value)
 {
     const unsigned sign = value < 0 ? 0x8000 : 0,
@@ -85,7 +85,7 @@ static inline unsigned char *fill(unsigned char **ret_memory, int *numbers, size
     if (!*ret_memory)
         return NULL;
     for (size_t i = 0; i < count; i++) {
-        /* all of int8; else so small that sums stay below 2^24 */
+        /* int8: full range; else small enough that sums stay below 2^24 */
         numbers[i] = dtype == DTI_INT8 ? (int)draw(256) - 128 : (int)draw(15) - 7;
         put(*ret_memory + (i + 1) * size, dtype, numbers[i]);
     }
@@ -162,14 +162,14 @@ static inline bool product_check(const struct product *p)
     return true;
 }
 
-/* Members one after the other, since none waits for another. */
+/* Runs the members one after another; none waits for another. */
 static inline bool is_right(const struct dti_matmul_kernel *kernel, size_t m, size_t n, size_t k,
                             size_t threads)
 {
     struct product p;
     bool right = product_new(&p, kernel, m, n, k, threads);
     if (right) {
-        for (size_t pass = 0; pass < 2; pass++) { /* what the first left behind does not matter */
+        for (size_t pass = 0; pass < 2; pass++) { /* leftovers of the first pass must not matter */
             for (size_t member = threads; member-- > 0;)
                 dti_matmul_run(p.matmul, p.c, p.a, p.b, member);
         }

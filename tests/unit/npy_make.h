@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Making .npy files and zip archives of them, so that tests can break them byte by byte. */
+ * Builds .npy files and zip archives of them, so that tests can corrupt them byte by byte. */
 #ifndef DTINFO_TESTS_NPY_MAKE_H
 #define DTINFO_TESTS_NPY_MAKE_H
 
@@ -22,7 +22,7 @@ static inline void put(struct bytes *to, const void *data, size_t size)
     to->length += size;
 }
 
-/* A little-endian number, at the end or over what is there. */
+/* Appends a little-endian number or overwrites bytes with it. */
 static inline void put_number(struct bytes *to, uint64_t number, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -36,7 +36,7 @@ static inline void patch(struct bytes *to, size_t at, uint64_t number, size_t si
         to->data[at + i] = (unsigned char)(number >> (8 * i));
 }
 
-/* A .npy with that header and `data_size` bytes 1, 2, 3 ... of data. */
+/* A .npy with this header and `data_size` bytes of data: 1, 2, 3 ... */
 static inline struct bytes npy_make(unsigned major, const char *header, size_t header_length,
                                     size_t data_size)
 {
@@ -58,7 +58,7 @@ struct zip {
     size_t count;
     struct zip_place {
         const char *name;
-        size_t local, data, entry; /* where its headers and its bytes begin */
+        size_t local, data, entry; /* where its headers and data begin */
         uint64_t packed, size;
         unsigned method;
         uint32_t crc;
@@ -66,7 +66,7 @@ struct zip {
     size_t directory, end64, end; /* where they begin */
 };
 
-/* Adds bytes as they are packed already. */
+/* Adds bytes that are already compressed. */
 static inline void zip_add_packed(struct zip *zip, const char *name, const struct bytes *plain,
                                   unsigned method, const struct bytes *packed)
 {
@@ -97,7 +97,7 @@ static inline void zip_add(struct zip *zip, const char *name, const struct bytes
     zip_add_packed(zip, name, plain, 0, plain);
 }
 
-/* The directory and the end records; wide: in 64 bits, where there is a choice. */
+/* Writes the directory and the end records. wide: uses 64-bit fields where there is a choice. */
 static inline void zip_finish(struct zip *zip, bool wide)
 {
     zip->directory = zip->file.length;
@@ -165,7 +165,7 @@ static inline bool container_opens(const char *name, const struct dti_container_
     return good;
 }
 
-/* The file is refused with DTI_BAD_INPUT and just these words. */
+/* The file must be refused with DTI_BAD_INPUT and exactly this message. */
 static inline void container_is_refused(const char *name, const char *want)
 {
     error.text[0] = '\0';

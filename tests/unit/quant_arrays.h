@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arrays for tests of quantization plans: numbers that matter, what a plan and its reference make
- * of them, and whether that is the same. */
+ * Arrays for tests of quantization plans: critical numbers, the results of a plan and of its
+ * reference, and their comparison. */
 #ifndef DTINFO_TESTS_QUANT_ARRAYS_H
 #define DTINFO_TESTS_QUANT_ARRAYS_H
 
@@ -25,7 +25,7 @@ static inline uint64_t below(uint64_t n)
     return (next_random() >> 16) % n;
 }
 
-/* Memory of just so many bytes, at an odd address, with a guard behind. */
+/* Memory of exactly this size at an unaligned address, followed by a guard. */
 struct guarded {
     unsigned char *memory, *at;
     size_t bytes;
@@ -55,7 +55,7 @@ static inline void guarded_free(struct guarded *guarded)
     free(guarded->memory);
 }
 
-/* What an array became. */
+/* A quantized array. */
 struct made {
     struct guarded codes, scales;
     int32_t *zero_points;
@@ -86,7 +86,7 @@ static inline void made_free(struct made *made)
     free(made->zero_points);
 }
 
-/* NaN is the same as NaN. */
+/* NaN equals NaN. */
 static inline bool same_number(double a, double b)
 {
     return !(a < b) && !(a > b);
@@ -120,8 +120,8 @@ static inline bool same_made(const struct dti_quant_plan *plan, const struct mad
            CHECK(guarded_is_whole(&a->codes)) && CHECK(guarded_is_whole(&a->scales));
 }
 
-/* Codes of numbers of a format: of ordinary size, near halves of steps, tiny, any bits, and now and
- * then a special. What of these an array has is its kind. */
+/* Kinds of numbers: ordinary magnitude, near halves of steps, tiny, random bits, occasional
+ * specials, mostly zeros. */
 enum kind { ORDINARY, HALVES, TINY, ANY_BITS, SPECIALS, ZEROS, KINDS };
 
 static inline uint64_t number_code(const struct dti_format *format, enum kind kind)
@@ -158,7 +158,7 @@ static inline struct guarded numbers_new(const struct dti_quant_request *r, uint
     return guarded;
 }
 
-/* As it is, or like one of another shape. */
+/* Creates the plan directly, or from a plan of another shape. */
 static inline bool plan_new(struct dti_quant_plan **ret, struct dti_quant_plan **ret_like,
                             const struct dti_quant_request *request, enum dti_level level)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One block through the core, for the tests of block formats. */
+ * Quantizes one block with the core, for the tests of block formats. */
 #ifndef DTINFO_TESTS_QUANT_BLOCK_H
 #define DTINFO_TESTS_QUANT_BLOCK_H
 

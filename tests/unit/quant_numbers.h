@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 numbers of the quantization tests, written as what they are. */
+ * fp32 numbers of the quantization tests, written as readable values. */
 #ifndef DTINFO_TESTS_QUANT_NUMBERS_H
 #define DTINFO_TESTS_QUANT_NUMBERS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reference for quantization plans: whole arrays element by element by the definitions of
- * quant.h, with plain index arithmetic. Slow. */
+ * The reference for quantization plans: whole arrays, element by element, by the definitions of
+ * quant.h with plain index arithmetic. Slow. */
 #include "quant_reference.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ struct reference_array {
     const struct dti_quant_request *request;
     const struct dti_quant_scheme *scheme;
     const struct dti_format *code;
-    uint64_t group, groups, places; /* along the axis; group: of per tensor and channel 0 */
+    uint64_t group, groups, places; /* along the axis; group: 0 for per tensor and per channel */
     struct dti_block_recipe recipe;
     const struct dti_quantized_array *array;
 };
@@ -48,7 +48,7 @@ static uint32_t number_at(const struct reference_array *w, const void *numbers, 
                    dti_storage_get(&w->request->number, &w->request->layout, numbers, element));
 }
 
-/* The place of element (o, a, i), a possibly beyond the axis. */
+/* The index of element (o, a, i); a may be beyond the axis. */
 static uint64_t element_at(const struct reference_array *w, uint64_t o, uint64_t a, uint64_t i)
 {
     return (o * w->request->length + a) * w->request->inner + i;
@@ -61,7 +61,7 @@ static uint64_t scale_at(const struct reference_array *w, uint64_t o, uint64_t a
     return w->scheme->per == DTI_PER_CHANNEL ? a : 0;
 }
 
-/* Codes of blocks along the last axis are packed block by block: bits before a code. */
+/* The bit offset of a code. Blocks along the last axis are packed block by block. */
 static uint64_t code_bit(const struct reference_array *w, uint64_t o, uint64_t a, uint64_t i,
                          unsigned bits)
 {
@@ -124,7 +124,7 @@ static bool less(uint32_t a, uint32_t b)
     return dti_value_compare(&x, &y) < 0;
 }
 
-/* The range of finite numbers; 0 to 0 where there are none. */
+/* The range of finite numbers; 0 to 0 if there are none. */
 struct number_range {
     uint32_t min, max;
     bool any;
@@ -141,7 +141,7 @@ static void widen(struct number_range *range, uint32_t x)
     range->any = true;
 }
 
-/* Of elements o0 to o1, a0 to a1, i0 to i1, without the last. */
+/* The range over o0 to o1, a0 to a1, i0 to i1; upper bounds are exclusive. */
 static struct number_range range_of(const struct reference_array *w, const void *numbers,
                                     uint64_t o0, uint64_t o1, uint64_t a0, uint64_t a1, uint64_t i0,
                                     uint64_t i1)
@@ -250,7 +250,7 @@ static uint32_t back_at(const struct reference_array *w, uint64_t element)
     return dti_block_dequantize(&w->recipe, scale, code);
 }
 
-/* Tiles start again with each grain. */
+/* Compares tile by tile. Tiles restart at each grain. */
 static void compare(const struct reference_array *w, const void *numbers, uint64_t elements,
                     uint64_t grain, struct dti_loss *loss)
 {

@@ -6,8 +6,8 @@
 
 #include "convert/quant_plan.h"
 
-/* The judge of all plans: every element through quant.h, with the same places and, in the report,
- * the same tiles. Zero points are needed. report: added to. */
+/* Runs every element through quant.h, with the plan's layout and, in the report, its tiles. Zero
+ * points are required. report: results are added to it. */
 void dti_quant_reference(const struct dti_quant_plan *plan, const void *numbers,
                          struct dti_quantized_array *array, struct dti_quant_report *report);
 void dti_quant_reference_back(const struct dti_quant_plan *plan,

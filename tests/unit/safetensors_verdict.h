@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Judging a safetensors header in memory. */
+ * Parses a safetensors header in memory and returns the verdict. */
 #ifndef DTINFO_TESTS_SAFETENSORS_VERDICT_H
 #define DTINFO_TESTS_SAFETENSORS_VERDICT_H
 
@@ -10,14 +10,14 @@
 #include "containers/safetensors/safetensors.h"
 #include "unit.h"
 
-/* Judges a header with data_bytes behind it. "" when it is accepted, else the error without the
- * file's name, valid until the next call. What is found lives in the pool. */
+/* Parses a header that data_bytes of data follow. Returns "" if it is accepted, else the error
+ * without the file's name, valid until the next call. The container is allocated in the pool. */
 static inline const char *verdict(struct dti_pool *pool, const char *header, size_t length,
                                   uint64_t data_bytes, const struct dti_container_options *options,
                                   struct dti_container *found)
 {
     static struct dti_error error;
-    /* no byte behind the header may be touched */
+    /* exact size: a read past the header is caught */
     char *const exact = malloc(length > 0 ? length : 1);
     if (!CHECK(exact))
         return "no memory";

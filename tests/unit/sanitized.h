@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * SANITIZED: a sanitizer watches, which takes terabytes of addresses and maps what it likes, so
- * that address space cannot be limited. */
+ * SANITIZED: a sanitizer is active. It reserves terabytes of address space, so that address space
+ * cannot be limited. */
 #ifndef DTINFO_UNIT_SANITIZED_H
 #define DTINFO_UNIT_SANITIZED_H
 

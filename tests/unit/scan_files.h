@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors in files for the tests of scans, as they lie there and as numbers, and the ways of
- * scanning them. */
+ * Tensors in files for the tests of scans, in their stored form and as numbers, and the
+ * configurations of a scan. */
 #ifndef DTINFO_TESTS_SCAN_FILES_H
 #define DTINFO_TESTS_SCAN_FILES_H
 
@@ -11,7 +11,7 @@
 enum { MANY = 40 * DTI_TILE + 77, TEAMS = 3, MEMORIES = 3 };
 
 static struct dti_error error;
-static struct dti_team *teams[TEAMS]; /* the first is none */
+static struct dti_team *teams[TEAMS]; /* the first is NULL: no team */
 static const uint64_t memories[MEMORIES] = {0, 1, 300000};
 static uint64_t random_state = 1;
 
@@ -22,7 +22,7 @@ static uint64_t random_word(void)
     return word * UINT64_C(0xbf58476d1ce4e5b9) ^ word >> 32;
 }
 
-/* A dtype as it lies in a file. */
+/* A dtype with its storage layout. */
 struct lying {
     const char *name;
     struct dti_layout layout;
@@ -47,7 +47,8 @@ static struct dti_format format_of(const char *name)
     return format;
 }
 
-/* Codes of numbers between -2 and 2, with a few of any bits; or from 1 to little more. */
+/* Codes of numbers between -2 and 2 with a few random codes, or (near_one) of numbers from 1 up to
+ * 2. */
 static void make_codes(const struct dti_format *format, bool near_one, uint64_t *codes, size_t n)
 {
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -97,7 +98,7 @@ static struct dti_container *open_raw(const char *name, const struct lying *lyin
     return container;
 }
 
-/* A number of the hub's format. */
+/* Converts a code to the hub's format. */
 static uint64_t to_hub(const struct dti_format *hub, const struct dti_format *format, uint64_t code)
 {
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -123,7 +124,7 @@ static void put_numbers(const struct dti_format *hub, const struct dti_format *f
     }
 }
 
-/* Teams, memory and levels in turn. */
+/* Cycles through teams, memory limits and levels. */
 static struct dti_scan_options options_of(unsigned way)
 {
     enum dti_level level = (enum dti_level)(way % DTI_LEVEL_COUNT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Queries of addresses in the words of a command line. */
+ * Address queries as typed on the command line. */
 #include <string.h>
 
 #include "cli/shell/addresses.h"

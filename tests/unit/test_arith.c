@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations on values, by results worked out by hand; the oracle tests compare all codes. */
+ * Operations on values, with hand-computed results. The oracle tests compare all codes. */
 #include "core/code/arith.h"
 #include "unit.h"
 
@@ -62,9 +62,9 @@ static const struct {
     {DTI_FP16, SQRT, DTI_ROUND_ODD, 0x4880, 0, 0, 0x4200, 0}, /* sqrt(9) */
     {DTI_FP16, SQRT, DTI_ROUND_NEAREST_EVEN, 0x8000, 0, 0, 0x8000, 0},
     {DTI_FP16, SQRT, DTI_ROUND_NEAREST_EVEN, 0xbc00, 0, 0, 0x7e00, DTI_ARITH_INVALID},
-    /* (1 + 2^-10)^2 - (1 + 2^-9): 2^-20 where nothing is rounded in between, else 0 */
+    /* (1 + 2^-10)^2 - (1 + 2^-9): 2^-20 without intermediate rounding, else 0 */
     {DTI_FP16, FMA, DTI_ROUND_NEAREST_EVEN, 0x3c01, 0x3c01, 0xbc02, 0x0010, 0},
-    /* 2^-200 (1 + 2^-52) - 1, to the next number up: a window of 256 bits and what is beyond */
+    /* 2^-200 (1 + 2^-52) - 1, rounded up: exceeds a window of 256 bits */
     {DTI_FP64, FMA, DTI_ROUND_UP, UINT64_C(0x3370000000000001), UINT64_C(0x3ff0000000000001),
      UINT64_C(0xbff0000000000000), UINT64_C(0xbfefffffffffffff), 0},
     {DTI_FP64, FMA, DTI_ROUND_UP, UINT64_C(0x0000000000000001), UINT64_C(0x0000000000000001),

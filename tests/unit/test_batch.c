@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batches of casts and copies, judged by dti_reference_run(): the same bytes and losses whatever
- * the team, the memory and the kind of output. */
+ * Batches of casts and copies, compared with dti_reference_run(): the same bytes and losses for
+ * every team, memory limit and kind of output. */
 #include "convert/batch.h"
 
 #include <pthread.h>
@@ -10,18 +10,18 @@
 
 enum { PARTS = 60, TEAMS = 3, MEMORIES = 3, KINDS = 9, LENGTHS = 9 };
 
-/* 40 tiles take 320 KiB as fp32: more than one block, if the memory is little. */
+/* 40 tiles take 320 KiB as fp32: more than one block if memory is limited. */
 static const size_t lengths[LENGTHS] = {
     0, 1, 7, 100, 777, DTI_TILE - 1, DTI_TILE, 3 * DTI_TILE + 5, 40 * DTI_TILE + 3};
 static const uint64_t memories[MEMORIES] = {0, 1, 200000};
 
 static struct dti_error error;
-static struct dti_team *teams[TEAMS]; /* the first is none */
+static struct dti_team *teams[TEAMS]; /* the first is NULL: no team */
 
 static struct {
-    struct dti_plan *plan[KINDS]; /* the last is a copy */
+    struct dti_plan *plan[KINDS]; /* the last is NULL: a copy */
     struct dti_batch_part parts[PARTS];
-    size_t place[PARTS]; /* in the output without gaps */
+    size_t place[PARTS]; /* offset in the output without gaps */
     unsigned char *input, *output, *packed;
     size_t input_size, output_size, packed_size;
     uint64_t input_bytes; /* of all parts */
@@ -85,7 +85,7 @@ static size_t dst_bytes(const struct dti_batch_part *part)
     return (size_t)bytes;
 }
 
-/* Most parts stand right behind the one before, on both sides; some do not. */
+/* Most parts directly follow the previous one in input and output; some do not. */
 static void place_parts(void)
 {
     size_t in = 8, out = 16;
@@ -158,7 +158,7 @@ static void see_progress(void *context, uint64_t done)
     last_progress = done;
 }
 
-/* The order in which parts are given: any, where the output is seekable. */
+/* The order in which parts are passed: any order if the output is seekable. */
 static size_t part_at(size_t i, bool mixed)
 {
     return mixed ? i * 7 % PARTS : i;
@@ -199,7 +199,7 @@ static void files_get_the_same_bytes_whatever_the_team_and_the_memory(void)
         struct dti_output_file *output = NULL;
         CHECK(dti_input_open(&input, "in", &error) == DTI_OK);
         CHECK(dti_output_open(&output, "out", true, all.output_size, &error) == DTI_OK);
-        /* what lies between the parts is not touched */
+        /* bytes between the parts must not change */
         CHECK(dti_output_write_at(output, all.output, 16, 0, &error) == DTI_OK);
         CHECK(run(&input, output, way / 2 % TEAMS, memories[way / 2 / TEAMS], way % 2 == 1) ==
               DTI_OK);
@@ -257,7 +257,7 @@ static void standard_input_counts_from_where_it_stood(void)
     folder_enter();
     file_make("in", "0123456789", 10);
     CHECK(dti_input_open(&input, "in", &error) == DTI_OK);
-    input.start = 3; /* as dti_input_open() finds it */
+    input.start = 3; /* as dti_input_open() sets it */
     input.size = 7;
     CHECK(dti_output_open(&output, "out", true, 0, &error) == DTI_OK);
     const struct dti_batch_part part = {
@@ -269,7 +269,7 @@ static void standard_input_counts_from_where_it_stood(void)
     folder_leave();
 }
 
-/* Parts whose offsets follow each other, but not in one file. */
+/* Parts with consecutive offsets but in different files. */
 static void parts_of_several_files_do_not_mix(void)
 {
     struct dti_input inputs[2];

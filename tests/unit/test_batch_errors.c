@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batches that cannot be done, and what they say. */
+ * Batches that fail, and their error messages. */
 #include "convert/batch.h"
 #include "folder.h"
 
 enum { TEAMS = 3 };
 
 static struct dti_error error;
-static struct dti_team *teams[TEAMS]; /* the first is none */
+static struct dti_team *teams[TEAMS]; /* the first is NULL: no team */
 static struct dti_plan *to_bf16;
 
 static void make_teams(void)
@@ -26,7 +26,7 @@ static void free_teams(void)
         dti_team_free(teams[i]);
 }
 
-/* Two parts that stand side by side. */
+/* Two adjacent parts. */
 static enum dti_status run_two(const struct dti_input *input, struct dti_output_file *output,
                                const struct dti_plan *plan, uint64_t n, size_t team)
 {
@@ -60,7 +60,7 @@ static void what_cannot_be_is_said_before_anything_is_written(void)
     CHECK_STR(error.text, "'in': 3 bytes are too few for 5 bytes");
     struct dti_batch_part part = {
         .plan = to_bf16, .input = &input, .output = output, .input_offset = UINT64_MAX};
-    CHECK(dti_batch_run(&part, 1, NULL, NULL, &error) == DTI_OK); /* nothing from nowhere */
+    CHECK(dti_batch_run(&part, 1, NULL, NULL, &error) == DTI_OK); /* an empty part is not read */
     part.elements = 1;
     CHECK(dti_batch_run(&part, 1, NULL, NULL, &error) == DTI_BAD_INPUT);
     part.input_offset = 0;
@@ -103,7 +103,7 @@ static void the_input_is_not_written_over(void)
 
 static void a_file_that_becomes_shorter_is_an_error(void)
 {
-    static const uint64_t many[] = {100, 100000}; /* one block for both parts, and several */
+    static const uint64_t many[] = {100, 100000}; /* one block for both parts, or several blocks */
     folder_enter();
     for (size_t way = 0; way < 2 * TEAMS; way++) {
         const uint64_t n = many[way / TEAMS];
@@ -127,7 +127,7 @@ static void a_file_that_becomes_shorter_is_an_error(void)
     CHECK_U64(folder_leave(), 1);
 }
 
-/* Both parts are one block, and the second cannot be read. */
+/* Both parts are in one block, and the second cannot be read. */
 static void the_error_of_the_first_part_comes_first(void)
 {
     struct dti_request request = {.src = *dti_format_get(DTI_FP32),

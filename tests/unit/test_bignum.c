@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Long numbers against Python's: the literals and hashes here were printed by CPython 3.11 (int
- * arithmetic, divmod, fractions), from operands with a fixed seed and from the classic hard cases
- * of long division. */
+ * Long integers compared with Python's: the literals and hashes were printed by CPython 3.11 (int
+ * arithmetic, divmod, fractions), from operands with a fixed seed and from classic hard cases of
+ * long division. */
 #include <stdlib.h>
 
 #include "core/number/bignum.h"
@@ -32,7 +32,7 @@ static const char *hex_of(const struct dti_big *b)
     return text;
 }
 
-/* FNV-1a, for comparing thousands of digits with what Python printed. */
+/* FNV-1a, to compare thousands of digits with Python's output. */
 static uint64_t hash_of_digits(const struct dti_big *b)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -223,7 +223,7 @@ static void spells_powers_as_python_does(void)
     dti_big_set(&b, 1);
     dti_big_mul_pow5(&b, 40);
     CHECK_U64(hash_of_digits(&b), UINT64_C(0x8555fd564b31f66d));
-    dti_big_mul_pow5(&b, 660); /* 5^700 by squaring */
+    dti_big_mul_pow5(&b, 660); /* 5^700 by repeated squaring */
     CHECK_U64(hash_of_digits(&b), UINT64_C(0x7a7c57b79afc1c2));
     dti_big_mul_pow5(&b, 8300); /* 5^9000 */
     CHECK_U64(hash_of_digits(&b), UINT64_C(0x6efa2711cf52c9f8));
@@ -253,7 +253,7 @@ static void multiplies_and_divides_thousands_of_digits_as_python_does(void)
     dti_big_free(&product);
 }
 
-/* (10^n - 1)^2 = 99...9 8 00...0 1, with n - 1 nines and zeros: its digits need no oracle. */
+/* (10^n - 1)^2 = 99...9 8 00...0 1, with n - 1 nines and zeros: needs no oracle. */
 static void squares_nines(void)
 {
     static const size_t lengths[] = {1, 19, 20, 608, 609, 3000, 40000};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of many arrays: each element once, in order where order is asked for, and the first of
- * several errors, whatever the team. */
+ * Blocks of many arrays: each element is processed once, in order if requested, and the first of
+ * several errors in order is returned, for every team. */
 #include "convert/block_queue.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 enum { TEAMS = 3, PARTS = 40, LONGEST = 50 };
 
-static struct dti_team *teams[TEAMS]; /* the first is none */
+static struct dti_team *teams[TEAMS]; /* the first is NULL: no team */
 static struct dti_error error;
 
 /* What happened to the elements of each part. */
@@ -21,12 +21,12 @@ struct seen {
     const struct dti_queue_part *parts;
     unsigned char worked[PARTS][LONGEST], finished[PARTS][LONGEST];
     size_t member_limit;
-    /* So far; one for each of the three functions, which run at the same time. */
+    /* Still true? One flag per callback, because the three callbacks run concurrently. */
     bool good, in_order, grows;
     size_t last_part;               /* finished last */
-    uint64_t last_first;            /* of it */
-    uint64_t done;                  /* told by progress */
-    size_t fail_part, fail_again;   /* PARTS for none; the first one is slow to fail */
+    uint64_t last_first;            /* first element of its last block */
+    uint64_t done;                  /* reported by progress */
+    size_t fail_part, fail_again;   /* PARTS for none; fail_part fails slowly */
     enum dti_status fail_in_finish; /* DTI_OK for none */
 };
 
@@ -42,7 +42,7 @@ static void free_teams(void)
         dti_team_free(teams[i]);
 }
 
-/* Lengths 0 to LONGEST - 1 in no order, in blocks of 1 to 9. */
+/* Lengths 0 to LONGEST - 1 in mixed order, in blocks of 1 to 9. */
 static uint64_t make_parts(struct dti_queue_part parts[PARTS])
 {
     uint64_t total = 0;
@@ -72,7 +72,7 @@ static enum dti_status work(void *context, size_t member, size_t part, uint64_t 
         seen->worked[part][i]++;
     pthread_mutex_unlock(&seen->lock);
     if (part == seen->fail_part) {
-        nap(); /* the other error is there first */
+        nap(); /* let the other error occur first */
         return dti_fail(reterr, DTI_BAD_INPUT, "part %zu, element %llu", part,
                         (unsigned long long)first);
     }
@@ -85,7 +85,7 @@ static enum dti_status finish(void *context, size_t member, size_t part, uint64_
                               struct dti_error *reterr)
 {
     struct seen *const seen = context;
-    /* Not under the lock: only one at a time, after work(), in order. */
+    /* Needs no lock: called one at a time, after work(), in order. */
     seen->in_order =
         seen->in_order && member < seen->member_limit && seen->worked[part][first] == 1 &&
         (part > seen->last_part || (part == seen->last_part && first > seen->last_first) ||
@@ -172,7 +172,8 @@ static void nothing_to_do_is_done(void)
     seen_free(seen);
 }
 
-/* All of the parts before the one that failed, and finish() for them, but not for it. */
+/* All parts before the failed one are complete, including finish() if ordered; finish() did not run
+ * for any later part. */
 static void check_done_before(const struct seen *seen, size_t failed, bool ordered)
 {
     for (size_t i = 0; i < PARTS; i++) {
@@ -196,7 +197,7 @@ static void of_two_errors_the_first_in_order_is_returned(void)
         queue.finish = ordered ? finish : NULL;
         seen->fail_part = 13;
         seen->fail_again = way % 2 == 0 ? 14 : PARTS;
-        parts[13].block = LONGEST; /* so that both are in the hands of a team at once */
+        parts[13].block = LONGEST; /* one block: a team runs both parts at once */
         CHECK(dti_queue_run(&queue, teams[way % TEAMS], &error) == DTI_BAD_INPUT);
         CHECK_STR(error.text, "part 13, element 0");
         CHECK(seen->good && seen->in_order && seen->grows);
@@ -214,7 +215,7 @@ static void an_error_of_finish_ends_the_order(void)
         struct dti_queue queue = queue_of(seen);
         queue.finish = finish;
         seen->fail_in_finish = DTI_WRITE_FAILED;
-        seen->fail_part = 12; /* its work fails, but later in order */
+        seen->fail_part = 12; /* its work fails, but it comes later in order */
         CHECK(dti_queue_run(&queue, teams[way % TEAMS], &error) == DTI_WRITE_FAILED);
         CHECK_STR(error.text, "finish 11");
         CHECK(seen->good && seen->in_order && seen->grows);
@@ -238,7 +239,7 @@ static uint64_t last_done;
 static void remember_slowly(void *context, uint64_t done)
 {
     (void)context;
-    nap(); /* others are done meanwhile */
+    nap(); /* other members finish in the meantime */
     last_done = done;
 }
 

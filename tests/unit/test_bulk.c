@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elementwise operations on lists against the exact core: codes, counts and the first places, on
- * all pairs of codes of every exponent and sign and on random bits. */
+ * Elementwise operations on lists compared with the exact core: codes, counts and first places, for
+ * all pairs of codes of every exponent and sign and for random bits. */
 #include "bulk_judge.h"
 
 static const enum dti_calc_op elementwise[] = {DTI_CALC_ADD,      DTI_CALC_SUBTRACT,
@@ -52,7 +52,7 @@ static void all_pairs_of_a_sample_are_those_of_the_exact_core(void)
     }
 }
 
-/* Random bits; the third operand often near the product, and the second near the first. */
+/* Random bits. The third operand is often near the product, the second near the first. */
 static void fill_random(const struct dti_format *f, size_t n)
 {
     const uint32_t mask = (uint32_t)dti_low_bits(f->width);

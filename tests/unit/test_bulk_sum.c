@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums and dot products of lists in every order, against the exact core and the orders as calc.h
- * defines them. */
+ * Sums and dot products of lists in every order, compared with the exact core and the orders
+ * defined by calc.h. */
 #include "bulk_judge.h"
 #include "kernels/fp64.h"
 
@@ -9,10 +9,10 @@ enum { TRIALS = 500 };
 
 static uint32_t lists[2][PAIRS];
 
-/* The sums of calc.h, from the definition. */
+/* The sums of calc.h, computed from the definition. */
 struct sum {
     const struct dti_format *f;
-    const uint32_t *terms; /* of SUM, and rounded products */
+    const uint32_t *terms; /* of SUM, or rounded products */
     bool fused;
     struct dti_calc_bulk_counts *counts;
 };
@@ -74,8 +74,8 @@ static uint32_t by_kahan(const struct sum *s, size_t n)
     return sum;
 }
 
-/* 0: integers, with ties; 1: numbers of alike size; 2: all exponents; 3: zeros and subnormals; 4:
- * with an infinity or a NaN; 5: products of the smallest. */
+/* 0: integers, with ties; 1: numbers of similar magnitude; 2: all exponents; 3: zeros and
+ * subnormals; 4: with an infinity or a NaN; 5: products of the smallest numbers. */
 static uint32_t term(const struct dti_format *f, unsigned kind)
 {
     const uint32_t one = (uint32_t)((1U << (f->exp_bits - 1)) - 1) << f->man_bits;
@@ -155,8 +155,8 @@ static uint32_t code_near(const struct dti_format *f, double number)
     return (uint32_t)outcome.code + (uint32_t)random_bits() % 5 - 2;
 }
 
-/* Terms chosen by the running sum: most move it by about half a step, some lead it to the end of a
- * binade, to another one, or across zero. */
+/* Terms chosen from the running sum: most change it by about half a step; some move it to the end
+ * of a binade, to another binade, or across zero. */
 static void fill_by_the_sum(const struct dti_format *f, size_t n, bool fused)
 {
     const uint32_t one = (uint32_t)((1U << (f->exp_bits - 1)) - 1) << f->man_bits;
@@ -225,7 +225,8 @@ static void sums_are_those_of_the_definition(void)
     }
 }
 
-/* 1 + 2^-23, and a product of 2^-24 (1 - 2^-46): less than half a step, but half of one in fp64. */
+/* 1 + 2^-23, plus a product of 2^-24 (1 - 2^-46): less than half a step, but exactly half when
+ * rounded to fp64. */
 static void a_fused_product_is_not_rounded_to_fp64(void)
 {
     static const uint32_t x[] = {0x3f800001, 0x3f800001}, y[] = {0x3f800000, 0x337ffffe};
@@ -242,8 +243,7 @@ static void a_fused_product_is_not_rounded_to_fp64(void)
     }
 }
 
-/* -1.5 and a product whose sum with it is a third of a step of 1 below 1, where steps are half as
- * long. */
+/* -1.5 plus a product: the sum is a third of a step of 1 below 1, where steps are half as wide. */
 static void a_sum_that_changes_its_sign_leaves_its_binade(void)
 {
     static const uint16_t ones[3] = {0xbe00, 0x3c00, 0x3c0c}, others[3] = {0x3c00, 0, 0x40f1};
@@ -253,7 +253,7 @@ static void a_sum_that_changes_its_sign_leaves_its_binade(void)
     const struct dti_calc_options options = {.policy = {.round = DTI_ROUND_NEAREST_EVEN},
                                              .fma = true};
     struct dti_calc_bulk_counts counts;
-    for (size_t i = 0; i < 20; i++) { /* the first 16 terms are not on a grid */
+    for (size_t i = 0; i < 20; i++) { /* the grid starts only after 16 terms */
         const size_t which = i == 0 ? 0 : i == 19 ? 2 : 1;
         x[i] = ones[which];
         y[i] = others[which];

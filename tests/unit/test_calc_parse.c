@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions to trees, and what is said about texts that are none. */
+ * Parses expressions to trees, and checks the messages for invalid texts. */
 #include "calc/parse/tree.h"
 #include "unit.h"
 #include "util/buffer.h"
@@ -190,7 +190,7 @@ static void messages_say_where_and_what(void)
                "'b' is not defined; a name gets its value first: 'x = 2; x*x'");
 }
 
-/* What an error tells to write is an expression itself. */
+/* The correction that an error message suggests must itself be a valid expression. */
 static void is_good_advice(const char *message)
 {
     char text[128];
@@ -208,7 +208,7 @@ static void is_good_advice(const char *message)
         CHECK_STR(error.text, expression);
 }
 
-/* Each of the words, which blanks separate, gets the advice. */
+/* Each of the blank-separated words must get this advice. */
 static void are_foreign(const char *words, const char *form, const char *instead)
 {
     for (size_t length; (length = strcspn(words, " ")) > 0;

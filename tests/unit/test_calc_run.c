@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions in a dtype: results, steps and what went wrong, worked out by hand. */
+ * Evaluates expressions in a dtype: results, steps and events, computed by hand. */
 #include "calc/calc.h"
 #include "calc/truth/truth.h"
 #include "core/number/number.h"
@@ -9,8 +9,8 @@
 
 static const struct dti_calc_options plain = {.block = 1, .truth = DTI_CALC_TRUTH_NO};
 
-/* The elements as numbers, "256" or "[1, 2]", then ": nan at inf - inf" where one went wrong; or
- * the error. */
+/* Writes the elements as numbers, "256" or "[1, 2]", followed by ": nan at inf - inf" if an event
+ * occurred; or the error. */
 static void describe(char *ret, size_t size, const char *text, enum dti_dtype dtype,
                      const struct dti_calc_options *options)
 {
@@ -65,7 +65,7 @@ static void each_operation_is_rounded_once(void)
 {
     comes_to("1 + 2*3", DTI_FP16, "7");
     comes_to("1/3", DTI_FP16, "0.333251953125");
-    comes_to("2049 + 0", DTI_FP16, "2048"); /* the literal already */
+    comes_to("2049 + 0", DTI_FP16, "2048"); /* the literal is already rounded */
     comes_to("1/3 + 1/3 + 1/3", DTI_FP16, "1");
     comes_to("sqrt(2)", DTI_BF16, "1.4140625");
     comes_to("fma(0.1, 10, -1)", DTI_FP32, "1.4901161193847656e-08");
@@ -92,7 +92,7 @@ static void what_went_wrong_first_is_told(void)
     comes_to("-1e-8", DTI_FP16, "-0: to_zero at -1e-08 > -2^-25");
     comes_to("0x1p-12*0x1p-13", DTI_FP16,
              "0: to_zero at 0.000244141*0.00012207 = 2^-25, rounded to 0");
-    comes_to("1e-5*1", DTI_FP16, "1.0013580322265625e-05"); /* subnormal: nothing went wrong */
+    comes_to("1e-5*1", DTI_FP16, "1.0013580322265625e-05"); /* subnormal: not an event */
     comes_to("x = 1/3; x*3 - 1", DTI_FP16, "0: cancellation at 1 - 1: 11 of 11 bits lost");
     comes_to("1001 - 1000", DTI_FP16, "1"); /* exact operands */
     comes_to("x = 0.1; x - x", DTI_FP16, "0");
@@ -149,7 +149,7 @@ static void policies_apply_to_every_step(void)
     comes_to_with("1 - 0.1*10", DTI_FP32, &options, "-1.4901161193847656e-08");
     comes_to_with("-1 + 10*0.1", DTI_FP32, &options, "1.4901161193847656e-08");
     comes_to_with("p = 0.1*10; (p - 1) + p", DTI_FP32, &options,
-                  "1: cancellation at 1 - 1: 24 of 24 bits lost"); /* the product is wanted twice */
+                  "1: cancellation at 1 - 1: 24 of 24 bits lost"); /* the product is needed twice */
     /* the first product is rounded to 1, the second one is exact */
     comes_to_with("dot([0.1, 0.1], [10, -10])", DTI_FP32, &options, "-1.4901161193847656e-08");
 }
@@ -210,7 +210,7 @@ static void generators_round_each_element_once(void)
     comes_to("linspace(0, 1, 4)", DTI_FP16, "0 0.333251953125 0.66650390625 1");
     comes_to("linspace(1, -1, 3)", DTI_FP16, "1 0 -1");
     comes_to("linspace(7, 9, 1)", DTI_FP16, "7");
-    comes_to("linspace(0.1, 0.3, 3)", DTI_FP32, /* the middle one is 0.2, not between roundings */
+    comes_to("linspace(0.1, 0.3, 3)", DTI_FP32, /* the middle is 0.2, not a rounded midpoint */
              "0.10000000149011612 0.20000000298023224 0.30000001192092896");
     comes_to("arange(0, 1, 0.25)", DTI_FP16, "0 0.25 0.5 0.75");
     comes_to("arange(0, 3)", DTI_INT8, "0 1 2");
@@ -244,7 +244,7 @@ static void random_lists_follow_from_the_seed(void)
     CHECK(strcmp(other, first) != 0);
     describe(first, sizeof first, "rand(5) - rand(5)", DTI_FP32, &plain);
     CHECK(strcmp(first, "0 0 0 0 0") != 0);
-    /* between 0 and 1 on 10^5 draws, with the mean and the square that a uniform list has */
+    /* 10^5 draws are between 0 and 1, with the mean and mean square of a uniform distribution */
     comes_to("x = rand(100k); [min(x) < 0]", DTI_FP32,
              "'<' is not known; write the difference, 'a - b', for a comparison");
     comes_to("x = rand(100k); floor(max(x)) + floor(min(x))", DTI_FP16, "0");
@@ -299,7 +299,7 @@ static void a_list_may_be_the_answer_and_its_own_truth(void)
     options.truth = DTI_CALC_TRUTH_AUTO;
     CHECK(dti_calc_parse(&tree, "randn(3)", 8, NULL) == DTI_OK);
     CHECK(dti_calc_run(tree, dti_format_get(DTI_FP16), &options, &result, &error) == DTI_OK);
-    if (dti_calc_worst(&result, &worst, &different)) /* libmpfr is here */
+    if (dti_calc_worst(&result, &worst, &different)) /* libmpfr is available */
         CHECK_U64(different, 0);
     else
         CHECK_STR(result.truth_reason, "libmpfr is not available");
@@ -310,7 +310,7 @@ static void a_list_may_be_the_answer_and_its_own_truth(void)
 static void functions_and_high_powers_need_a_library(void)
 {
     if (dti_multi_load(NULL) != DTI_OK)
-        return; /* calc_parse and the rows above go without it */
+        return; /* calc_parse and the rows above do not need it */
     comes_to("2^12345678", DTI_FP16, "inf: overflow at 2^12345678: 2.48204e+3716419 > 65504");
     comes_to("exp(-20)", DTI_FP16, "0: to_zero at exp(-20) < 2^-25");
     comes_to("log(0)", DTI_FP16, "-inf: divide_by_zero at log(0)");
@@ -326,7 +326,7 @@ static void complex_dtypes_are_refused(void)
     comes_to("@a.npy", DTI_FP32, "'a.npy': files are not read here");
 }
 
-/* What long lists come to must not depend on how they are computed. */
+/* The result of a long list must not depend on how it is computed. */
 static void long_lists_come_to_the_same(void)
 {
     static const char *const texts[] = {
@@ -344,7 +344,7 @@ static void long_lists_come_to_the_same(void)
             options.block = 1000;
             (void)snprintf(text, sizeof text, texts[0], ends[i]);
             describe(fast, sizeof fast, text, dtypes[j % 3], &options);
-            /* changes nothing where nothing overflows, but no fast way is taken */
+            /* changes nothing without an overflow, but disables the fast path */
             options.policy.overflow = DTI_OVERFLOW_SATURATE_FINITE;
             describe(exact, sizeof exact, text, dtypes[j % 3], &options);
             CHECK(!strstr(fast, "overflow"));

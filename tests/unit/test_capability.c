@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The matrix device x dtype: rows of known devices as their makers describe them, and that the
- * table's rows agree with one another. */
+ * The device x dtype matrix: rows of known devices as documented by their vendors, and consistency
+ * of the table's rows. */
 #include "devices/machine/capability.h"
 
 #include "unit.h"

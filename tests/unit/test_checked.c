@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums and products at the border of 64 bits. */
+ * Sums and products at the limit of 64 bits. */
 #include "util/checked.h"
 
 #include "unit.h"
@@ -28,7 +28,7 @@ static void products_are_exact_or_refused(void)
     CHECK(!dti_mul_u64(UINT64_C(1) << 32, UINT64_C(1) << 32, &product));
     CHECK(!dti_mul_u64(MAX, 2, &product));
     CHECK(!dti_mul_u64(2, MAX, &product));
-    /* wraps to a product that looks right: 2^64 + 4 */
+    /* wraps to a plausible product: 2^64 + 4 */
     CHECK(!dti_mul_u64(UINT64_C(0x4000000000000001), 4, &product));
     CHECK_U64(product, 7);
     CHECK(dti_mul_u64(UINT64_C(0xFFFFFFFF), UINT64_C(0x100000001), &product));

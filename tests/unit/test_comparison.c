@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparisons: worked examples, and every kernel by the definition, bit for bit. */
+ * Comparisons: worked examples, and every kernel compared with the definition, bit for bit. */
 #include "kernels/scan/comparison.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static struct dti_comparison_rule rule_of(const char *name_a, const char *name_b
     return rule;
 }
 
-/* Small arrays of fp32 that hold numbers of two dtypes, at every level. */
+/* Compares small fp32 arrays that hold numbers of two dtypes, with the kernels of every level. */
 static struct dti_comparison compare(const struct dti_comparison_rule *rule, const float *a,
                                      const float *b, size_t n)
 {
@@ -108,10 +108,10 @@ static void steps_are_counted_along_the_numbers(void)
     CHECK(steps("bf16", "bf16", 1, 1.0078125F) == 1);
     CHECK(steps("fp32", "bf16", 1.00390625F, 1) == 0.5);
     CHECK(steps("fp32", "bf16", 1 + 0x1p-23F, 1) == 0x1p-16);
-    CHECK(steps("fp16", "fp16", 0x1p-24F, 0x1p-14F) == 1023); /* its subnormals are even */
+    CHECK(steps("fp16", "fp16", 0x1p-24F, 0x1p-14F) == 1023); /* subnormals are equally spaced */
     CHECK(steps("fp16", "fp32", 0x1p-24F, 0x1p-25F) == 0.5);
     CHECK(steps("fp16", "fp16", -0x1p-24F, 0x1p-24F) == 2);
-    CHECK(steps("fp32", "fp16", 131072, 65504) == 1025); /* as if fp16 went on */
+    CHECK(steps("fp32", "fp16", 131072, 65504) == 1025); /* as if fp16 had larger binades */
     CHECK(steps("int8", "int8", 1, 100) == 0);
 }
 
@@ -186,7 +186,7 @@ static bool same(const struct dti_comparison *got, const struct dti_comparison *
 
 enum kind { NEAR, EQUAL, ANY_BITS, SPECIAL, SMALL, ZEROS, OPPOSITE, GROWING, KINDS };
 
-/* A pair of fp64 numbers, the second of which may be rounded to bf16's precision. */
+/* A pair of fp64 numbers. The second may be rounded to the precision of bf16. */
 static void draw(enum kind kind, size_t i, double ret[2])
 {
     const uint64_t word = random_word();
@@ -248,7 +248,7 @@ static bool agree(const struct dti_comparison_rule *rule, const unsigned char *a
             continue;
         dti_comparison_init(&got);
         for (size_t tiles = (n + DTI_TILE - 1) / DTI_TILE; tiles-- > 0;) {
-            const size_t at = tiles * DTI_TILE; /* backwards */
+            const size_t at = tiles * DTI_TILE; /* last tile first */
             dti_comparison_kernel(rule->hub, (enum dti_level)level)(
                 rule, a + at * size, b + at * size, n - at < DTI_TILE ? n - at : DTI_TILE,
                 index + at, &got);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The front of the containers: what a file is taken for, raw files, what new files look like. */
+ * Container detection: the kind of a file, raw files, and the layout of new files. */
 #include "containers/container.h"
 
 #include "folder.h"
@@ -55,7 +55,7 @@ static void the_content_tells_the_kind(void)
             struct dti_container *container;
             struct dti_error error;
             if (cases[i].kind == DTI_CONTAINER_SHARDED && j >= 2)
-                continue; /* JSON behind the name of another kind is not an index */
+                continue; /* JSON with the extension of another kind is not an index */
             file_make(names[j], cases[i].bytes, cases[i].size);
             CHECK(dti_container_is(names[j]));
             if (!CHECK(dti_container_open(&container, names[j], NULL, &error) == DTI_OK)) {
@@ -97,10 +97,10 @@ static void what_is_not_read_is_told(void)
     CHECK(dti_container_is("x"));
     file_make("x", "\x80\x05}q\0.", 6);
     refused("x", DTI_BAD_INPUT, pickle);
-    file_make("x.safetensors", "\x80\x05}q\0.\0\0\0\0\0\0", 12); /* the name does not help it */
+    file_make("x.safetensors", "\x80\x05}q\0.\0\0\0\0\0\0", 12); /* the extension does not help */
     CHECK(dti_container_open(&container, "x.safetensors", NULL, &error) == DTI_BAD_INPUT);
     CHECK(strstr(error.text, "pickle") != NULL);
-    file_make("x", "\x80\x02}q\0X\1\0{\0\0\0", 12); /* nor does what looks like a header */
+    file_make("x", "\x80\x02}q\0X\1\0{\0\0\0", 12); /* nor does something like a header */
     refused("x", DTI_BAD_INPUT, pickle);
     file_make("x", torch_start, sizeof torch_start - 1);
     refused("x", DTI_BAD_INPUT,
@@ -116,7 +116,7 @@ static void what_is_not_read_is_told(void)
     refused("x", DTI_BAD_INPUT,
             "'x' is an HDF5 file, which dtinfo does not read; write its arrays as .npy or "
             "safetensors, with h5py for example");
-    make_text("x", "\x08\x07\x12\x07pytorch\x1a"); /* not enough of an ONNX model */
+    make_text("x", "\x08\x07\x12\x07pytorch\x1a"); /* incomplete for an ONNX model */
     refused("x", DTI_UNRECOGNIZED, unrecognized);
     make_text("x", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n");
     refused("x", DTI_BAD_INPUT,
@@ -140,7 +140,7 @@ static void broken_files_get_the_verdict_of_their_kind(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct dti_container *container;
         struct dti_error error = {.status = DTI_OK};
-        CHECK(dti_container_is(names[i])); /* though it is not there */
+        CHECK(dti_container_is(names[i])); /* although it does not exist */
         CHECK(dti_container_open(&container, names[i], NULL, &error) == DTI_BAD_INPUT);
         CHECK(strstr(error.text, "No such file") != NULL);
         for (size_t j = 0; j < sizeof contents / sizeof *contents; j++) {
@@ -165,10 +165,10 @@ static void operands_that_are_no_files(void)
     CHECK(!dti_container_is("/dev/null"));
     refused("nothing", DTI_BAD_INPUT, "cannot read 'nothing': No such file or directory");
     CHECK(mkfifo("pipe", 0644) == 0);
-    CHECK(!dti_container_is("pipe")); /* and does not wait */
+    CHECK(!dti_container_is("pipe")); /* and does not block */
     refused("pipe", DTI_BAD_INPUT,
             "'pipe' is not seekable, which reading tensors requires; copy it to a regular file "
-            "first"); /* nor here, though nobody writes */
+            "first"); /* does not block either, without a writer */
     const int both = open("pipe", O_RDWR);
     CHECK(both >= 0);
     refused(
@@ -178,7 +178,7 @@ static void operands_that_are_no_files(void)
     folder_leave();
 }
 
-/* Opens "x" as raw codes; *ret is NULL when the message is as wanted. */
+/* Opens "x" as raw codes. Returns NULL if it fails with the expected message. */
 static struct dti_container *open_raw(const struct dti_raw *raw, const char *message)
 {
     const struct dti_container_options options = {.raw = raw};
@@ -336,7 +336,7 @@ static void every_kind_is_known_by_its_extension(void)
     for (unsigned k = 0; k < DTI_CONTAINER_COUNT; k++) {
         const enum dti_container_kind kind = (enum dti_container_kind)k;
         (void)snprintf(path, sizeof path, "folder/a%s", dti_container_extension(kind));
-        /* each part of a split gguf is named as a whole file */
+        /* a part of a split gguf has the extension of a whole file */
         const enum dti_container_kind named =
             kind == DTI_CONTAINER_SPLIT_GGUF ? DTI_CONTAINER_GGUF : kind;
         CHECK(dti_container_named(path) == named);
@@ -380,7 +380,7 @@ static void traits_tell_what_is_written(void)
     CHECK_STR(dti_container_packed(DTI_CONTAINER_NPZ), "compressed");
 }
 
-/* What is written is of a kind that is written; in a stream, of one that needs no places. */
+/* The output kind can always be written; in a stream, it is a kind that needs no seeking. */
 static void a_file_becomes_what_can_be_written(void)
 {
     static const enum dti_container_kind becomes[DTI_CONTAINER_COUNT] = {
@@ -389,7 +389,7 @@ static void a_file_becomes_what_can_be_written(void)
         [DTI_CONTAINER_NPZ] = DTI_CONTAINER_NPZ,
         [DTI_CONTAINER_SHARDED_PT] = DTI_CONTAINER_SHARDED,
         [DTI_CONTAINER_RAW] = DTI_CONTAINER_RAW,
-    }; /* the others: safetensors */
+    }; /* all others become safetensors */
     for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
         const enum dti_container_kind stream =
             dti_container_becomes((enum dti_container_kind)i, true);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * CPU levels on machines that are not here: what CPUID and XGETBV say is replaced. Zen 5 is a
- * record of the leaves that the levels look at; the others have the feature bits that the vendors'
- * manuals list for such processors, and variations. */
+ * CPU levels of other machines: the results of CPUID and XGETBV are replaced. Zen 5 is a recording
+ * of the leaves that the levels read. The others combine the feature bits that vendor manuals list
+ * for such processors, with variations. */
 #include "kernels/cpu.h"
 
 #include "kernels/cpuid.h"
@@ -11,13 +11,13 @@
 struct machine {
     const char *name;
     uint32_t max_leaf, leaf1_ecx, leaf7_eax, leaf7_ebx, leaf7_ecx, leaf7_edx;
-    uint32_t leaf7_1_eax; /* of subleaf 1, which is there when leaf7_eax says so */
+    uint32_t leaf7_1_eax; /* of subleaf 1, which exists if leaf7_eax >= 1 */
     uint64_t xcr0;
     enum dti_level highest;
     bool avx_vnni;
 };
 
-#define FAULTS UINT64_MAX /* XGETBV is not allowed */
+#define FAULTS UINT64_MAX /* XGETBV must not be executed */
 
 static const struct machine machines[] = {
 #define MACHINE(n, leaf, c1, a7, b7, c7, d7, a71, x, level, vnni) \
@@ -36,17 +36,17 @@ static const struct machine machines[] = {
 #undef MACHINE
 };
 
-/* Caches as two of them describe theirs: the first by AMD's leaf, the second by Intel's. */
+/* Cache descriptions of two processors: the first uses AMD's leaf, the second Intel's. */
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { KIB = 1024, MIB = 1024 * KIB };
 
 static const struct caches {
     struct dti_cpuid leaves[4];
-    size_t bytes[3]; /* of each level, data */
+    size_t bytes[3]; /* data cache size of each level */
 } caches[] = {
     {{{0x00000121, 0x02c0003f, 0x0000003f, 0},
-      {0x00000122, 0x01c0003f, 0x0000003f, 0}, /* 32 KiB, instructions */
+      {0x00000122, 0x01c0003f, 0x0000003f, 0}, /* 32 KiB, instruction cache */
       {0x00000143, 0x03c0003f, 0x000003ff, 0},
       {0x00004163, 0x03c0003f, 0x00007fff, 0}},
      {48 * KIB, MIB, 32 * MIB}},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers that a device, the pretend one, is asked about: what can be asked, that it agrees, and
- * that another answer is found out. */
+ * Verifies numbers on a device (the fake one): which numbers can be verified, that the results
+ * agree, and that a different result is detected. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +79,7 @@ static void numbers_that_would_be_rounded_twice_are_not_asked_about(void)
     CHECK(!is_asked("0.1", "fp64"));
     CHECK(!is_asked("9007199254740993.5", "int64"));
     CHECK(!is_asked("1e400", "fp64"));
-    CHECK(!is_asked("1", "e15m48")); /* there are no kernels */
+    CHECK(!is_asked("1", "e15m48")); /* no kernels for it */
 }
 
 static void random_bits_follow_the_place_of_the_number(void)
@@ -99,7 +99,7 @@ static void random_bits_follow_the_place_of_the_number(void)
     CHECK(up > 0 && up < COUNT);
     CHECK(ask(&cast, numbers, COUNT, first, &asked, &why) == DTI_OK);
     CHECK_SIZE(asked, COUNT);
-    /* at other places other bits would be drawn */
+    /* other indices draw other random bits */
     CHECK(ask(&cast, numbers, COUNT, first + 1, &asked, &why) == DTI_BUG);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * dduf: tensors of its members under the names of their folders, archives that are none, and what
- * is laid out from one. */
+ * DDUF: tensors of its members, named with their folders; invalid archives; and the layout of a new
+ * file based on an old one. */
 #include "npy_make.h"
 
 static struct zip zip;
 
-/* A safetensors file of `header`, with `data_size` bytes of data. */
+/* Adds a safetensors file with `header` and `data_size` bytes of data. */
 static void add_safetensors(const char *name, const char *header, size_t data_size)
 {
     static struct bytes file;
@@ -67,7 +67,7 @@ static void tensors_have_the_names_of_their_folders(void)
         CHECK(dti_container_verify(container, NULL, NULL, &error) == DTI_OK);
         dti_container_free(container);
     }
-    zip.file.data[zip.members[2].data] ^= 1; /* a text: seen where everything is checked */
+    zip.file.data[zip.members[2].data] ^= 1; /* a text: only full verification detects it */
     file_make("x.dduf", zip.file.data, zip.file.length);
     if (CHECK(container_opens("x.dduf", NULL))) {
         CHECK(dti_container_verify(container, NULL, NULL, &error) == DTI_BAD_INPUT);
@@ -98,7 +98,7 @@ static void other_archives_are_refused(void)
     folder_leave();
 }
 
-/* A new tensor of so many elements. */
+/* Describes a new fp32 tensor of this shape. */
 static void name(struct dti_new_tensor *tensor, size_t source, const uint64_t *shape)
 {
     tensor->name_length = strlen(tensor->name);
@@ -130,7 +130,7 @@ static void a_new_one_has_the_members_of_the_old(void)
         CHECK_SIZE(tensors[0].source, 1);
         CHECK_U64(tensors[2].offset, tensors[1].offset + 12);
         CHECK_SIZE(head.count, 5);              /* four members and the directory */
-        CHECK_U64(size, head.text.length + 36); /* padding is in its text */
+        CHECK_U64(size, head.text.length + 36); /* padding is part of the text */
         dti_new_head_free(&head);
         dti_new_head_init(&head);
         head.from = container;

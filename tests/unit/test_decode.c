@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes to values, and the walk along a format's numbers, against published landmarks. */
+ * Codes to values, and iteration over a format's numbers, compared with published values. */
 #include "dtinfo/value.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Flattened tensors of more scales than are kept in memory: pieces that begin anywhere, against the
- * definition. */
+ * Flattened tensors with more scales than are kept in memory: pieces that start anywhere, compared
+ * with the definition. */
 #include <math.h>
 
 #include "files/dequant/dequant_parts.h"
@@ -20,7 +20,7 @@ static unsigned next(void)
     return (unsigned)(state >> 40);
 }
 
-/* What is in the file. */
+/* The content of the file. */
 struct flat {
     unsigned block;
     uint64_t n;
@@ -139,7 +139,7 @@ static void pieces_of_nested_scales_are_as_defined(void)
     enum dti_level level = DTI_LEVEL_SCALAR;
     CHECK(dti_level_choose(NULL, &level, NULL) == DTI_OK);
     if (!is_little_endian())
-        return; /* the file is written as it lies in memory */
+        return; /* the test writes the file in host byte order */
     state = 20261123;
     folder_enter();
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names of devices. */
+ * Device names. */
 #include "devices/device.h"
 #include "unit.h"
 

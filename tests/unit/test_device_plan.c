@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans on a device: every pair of dtypes, every policy, layout and route gives the bytes and the
- * losses of the CPU. */
+ * Plans on a device: every pair of dtypes, every policy, layout and route gives the same bytes and
+ * losses as on the CPU. */
 #include "device_plans.h"
 
 static bool is_castable(unsigned dtype)
@@ -14,8 +14,8 @@ static bool is_p3109(unsigned dtype)
     return strncmp(dti_format_get((enum dti_dtype)dtype)->name, "binary", 6) == 0;
 }
 
-/* Those of P3109 are many and alike: with a loss or without, and an eighth of those with each other
- * unless there is time. */
+/* The P3109 dtypes are many and similar: they run either with or without a loss, and only an eighth
+ * of the pairs of two P3109 dtypes runs, except in long tests. */
 static void every_pair_of_dtypes_is_the_same_on_the_device(void)
 {
     struct dti_runner *const runner = runner_new(DTI_DEVICE_CUDA, 0);
@@ -92,7 +92,7 @@ static void routes_are_the_same(void)
         request.cast.via[1] = *dti_format_get(DTI_FP16);
         request.cast.via_count = 2;
         check_on_device(&request, runner, NULL, 2 * DTI_TILE, 0);
-        request.cast.via[0] = *dti_format_get(DTI_INT8); /* its loss is for the CPU */
+        request.cast.via[0] = *dti_format_get(DTI_INT8); /* loss on the CPU */
         request.cast.via_count = 1;
         check_on_device(&request, runner, NULL, 2 * DTI_TILE, 0);
     }

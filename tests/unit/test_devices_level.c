@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CPU level in the answer of `devices` where the system has a word in it. */
+ * The CPU level that `devices` reports when the system can refuse AMX tiles. */
 #include <errno.h>
 
 #include "answers/devices/devices.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every row of dot products: exact where sums are, near to the exact sum elsewhere, at any length
- * and alignment. The tests name no kernel. */
+ * Every row of dot products: exact where sums are exact, close to the exact sum elsewhere, at any
+ * length and alignment. The tests name no kernel. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "kernels/math/dot.h"
 
@@ -50,8 +50,7 @@ static double exact_of(enum dti_dtype dtype, const void *a, const void *b, size_
     return dti_exact_sum_value(&sum);
 }
 
-/* Small integers: every sum is exact whatever the order. Both arrays end where no memory follows.
- */
+/* Small integers: every sum is exact in any order. Both arrays end at inaccessible memory. */
 static void whole_numbers_are_exact_at_any_length(void)
 {
     struct guarded a = guarded_new(8 * LENGTHS + 8), b = guarded_new(8 * LENGTHS + 8);
@@ -83,7 +82,7 @@ static void whole_numbers_are_exact_at_any_length(void)
     guarded_free(&b);
 }
 
-/* Every element counts once: one that is not zero, wherever it stands. */
+/* Every element counts exactly once: a single nonzero element at each position. */
 static void no_element_is_left_out(void)
 {
     unsigned char a[8 * LENGTHS], b[8 * LENGTHS];
@@ -113,7 +112,7 @@ static uint64_t random64(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Numbers in +-1/2, of which no sum gets beyond 16: each addition errs by 16 x eps at most. */
+/* Numbers in +-1/2, whose sums stay below 16: the error of an addition is at most 16 x eps. */
 static void random_numbers_are_near_to_the_exact_sum(void)
 {
     unsigned char *const a = malloc(8 * N), *const b = malloc(8 * N);
@@ -139,7 +138,7 @@ static void random_numbers_are_near_to_the_exact_sum(void)
     free(b);
 }
 
-/* Sums of int8 are exact however long and large they are, whatever the signs. */
+/* Sums of int8 are exact for any length, magnitude and signs. */
 static void whole_codes_never_overflow(void)
 {
     static const int ends[][2] = {{-128, -128}, {-128, 127}, {127, -128}, {127, 127}};
@@ -190,7 +189,7 @@ static void what_is_no_number_stays_none(void)
     }
 }
 
-/* fp16 has its subnormals in fp32 as normal numbers; nothing is flushed there. */
+/* fp16 subnormals are normal numbers in fp32; they must not be flushed. */
 static void subnormal_fp16_counts(void)
 {
     unsigned char a[2 * 40], b[2 * 40];
@@ -206,7 +205,7 @@ static void subnormal_fp16_counts(void)
     CHECK(exact_of(DTI_FP16, a, b, 40) == -20 * 0x1p-21);
 }
 
-/* Products of 106 bits, of which sums keep no half: (1 + 2^-52)^2 - 1 - 2^-51 = 2^-104. */
+/* Products of 106 bits must not be rounded: (1 + 2^-52)^2 - 1 - 2^-51 = 2^-104. */
 static void the_exact_sum_keeps_whole_products(void)
 {
     const double a[] = {1 + 0x1p-52, -1, 0x1p-51, 0x1p500, 0x1p500};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of dtypes: the tables do not contradict themselves, and what people write means what the
- * systems that they took it from say. */
+ * Names of dtypes: the tables are consistent, and each spelling means the dtype of the system that
+ * it comes from. */
 #include <ctype.h>
 
 #include "dtype_checks.h"
@@ -131,8 +131,7 @@ static void names_of_other_systems_mean_what_they_mean_there(void)
         check_means(pairs[i][0], pairs[i][1]);
 }
 
-/* tests/data/aliases.tsv: an alias, its dtype or "-" where it is refused, whose it is, the source.
- */
+/* tests/data/aliases.tsv: alias, its dtype ("-" if refused), the system that uses it, source. */
 static void reviewed_aliases_mean_what_the_table_says(void)
 {
     char line[512];
@@ -275,7 +274,7 @@ static void dangerous_spellings_get_a_note(void)
     }
 }
 
-/* Bytes of a block and bits per weight, by hand from the formats' descriptions. */
+/* Bytes of a block and bits per weight, computed by hand from the format descriptions. */
 static void block_formats_add_up(void)
 {
     static const struct {

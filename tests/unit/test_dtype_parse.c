@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names that say their own encoding. Widths and biases are worked out by hand from the rules of
- * IEEE 754, LLVM's fn and fnuz, and IEEE P3109. */
+ * Names that spell out their encoding. Widths and biases are derived by hand from the rules of IEEE
+ * 754, LLVM's fn and fnuz suffixes, and IEEE P3109. */
 #include "dtype_checks.h"
 
 static void spelled_out_encodings_become_their_rows(void)
@@ -83,7 +83,7 @@ static void formats_without_a_row_are_parsed(void)
     check_encoding("binary3p1", "binary3p1se", DTI_SPECIALS_P3109E, 3, 2, 0, 2);
 }
 
-/* No sign bit, and the rest as with one. */
+/* No sign bit; otherwise the same as with one. */
 static void unsigned_floats_are_parsed(void)
 {
     check_encoding("ue3m4", "ue3m4", DTI_SPECIALS_IEEE, 7, 3, 4, 3);
@@ -121,7 +121,7 @@ static void integers_of_any_width_are_parsed(void)
     }
 }
 
-/* For each exponent, mantissa and suffix: the canonical name leads back to the same encoding. */
+/* For each exponent, mantissa and suffix: the canonical name parses to the same encoding. */
 static void canonical_names_lead_back(void)
 {
     static const char *const suffixes[] = {"", "fn", "fnuz", "b5", "fnb5", "fnuzb5"};

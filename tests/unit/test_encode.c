@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rounding and overflow, by the vectors of the standards and of published tables. */
+ * Rounding and overflow, with test vectors of the standards and of published tables. */
 #include "dtinfo/value.h"
 #include "unit.h"
 
@@ -137,7 +137,7 @@ static void e8m0_is_right_between_its_two_least_scales(void)
     struct dti_value nearer = number(false, 11, -130); /* 1.375 x 2^-127 */
     struct dti_value minus = number(true, 1, 0), zero = number(false, 0, 0);
     CHECK_U64(nearest(DTI_FP8_E8M0, &a), 4);      /* 14 x 2^-127 is nearer to 2^-123 */
-    CHECK_U64(nearest(DTI_FP8_E8M0, &nearer), 0); /* torch and ml_dtypes say 2^-126 */
+    CHECK_U64(nearest(DTI_FP8_E8M0, &nearer), 0); /* torch and ml_dtypes give 2^-126 */
     CHECK_U64(nearest(DTI_FP8_E8M0, &tie), 1);
     CHECK_U64(nearest(DTI_FP8_E8M0, &tiny), 0);
     CHECK_U64(nearest(DTI_FP8_E8M0, &zero), 0);
@@ -169,7 +169,8 @@ static void subnormals_round_into_normals(void)
     CHECK_U64(nearest(DTI_FP16, &half), 1);
 }
 
-/* Known answers of Random123's kat_vectors: counter 0, key 0, and all ones where index allows. */
+/* Known answers from Random123's kat_vectors: counter 0, key 0, and all ones where the index allows
+ * it. */
 static void random_bits_are_philox(void)
 {
     CHECK_U64(dti_random_bits(0, 0, 0), 0x6627e8d5);
@@ -178,7 +179,7 @@ static void random_bits_are_philox(void)
     CHECK_U64(dti_random_bits(0, 0, 3), 0x9b00dbd8);
 }
 
-/* Philox with counter (0, 0, 1, 0), by the tests' own model in Python. */
+/* Philox with counter (0, 0, 1, 0), computed with the Python model of the tests. */
 static void another_stream_has_other_bits(void)
 {
     CHECK_U64(dti_random_bits(0, 1, 0), 0x844515e1);

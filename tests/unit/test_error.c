@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Filling errors, and what statuses mean outside. */
+ * Filling in errors, and the exit codes of statuses. */
 #include "dtinfo/error.h"
 #include "unit.h"
 
@@ -43,7 +43,7 @@ static void cuts_what_is_too_long_and_no_character_in_two(void)
     dti_fail(&error, DTI_USAGE, "%s", text);
     CHECK_SIZE(strlen(error.text), sizeof error.text - 1);
 
-    /* byte 126 and 127 are one character, of which only the first half would fit */
+    /* bytes 126 and 127 form one character; only its first half would fit */
     text[126] = '\xC3';
     text[127] = '\xA9';
     dti_error_argument(&error, text, sizeof text - 1);
@@ -63,7 +63,7 @@ static void keeps_four_suggestions_in_order_and_drops_the_fifth(void)
         CHECK_STR(error.suggestions[i], names[i]);
 }
 
-/* The numbers that scripts rely on, written down a second time on purpose. */
+/* The exit codes that scripts rely on, deliberately duplicated here. */
 static void exit_codes_are_the_promised_ones(void)
 {
     static const struct {

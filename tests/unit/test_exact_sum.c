@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums without rounding, by sums that are known. */
+ * Exact sums, compared with known sums. */
 #include "kernels/exact_sum.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ static bool is(double a, double b)
     return dti_fp64_bits(a) == dti_fp64_bits(b);
 }
 
-/* Of fp32, once: neither the sum nor the quotient is rounded to fp64 before. */
+/* Rounds to fp32 once: neither the sum nor the quotient is first rounded to fp64. */
 static void a_mean_rounds_once_to_fp32(void)
 {
     CHECK(is(MEAN(1, 0), 0));
@@ -97,8 +97,8 @@ static void no_sum_is_plus_zero(void)
     CHECK_U64(SUM(1, -1), 0);
 }
 
-/* Numbers of all sizes, whose sum in two orders and in parts is the same; and with their negatives
- * nothing. */
+/* Numbers of all magnitudes: the sum is the same in two orders and in parts. Adding their negatives
+ * gives zero. */
 static void order_and_grouping_do_not_matter(void)
 {
     enum { N = 4000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every row of exp(sin x): the error it promises, by the C library in more precision; lengths,
- * alignments and results in place of the arguments. The tests name no kernel. */
+ * Every row of exp(sin x): the promised error bound, checked with the C library in higher
+ * precision; lengths, alignments and in-place results. The tests name no kernel. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "kernels/math/expsin.h"
 
@@ -48,7 +48,7 @@ static void put_code(enum dti_dtype dtype, unsigned char *array, size_t i, uint6
            bytes);
 }
 
-/* The distance in units of the result's last place; 0 for NaN where there must be one. */
+/* The error in units in the last place; 0 for NaN if NaN is expected. */
 static double error_of(enum dti_dtype dtype, double x, double got)
 {
     if (!isfinite(x))
@@ -79,7 +79,7 @@ static void check_row(const struct dti_expsin_kernel *row, const unsigned char *
     free(dst);
 }
 
-/* Calls a check for each row of a dtype that this CPU can run. */
+/* Runs a check for each row of a dtype that this CPU supports. */
 static void each_row(enum dti_dtype dtype, const unsigned char *src, size_t n)
 {
     for (size_t i = 0; i < dti_expsin_kernel_count; i++) {
@@ -111,7 +111,7 @@ static uint64_t random64(uint64_t *state)
 
 enum { NUMBERS = 200000 };
 
-/* Of all sizes; near to multiples of pi/2; uniform in +-10. */
+/* All magnitudes; near multiples of pi/2; uniform in +-2^20 and in +-10. */
 static double some_number(uint64_t *state, bool single)
 {
     const uint64_t bits = random64(state);
@@ -144,7 +144,7 @@ static void fp32_is_within_the_promise(void)
     free(numbers);
 }
 
-/* Quiet and signalling NaN, infinities and large numbers beside each other. */
+/* Quiet and signalling NaNs, infinities and large numbers next to each other. */
 static void any_code_of_fp32_beside_any_other(void)
 {
     static unsigned char codes[4 * NUMBERS];
@@ -154,7 +154,8 @@ static void any_code_of_fp32_beside_any_other(void)
     each_row(DTI_FP32, codes, unit_quick() ? NUMBERS / 8 : NUMBERS);
 }
 
-/* One large number among small ones is seen wherever a NaN of either kind stands beside it. */
+/* A large number among small ones must be detected next to a NaN of either kind, at any position.
+ */
 static void a_nan_hides_no_large_number(void)
 {
     enum { COUNT = 64 };
@@ -177,7 +178,7 @@ static void fp64_is_within_the_promise(void)
         const double number = some_number(&state, false);
         memcpy(numbers + 8 * i, &number, 8);
     }
-    if (LDBL_MANT_DIG >= 64) /* else the library is no judge of fp64 */
+    if (LDBL_MANT_DIG >= 64) /* long double must be wider than fp64 */
         each_row(DTI_FP64, numbers, unit_quick() ? NUMBERS / 8 : NUMBERS);
     free(numbers);
 }
@@ -207,7 +208,7 @@ static void numbers_that_are_special(void)
     }
 }
 
-/* Large results go past the caches; they are what small ones are. */
+/* Large arrays use streaming stores; the results must equal those of small pieces. */
 static void long_arrays_are_as_their_pieces(void)
 {
     const size_t piece = 100003;
@@ -221,7 +222,7 @@ static void long_arrays_are_as_their_pieces(void)
         unsigned char *const dst = aligned_alloc(64, size / 64 * 64 + 64);
         unsigned char *const some = malloc(piece * bytes);
         if (CHECK(src && dst && some)) {
-            uint64_t state = i; /* numbers of all sizes below 2 */
+            uint64_t state = i; /* numbers below 2 of all magnitudes */
             for (size_t at = 0; at < size / 8 * 8; at += 8) {
                 const uint64_t codes = random64(&state) & UINT64_C(0xbfffbfffbfffbfff);
                 memcpy(src + at, &codes, 8);
@@ -243,8 +244,8 @@ static void long_arrays_are_as_their_pieces(void)
     }
 }
 
-/* The end of the arrays is the end of their memory; what stands before stays as it was. A result
- * does not depend on where its element stands. */
+/* Arrays end at inaccessible memory, and bytes before them must not change. A result must not
+ * depend on the position of its element. */
 static void check_lengths(const struct dti_expsin_kernel *row, const struct guarded *from,
                           const struct guarded *to, const unsigned char *whole_src,
                           const unsigned char *whole_dst)

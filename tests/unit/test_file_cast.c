@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is decided about a file's tensors before anything is written, and what is written then. */
+ * The plan for a file's tensors before anything is written, and what is written then. */
 #include "files/rewrite/rewrite.h"
 
 #include "folder.h"
 #include "unit.h"
 
-/* Three fp32, two int64, four fp4 of two a byte, one complex64, one bf16. */
+/* Three fp32, two int64, four fp4 packed two per byte, one complex64, one bf16. */
 static const char tensors[] = "{\"f\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,12]},"
                               "\"i\":{\"dtype\":\"I64\",\"shape\":[2],\"data_offsets\":[12,28]},"
                               "\"four\":{\"dtype\":\"F4\",\"shape\":[4],\"data_offsets\":[28,30]},"
@@ -31,7 +31,7 @@ struct asked {
     struct dti_error error;
     unsigned warnings;
     char last[128];
-    enum dti_remedy remedy; /* of the last */
+    enum dti_remedy remedy; /* of the last error */
 };
 
 static void warn(void *context, const struct dti_note *note)
@@ -160,7 +160,7 @@ static void what_the_output_cannot_hold_is_named(void)
     request = plain;
     request.kind = DTI_CONTAINER_NPY;
     CHECK(ask(&asked, &request, DTI_BF16) == DTI_USAGE);
-    CHECK(asked.error.remedy == DTI_REMEDY_SAY_INPUT_PACKING); /* "four" cannot be taken apart */
+    CHECK(asked.error.remedy == DTI_REMEDY_SAY_INPUT_PACKING); /* "four" cannot be unpacked */
     finish(&asked);
     request.select = "f,b";
     CHECK(ask(&asked, &request, DTI_BF16) == DTI_USAGE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dequantized views: pieces of any size, begun anywhere, make the same numbers as the whole, which
- * are those of the definition; and what a view shows. */
+ * Dequantized views: pieces of any size that start anywhere give the same numbers as the whole,
+ * which equal the definition; and the tensors that a view shows. */
 #include "files/dequant/dequant_parts.h"
 
 #include "folder.h"
@@ -18,8 +18,8 @@ static unsigned next(void)
     return (unsigned)(state >> 40);
 }
 
-/* A safetensors file of parts with random bytes, from low to high; with `wide` every one so often,
- * and the others from 0 to 255. Or of 64-bit values. */
+/* A part of a safetensors file with random bytes from low to high; with `wide`, only every wide-th
+ * byte, and the others from 0 to 255. Parts of I64 use `values`. */
 struct made_part {
     const char *name, *dtype, *shape;
     uint64_t bytes;
@@ -89,7 +89,7 @@ static enum dti_level best_level(void)
     return level;
 }
 
-/* Reads a tensor in pieces of `step` elements at most. */
+/* Reads a tensor in pieces of at most `step` elements. */
 static void read_pieces(const struct viewed *viewed, size_t tensor, uint64_t elements, size_t step,
                         float *numbers)
 {
@@ -115,7 +115,7 @@ static void read_pieces(const struct viewed *viewed, size_t tensor, uint64_t ele
     free(scratch);
 }
 
-/* In this process' pieces, and at this level, against the whole at the lowest. */
+/* Compares pieces read at the best level with the whole read at the scalar level. */
 static void check_pieces(const char *what, const char *path, const size_t *steps, size_t count)
 {
     float *const whole = malloc(sizeof *whole * ELEMENTS_MAX);
@@ -255,7 +255,7 @@ static void a_view_shows_numbers_and_hides_parts(void)
     (void)folder_leave();
 }
 
-/* Headers that promise much: nothing overflows, nothing is read. */
+/* Headers with huge shapes: nothing overflows, nothing is read. */
 static void hostile_shapes_are_refused_or_harmless(void)
 {
     static const struct made_part hostile[][3] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bytes of arrays and of training, against numbers worked out by hand. */
+ * Memory footprints of arrays and of training, compared with hand-computed numbers. */
 #include "core/dtype/training.h"
 
 #include "unit.h"
@@ -16,7 +16,7 @@ static struct dti_stored stored(const char *name)
     return ret;
 }
 
-/* UINT64_MAX for what does not fit. */
+/* UINT64_MAX if it does not fit. */
 static struct dti_footprint rows_of(const char *name, uint64_t rows, uint64_t row)
 {
     const struct dti_stored as = stored(name);
@@ -113,7 +113,7 @@ static void what_64_bits_do_not_tell_is_refused(void)
     CHECK_U64(sum.blocks, 1);
 }
 
-/* Bytes of a part for n parameters. */
+/* Bytes of one part for n parameters. */
 static uint64_t part_of(enum dti_training training, const char *weights,
                         enum dti_training_part part, uint64_t n)
 {
@@ -131,7 +131,7 @@ static void optimizers_keep_what_they_are_known_for(void)
 {
     static const struct {
         enum dti_training training;
-        unsigned states; /* bytes a parameter, without scales */
+        unsigned states; /* bytes per parameter, without scales */
     } rows[] = {{DTI_TRAINING_ADAM, 8}, {DTI_TRAINING_ADAMW, 8},    {DTI_TRAINING_MOMENTUM, 4},
                 {DTI_TRAINING_SGD, 0},  {DTI_TRAINING_ADAM8BIT, 2}, {DTI_TRAINING_MOMENTUM8BIT, 1}};
     const uint64_t n = 1 << 20;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The quick bounds of functions: where there are none. How good they are is compared with MPFR
- * elsewhere (tests/oracle/calc/test_truth_quick.c). */
+ * The fast bounds of functions: arguments for which there are none.
+ * tests/oracle/calc/test_truth_quick.c compares the accuracy of the bounds with MPFR. */
 #include <math.h>
 
 #include "calc/truth/truth.h"

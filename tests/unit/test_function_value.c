@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions at the arguments that IEEE 754-2019 9.2.1 names, and where an exact result is close.
- * All other arguments are compared with mpmath (tests/oracle/calc/test_functions.py). */
+ * Functions at the arguments that IEEE 754-2019 9.2.1 lists, and near exact results. Other
+ * arguments are compared with mpmath (tests/oracle/calc/test_functions.py). */
 #include "calc/truth/truth.h"
 #include "core/code/arith.h"
 #include "unit.h"
@@ -19,7 +19,7 @@ static struct dti_value number(int64_t significand, int64_t exponent)
     return value;
 }
 
-/* Loads the libraries, too: the first call may come from any test. */
+/* Also loads the libraries: any test may make the first call. */
 static bool gives(enum dti_calc_op op, int64_t power, struct dti_value x, struct dti_value want,
                   unsigned flags)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * GGUF: what good files say. */
+ * GGUF: the content of valid files. */
 #include "gguf_make.h"
 
 static const uint64_t two_by_three[] = {3, 2}, four[] = {4}, block[] = {64};
@@ -129,7 +129,7 @@ static void arrays_show_their_beginning(void)
     put_number(9, 4), put_number(9, 4), put_number(2, 8);
     put_number(7, 4), put_number(2, 8), put_number(1, 1), put_number(0, 1);
     put_number(9, 4), put_number(1, 8), put_number(12, 4), put_number(0, 8);
-    put_text("long texts"); /* what is too long is not shown, nor what comes after it */
+    put_text("long texts"); /* texts from the first overlong one on are omitted */
     put_number(9, 4), put_number(8, 4), put_number(3, 8);
     put_text("a");
     memset(made + made_length + 8, 'x', 20000);
@@ -208,7 +208,7 @@ static void long_texts_are_cut(void)
         put_text("k");
         put_number(8, 4), put_number(LENGTH, 8);
         memcpy(text, made, made_length);
-        for (size_t i = 0; i < LENGTH; i += 2) /* the cut falls into a character */
+        for (size_t i = 0; i < LENGTH; i += 2) /* the cut falls inside a character */
             memcpy(text + made_length + i, "\xc3\xa9", 2);
         file_make("x.gguf", text, made_length + LENGTH);
         if (CHECK(dti_container_open(&container, "x.gguf", NULL, &error) == DTI_OK)) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of GGUF: their grids, and some numbers of each type. */
+ * GGUF blocks: their grids, and some numbers of each type. */
 #include "kernels/gguf/gguf_grids.h"
 #include "kernels/gguf/gguf_kernel.h"
 #include "unit.h"
 
-/* As lists they are in order, and each element has a digit for which there is a value. */
+/* Each grid is sorted, and each element is an index of an existing value. */
 static void grids_are_lists_of_points(void)
 {
     static const struct {
         const uint16_t *points;
         size_t count;
         unsigned elements, bits, values;
-        uint32_t first, last; /* read off the tables of ggml-common.h */
+        uint32_t first, last; /* copied from the tables of ggml-common.h */
     } grids[] = {
         {dti_gguf_grid_iq2_xxs, 256, 8, 2, 3, 0, 0xa904},
         {dti_gguf_grid_iq2_xs, 512, 8, 2, 3, 0, 0xaaaa},

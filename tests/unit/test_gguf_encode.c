@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Encoders of GGUF's blocks: the bytes of ggml for made numbers, at every CPU level and in parts of
- * every size. */
+ * Encoders of GGUF blocks: the same bytes as ggml for generated numbers, at every CPU level and in
+ * parts of every size. */
 #include "kernels/gguf/gguf_kernel.h"
 #include "unit.h"
 
@@ -16,8 +16,8 @@ enum {
 static unsigned char numbers[NUMBERS * sizeof(float) + SKEW];
 static unsigned char bytes[BLOCKS * BYTES_MAX + 1], part[BLOCKS * BYTES_MAX + 1];
 
-/* Each seventh block of a kind: of ordinary size; small; large for fp16; almost all subnormal; so
- * large that squares are infinite; 0, 1, -0 and -1; coarse, for ties. */
+/* Cycles through seven kinds of blocks: ordinary magnitude; small; large for fp16; mostly
+ * subnormal; so large that squares overflow; 0, 1, -0 and -1; coarse, for ties. */
 static float made(uint32_t random, size_t block)
 {
     static const float scales[] = {1, 0x1p-20F, 0x1p20F, 0x1p-130F, 0x1p126F};
@@ -95,7 +95,7 @@ static void parts_are_the_same_bytes(void)
         }
 }
 
-/* What has no case here has no encoder. */
+/* Types without a test case have no encoder. */
 static void others_are_read_only(void)
 {
     for (enum dti_gguf_blocks blocks = 0; blocks < DTI_GGUF_BLOCKS_COUNT; blocks++) {

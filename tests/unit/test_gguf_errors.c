@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * GGUF: every way in which a file can be wrong. */
+ * GGUF: every way in which a file can be invalid. */
 #include "gguf_make.h"
 
 static void refused(const char *message)
@@ -52,7 +52,7 @@ static void pairs_that_cannot_be(void)
     put_pair("k\x1b", 4, 1, 4);
     put_pair("k\x1b", 5, 1, 4);
     refused("'x.gguf': the key 'k\\x1b' occurs twice");
-    start(3, 0, 5); /* the first repetition is told */
+    start(3, 0, 5); /* the first repetition is reported */
     put_pair("c", 4, 1, 4), put_pair("b", 4, 1, 4), put_pair("a", 4, 1, 4);
     put_pair("b", 4, 1, 4), put_pair("c", 4, 1, 4);
     refused("'x.gguf': the key 'b' occurs twice");
@@ -217,7 +217,7 @@ static void every_prefix_is_refused(void)
     folder_leave();
 }
 
-/* Sizes that only a file of holes has room for. */
+/* Sizes that only fit in a sparse file. */
 static void limits_hold_in_large_files(void)
 {
     folder_enter();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Patterns against names, and lists of patterns. */
+ * Matches patterns and lists of patterns against names. */
 #include "util/text/glob.h"
 
 #include <string.h>

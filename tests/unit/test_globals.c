@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Colour and environment: who overrules whom, and what is refused. */
+ * Colour settings and the environment: which one takes precedence, and what is refused. */
 #include <stdlib.h>
 
 #include "cli/shell/environment.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A CUDA device at work, where everything goes well: on the pretend driver, whose memory is no
- * memory of the host and whose streams are late. */
+ * A CUDA device without faults, on the fake driver: device memory is not host memory, and streams
+ * run late. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void bytes_go_there_and_back(void)
     CHECK(dti_gpu_alloc(gpu, N, &a, NULL) == DTI_OK && a % 256 == 0 && a != 0);
     CHECK(dti_gpu_alloc(gpu, N, &b, NULL) == DTI_OK && b % 256 == 0);
     CHECK(dti_gpu_upload(stream, a, from, N, NULL) == DTI_OK);
-    memset(from, 0, 100); /* not pinned: it was done with */
+    memset(from, 0, 100); /* not pinned: it was already copied */
     CHECK(dti_gpu_fill(stream, b, 0x11, N, NULL) == DTI_OK);
     CHECK(dti_gpu_copy(stream, b + 10, a + 20, N - 100, NULL) == DTI_OK);
     CHECK(dti_gpu_download(stream, to, b, N, NULL) == DTI_OK);
@@ -145,7 +145,7 @@ static void events_put_streams_in_order_and_tell_time(void)
     dti_gpu_close(gpu);
 }
 
-/* bf16 to fp32, which needs no more than a shift. Skipped where no kernels were built. */
+/* bf16 to fp32, which is only a shift. Skipped if no kernels were built. */
 static bool widen(struct dti_gpu *gpu, struct dti_gpu_stream *stream, size_t n, uint16_t first)
 {
     const char *why;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A CUDA driver that fails, and what is said about it: what is missing, and what can be done. */
+ * A failing CUDA driver and the error messages: what is missing, and what the user can do. */
 #define _POSIX_C_SOURCE 200809L
 #include "gpu_run.h"
 
-/* The library's path, which is wherever the tests were built, is LIBRARY in what is wanted. */
+/* The library's path depends on the build folder, so `want` contains LIBRARY instead. */
 static void check_run(const char *script, const char *library, bool launch, const char *want)
 {
     struct child_result result;
@@ -114,7 +114,7 @@ static void work_goes_wrong(void)
                   "device_failed: cuda:0: cuStreamQuery: CUDA error 719 (launch failed)");
 }
 
-/* The test double's own eyes: an address of the host is none of the device. */
+/* The fake driver's own checks: a host address is not a device address. */
 static void mistake_body(FILE *out, const void *context)
 {
     struct dti_gpu *gpu;
@@ -133,7 +133,7 @@ static void mistake_body(FILE *out, const void *context)
     case 0:
         status = dti_gpu_upload(stream, (uint64_t)(uintptr_t)bytes, bytes, sizeof bytes, &error);
         break;
-    case 1: /* one byte too many */
+    case 1: /* one byte past the end */
         status = dti_gpu_download(stream, bytes, a + 1, sizeof bytes, &error);
         break;
     default:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known about CUDA devices, from the pretend driver and the pretend NVML; and that its
- * absence is an answer. */
+ * Facts about CUDA devices from the fake driver and the fake NVML. Their absence is a valid result.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 
@@ -106,7 +106,7 @@ static void driver_alone_tells_less(void)
                                      .nvml = FAKE_NVML_PATH,
                                      .nvml_script = "silent"},
                 want);
-    /* no library of its own, but one: the driver is no NVML */
+    /* a library that exists but is not NVML: the driver */
     check_probe(&(struct probe_case){.script = "devices=1,version=12080", .nvml = FAKE_CUDA_PATH},
                 want);
 }
@@ -125,7 +125,7 @@ static void missing_functions_are_missing_facts(void)
                 "cuda:0 '' 0.0 pci=0000:19:00.0 GPU-00010203-0405-0607-0809-0a0b0c0d0e0f sms=? "
                 "memory=? free=? l2=? clock=? peak=? link=? lanes=? link_max=? lanes_max=? numa=? "
                 "ecc=? power=? engines=?\n");
-    /* half of a compute capability is none: its second number is asked for after its first */
+    /* without its minor number, the compute capability is unknown */
     check_probe(&(struct probe_case){.script = "devices=1,fail=cuDeviceGetAttribute:2:1"},
                 "version=13020 driver= why=\n"
                 "cuda:0 'NVIDIA Pretend H200' 0.0 pci=0000:19:00.0 "

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A CUDA driver that fails, and one that hangs, at every call that a run of work makes: each fault
- * ends in a status and a reason, what was confirmed before is right, nothing is left that could be
- * given back, and nothing takes longer than it may. */
+ * A CUDA driver that fails or hangs, at every call of a run. Each fault gives a status and a
+ * reason, results confirmed before it are right, nothing that can be released leaks, and timeouts
+ * are respected. */
 #define _POSIX_C_SOURCE 200809L
 #include "gpu_run.h"
 #include "util/run/clock.h"
 
-/* The number behind a name in a report of the pretend driver. */
+/* The number after a name in the fake driver's report. */
 static unsigned report_value(const char *path, const char *name)
 {
     char line[128];
@@ -31,7 +31,7 @@ static const char *report_path(void)
     return path;
 }
 
-/* Things that a run did not give back. */
+/* Counts what a run did not release. */
 static unsigned count_leaks(void)
 {
     static const char *const names[] = {"leaked_blocks", "leaked_pinned",  "leaked_streams",
@@ -56,8 +56,7 @@ static unsigned count_calls(bool launch)
     return calls;
 }
 
-/* Faults of the kinds that stay, behind which nothing can be given back, and of those that do not.
- */
+/* Sticky faults, after which nothing can be released, and other faults. */
 static void each_call_fails_in_turn(void)
 {
     static const int codes[] = {1, 2, 46, 100, 201, 214, 222, 400, 700, 719, 803, 999};
@@ -71,7 +70,7 @@ static void each_call_fails_in_turn(void)
         const struct run run = {.script = script, .launch = launch};
         snprintf(script, sizeof script, "fail=*:%u:%d,report=%s", i, code, report_path());
         const char *const output = run_child(&result, &run);
-        /* the last calls give things back: what was worked out was right before */
+        /* the last calls only release things: the result was complete before */
         const bool right = strcmp(output, "right") == 0;
         const bool told = strncmp(output, "unavailable: ", 13) == 0 ||
                           strncmp(output, "no_memory: ", 11) == 0 ||
@@ -80,7 +79,7 @@ static void each_call_fails_in_turn(void)
             printf("%s: %s\n", script, output);
             bad++;
         }
-        /* the call that fails may be the one that gives something back */
+        /* the failing call may be one that releases something */
         const bool stays = code == 214 || code == 700 || code == 719 || code == 999;
         if (!stays && !CHECK(count_leaks() <= 1)) {
             printf("%s: %u things leaked\n", script, count_leaks());
@@ -95,7 +94,7 @@ static void each_call_hangs_in_turn(void)
     const bool launch = has_kernels();
     const unsigned calls = count_calls(launch);
     unlink(report_path());
-    /* loading asks for each kernel; one in eight of those will do */
+    /* loading queries each kernel: sample these calls */
     const unsigned step = calls > 60 ? 7 : 1;
     for (unsigned i = 1; i <= calls; i += i < 30 || i + 40 > calls ? 1 : step) {
         char script[64];

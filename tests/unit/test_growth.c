@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Work that grows as the files do, and not as its square: comparisons of bytes and texts are
- * counted, and files of twice as many tensors and metadata entries take little more than twice as
- * many. A time would depend on the machine. */
+ * Work must grow linearly with the file, not quadratically. Counts byte and text comparisons: twice
+ * as many tensors and metadata entries must need little more than twice as many. Unlike a time, the
+ * count does not depend on the machine. */
 #include "files/dequant/logical_tensors.h"
 #include "files/rewrite/rewrite.h"
 
@@ -13,7 +13,7 @@ enum { SOME = 1500, TEXT_BYTES = 1 << 20 };
 
 static uint64_t compared;
 
-/* In place of the C library's, for all that is linked to this program. */
+/* Replaces the C library's function in everything linked into this program. */
 int memcmp(const void *a, const void *b, size_t n)
 {
     const volatile unsigned char *const one = a, *const other = b;
@@ -42,8 +42,8 @@ static void put(const char *format, unsigned at, unsigned from, unsigned to)
     length += (size_t)snprintf(text + length, TEXT_BYTES - length, format, at, from, to);
 }
 
-/* A file of `count` tensors that an entry of the metadata is about each; pairs: codes with a scale,
- * else fp32, all of different shapes. */
+/* A file of `count` tensors, each with its own metadata entry. pairs: codes with a scale, else
+ * fp32, all of different shapes. */
 static void make(const char *path, unsigned count, bool pairs)
 {
     unsigned at = 0;
@@ -82,7 +82,7 @@ static void dequantize(struct dti_container *container)
     dti_file_dequant_free(dequant);
 }
 
-/* As inspect and others see it; the file is opened once more. */
+/* The view of inspect and other commands; opens the file again. */
 static void look(struct dti_container *stored)
 {
     struct dti_container *container = NULL;
@@ -126,7 +126,7 @@ static void cast(struct dti_container *container)
     dti_rewrite_free(made);
 }
 
-/* Comparisons with a file of so many tensors, opening included. */
+/* Counts the comparisons for a file with this many tensors, including opening it. */
 static uint64_t count(void (*work)(struct dti_container *), unsigned tensors, bool pairs)
 {
     struct dti_container *container = NULL;

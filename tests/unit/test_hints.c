@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of hints.def: what they advise exists, and no row stands for a word that is taken. */
+ * The rows of hints.def: their advice refers to existing options, and no row uses a word that is
+ * already taken. */
 #include "cli/shell/command.h"
 #include "cli/shell/hints.h"
 #include "unit.h"
@@ -23,7 +24,7 @@ static const struct row command_rows[] = {
 
 enum { OPTION_ROWS = sizeof option_rows / sizeof *option_rows };
 
-/* The words of each row, in each command that has the row's option, lead to an option there. */
+/* In each command that has the row's option, the words of the row lead to an existing option. */
 static void options_lead_to_options_of_the_command(void)
 {
     bool used[OPTION_ROWS] = {false};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares of a whole: nothing but all of it is 100 %. */
+ * Percentages: only a complete whole is 100 %. */
 #include "cli/shared/human.h"
 
 #include "unit.h"

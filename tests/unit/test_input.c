@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening and reading files, pipes and standard input. */
+ * Opens and reads files, pipes and standard input. */
 #include "io/input.h"
 
 #include <errno.h>
@@ -91,7 +91,8 @@ static void offsets_beyond_63_bits_are_refused(void)
     folder_leave();
 }
 
-/* In a child, so that its standard input may be anything. Its exit code is the failed checks. */
+/* Runs in a child, so that standard input can be replaced. Its exit code is the number of failed
+ * checks. */
 static void as_standard_input(int fd, void (*body)(void))
 {
     fflush(stdout);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON documents: what is written, byte for byte, and what cJSON's own parser reads back. */
+ * JSON documents: the written bytes, and what cJSON's parser reads back. */
 #include <cjson/cJSON.h>
 
 #include "json_document.h"
@@ -53,7 +53,7 @@ static void integers_are_exact_to_the_last_digit(void)
     dti_json_free(json);
 }
 
-/* cJSON prints what it parsed from our text; without numbers the two texts must be the same. */
+/* cJSON prints what it parsed from our text. Without numbers the two texts must be equal. */
 static void another_printer_writes_the_same(void)
 {
     struct dti_json *const json = dti_json_new();
@@ -82,7 +82,7 @@ static void another_printer_writes_the_same(void)
     dti_json_free(json);
 }
 
-/* Larger than any first allocation, then small again in the same memory. */
+/* Larger than any initial allocation, then small again in the same memory. */
 static void documents_of_all_sizes_share_the_memory(void)
 {
     struct dti_json *const json = dti_json_new();
@@ -250,7 +250,7 @@ static void a_full_disk_is_an_error(void)
 {
     FILE *const full = fopen("/dev/full", "w");
     if (!full)
-        return; /* no such device here */
+        return; /* this system has no such device */
     struct dti_json *const json = dti_json_new();
     struct dti_error error;
     setvbuf(full, NULL, _IONBF, 0);

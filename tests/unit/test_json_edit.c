@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * One member of an object changed in its text: the expected texts are written out. */
+ * Changes one member of an object in its text, compared with literal expected texts. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit.h"
 #include "util/json/json_edit.h"
 
-/* value NULL: removed. after NULL: refused, and the problem is `problem`. */
+/* value NULL: the member is removed. after NULL: refused with `problem`. */
 static void check(const char *before, const char *value, const char *after, const char *problem)
 {
     const size_t length = strlen(before);
-    char *const exact = malloc(length > 0 ? length : 1); /* no byte behind it may be touched */
+    char *const exact = malloc(length > 0 ? length : 1); /* exact size: overreads are caught */
     if (!CHECK(exact))
         return;
     memcpy(exact, before, length);
@@ -58,11 +58,11 @@ static void what_python_writes_stays(void)
     check("{\"a\": nan}", "1", NULL, "a value is missing");
 }
 
-/* NaN, Infinity and -Infinity are numbers where they are allowed, and in no other spelling. */
+/* NaN, Infinity and -Infinity are numbers where they are allowed, but only in this spelling. */
 static void what_python_writes_is_read(void)
 {
     static const struct {
-        const char *text, *problem; /* NULL: it is good */
+        const char *text, *problem; /* NULL: valid */
     } texts[] = {
         {"NaN", NULL},
         {"Infinity", NULL},

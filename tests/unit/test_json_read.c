@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strict JSON: what RFC 8259 has is read, all else is refused where it stands. */
+ * Strict JSON: everything in RFC 8259 is accepted, everything else is refused at its position. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit.h"
 #include "util/json/json_read.h"
 
-/* Reads to the end. NULL: it is JSON; else the problem. */
+/* Reads to the end. Returns NULL for valid JSON, else the problem. */
 static const char *judge(const char *text, size_t length, size_t *ret_at)
 {
-    /* no byte behind the text may be touched */
+    /* exact size: a read past the end is caught */
     char *const exact = malloc(length > 0 ? length : 1);
     if (!CHECK(exact))
         return "no memory";
@@ -23,7 +23,7 @@ static const char *judge(const char *text, size_t length, size_t *ret_at)
         ok = dti_json_next(&reader, &token);
     while (ok && token != DTI_JSON_END);
     if (!ok)
-        CHECK(!dti_json_next(&reader, &token)); /* and stays so */
+        CHECK(!dti_json_next(&reader, &token)); /* and still fails */
     *ret_at = (size_t)(reader.at - exact);
     const char *const problem = reader.problem;
     dti_json_reader_free(&reader);
@@ -60,7 +60,7 @@ static void reads_every_kind_of_value(void)
     GOOD("null");
     GOOD("[1,2,[],{},\"a\",null]");
     GOOD("{\"a\":{\"b\":[{\"c\":1}]},\"\":0}");
-    GOOD("{\"a\":1,\"a\":2}"); /* members of one name: the caller's business */
+    GOOD("{\"a\":1,\"a\":2}"); /* duplicate names: the caller must handle them */
 }
 
 static void blanks_are_four_characters_and_no_more(void)
@@ -183,7 +183,7 @@ static void strings_hold_no_raw_control_character(void)
     }
 }
 
-/* At every place of a string longer than the steps in which it is read. */
+/* At every position of a string that is longer than the steps in which it is read. */
 static void every_byte_of_a_string_is_looked_at(void)
 {
     for (size_t length = 1; length <= 40; length++) {
@@ -243,7 +243,7 @@ static void strings_are_utf8(void)
     BAD("\"\x80\"", 1, "not UTF-8");
     BAD("\"\xC0\xAF\"", 1, "not UTF-8");         /* overlong */
     BAD("\"\xE0\x9F\xBF\"", 1, "not UTF-8");     /* overlong */
-    BAD("\"\xED\xA0\x80\"", 1, "not UTF-8");     /* a surrogate, as CESU-8 has it */
+    BAD("\"\xED\xA0\x80\"", 1, "not UTF-8");     /* a surrogate, as in CESU-8 */
     BAD("\"\xF4\x90\x80\x80\"", 1, "not UTF-8"); /* above U+10FFFF */
     BAD("\"\xC2\"", 1, "not UTF-8");
     BAD("\"\xC2", 1, "not UTF-8");

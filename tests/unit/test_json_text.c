@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts, numbers and keys of JSON documents: whatever they hold, they stay what they are. */
+ * Texts, numbers and keys of JSON documents keep their type, whatever they contain. */
 #include <cjson/cJSON.h>
 
 #include "json_document.h"
 
-/* One text, as it stands in the document. */
+/* Writes one text and compares the document. */
 static void check_text(const char *text, size_t length, const char *want)
 {
     struct dti_json *const json = dti_json_new();
     char document[256];
     dti_json_begin(json, "dtinfo.test/1");
-    /* an invalid byte leaves a U+FFFD that the text itself does not have */
+    /* false if an invalid byte was replaced by U+FFFD, which the texts here do not contain */
     CHECK(dti_json_text(json, "t", text, length) == !strstr(want, "\xEF\xBF\xBD"));
     snprintf(document, sizeof document, "%s,\"t\":\"%s\"}\n", HEAD, want);
     check_document(json, document);
@@ -31,7 +31,8 @@ static void texts_are_escaped_and_repaired(void)
     check_text("\xED\xA0\x80", 3, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
-/* Nothing but a string can come of a text, at any place in it and in the eight bytes around. */
+/* A text always stays one string, with a special byte at any position and offset within eight
+ * bytes. */
 static void no_text_ends_its_string(void)
 {
     static const char *const hostile[][2] = {{"\"", "\\\""},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies that are held against another file: which element differs, whatever its width and place,
- * the threads and the memory. */
+ * Compares copies with another file: finds the element that differs, for any width, position,
+ * thread count and memory limit. */
 #include "files/judge/judge.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ enum { BYTES = 3 * 49152 + 48, NOWHERE = -1 };
 
 static unsigned char data[BYTES];
 
-/* One tensor, with a bit flipped somewhere. */
+/* One tensor, with one bit flipped. */
 static void make(const char *path, const char *dtype, size_t elements, int place)
 {
     static unsigned char file[BYTES + 256];
@@ -40,7 +40,7 @@ static void judge(const char *a, const char *b, const struct dti_judge_options *
     if (CHECK(dti_container_open(&from, a, NULL, &error) == DTI_OK) &&
         CHECK(dti_container_open(&to, b, NULL, &error) == DTI_OK))
         CHECK_U64(dti_judge_copies(from, to, &copy, 1, options, ret, &error), DTI_OK);
-    ret->format = NULL; /* the container's */
+    ret->format = NULL; /* owned by the container */
     CHECK_STR(error.text, "");
     dti_container_free(from);
     dti_container_free(to);
@@ -57,7 +57,7 @@ static void every_place_is_found(void)
         data[i] = (unsigned char)(i * 37 >> 3);
     folder_enter();
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        const unsigned bits = types[i].bits, unit = bits == 6 ? 8 : bits; /* those cross bytes */
+        const unsigned bits = types[i].bits, unit = bits == 6 ? 8 : bits; /* 6 bits cross bytes */
         make("a", types[i].dtype, BYTES * 8 / bits, NOWHERE);
         for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
             struct dti_verdict verdict;

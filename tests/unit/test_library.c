@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading of libraries that may be there. */
+ * Loading of optional libraries. */
 #define _POSIX_C_SOURCE 200809L
 #include <fenv.h>
 #include <stdlib.h>
@@ -78,6 +78,6 @@ static void arithmetic_is_what_it_was(void)
     dti_library_close(library);
 }
 
-/* A library is loaded once in a process, and does its worst then. */
+/* A process loads a library only once: this is when the hostile library acts. */
 UNIT_MAIN(arithmetic_is_what_it_was, absence_is_told_with_the_first_name, later_names_are_tried,
           variable_names_another_one)

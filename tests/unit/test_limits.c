@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Limits against the specifications (tests/data/limits.tsv), and against a walk over all codes.
- * Numbers are compared as doubles: every limit but fp64's own overflow border is one. */
+ * Compares limits with the specifications (tests/data/limits.tsv) and with an enumeration of all
+ * codes. Numbers are compared as doubles, which hold every limit except fp64's own overflow
+ * threshold. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,7 +23,7 @@ static double to_double(const struct dti_value *value)
     return value->negative ? -magnitude : magnitude;
 }
 
-/* "2^-126", or anything that strtod reads. */
+/* Parses "2^-126" or anything that strtod() accepts. */
 static double from_text(const char *text)
 {
     if (strncmp(text, "2^", 2) == 0)
@@ -30,7 +31,7 @@ static double from_text(const char *text)
     return strtod(text, NULL);
 }
 
-/* One line of the file, cell by cell, beside the computed limits. */
+/* One line of the file, compared cell by cell with the computed limits. */
 struct row {
     char *titles[COLUMNS_MAX], *cells[COLUMNS_MAX];
     size_t count;
@@ -51,7 +52,7 @@ static size_t split(char *line, char **ret_cells)
     return count;
 }
 
-/* The cell of a column, or NULL when nothing is recorded there. */
+/* The cell of a column, or NULL if nothing is recorded. */
 static const char *cell(struct row *row, const char *title)
 {
     for (size_t i = 0; i < row->count; i++) {
@@ -173,10 +174,10 @@ static void every_limit_is_that_of_the_specification(void)
     }
     (void)fclose(file);
     CHECK_SIZE(rows, 41);
-    CHECK(row.compared >= 900); /* the recorded cells, so that a typo in a title is noticed */
+    CHECK(row.compared >= 900); /* the number of recorded cells: detects a misspelt title */
 }
 
-/* What a walk over all codes of a small format finds. */
+/* Found by enumerating all codes of a small format. */
 struct found {
     double max, lowest, smallest, above_one, below_one;
     uint64_t nans, infs, finites;
@@ -212,7 +213,7 @@ static void walk(const struct dti_format *format, struct found *ret)
     *ret = found;
 }
 
-/* Whether each integer from 1 up to `last` has a code, and the one after that has none. */
+/* Checks that every integer from 1 to `last` has a code and the next one has none. */
 static void check_integers(const struct dti_format *format, uint64_t last)
 {
     static bool seen[70000];
@@ -342,7 +343,7 @@ static void integer_ranges_are_those_of_stdint(void)
         CHECK_U64(min.code, wanted[i].min_code);
         CHECK_U64(max.code, wanted[i].max_code);
         CHECK(to_double(&min.value) == wanted[i].min);
-        if (wanted[i].max != 0) /* the two largest are no doubles */
+        if (wanted[i].max != 0) /* the two largest do not fit in a double */
             CHECK(to_double(&max.value) == wanted[i].max);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines from a descriptor, whatever the sizes in which the bytes arrive. */
+ * Reads lines from a descriptor, for any sizes in which the bytes arrive. */
 #include "io/lines.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void open_pipe(const char *text, size_t length)
     dti_lines_init(&lines, ends[0], BLOCK);
 }
 
-/* The next line, of the next block if need be. */
+/* The next line, from the next block if necessary. */
 static enum dti_status next(const char **ret_line, size_t *ret_length, struct dti_error *reterr)
 {
     *ret_line = NULL;
@@ -123,7 +123,7 @@ static void a_line_may_be_longer_than_the_first_buffer(void)
     shut();
 }
 
-/* A file of NULs of which none is stored, but for its end. */
+/* A sparse file of NULs, except for its end. */
 static void open_hole(size_t length, const char *end)
 {
     char name[] = "/tmp/dtinfo-lines-XXXXXX";
@@ -175,7 +175,7 @@ static void a_block_has_what_is_there_up_to_its_size(void)
     CHECK(dti_lines_ready(&lines));
     CHECK(dti_lines_read(&lines, &block, NULL) == DTI_OK);
     CHECK(!block.full);
-    CHECK_SIZE(block.length, 4); /* without waiting for the end of the third */
+    CHECK_SIZE(block.length, 4); /* does not wait for the end of the third line */
     CHECK(!dti_lines_ready(&lines));
     CHECK(write(writer, "\n567890123456789\n0\n", 19) == 19);
     CHECK(dti_lines_read(&lines, &block, NULL) == DTI_OK);
@@ -191,7 +191,7 @@ static void a_block_has_what_is_there_up_to_its_size(void)
     shut();
 }
 
-/* Lines of all lengths around eight bytes, which are counted at a time. */
+/* Line lengths around eight bytes, the step of the counter. */
 static void counts_lines(void)
 {
     enum { LINES = 24 };
@@ -199,7 +199,7 @@ static void counts_lines(void)
     size_t length = 0;
     for (size_t i = 0; i < LINES; i++) {
         for (size_t j = 0; j < i; j++)
-            text[length++] = "\v\x8a\xf5"[(i + j) % 3]; /* next to LF, and with a top bit */
+            text[length++] = "\v\x8a\xf5"[(i + j) % 3]; /* next to LF, or with the top bit set */
         text[length++] = '\n';
     }
     open_pipe(text, length);
@@ -210,7 +210,7 @@ static void counts_lines(void)
     shut();
 }
 
-/* As many empty lines as a block holds: they are counted in the bytes of a sum, which are small. */
+/* As many empty lines as fit in a block: must not overflow the byte-wide partial sums. */
 static void counts_many_empty_lines(void)
 {
     enum { MANY = 30011 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss of arrays: the definition by worked examples, and every kernel by the definition. */
+ * The loss of arrays: worked examples of the definition, and every kernel compared with the
+ * definition. */
 #include "kernels/scan/loss.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static uint64_t random_word(void)
     return word * UINT64_C(0xbf58476d1ce4e5b9) ^ word >> 32;
 }
 
-/* An array, as values, as codes and as the hubs see it. */
+/* An array: its values, its codes and its numbers in the hub formats. */
 static struct {
     struct dti_value value[SIZE];
     uint64_t code[SIZE], stored[SIZE];
@@ -47,7 +48,7 @@ static double number_of(const struct dti_value *value)
 
 enum kind { ANY_BITS, IN_RANGE, AROUND_THE_END, SMALL, MIXED, UNRELATED, KIND_COUNT };
 
-/* A source code whose number lies where dst has something to lose. */
+/* A source code whose number is likely to lose something in dst. */
 static uint64_t draw(const struct dti_loss_rule *rule, enum kind kind)
 {
     const struct dti_format *src = &rule->src, *dst = &rule->dst;
@@ -78,8 +79,8 @@ static uint64_t draw(const struct dti_loss_rule *rule, enum kind kind)
     return outcome.code;
 }
 
-/* What no cast stores: any code, or, from a dtype to itself, the source with bits of its
- * significand and the last one of its exponent cleared, or zero. */
+/* Codes that no cast stores: random ones or, from a dtype to itself, the source with some
+ * significand bits and the last exponent bit cleared, or zero. */
 static uint64_t unrelated(const struct dti_loss_rule *rule, uint64_t source)
 {
     const uint64_t word = random_word();
@@ -110,7 +111,7 @@ static bool same_sum(const struct dti_exact_sum *a, const struct dti_exact_sum *
     return memcmp(a->word, b->word, sizeof a->word) == 0 && a->infinite == b->infinite;
 }
 
-/* Whether every member is the same, bit for bit. */
+/* Whether every member is equal, bit for bit. */
 static bool same(const struct dti_loss *got, const struct dti_loss *want)
 {
     bool ok = CHECK_U64(got->elements, want->elements);
@@ -142,8 +143,8 @@ static void run_kernel(const struct dti_loss_kernel *kernel, const struct dti_lo
     kernel->run(rule, source, stored, n, index, loss);
 }
 
-/* Tiles in an order, `n` elements of each: all kernels against the definition. Those of a wider hub
- * than need be add in fp64. */
+/* Tiles of n elements in the given order: compares all kernels with the definition. Kernels of a
+ * wider hub than necessary add in fp64. */
 static bool agree(const struct dti_loss_rule *rule, const size_t order[TILES], size_t n,
                   uint64_t index)
 {
@@ -162,7 +163,7 @@ static bool agree(const struct dti_loss_rule *rule, const size_t order[TILES], s
         struct dti_loss got;
         if (kernel->hub < rule->hub || !dti_level_present(kernel->level) ||
             (kernel->hub == DTI_LOSS_WIDE && rule->hub != DTI_LOSS_WIDE))
-            continue; /* that is the definition, and slow */
+            continue; /* this is the definition itself, and slow */
         dti_loss_init(&got);
         for (size_t i = 0; i < TILES; i++)
             run_kernel(kernel, rule, order[i] * DTI_TILE, n, index + order[i] * DTI_TILE, &got);
@@ -215,14 +216,14 @@ static void every_kernel_counts_as_the_definition_does(void)
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         for (int round = DTI_ROUND_NEAREST_EVEN; round <= DTI_ROUND_STOCHASTIC; round++)
-            for (int half = 0; half < 2; half++) /* all overflows, in every second round */
+            for (int half = 0; half < 2; half++) /* every second round, all elements overflow */
                 if ((!unit_quick() || (i + (size_t)round + (size_t)half) % 4 == 0) &&
                     !check_pair(pairs[i][0], pairs[i][1], (enum dti_round)round,
                                 (enum dti_overflow)(2 * half + (round & 1))))
                     return;
 }
 
-/* fp32 numbers and what was stored for them, by the portable kernel. */
+/* fp32 numbers and the codes stored for them, with the portable kernel. */
 static void add_floats(enum dti_dtype dst, const float *source, const float *stored, size_t n,
                        uint64_t index, struct dti_loss *loss)
 {
@@ -311,7 +312,7 @@ static void parts_merge_to_the_same_in_any_order(void)
     }
 }
 
-/* The largest ratio of two tiles, each of one element again and again. */
+/* The largest ratio of two tiles, each filled with one repeated element. */
 static double ratio_after(const struct dti_loss_kernel *kernel, const struct dti_loss_rule *rule,
                           const double source[2], const double stored[2])
 {
@@ -328,8 +329,8 @@ static double ratio_after(const struct dti_loss_kernel *kernel, const struct dti
     return loss.max_relative;
 }
 
-/* The first ratio is just below that of the second tile, so little that error - ratio x source
- * underflows there: by a quarter of 2^-23 at 2^-125 in fp32, of 2^-52 at 2^-1021 in fp64. */
+/* The first ratio is slightly below that of the second tile, by so little that error - ratio x
+ * source underflows there: by a quarter of 2^-23 at 2^-125 in fp32, of 2^-52 at 2^-1021 in fp64. */
 static void a_ratio_is_seen_to_rise_where_its_difference_underflows(void)
 {
     static const double near_4_tenths[2] = {16777214, 0x1p-125};
@@ -358,7 +359,7 @@ static void overflow_begins_where_the_formats_say(void)
         enum dti_dtype dst;
         enum dti_round round;
         double from[2];    /* positive, negative */
-        uint64_t after[2]; /* 1: from the next fp64 on, this being a tie that goes back */
+        uint64_t after[2]; /* 1: from the next fp64 on, because this is a tie that rounds back */
     } rows[] = {
         {DTI_FP16, DTI_ROUND_NEAREST_EVEN, {65520, 65520}, {0, 0}},
         {DTI_FP16, DTI_ROUND_ZERO, {65536, 65536}, {0, 0}},

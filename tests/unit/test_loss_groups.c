@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss of ordinary arrays, whole groups of which are added at once: plans at all levels against
- * the reference, and numbers far apart against the definition. */
+ * The loss of ordinary arrays, where whole groups are added at once: compares plans at all levels
+ * with the reference, and numbers that are far apart with the definition. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ enum { COUNT = 2 * DTI_TILE + 300, WIDTH = 8 };
 static const struct dti_layout low = {.packing = DTI_PACKING_LOW};
 static uint64_t random_state = 1;
 
-/* From 0 to 1, evenly. */
+/* Uniform in 0 to 1. */
 static double chance(void)
 {
     random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -43,7 +43,7 @@ static bool same_figures(const struct dti_loss *got, const struct dti_loss *want
     return ok;
 }
 
-/* What an array has beside numbers about as large as its scale, one in 1000 each. */
+/* What an array contains besides numbers close to its scale, one in 1000 each. */
 struct mixture {
     double scale;
     bool zeros, specials, tiny;
@@ -127,8 +127,7 @@ static void plans_count_ordinary_arrays_as_the_reference_does(void)
     }
 }
 
-/* What quantization clips, or what else lies far from its source: y - x takes more bits than fp32
- * has. */
+/* Clipped by quantization or otherwise far from the source: y - x has more bits than fp32. */
 static void numbers_far_apart_count_as_the_definition_says(void)
 {
     static float x[DTI_TILE], y[DTI_TILE];
@@ -143,7 +142,7 @@ static void numbers_far_apart_count_as_the_definition_says(void)
         uint32_t bits;
         x[i] = (float)(4 + chance());
         y[i] = i % 128 == 5 || i < 128 ? (float)chance() : x[i];
-        if (i == 7 || i == 1000) { /* the errors are one number in fp32 */
+        if (i == 7 || i == 1000) { /* both errors round to one fp32 number */
             x[i] = 5;
             y[i] = i == 7 ? -1e-8F : -3e-8F;
         }

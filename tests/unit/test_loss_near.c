@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error of a number that was merely rounded, which takes a short way, is the one that the long
- * way gives: around halves of the last bit of the result, and with more than 128 bits. */
+ * The error of a merely rounded number: the fast path must give the same result as the general
+ * path, around halves of the last bit of the result, and with more than 128 bits. */
 #include "kernels/scan/loss.h"
 #include "kernels/scan/loss_tile.h"
 #include "unit.h"
@@ -15,8 +15,8 @@ static uint64_t random_word(void)
     return word * UINT64_C(0xbf58476d1ce4e5b9) ^ word >> 32;
 }
 
-/* A number whose distance from the one of few bits below or above it ends at any bit, or in ones or
- * zeros, as 54 bits and nothing more do. */
+/* A random number whose low bits may be all zeros or all ones, or which is close to a number of few
+ * bits, so that its rounding error ends at any bit. */
 static struct dti_value make_number(void)
 {
     struct dti_value x = {.class = DTI_CLASS_FINITE};
@@ -33,7 +33,7 @@ static struct dti_value make_number(void)
     else if (kind == 2)
         x.hi |= ~UINT64_C(0) << (random_word() % 60); /* carries into the next binade */
     if (random_word() % 3 == 0)
-        x.hi &= ~UINT64_C(0) << (random_word() % 63); /* near the number below */
+        x.hi &= ~UINT64_C(0) << (random_word() % 63); /* just above a short number */
     return x;
 }
 

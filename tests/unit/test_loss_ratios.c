@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Maxima of what is lost where ratios of all magnitudes stand next to each other, from 2^-24 on and
- * at sources of all sizes: vector code of every level, for arrays and for casts that count on the
- * way, against the portable kernels. */
+ * Maxima of the loss with ratios of all magnitudes next to each other, from 2^-24 up and for
+ * sources of all magnitudes. Compares the vector code of every level, for arrays and for casts that
+ * count their loss, with the portable kernels. */
 #include <math.h>
 
 #include "kernels/fp64.h"
@@ -25,12 +25,12 @@ static int pick(int first, int count)
     return first + (int)(random_word() % (uint64_t)count);
 }
 
-/* Where the numbers of an array lie, and how far they are from what is stored for them. */
+/* The magnitudes of an array's numbers, and their distances from the stored numbers. */
 struct spread {
-    int exponent, exponents; /* of sources: the first, how many */
-    int bits;                /* units in the last place of errors: below 2 to this, */
+    int exponent, exponents; /* of sources: the first, and how many */
+    int bits;                /* errors are below 2 to this power, in units in the last place */
     enum { ANY, RISING, FALLING, ALIKE } order; /* in each group */
-    bool exact;                                 /* most elements */
+    bool exact;                                 /* most elements are exact */
 };
 
 static struct spread draw_spread(int last_bit, int exponent)
@@ -43,14 +43,14 @@ static struct spread draw_spread(int last_bit, int exponent)
                            .exact = random_word() % 2};
 }
 
-/* How far element i is from what is stored, in units of its last place. Those at the ends of a
- * group or tile may be the ones that have the most. */
+/* The distance of element i from its stored number, in units in the last place. Elements at the
+ * ends of a group or tile may have the largest. */
 static int64_t draw_distance(const struct spread *spread, size_t i, size_t *border)
 {
     const size_t groups = COUNT / GROUP, group = i / GROUP;
     int bits = spread->bits;
     if (i % GROUP == 0)
-        *border = random_word() % 4; /* of this group: none, first, last, both */
+        *border = random_word() % 4; /* group ends with the largest: none, first, last, both */
     if (spread->exact && i % GROUP % 16 != 5 && i % GROUP != 0 && i % GROUP != GROUP - 1)
         return 0;
     if (spread->order == RISING)
@@ -86,7 +86,7 @@ static struct {
     unsigned char codes[2][COUNT * 8];
 } arrays;
 
-/* Sources at a distance from numbers of dst, which are the other array. */
+/* Fills one array with numbers of dst, and the sources at a distance from them. */
 static void fill(const struct dti_format *dst, const struct spread *spread)
 {
     size_t border = 0;
@@ -114,7 +114,8 @@ static void set(size_t i, double source, double stored)
     arrays.f32[1][i] = (float)stored;
 }
 
-/* An error in each group, the ratios of which rise by as little as can be. The others are exact. */
+/* One error in each group, with ratios that rise by the smallest possible amount. All other
+ * elements are exact. */
 static void fill_near(const struct dti_format *dst, int exponent, double step)
 {
     const int bits = pick(1, 24);
@@ -158,7 +159,7 @@ static bool same(const struct dti_loss *got, const struct dti_loss *want)
     return ok;
 }
 
-/* Tiles of an array, the last ones first. */
+/* Runs the tiles of an array, last tile first. */
 static void run_tiles(const struct dti_loss_kernel *kernel, const struct dti_loss_rule *rule,
                       struct dti_loss *ret)
 {
@@ -192,7 +193,7 @@ static bool check_arrays(const struct dti_loss_rule *rule, const struct spread *
     return ok;
 }
 
-/* Kernels that encode to dst from a hub at a level and decode again, and their parameters. */
+/* Kernels that encode from a hub to dst and decode back at one level, and their parameters. */
 struct both_ways {
     struct dti_encoder encoder;
     struct dti_decoder decoder;
@@ -216,8 +217,8 @@ static void find_both_ways(const struct dti_loss_rule *rule, enum dti_level leve
         dti_kernel_find(wide ? DTI_OP_DECODE_HUB64 : DTI_OP_DECODE_HUB32, &ret->back_args, level);
 }
 
-/* The cast by the portable kernels, whose numbers are the second array from here on; and by those
- * of every level that count on the way. Returns how many there are. */
+/* Casts with the portable kernels, whose results replace the second array, and with the kernels of
+ * every level that count their loss. Returns the number of these. */
 static unsigned check_cast(const struct dti_loss_rule *rule, const struct spread *spread)
 {
     const bool wide = rule->hub == DTI_LOSS_HUB64;
@@ -276,7 +277,7 @@ static void arrays_have_the_maxima_of_the_portable_kernel(void)
     }
 }
 
-/* The casts, and then their numbers as arrays. fp32 stands for the numbers of shorter sources. */
+/* First the casts, then their results as arrays. fp32 represents all shorter sources. */
 static void casts_have_the_maxima_of_the_portable_kernels(void)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Machines from folders that are written here: what is told is understood, what makes no sense is
- * unknown, and nothing but regular files is opened. */
+ * Machines described by files in a test folder: valid information is parsed, nonsense is treated as
+ * unknown, and only regular files are opened. */
 #include "devices/machine/machine.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "util/run/parallel.h"
 
 enum { MADE_MAX = 256 };
-static char *made[MADE_MAX]; /* paths in the order of their making */
+static char *made[MADE_MAX]; /* paths in creation order */
 static size_t made_count;
 
 static void remember(const char *path)
@@ -40,7 +40,7 @@ static void clear(void)
     }
 }
 
-/* A machine by the files that were put; everything is removed. */
+/* Reads the machine from the files created so far, then removes them. */
 static struct dti_machine machine_of(void)
 {
     struct dti_machine machine;
@@ -101,7 +101,7 @@ static void groups_are_counted_by_their_first_members(void)
     CHECK_U64(machine.caches[1].count, 1);
 }
 
-/* A container may see some of the CPUs, and lists that name all of them. */
+/* A container may be limited to some CPUs while its lists still name all of them. */
 static void groups_whose_first_member_is_off_count_too(void)
 {
     put("proc/cpuinfo", "flags : lm\n");
@@ -139,7 +139,7 @@ static void lists_that_make_no_sense_are_unknown(void)
         put("proc/cpuinfo", "processor : 0\nflags : lm\n");
         put(CPU "online", lists[i]);
         const struct dti_machine machine = machine_of();
-        if (!CHECK_U64(machine.threads, 1)) /* by cpuinfo */
+        if (!CHECK_U64(machine.threads, 1)) /* from cpuinfo */
             printf("list '%s'\n", lists[i]);
     }
     put("proc/cpuinfo", "flags : lm\n");
@@ -202,12 +202,12 @@ static void flags_count_as_whole_words(void)
     CHECK_STR(machine.architecture, "x86_64");
     CHECK(machine.has[DTI_HAS_F16C]);
     CHECK(!machine.has[DTI_HAS_AVX512_BF16]);
-    CHECK(!machine.has[DTI_HAS_AVX2]); /* of the second CPU */
+    CHECK(!machine.has[DTI_HAS_AVX2]); /* the second CPU lacks it */
     CHECK(machine.has[DTI_HAS_SSE2]);
     CHECK(!machine.has[DTI_HAS_ASIMD]);
 }
 
-/* Feature bits with and without the registers being kept. */
+/* Feature bits with and without system support for the registers. */
 static void instruction_sets_need_registers_that_the_system_keeps(void)
 {
     static const struct {
@@ -239,13 +239,13 @@ static void instruction_sets_need_registers_that_the_system_keeps(void)
         CHECK(machine.has[DTI_HAS_AVX512F] == cases[i].avx512);
         CHECK(machine.has[DTI_HAS_AVX512_BF16] == cases[i].avx512);
         CHECK(machine.has[DTI_HAS_AMX_TILE] == cases[i].amx);
-        CHECK(!machine.has[DTI_HAS_AMX_FP8]); /* subleaf 1 is beyond what subleaf 0 says there is */
+        CHECK(!machine.has[DTI_HAS_AMX_FP8]); /* subleaf 1 exceeds the maximum given in subleaf 0 */
         CHECK_STR(machine.vendor, "GenuineIntel");
         CHECK_U64(machine.family, 6);
         CHECK_U64(machine.model_number, 0x8f);
         CHECK_U64(machine.stepping, 8);
     }
-    /* without that line the flags tell */
+    /* without the xcr0 line, the flags of cpuinfo count */
     put("cpuid", leaves);
     put("proc/cpuinfo", "flags : lm avx avx512f\n");
     const struct dti_machine machine = machine_of();
@@ -306,7 +306,7 @@ static void this_machine_is_known(void)
     CHECK_U64(machine.allowed_cpus, dti_cpu_count());
 }
 
-/* folder_enter() is for the whole file: every test removes what it put. */
+/* folder_enter() once for all tests; every test removes its files. */
 static void begin(void)
 {
     folder_enter();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every matrix product against plain loops over integers: with small integers as elements each of
- * them is exact in every dtype. */
+ * Compares every matrix product with plain integer loops. With small integers as elements, each
+ * product is exact in every dtype. */
 #include "kernels/cpuid.h"
 #include "kernels/math/dot.h"
 #include "matmul_product.h"
@@ -26,7 +26,8 @@ static void products_of_all_small_shapes_are_exact(void)
     }
 }
 
-/* More than a block of k, of columns, of rows; a single row of C that is longer than its steps. */
+/* More than one block of k, of columns and of rows; a single row of C that is longer than its
+ * steps. */
 static void products_beyond_a_block_are_exact(void)
 {
     static const struct {
@@ -69,8 +70,8 @@ static void members_of_a_team_share_a_product(void)
     dti_team_free(team);
 }
 
-/* Sums that pass through -2^31 and 2^31 - 1 on their way come out right; those that do not fit are
- * what is left modulo 2^32. */
+/* Partial sums that pass through -2^31 and 2^31 - 1 give the right result; sums that overflow wrap
+ * modulo 2^32. */
 static void int8_is_exact_where_sums_are_largest(void)
 {
     for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
@@ -132,7 +133,7 @@ static const struct dti_matmul_kernel *row_with(enum dti_unit unit)
     return NULL;
 }
 
-/* All that a processor with AVX2 and AVX-VNNI says, and nothing of AVX-512. */
+/* All feature bits of a processor with AVX2 and AVX-VNNI but without AVX-512. */
 static struct dti_cpuid with_avx_vnni(uint32_t leaf, uint32_t subleaf)
 {
     if (leaf == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products with elements that are no ordinary numbers: infinities, subnormals. */
+ * Matrix products with special elements: infinities, subnormals. */
 #include "matmul_product.h"
 
 static void put_infinity(unsigned char *at, enum dti_dtype dtype)
@@ -30,8 +30,8 @@ static bool is_infinite(double number, bool negative)
     return negative ? number < -1e300 : number > 1e300;
 }
 
-/* An infinity in the first column of B, in its last row or the one before it: the zeros that fill
- * up a step must neither meet it nor be what was there before. */
+/* An infinity in the first column of B, in its last or second-last row. The zero padding of a step
+ * must not be multiplied with it, nor hold stale data. */
 static void an_infinity_of_b_stays_in_its_column(void)
 {
     enum { N = 3 };
@@ -59,7 +59,7 @@ static void an_infinity_of_b_stays_in_its_column(void)
     }
 }
 
-/* One of A, at each place of a block of k that the next, shorter one does not fill. */
+/* An infinity of A, at each position of a block of k that the next, shorter block does not fill. */
 static void an_infinity_of_a_stays_in_its_row(void)
 {
     enum { M = 3, N = 5, K = 2051 };
@@ -86,8 +86,8 @@ static void an_infinity_of_a_stays_in_its_row(void)
     }
 }
 
-/* What is said of the instruction: operands that are subnormal count as zero, though the product
- * would be a normal number. */
+/* The instruction is specified to treat subnormal operands as zero, even if the product would be a
+ * normal number. */
 static void bf16_subnormals_are_zero(void)
 {
     for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
@@ -105,7 +105,7 @@ static void bf16_subnormals_are_zero(void)
     }
 }
 
-/* fp16: subnormals count, and sums exceed its range. */
+/* fp16: subnormals count, and sums may exceed its range. */
 static void fp16_is_summed_in_fp32(void)
 {
     for (size_t i = 0; i < dti_matmul_kernel_count; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products by AMX. The kernels' own source runs here on a model of the tile instructions, on
- * any machine; where the processor has them, the kernels are compared with the same definition, bit
- * by bit. And which of them are chosen where the system refuses tiles. */
+ * Matrix products with AMX. The kernels' source runs here on a software model of the tile
+ * instructions, on any machine. On a processor with AMX, the real kernels are also compared with
+ * the definition, bit by bit. Also checks the choice of kernels when the system refuses tiles. */
 #define DTI_TILES_IN_C
 #include "amx_model.h"
 
-/* The kernels that are compiled here, beside those of the library. */
+/* Names for the kernels compiled here, distinct from those of the library. */
 #define dti_tile_bf16_amx        dti_tile_bf16_modelled
 #define dti_tile_i8_amx          dti_tile_i8_modelled
 #define dti_peak_bf16_amx        dti_peak_bf16_modelled
@@ -28,7 +28,7 @@ double dti_peak_i8_modelled(uint64_t count);
 #include "matmul_product.h"
 #include "tile_system.h"
 
-/* Another level's products of a single row, which take what is a multiple of these. */
+/* Single-row products of another level, which require multiples of these. */
 enum { ROW_COLUMNS = 16, ROW_K = 8 };
 
 static void row_bf16(unsigned char *c, const unsigned char *a, const unsigned char *b,
@@ -76,7 +76,7 @@ static const struct dti_matmul_kernel modelled[] = {
 };
 enum { MODELLED = sizeof modelled / sizeof *modelled };
 
-/* Steps are packed for processors that have the lowest byte first, as all with tiles. */
+/* Packing requires a little-endian processor, as all processors with tiles are. */
 static bool may_pack(void)
 {
     const uint16_t one = 1;
@@ -96,7 +96,7 @@ static const struct dti_matmul_kernel *row_of(enum dti_dtype dtype, enum dti_lev
     return NULL;
 }
 
-/* Nothing that the manual forbids, and each setup undone. */
+/* No faults against the manual, and each configuration was released. */
 static bool tiles_are_left(void)
 {
     return CHECK(amx.faults == 0) && CHECK(!amx.is_in_use) &&
@@ -123,7 +123,7 @@ static void products_of_whole_numbers_are_exact(void)
     }
 }
 
-/* More than a part of a strip, a block of k, of columns, of rows. */
+/* More than one part of a strip, and one block of k, of columns and of rows. */
 static void products_beyond_a_part_are_exact(void)
 {
     static const struct {
@@ -156,7 +156,7 @@ static void int8_is_modulo_2_to_the_32(void)
     free(b);
 }
 
-/* An element of C by the definition, without tiles, parts or blocks. */
+/* An element of C computed from the definition, without tiles, parts or blocks. */
 static float defined(const unsigned char *a, const unsigned char *b, size_t n, size_t k)
 {
     float c = 0;
@@ -172,8 +172,8 @@ static float defined(const unsigned char *a, const unsigned char *b, size_t n, s
     return c;
 }
 
-/* Any sign and fraction, exponents around 0; some numbers so small that they, their products or
- * sums are below the normal numbers of fp32. */
+/* Any sign and fraction, exponents around 0. small: some numbers are so small that they, their
+ * products or sums are below the normal range of fp32. */
 static void put_any(unsigned char *array, size_t count, bool small)
 {
     for (size_t i = 0; i < count; i++) {
@@ -221,8 +221,8 @@ static void bf16_is_summed_as_the_manual_says(void)
     }
 }
 
-/* Infinities of A and of B, in the first block of k where the second, shorter one has zeros to fill
- * up, and at the end: what an earlier block left behind meets nothing. */
+/* Infinities in A and B, in the first block of k where the second, shorter block has zero padding,
+ * and at the end: stale data of an earlier block must not be used. */
 static void an_infinity_stays_in_its_row_or_column(void)
 {
     enum { M = 3, N = 5, K = 1029, SECOND = 544 };
@@ -251,8 +251,8 @@ static void an_infinity_stays_in_its_row_or_column(void)
     product_free(&p);
 }
 
-/* The way between C and the tiles beside it, past the caches or not: of the library's own kernels,
- * which need no tile registers for it. */
+/* The transfer between C and the tile buffer, with streaming stores or without. Tests the library's
+ * own kernels, which need no tile registers for it. */
 static void tiles_go_to_their_place_in_c(void)
 {
     enum { M = 32, N = 100, WIDE = 128, STRIDE = 512 };
@@ -351,7 +351,7 @@ static void tiles_are_asked_for_only_where_they_would_be_used(void)
     (void)dti_level_permitted(DTI_LEVEL_AVX512BF16, &why);
     CHECK_U64(tile_requests, 0);
     CHECK_STR(why, "");
-    for (size_t i = 0; i < 2; i++) { /* nor where the processor has none */
+    for (size_t i = 0; i < 2; i++) { /* nor if the processor has none */
         tile_processor = false;
         why = "";
         CHECK(!dti_level_permitted(DTI_LEVEL_AMX, &why));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pieces of a pool: whole, aligned, apart from each other. */
+ * Allocations from a pool are complete, aligned and do not overlap. */
 #include <stdalign.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void gives_aligned_pieces_that_do_not_overlap(void)
     static size_t sizes[PIECES];
     struct dti_pool pool = {.chunks = NULL};
     for (size_t i = 0; i < PIECES; i++) {
-        sizes[i] = i % 97 == 0 ? i * 50 : i % 41; /* small ones, none, and some beyond a chunk */
+        sizes[i] = i % 97 == 0 ? i * 50 : i % 41; /* small, empty, and some larger than a chunk */
         pieces[i] = dti_pool_alloc(&pool, sizes[i]);
         if (!CHECK(pieces[i]) || !CHECK((uintptr_t)pieces[i] % alignof(max_align_t) == 0))
             break;
@@ -53,7 +53,7 @@ static void refuses_what_no_memory_holds(void)
     CHECK(!dti_pool_array(&pool, SIZE_MAX / 8 + 2, 8));
     CHECK(!dti_pool_alloc(&pool, SIZE_MAX));
     CHECK(!dti_pool_text(&pool, "", SIZE_MAX));
-    CHECK(dti_pool_alloc(&pool, 1)); /* and goes on */
+    CHECK(dti_pool_alloc(&pool, 1)); /* the pool stays usable */
     dti_pool_free(&pool);
 }
 

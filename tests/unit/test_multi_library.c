@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * GMP and MPFR where they are missing or others: what is said, and that it is said again. */
+ * Missing or unsuitable GMP and MPFR: the error message, and that a second call repeats it. */
 #include "calc/truth/truth.h"
 #include "child.h"
 #include "unit.h"
@@ -22,7 +22,7 @@ static void load_twice(FILE *out, const void *context)
         fprintf(out, "loaded\n");
 }
 
-/* Loading happens once a process: each case has its own. */
+/* A process loads a library only once, so each case runs in its own process. */
 static void check_load(const char *variable, const char *path, const char *want)
 {
     const struct chosen chosen = {variable, path};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index of names: what is found, what is not, and which names occur twice. */
+ * The index of names: which names are found, and which names are duplicates. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 enum { MOST = 5000, SIZE = 24 };
 static char names[MOST][SIZE];
 
-/* Of so many names all but the last `twins`, which repeat the first ones, are different. */
+/* All names differ except the last `twins`, which repeat the first ones. */
 static bool fill(struct dti_name_order *order, size_t count, size_t twins)
 {
     if (!CHECK(dti_name_order_init(order, count)))
@@ -56,7 +56,7 @@ static void finds_the_first_of_several(void)
     dti_name_order_free(&order);
 }
 
-/* A bucket with far more rows than others: the same name, again and again. */
+/* A bucket with far more rows than others: one name repeated. */
 static void many_in_one_bucket_are_sorted(void)
 {
     struct dti_name_order order;

@@ -20,10 +20,10 @@ static void counts_the_mistakes_of_a_typist(void)
     CHECK_SIZE(distance("bf61", "bf16"), 1);
     CHECK_SIZE(distance("", "cast"), 4);
     CHECK_SIZE(distance("kitten", "sitting"), 3);
-    CHECK_SIZE(distance("ca", "abc"), 3); /* a swap is not taken apart again */
+    CHECK_SIZE(distance("ca", "abc"), 3); /* a swapped pair is not edited again */
 }
 
-/* By recursion over the definition, without the table. */
+/* Recursive definition, without the table. */
 static size_t slow_distance(const char *a, size_t n, const char *b, size_t m)
 {
     if (n == 0 || m == 0)
@@ -42,8 +42,8 @@ static size_t slow_distance(const char *a, size_t n, const char *b, size_t m)
 
 static void agrees_with_the_definition_on_all_short_words(void)
 {
-    /* all words of up to four letters out of three, counted in base 4 with a digit for "no letter"
-     */
+    /* all words of up to four letters from an alphabet of three, counted in base 4 with a digit for
+     * "no letter" */
     char words[400][5];
     size_t count = 0;
     for (unsigned code = 0; code < 256; code++) {

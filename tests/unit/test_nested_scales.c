@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scales that are quantized again: the map, limits between codes, and what has no reciprocal. The
- * map is compared with bitsandbytes' in tests/oracle. */
+ * Scales that are themselves quantized: the map, the limits between codes, and zeros without a
+ * reciprocal. tests/oracle compares the map with bitsandbytes. */
 #include "kernels/quant/nested_scales.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static void a_midpoint_belongs_to_the_lower_number(void)
     float map[DTI_NESTED_CODES];
     unsigned char codes[5];
     dti_nested_map(map);
-    const float middle = map[128] / 2; /* between 0 and that */
+    const float middle = map[128] / 2; /* midpoint of 0 and that value */
     const float scales[] = {1, middle, nextafterf(middle, 1), -middle, nextafterf(-middle, 1)};
     CHECK(is(dti_nested_quantize(scales, 5, 0, codes), 1));
     CHECK_U64(codes[0], 255);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading .npy: what is taken, what it is taken for, and every way to be refused. */
+ * Reading .npy: what is accepted, how it is interpreted, and every refusal. */
 #include "npy_make.h"
 
 #define DICT(descr, order, shape) \
@@ -12,7 +12,7 @@ static void make(unsigned major, const char *header, size_t data_size)
     file_make("x.npy", npy.data, npy.length);
 }
 
-/* The header of version 1 is refused, whatever the data. */
+/* A version 1 header that must be refused, whatever the data. */
 static void refused(const char *header, const char *problem)
 {
     char want[DTI_QUOTE_SIZE];
@@ -21,7 +21,7 @@ static void refused(const char *header, const char *problem)
     container_is_refused("x.npy", want);
 }
 
-/* Shape as "[2,3]"; the format's name or "-"; the rest in words. */
+/* As text: name, stored type, format or "-", shape as "[2,3]", elements, bytes, offset, flags. */
 static void spell_tensor(const struct dti_tensor *tensor, char text[256])
 {
     size_t used =
@@ -132,7 +132,7 @@ static void every_type_is_known(void)
     folder_leave();
 }
 
-/* The tensors, "; " between them: those that have their own order, with an asterisk. */
+/* The tensors, separated by "; "; an asterisk marks strided ones. */
 static void has_fields(const char *descr, const char *order, const char *shape, size_t bytes,
                        const char *want)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * .npy files as a whole: versions, lengths, what is missing and what is too much, and writing. */
+ * Whole .npy files: versions, lengths, truncation, trailing bytes, and writing. */
 #include "npy_make.h"
 
 #define HEADER "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
@@ -134,7 +134,7 @@ static void notes_tell_what_is_odd(void)
     folder_leave();
 }
 
-/* What a header says of that many nested lists or dimensions. */
+/* The error for a header with `count` nested lists or dimensions. */
 static void expect_deep(const char *open, const char *middle, const char *close, size_t count,
                         const char *problem)
 {
@@ -188,7 +188,7 @@ static void depth_and_rank_have_limits(void)
 
 static const uint64_t shape[] = {2, 3};
 
-/* The header that is written for a tensor, as text; "" when it is refused. */
+/* The header written for a tensor, as text; "" if it is refused. */
 static const char *head_of(const char *dtype, unsigned rank, const uint64_t *dimensions,
                            bool fortran)
 {

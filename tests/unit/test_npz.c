@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading .npz with stored members: what is found where, and archives of other things, cut off, or
- * odd and yet good. */
+ * Reading .npz with stored members: where each array is found, and archives that hold something
+ * else, are truncated, or are unusual but valid. */
 #include "npy_make.h"
 
 #define HEADER "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
@@ -13,7 +13,7 @@ static struct bytes array(size_t data_size)
     return npy_make(1, HEADER, strlen(HEADER), data_size);
 }
 
-/* Two arrays, "a" of 6 fp32 and "b/c" of them, and a text between them if asked for. */
+/* Two arrays, "a" and "b/c", of 6 fp32 each; with `text`, a text member between them. */
 static void make_two(bool wide, bool text)
 {
     const struct bytes a = array(24);
@@ -209,7 +209,7 @@ static void members_must_be_arrays_of_their_size(void)
     folder_leave();
 }
 
-/* Sizes and CRC of 0 in the local header, as a writer that cannot seek leaves them. */
+/* Sizes and CRC are 0 in the local header, as written by a writer that cannot seek. */
 static void sizes_may_follow_the_data(void)
 {
     const struct bytes a = array(24);
@@ -230,7 +230,7 @@ static void sizes_may_follow_the_data(void)
     folder_leave();
 }
 
-/* More than a 16-bit count holds; small, so that the test stays quick. */
+/* More members than a 16-bit count can hold; small ones, to keep the test fast. */
 static void many_members_need_the_wide_records(void)
 {
     enum { MANY = 70000 };
@@ -241,7 +241,7 @@ static void many_members_need_the_wide_records(void)
     struct bytes a = npy_make(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (), }", 55, 1);
     struct zip *const one = &zip;
     uint64_t at = 0, size = 0;
-    for (unsigned pass = 0; pass < 2; pass++) { /* members, then the directory */
+    for (unsigned pass = 0; pass < 2; pass++) { /* first the members, then the directory */
         for (size_t i = 0; i < MANY; i++) {
             char name[16];
             snprintf(name, sizeof name, "%05zu.npy", i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compressed members of .npz: unpacked in pieces, up to the size that was announced, with their sum
- * checked; streams that are too short, too long, damaged or much larger than they look. */
+ * Compressed members of .npz: unpacked in pieces, up to the announced size, with the checksum
+ * verified; streams that are too short, too long, damaged or decompression bombs. */
 #include "npy_make.h"
 
 #define HEADER "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
@@ -9,7 +9,7 @@
 static struct zip zip;
 static struct bytes packed;
 
-/* Deflated without compression: blocks of up to 1,000 bytes. */
+/* Deflate without compression: stored blocks of up to 1,000 bytes. */
 static const struct bytes *deflate_stored(const struct bytes *plain)
 {
     packed.length = 0;
@@ -91,7 +91,7 @@ static void large_arrays_are_unpacked_in_pieces(void)
     folder_leave();
 }
 
-/* The file is read in pieces, the first of 1,024 bytes: wherever the header ends in them. */
+/* The file is read in pieces, the first of 1,024 bytes. The header may end anywhere in a piece. */
 static void headers_may_end_anywhere_in_a_piece(void)
 {
     char header[1100];
@@ -126,7 +126,7 @@ static void streams_must_hold_what_was_announced(void)
     make(&a, deflate_stored(&other));
     unpacking_is_refused(
         0, "'x.npz': member 'a.npy': damaged: it unpacks to 92 bytes, but the directory says 93");
-    other.length += 2; /* to more */
+    other.length += 2; /* unpacks to more */
     make(&a, deflate_stored(&other));
     unpacking_is_refused(1, "'x.npz': member 'b.npy': damaged: it unpacks to more than the 93 "
                             "bytes that the directory says");
@@ -153,7 +153,7 @@ static void damaged_streams_are_refused_when_they_are_met(void)
     const struct bytes a = npy_make(1, HEADER, strlen(HEADER), 24);
     folder_enter();
     deflate_stored(&a);
-    packed.data[0] = 7; /* no such kind of block */
+    packed.data[0] = 7; /* invalid block type */
     make(&a, &packed);
     container_is_refused("x.npz", "'x.npz': member 'a.npy': its compressed data are damaged");
     packed.length = 0;
@@ -174,7 +174,7 @@ static void the_size_must_be_that_of_the_header(void)
     const struct bytes a = npy_make(1, HEADER, strlen(HEADER), 24);
     folder_enter();
     make(&a, deflate_stored(&a));
-    for (size_t i = 0; i < 2; i++) { /* both places say 4 GB less one: a bomb, were it true */
+    for (size_t i = 0; i < 2; i++) { /* both headers announce almost 4 GB */
         patch(&zip.file, zip.members[i].local + 22, UINT32_MAX - 1, 4);
         patch(&zip.file, zip.members[i].entry + 24, UINT32_MAX - 1, 4);
     }
@@ -184,15 +184,16 @@ static void the_size_must_be_that_of_the_header(void)
     folder_leave();
 }
 
-/* 1032 to 1: the longest match there is, over and over, in fixed codes. */
+/* Expands 1032 to 1: the longest possible match, repeated, in fixed Huffman codes. */
 static void a_header_that_lies_unpacks_to_no_more_than_it_says(void)
 {
     static const char bomb[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (50000,), }";
     struct bytes a = npy_make(1, bomb, strlen(bomb), 0), zeros;
     const size_t start = a.length;
     folder_enter();
-    /* the header in a stored block, then one of fixed codes: a zero, and matches of 258 bytes at
-     * distance 1, whose codes are 11000101 and 00000: 13 bits each, the highest first */
+    /* the header in a stored block, then a block with fixed codes: one zero, then matches of 258
+     * bytes at distance 1, whose codes are 11000101 and 00000: 13 bits each, most significant bit
+     * first */
     packed.length = 0;
     put_number(&packed, 0, 1);
     put_number(&packed, start, 2);
@@ -203,7 +204,7 @@ static void a_header_that_lies_unpacks_to_no_more_than_it_says(void)
     bits |= UINT64_C(0x0C) << used; /* literal 0 is 00110000 */
     used += 8;
     for (unsigned i = 0; i < 40000; i++) {
-        bits |= UINT64_C(0xA3) << used; /* 11000101 from its highest bit on, and 00000 */
+        bits |= UINT64_C(0xA3) << used; /* 11000101 from its highest bit on, then 00000 */
         used += 13;
         while (used >= 8) {
             put_number(&packed, bits & 0xFF, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Each field of the records of a zip archive, changed in one that is good. */
+ * Changes each field of the records in a valid zip archive. */
 #include "npy_make.h"
 
 #define HEADER "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
@@ -30,7 +30,7 @@ static void refused(const char *want)
     container_is_refused("x.npz", text);
 }
 
-/* A field of a record, changed in a good archive, and what is said about it. */
+/* A field of a record to change in a valid archive, and the expected error. */
 enum record { END, END64, LOCATOR, ENTRY_0, ENTRY_1, LOCAL_0, LOCAL_1 };
 struct change {
     bool wide;

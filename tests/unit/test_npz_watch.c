@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CRC of stored arrays while they are read: by pieces in any order, from several threads,
- * twice, in part. What is right and what is not stands in the archive, where one byte is changed.
- */
+ * Verification of the CRC of stored arrays while they are read: in pieces in any order, from
+ * several threads, twice, or only partly. The archive is valid except for one changed byte. */
 #include <pthread.h>
 
 #include "npy_make.h"
@@ -15,7 +14,7 @@ static struct zip zip;
 static const struct dti_input *input;
 static uint64_t offset;
 
-/* Opens an archive whose array "b" has its byte at `damaged` changed, unless that is SIZE. */
+/* Opens an archive in which byte `damaged` of array "b" is changed, unless it is SIZE. */
 static bool open_archive(size_t damaged)
 {
     static struct bytes array;
@@ -66,7 +65,8 @@ static void what_is_read_in_part_is_not_judged(void)
     folder_leave();
 }
 
-/* Pieces at random, which overlap: the first that leaves no byte unread is the one that fails. */
+/* Random overlapping pieces: the read that completes the coverage of all bytes is the one that
+ * fails. */
 static void any_pieces_will_do(void)
 {
     static bool seen[SIZE];
@@ -93,7 +93,7 @@ static void any_pieces_will_do(void)
             const bool last = left == 0 && before > 0;
             CHECK_U64(read_piece(begin, end), last && damaged < SIZE ? DTI_BAD_INPUT : DTI_OK);
         }
-        if (damaged == SIZE) /* and again, without being looked at */
+        if (damaged == SIZE) /* a second read, which is not verified */
             CHECK_U64(read_piece(0, SIZE), DTI_OK);
         dti_container_free(container);
     }
@@ -150,7 +150,7 @@ static void threads_share_the_work(void)
     folder_leave();
 }
 
-/* The catalogue of CRC algorithms has 0xCBF43926 for the digits. */
+/* The catalogue of CRC algorithms gives 0xCBF43926 for the digits. */
 static void sums_add_up(void)
 {
     static const char digits[] = "123456789";

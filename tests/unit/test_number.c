@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text to number. The vectors were printed by CPython 3.11: each text taken as a fractions.Fraction
- * (int(x, 16) for hexfloats), 128 bits by floor division, sticky when something was left. Long
- * inputs are built so that their value is known without arithmetic; ordinary ones are also compared
- * with the C library's strtod. */
+ * Text to number. CPython 3.11 printed the vectors: each text as a fractions.Fraction (int(x, 16)
+ * for hexfloats), 128 bits by floor division, sticky if there is a remainder. Long inputs are
+ * constructed so that their value is known without arithmetic. Ordinary inputs are also compared
+ * with the C library's strtod(). */
 #include <stdlib.h>
 
 #include "core/number/number.h"
@@ -15,7 +15,7 @@ static bool same_value(const struct dti_value *a, const struct dti_value *b)
            a->exponent == b->exponent && a->hi == b->hi && a->lo == b->lo;
 }
 
-/* Both ways from text to value, which must agree. */
+/* Parses the text in both ways, which must agree. */
 static struct dti_value value_of(const char *text, size_t length)
 {
     struct dti_value value = {0}, slow = {0};
@@ -176,8 +176,8 @@ static void reads_the_words_in_any_case(void)
     CHECK(value_of("-nan", 4).negative);
 }
 
-/* strtod of glibc, musl and macOS rounds correctly. The texts are made by a linear congruential
- * generator. */
+/* strtod() of glibc, musl and macOS is correctly rounded. A linear congruential generator makes the
+ * texts. */
 static void agrees_with_strtod(void)
 {
     const struct dti_format *const fp64 = dti_format_get(DTI_FP64);
@@ -336,7 +336,7 @@ static void keeps_the_low_bits_of_integer_parts(void)
         uint64_t bits = 1;
         CHECK(dti_number_parse(&number, rows[i].text, strlen(rows[i].text), NULL) == DTI_OK);
         CHECK(dti_number_low_bits(&number, &bits, &fraction));
-        bits = number.negative ? UINT64_C(0) - bits : bits; /* the rows are two's complement */
+        bits = number.negative ? UINT64_C(0) - bits : bits; /* the rows are in two's complement */
         if (!CHECK_U64(bits, rows[i].bits))
             printf("    %s\n", rows[i].text);
         dti_number_free(&number);
@@ -371,10 +371,10 @@ static void reads_a_million_digits_next_to_a_boundary(void)
     CHECK(value.sticky && value.exponent == -1);
     CHECK_U64(value.hi, UINT64_C(1) << 63);
     CHECK_U64(value.lo, 0);
-    value = long_value("1/2.", '0', million / 10, "1"); /* a little less than a half */
+    value = long_value("1/2.", '0', million / 10, "1"); /* slightly less than a half */
     CHECK(value.sticky && value.exponent == -2);
     CHECK_U64(value.hi & value.lo, UINT64_MAX);
-    /* a little more than (1 + 2^-100) / 1 */
+    /* slightly more than (1 + 2^-100) / 1 */
     value = long_value("1.0000000000000000000000000000007888609052210118054"
                        "117285652827862296732064351090230047702789306640625",
                        '0', million / 10, "1/1");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stored - number. The vectors were printed by CPython 3.11 from fractions.Fraction: the difference
- * and its ratio to the number as 128 bits by floor division, the text by int division by a power of
- * ten. */
+ * stored - number. CPython 3.11 printed the vectors from fractions.Fraction: the difference and its
+ * ratio to the number as 128 bits by floor division, the text by int division by a power of ten. */
 #include <stdlib.h>
 
 #include "core/number/number.h"
@@ -22,8 +21,8 @@ static bool check_value(const char *what, const char *text, const struct dti_val
     return same;
 }
 
-/* "0", "nan", or a sign, the significand in hexadecimal from its first bit on, "~" where it goes on
- * beyond 128 bits, and the binary exponent: "-a8~@3" is a little beyond -10.5. */
+/* "0", "nan", or a sign, the significand in hexadecimal starting at its first bit, "~" if it
+ * continues beyond 128 bits, and the binary exponent: "-a8~@3" is slightly beyond -10.5. */
 static struct dti_value value_of(const char *text)
 {
     struct dti_value value = {.class = DTI_CLASS_FINITE, .negative = *text == '-'};
@@ -50,7 +49,7 @@ static void is_exact_in_value_ratio_and_text(void)
 {
     static const struct {
         const char *text;
-        const char *stored, *absolute, *relative; /* as value_of() reads them */
+        const char *stored, *absolute, *relative; /* in the syntax of value_of() */
         const char *exact;                        /* NULL: not a finite decimal */
     } rows[] = {
         {"70000", "+89@16", "+9@7", "+86d1214b6cc72ec0befd99d584c4d791~@-9", "144"},
@@ -163,7 +162,7 @@ static void subtracts_a_million_digits(void)
     CHECK_SIZE(buffer.length, million);
     CHECK(strspn(buffer.data, "0.") == million - 1 && buffer.data[million - 1] == '1');
 
-    /* 1 - 1.00...01 = -0.00...01; the ratio to a number just above 1 is just below in size */
+    /* 1 - 1.00...01 = -0.00...01; its ratio to a number slightly above 1 is slightly smaller */
     dti_buffer_clear(&buffer);
     memset(text, '0', million);
     text[0] = '1';
@@ -176,7 +175,7 @@ static void subtracts_a_million_digits(void)
     CHECK(strspn(buffer.data + 1, "0.") == million - 1 && buffer.data[million] == '1');
     CHECK_U64(got.absolute.hi, got.relative.hi);
 
-    /* exactly nothing */
+    /* exactly zero */
     dti_buffer_clear(&buffer);
     text[million - 1] = '0';
     got = difference(text, million, &one, &buffer, &has_exact);
@@ -187,7 +186,7 @@ static void subtracts_a_million_digits(void)
     free(text);
 }
 
-/* 1/2 - 0.33...3 = 0.166...67, which is a little more than half of 0.33...3. */
+/* 1/2 - 0.33...3 = 0.166...67, slightly more than half of 0.33...3. */
 static void divides_by_long_decimals(void)
 {
     char text[402], want[403];
@@ -226,7 +225,8 @@ static bool same_value(const struct dti_value *a, const struct dti_value *b)
            a->exponent == b->exponent && a->hi == b->hi && a->lo == b->lo;
 }
 
-/* A decimal, and a number of so many bits near it or far from it. */
+/* Compares a decimal and its quotient form, with a stored number of `bits` bits near it or `away`
+ * binades from it. */
 static bool check_decimal(uint64_t number, int decimals, unsigned bits, int away)
 {
     char text[48], quotient[96];
@@ -257,7 +257,7 @@ static bool check_decimal(uint64_t number, int decimals, unsigned bits, int away
     return ok;
 }
 
-/* Decimals take integers of 128 bits, quotients those of any length. */
+/* Decimals use 128-bit integers, quotients use integers of any length. */
 static void short_decimals_agree_with_their_quotients(void)
 {
     static const unsigned bits[] = {1, 3, 4, 8, 11, 24, 53, 64};
@@ -278,7 +278,7 @@ static void compares_with_numbers_out_of_reach(void)
     bool has_exact;
     dti_buffer_init(&buffer);
 
-    /* all of a huge number is lost, but for the last little bit that was stored */
+    /* all of a huge number is lost, except for the tiny part that was stored */
     dti_value_set(&stored, false, 65504, 0);
     struct dti_difference got = difference("1e99999999999", 13, &stored, &buffer, &has_exact);
     CHECK(!has_exact && got.absolute.negative && got.absolute.sticky);
@@ -286,14 +286,14 @@ static void compares_with_numbers_out_of_reach(void)
     CHECK(got.relative.negative && got.relative.sticky && got.relative.exponent == -1);
     CHECK_U64(got.relative.hi & got.relative.lo, UINT64_MAX);
 
-    /* of the other sign: a little more than all */
+    /* the opposite sign: slightly more than all of it is lost */
     got = difference("-1e99999999999", 14, &stored, &buffer, &has_exact);
     CHECK(!has_exact && !got.absolute.negative && !got.relative.negative);
     CHECK(got.relative.sticky && got.relative.exponent == 0);
     CHECK_U64(got.relative.hi, UINT64_C(1) << 63);
     CHECK_U64(got.relative.lo, 0);
 
-    /* a tiny number: the difference is what was stored, less a little */
+    /* a tiny number: the difference is slightly less than the stored value */
     got = difference("1e-99999999999", 14, &stored, &buffer, &has_exact);
     CHECK(!has_exact && !got.absolute.negative && got.absolute.sticky);
     CHECK_I64(got.absolute.exponent, 15);
@@ -301,7 +301,7 @@ static void compares_with_numbers_out_of_reach(void)
     CHECK_U64(got.absolute.lo, UINT64_MAX);
     CHECK_I64(got.relative.exponent, DTI_EXPONENT_LIMIT);
 
-    /* nothing stored: the whole number, exactly minus one of it */
+    /* nothing stored: the difference is exactly the negative of the number */
     dti_value_set(&stored, true, 0, 0);
     got = difference("1e-99999999999", 14, &stored, &buffer, &has_exact);
     CHECK(!has_exact && got.absolute.negative);

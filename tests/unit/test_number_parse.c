@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts that are not numbers: every one is refused whole, with a message that says why. */
+ * Texts that are not numbers: each is refused as a whole, with a message that gives the reason. */
 #include "core/number/number.h"
 #include "unit.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Short decimals, which are read eight characters at a time and divided by a reciprocal: against
- * the same numbers written as quotients, which long integers divide. And digits written eight at a
- * time, against the C library. The texts end where memory does. */
+ * Short decimals, which are read eight characters at a time and divided by multiplying with a
+ * reciprocal. Compares them with the same numbers written as quotients, which use long integers.
+ * Also compares digits written eight at a time with the C library. All texts end at inaccessible
+ * memory. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include "core/number/number.h"
@@ -20,7 +21,7 @@ static uint64_t random_word(void)
     return random_state >> 20;
 }
 
-/* Digits that begin and end anyhow: runs of 0 and 9 are frequent. */
+/* Random digits; runs of 0 and 9 are frequent. */
 static void random_digits(char *text, size_t count)
 {
     const uint64_t kind = random_word() % 4;
@@ -86,7 +87,8 @@ static void multiples_of_powers_of_five_are_exact(void)
     }
 }
 
-/* Characters that are next to digits, or share bits with them, at each place among eight. */
+/* Characters next to digits in ASCII, or sharing bits with them, at each position within eight
+ * bytes. */
 static void other_characters_end_a_run_of_digits(void)
 {
     static const char others[] = "/:;oO*@pP\x01\x10\x7f\x80\xb0\xb9\xba\xf0\xff";

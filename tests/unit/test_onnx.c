@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ONNX: what good models say, decoding of typed fields, and files with external data. */
+ * ONNX: the content of valid models, decoding of typed fields, and files with external data. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "folder.h"
 #include "unit.h"
 
-/* A file under construction, and where its open messages begin. */
+/* A file under construction. */
 static unsigned char made[1 << 12];
 static size_t made_length;
 
@@ -24,7 +24,7 @@ static void put_byte(unsigned byte)
     made[made_length++] = (unsigned char)byte;
 }
 
-/* A field of bytes, up to 127 of them. */
+/* A field of at most 127 bytes. */
 static void put_block(unsigned field, const void *bytes, size_t size)
 {
     put_byte(field << 3 | 2);
@@ -43,7 +43,7 @@ static void put_small(unsigned field, unsigned number)
     put_byte(number);
 }
 
-/* Between these two what is put is a message of up to 127 bytes. */
+/* Everything put between begin() and end() forms a message of at most 127 bytes. */
 static size_t begin(unsigned field)
 {
     put_byte(field << 3 | 2);
@@ -102,7 +102,7 @@ static void numbers_are_decoded(void)
     size_t graph = begin(7), tensor = start_tensor("raw", 1, 1);
     put_block(9, "\0\0\x80\x3f", 4);
     end(tensor);
-    tensor = start_tensor("mixed", 5, 4); /* int16: one by one, packed, an empty run, one by one */
+    tensor = start_tensor("mixed", 5, 4); /* int16: single, packed, an empty run, single */
     put("\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 11);
     put_block(5, "\xac\2\1", 3);
     put_block(5, "", 0);
@@ -135,7 +135,7 @@ static void numbers_are_decoded(void)
         has_data(container, 3, "apart", "abcdefgh", 8);
         has_data(container, 4, "six", "\xc8\x1f\x40\4", 4);
         has_data(container, 5, "four", "\xe1\3", 2);
-        has_data(container, 1, "mixed", "\xff\xff\x2c\1\1\0\2\0", 8); /* once more */
+        has_data(container, 1, "mixed", "\xff\xff\x2c\1\1\0\2\0", 8); /* a second read */
         CHECK(!container->tensors[0].compressed && container->tensors[1].compressed);
         CHECK(!container->tensors[2].compressed && container->tensors[3].compressed);
         dti_container_free(container);
@@ -206,12 +206,12 @@ static void other_files_are_read_in_the_folder(void)
     make_external("link", NULL);
     file_make("x.onnx", made, made_length);
     is_read("x.onnx", "abcdefgh");
-    file_make("cache/1", made, made_length); /* both are links into one folder */
+    file_make("cache/1", made, made_length); /* both will be links into one folder */
     file_make("cache/2", "ABCDEFGH", 8);
     CHECK(symlink("../cache/1", "model/x.onnx") == 0 && symlink("../cache/2", "model/link") == 0);
     is_read("model/x.onnx", "ABCDEFGH");
     CHECK(unlink("model/x.onnx") == 0);
-    file_make("model/x.onnx", made, made_length); /* now only one of them is */
+    file_make("model/x.onnx", made, made_length); /* now only the data is a link */
     struct dti_container *container;
     struct dti_error error = {.status = DTI_OK};
     CHECK(dti_container_open(&container, "model/x.onnx", NULL, &error) == DTI_BAD_INPUT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The option parser against a table of its own. */
+ * Tests the option parser with a table of its own. */
 #include <stdlib.h>
 
 #include "cli/shell/option.h"
@@ -51,7 +51,7 @@ static const struct dti_option global_options[] = {
 
 enum { WORDS = 16 };
 
-/* A command line, split at blanks, and what came of it. */
+/* A command line, split at blanks, and the result of parsing it. */
 static struct {
     struct args args;
     struct globals globals;

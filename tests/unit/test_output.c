@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that appear whole or not at all. */
+ * Output files that appear completely or not at all (atomic rename). */
 #include "io/output.h"
 
 #include <errno.h>
@@ -101,7 +101,7 @@ static void links_are_followed_to_what_they_point_to(void)
     CHECK(mkdir("dir", 0700) == 0);
     CHECK(symlink("dir/second", "first") == 0);
     CHECK(symlink("../target", "dir/second") == 0);
-    replace("first", false, "new"); /* dangling: made */
+    replace("first", false, "new"); /* dangling: creates its target */
     CHECK(file_is("target", "new", 3));
     replace("./dir/../first", true, "newer");
     CHECK(file_is("target", "newer", 5));
@@ -157,7 +157,8 @@ static void the_longest_name_works(void)
     for (size_t i = 1; i + 3 <= NAME_MAX; i += 3)
         memcpy(name + i, "\xE2\x82\xAC", 4);
     if (begin(name, false, "new")) {
-        /* the temporary name is cut between characters: some file systems refuse anything else */
+        /* the temporary name is cut between characters, because some file systems require valid
+         * UTF-8 */
         DIR *const dir = opendir(".");
         for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
             const char *const infix = strstr(entry->d_name, ".dtinfo-");
@@ -203,7 +204,7 @@ static void a_full_device_is_reported_with_the_place(void)
     dti_output_discard(output);
 }
 
-/* Runs body in a child; its wait status. */
+/* Runs body in a child and returns its wait status. */
 static int in_child(void (*body)(void))
 {
     fflush(stdout);
@@ -223,7 +224,7 @@ static int ending_signal;
 
 static void die_while_writing(void)
 {
-    (void)signal(ending_signal, SIG_DFL); /* whoever started the test may ignore it */
+    (void)signal(ending_signal, SIG_DFL); /* may be ignored by the parent */
     dti_output_guard_signals();
     if (begin("out", true, "new") && begin("other", true, "new"))
         (void)raise(ending_signal);
@@ -289,7 +290,7 @@ static void write_too_much(void)
     CHECK(dti_output_write_at(output, data, sizeof data, 0, &error) == DTI_WRITE_FAILED);
     CHECK_STR(error.text, "cannot write 'out': File too large, at byte 4096 of 5000");
     dti_output_discard(output);
-    /* with a size that is worth a reservation, before anything is written */
+    /* with a size large enough to reserve space for, before anything is written */
     CHECK(dti_output_open(&output, "out", true, 8 << 20, &error) == DTI_WRITE_FAILED ||
           access("/proc/version", F_OK) != 0);
 }
@@ -351,16 +352,16 @@ static void write_as_nobody(void)
     if (setgid(65534) != 0 || setuid(65534) != 0)
         return;
     refused("closed/out", false, DTI_WRITE_FAILED, "cannot write 'closed/out': Permission denied");
-    /* one may write where one may not list */
+    /* a folder may be writable but not readable */
     replace("blind/out", false, "new");
-    /* a link of root's in a folder like /tmp that is not root's */
+    /* root's link in a world-writable folder like /tmp that does not belong to root */
     CHECK(dti_output_open(&output, "shared/link", true, 0, &error) == DTI_WRITE_FAILED);
     CHECK(strstr(error.text, "another user's symbolic link in a world-writable folder") != NULL);
-    /* root's folder, root's link */
+    /* a link of root in a folder of root */
     replace("tmp/link", false, "new");
     CHECK(symlink("../blind/mine", "shared/mine") == 0);
     replace("shared/mine", false, "new");
-    /* neither owner nor group can be kept: what the group might do is what others may */
+    /* neither owner nor group can be kept: the group gets the permissions of others */
     replace("shared/old", true, "new");
     CHECK_U64(mode_of("shared/old"), 0644);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signals beside output files, in a process that has uses of its own for them. */
+ * Output files and signals, in a process that has signal handlers of its own. */
 #include <signal.h>
 
 #include "io/output.h"

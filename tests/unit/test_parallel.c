@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Thread teams: every member works once per job, none is left behind, and threads that cannot be
- * had are an answer. */
+ * Thread teams: every member runs once per job, all threads are joined, and a failure to start
+ * threads is reported. */
 #include "util/run/parallel.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ enum { MEMBERS_MAX = 64 };
 struct count {
     atomic_uint ran[MEMBERS_MAX];
     atomic_uint sizes;
-    atomic_uint distinct; /* members that were not on the caller's thread */
+    atomic_uint distinct; /* members that did not run on the caller's thread */
     pthread_t caller;
 };
 
@@ -93,7 +93,7 @@ static void a_team_of_impossible_size_is_refused(void)
     CHECK(team == NULL);
 }
 
-/* No address space for stacks: some threads start, then they must end again. */
+/* No address space for stacks: some threads start and must be ended again. */
 static void threads_that_cannot_be_had_are_unavailable(void)
 {
 #ifndef SANITIZED
@@ -117,7 +117,7 @@ static void threads_that_cannot_be_had_are_unavailable(void)
 #endif
 }
 
-/* First, before another test could leave the caller pinned. */
+/* First, because another test could leave the caller pinned. */
 UNIT_MAIN(pinning_the_caller_ends_with_the_team, every_member_works_once_in_each_job,
           spinning_members_do_the_same, a_team_may_be_freed_without_a_job,
           a_team_of_impossible_size_is_refused, threads_that_cannot_be_had_are_unavailable)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kernels are told of a format: codes copied from the formats' specifications, and which
- * formats which way of casting takes. */
+ * Kernel parameters of a format: codes copied from the formats' specifications, and which casting
+ * path supports which formats. */
 #include "kernels/cast/lanes_odd.h"
 #include "kernels/kernel.h"
 
@@ -147,7 +147,7 @@ static void hubs_hold_what_they_can(void)
     }
 }
 
-/* 2^40 + 1 in fp64 is 2^40 + 2^17 in fp32 rounded to odd: other low bits. */
+/* 2^40 + 1 in fp64 becomes 2^40 + 2^17 when rounded to odd in fp32: different low bits. */
 static void rounding_to_odd_must_not_precede_wrapping_or_chance(void)
 {
     struct dti_encoder e = encoder("int8", (struct dti_policy){.overflow = DTI_OVERFLOW_WRAP});

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bars, marks and axes, in box characters and in ASCII, as they stand on the page. */
+ * Bars, marks and axes, in box-drawing characters and in ASCII, as printed. */
 #include <string.h>
 
 #include "report/picture.h"
@@ -74,7 +74,7 @@ static void marks_differ_without_their_colours(void)
         const char *const ascii = dti_mark_text((enum dti_mark)a, true);
         CHECK(strlen(ascii) == 1 && ascii[0] >= ' ' && ascii[0] <= '~');
         for (unsigned b = 0; b < a; b++) {
-            /* both ends of an axis are "|", one at either side */
+            /* both ends of an axis are "|", one on either side */
             const bool ends = a == DTI_MARK_END && b == DTI_MARK_START;
             CHECK(strcmp(dti_mark_text((enum dti_mark)a, false),
                          dti_mark_text((enum dti_mark)b, false)) != 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans against dti_reference_run(): same bytes, same losses, for every pair of dtypes, policy,
- * layout, route and team. */
+ * Compares plans with dti_reference_run(): same bytes, same losses, for every pair of dtypes,
+ * policy, layout, route and team. */
 #include "convert/plan.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static uint64_t next_random(void)
     return random_state ^ random_state >> 29;
 }
 
-/* Random codes, numbers of ordinary size, and those whose rounding is close. */
+/* Random codes, numbers of ordinary magnitude, and numbers near a rounding tie. */
 static uint64_t random_code(const struct dti_format *format)
 {
     const uint64_t bits = next_random();
@@ -47,7 +47,7 @@ static uint64_t random_code(const struct dti_format *format)
     case 1:
     case 2:
         return bits & dti_low_bits(format->width);
-    case 3: /* about a tie */
+    case 3: /* near a tie */
         dti_value_set(&value, bits & 1, (next_random() >> 52 << 16) + (bits >> 8 & 3) - 1, -24);
         break;
     case 4:
@@ -68,7 +68,7 @@ static void fill(void *array, const struct dti_format *format, const struct dti_
         dti_storage_put(format, layout, array, i, random_code(format));
 }
 
-/* NaN is the same as NaN: a mean of squares that fp64 does not hold. */
+/* NaN equals NaN: a mean of squares that overflows fp64. */
 static bool same(double a, double b)
 {
     return !(a < b) && !(a > b);
@@ -99,7 +99,7 @@ static void tell(const struct dti_request *request, const struct dti_plan *plan,
            what, dti_plan_describe(plan, text));
 }
 
-/* One plan over n random elements, `skew` bytes away from alignment; false when it is wrong. */
+/* Runs one plan over n random elements, `skew` bytes off alignment; false on a difference. */
 static bool check_plan(const struct dti_request *request, enum dti_level level, size_t n,
                        uint64_t index, size_t skew)
 {
@@ -162,7 +162,7 @@ static void every_pair_of_dtypes_is_cast_as_the_reference_does(void)
     }
 }
 
-/* Formats of every kind of hub, and parsed ones that need none or have no kernel. */
+/* Formats of every kind of hub, and parsed formats that need no hub or have no kernel. */
 static const char *const some[] = {
     "fp64",     "fp32",     "tf32",        "fp16",   "bf16",   "fp8_e4m3fn", "fp8_e5m2",
     "fp8_e8m0", "fp4_e2m1", "binary8p3se", "int64",  "uint64", "int32",      "uint8",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What steps a plan is made of, since a slow one would be right too; and what is a copy, refused or
- * unknown. */
+ * The steps of a plan, because a slow plan would also be correct; and which requests are copies,
+ * refused or unknown. */
 #include "convert/plan.h"
 
 #include "unit.h"
@@ -192,7 +192,7 @@ static void layouts_and_policies_add_the_steps_they_need(void)
     check_steps(&request, "encode_f64 encode_f32");
     request = request_of(DTI_FP32, DTI_BF16);
     request.rule = dti_stack_find(DTI_STACK_TORCH, &request.cast.dst);
-    check_steps(&request, "elements"); /* its NaNs are not known */
+    check_steps(&request, "elements"); /* the stack's NaNs are not known */
 }
 
 static void complex_arrays_are_refused(void)

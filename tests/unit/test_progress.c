@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a progress bar says. */
+ * The text of a progress bar. */
 #include <string.h>
 
 #include "cli/shared/progress.h"
@@ -26,7 +26,7 @@ static void a_bar_has_rate_rest_and_name(void)
         {100, 0, 500, 79, "bytes", NULL, "  [..........]   0 %"},
         {100 * MIB, 50 * MIB, 2000, 79, "bytes", NULL,
          "  [#####.....]  50 %  25.00 MiB/s  0:03 left"},
-        {100 * MIB, 50 * MIB, 2000, 79, "bytes", "wte", /* and what is at hand */
+        {100 * MIB, 50 * MIB, 2000, 79, "bytes", "wte", /* and the current item */
          "  [#####.....]  50 %  25.00 MiB/s  0:03 left  wte"},
         {UINT64_MAX, 1 << 30, 1000, 79, "bytes", NULL, "  [..........]   0 %  1.00 GiB/s"},
         {100, 100, 1000, 79, "elements", NULL, "  [##########] 100 %  100 elements/s"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Affine quantization against published facts: torch's and ONNX's answers, worked examples. */
+ * Affine quantization compared with published results: torch, ONNX, worked examples. */
 #include "core/block/quant.h"
 #include "quant_numbers.h"
 #include "unit.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Block formats against worked examples: the scale rules of MX, NVFP4's two scales,
- * ggml's rounding. */
+ * Block formats compared with worked examples: the scale rules of MX, NVFP4's two scales, ggml's
+ * rounding. */
 #include "quant_block.h"
 #include "unit.h"
 
-/* A block whose largest number is amax: its scale code, and what comes back. */
+/* A block whose largest magnitude is amax: checks its scale code and the dequantized value. */
 static void check_mx(enum dti_block block, float amax, enum dti_mx_scale rule, uint32_t scale,
                      float back, bool clipped)
 {
@@ -68,7 +68,7 @@ static void shared_exponents_are_clamped(void)
     CHECK_U64(mx_scale(DTI_BLOCK_MXINT8, DTI_MX_EVEN, most), 254);
     CHECK_U64(mx_scale(DTI_BLOCK_MXFP8_E5M2, DTI_MX_CEIL, least), 0);
     CHECK_U64(mx_scale(DTI_BLOCK_MXFP4, DTI_MX_FLOOR, 0), 0);
-    /* mxint8 under subnormal numbers: 2^-127 and the next, 127/64 of it and the next */
+    /* mxint8 with subnormal numbers: 2^-127 and the next number, 127/64 of it and the next */
     CHECK_U64(mx_scale(DTI_BLOCK_MXINT8, DTI_MX_CEIL, 0x00400000), 0);
     CHECK_U64(mx_scale(DTI_BLOCK_MXINT8, DTI_MX_CEIL, 0x00400001), 1);
     CHECK_U64(mx_scale(DTI_BLOCK_MXINT8, DTI_MX_RCEIL, 0x007f0000), 0);
@@ -147,10 +147,10 @@ static void nvfp4_takes_four_or_six(void)
     CHECK_U64(made.code[2], 5);
     CHECK_U64(made.code[3], 6);
     made = quantize(&recipe, worse, 3);
-    CHECK_U64(made.scale, 0x38); /* 1 is exact; 1.5 is not, for 1 */
+    CHECK_U64(made.scale, 0x38); /* 1 is exact for 1; 1.5 is not */
     CHECK_U64(made.code[0], 7);
     made = quantize(&recipe, equal, 1);
-    CHECK_U64(made.scale, 0x38); /* 1.5 is as good */
+    CHECK_U64(made.scale, 0x38); /* 1.5 is equally good */
 }
 
 static void nvfp4_scales_saturate_and_vanish(void)
@@ -265,7 +265,7 @@ static void products_round_once_and_overflow(void)
     CHECK_U64(dti_block_dequantize(&recipe, 0, 0x7d), FP32_NAN);
     CHECK_U64(dti_block_dequantize(&recipe, 255, 0), FP32_NAN);
     recipe = recipe_of(DTI_BLOCK_NVFP4);
-    recipe.tensor_scale = 1; /* 2^-149: 2^-9 of it is 0, 1/2 of it, too; 3/4 of it is all of it */
+    recipe.tensor_scale = 1; /* 2^-149: 2^-9 and 1/2 of it round to 0, 3/4 of it to itself */
     CHECK_U64(dti_block_dequantize(&recipe, 0x01, 7), 0);
     CHECK_U64(dti_block_dequantize(&recipe, 0x30, 7), 0);
     CHECK_U64(dti_block_dequantize(&recipe, 0x34, 7), 6);

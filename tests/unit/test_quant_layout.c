@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of layouts, and the shapes of parts that no small file would show. */
+ * The table of layouts, and shapes of parts that do not occur in small files. */
 #include "files/stored/quant_layout.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void every_row_has_a_dtype_and_names(void)
         CHECK(dti_quant_row_bits(row) >= 2 && dti_quant_row_bits(row) <= 16);
         CHECK(dti_quant_row_find(row->layout, name) == row);
         CHECK(dti_quant_suffix(row, DTI_PART_CODES) && dti_quant_suffix(row, DTI_PART_SCALE));
-        /* an exponent goes as a byte, other scales as themselves */
+        /* an exponent is stored as a byte, other scales as themselves */
         if (block)
             CHECK(row->scale == (block->scale == DTI_FP8_E8M0 ? DTI_UINT8 : block->scale));
     }
@@ -91,7 +91,7 @@ static void what_is_told_is_read_back(void)
         CHECK(!dti_quant_entry_parse(others[i], strlen(others[i]), &dtype, &high, &group));
 }
 
-/* How many words codes take, put into them one after another. */
+/* The number of words for codes stored one after another. */
 static uint64_t count_words(uint64_t columns, unsigned bits, bool whole)
 {
     uint64_t words = 0;
@@ -127,7 +127,7 @@ static void widths_that_words_leave_open_are_told(void)
     }
 }
 
-/* 96 numbers and 2 scales: of 48 each, or of 64 and 32. */
+/* 96 numbers with 2 scales: groups of 48, or of 64 and 32. */
 static void groups_that_scales_leave_open_are_told(void)
 {
     static const struct {
@@ -154,12 +154,12 @@ static void groups_that_scales_leave_open_are_told(void)
     }
 }
 
-/* 62 numbers of 4 bits in 8 words and 2 groups: of 31 or of 32. */
+/* 62 numbers of 4 bits in 8 words and 2 groups: groups of 31 or of 32. */
 static void groups_of_filled_rows_are_told(void)
 {
     static const char *const names[] = {"uint2", "int2", "int4", "uint4"};
     char text[DTI_QUANT_ENTRY_SIZE];
-    const uint64_t columns[] = {62, 64}; /* no other width takes as many words */
+    const uint64_t columns[] = {62, 64}; /* no other width needs as many words */
     for (int i = 0; i < 8; i++) {
         struct dti_quant_stored stored = stored_of(names[i / 2], 1, &columns[i % 2]);
         const char *dtype = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantization plans against dti_quant_reference(): same codes, scales, numbers and reports, for
- * every scheme, shape, axis, tail, order, dtype of the numbers and team. */
+ * Compares quantization plans with dti_quant_reference(): same codes, scales, numbers and reports,
+ * for every scheme, shape, axis, tail, order, number dtype and team. */
 #include "convert/quant_plan.h"
 
 #include "quant_arrays.h"
@@ -16,7 +16,7 @@ static enum dti_level highest_level(void)
     return level;
 }
 
-/* Piece by piece, in another order, from whole grains; both passes. */
+/* Runs both passes piece by piece, last piece first; each piece is a whole grain. */
 static bool pieces_agree(const struct dti_quant_plan *plan, const struct guarded *numbers,
                          const struct made *want)
 {
@@ -218,7 +218,7 @@ static void affine_codes_agree_with_the_reference(void)
         }
 }
 
-/* Parts for several threads, and losses in more than one tile. */
+/* Several parts for several threads, and losses over more than one tile. */
 static void large_arrays_agree_with_the_reference(void)
 {
     const enum dti_level level = highest_level();
@@ -233,7 +233,7 @@ static void large_arrays_agree_with_the_reference(void)
     r.scheme.per = DTI_PER_GROUP;
     r.scheme.group = 32;
     CHECK(agrees(&r, ORDINARY, level));
-    r.outer = 1; /* rows in more than one part, which end within bytes */
+    r.outer = 1; /* several parts per row, ending inside bytes */
     r.length = 10;
     r.inner = 4099;
     r.scheme.group = 4;
@@ -283,9 +283,9 @@ static void sizes_follow_from_the_shape(void)
     CHECK_U64(s.groups, 4);
     CHECK_U64(s.scales, 12);
     CHECK_U64(s.scale_bytes, 12);
-    r.length = 33; /* an element alone takes a byte */
+    r.length = 33; /* a single element takes a byte */
     CHECK_U64(sizes_of(&r).code_bytes, UINT64_C(3) * 17);
-    r.inner = 2; /* across rows codes are side by side */
+    r.inner = 2; /* across rows, codes are adjacent */
     CHECK_U64(sizes_of(&r).code_bytes, 99);
     CHECK_U64(sizes_of(&r).scales, UINT64_C(3) * 2 * 2);
     r.pad = true;
@@ -302,7 +302,7 @@ static void sizes_follow_from_the_shape(void)
     CHECK_U64(s.grain, DTI_TILE);
     CHECK_U64(s.grain_code_bytes, DTI_TILE / 2);
     CHECK_U64(s.grain_scales, DTI_TILE / 16);
-    r.length = 4097; /* pieces are whole rows; eight of them have whole bytes on both sides */
+    r.length = 4097; /* pieces are whole rows: eight rows fill whole bytes on both sides */
     s = sizes_of(&r);
     CHECK_U64(s.grain, UINT64_C(8) * 4097);
     CHECK_U64(s.grain_code_bytes, UINT64_C(8) * 2049);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The block formats whose codes stand for the numbers of a table, nf4 and bnb_fp4: their tables and
- * where one code ends and the next begins. */
+ * Block formats whose codes are table indices, nf4 and bnb_fp4: their tables and the boundaries
+ * between codes. */
 #include <math.h>
 
 #include "quant_block.h"
@@ -9,7 +9,7 @@
 static void nf4_takes_the_nearest_entry(void)
 {
     const struct dti_block_recipe recipe = recipe_of(DTI_BLOCK_NF4);
-    /* The midpoint of codes 7 and 8 is an fp32 number, and belongs to the lower one. */
+    /* The midpoint of codes 7 and 8 is an fp32 number; it rounds to the lower code. */
     const float x[] = {1.0f, -1.0f, 0.0f, 0.039790149778127670f, 0.03979015350341797f, -0.0f};
     struct dti_quantized_block made = quantize(&recipe, x, 6);
     CHECK_U64(made.scale, fp32_code(1.0f));
@@ -51,8 +51,8 @@ static void nf4_has_the_published_table(void)
         CHECK_U64(dti_nf4_table[i], fp32_code(table[i]));
 }
 
-/* Every code by a number inside its interval, and both sides of the limits of bitsandbytes' kernel,
- * one of which (0.583333) is not the midpoint. */
+/* Every code, with a number inside its interval, and both sides of the limits in bitsandbytes'
+ * kernel, one of which (0.583333) is not the midpoint. */
 static void bnb_fp4_has_the_published_table_and_limits(void)
 {
     const struct dti_block_recipe recipe = recipe_of(DTI_BLOCK_BNB_FP4);

@@ -59,7 +59,7 @@ static void cuts_after_sixty_characters(void)
 
 static void never_overflows_the_buffer(void)
 {
-    /* nine characters each, the longest escape: the buffer is full before sixty of them */
+    /* each character takes nine, the longest escape: the buffer fills up before sixty of them */
     char text[4 * 60 + 1] = "", guarded[DTI_QUOTE_SIZE + 1];
     for (int i = 0; i < 60; i++)
         strcat(text, "\xF3\xA0\x81\x81");
@@ -70,7 +70,7 @@ static void never_overflows_the_buffer(void)
     CHECK_STR(guarded + strlen(guarded) - 4, "...'");
 }
 
-/* Encodes by the table of RFC 3629, for the decoder to take apart. */
+/* Encodes according to the table in RFC 3629, as input for the decoder. */
 static size_t encode(char out[4], uint32_t point)
 {
     if (point < 0x80) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The array reference, and the plans beside it, by worked examples whose answers come from
- * elsewhere: the NaN rules of F16C, published double roundings, the layouts of ONNX. */
+ * The array reference and the plans, with worked examples from external sources: the NaN rules of
+ * F16C, published double roundings, the layouts of ONNX. */
 #include "convert/plan.h"
 
 #include "unit.h"
@@ -18,7 +18,7 @@ static struct dti_request request_of(enum dti_dtype src, enum dti_dtype dst)
 
 enum { BYTES_MAX = 256 };
 
-/* The reference, and the plan at the highest level, must both give these bytes. */
+/* The reference and the plan at the highest level must both give these bytes. */
 static void check_bytes(const struct dti_request *request, const void *src, size_t n,
                         const void *want, size_t bytes)
 {
@@ -38,7 +38,7 @@ static void check_bytes(const struct dti_request *request, const void *src, size
     dti_plan_free(plan);
 }
 
-/* Intel SDM, VCVTPS2PH: payloads are cut at the top, the quiet bit is set. */
+/* Intel SDM, VCVTPS2PH: payloads keep their top bits, and the quiet bit is set. */
 static void nans_become_quiet_and_keep_the_top_of_their_payload(void)
 {
     static const uint32_t src[] = {0x7f800001, 0x7fa12345, 0x7fc00000, 0xffc00000, 0x7f800000};
@@ -50,7 +50,7 @@ static void nans_become_quiet_and_keep_the_top_of_their_payload(void)
     check_bytes(&to_bf16, src, 5, bf16, sizeof bf16);
 }
 
-/* Numbers that other tools round twice (Julia #40315, boa #5238, and constructed ones). */
+/* Numbers that other tools round twice (Julia #40315, boa #5238, and constructed cases). */
 static void fp64_is_rounded_once_and_through_fp32_twice(void)
 {
     static const double src[] = {0x1.0020000001p+0, 0x1.005fffffffp+0, 65519.99999999907,
@@ -79,8 +79,8 @@ static void integers_are_rounded_once_and_through_fp32_twice(void)
     check_bytes(&request, src, 3, twice, sizeof twice);
 }
 
-/* 2^63 + 2^39 + 1 is above the middle of two fp32. What fits int64 enters other stacks as that,
- * what does not as fp64, where the 1 is lost. */
+/* 2^63 + 2^39 + 1 is above the midpoint of two fp32 numbers. Integers that fit in int64 enter other
+ * stacks as int64, others as fp64, where the 1 is lost. */
 static void large_unsigned_integers_enter_other_stacks_as_fp64(void)
 {
     static const uint64_t src[] = {UINT64_C(0x8000008000000001), UINT64_C(0x4000004000000001)};
@@ -117,7 +117,8 @@ static void floats_become_integers_by_truncation_clamping_or_wrapping(void)
     check_bytes(&request, src, 6, wrapped, sizeof wrapped);
 }
 
-/* ONNX, "4 bit types": the first element in the lower half of the byte, an odd last one padded. */
+/* ONNX, "4 bit types": the first element is in the low half of the byte; an odd last one is padded.
+ */
 static void four_bits_are_packed_from_the_low_end_or_the_high_one(void)
 {
     static const float src[] = {1, 6, -0.5f};
@@ -135,7 +136,7 @@ static void four_bits_are_packed_from_the_low_end_or_the_high_one(void)
     check_bytes(&back, from_high, 3, src, sizeof src);
 }
 
-/* Padding that is not zero goes no further. */
+/* Nonzero padding bits of the source must not be copied. */
 static void copies_of_packed_elements_end_with_zero_bits(void)
 {
     static const uint8_t src[] = {0x72, 0xf9}, same[] = {0x72, 0x09}, reordered[] = {0x27, 0x90};
@@ -158,7 +159,7 @@ static void bytes_in_the_other_order_are_turned(void)
     check_bytes(&request, &reordered, 1, &bf16_reordered, 2);
 }
 
-/* tf32 stands at the top of its container, which is then an fp32. */
+/* tf32 is stored in the top bits of its container, so that it is also an fp32 number. */
 static void tf32_is_the_top_of_an_fp32(void)
 {
     static const uint32_t fp32[] = {0x3f800fff, 0x3f801000, 0x3f803000};
@@ -209,7 +210,7 @@ static void the_loss_is_that_of_the_definition(void)
     CHECK_U64(loss.compared, 5);
     CHECK_U64(loss.max_index, DTI_TILE);
     CHECK(loss.max_absolute == 1);
-    CHECK(loss.max_relative == 1); /* what became zero */
+    CHECK(loss.max_relative == 1); /* the number that became zero */
     const double mean = (2 + 0x1p-149) / 5;
     CHECK(dti_loss_mean_absolute(&loss) == mean);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Patterns for names of modules: what they match, what is refused, and that hostile ones end. */
+ * Patterns for module names: what they match, what is refused, and that hostile patterns terminate.
+ */
 #include "util/text/regexes.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 #include "unit.h"
 
-/* '1', '0', or '!' where the pattern is refused. */
+/* '1' for a match, '0' for none, '!' if the pattern is refused. */
 static char answer(enum dti_regex_kind kind, const char *pattern, const char *name)
 {
     struct dti_regexes *const set = dti_regexes_new();
@@ -126,7 +127,7 @@ static void all_that_match_are_found(void)
     dti_regexes_free(set);
 }
 
-/* Patterns have nodes in common: 700 that begin alike, and as many names, take few steps. */
+/* Patterns share nodes: 700 patterns with a common beginning and as many names take few steps. */
 static void many_patterns_that_begin_alike(void)
 {
     enum { COUNT = 700, ROUNDS = 40 };
@@ -150,7 +151,7 @@ static void many_patterns_that_begin_alike(void)
     dti_regexes_free(set);
 }
 
-/* The number of one that is refused is that of the next. */
+/* A refused pattern's number is reused for the next one. */
 static void refused_patterns_match_nothing(void)
 {
     static const char *const bad[] = {"a|b)", "a|b(", "a)", "ab**"};
@@ -166,7 +167,7 @@ static void refused_patterns_match_nothing(void)
     }
 }
 
-/* More states than are kept, and a name for which all of a pattern stays possible. */
+/* More states than the cache holds, and a name for which all of a pattern stays possible. */
 static void hostile_patterns_end(void)
 {
     enum { LENGTH = 20000 };

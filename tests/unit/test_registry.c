@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of kernels and the choice of a row. What the kernels compute is not looked at here. */
+ * The kernel table and the selection of a row. The results of kernels are not checked here. */
 #include "kernels/kernel.h"
 
 #include "unit.h"
@@ -14,7 +14,7 @@ static const struct dti_format *row(size_t i)
     return f->kind == DTI_KIND_COMPLEX ? NULL : f;
 }
 
-/* Calls visit() for every operation with arguments of every format and policy it can have. */
+/* Calls visit() for every operation, with every supported format and policy. */
 typedef void visit_fn(enum dti_operation op, const struct dti_kernel_args *args, void *context);
 
 static void visit_encodings(const struct dti_format *f, visit_fn *visit, void *context)
@@ -152,7 +152,7 @@ static bool fits(enum dti_kernel_domain domain, const char *name)
 static void domains_take_their_formats(void)
 {
     CHECK(fits(DTI_DOMAIN_ANY, "e9m5") && fits(DTI_DOMAIN_ANY, "bool"));
-    CHECK(!fits(DTI_DOMAIN_ANY, "int64")); /* fp64 does not hold it */
+    CHECK(!fits(DTI_DOMAIN_ANY, "int64")); /* fp64 cannot represent it */
     CHECK(fits(DTI_DOMAIN_FP32, "fp32") && fits(DTI_DOMAIN_FP32, "e8m23"));
     CHECK(!fits(DTI_DOMAIN_FP32, "e8m23fn") && !fits(DTI_DOMAIN_FP32, "tf32"));
     CHECK(fits(DTI_DOMAIN_FP16, "e5m10") && !fits(DTI_DOMAIN_FP16, "e5m10b14"));

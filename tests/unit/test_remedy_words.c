@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every remedy has words that name an option or a command, and a meaning that names none. */
+ * Every remedy has a text that names an option or a command, and a meaning that names none. */
 #include "cli/shell/command.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Addresses as they are written, and as they should not be. */
+ * Valid and invalid spellings of addresses. */
 #include "io/net/address.h"
 
 #include "unit.h"
@@ -22,7 +22,7 @@ static const char letters[] = "the address contains characters that must be writ
                   parts[] = "the path of the file contains an empty part, . or ..",
                   models[] = "only files of models are read from the hub";
 
-/* url: what is requested; or why nothing is. */
+/* url: the requested URL; why: the reason if the address is refused. */
 struct row {
     const char *text, *url, *why;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Heads of answers, good and hostile. */
+ * Response headers, valid and hostile. */
 #include "io/net/exchange.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@
 
 static const struct dti_exchange_file unknown = {.size = UINT64_MAX};
 
-/* 100 bytes from offset 1000 on are asked for. The lines end with newlines. */
+/* A request for 100 bytes at offset 1000. The lines end with newlines. */
 static bool take(struct dti_exchange *exchange, const char *head)
 {
     *exchange = (struct dti_exchange){.offset = 1000, .room = 100, .wanted = &unknown};
@@ -134,7 +134,7 @@ static void another_file_is_noticed(void)
 static void heads_are_bounded(void)
 {
     struct dti_exchange exchange;
-    CHECK(!take(&exchange, OK)); /* resets */
+    CHECK(!take(&exchange, OK)); /* take() resets the exchange */
     exchange.why[0] = '\0';
     unsigned lines = 0;
     while (lines < 1000 && dti_exchange_take_line(&exchange, "X: y\r\n", 6))
@@ -151,7 +151,7 @@ static void heads_are_bounded(void)
     CHECK_STR(exchange.why, "the server sends too long a head");
 }
 
-/* What a name turns out to be, which only the connection shows. */
+/* The IP address that a name resolves to is known only when connecting (SSRF protection). */
 static void connections_go_where_they_may(void)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runners: which device, blocks of any size from any number of threads, memory, transfers and
- * batches through a device. */
+ * Runners: the choice of the device, blocks of any size from any number of threads, memory,
+ * transfers and batches through a device. */
 #include "convert/batch.h"
 #include "convert/convert.h"
 #include "device_plans.h"
@@ -71,7 +71,7 @@ static void arrays_of_any_size_go_in_pieces(void)
     dti_runner_close(runner);
 }
 
-/* Many threads, each with blocks of its own, some of them in pinned memory. */
+/* Many threads with their own blocks, some of them in pinned memory. */
 struct crowd {
     struct dti_runner *runner;
     const struct dti_plan *plan, *plain;
@@ -136,7 +136,7 @@ static void many_threads_share_a_device(void)
     dti_runner_close(crowd.runner);
 }
 
-/* One plan after another in one runner: each has tables of its own. */
+/* One plan after another in the same runner; each has its own tables. */
 static void a_thousand_casts_leave_no_memory_behind(void)
 {
     struct dti_runner *const runner = runner_new(DTI_DEVICE_CUDA, 0);
@@ -160,7 +160,7 @@ static void a_thousand_casts_leave_no_memory_behind(void)
     dti_gpu_close(gpu);
 }
 
-/* fp32 and the bf16 of its upper halves. */
+/* fp32 numbers and the bf16 codes of their upper halves. */
 static void make_source(size_t n, float **ret_src, uint16_t **ret_want)
 {
     *ret_src = malloc(4 * n + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The verdict on every kind of safetensors header, with its words. */
+ * The verdict on every kind of safetensors header, and its message. */
 #include "safetensors_verdict.h"
 
 static void check_verdict(const char *header, size_t length, uint64_t data_bytes, const char *want,
@@ -15,7 +15,7 @@ static void check_verdict(const char *header, size_t length, uint64_t data_bytes
 
 #define VERDICT(header, data_bytes, want) \
     check_verdict(header, sizeof header - 1, data_bytes, want, __LINE__)
-/* One tensor 'a', of which the members are given, and 8 bytes of data. */
+/* One tensor 'a' with these members, and 8 bytes of data. */
 #define TENSOR(members, want) VERDICT("{\"a\":{" members "}}", 8, want)
 #define JSON_AT(place, what)  "the header is not JSON: " what " at byte " #place
 
@@ -40,7 +40,7 @@ static void takes_what_the_reference_takes(void)
             "\"a\\u0000b\":{\"dtype\":\"U8\",\"shape\":[0,9],\"data_offsets\":[0,0]},"
             "\"a\\u0000c\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]}}",
             1, "");
-    /* a product is that of the dimensions so far: 0 times anything is 0 */
+    /* products are accumulated in order: 0 times anything is 0 */
     VERDICT("{\"a\":{\"dtype\":\"U8\",\"shape\":[0,18446744073709551615,18446744073709551615],"
             "\"data_offsets\":[0,0]}}",
             0, "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is read from a good safetensors header, and files on the disk. */
+ * The content of a valid safetensors header, and files on disk. */
 #include <string.h>
 
 #include "folder.h"
@@ -91,7 +91,7 @@ static void every_dtype_of_the_format_is_known(void)
     CHECK(!dti_safetensors_stores(dti_format_get(DTI_TF32), &layout));
 }
 
-/* A file at every length: all of it is read, none of its beginnings. */
+/* A file cut at every length: only the complete file is accepted. */
 static void every_prefix_of_a_file_is_refused(void)
 {
     static const char header[] = "{\"__metadata__\":{\"format\":\"pt\"},"

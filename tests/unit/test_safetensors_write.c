@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What stands before the data of a safetensors file that is written. */
+ * The head that is written before the data of a safetensors file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static struct dti_metadata metadata(const char *key, const char *value)
                                  .kind = DTI_METADATA_STRING};
 }
 
-/* The header must be the text, padded with blanks, behind its length. */
+/* The head must be the length, then the text padded with blanks. */
 static void check_head(struct dti_new_tensor *tensors, size_t count,
                        const struct dti_metadata *entries, size_t entry_count, const char *want,
                        uint64_t data_bytes)

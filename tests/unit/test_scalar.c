@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One number through one cast: routes, neighbours, steps. Expectations are hand-worked examples. */
+ * One number through one cast: routes, neighbours, steps. Expected values are worked out by hand.
+ */
 #include "core/code/scalar.h"
 #include "unit.h"
 
@@ -71,9 +72,9 @@ static void integers_truncate_unless_told_otherwise(void)
     CHECK_U64(cast_text("-2.9", DTI_INT8, DTI_NONE, DTI_OVERFLOW_NATIVE).code, 0xfe);
 }
 
-/* 1.00048828125 = 1 + 2^-11 goes up to bf16's 1.0078125 one time in 16, and that to e4m3fn's 1.125
- * one time in 16 again: 390 of 100,000. With the same random bits in both stages it would be 6,250.
- */
+/* 1.00048828125 = 1 + 2^-11 rounds up to bf16's 1.0078125 one time in 16, and that rounds up to
+ * e4m3fn's 1.125 one time in 16: 390 of 100,000. If both stages used the same random bits, it would
+ * be 6,250. */
 static void each_stage_has_random_bits_of_its_own(void)
 {
     struct dti_cast cast = {.dst = *dti_format_get(DTI_FP8_E4M3FN),
@@ -113,7 +114,7 @@ static void wrapping_takes_the_low_bits_of_numbers_of_any_length(void)
         5); /* 2^128 + 5 */
 }
 
-/* 2^128 + 0.75 rounds to 2^128 + 1; 10^60 / 7 is 73.4... modulo 256 (Python: Fraction). */
+/* 2^128 + 0.75 rounds to 2^128 + 1; 10^60 / 7 modulo 256 is 73.4... (Python: Fraction). */
 static void wrapping_rounds_what_lies_behind_the_point(void)
 {
     struct dti_cast cast = {.dst = *dti_format_get(DTI_UINT8),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Differences of tensors in files: with every level, team and memory the same as tile after tile in
- * memory. */
+ * Differences between tensors in files: for every level, team and memory limit the same as tile by
+ * tile in memory. */
 #include "scan_files.h"
 
 static void want_comparison(const struct dti_comparison_rule *rule, const uint64_t *a,
@@ -89,7 +89,7 @@ static void identical_means_every_bit_of_the_same_dtype(void)
             codes[k] = codes[k] & ~UINT64_C(0x1fff) & dti_low_bits(format.width);
         for (unsigned step = 0; step < 3; step++) {
             write_codes("a", la, codes, MANY);
-            if (step == 1) /* -0 and 0 are equal, but not the same */
+            if (step == 1) /* -0 and 0 are equal, but not identical */
                 codes[MANY - 1] = dti_format_sign_bit(&format);
             write_codes("b", lb, codes, MANY);
             if (step == 0 && !same) {
@@ -137,7 +137,7 @@ static void shapes_must_be_equal(void)
     CHECK(!dti_scan_comparable(&a, &b, why, &remedy));
     CHECK_STR(why, "one is complex, the other is real");
     b = a;
-    b.fortran = true; /* another order, unless several elements share a byte */
+    b.fortran = true; /* another order is fine, unless elements share a byte */
     CHECK(dti_scan_comparable(&a, &b, why, &remedy));
     CHECK(dti_scan_comparable(&b, &a, why, &remedy));
     b.format = &fp4;

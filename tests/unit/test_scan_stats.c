@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of tensors in files: with every level, team and memory the same as tile after tile in
- * memory. */
+ * Statistics of tensors in files: for every level, team and memory limit the same as tile by tile
+ * in memory. */
 #include "scan_files.h"
 
 static void want_stats(const struct dti_format *format, const uint64_t *codes, size_t n,
@@ -72,7 +72,7 @@ static void statistics_are_those_of_the_array_in_memory(void)
     folder_leave();
 }
 
-/* Tensors that lie one behind another in one file of fp32. */
+/* Tensors stored one after another in one file of fp32. */
 static void slice(struct dti_container *container, struct dti_tensor *tensors, size_t count,
                   size_t each)
 {

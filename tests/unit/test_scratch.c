@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Temporary files without a name: what is written is read back, and nothing is left in any folder.
- */
+ * Unnamed temporary files: written data reads back, and nothing remains in any folder. */
 #define _GNU_SOURCE /* unsetenv() */
 #include "io/scratch.h"
 
 #include "folder.h"
 
 static struct dti_error error;
-static char *given; /* $TMPDIR of the test itself */
+static char *given; /* the test's own $TMPDIR */
 
 static void enter(void)
 {
@@ -48,7 +47,7 @@ static void what_is_written_is_read_back_and_no_name_is_seen(void)
 
 static void bytes_that_were_not_written_are_zero(void)
 {
-    static const uint64_t sizes[] = {1000, 3 << 20}; /* disk space is set aside for the second */
+    static const uint64_t sizes[] = {1000, 3 << 20}; /* space is reserved for the second */
     enter();
     for (size_t i = 0; i < 2; i++) {
         struct dti_input scratch;

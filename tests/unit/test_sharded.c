@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sharded checkpoints: an index or a folder, and every way in which the index and the shards can
- * disagree. */
+ * Sharded checkpoints: an index or a folder, and every inconsistency between the index and the
+ * shards. */
 #include "containers/container.h"
 
 #include "folder.h"
@@ -218,7 +218,7 @@ static void folders_must_tell_what_is_meant(void)
     refused(".", "'.' holds 2 indexes, among them 'a.index.json' and 'b.safetensors.index.json'; "
                  "name one of them");
     make_shards();
-    make_index(good_index); /* the usual name is preferred */
+    make_index(good_index); /* the usual name takes precedence */
     struct dti_container *container;
     if (CHECK(dti_container_open(&container, ".", NULL, NULL) == DTI_OK)) {
         CHECK_STR(container->index, INDEX);
@@ -227,7 +227,7 @@ static void folders_must_tell_what_is_meant(void)
     CHECK(unlink(A) == 0 && mkdir(A, 0755) == 0);
     refused(".", "'./" INDEX "': cannot open shard '" A "' of its 2: cannot read './" A
                  "': Is a directory");
-    CHECK(rmdir(A) == 0 && mkfifo(A, 0600) == 0); /* that nobody will ever write to */
+    CHECK(rmdir(A) == 0 && mkfifo(A, 0600) == 0); /* a FIFO without a writer */
     refused(".", "'./" A "' is not a regular file");
     CHECK(unlink(INDEX) == 0 && unlink("b.safetensors.index.json") == 0);
     refused(".", "'./a.index.json' is not an index: it has no \"weight_map\"");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers as fp64 readers want them, hexfloats, codes. The fp64 texts are Python 3.11's repr()
- * without a trailing ".0", with one or two random numbers for every row of the table of powers. */
+ * Numbers for fp64 readers, hexfloats, codes. The fp64 texts are Python 3.11's repr() without a
+ * trailing ".0", with one or two random numbers for every row of the table of powers. */
 #include "core/number/spell.h"
 #include "unit.h"
 
@@ -161,7 +161,7 @@ static void numbers_beyond_fp64_keep_all_their_bits(void)
     CHECK(dti_value_fits_json(&value));
     value = decode(DTI_INT64, UINT64_C(0x8000000000000001));
     CHECK_STR(text_of(&value), "-9223372036854775807");
-    value = decode(DTI_INT64, UINT64_C(1) << 63); /* fp64 holds this one */
+    value = decode(DTI_INT64, UINT64_C(1) << 63); /* exact in fp64 */
     CHECK_STR(text_of(&value), "-9.223372036854776e+18");
 
     struct dti_format format = parsed("e15m48");
@@ -202,7 +202,7 @@ static void derived_figures_are_rounded_to_fp64(void)
 {
     char text[DTI_TEXT_SIZE];
     struct dti_value value;
-    dti_value_set(&value, false, UINT64_C(0xaaaaaaaaaaaaaaaa), -65); /* 1/3, a little more */
+    dti_value_set(&value, false, UINT64_C(0xaaaaaaaaaaaaaaaa), -65); /* just below 1/3 */
     CHECK_SIZE(dti_spell_rounded(text, &value), 18);
     CHECK_STR(text, "0.3333333333333333");
     dti_value_set(&value, true, (UINT64_C(1) << 53) + 1, 0); /* a tie */
@@ -281,8 +281,8 @@ static void codes_and_integers_are_written_in_full(void)
     CHECK_STR(text, "18446744073709551615");
 }
 
-/* Codes whose upper 16 bits are all there are, and some others: what spells one of them at a time
- * is the judge. */
+/* All codes that use only the upper 16 bits, and some others, compared with the functions that
+ * write one text at a time. */
 static void both_texts_of_fp64_at_once_are_the_same(void)
 {
     const struct dti_format *const fp64 = dti_format_get(DTI_FP64);

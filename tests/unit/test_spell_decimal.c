@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spellings with a given number of digits, or all of them. Wanted texts: Python 3.11's "%.*g",
- * "%.*e", "%.*f" and '{:f}'.format(Decimal(x)), and its integers of any length. */
+ * Numbers with a given number of digits, or all of them. Expected texts: Python 3.11's "%.*g",
+ * "%.*e", "%.*f", '{:f}'.format(Decimal(x)), and its integers of any length. */
 #include "core/number/number.h"
 #include "core/number/spell.h"
 #include "unit.h"
@@ -74,7 +74,7 @@ static void what_lies_beyond_the_significand_decides_ties(void)
     value.sticky = false;
     value.lo = 1;
     CHECK_STR(digits_of(&value, 1), "3");
-    dti_value_set(&value, false, 25, 0); /* by division: 25 / 10 */
+    dti_value_set(&value, false, 25, 0); /* division path: 25 / 10 */
     CHECK_STR(digits_of(&value, 1), "2e+01");
     value.sticky = true;
     CHECK_STR(digits_of(&value, 1), "3e+01");
@@ -259,7 +259,8 @@ static void what_is_unknown_or_too_long_is_refused(void)
     dti_buffer_free(&buffer);
 }
 
-/* Expansions of up to 39 digits take integers of 128 bits, fixed digits those of any length. */
+/* Exact expansions of up to 39 digits use 128-bit integers, fixed digits use integers of any
+ * length. */
 static void exact_is_fixed_with_all_decimals(void)
 {
     struct dti_buffer exact, fixed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The shortest decimals of every format. Wanted texts come from a search through all decimals of 1,
- * 2, 3... digits between the midpoints to the neighbours, with Python's fractions. */
+ * The shortest decimals of every format. The expected texts come from a search with Python's
+ * fractions through all decimals of 1, 2, 3... digits between the midpoints to the neighbours. */
 #include "core/number/bignum.h"
 #include "core/number/number.h"
 #include "core/number/spell.h"
@@ -126,7 +126,7 @@ static void shortest_has_the_fewest_digits_and_the_nearest_of_those(void)
     CHECK_STR(shortest_of(dti_format_get(DTI_INT8), 0x80), "-128");
     CHECK_STR(shortest_of(dti_format_get(DTI_BOOL), 1), "1");
 
-    /* Below the smallest normal the steps are as wide as above it. */
+    /* Just below the smallest normal, steps are as wide as above it. */
     struct dti_format format = parsed("e4m8");
     CHECK_STR(shortest_of(&format, 0x100), "0.0156");
     format = parsed("e6m3");
@@ -138,7 +138,7 @@ static void shortest_has_the_fewest_digits_and_the_nearest_of_those(void)
     CHECK_STR(shortest_of(&format, 1), "6e-05");
 }
 
-/* Clamping to the largest does not count as reading. */
+/* A value that only clamps to the largest code does not count. */
 static bool reads_as(const struct dti_format *format, const char *text, uint64_t code)
 {
     static const struct dti_policy nearest_even = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -162,8 +162,8 @@ static unsigned count_digits(const char *text)
     return count - zeros;
 }
 
-/* The text and the shortest read back as the code; the nearest decimal with one digit less does
- * not. */
+/* The text and the shortest text read back as the code; the nearest decimal with one digit less
+ * does not. */
 static bool reads_back(const struct dti_format *format, uint64_t code)
 {
     char text[DTI_TEXT_SIZE];
@@ -214,7 +214,7 @@ static void wide_formats_need_long_integers(void)
         CHECK(reads_back(&format, code));
 }
 
-/* floor(5^n / 2^exponent), by long integers. */
+/* floor(5^n / 2^exponent), with long integers. */
 static void leading_bits_of_power_of_five(struct dti_big *ret, int n, int exponent)
 {
     struct dti_big fives, rest;

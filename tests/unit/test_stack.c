@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What other stacks store. Expectations were measured with the stacks themselves (torch 2.15,
- * ml_dtypes 0.6, numpy 2.4 on x86-64, instructions of x86) or are quoted from their documents,
- * never computed here. */
+ * The codes that other stacks store. Expected values were measured with the stacks themselves
+ * (torch 2.15, ml_dtypes 0.6, numpy 2.4 on x86-64, x86 instructions) or are quoted from their
+ * documentation, never computed here. */
 #include "core/code/stack.h"
 #include "core/number/number.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics: worked examples, and every kernel by the definition, bit for bit. */
+ * Statistics: worked examples, and every kernel compared with the definition, bit for bit. */
 #include "kernels/scan/stats.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static bool same(const struct dti_stats *got, const struct dti_stats *want)
     return CHECK(memcmp(&got->sum_squared, &want->sum_squared, sizeof got->sum.word) == 0) && ok;
 }
 
-/* Of small arrays of fp32, by the best kernel. */
+/* Statistics of small fp32 arrays, with the best kernel. */
 static struct dti_stats stats_of(const char *name, const float *x, size_t n, double shift)
 {
     const struct dti_stats_rule rule = rule_of(name, shift);
@@ -88,7 +88,7 @@ static void special_numbers_are_counted_and_left_out(void)
     CHECK_U64(s.inf, 2);
     CHECK_U64(s.negative_inf, 1);
     CHECK_U64(s.zeros, 2);
-    CHECK_U64(s.negative, 2); /* -3 and the infinity, neither -0 nor a NaN */
+    CHECK_U64(s.negative, 2); /* -3 and the infinity, but not -0 or a NaN */
     CHECK_U64(s.subnormals, 1);
     CHECK_U64(s.first_nan, 0);
     CHECK_U64(s.first_inf, 3);
@@ -105,7 +105,7 @@ static void subnormals_are_those_of_the_arrays_own_dtype(void)
     CHECK_U64(stats_of("fp16", x, 5, 0).subnormals, 3);
     CHECK_U64(stats_of("int16", x, 5, 0).subnormals, 0);
     CHECK_U64(stats_of("int16", x, 5, 0).zeros, 1);
-    CHECK_U64(stats_of("fp8_e8m0", x + 3, 1, 0).subnormals, 0); /* its least number */
+    CHECK_U64(stats_of("fp8_e8m0", x + 3, 1, 0).subnormals, 0); /* its smallest number */
 }
 
 static void of_equal_extremes_the_first_counts(void)
@@ -223,7 +223,7 @@ static void ranges_begin_and_end_where_the_formats_say(void)
     const double normal[] = {0x1p-14 - 0x1p-25, 0x1p-126 - 0x1p-134, 0x1p-6 - 0x1p-10,
                              0x1p-14 - 0x1p-17};
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
-        /* 464 lies between 448 and a NaN, and goes to 448, which is even */
+        /* 464 lies between 448 and a NaN and rounds to 448, which is even */
         CHECK(rule.overflow_from[i] == (i == 2 ? nextafter(464, 465) : overflow[i]));
         CHECK(rule.zero_to[i] == zero[i]);
         CHECK(rule.subnormal_below[i] == normal[i]);
@@ -265,7 +265,7 @@ static void histograms_have_a_place_for_each_binade(void)
     }
 }
 
-/* Arrays that send a tile this way or that. */
+/* Kinds of arrays that take different paths through a kernel. */
 enum kind { ORDINARY, ANY_BITS, SPECIAL, SMALL, ZEROS, POSITIVE, NEGATIVE, RISING, KINDS };
 
 static uint64_t draw(enum dti_stats_hub hub, enum kind kind, size_t i)
@@ -321,7 +321,7 @@ static void every_kernel_counts_as_the_definition_does(void)
                         continue;
                     dti_stats_init(&got, &rule);
                     for (size_t tiles = (n + DTI_TILE - 1) / DTI_TILE; tiles-- > 0;) {
-                        const size_t at = tiles * DTI_TILE; /* backwards */
+                        const size_t at = tiles * DTI_TILE; /* last tile first */
                         dti_stats_kernel(rule.hub, (enum dti_level)level)(
                             &rule, array + skew + at * size, n - at < DTI_TILE ? n - at : DTI_TILE,
                             index + at, &got);

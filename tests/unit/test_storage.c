@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where codes stand in memory: bytes written out by hand from what the file formats say. */
+ * Storage of codes in memory: bytes written out by hand from the descriptions of the file formats.
+ */
 #include "dtinfo/storage.h"
 
 #include "unit.h"
@@ -69,7 +70,7 @@ static void one_a_byte_when_not_packed(void)
     check_bytes("fp4_e2m1", &apart, codes, 3, bytes, sizeof bytes);
 }
 
-/* 000001 100000 111111 010101: read from the right, or from the left. */
+/* 000001 100000 111111 010101: packed from the low end, or from the high end. */
 static void six_bits_cross_bytes(void)
 {
     const uint64_t codes[] = {0x01, 0x20, 0x3f, 0x15};
@@ -87,7 +88,7 @@ static void one_and_two_bits(void)
     check_bytes("uint2", &high, twos, 5, (const unsigned char[]){0x6c, 0x80}, 2);
 }
 
-/* 001 110 101 111 010: read from the right, or from the left. */
+/* 001 110 101 111 010: packed from the low end, or from the high end. */
 static void three_bits_cross_bytes(void)
 {
     const uint64_t codes[] = {1, 6, 5, 7, 2};
@@ -95,7 +96,7 @@ static void three_bits_cross_bytes(void)
     check_bytes("uint3", &high, codes, 5, (const unsigned char[]){0x3a, 0xf4}, 2);
 }
 
-/* In the low bits of two bytes, zeros above them, negative numbers too. */
+/* In the low bits of two bytes with zeros above, for negative numbers, too. */
 static void twelve_bits_have_two_bytes(void)
 {
     const uint64_t codes[] = {0x001, 0xfff};
@@ -103,7 +104,8 @@ static void twelve_bits_have_two_bytes(void)
     check_bytes("int12", &low, codes, 2, (const unsigned char *)words, 4);
 }
 
-/* PTX: seven bits in a byte, the highest bit zero, however other formats are packed. */
+/* PTX: seven bits per byte with the highest bit zero, regardless of the packing of other formats.
+ */
 static void ue4m3_is_a_byte(void)
 {
     const uint64_t codes[] = {0x7e, 0x00, 0x7f};
@@ -134,7 +136,7 @@ static void containers_have_the_byte_order_of_the_machine_or_the_other(void)
     CHECK_U64(written, reversed);
 }
 
-/* The top 19 bits, so that the same 32 bits are the fp32 of the same value. */
+/* The top 19 bits, so that the same 32 bits as fp32 have the same value. */
 static void tf32_stands_where_fp32_has_its_bits(void)
 {
     const struct dti_format f = format("tf32");
@@ -153,7 +155,7 @@ static void put_leaves_the_neighbours_alone(void)
     unsigned char array[] = {0xff, 0xff, 0xff, 0xff};
     dti_storage_put(&f, &low, array, 1, 0x00);
     CHECK(memcmp(array, (const unsigned char[]){0x3f, 0xf0, 0xff, 0xff}, 4) == 0);
-    dti_storage_put(&f, &low, array, 1, 0xffff); /* bits above the width go nowhere */
+    dti_storage_put(&f, &low, array, 1, 0xffff); /* bits above the width are dropped */
     CHECK(memcmp(array, (const unsigned char[]){0xff, 0xff, 0xff, 0xff}, 4) == 0);
 }
 

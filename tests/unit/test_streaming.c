@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is decided from measurements of memory, with made-up figures; and that every way of
- * streaming moves the same bytes. */
+ * Decisions based on memory measurements, with synthetic results; and every kind of streaming
+ * copies the same bytes. */
 #include "kernels/streaming.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static void the_usable_cache_ends_where_loads_come_from_memory(void)
     }
 }
 
-/* Gigabytes per second, as people measure them, in the order of the rows. */
+/* rates: gigabytes per second, in the order of the rows. */
 static enum dti_streaming_id judge(const double rates[DTI_STREAMING_COUNT])
 {
     double seconds[DTI_STREAMING_COUNT];
@@ -121,7 +121,7 @@ static void large_work_is_judged_by_one_measurement(void)
     CHECK_SIZE(dti_usable_cache_bytes(), usable);
 }
 
-/* More than a group of pages, begun and ended anywhere. */
+/* More than a group of pages, with unaligned beginning and end. */
 static void every_copy_is_one(void)
 {
     enum { BYTES = 3 * 16384 + 4096 + 300, SLACK = 256 };

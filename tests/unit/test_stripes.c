@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Transposed matrices, read through stripes of any size, by one thread and by several: the numbers
- * are those of a loop over bits; and files that end too early. */
+ * Transposed matrices, read through stripes of any size, by one or several threads: the numbers
+ * must equal those of a loop over bits. Also truncated files. */
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ static unsigned next(void)
     return (unsigned)(state >> 33);
 }
 
-/* A matrix of GPTQ or AWQ, its file, and its numbers in the order of the view. */
+/* A GPTQ or AWQ matrix, its file, and its numbers in the order of the view. */
 struct matrix {
     bool awq, act;
     unsigned bits;
@@ -36,7 +36,7 @@ static size_t groups_of(const struct matrix *matrix)
     return (matrix->rows + matrix->length - 1) / matrix->length;
 }
 
-/* Field i of words; AWQ's are in an order of their own. */
+/* Field i of a row of words; AWQ interleaves its fields. */
 static unsigned field(const unsigned char *words, size_t i, unsigned bits, bool awq)
 {
     static const unsigned char place[8] = {0, 4, 1, 5, 2, 6, 3, 7};
@@ -52,7 +52,7 @@ static size_t row_words(size_t fields, unsigned bits)
     return (fields * bits + 31) / 32;
 }
 
-/* Random parts, and what they mean. Scales are powers of two. */
+/* Writes random parts and computes their numbers. Scales are powers of two. */
 static size_t make(const char *path, const struct matrix *matrix)
 {
     const size_t groups = groups_of(matrix), columns = matrix->columns, rows = matrix->rows;
@@ -116,7 +116,7 @@ static size_t make(const char *path, const struct matrix *matrix)
     return 8 + (size_t)length + all;
 }
 
-/* Experts of gpt-oss, of whole blocks of 32 codes of MXFP4 along the rows. */
+/* gpt-oss experts: whole blocks of 32 MXFP4 codes along the rows. */
 struct experts {
     size_t count, rows, blocks;
 };
@@ -182,7 +182,7 @@ static void close_matrix(struct opened *opened)
     dti_container_free(opened->container);
 }
 
-/* A thread's share: every so manieth piece of `step` numbers. */
+/* One thread's share: every of-th piece of `step` numbers. */
 struct share {
     pthread_t thread;
     const struct dti_batch_source *source;
@@ -209,7 +209,7 @@ static void *read_share(void *context)
     return NULL;
 }
 
-/* Returns how many threads failed, as the status says. */
+/* Reads with several threads. Returns how many failed, all with the expected status. */
 static unsigned read_all(const struct opened *opened, float *numbers, size_t elements, size_t step,
                          unsigned threads, enum dti_status expected)
 {
@@ -246,7 +246,7 @@ static const struct experts experts[] = {
     {2, 8, 3}, {3, 33, 2}, {1, 300, 5}, {2, 129, 9}, {1, 1000, 4}, {1, 3, 130}, {2, 1, 1},
 };
 
-/* The numbers of file "m", by stripes of any size. */
+/* Checks the numbers of file "m" with stripes of several sizes. */
 static void check_all(size_t at, size_t elements, enum dti_level best)
 {
     static const size_t rooms[] = {512, 2000, 20000, DTI_STRIPE_ROOM};
@@ -284,8 +284,8 @@ static void numbers_are_those_of_the_bits(void)
     (void)folder_leave();
 }
 
-/* A file that becomes shorter while it is read: whoever needs what is missing has the error, also
- * those who waited for another thread, and nobody waits for ever. */
+/* A file that is truncated while it is read: every thread that needs the missing data gets the
+ * error, including those that wait for another thread, and none waits forever. */
 static void a_shorter_file_is_an_error_for_all(void)
 {
     static const struct matrix matrix = {false, false, 4, 256, 104, 32};
@@ -301,7 +301,7 @@ static void a_shorter_file_is_an_error_for_all(void)
         CHECK_SIZE(read_all(&opened, numbers, 16, 16, 1, DTI_OK), 0);
         CHECK(truncate("m", (off_t)(size - size / 3)) == 0);
         CHECK_SIZE(read_all(&opened, numbers, elements, 64, threads, DTI_BAD_INPUT), threads);
-        file_make("m", file, size); /* there is no trace of the failure */
+        file_make("m", file, size); /* the failure leaves no trace */
         CHECK_SIZE(read_all(&opened, numbers, elements, 64, threads, DTI_OK), 0);
         CHECK(memcmp(numbers, wanted, 4 * elements) == 0);
         close_matrix(&opened);
@@ -309,7 +309,7 @@ static void a_shorter_file_is_an_error_for_all(void)
     (void)folder_leave();
 }
 
-/* One that failed while others still load it is left to them, and read again elsewhere. */
+/* A failed stripe that others still use is not touched; its data is read into another stripe. */
 static void a_failed_stripe_in_use_is_left_alone(void)
 {
     static const struct matrix matrix = {false, true, 3, 160, 64, 160};
@@ -334,7 +334,7 @@ static void a_failed_stripe_in_use_is_left_alone(void)
     (void)folder_leave();
 }
 
-/* Where all are in use, a reader waits for one. */
+/* If all stripes are in use, a reader waits for one. */
 static void a_reader_waits_for_a_free_stripe(void)
 {
     static const struct matrix matrix = {true, false, 4, 256, 104, 32};
@@ -369,7 +369,7 @@ static void a_reader_waits_for_a_free_stripe(void)
     (void)folder_leave();
 }
 
-/* A method is shared only by tensors that all of it is right for. */
+/* Tensors share a method only if it is correct for all of them. */
 static void methods_are_of_tensors_alike(void)
 {
     static struct dti_container container;
@@ -383,7 +383,7 @@ static void methods_are_of_tensors_alike(void)
     other.biases.container = &container;
     CHECK(!dti_dequant_is_alike(&one, &other));
     other = one;
-    other.arrangement = DTI_CODES_LANES; /* which are unpacked */
+    other.arrangement = DTI_CODES_LANES; /* a layout that is unpacked first */
     CHECK(!dti_dequant_is_alike(&one, &other));
     other = one;
     other.bits = 3;
@@ -391,7 +391,7 @@ static void methods_are_of_tensors_alike(void)
     other = one;
     other.matrix = 64;
     CHECK(dti_dequant_is_alike(&one, &other));
-    other.map.group_rows = 2; /* a scale for each number */
+    other.map.group_rows = 2; /* one scale per number */
     CHECK(!dti_dequant_is_alike(&one, &other));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines and tables, as they stand on the page. */
+ * Lines and tables, as printed. */
 #include "report/table.h"
 #include "written_page.h"
 

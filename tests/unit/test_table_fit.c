@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables and lines on pages that are too narrow for them. */
+ * Tables and lines on pages too narrow for them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void columns_of_a_terminal_are_counted(void)
         {"\xE4\xB8\xAD\xE6\x96\x87", 4}, /* two Han characters */
         {"\xF0\x9F\x98\x80", 2},         /* an emoji */
         {"\xE2\x94\x80\xE2\x96\x88", 2}, /* box and block characters */
-        {"\xFF\xFE", 2},                 /* no UTF-8 */
+        {"\xFF\xFE", 2},                 /* not UTF-8 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (!CHECK_SIZE(dti_utf8_columns(cases[i].text, strlen(cases[i].text)), cases[i].columns))
@@ -29,7 +29,7 @@ static void columns_of_a_terminal_are_counted(void)
     }
 }
 
-/* Rows of cells with '|' between them, each ended by a newline. */
+/* Rows of cells separated by '|'; each row ends with a newline. */
 static struct dti_table *make(const char *titles, const char *ranks, const char *rows)
 {
     struct dti_table *const table = dti_table_titled(titles, ranks);
@@ -41,7 +41,7 @@ static struct dti_table *make(const char *titles, const char *ranks, const char 
     return table;
 }
 
-/* What is written, and then what was left out. */
+/* The output, followed by what was left out. */
 static void check(struct dti_table *table, size_t width, const char *picked, const char *want)
 {
     char *page = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers from a text, whatever stands between them and wherever a piece of the text ends. */
+ * Numbers from a text, for any separators and wherever a piece of the text ends. */
 #include "cli/rewrite/text_numbers.h"
 
 #include <stdbool.h>
@@ -12,10 +12,10 @@
 static struct dti_input input;
 static struct dti_text_numbers numbers;
 
-/* A file that has a name no longer. */
+/* Opens an unlinked temporary file. */
 static void open_text(const char *text, size_t length)
 {
-    static char path[64]; /* the input keeps it */
+    static char path[64]; /* the input keeps a pointer to it */
     memcpy(path, "/tmp/dtinfo-text-XXXXXX", sizeof "/tmp/dtinfo-text-XXXXXX");
     const int fd = mkstemp(path);
     if (!CHECK(fd >= 0) || !CHECK(write(fd, text, length) == (ssize_t)length) ||
@@ -90,10 +90,8 @@ static void a_comma_needs_a_number_before_it(void)
     }
 }
 
-/* Numbers of changing length, so that the ends of pieces fall on every place in a number and
- * between two. */
-/* What strspn() and strcspn() tell of blanks and commas; sanitizers make those read on to the end.
- */
+/* strspn() and strcspn() for blanks and commas; under sanitizers those would scan to the end of the
+ * text. */
 static size_t span(const char *text, bool separators)
 {
     size_t length = 0;
@@ -103,6 +101,7 @@ static size_t span(const char *text, bool separators)
     return length;
 }
 
+/* Numbers of varying length, so that pieces end at every position inside and between numbers. */
 static void pieces_end_anywhere(void)
 {
     enum { COUNT = 60000 };
@@ -176,8 +175,8 @@ static void errors_name_the_line(void)
     shut();
 }
 
-/* Texts in which numbers and what separates them have lengths around eight, all bytes of either
- * sort; the numbers of pieces are those that come one by one. */
+/* Texts of numbers and separators with lengths around eight and all byte values of either kind.
+ * Reading piece by piece must give the same numbers as reading one by one. */
 static size_t put_text(char *text, size_t count, uint32_t *state)
 {
     static const char blanks[] = " \t\n\v\f\r",
@@ -221,7 +220,7 @@ static void pieces_have_the_same_numbers(void)
             dti_text_numbers_of_piece(&inside, &input, &piece);
             for (size_t i = 0; i < piece.count; i++, seen++) {
                 CHECK(dti_text_numbers_next(&inside, &one, &one_length, NULL) == DTI_OK);
-                if (seen == 0) { /* the same text again */
+                if (seen == 0) { /* start again at the beginning */
                     CHECK(lseek(input.fd, 0, SEEK_SET) == 0);
                     plain.bytes = 0;
                 }

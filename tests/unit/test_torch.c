@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * PyTorch files in explicit byte order, so that machines of either order read the same numbers: a
- * storage of six fp32 and views of it, in the older form, which needs no archive. */
+ * PyTorch files in explicit byte order, so that little-endian and big-endian machines read the same
+ * numbers: a storage of six fp32 and views of it, in the legacy format, which needs no archive. */
 #include <string.h>
 
 #include "containers/containers.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Zero points as biases, and back: rounding, codes, and errors that are remembered. */
+ * Conversion of zero points to biases and back: rounding, codes, and cached errors. */
 #include <math.h>
 
 #include "files/transcode/transcode_grouped.h"
@@ -16,7 +16,7 @@ static unsigned next(void)
     return (unsigned)(state >> 33);
 }
 
-/* A matrix of which nothing but bits and dtype of scales is looked at. */
+/* A matrix for which only the bits and the dtype of scales matter. */
 static struct dti_grouped arithmetic(struct dti_dequant_tensor *how, enum dti_dtype scale,
                                      unsigned bits, bool biased)
 {
@@ -51,7 +51,7 @@ static void biases_are_rounded_to_nearest_even(void)
     }
 }
 
-/* Numbers of fp16 and their codes. */
+/* Numbers and their fp16 codes. */
 static void numbers_are_stored_as_codes(void)
 {
     static const struct {
@@ -91,14 +91,14 @@ static void zero_points_follow_from_biases(void)
     CHECK(dti_grouped_zero(&grouped, 0, 0, &zero) && zero == 8);
     CHECK(dti_grouped_zero(&grouped, 0.5f, -7.5f, &zero) && zero == 15);
     CHECK(!dti_grouped_zero(&grouped, 0.5f, -8, &zero));
-    CHECK(!dti_grouped_zero(&grouped, 0.5f, 0.5f, &zero)); /* the sign */
+    CHECK(!dti_grouped_zero(&grouped, 0.5f, 0.5f, &zero)); /* wrong sign */
     CHECK(!dti_grouped_zero(&grouped, 0.5f, -1.25f, &zero));
     CHECK(!dti_grouped_zero(&grouped, 0, 1, &zero));
     CHECK(!dti_grouped_zero(&grouped, NAN, 1, &zero) && !dti_grouped_zero(&grouped, 1, NAN, &zero));
     CHECK(!dti_grouped_zero(&grouped, INFINITY, -INFINITY, &zero));
 }
 
-/* What is remembered of other scales is what is found out anew. */
+/* Errors from the cache must equal newly computed ones. */
 static void errors_of_scales_are_alike(void)
 {
     static const enum dti_dtype dtypes[] = {DTI_FP16, DTI_BF16};

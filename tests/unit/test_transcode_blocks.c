@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks and fp8 in other layouts: parts read in pieces that begin and end anywhere are those read
- * at once; mxfp4 as nvfp4 has the numbers that are claimed, decoded here in fp64; a view opened
- * from a file with parts of every kind. */
+ * Blocks and fp8 in other layouts: parts read in pieces that begin and end anywhere equal those
+ * read at once. mxfp4 converted to nvfp4 is decoded here in fp64 and must match the reported
+ * result. Also opens a view of a file with parts of every kind. */
 #include <math.h>
 
 #include "files/transcode/file_transcode.h"
@@ -31,7 +31,7 @@ static void begin(void)
     head_bytes = data_bytes = 0;
 }
 
-/* A tensor; its bytes are to be filled. */
+/* Adds a tensor with random bytes and returns them, to be changed by the caller. */
 static unsigned char *add(const char *name, const char *dtype, const char *shape, size_t bytes)
 {
     unsigned char *const own = data + data_bytes;
@@ -81,7 +81,7 @@ static void close_view(struct opened *opened)
     dti_container_free(opened->container);
 }
 
-/* All bytes of a tensor of the view; pieces: of so many bytes. */
+/* Reads all bytes of a tensor of the view, in pieces of this size. */
 static size_t read_tensor(struct opened *opened, size_t at, size_t pieces, unsigned char *bytes)
 {
     const struct dti_tensor *const tensor =
@@ -162,7 +162,8 @@ static unsigned nibble(const unsigned char *codes, size_t at)
     return codes[at / 2] >> 4 * (at % 2) & 15;
 }
 
-/* mxfp4 with powers of two in a range, some blocks of zeros, few magnitudes in others. */
+/* mxfp4 with scales from a range of powers of two; some blocks are all zeros or have few distinct
+ * magnitudes. */
 static void fill_mx(unsigned low, unsigned spread)
 {
     static const unsigned char sets[] = {0xff, 0x77, 0x44, 0x11, 0x00, 0x22, 0x66};
@@ -178,7 +179,7 @@ static void fill_mx(unsigned low, unsigned spread)
     end();
 }
 
-/* Blocks whose numbers are the same, of 16. */
+/* Counts the blocks of 16 whose numbers are unchanged. */
 static uint64_t count_same(struct opened *opened, bool divides, size_t pieces)
 {
     static unsigned char codes[MOST];
@@ -231,7 +232,7 @@ static void mxfp4_as_nvfp4_has_the_numbers_that_are_claimed(void)
     folder_leave();
 }
 
-/* Many small blocks could keep their numbers if one large block were to lose its. */
+/* Must not keep many small blocks exact by clipping the numbers of one large block. */
 static void large_numbers_do_not_become_smaller(void)
 {
     struct opened opened;

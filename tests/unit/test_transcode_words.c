@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Integers with groups in other layouts: the parts of each target, read in pieces of any size that
- * begin anywhere, through stripes of any size, by several threads, are those that a loop over bits
- * makes; and zero points that are refused. */
+ * Grouped integers in other layouts: the parts of each target, read in pieces of any size and
+ * position, through stripes of any size, by several threads, must equal those made by a loop over
+ * bits. Also zero points that are refused. */
 #include <pthread.h>
 
 #include "files/transcode/transcode_grouped.h"
@@ -51,7 +51,7 @@ static void close_file(struct opened *opened)
     dti_container_free(opened->container);
 }
 
-/* A thread's pieces of a part: every so manieth, sizes one after another. */
+/* One thread's pieces of a part: every of-th piece, with cycling sizes. */
 struct share {
     const struct dti_batch_source *source;
     unsigned char *bytes;
@@ -103,7 +103,7 @@ static size_t size_of(const struct dti_transcode_part *part)
     return size;
 }
 
-/* The plan's parts against those of the layout. */
+/* Compares the plan's parts with those of the layout. */
 static bool compare(const struct opened *opened, const struct dti_transcoded *plan,
                     const struct part *wanted, size_t count, size_t step, size_t threads)
 {
@@ -141,7 +141,7 @@ static void check_matrix(const struct matrix *matrix, enum dti_level level)
         write_file(from, lay_out(source, matrix, from));
         write_config(source, matrix);
         for (unsigned target = 0; target < LAYOUTS; target++) {
-            /* int8 stays int8, and what was in words stays in words */
+            /* int8 stays int8, and packed words stay packed words */
             if (!has(target, matrix) ||
                 (target == INT8) != (target >= PACKED && target < MLX && source == INT8))
                 continue;
@@ -217,7 +217,7 @@ static void zero_point_0_has_no_minus_one(void)
     CHECK(strstr(error.text, "zero point of group 1 of row 5 is 0") != NULL);
     CHECK(plan_of(PACKED, &matrix, GPTQ, &plan, &error) == DTI_WRONG_KIND);
     CHECK(strstr(error.text, "zero point of group 1 of row 5 is 0") != NULL);
-    CHECK(plan_of(GPTQ, &matrix, GPTQ, &plan, &error) == DTI_WRONG_KIND); /* it wraps */
+    CHECK(plan_of(GPTQ, &matrix, GPTQ, &plan, &error) == DTI_WRONG_KIND); /* it would wrap */
     CHECK(plan_of(GPTQ, &matrix, GPTQ_V2, &plan, &error) == DTI_OK);
     CHECK(plan_of(AWQ, &matrix, GPTQ_V2, &plan, &error) == DTI_OK);
     CHECK(plan_of(AWQ, &matrix, MLX, &plan, &error) == DTI_OK && plan.lossless == 64);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Transfers between files and pipes, in blocks and teams of every size: always the same bytes and
+ * Transfers between files and pipes, with blocks and teams of every size: always the same bytes and
  * the same loss. */
 #include "transfer_ends.h"
 
@@ -64,7 +64,7 @@ static void make_packed(size_t n, unsigned bits, bool high, struct array *ret_pa
         const unsigned code = ((unsigned)i * 37 + 11) & ((1U << bits) - 1);
         ret_bytes->bytes[i] = (unsigned char)code;
         for (unsigned bit = 0; bit < bits; bit++) {
-            /* counted from the lowest bit of the code, or from its highest */
+            /* counted from the lowest bit of the code, or from the highest */
             const size_t at = i * bits + bit;
             const unsigned set = high ? code >> (bits - 1 - bit) & 1 : code >> bit & 1;
             const unsigned shift = (unsigned)(high ? 7 - at % 8 : at % 8);
@@ -83,7 +83,7 @@ static void packed_elements_cross_blocks(void)
         struct dti_plan *const plan =
             plan_new(name, high ? DTI_PACKING_HIGH : DTI_PACKING_LOW, name, DTI_PACKING_BYTES);
         struct array packed, bytes;
-        make_packed(MANY - 1, bits, high, &packed, &bytes); /* ends with a whole byte */
+        make_packed(MANY - 1, bits, high, &packed, &bytes); /* ends at a byte boundary */
         for (unsigned pipes = 0; pipes < 4; pipes++) {
             const struct how how = {.pipe_in = pipes % 2 == 1,
                                     .pipe_out = pipes / 2 == 1,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Transfers that cannot be done, and what they say; and how far those are that can. */
+ * Transfers that fail and their messages; and the progress of those that succeed. */
 #include "transfer_ends.h"
 
-/* n codes of 4 or 6 bits, one a byte and packed from the low or the high end, bit by bit. */
-/* A file and a pipe of `size` bytes that are all `fill`. */
+/* Transfers `size` bytes, all equal to `fill`, from a file and from a pipe. */
 static void expect_elements(const struct dti_plan *plan, size_t size, unsigned char fill,
                             uint64_t elements, const char *want_error)
 {

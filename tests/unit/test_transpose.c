@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arrays in Fortran order against the definition: item (i, j, ...) stands at i + d0 (j + d1 (...)).
- */
+ * Compares arrays in Fortran order with the definition: item (i, j, ...) is at i + d0 (j + d1
+ * (...)). */
 #include "convert/transpose.h"
 
 #include "folder.h"
@@ -21,7 +21,7 @@ static unsigned next_random(void)
     return (unsigned)(random_state >> 33);
 }
 
-/* Row by row of the result, each item fetched from where the definition has it. */
+/* Row by row of the result; each item is fetched from its position in the definition. */
 static void turn_slowly(unsigned char *to, const unsigned char *from, unsigned rank,
                         const uint64_t *shape, size_t count, size_t item)
 {
@@ -77,7 +77,7 @@ static void shapes_of_every_rank_are_turned_in_any_memory(void)
         const unsigned rank = next_random() % (RANK_MAX + 1);
         size_t count = 1;
         for (unsigned i = 0; i < rank; i++) {
-            /* many small dimensions, now and then a long one */
+            /* many small dimensions, sometimes a long one */
             const size_t longest = ITEMS_MAX / count;
             const size_t most = next_random() % 4 == 0 ? longest : longest < 9 ? longest : 9;
             shape[i] = 1 + next_random() % most;

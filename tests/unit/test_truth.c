@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of true values: values published to 50 digits, what goes in and comes out, bounds. Random
- * expressions are compared with Fractions and mpmath (tests/oracle/calc/test_truth.py). */
+ * Lists of true values: values published to 50 digits, conversions in and out, bounds.
+ * tests/oracle/calc/test_truth.py compares random expressions with Fractions and mpmath. */
 #define _POSIX_C_SOURCE 200809L
 #include <limits.h>
 #include <sys/resource.h>
@@ -128,7 +128,7 @@ static void values_come_out_as_they_went_in(void)
     dti_truth_free(list);
 }
 
-/* One that is not exact lies between itself and the next one. */
+/* A sticky value lies between its significand and the next one. */
 static void a_sticky_value_is_an_interval(void)
 {
     struct dti_calc_truth_list *const list = list_of(1);
@@ -224,7 +224,7 @@ static void sums_go_by_steps(void)
 }
 
 #ifndef SANITIZED
-enum { MANY = 1 << 18, SPARE = 1 << 24 }; /* whose intervals take twice that */
+enum { MANY = 1 << 18, SPARE = 1 << 24 }; /* the intervals of MANY values take 2 x SPARE bytes */
 
 static void run_out_of_memory(FILE *out, const void *context)
 {
@@ -248,13 +248,13 @@ static void run_out_of_memory(FILE *out, const void *context)
     dti_truth_free(list);
 }
 
-/* GMP and MPFR would end the process if it were theirs that is missing. */
+/* GMP and MPFR end the process if their own allocation fails. */
 static void memory_that_runs_out_is_told(void)
 {
     struct child_result result;
     child_run(&result, run_out_of_memory, NULL, NULL);
     CHECK_I64(result.status, 0);
-    if (result.output[0]) /* limits can be set */
+    if (result.output[0]) /* this system supports limits */
         CHECK_STR(result.output, "1 1 1 4294967295");
 }
 #else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Windows and copies of files show the same bytes, and files that become shorter in the meantime
- * end in the same errors. */
+ * Windows (mappings) and copies of files show the same bytes, and files that shrink in the meantime
+ * give the same errors. */
 #include "io/window.h"
 
 #include <pthread.h>
@@ -80,7 +80,7 @@ static void bytes_are_those_of_the_file_both_ways(void)
     leave();
 }
 
-/* From the second one on: only then is it known that they come in a row. */
+/* From the second piece on: only then is the access known to be sequential. */
 static void small_pieces_in_a_row_are_copied_ahead(void)
 {
     enum { STEP = 700, PIECES = SIZE / STEP };
@@ -146,7 +146,7 @@ static void a_window_follows_the_reader_to_another_file(void)
     leave();
 }
 
-/* Looks at each byte. */
+/* Reads each byte. */
 static unsigned sum(const unsigned char *bytes, size_t size)
 {
     const volatile unsigned char *const at = bytes;
@@ -156,8 +156,8 @@ static unsigned sum(const unsigned char *bytes, size_t size)
     return all;
 }
 
-/* From page to page, within the last page (of which the rest reads as zeros, without a signal), and
- * to nothing. */
+/* Truncates to page boundaries, within the last page (whose rest reads as zeros, without a signal),
+ * and to zero. */
 static void a_file_that_shrinks_under_a_window_is_an_error(void)
 {
     static const off_t sizes[] = {SIZE - 1, 3 << 20, (1 << 20) + 5, 4096, 4095, 1, 0};
@@ -178,12 +178,12 @@ static void a_file_that_shrinks_under_a_window_is_an_error(void)
         CHECK(((const unsigned char *)bytes)[BUFFER - 1] == 0);
         CHECK(dti_window_done(&window, DTI_OK, &error) == DTI_BAD_INPUT);
         CHECK_STR(error.text, want);
-        /* whatever was made of the zeros */
+        /* even if the zeros caused another error */
         CHECK(dti_window_look(&window, &input, buffer, BUFFER, first, &bytes, &error) == DTI_OK);
         (void)sum(bytes, BUFFER);
         CHECK(dti_window_done(&window, DTI_BAD_VALUE, &error) == DTI_BAD_INPUT);
         CHECK_STR(error.text, want);
-        /* and where the file is whole again */
+        /* even if the file is whole again */
         CHECK(dti_window_look(&window, &input, buffer, BUFFER, first, &bytes, &error) == DTI_OK);
         (void)sum(bytes, BUFFER);
         file_make("in", content, SIZE);
@@ -255,7 +255,7 @@ static void threads_lose_windows_at_once(void)
     leave();
 }
 
-/* A window has been looked into and is left, or still open: context. */
+/* context: whether the window was already left or is still open. */
 static void raise_elsewhere(FILE *out, const void *context)
 {
     const bool open = strcmp(context, "open") == 0;
@@ -354,12 +354,12 @@ static void the_way_is_chosen_for_large_pieces_of_large_files(void)
     if (CHECK(dti_input_open(&input, "in", &error) == DTI_OK)) {
         CHECK((dti_window_choose(&input, buffer, 4096, 0) != DTI_WINDOW_UNDECIDED) == set);
         CHECK(dti_window_choose(&input, buffer, BUFFER, 17) != DTI_WINDOW_UNDECIDED);
-        CHECK(dti_input_read_at(&input, buffer, BUFFER, 0, &error) == DTI_OK); /* in memory */
+        CHECK(dti_input_read_at(&input, buffer, BUFFER, 0, &error) == DTI_OK); /* now cached */
         input.device++;
         CHECK(dti_window_choose(&input, buffer, 1 << 20, 17) != DTI_WINDOW_UNDECIDED);
         CHECK((dti_window_choose(&input, buffer, BUFFER, input.size - 1000) !=
                DTI_WINDOW_UNDECIDED) == set);
-        for (unsigned i = 0; i < 20; i++, input.device++) /* more than are kept */
+        for (unsigned i = 0; i < 20; i++, input.device++) /* more than are cached */
             CHECK(dti_window_choose(&input, buffer, BUFFER, 0) != DTI_WINDOW_UNDECIDED);
     }
     leave();

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A processor that has all levels, under a system that answers requests for the tiles of AMX as a
- * test wants: to be put in place of dti_cpuid_source. */
+ * A fake processor that has all levels, on a fake system that answers requests for AMX tiles as a
+ * test requires. A test assigns it to dti_cpuid_source. */
 #ifndef DTINFO_TESTS_TILE_SYSTEM_H
 #define DTINFO_TESTS_TILE_SYSTEM_H
 
 #include "kernels/cpuid.h"
 #include "unit.h"
 
-static int tile_answer; /* 0, or an error number */
+static int tile_answer; /* 0, or an errno value */
 static unsigned tile_requests;
 static bool tile_processor = true; /* whether it has AMX at all */
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Transfers for tests: from bytes in memory through files or pipes to a file. The casts are such
- * that the expected bytes can be written down: numbers that bf16 holds, and codes that are
- * unpacked. */
+ * Transfers for tests: from bytes in memory through files or pipes to a file. The casts are chosen
+ * so that the expected bytes are known: numbers that are exact in bf16, and unpacked codes. */
 #ifndef DTINFO_TESTS_TRANSFER_ENDS_H
 #define DTINFO_TESTS_TRANSFER_ENDS_H
 
@@ -14,7 +13,7 @@
 enum { MANY = 11 * DTI_TILE + 77, TEAMS = 3 };
 
 static struct dti_error error;
-static struct dti_team *teams[TEAMS]; /* the first is none */
+static struct dti_team *teams[TEAMS]; /* the first is NULL: no team */
 
 struct array {
     unsigned char *bytes;
@@ -29,14 +28,14 @@ static struct array array_new(size_t size)
     return array;
 }
 
-/* Upper halves of fp32: NaN, infinity and subnormals left out. */
+/* Upper halves of fp32, without NaNs, infinities and subnormals. */
 static uint16_t bf16_code(size_t i)
 {
     const uint32_t mixed = (uint32_t)i * 2654435761U >> 11;
     return (uint16_t)((mixed & 0x807FU) | (1 + mixed / 256 % 254) << 7);
 }
 
-/* What the machine's byte order makes of it, in pieces written by hand. */
+/* fp32 and bf16 arrays in host byte order. */
 static void make_arrays(size_t n, struct array *ret_fp32, struct array *ret_bf16)
 {
     *ret_fp32 = array_new(4 * n);
@@ -62,7 +61,7 @@ static struct dti_plan *plan_new(const char *src, enum dti_packing src_packing, 
     return plan;
 }
 
-/* The other end of a pipe, in a thread of its own. */
+/* The other end of a pipe, in its own thread. */
 struct end {
     pthread_t thread;
     int fd;
@@ -104,7 +103,7 @@ struct how {
 
 static uint64_t transferred;
 
-/* From `source` to the file "out", or through "pipe" to it. */
+/* Transfers from `source`, directly or through "pipe", to the file "out". */
 static enum dti_status transfer(const struct dti_plan *plan, const struct array *source,
                                 const struct how *how, struct dti_loss *loss)
 {

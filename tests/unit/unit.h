@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The smallest test harness that will do: a test is a static void function whose name reads as a
- * sentence, and a file ends with UNIT_MAIN(first_test, second_test, ...). That makes a group of
- * them, which is named like the file; a layer's groups are one program (unit_main.c). Checks go on
- * after a failure; each failure prints where, in which test, what was got and what was wanted. */
+ * A minimal test harness. A test is a static void function whose name reads as a sentence. A file
+ * ends with UNIT_MAIN(first_test, second_test, ...), which makes a group named after the file. All
+ * groups of a layer form one program (unit_main.c). A failed check does not stop the test. It
+ * prints its location, the test, the actual and the expected value. */
 #ifndef DTINFO_TESTS_UNIT_H
 #define DTINFO_TESTS_UNIT_H
 
@@ -66,7 +66,7 @@ static inline bool unit_check_str(const char *got, const char *want, const char 
     return ok;
 }
 
-/* Each is true when the check held, so that a loop can stop at the first failure. */
+/* Each check returns whether it held, so that a loop can stop at the first failure. */
 #define CHECK(expr)          unit_check((expr), #expr, __FILE__, __LINE__)
 #define CHECK_U64(got, want) unit_check_u64((got), (want), #got, __FILE__, __LINE__)
 #define CHECK_I64(got, want) unit_check_i64((got), (want), #got, __FILE__, __LINE__)
@@ -74,7 +74,7 @@ static inline bool unit_check_str(const char *got, const char *want, const char 
     unit_check_u64((uint64_t)(got), (uint64_t)(want), #got, __FILE__, __LINE__)
 #define CHECK_STR(got, want) unit_check_str((got), (want), #got, __FILE__, __LINE__)
 
-/* The names are taken from the text of the macro's arguments, so that a test is named once. */
+/* The names come from the text of the macro's arguments, so that each test is named only once. */
 static inline int unit_run(void (*const *tests)(void), size_t count, const char *names)
 {
     size_t passed = 0;
@@ -92,7 +92,7 @@ static inline int unit_run(void (*const *tests)(void), size_t count, const char 
     return passed == count ? 0 : 1;
 }
 
-/* Whether long walks are thinned out: another build has them in full. */
+/* Whether to reduce long tests: another build runs them completely. */
 static inline bool unit_quick(void)
 {
     return getenv("DTI_TEST_QUICK") != NULL;

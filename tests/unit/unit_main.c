@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program of a layer's unit tests. A group is run by its name, alone in its process, since some
- * change what a process has once: signal handlers, the environment, a driver's state.
+ * The program of a layer's unit tests. Each group runs by its name in its own process, because some
+ * change process-wide state: signal handlers, the environment, a driver.
  *
  *   test_core           names the groups, one a line
- *   test_core number    runs the tests of test_number.c */
+ *   test_core number    runs the tests of test_number.c
+ */
 #include "unit.h"
 #ifdef UNIT_READS_FILES
 #include "io/window.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random matrices of integers with groups, laid out bit by bit as GPTQ, AWQ, compressed-tensors and
- * MLX have them. */
+ * Random matrices of grouped integers, laid out bit by bit in the layouts of GPTQ, AWQ,
+ * compressed-tensors and MLX. */
 #ifndef DTINFO_TESTS_WORD_LAYOUTS_H
 #define DTINFO_TESTS_WORD_LAYOUTS_H
 
@@ -20,7 +20,7 @@ static inline unsigned next(void)
     return (unsigned)(state >> 33);
 }
 
-/* N rows of K codes; scales are powers of two, in fp16. */
+/* Rows of codes; scales are powers of two, in fp16. */
 struct matrix {
     size_t rows, columns, length;
     unsigned bits;
@@ -44,7 +44,7 @@ static inline void fill(const struct matrix *matrix)
     }
 }
 
-/* A part, with its name and dtype in a file. */
+/* A part, with its name and dtype in the file. */
 struct part {
     const char *name, *dtype;
     unsigned rank;
@@ -73,7 +73,7 @@ static inline void put_bits(unsigned char *bytes, size_t bit, unsigned value, un
         bytes[bit / 8] |= (unsigned char)((value >> i & 1U) << bit % 8);
 }
 
-/* A field of a stream down column `column` of rows of words. */
+/* Writes a field of a bit stream that runs down column `column` through rows of words. */
 static inline void put_down(unsigned char *words, size_t columns, size_t column, size_t field,
                             unsigned value, unsigned bits)
 {
@@ -89,7 +89,7 @@ static inline void put_lane(unsigned char *row, size_t field, unsigned value)
     put_bits(row, (field / 8 * 8 + place[field % 8]) * 4, value, 4);
 }
 
-/* fp16: -zero x 2^(exponent - 15), or 2^(exponent - 15) where zero is 0. */
+/* fp16: -zero x 2^(exponent - 15), or 2^(exponent - 15) if zero is 0. */
 static inline unsigned half(unsigned exponent, unsigned zero)
 {
     unsigned top = 0;
@@ -118,7 +118,7 @@ static inline size_t words_of(size_t fields, unsigned bits)
     return (fields * bits + 31) / 32;
 }
 
-/* The parts of a matrix in a layout; how many. */
+/* Writes the parts of a matrix in a layout; returns their number. */
 static inline size_t lay_out(enum layout layout, const struct matrix *matrix,
                              struct part parts[PARTS])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stream to write lines, tables and pictures to, and what then stands on it. One at a time. */
+ * A stream for lines, tables and pictures, and what was written to it. Only one at a time. */
 #ifndef DTINFO_TESTS_WRITTEN_PAGE_H
 #define DTINFO_TESTS_WRITTEN_PAGE_H
 
@@ -18,7 +18,7 @@ static inline FILE *page_open(void)
     return open_memstream(&page, &page_length);
 }
 
-/* Closes it. */
+/* Closes the stream and compares its content. */
 static inline void check_page(FILE *stream, const char *want)
 {
     fclose(stream);
