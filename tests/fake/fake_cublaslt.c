@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pretend cuBLASLt for tests: multiplies on the host what is in the memory of the pretend driver,
- * which it uses as the true one uses the driver. It has what the documentation promises and nothing
- * else: int8 with A transposed and B not, in multiples of 4; fp8 likewise in multiples of 16, and
- * multiplied by scales in the device's memory; matrices by columns.
+ * A fake cuBLASLt for tests. It multiplies on the host and accesses device memory through the fake
+ * CUDA driver, as the real library uses the real driver. It supports only documented cases: int8
+ * with A transposed and B not, sizes in multiples of 4; fp8 in the same form, sizes in multiples of
+ * 16, scaled by factors in device memory; column-major matrices.
  *
- * FAKE_CUBLASLT: "absent" (it cannot be initialized), "nothing" (no algorithm for anything),
- * "fail=N" (the N-th product returns 13), "wrong" (one element of each product), "large" (products
- * of more than 2^24 multiplications too, which are then left undone). */
+ * FAKE_CUBLASLT: "absent" (initialization fails), "nothing" (no algorithm is ever found), "fail=N"
+ * (the N-th product returns 13), "wrong" (one wrong element in each product), "large" (products of
+ * more than 2^24 multiplications are accepted but not computed). */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ enum { HANDLE = 0x4c54, ALLOC_FAILED = 3, EXECUTION_FAILED = 13, NOT_READY = 600
 struct desc {
     int compute, scale;
     int32_t transpose_a, transpose_b;
-    CUdeviceptr scale_a, scale_b; /* 0: none */
+    CUdeviceptr scale_a, scale_b; /* 0: no scale */
 };
 struct layout {
     int type;
@@ -50,7 +50,7 @@ size_t cublasLtGetVersion(void)
     return 130102;
 }
 
-static long calls; /* of cublasLtMatmul(), since a handle was created */
+static long calls; /* cublasLtMatmul() calls since a handle was created */
 
 cublas_status cublasLtCreate(void **handle)
 {
@@ -150,7 +150,7 @@ cublas_status cublasLtMatmulPreferenceSetAttribute(void *preference, int attribu
     return CUBLAS_OK;
 }
 
-/* The table of types in the documentation of cublasLtMatmul(), as far as it is used. */
+/* The subset used here of the type table in the documentation of cublasLtMatmul(). */
 static bool goes_together(const struct desc *desc, const struct layout *a, const struct layout *b,
                           const struct layout *c)
 {
@@ -219,7 +219,7 @@ cublas_status cublasLtMatmulAlgoConfigGetAttribute(const struct cublaslt_algorit
     return CUBLAS_OK;
 }
 
-/* The driver that the program uses. */
+/* The driver functions of the program under test. */
 static struct {
     CUresult (*from_device)(void *, CUdeviceptr, size_t, CUstream);
     CUresult (*to_device)(CUdeviceptr, const void *, size_t, CUstream);
@@ -270,7 +270,7 @@ static double number_at(const unsigned char *at, int type)
     case CUDA_R_8I:
         memcpy(&byte, at, sizeof byte);
         return byte;
-    case CUDA_R_8F_E4M3: /* 2^120 more: the bias of fp32 instead of 7 */
+    case CUDA_R_8F_E4M3: /* times 2^120: the exponent bias is 7, that of fp32 is 127 */
         bits = (uint32_t)(*at & 0x80) << 24 | (uint32_t)(*at & 0x7f) << 20;
         memcpy(&single, &bits, sizeof single);
         return (double)single * 0x1p120;
@@ -353,7 +353,7 @@ static cublas_status multiply(const struct desc *desc, const struct layout *a, C
                               const struct layout *b, CUdeviceptr b_from, const struct layout *c,
                               CUdeviceptr c_to, CUstream stream)
 {
-    if (c->rows * c->columns * b->rows > MOST) { /* it takes its time all the same */
+    if (c->rows * c->columns * b->rows > MOST) { /* not computed, but takes time */
         if (!wait_for(stream))
             return EXECUTION_FAILED;
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);

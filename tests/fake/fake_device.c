@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pretend driver's devices and contexts, and the names of its errors. */
+ * Devices, contexts and error names of the fake CUDA driver. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct fake_device fake_devices[FAKE_DEVICES_MAX] = {HOPPER, TURING, HOPPER, TUR
                                                      HOPPER, TURING, HOPPER, TURING};
 static bool initialised;
 
-/* Each thread's current context. Not _Thread_local: the sanitizers of clang 14 trip over such
+/* The current context of each thread. Not _Thread_local: the sanitizers of clang 14 fail on such
  * variables in a library that is loaded late. */
 static pthread_key_t current_key;
 static pthread_once_t current_once = PTHREAD_ONCE_INIT;

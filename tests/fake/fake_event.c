@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pretend driver's events. */
+ * Events of the fake CUDA driver. */
 #include <stdlib.h>
 
 #include "fake_work.h"
@@ -31,7 +31,7 @@ CUresult cuEventCreate(CUevent *ret, unsigned flags)
     return fake_leave(CUDA_SUCCESS);
 }
 
-/* Work that has to do with it is done first: the real one keeps it until then. */
+/* Runs pending work that uses the event first. The real driver keeps the event until then. */
 CUresult cuEventDestroy_v2(CUevent event)
 {
     CUresult result = fake_enter(__func__);

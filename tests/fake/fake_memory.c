@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pretend driver's memory. A block of a device lies somewhere in the host's memory, between
- * guards; its address there is a number that is no address here. New memory holds rubbish. */
+ * Memory of the fake CUDA driver. A device block is host memory between guard bytes. Its device
+ * address is a number that is not a valid host address. New memory holds garbage. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
 
 #include "fake_cuda.h"
 
-/* Tools that watch every access need no guards, and would be blinded by them. */
+/* Sanitizers that check every access need no guards; guards would hide overruns from them. */
 #if defined __SANITIZE_ADDRESS__
 #define GUARDED 0
 #elif defined __has_feature
@@ -41,7 +41,7 @@ struct pinned {
 static struct block *blocks;
 static struct pinned *pinned_list;
 static uint64_t pinned_bytes;
-/* No pointer of a 64-bit host looks like this: using one as such ends the process. */
+/* Not a canonical address on a 64-bit host: dereferencing it ends the process. */
 static CUdeviceptr next_address = 0x0dec000000000000;
 
 static bool guard_is_whole(const unsigned char *guard)
@@ -53,7 +53,7 @@ static bool guard_is_whole(const unsigned char *guard)
     return true;
 }
 
-/* A block that was written past its ends is told of once. */
+/* Checks the guards of a block. Each overrun block is reported once. */
 static bool check_block(struct block *block)
 {
     if (!block->overrun &&
@@ -168,7 +168,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
         result = fake_context_result();
     if (result != CUDA_SUCCESS)
         return fake_leave(result);
-    fake_streams_run_all(fake_current()); /* as the real one waits */
+    fake_streams_run_all(fake_current()); /* the real driver waits, too */
     struct block **at = &blocks;
     while (*at && !((*at)->address == address && (*at)->device == fake_current()))
         at = &(*at)->next;
@@ -216,7 +216,7 @@ static void remove_pinned(struct pinned **at)
     free(pinned);
 }
 
-/* Also after a fault: it is the host's memory. */
+/* Allowed after a fault, too: this is host memory. */
 CUresult cuMemFreeHost(void *memory)
 {
     CUresult result = fake_enter(__func__);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pretend driver's modules and kernels. The program's text is looked at as a driver would; what
- * runs is the same device code compiled for the host. */
+ * Modules and kernels of the fake CUDA driver. It checks the PTX text as a driver would. The
+ * kernels that run are the same device code compiled for the host. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { ENTRY_SIZE = 96, BLOCK_MAX = 1024 };
 
-/* Which members of a kernel's arguments are addresses. */
+/* Marks a member of a kernel's arguments as a pointer. */
 #define AT(type, member) (offsetof(struct type, member) + 1)
 #define ADDRESSES_dti_gpu_cast_args \
     AT(dti_gpu_cast_args, src), AT(dti_gpu_cast_args, dst), AT(dti_gpu_cast_args, table)
@@ -40,7 +40,7 @@ struct CUmod_st {
 
 static struct CUmod_st *modules;
 
-/* The number behind a directive: 6.3 is 63, sm_75 is 75. */
+/* The number after a directive: 6.3 is 63, sm_75 is 75. */
 static unsigned directive(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
@@ -52,8 +52,8 @@ static unsigned directive(const char *text, const char *name)
     return number;
 }
 
-/* The newest PTX that the driver of a CUDA version takes: 10.0 6.3, 10.1 6.4, 10.2 6.5, then 11.x
- * 7.x, 12.x 8.x, 13.x 9.x. */
+/* The newest PTX version that the driver of a CUDA version accepts: 10.0 6.3, 10.1 6.4, 10.2 6.5,
+ * then 11.x 7.x, 12.x 8.x, 13.x 9.x. */
 static unsigned newest_ptx(unsigned version)
 {
     const unsigned major = version / 1000, minor = version % 1000 / 10;

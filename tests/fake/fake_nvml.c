@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pretend NVML beside the pretend CUDA driver: the same devices, by their PCI ids. FAKE_NVML in
- * the environment: "absent" fails at the start, "silent" knows the devices and nothing of them. */
+ * A fake NVML that matches the fake CUDA driver: the same devices, found by PCI id. FAKE_NVML in
+ * the environment: "absent" makes initialization fail, "silent" finds the devices but answers "not
+ * supported" to every query about them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The script of the pretend driver, its counts, and the report at the end. */
+ * The fake driver's script, its call counters, and the report at exit. */
 #define _POSIX_C_SOURCE 200809L
 #include <ctype.h>
 #include <pthread.h>
@@ -13,12 +13,12 @@
 
 enum { RULES_MAX = 16, NAMES_MAX = 64 };
 
-/* fail=NAME:N:CODE or hang=NAME:N */
+/* One rule: fail=NAME:N:CODE or hang=NAME:N */
 struct rule {
     bool hangs;
     char name[48]; /* "*": any call */
-    unsigned from; /* the n-th time, 1 is the first */
-    bool later;    /* and every time after it */
+    unsigned from; /* from the n-th call on, counted from 1 */
+    bool later;    /* also every later call */
     CUresult code;
 };
 
@@ -205,7 +205,7 @@ CUresult fake_leave(CUresult result)
     return result;
 }
 
-/* Counted by fake_event_hangs(), which is asked first. */
+/* fake_event_hangs() is called first and counts the event. */
 CUresult fake_event_result(const char *what)
 {
     unsigned time = 0;

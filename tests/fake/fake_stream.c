@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pretend driver's streams and copies. Host memory that is not pinned is copied at once, as a
- * real driver does it by way of buffers of its own; what goes to pinned memory arrives late. */
+ * Streams and copies of the fake CUDA driver. Unpinned host memory is copied at once: a real driver
+ * stages it in buffers of its own. Pinned memory is read or written only when the stream runs. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fake_work.h"
 
-enum { NOT_YET = 0x5a }; /* what pinned memory holds before a download arrives */
+enum { NOT_YET = 0x5a }; /* filler of pinned memory until a download arrives */
 
 CUresult fake_stream_result(CUstream stream)
 {

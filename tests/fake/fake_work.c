@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Work of the pretend driver's streams. What is queued lies there until somebody asks about its
- * stream: each question does a piece of the work. */
+ * Queued work of the fake driver's streams. Work runs only when a caller asks about its stream;
+ * each query runs one item. */
 #define _POSIX_C_SOURCE 200809L
 #include "fake_work.h"
 
@@ -59,7 +59,7 @@ static CUresult move_bytes(struct fake_device *device, const struct work *work)
     else
         src = fake_memory_at(device, work->src, work->size);
     if (!dst || !src)
-        return CUDA_ERROR_ILLEGAL_ADDRESS; /* freed meanwhile */
+        return CUDA_ERROR_ILLEGAL_ADDRESS; /* freed in the meantime */
     memmove(dst, src, work->size);
     fake_totals.copied_bytes += work->size;
     return CUDA_SUCCESS;
@@ -74,7 +74,7 @@ static CUresult do_work(CUstream stream, struct work *work)
     case WORK_UPLOAD:
     case WORK_DOWNLOAD:
     case WORK_COPY:
-        (void)fake_event_hangs("copy"); /* counts */
+        (void)fake_event_hangs("copy"); /* counts the copy */
         result = fake_event_result("copy");
         return result != CUDA_SUCCESS ? result : move_bytes(stream->device, work);
     case WORK_FILL:
@@ -100,8 +100,8 @@ static CUresult do_work(CUstream stream, struct work *work)
     return CUDA_ERROR_UNKNOWN;
 }
 
-/* Does the first piece of work of a stream; false when that is not possible: a kernel hangs. A wait
- * brings the other stream up to its event first: that was queued before, so this ends. */
+/* Runs the first item of a stream; false if it cannot run because a kernel hangs. A wait first runs
+ * the other stream up to the event. That work was queued earlier, so this recursion ends. */
 bool fake_work_run(CUstream stream)
 {
     struct work *const work = stream->first;
@@ -122,7 +122,7 @@ bool fake_work_run(CUstream stream)
     }
     const CUresult result = do_work(stream, work);
     if (result != CUDA_SUCCESS)
-        stream->device->fault = result; /* of work: whatever it is, it stays */
+        stream->device->fault = result; /* a fault of queued work is always sticky */
     fake_work_drop(stream);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the pretend driver's streams and events are made of. */
+ * Data structures of the fake driver's streams and events. */
 #ifndef DTINFO_TESTS_FAKE_WORK_H
 #define DTINFO_TESTS_FAKE_WORK_H
 
@@ -19,18 +19,18 @@ enum work_kind {
 struct work {
     struct work *next;
     enum work_kind kind;
-    uint64_t number; /* all work of the process in the order of queueing */
+    uint64_t number; /* sequence number: the order of queueing in the whole process */
     CUdeviceptr dst, src;
     const void *host_src;
     void *host_dst;
     size_t size;
     unsigned char byte;
     CUevent event;
-    uint64_t awaited; /* the event's record */
+    uint64_t awaited; /* number of the event's record */
     const struct fake_kernel *kernel;
     uint64_t threads;
     bool hangs;
-    max_align_t held[]; /* a copy of the source, or a kernel's arguments */
+    max_align_t held[]; /* a copy of the source, or the kernel's arguments */
 };
 
 struct CUstream_st {
@@ -42,24 +42,25 @@ struct CUstream_st {
 struct CUevent_st {
     struct CUevent_st *next;
     struct fake_device *device;
-    CUstream stream;         /* of the last record */
-    uint64_t queued, passed; /* numbers of records; 0: none */
-    uint64_t nanoseconds;    /* when it passed */
+    CUstream stream;         /* stream of the last record */
+    uint64_t queued, passed; /* record numbers; 0: none */
+    uint64_t nanoseconds;    /* time at which it passed */
 };
 
-/* All there are. */
+/* Lists of all streams and events. */
 extern struct CUstream_st *fake_streams;
 extern struct CUevent_st *fake_events;
 
-/* Work with a copy of something, for the end of a stream. */
+/* Creates a work item with a copy of `held`, to be queued at the end of a stream. */
 struct work *fake_work_new(enum work_kind kind, const void *held, size_t held_size);
 void fake_work_queue(CUstream stream, struct work *work);
 void fake_work_drop(CUstream stream);
-/* Does the first piece of work of a stream; false when that is not possible: a kernel hangs. */
+/* Runs the first item of a stream; false if it cannot run because a kernel hangs. */
 bool fake_work_run(CUstream stream);
 bool fake_work_run_all(CUstream stream);
 
-/* Whether a stream is one, of the current context, which has no fault. */
+/* Checks that the stream exists, belongs to the current context, and that the context has no fault.
+ */
 CUresult fake_stream_result(CUstream stream);
 
 #endif

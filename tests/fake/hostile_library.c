@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A library that does something as soon as it is loaded: it leaves a file (HOSTILE_MARKER in the
- * environment), changes how its thread computes, and with HOSTILE_HANG never comes back. */
+ * A library that misbehaves as soon as it is loaded: it creates a file (HOSTILE_MARKER in the
+ * environment), changes the thread's floating-point mode, and with HOSTILE_HANG never returns. */
 #include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ __attribute__((constructor)) static void act(void)
 #if defined __x86_64__
     unsigned state;
     __asm__ volatile("stmxcsr %0" : "=m"(state));
-    state |= 0x8040; /* subnormals are zero, going in and coming out */
+    state |= 0x8040; /* FTZ and DAZ: flush subnormal results and operands to zero */
     __asm__ volatile("ldmxcsr %0" : : "m"(state));
 #endif
     while (getenv("HOSTILE_HANG"))

@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Which functions of the readers and of the work on files the fuzz targets reach with their seeds, and with
-# a corpus where there is one.
+# Reports which functions of the readers and of the file operations the fuzz targets reach with their seeds,
+# and with a corpus if there is one.
 #
 #   tests/fuzz/coverage.sh [CORPUS [FOLDER...]]
 #
-# CORPUS has a folder for each target, or is "none"; FOLDER is src/containers and src/files unless given.
-# Prints a line for each file: functions, functions reached, and the names of the others. Needs clang,
-# llvm-profdata and llvm-cov of any version; the build is in build-coverage.
+# CORPUS has a folder for each target, or is "none"; FOLDER defaults to src/containers and src/files.
+# Prints a line for each file: functions, functions reached, and the names of the others. Requires clang,
+# llvm-profdata and llvm-cov of any version. The build folder is build-coverage.
 set -eu
 cd "$(dirname "$0")/../.."
 corpus=${1:-none}
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- src/containers src/files
 
-# The newest tool of a name, with or without a version behind it.
+# The newest version of a tool, with or without a version suffix.
 tool() {
     compgen -c "$1" | grep -E "^$1(-[0-9]+)?\$" | sort -Vu | tail -n 1 | grep . ||
         { echo "$1 is missing" >&2; return 1; }
@@ -24,7 +24,7 @@ profdata=$(tool llvm-profdata)
 cov=$(tool llvm-cov)
 
 build='build-coverage'
-export LLVM_PROFILE_FILE=/dev/null # the compiler's own checks leave a profile, too
+export LLVM_PROFILE_FILE=/dev/null # the compiler's own checks write a profile, too
 if [ ! -d $build ]; then
     CC=${CC:-clang} meson setup $build -Dcuda=disabled -Db_lundef=false \
         -Dc_args="-fprofile-instr-generate -fcoverage-mapping" -Dc_link_args=-fprofile-instr-generate >&2

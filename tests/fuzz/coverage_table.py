@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of coverage.sh, from what llvm-cov exports.
+"""Prints the table of coverage.sh from the JSON that llvm-cov exports.
 
     coverage_table.py JSON FOLDER...
 """
@@ -16,7 +16,7 @@ def main():
     for function in exported["data"][0]["functions"]:
         path = os.path.relpath(os.path.realpath(function["filenames"][0]), root)
         if path.endswith(".c") and path.startswith(tuple(sys.argv[2:])):
-            name = function["name"].rsplit(":", 1)[-1]  # of static ones: file.c:name
+            name = function["name"].rsplit(":", 1)[-1]  # static functions: file.c:name
             counts = files.setdefault(path, {})
             counts[name] = counts.get(name, 0) + function["count"]
     total = reached = 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a fuzz target offers: the entry point of libFuzzer, and words of its input language from
- * which the plain driver makes inputs where there is no engine. */
+ * The interface of a fuzz target: libFuzzer's entry point, and a dictionary of its input language,
+ * from which the plain driver generates inputs when there is no fuzzing engine. */
 #ifndef DTINFO_FUZZ_H
 #define DTINFO_FUZZ_H
 
@@ -12,9 +12,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-extern const char *const dti_fuzz_words[]; /* closed by NULL */
+extern const char *const dti_fuzz_words[]; /* ends with NULL */
 
-/* A property of the program: says what was broken and stops, so that an engine keeps the input. */
+/* Checks a property of the program. Reports a violation and aborts, so that an engine keeps the
+ * input. */
 #define REQUIRE(property)                                                                \
     do {                                                                                 \
         if (!(property)) {                                                               \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What must hold for every array that is found in a .npy, .npz or PyTorch file, and for every
- * error. */
+ * Properties of every array found in a .npy, .npz or PyTorch file, and of every error. */
 #ifndef DTINFO_FUZZ_ARRAYS_H
 #define DTINFO_FUZZ_ARRAYS_H
 
@@ -22,7 +21,8 @@ static inline void check_error(enum dti_status status, const struct dti_error *e
     check_text_is_safe(error->text);
 }
 
-/* It lies in its file, its numbers agree, and it has a dtype or a reason. */
+/* The array lies in its file, its numbers are consistent, and it has a dtype or a reason for
+ * refusal. */
 static inline void check_array(const struct dti_container *container,
                                const struct dti_tensor *tensor)
 {
@@ -51,8 +51,8 @@ static inline void check_array(const struct dti_container *container,
         check_text_is_safe(container->notes[i].text);
 }
 
-/* All data in pieces, if they are not too many: they are there, or what is compressed or has a
- * checksum is damaged. */
+/* Reads all data in pieces, up to a size limit. A read may fail only for damaged data that is
+ * compressed or has a checksum. */
 static inline void check_data(struct dti_container *container, size_t index)
 {
     enum { MOST = 1 << 20 };

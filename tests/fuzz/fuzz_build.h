@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files around parts that a fuzzer chose: lengths and checksums are right, whatever it changed, so
- * that inputs get behind the first check of each container. */
+ * Builds files around parts chosen by the fuzzer. Lengths and checksums are always correct, so that
+ * inputs get past the first check of each container. */
 #ifndef DTINFO_FUZZ_BUILD_H
 #define DTINFO_FUZZ_BUILD_H
 
@@ -39,7 +39,7 @@ static inline void build_npy(struct dti_buffer *out, const char *header, size_t 
     dti_buffer_append(out, data, size);
 }
 
-/* CRC-32 of zip files, a bit at a time. */
+/* CRC-32 of zip files, bit by bit. */
 static inline uint32_t build_crc(const char *data, size_t size)
 {
     uint32_t crc = UINT32_MAX;
@@ -51,7 +51,7 @@ static inline uint32_t build_crc(const char *data, size_t size)
     return ~crc;
 }
 
-/* A zip file under way: its members, and its directory. */
+/* A zip file under construction: its members, and its directory. */
 struct build_zip {
     struct dti_buffer *out;
     struct dti_buffer directory;

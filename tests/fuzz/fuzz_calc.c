@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions. Any text: an error in one line, or a tree whose parts are in order. What is short
- * enough runs in a dtype, with its truth: codes fit, whatever is said about them can be printed. */
+ * Expressions. Any text gives a one-line error or a well-formed tree. Short expressions are also
+ * evaluated in a dtype, together with their true value: codes must fit, and every message about
+ * them must be printable. */
 #include <string.h>
 
 #include "calc/calc.h"
@@ -47,7 +48,7 @@ static bool is_short_number(const struct dti_calc_node *node)
     return value.class == DTI_CLASS_FINITE && value.exponent >= -1 && value.exponent < 5;
 }
 
-/* Whether computing it takes no time: a few small lists, no high powers. */
+/* Whether evaluation is fast: few small lists, no high powers. */
 static bool is_cheap(const struct dti_calc_tree *tree)
 {
     size_t generators = 0;

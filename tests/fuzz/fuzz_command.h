@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whole command lines in process, and what holds for each of them: an exit code that is documented,
- * and lines on stderr that a terminal can bear. */
+ * Runs whole command lines in process. Every one must return a documented exit code and write only
+ * terminal-safe lines to stderr. */
 #ifndef DTINFO_FUZZ_COMMAND_H
 #define DTINFO_FUZZ_COMMAND_H
 
@@ -14,7 +14,7 @@ enum { FUZZ_WORDS = 40, FUZZ_ALL = '*' };
 
 struct fuzz_answer {
     int code;
-    char *out, *err; /* to be freed */
+    char *out, *err; /* owned by the caller */
     size_t out_length, err_length;
 };
 
@@ -24,7 +24,7 @@ static inline bool fuzz_is_control(uint32_t point)
            (point >= 0x2066 && point <= 0x2069);
 }
 
-/* UTF-8 without characters that act, but for the ends of lines: what a terminal can bear. */
+/* Requires valid UTF-8 without control characters other than newline. */
 static inline void fuzz_check_text(const char *text, size_t length)
 {
     for (size_t at = 0; at < length;) {
@@ -35,7 +35,7 @@ static inline void fuzz_check_text(const char *text, size_t length)
     }
 }
 
-/* Lines that begin with the program's name; returns how many. */
+/* Requires that each line begins with the program's name. Returns the number of lines. */
 static inline size_t fuzz_check_lines(const char *text, size_t length)
 {
     const char *at = text, *const end = text + length;
@@ -49,8 +49,8 @@ static inline size_t fuzz_check_lines(const char *text, size_t length)
     return lines;
 }
 
-/* The words of a line, which lie in text. What stands for something else, a sign and a letter, is
- * written by `expand`, which returns the end of it. Returns how many words there are. */
+/* Splits a line into words, stored in `text`. Each placeholder (a sign and a letter) is written by
+ * `expand`, which returns the end of what it wrote. Returns the number of words. */
 typedef char *fuzz_expand(char *to, char sign, char letter, const void *context);
 
 static inline int fuzz_words(const char *line, fuzz_expand *expand, const void *context, char *text,
@@ -79,7 +79,7 @@ static inline int fuzz_words(const char *line, fuzz_expand *expand, const void *
 
 static const struct dti_cpuid_source *fuzz_processor;
 
-/* What the processor says, asked once: in a virtual machine each answer costs more than a run. */
+/* Caches CPUID results: in a virtual machine one CPUID instruction takes longer than a run. */
 static inline struct dti_cpuid fuzz_cpuid(uint32_t leaf, uint32_t subleaf)
 {
     static struct {
@@ -111,7 +111,7 @@ static inline int fuzz_permit(unsigned component)
     return fuzz_processor->permit(component);
 }
 
-/* Standard input and output lead nowhere, unless a target puts something else in their place. */
+/* Connects standard input and output to /dev/null, unless a target replaces them. */
 static inline void fuzz_prepare(void)
 {
     static const struct dti_cpuid_source remembered = {
@@ -136,7 +136,7 @@ static inline void fuzz_command(char **words, int count, struct fuzz_answer *ret
     REQUIRE(out && err);
     ret->code = dti_command_line(words, count, out, err);
     (void)fclose(err);
-    REQUIRE(ret->code >= 0 && ret->code <= 5); /* status.def, but for bugs */
+    REQUIRE(ret->code >= 0 && ret->code <= 5); /* the exit codes of status.def, except for bugs */
     const size_t lines = fuzz_check_lines(ret->err, ret->err_length);
     REQUIRE(ret->code < 2 || lines > 0);
 }
@@ -148,8 +148,8 @@ static inline void fuzz_answer_free(struct fuzz_answer *answer)
 }
 
 #ifdef FUZZ_ENGINE
-/* Seeds ask for every command line in turn. What the engine makes of them asks for one, so that it
- * runs fast and a find has one cause. */
+/* Seeds run every command line in turn. Mutated inputs run only one, so that the engine is fast and
+ * each finding has one cause. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 

@@ -148,7 +148,7 @@ static size_t make_header(const uint8_t *data, size_t size, char head[HEAD_MAX],
     for (; used + PART <= size && data[used] != '=' && length < HEAD_MAX - 600; used += PART) {
         const unsigned name = pick_name(data[used]);
         const unsigned dtype = pick(data[used + 1], 'A', DTYPES);
-        const unsigned rank = pick(data[used + 2], '0', 5); /* 4: the last one is 16 */
+        const unsigned rank = pick(data[used + 2], '0', 5); /* 4: the last dimension is 16 */
         uint64_t total = bits[dtype];
         if (taken >> name & 1)
             continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of dtypes. Any name: an error that names something, or a format that adds up, goes by its
- * own name, and has limits that are in order. */
+ * Names of dtypes. Any name gives an error that names something, or a format that is consistent, is
+ * found under its own name, and has ordered limits. */
 #include <string.h>
 
 #include "dtinfo/dtype.h"

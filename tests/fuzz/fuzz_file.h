@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A fuzzer's bytes as a file: one that has no name and is written anew for each input. */
+ * The fuzzer's bytes as a file: an unnamed one that is rewritten for each input. */
 #ifndef DTINFO_FUZZ_FILE_H
 #define DTINFO_FUZZ_FILE_H
 
@@ -11,11 +11,12 @@
 
 static struct dti_input fuzz_file_input;
 
-/* An input of just these bytes, until the next call. It must not be closed. */
+/* An input that holds exactly these bytes, valid until the next call. The caller must not close it.
+ */
 static inline struct dti_input fuzz_file(const uint8_t *data, size_t size)
 {
     static bool is_open;
-    if (!is_open && access("/dev/shm", W_OK) == 0) /* several times as fast as a disk */
+    if (!is_open && access("/dev/shm", W_OK) == 0) /* several times faster than a disk */
         REQUIRE(setenv("TMPDIR", "/dev/shm", 0) == 0);
     if (!is_open)
         REQUIRE(dti_scratch_open(&fuzz_file_input, "input", 0, NULL) == DTI_OK);

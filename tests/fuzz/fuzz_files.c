@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whole files and folders through whole commands. The first byte of the input chooses a command
- * line of those below, or all of them. The rest is files: the byte 0xf5, a letter that says which,
- * and what it holds. Of the files that have lengths or checksums in front, only the parts come from
- * the input, so that what an engine changes in them is seen behind the first check.
+ * Runs whole commands on whole files and folders. The first byte of the input selects one of the
+ * command lines below, or all of them. The rest is files: the byte 0xf5, a letter that selects the
+ * file, and its content. For file formats with lengths or checksums, only the parts come from the
+ * input, so that mutations get past the first check.
  *
- * Whatever it is: a failure leaves nothing behind and says one line; a success leaves what was
- * asked for, which can be inspected, and nothing else. */
+ * For every input: a failure leaves no output and prints one line; a success leaves exactly the
+ * requested output, which can be inspected. */
 #include "fuzz_build.h"
 #include "fuzz_command.h"
 
@@ -81,8 +81,8 @@ static const struct {
     {"a.dduf", RAW},
 };
 
-/* @1, @2: the first file and the second, or the first again. @m: the folder where several files are
- * a checkpoint, else the first. @o: what is made. */
+/* @1, @2: the first and the second file (or the first again). @m: the folder if the files form a
+ * checkpoint, else the first file. @o: the output. */
 static const char *const lines[] = {
     "inspect @m --stats --histogram --each --threads 1",
     "inspect @1 @2 -v --metadata",
@@ -149,15 +149,15 @@ static const char *const lines[] = {
 
 enum { LINES = sizeof lines / sizeof *lines };
 
-/* The files of an input: their names, in their order. */
+/* The files of an input, in order. */
 struct files {
     const char *names[FILES_MAX];
     size_t count;
-    size_t entries; /* of the folder */
+    size_t entries; /* entries of the folder */
     bool is_checkpoint;
 };
 
-/* The text up to a mark, which is taken, or to the end. */
+/* Returns the text up to a mark, or to the end, and skips the mark. */
 static const char *take(const char **at, const char *end, int mark, size_t *ret_length)
 {
     const char *const start = *at;
@@ -167,7 +167,7 @@ static const char *take(const char **at, const char *end, int mark, size_t *ret_
     return start;
 }
 
-/* A part: header, mark, data. */
+/* Builds a file from its part: header, mark, data. */
 static void build(struct dti_buffer *out, enum form form, const char *at, const char *end)
 {
     size_t length;
@@ -268,8 +268,8 @@ static char *expand(char *to, char sign, char letter, const void *context)
     return to + snprintf(to, FUZZ_PATH, "%s", operand(letter, context));
 }
 
-/* What stands in the folder beside the input: only what begins with the name of the output. Finds
- * the entry that is that output; false: there is none. */
+/* Checks what is in the folder next to the input: every name must begin with the name of the
+ * output. Finds the output's own entry; false if there is none. */
 static bool find_output(char name[FUZZ_PATH / 2])
 {
     bool found = false;
@@ -299,7 +299,7 @@ static size_t count_entries(const char *path)
     return count - 2;
 }
 
-/* The result is one that the program reads itself. */
+/* The program must be able to read its own output. */
 static void inspect_output(const char *name)
 {
     static char command[] = "inspect", quiet[] = "-q";
@@ -315,7 +315,7 @@ static void inspect_output(const char *name)
     fuzz_answer_free(&answer);
 }
 
-/* The parts of a split GGUF. */
+/* Removes the parts of a split GGUF. */
 static void remove_parts(void)
 {
     DIR *const listing = opendir(fuzz_folder());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A folder in memory for the files of one input: what a fuzz target of whole commands works on. */
+ * An in-memory folder for the files of one input, used by targets that run whole commands. */
 #ifndef DTINFO_FUZZ_FOLDER_H
 #define DTINFO_FUZZ_FOLDER_H
 
@@ -17,8 +17,7 @@ enum { FUZZ_PATH = 512 };
 
 static char fuzz_root[FUZZ_PATH / 2];
 
-/* Removes what is in a folder, but not the folder; returns how many entries it had. fd is closed.
- */
+/* Empties a folder without removing it. Returns the number of entries it had. Closes fd. */
 static inline size_t fuzz_empty_at(int fd)
 {
     size_t count = 0;
@@ -49,7 +48,7 @@ static inline void fuzz_remove_root(void)
     (void)rmdir(fuzz_root);
 }
 
-/* The path of the folder; it is made by the first call and goes with the process. */
+/* The path of the folder. The first call creates it; it is removed at exit. */
 static inline const char *fuzz_folder(void)
 {
     static const char *const parents[] = {"/dev/shm", "/tmp"};
@@ -64,7 +63,7 @@ static inline const char *fuzz_folder(void)
     return fuzz_root;
 }
 
-/* The path of a name in the folder; valid until the next call but three. */
+/* The path of a name in the folder. A later call may overwrite it: four paths are kept. */
 static inline const char *fuzz_path(const char *name)
 {
     static char paths[4][FUZZ_PATH];

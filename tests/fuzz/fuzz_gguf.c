@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * GGUF files, or recipes for them: an input that does not begin as a file does is read as one
- * letter a piece, because words of an input language can hold no zeros. Any file: an error in one
- * line, or tensors that lie in the file one after another, and key-values whose tokens are JSON.
- * What is read is laid out as new files, which become themselves. */
+ * GGUF files, or recipes for them. An input that does not begin like a GGUF file is a recipe with
+ * one letter per piece, because dictionary words cannot hold NUL bytes. Any file gives a one-line
+ * error, or tensors that follow one another in the file and key-values whose tokens are JSON. A
+ * file that was read is written as new files, which must survive a second round trip unchanged. */
 #include <string.h>
 
 #include "containers/containers.h"
@@ -40,9 +40,9 @@ static void put_text(const char *text, size_t length)
     made_size += length;
 }
 
-/* '{' and '}' begin a file of either byte order; 'a' to 'p' are strings of a letter, 'q', '['
- * and ']' are keys that mean something; digits and 'r' to 'z' are numbers of 32 bits, 'A' to 'Q' of
- * 64; '!' is a byte of zero, '.' fills up to a multiple of 32, '_' is 32 bytes. */
+/* '{' and '}' begin a file, little-endian or big-endian. 'a' to 'p' are one-letter strings. 'q',
+ * '[' and ']' are known keys. Digits and 'r' to 'z' are 32-bit numbers, 'A' to 'Q' 64-bit. '!' is
+ * one zero byte, '.' pads to a multiple of 32 bytes, '_' is 32 bytes. */
 static void put_piece(char c)
 {
     static const uint32_t small[] = {13, 39, 148, 10, 12, 30, 32, UINT32_C(1) << 31, 40};
@@ -96,7 +96,7 @@ static void check_json(const struct dti_metadata *metadata)
         if (first == DTI_JSON_END)
             first = token;
         else if (reader.depth == 1 && token != DTI_JSON_ARRAY)
-            elements++; /* an array within counts at its end */
+            elements++; /* a nested array counts when it ends */
     } while (token != DTI_JSON_END);
     dti_json_reader_free(&reader);
     if (metadata->kind == DTI_METADATA_ARRAY)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * GGUF files with a tensor of blocks of any type, for the target of dequantization. */
+ * GGUF files with a tensor of blocks of any type, for the dequantization target. */
 #ifndef DTINFO_FUZZ_GGUF_BLOCKS_H
 #define DTINFO_FUZZ_GGUF_BLOCKS_H
 
@@ -29,9 +29,9 @@ static inline void fuzz_gguf_info(char *head, size_t *at, const char *name, cons
     fuzz_gguf_put(head, at, offset, 8, big);
 }
 
-/* A file up to its data, at most 256 bytes: blocks, and maybe the scales that NVFP4 can have
- * beside. Six bytes say which: any, type, rows, blocks in a row, 'B' for big-endian, '.' for no
- * scales. */
+/* Writes a file up to its data, at most 256 bytes: blocks, and optionally the separate scales that
+ * NVFP4 can have. Six bytes select it: unused, type, rows, blocks per row, 'B' for big-endian, '.'
+ * for no scales. */
 static inline size_t fuzz_gguf_blocks(const uint8_t data[6], char *head)
 {
     const struct dti_gguf_type *const type =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * GGUF files that are laid out from one that was read, in memory: what the reader finds in them,
- * and that laying them out once more changes nothing. Their data are zeros. */
+ * Writes new GGUF files in memory from one that was read. Checks what the reader finds in them, and
+ * that a second write changes nothing. Their data is all zeros. */
 #ifndef DTINFO_FUZZ_GGUF_WRITTEN_H
 #define DTINFO_FUZZ_GGUF_WRITTEN_H
 
@@ -11,7 +11,7 @@
 #include "fuzz_arrays.h"
 #include "util/text/ascii.h"
 
-/* A file: the text, then zeros. */
+/* Reads from a file in memory: the text, then zeros. */
 static inline enum dti_status read_in_memory(const struct dti_input *input, void *buffer,
                                              size_t size, uint64_t offset, struct dti_error *reterr)
 {
@@ -55,16 +55,16 @@ static inline uint64_t alignment_of(const struct dti_container *container)
     return entry ? strtoull(entry->value, NULL, 10) : 32;
 }
 
-/* What the tensors of a new file become where they can. */
+/* The type that tensors are converted to where possible. */
 struct new_type {
-    const char *name;     /* NULL: what they are */
+    const char *name;     /* NULL: unchanged */
     enum dti_dtype dtype; /* DTI_NONE: Q8_0 */
 };
-static const struct new_type missing_type = {"fp8", DTI_FP8_E4M3FN}; /* GGUF has none */
+static const struct new_type missing_type = {"fp8", DTI_FP8_E4M3FN}; /* not in GGUF */
 static const struct new_type new_types[] = {
     {NULL, DTI_NONE}, {"F32", DTI_FP32}, {"BF16", DTI_BF16}, {"Q8_0", DTI_NONE}};
 
-/* A new file, and the container that was read from it. */
+/* A new file, and the container read back from it. */
 struct written_file {
     struct dti_new_head head;
     struct dti_new_tensor *tensors;
@@ -100,7 +100,7 @@ static inline const struct dti_format *written_format(const struct dti_tensor *t
                                 other ? dti_gguf_type_of(DTI_GGUF_Q8_0) : tensor->gguf);
 }
 
-/* Tensors of types that ggml does not define are left out. */
+/* Lays out the new file. Tensors of types that ggml does not define are skipped. */
 static inline enum dti_status lay_out(struct written_file *ret, const struct dti_container *from,
                                       const struct new_type *type, bool encodes,
                                       struct dti_error *reterr)
@@ -126,7 +126,7 @@ static inline enum dti_status lay_out(struct written_file *ret, const struct dti
                                 &ret->size, reterr);
 }
 
-/* The head is one piece, and maybe a zero that ends the padding. */
+/* The head is one piece, optionally followed by a zero byte that ends the padding. */
 static inline void check_pieces(const struct written_file *written)
 {
     const struct dti_new_head *const head = &written->head;
@@ -180,7 +180,8 @@ static inline void check_written_tensors(const struct written_file *written,
     }
 }
 
-/* llama.cpp's number where one type has all bytes; -1: several, or one that has no number here. */
+/* llama.cpp's file type number if all bytes have one type; -1: several types, or one without a
+ * number here. */
 static inline int sole_type(const struct dti_container *container)
 {
     static const struct {
@@ -202,7 +203,8 @@ static inline int sole_type(const struct dti_container *container)
     return -1;
 }
 
-/* general.file_type: is that of a new sole type, unless the old types have the same number. */
+/* general.file_type is the number of the new sole type, or unchanged if the old types already had
+ * it. */
 static inline void check_file_type(const char *was, const char *is,
                                    const struct dti_container *from, const struct dti_container *to)
 {
@@ -212,8 +214,8 @@ static inline void check_file_type(const char *was, const char *is,
             (stayed && (before < 0 || before == after)));
 }
 
-/* All are there, byte for byte, but for the number of general.file_type; and at their end maybe a
- * general.quantization_version. */
+/* All key-values are kept byte for byte, except the number of general.file_type. A
+ * general.quantization_version may be appended. */
 static inline void check_pairs(const struct written_file *written, const struct dti_container *from,
                                const struct new_type *type, bool encodes)
 {
@@ -247,7 +249,7 @@ static inline void check_pairs(const struct written_file *written, const struct 
                                            i - from->pairs.file_type_at < 4));
 }
 
-/* Its own output becomes itself. */
+/* Writing the output again must reproduce it. */
 static inline void check_again(const struct written_file *written, bool encodes)
 {
     struct written_file again;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Indexes of sharded checkpoints. Any text: an error in one line, or names that stay in the folder,
- * each tensor once; and the index that is written for them reads back the same. */
+ * Indexes of sharded checkpoints. Any text gives a one-line error, or file names that stay in the
+ * folder and each tensor once. The index written for them must read back the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static void check(const struct dti_shards *shards)
     }
 }
 
-/* Each mapping has its like. */
+/* Each mapping of `a` has an equal one in `b`. */
 static void check_same(const struct dti_shards *a, const struct dti_shards *b)
 {
     REQUIRE(a->mapping_count == b->mapping_count && a->count == b->count);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The JSON of every command, with texts that the input chooses: operands, values of options, names
- * of files, tensors and members, metadata, dtypes. Whatever they are, each line that comes out is
- * one document, strict JSON, with the members of its schema and no other.
+ * The JSON output of every command, with texts from the input as operands, option values, file
+ * names, tensor and member names, metadata and dtypes. For every input, each output line is one
+ * document of strict JSON with exactly the members of its schema.
  *
- * The first byte chooses a command line of those below, or all of them; the second one its form.
- * The texts follow, parted by the byte 0x1e. */
+ * The first byte selects one of the command lines below, or all of them; the second selects the
+ * output form. The texts follow, separated by the byte 0x1e. */
 #include <string.h>
 
 #include "fuzz_command.h"
@@ -76,13 +76,13 @@ const char *const dti_fuzz_words[] = {
 };
 
 enum { INPUT_MAX = 4096, LINE_MAX_LENGTH = 3 * INPUT_MAX, FRONT = 2 };
-enum { STDIN_MAX = 64 }; /* each line of it becomes a document */
+enum { STDIN_MAX = 64 }; /* each line becomes a document */
 enum { FORM_LINES = 1, FORM_VERBOSE = 2, FORM_QUIET = 4, FORM_RAW = 8 };
 
-/* $0 to $3: a text. @s @p @d @z @o @g @i: the path of a file made of the texts. @n: the path of an
- * array whose name is a text; @o none. @x: where nothing is. A line that begins with '<' has text 0
- * on standard input. Texts that cast and quant could take for --output stand behind "--" or an
- * option's name; no line lets bench measure. */
+/* $0 to $3: a text. @s @p @d @z @o @g @i: the path of a file built from the texts. @n: the path of
+ * an array whose name is a text; @o has none. @x: a path that does not exist. A line that begins
+ * with '<' reads text 0 from standard input. Texts that cast and quant could take for --output
+ * follow "--" or an option name. No line makes bench measure. */
 static const char *const lines[] = {
     "list $0",
     "list --$0",
@@ -99,7 +99,7 @@ static const char *const lines[] = {
     "bits -- $0 $1",
     "bits 0x40 $0",
     "bits 0.1 bf16,$0 fp16",
-    "calc -- $0) bf16", /* never computed: it may take long */
+    "calc -- $0) bf16", /* a syntax error: evaluation could take long */
     "calc 256+1 bf16,$0 --steps",
     "calc sum(1/[3,7,1e9]) fp16 --order $0 --accumulate $1",
     "cast -- $0 bf16",
@@ -169,7 +169,7 @@ static const char *const lines[] = {
 
 enum { LINES = sizeof lines / sizeof *lines };
 
-/* $ and a digit: a text; @ and a letter: the path of a file. */
+/* $ and a digit expand to a text, @ and a letter to the path of a file. */
 static char *expand(char *to, char sign, char letter, const void *context)
 {
     const struct texts *const texts = context;
@@ -181,7 +181,7 @@ static char *expand(char *to, char sign, char letter, const void *context)
     return to;
 }
 
-/* Each line is a document; without --jsonl there is one. */
+/* Each line is a document; without --jsonl there is only one. */
 static void check_documents(const struct fuzz_answer *answer, bool several)
 {
     const char *at = answer->out, *const end = at + answer->out_length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a .npy file: an error that names the file, or arrays whose data are there, and whose
- * headers are read back when we write them. The first byte chooses what lost types are taken for,
- * and whether the rest is a file or the text of a header alone. */
+ * Arbitrary bytes as a .npy file: an error that names the file, or arrays whose data exists and
+ * whose headers read back after we write them. The first byte selects the dtype assumed for lost
+ * types, and whether the rest is a file or only the text of a header. */
 #include <string.h>
 
 #include "containers/containers.h"
@@ -20,7 +20,7 @@ const char *const dti_fuzz_words[] = {
 };
 /* clang-format on */
 
-/* The array as we write it: its header, and nothing behind it. */
+/* Writes the array's header, without data, and reads it back. */
 static void check_written(const struct dti_tensor *tensor)
 {
     struct dti_new_tensor new = {.name = tensor->name,
@@ -41,7 +41,7 @@ static void check_written(const struct dti_tensor *tensor)
             .kind = DTI_CONTAINER_NPY, .path = "input", .file_count = 1, .files = &file};
         const struct dti_container_options options = {.assume = tensor->format};
         file.input = fuzz_file((const uint8_t *)head.text.data, head.text.length);
-        file.input.size = size; /* the data are never looked at */
+        file.input.size = size; /* the data is never read */
         REQUIRE(dti_container_read(&again, &pool, &options, NULL) == DTI_OK);
         const struct dti_tensor *const back = &again.tensors[0];
         REQUIRE(back->rank == tensor->rank && back->fortran == tensor->fortran && back->format &&
@@ -55,7 +55,7 @@ static void check_written(const struct dti_tensor *tensor)
 
 enum { TEXT_MAX = 4000, ZEROS = 64 };
 
-/* The bytes as a file, or as the text of a header with some data behind it. */
+/* The bytes as a file, or as the text of a header followed by some data. */
 static struct dti_input make_file(unsigned choice, const uint8_t *data, size_t size)
 {
     static uint8_t made[12 + TEXT_MAX + ZEROS];
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_array(&container, &container.tensors[i]);
             check_data(&container, i);
         }
-        for (size_t i = 0; i < container.tensor_count; i++) { /* which replaces the file */
+        for (size_t i = 0; i < container.tensor_count; i++) { /* this overwrites the file */
             if (container.tensors[i].format)
                 check_written(&container.tensors[i]);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a .npz file: an error that names the file, or arrays within it, apart from each
- * other; compressed ones unpack to what they announced, or not at all. */
+ * Arbitrary bytes as a .npz file: an error that names the file, or arrays inside it that do not
+ * overlap. Compressed arrays unpack to exactly the announced size or fail. */
 #include <string.h>
 
 #include "containers/containers.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ONNX models. Any file: an error in one line, or tensors of names that differ, whose data are in
- * the file or can be decoded; decoding them fails for no model that was opened. */
+ * ONNX models. Any file gives a one-line error, or tensors with distinct names whose data is in the
+ * file or can be decoded. Decoding never fails for a model that opened. */
 #include <string.h>
 
 #include "containers/containers.h"
@@ -100,7 +100,8 @@ static void check_tensor(const struct dti_container *container, const struct dti
                 bytes == tensor->bytes);
 }
 
-/* Other tensors of the container, neither of which is this one without a problem. */
+/* The scale and zero point are other tensors of the container; only a weight with a problem may
+ * refer to itself. */
 static void check_weight(const struct dti_container *container, size_t at)
 {
     const struct dti_onnx_weight *const weight = container->tensors[at].weight;
@@ -148,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)dti_content_of("x", data, size < DTI_HEAD_SIZE ? size : DTI_HEAD_SIZE, size, &foreign);
     const enum dti_status status = dti_container_read(&container, &pool, NULL, &error);
     if (status == DTI_OK) {
-        REQUIRE(container.file_count == 1); /* there is no folder with others */
+        REQUIRE(container.file_count == 1); /* there is no folder with other files */
         check_names(&container);
         for (size_t i = 0; i < container.tensor_count; i++) {
             check_tensor(&container, &container.tensors[i]);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Command lines: words, one a line, of which the first names the command. The option parser takes
- * or refuses any of them; what it takes are operands that were given, in the order in which they
- * were. */
+ * Command lines, one word per line; the first is the command. The option parser accepts or refuses
+ * every one. The operands it returns were given, and in that order. */
 #include <string.h>
 
 #include "cli/shell/command.h"
@@ -56,7 +55,7 @@ static int split(char *text, char **words)
     return count;
 }
 
-/* Operands come to the front in their order: a subsequence of the words. */
+/* Operands are moved to the front in order: a subsequence of the given words. */
 static void check_operands(char *const *operands, int operand_count, char *const *given, int count)
 {
     int next = 0;

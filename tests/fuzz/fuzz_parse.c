@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text to value to text to value. Any text: both parsers agree on whether it is a number and on
- * which. Any number: what is stored of it in a dtype can be spelled in four ways, each of which
- * reads back as the same. Plain decimals and hexfloats: fp64 holds what strtod() makes of them. */
+ * Text to value and back. For any text, both parsers agree on whether it is a number and on its
+ * value. For any number, the code stored in a dtype has four spellings, each of which reads back as
+ * the same code. For plain decimals and hexfloats, fp64 equals the result of strtod(). */
 #include <string.h>
 
 #include "core/number/number.h"
@@ -64,7 +64,7 @@ static bool same_value(const struct dti_value *a, const struct dti_value *b)
     if (a->class != DTI_CLASS_FINITE)
         return true;
     if (a->exponent == b->exponent && abs(a->exponent) == DTI_EXPONENT_LIMIT)
-        return a->sticky && b->sticky; /* clamped: only the size is known */
+        return a->sticky && b->sticky; /* clamped: only the magnitude is known */
     return a->exponent == b->exponent && a->hi == b->hi && a->lo == b->lo && a->sticky == b->sticky;
 }
 
@@ -124,7 +124,7 @@ static void check_spellings(const struct dti_format *format, uint64_t code)
     dti_buffer_free(&exact);
 }
 
-/* Whether strtod() reads the same language: no blanks, no underscores, quotients, binary, NaN. */
+/* Whether strtod() accepts the same syntax: no blanks, underscores, quotients, binary or NaN. */
 static bool is_plain(const char *text, size_t length)
 {
     return strspn(text, "+-.0123456789abcdefABCDEFxXpPinfINF") == length && !strstr(text, "0b") &&

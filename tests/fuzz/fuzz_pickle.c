@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a PyTorch file, and as the pickles in one: the first byte says which. An error that
- * names the file, or tensors within it, whose data can be read. */
+ * Arbitrary bytes as a PyTorch file and as the pickles in one; the first byte selects which. Gives
+ * an error that names the file, or tensors inside it whose data can be read. */
 #include <string.h>
 
 #include "containers/containers.h"
@@ -77,7 +77,7 @@ static void build(struct dti_buffer *out, char form, const char *data, size_t si
     }
 }
 
-/* The same as pickles of which nothing is wanted but what they would import. */
+/* Scans the same bytes only for the imports of their pickles. */
 static void scan(struct dti_container_file *file)
 {
     struct dti_pickle_scan found;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Patterns for names of modules. Lines: a name, then patterns. Any text: refused in one line, or
- * the same answer for a pattern among others as alone. */
+ * Patterns for names of modules. Input lines: a name, then patterns. Any text is refused with one
+ * line, or a pattern gives the same answer alone and in a set. */
 #include <stdbool.h>
 #include <string.h>
 

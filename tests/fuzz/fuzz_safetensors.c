@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any text as the header of a safetensors file. Accepted with bytes behind the data: the tensors
- * fill the data in their order without a gap, and the file that ends with them is accepted, one
- * byte more or less is not. What is written for the tensors reads back as the same tensors and is
- * then written as the same bytes. */
+ * Any text as the header of a safetensors file. If a file with trailing bytes is accepted, the
+ * tensors fill the data in order without a gap, and the file that ends with them is accepted, while
+ * one byte more or less is not. The header written for these tensors reads back as the same tensors
+ * and is then written as the same bytes. */
 #include <string.h>
 
 #include "containers/safetensors/safetensors.h"
@@ -68,7 +68,7 @@ static void walk(const char *text, size_t size)
     dti_json_reader_free(&reader);
 }
 
-/* What a file of that size is said to hold; false: it is refused, in one printable line. */
+/* Reads the header of a file of `file_size` bytes. False: refused, with one printable line. */
 static bool accepts(struct dti_pool *pool, const char *text, size_t size, uint64_t file_size,
                     bool lenient, struct dti_container *found)
 {
@@ -116,7 +116,7 @@ static void check_found(const struct dti_container *found, uint64_t start, uint6
     *ret_end = start;
 }
 
-/* Writes the front of a file of these tensors. */
+/* Writes the head of a file with these tensors. */
 static void lay_out(const struct dti_container *found, struct dti_new_head *head)
 {
     struct dti_new_tensor *const tensors = calloc(found->tensor_count + 1, sizeof *tensors);
@@ -201,7 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       size, &length))
         REQUIRE(length + DTI_SAFETENSORS_PREFIX <= size);
 
-    char *const text = malloc(size > 0 ? size : 1); /* no byte behind it may be touched */
+    char *const text = malloc(size > 0 ? size : 1); /* exact size: a read past the end is caught */
     REQUIRE(text);
     if (size > 0)
         memcpy(text, data, size);

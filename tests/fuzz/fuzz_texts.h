@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts that a fuzzer chose, as the names, dtypes and metadata of files of each kind. */
+ * Texts chosen by the fuzzer, placed as names, dtypes and metadata in files of each kind. */
 #ifndef DTINFO_FUZZ_TEXTS_H
 #define DTINFO_FUZZ_TEXTS_H
 
@@ -16,7 +16,7 @@ enum { TEXTS = 4, TEXT_SEPARATOR = 0x1e };
 struct texts {
     const char *text[TEXTS];
     size_t length[TEXTS];
-    bool raw; /* texts are not quoted in files, and break their headers */
+    bool raw; /* texts are not quoted in files and can break their headers */
 };
 
 static inline struct texts split_texts(const char *at, size_t left, bool raw)
@@ -32,7 +32,7 @@ static inline struct texts split_texts(const char *at, size_t left, bool raw)
     return texts;
 }
 
-/* A text in quotes, or, raw, as it is. */
+/* A JSON string: the text escaped, or between quotes as it is if raw. */
 static inline void put_quoted(struct dti_buffer *out, const struct texts *texts, unsigned number)
 {
     if (!texts->raw) {
@@ -44,7 +44,7 @@ static inline void put_quoted(struct dti_buffer *out, const struct texts *texts,
     dti_buffer_puts(out, "\"");
 }
 
-/* The same as Python writes it. */
+/* The same as a Python string literal. */
 static inline void put_python(struct dti_buffer *out, const struct texts *texts, unsigned number)
 {
     dti_buffer_puts(out, "'");
@@ -80,7 +80,7 @@ static inline void put_safetensors(struct dti_buffer *out, const struct texts *t
     dti_buffer_free(&header);
 }
 
-/* descr is text 0, or, with fields, a list of one of that name. */
+/* A .npy whose descr is text 1 or, with `fields`, a list of one field named text 0. */
 static inline void put_npy(struct dti_buffer *out, const struct texts *texts, bool fields)
 {
     struct dti_buffer header;
@@ -99,7 +99,8 @@ static inline void put_plain_npy(struct dti_buffer *out)
     build_npy(out, header, sizeof header - 1, eight, 8);
 }
 
-/* An array called text 0, one whose descr it is, and a member that is none. */
+/* An array named text 0; with `others` also one with a field of that name, and a member that is not
+ * an array. */
 static inline void put_npz(struct dti_buffer *out, const struct texts *texts, bool others)
 {
     struct build_zip zip;
@@ -158,7 +159,7 @@ static inline void put_index(struct dti_buffer *out, const struct texts *texts)
     dti_buffer_puts(out, "}}");
 }
 
-/* Makes the file of a letter and says where it is. */
+/* Creates the file selected by a letter and returns its path. */
 static inline const char *make_file(char letter, const struct texts *texts)
 {
     static const char *const names[] = {"ss.safetensors",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of fuzz_files: whole files and folders of each kind and each quantized form, so that what an
-engine changes begins deep inside.
+"""Writes the seeds of fuzz_files: whole files and folders of each kind and each quantized form, so that mutations
+get past the first checks.
 
     make_file_seeds.py FOLDER
 """
@@ -25,18 +25,18 @@ SIZES = {"I8": 8, "U8": 8, "I32": 32, "I64": 64, "F32": 32, "F16": 16, "BF16": 1
 
 
 def raw(letter, data):
-    """A file as it is."""
+    """A file with exactly this data."""
     assert FILE not in data
     return FILE + letter + data
 
 
 def plain(data):
-    """Data without the bytes that part an input."""
+    """The data without the separator bytes of an input."""
     return bytes(byte - 16 if byte >= 0xf5 else byte for byte in data)
 
 
 def data_of(dtype, count):
-    """Small numbers, and scales that are no surprise."""
+    """Small numbers and ordinary scales."""
     if dtype in ("F32", "F16", "F64"):
         return plain(struct.pack("<%d%s" % (count, {"F32": "f", "F16": "e", "F64": "d"}[dtype]),
                                  *(((i * 7) % 13 - 6) / 8 + 0.03125 for i in range(count))))
@@ -45,7 +45,7 @@ def data_of(dtype, count):
 
 
 def safetensors(letter, tensors, metadata=None):
-    """tensors: (name, dtype, shape) or with data behind"""
+    """tensors: (name, dtype, shape) or (name, dtype, shape, data)"""
     header, data = {}, b""
     if metadata:
         header["__metadata__"] = metadata

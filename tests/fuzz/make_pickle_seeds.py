@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of fuzz_pickle: a file of each form, and pickles with each kind of tensor.
+"""Writes the seeds of fuzz_pickle: a file of each format, and pickles with each kind of tensor.
 
     make_pickle_seeds.py FOLDER
 """

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The schemas of JSON documents as tables in C, for a check at full speed: which members an object has, which of
-them it must have, of which types their values are, and which words where only some are allowed.
+"""Writes the schemas of JSON documents as C tables for a fast check: the members of an object, which of them are
+required, the types of their values, and the allowed words of an enum.
 
     make_schema_table.py SCHEMAS TESTS OUTPUT      TESTS: the folder of checker.py
 
-Alternatives (anyOf) become one row: the members of all of them, required where each one demands it.
+Alternatives (anyOf) become one row: the members of all of them, required if all of them require it.
 """
 import json
 import pathlib
 import sys
 
 TYPES = ["object", "array", "string", "number", "integer", "boolean", "null"]
-MOST_MEMBERS = 64  # of an object: the check has a bit for each
+MOST_MEMBERS = 64  # per object: the check uses one bit for each
 NOTHING = 0xffff
 
 
@@ -26,7 +26,7 @@ class Tables:
         self.nodes, self.members, self.words, self.known, self.roots = [], [], [], {}, []
 
     def alternatives(self, root, schema):
-        """The schema without references and anyOf: a list of which one must hold."""
+        """Resolves references and anyOf: a list of schemas, one of which must hold."""
         if "$ref" in schema:
             target = root
             for key in schema["$ref"].lstrip("#/").split("/"):
@@ -47,7 +47,7 @@ class Tables:
         return set(named), None
 
     def node(self, root, schemas):
-        """The row of values for which one of the schemas holds."""
+        """The table row of values that match one of the schemas."""
         ones = [one for schema in schemas for one in self.alternatives(root, schema)]
         key = (root["title"], json.dumps(ones, sort_keys=True))
         if key in self.known:

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a fuzz target without an engine: over the files of a corpus, over cuts of each of them, and
- * over inputs made of the target's own words by a generator that always makes the same ones.
+ * Runs a fuzz target without an engine: on the files of a corpus, on cuts of each of them, and on
+ * inputs generated from the target's dictionary by a deterministic generator.
  *
- *     fuzz_parse 20000 tests/fuzz/seeds/parse      20000 made inputs, then every file of the
- * folder, each with 200 cuts and changes
+ *     fuzz_parse 20000 tests/fuzz/seeds/parse
  *
- * DTI_TEST_QUICK in the environment makes a fifth of the inputs, unless the first word is --long.
- */
+ * runs 20000 generated inputs, then every file of the folder, each with 200 cuts and changes.
+ *
+ * DTI_TEST_QUICK in the environment reduces the generated inputs to a fifth, unless the first
+ * argument is --long. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <string.h>
@@ -57,7 +58,8 @@ static size_t run_made(size_t count)
     return count;
 }
 
-/* The file; its first and last parts, and one byte changed, at some places. */
+/* Runs the whole file and, at several places, its prefix, its suffix and the file with one byte
+ * changed. */
 static size_t run_file(const char *path, size_t places)
 {
     static uint8_t data[INPUT_MAX];

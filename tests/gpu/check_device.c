@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Casts on a CUDA device against those on the CPU, bit for bit: every pair of formats, layouts, all
- * fp32 for the main pairs, losses, memory. (The kernels one by one: launch_on_device.c.)
+ * Compares casts on a CUDA device with the same casts on the CPU, bit for bit: every pair of
+ * formats, layouts, all fp32 codes for the main pairs, losses, memory use. (launch_on_device.c
+ * checks the kernels one by one.)
  *
  *   check_device [--quick|--long] [--device cuda:N] [--leave MIB]
  *
- * With --leave all but so much of the device's memory is taken first.
+ * --leave first allocates device memory until only that many MiB are free.
  *
- * Ends with 0, 1 for a difference, 77 when there is no device. tests/gpu/run.sh runs it. */
+ * Exit status: 0, 1 for a difference, 77 without a device. tests/gpu/run.sh runs it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static enum dti_status open_device(struct device_check *gpu, const char *name,
     return status == DTI_OK ? dti_runner_open(&gpu->runner, &choice, reterr) : status;
 }
 
-/* In ever smaller pieces, which the end of the program frees. */
+/* Allocates ever smaller pieces. They are freed when the process exits. */
 static void take_memory(struct device_check *gpu, const char *leave)
 {
     uint64_t mebibytes = 0, there = 0, taken = 0;

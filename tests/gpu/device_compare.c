@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One cast on the device and on the CPU. */
+ * Compares one cast on the device with the same cast on the CPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const char *request_text(const struct dti_request *request)
     return text;
 }
 
-/* Both plans. *ret_device is NULL when the device does not do it. */
+/* Creates both plans. *ret_device is NULL if the device does not support the cast. */
 static bool make_plans(struct device_check *gpu, const struct dti_request *request,
                        struct dti_plan **ret_device, struct dti_plan **ret_cpu)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is cast: pairs of formats, layouts, all numbers of fp32. */
+ * The casts to compare: pairs of formats, layouts, all fp32 codes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum { NAN_COUNT = DTI_NAN_CANONICAL + 1, CODES_MAX = 1 << 17, LAYOUTS = 3000, T
 static const struct dti_layout low = {.packing = DTI_PACKING_LOW};
 static const struct dti_layout bytes = {.packing = DTI_PACKING_BYTES};
 
-/* The codes of a pool as an array, cut to CODES_MAX; free() it. */
+/* The codes of a pool as an array of at most CODES_MAX elements; the caller frees it. */
 static void *array_of(const struct pool *pool, const struct dti_layout *layout, size_t *ret_n)
 {
     const size_t n = pool->count < CODES_MAX ? pool->count : CODES_MAX;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * In the place of dti_gpu_host_run(): the kernel runs on a real device. With it the checker of the
- * device code, which walks all rows with all their policies, lengths and alignments on the host,
- * becomes one of the device. What a kernel writes lies between guards there as well.
+ * Replaces dti_gpu_host_run(): the kernel runs on a real device. This turns the checker of the
+ * device code, which tests all rows with all policies, lengths and alignments on the host, into a
+ * checker of the device. The memory that a kernel writes is guarded on the device, too.
  *
- * CHECK_DEVICE=1 takes cuda:1. Without a device the program ends with 77. */
+ * CHECK_DEVICE=1 selects cuda:1. Without a device the exit status is 77. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +39,9 @@ static void open_device(void)
     printf("on %s\n", dti_gpu_facts(gpu)->id);
 }
 
-/* An array of the host, and its place on the device: as far from a line as on the host. */
+/* A host array and its copy on the device, at the same offset within a cache line. */
 struct array {
-    dti_gpu_address memory; /* grows, and is kept */
+    dti_gpu_address memory; /* grows as needed and is reused */
     size_t capacity;
     dti_gpu_address begin;
     void *host;
@@ -71,7 +71,7 @@ static dti_gpu_address put(struct array *array, uint64_t host, uint64_t size)
     return array->begin;
 }
 
-/* Where a kernel writes: rubbish, between guards. */
+/* Prepares a kernel's output: filled with GUARD_BYTE, between guards. */
 static dti_gpu_address clear(struct array *array, uint64_t host, uint64_t size)
 {
     place(array, host, size);
@@ -98,7 +98,7 @@ static void get(const struct array *array)
     free(copy);
 }
 
-/* Bits of an element that an operation reads. */
+/* The number of bits of each element that an operation reads. */
 static uint64_t bits_read(enum dti_operation op, const struct dti_gpu_cast_args *args)
 {
     switch (op) {

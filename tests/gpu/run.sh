@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Everything that takes a GPU to be shown: all kernels against the CPU bit for bit, files, faults that can
-# be provoked, compute-sanitizer where it is installed, and a folder of measurements, which judge nothing.
+# Runs all tests that need a GPU: all kernels compared with the CPU bit for bit, files, faults that can be
+# provoked, and compute-sanitizer if it is installed. Also writes a folder of measurements, which are not judged.
 #
 #   tests/gpu/run.sh                              builds in build-gpu, and runs everything on cuda:0
 #   tests/gpu/run.sh --build build --short        the program of build/, as it is; a short walk
 #   tests/gpu/run.sh --results FOLDER             where the measurements go; build-gpu/results otherwise
 #   tests/gpu/run.sh --device cuda:1
 #
-# --pretend LIBRARY tests this script itself: on the pretend driver of tests/fake, without a GPU.
-# Without a device it says so and ends with 77. The last line is "N passed, N failed".
+# --pretend LIBRARY tests this script itself, on the fake driver of tests/fake, without a GPU.
+# Without a device it prints a message and exits with 77. The last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -48,7 +48,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ -n "$pretend" ]; then
     export DTINFO_LIBCUDA=$pretend
-    export DTINFO_LIBNVML=$work/none # that of a real driver would speak of other devices
+    export DTINFO_LIBNVML=$work/none # the NVML of a real driver would report other devices
 fi
 effort=''
 [ -z "$short" ] || effort=--quick
@@ -75,13 +75,13 @@ if ! "$dtinfo" cast 1 bf16 --device "$device" >"$work/first" 2>&1; then
 fi
 "$dtinfo" devices 2>/dev/null || true
 
-# What is said about the device.
+# The report on the device.
 devices() {
     "$dtinfo" devices --json >"$results/devices.json" && "$dtinfo" devices -v >"$results/devices.txt" &&
         grep -q "$device" "$results/devices.txt" && grep -q "$device" "$results/devices.json"
 }
 
-# Each kernel by itself: policies, lengths, alignments, guards. All of them take a pretend driver minutes.
+# Each kernel by itself: policies, lengths, alignments, guards. On the fake driver, all kernels take minutes.
 kernels() {
     local row=()
     [ -z "$pretend" ] || row=(--row "$1")
@@ -103,7 +103,7 @@ values() {
     done
 }
 
-# The same bytes and the same report, the device's name aside.
+# The same bytes and the same report, except for the name of the device.
 same_file() {
     local input=$1 dtype=$2 form=$3
     shift 3
@@ -140,7 +140,7 @@ large_file() {
         "$dtinfo" cast - bf16 --from fp32 --device "$device" -o - <"$work/large.bin" | cmp - "$work/want"
 }
 
-# fails STATUS COMMAND...: ends so, and leaves no file behind.
+# fails STATUS COMMAND...: must exit with this status and leave no file.
 fails() {
     local status=$1 code=0
     shift
@@ -150,7 +150,7 @@ fails() {
     [ -z "$(ls -A "$work/target")" ] || { echo "left a file: $*"; return 1; }
 }
 
-# The CPU's result, whatever becomes of the device.
+# Falls back to the CPU's result, whatever happens to the device.
 falls_back() {
     rm -f "$work/out-auto"
     "$@" "$dtinfo" cast "$work/large.bin" bf16 --from fp32 --device auto -q -o "$work/out-auto" &&
@@ -171,14 +171,14 @@ wrong_device() {
     fails 5 "$dtinfo" cast "$work/large.bin" bf16 --from fp32 --device cuda:1000 -o "$work/target/out"
 }
 
-# No driver is that fast.
+# No driver is fast enough for this limit.
 time_limit() {
     local slow=(DTINFO_CUDA_TIMEOUT=0.001)
     [ -z "$pretend" ] || slow=(DTINFO_CUDA_TIMEOUT=0.2 FAKE_CUDA=hang=kernel:1)
     cast_large env "${slow[@]}" && falls_back env "${slow[@]}"
 }
 
-# Whatever memory there is.
+# With almost all device memory in use.
 little_memory() {
     [ -n "$pretend" ] || "$check_device" --quick --leave 48 --device "$device"
 }
@@ -191,7 +191,7 @@ interrupted() {
         timeout -s INT "$delay" "$dtinfo" cast "$work/large.bin" bf16 --from fp32 --device "$device" -q \
             -o "$work/target/out" || code=$?
         case $code in
-        # the signal may come when the work is done
+        # the signal may arrive after the work is done
         0 | 124 | 130)
             case $(ls -A "$work/target") in
             "") [ "$code" != 0 ] || return 1 ;;

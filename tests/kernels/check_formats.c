@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The formats that checkkern goes through, and how it tells failures. */
+ * The formats that checkkern tests, random numbers, and failure messages. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 
 enum { TOLD_MAX = 12, FORMATS_MAX = 160 };
 
-/* Beyond the rows: every shape of special codes, biases far from the usual one, formats at and
- * beyond the range and the precision of fp32 and fp64, the narrowest ones,
- * and integers around the same precisions. */
+/* Formats that are not rows of dtypes.def: every kind of special codes, unusual biases, formats at
+ * and beyond the range and precision of fp32 and fp64, the narrowest formats, and integers around
+ * the same precisions. */
 static const char *const parsed[] = {
     "e6m9",        "e8m7b120",     "e5m10b20",     "e2m3b1",        "e4m3fnuzb9",   "e3m4fn",
     "e11m20",      "e11m52b1000",  "e7m8",         "e1m14",         "e5m0",         "e8m0b127",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Launches of the device code on the host, and rows of two operations: each element by the
+ * Launches device code on the host. Checks rows that fuse two operations: each element against the
  * definition, with one rounding. */
 #include "check_gpu.h"
 
@@ -11,7 +11,7 @@ enum { COUNT = 3 * DTI_TILE, BYTES = COUNT * 8, TEXT_SIZE = 160 };
 
 static enum dti_gpu_kernel current;
 
-/* Threads in a grid: fewer and more than there is work for. */
+/* Threads in a grid: both fewer and more than there is work for. */
 static uint64_t grid_size(void)
 {
     static const uint64_t sizes[] = {1, 33, 3, 64, 7, 150};
@@ -54,7 +54,8 @@ static bool encodes_at_all(enum dti_operation op)
     return op == DTI_OP_ENCODE_HUB32 || op == DTI_OP_ENCODE_HUB64 || op == DTI_OP_ENCODE_I64;
 }
 
-/* Whether the pair's operations take the formats: one rounding for what two steps do. */
+/* Whether the fused operations support the formats: they round once where two steps would round
+ * twice. */
 static bool pair_takes(const struct dti_gpu_row *row, const struct dti_format *src,
                        const struct dti_encoder *encoder)
 {
@@ -89,7 +90,7 @@ static bool run_pair(struct job *job, enum dti_gpu_kernel kernel, size_t *runs)
     return check_job_indices(job);
 }
 
-/* Casts of whole containers. */
+/* Casts of unpacked elements. */
 static bool check_casts(struct check *check, enum dti_gpu_kernel kernel, size_t *runs)
 {
     static const enum dti_dtype halves[] = {DTI_BF16, DTI_FP16, DTI_FP8_E4M3FN, DTI_INT16};
@@ -119,7 +120,7 @@ static bool check_casts(struct check *check, enum dti_gpu_kernel kernel, size_t 
     return true;
 }
 
-/* Packed codes before or behind a cast. */
+/* A cast with packed source or result codes. */
 struct packed {
     struct dti_format src, dst;
     struct dti_policy policy;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss as devices count it, against the CPU's: every member, bit for bit. Tiles that a device
- * leaves to the host are counted there, but none may be where nothing is random. */
+ * Compares the loss computed by devices with that of the CPU: every member, bit for bit. Tiles that
+ * a device leaves to the host are counted on the host; this may only happen with stochastic
+ * rounding. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ enum { LANES = 16, TILES_MAX = 9 };
 
 static enum dti_gpu_kernel current;
 
-/* Elements of a run of whole tiles, the last one of which may be short. */
+/* Counts a run of whole tiles; the last one may be short. */
 static void count(const struct dti_loss_rule *rule, const void *source, const void *stored,
                   size_t n, uint64_t index, struct dti_gpu_loss_tile *tiles, uint64_t grid)
 {
@@ -57,7 +58,7 @@ const struct dti_loss_kernel *gpu_as_loss_kernel(enum dti_gpu_kernel kernel)
     return &as;
 }
 
-/* bf16 of random fp32 numbers, in many tiles at once. */
+/* bf16 of random fp32 numbers, many tiles in one launch. */
 bool check_gpu_losses(struct check *check)
 {
     static uint32_t x[TILES_MAX * DTI_TILE], y[TILES_MAX * DTI_TILE];

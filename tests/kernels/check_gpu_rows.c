@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of device kernels as a whole: what a plan may ask for has a row; the casts that matter
- * most are right for every code of fp32; and a checker that could not fail would be seen. */
+ * The table of device kernels as a whole: every kernel that a plan can request has a row, the most
+ * important casts are right for every fp32 code, and the checker detects wrong kernels. */
 #include <stdio.h>
 #include <string.h>
 
 #include "check_gpu.h"
 
-/* Every operation that kernels of the CPU do for a format. */
+/* Every operation that the CPU kernels perform for a format has a device kernel. */
 bool check_gpu_find(struct check *check)
 {
     static const enum dti_operation encodings[] = {DTI_OP_ENCODE_HUB32, DTI_OP_ENCODE_HUB64,
@@ -46,7 +46,7 @@ bool check_gpu_find(struct check *check)
 
 enum { BLOCK = 1 << 16 };
 
-/* Against the portable kernel of the CPU, which others hold against the definition. */
+/* Compares with the portable CPU kernel, which other tests compare with the definition. */
 static bool check_all_into(struct check *check, enum dti_dtype dtype)
 {
     static uint32_t source[BLOCK];
@@ -87,7 +87,7 @@ bool check_gpu_all(struct check *check)
     return passed;
 }
 
-/* What a wrong launch does to the array that a right one left. */
+/* How a faulty launch changes a correct result. */
 static enum { LAST_WRONG, FIRST_WRONG, BEYOND, FAULTS } fault;
 static dti_kernel_fn *right;
 

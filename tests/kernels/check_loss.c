@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loss kernels against dti_loss_add_values(), the definition: every member after every tile. */
+ * Compares loss kernels with the definition, dti_loss_add_values(): every member after every tile.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -69,7 +70,7 @@ bool same_loss(struct check *check, const struct dti_loss *got, const struct dti
     return same;
 }
 
-/* One tile: values with what was stored for them, and the arrays that the kernel takes. */
+/* One tile: values, the codes stored for them, and the arrays passed to the kernel. */
 struct tile {
     const struct dti_loss_kernel *row;
     const struct dti_loss_rule *rule;
@@ -97,7 +98,7 @@ static uint64_t hub_code(const struct dti_loss_rule *rule, const struct dti_valu
     return outcome.code;
 }
 
-/* How a tile is filled: what is found in ordinary arrays, and what is not. */
+/* How a tile is filled: with values of ordinary arrays, or also with exceptional ones. */
 enum mixture { MIXTURE_ALL, MIXTURE_FINITE, MIXTURE_EXACT, MIXTURE_ONE_ODD, MIXTURES };
 
 static bool is_taken(struct check *check, enum mixture mixture, const struct dti_value *value,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows that move codes and change no number: unpack, pack, swap, copy. What must come out is
- * computed here from the definition in storage.h, bit by bit. */
+ * Rows that move codes without changing values: unpack, pack, swap, copy. The expected result is
+ * computed here bit by bit from the definition in storage.h. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whole plans against dti_reference_run(): the same bytes and the same loss at every level, with
- * any team, any chunks, any layout. */
+ * Compares whole plans with dti_reference_run(): the same bytes and the same loss at every level,
+ * for any team, chunk size and layout. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 
 enum {
     COUNT_MAX = 4 * DTI_TILE + 77,
-    COUNT_LARGE = 70 * DTI_TILE + 5, /* enough for every member of a team to have a part */
+    COUNT_LARGE = 70 * DTI_TILE + 5, /* every team member gets a part */
     BYTES_MAX = COUNT_LARGE * 8,
     GUARD = 64,
     TEAMS = 3,
 };
 
-/* One cast of one array, and what the reference makes of it. */
+/* One cast of one array, and the reference result. */
 struct shot {
     struct check *check;
     struct dti_request request;
@@ -52,7 +52,7 @@ static const char *shot_text(const struct shot *shot)
     return text;
 }
 
-/* Pieces at multiples of the tile, in order. */
+/* Runs the plan in pieces that start at multiples of the tile, in order. */
 static enum dti_status run_pieces(const struct shot *shot, const struct dti_plan *plan,
                                   uint8_t *dst, struct dti_loss *loss)
 {
@@ -118,7 +118,7 @@ static bool check_level(const struct shot *shot, enum dti_level level)
                    (unsigned long long)bytes, shot->dst_bytes);
         passed = false;
     }
-    for (unsigned turn = 0; turn < 3 && passed; turn++) { /* whole, in pieces, by a team */
+    for (unsigned turn = 0; turn < 3 && passed; turn++) { /* whole, in pieces, with a team */
         const size_t team = check_below(check, TEAMS);
         struct dti_loss loss, *into = shot->with_loss ? &loss : NULL;
         uint8_t *dst = result + GUARD;
@@ -165,7 +165,7 @@ static struct dti_layout random_layout(struct check *check)
                                .swapped = check_below(check, 4) == 0};
 }
 
-/* Fills the source. junk: bits of containers that are not the code's, which no cast may look at. */
+/* Fills the source. junk: also sets the unused bits of containers, which casts must ignore. */
 static void fill_source(struct shot *shot, const struct pool *pool, bool junk)
 {
     struct check *check = shot->check;

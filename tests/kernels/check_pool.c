@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Source codes for a cast. Nothing about a kernel is assumed: what is interesting follows from the
- * rows of the two formats. */
+ * Source codes for a cast. They depend only on the rows of the two formats, not on any kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +78,7 @@ static void push(struct filling *to, uint64_t code)
     pool->code[pool->count++] = code & dti_low_bits(pool->format.width);
 }
 
-/* A code, those beside it, one a little further, and all of them negative. */
+/* A code, its neighbours, two codes a random power of two away, and their negatives. */
 static void push_around(struct filling *to, uint64_t code)
 {
     const uint64_t sign = dti_format_sign_bit(&to->pool->format);
@@ -101,7 +100,7 @@ static void push_value(struct filling *to, const struct dti_value *value)
     push_around(to, outcome.code);
 }
 
-/* A number of the destination and the middle between it and the next one away from zero. */
+/* A number of the destination, and the midpoint to the next one away from zero. */
 static void push_code_of(struct filling *to, const struct dti_format *dst, uint64_t code)
 {
     struct dti_value value, middle;
@@ -137,14 +136,14 @@ static void push_float_destination(struct filling *to, const struct dti_format *
     }
     for (int i = 0; i < CODES_SAMPLED; i++) {
         uint64_t code = check_random(to->check) % max;
-        if (i % 4 == 0) /* the end of a binade */
+        if (i % 4 == 0) /* the last code of a binade */
             code |= dti_low_bits(dst->man_bits);
         if (code <= max)
             push_code_of(to, dst, code);
     }
 }
 
-/* Halves around small numbers, the limits and powers of two. */
+/* Halves near small numbers, near the limits and near powers of two. */
 static void push_integer_destination(struct filling *to, const struct dti_format *dst)
 {
     struct dti_value value;
@@ -211,7 +210,7 @@ static void fill(struct filling *to, const struct dti_format *dst)
         for (int i = 0; i < 500; i++)
             push(to, check_random(to->check));
     }
-    while (to->pool->count % 8 != 0 || to->pool->count < DTI_TILE + 8) /* small formats again */
+    while (to->pool->count % 8 != 0 || to->pool->count < DTI_TILE + 8) /* pad small pools */
         push(to, to->pool->code[check_below(to->check, to->pool->count)]);
 }
 
@@ -228,7 +227,7 @@ const struct pool *pool_get(struct check *check, const struct dti_format *src,
         struct dti_format dst;
     } kept[POOLS];
     static size_t turn;
-    const bool any_dst = src->width <= 16; /* then the pool does not depend on it */
+    const bool any_dst = src->width <= 16; /* the pool is then independent of dst */
     for (size_t i = 0; i < POOLS; i++)
         if (kept[i].pool.count && same_format(&kept[i].pool.format, src) &&
             (any_dst || same_format(&kept[i].dst, dst)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The PTX that is built in: its entries are the rows of the table, with parameters of their sizes,
-and nothing is missing. Where ptxas is, it must assemble for every device without spilling registers.
+"""Checks the built-in PTX: its entry points are exactly the rows of the table, with parameters of the right size.
+If ptxas is installed, the PTX must also assemble for every device without spilling registers.
 
   check_ptx.py CHECKGPU [PTXAS] [--long]"""
 import concurrent.futures
@@ -21,7 +21,7 @@ def run(*command, **options):
 
 
 def entries_of(text):
-    """Entry: bytes of its parameter."""
+    """Maps each entry point to the size of its parameter in bytes."""
     pattern = r"^\.visible \.entry (\w+)\(\s*\.param \.align 8 \.b8 \w+\[(\d+)\]\s*\)"
     return {name: int(size) for name, size in re.findall(pattern, text, re.MULTILINE)}
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A row of dti_quant_kernels[] in everything that it claims. */
+ * Checks a row of dti_quant_kernels[] in everything that it claims to support. */
 #include "check_quant.h"
 
 bool check_quant_row(struct check *check, const struct dti_quant_kernel *row)

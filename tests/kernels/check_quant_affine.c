@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Affine quantization kernels against dti_affine_quantize(): every format that a row takes, each
- * division and each treatment of specials, scales of all sizes; numbers near the middles of codes.
- */
+ * Compares affine quantization kernels with dti_affine_quantize(): every format that a row
+ * supports, each division and each treatment of specials, scales of all magnitudes, and numbers
+ * near the midpoints between codes. */
 #include <stdio.h>
 
 #include "check_quant.h"
@@ -11,11 +11,11 @@ enum { NUMBERS = 2000, LENGTHS = 300, TEXT_SIZE = 160, CODES_KEPT = 1 << 16 };
 
 const char *const quant_divisions[] = {"true", "reciprocal", "exact"};
 
-/* Arrays of one trial: numbers with what must come out of them. */
+/* Arrays of one trial: numbers and their expected codes. */
 struct affine_trial {
     const struct dti_quant_kernel *row;
     struct dti_affine_args args;
-    size_t bytes; /* of a code's container */
+    size_t bytes; /* bytes per code */
     uint32_t numbers[NUMBERS];
     uint32_t scales[NUMBERS]; /* fp32 codes, as the kernel gets them; columns */
     uint32_t inverses[NUMBERS];
@@ -50,7 +50,7 @@ void quant_encoder(struct dti_encoder *ret, const struct dti_format *format)
     dti_encoder_init(ret, format, &policy);
 }
 
-/* A number that is likely to go wrong with the scale. */
+/* A number that is hard to quantize with this scale. */
 static uint32_t number_for(struct check *check, const struct dti_affine *affine,
                            const struct dti_affine_scale *scale)
 {
@@ -67,12 +67,12 @@ static uint32_t number_for(struct check *check, const struct dti_affine *affine,
     default:
         break;
     }
-    if (is_float) { /* between neighbours; NaNs and infinities among them make anything */
+    if (is_float) { /* between neighbours; NaN or infinite neighbours give random bits */
         const uint32_t code = (uint32_t)check_random(check) & mask;
         return quant_between(check, dti_affine_dequantize(affine, scale, code),
                              dti_affine_dequantize(affine, scale, (code + 1) & mask));
     }
-    /* k + 1/2 steps from zero, also beyond the ends */
+    /* k + 1/2 steps from zero, also beyond the range */
     const int64_t range = (int64_t)affine->high - affine->low + 8;
     const int64_t k =
         affine->low - 4 - scale->zero_point + (int64_t)check_below(check, (size_t)range);
@@ -184,7 +184,7 @@ static bool check_trial(struct check *check, const struct affine_trial *trial, b
     return true;
 }
 
-/* One format with one range of codes. */
+/* Checks one format with one range of codes. */
 static bool check_format(struct check *check, const struct dti_quant_kernel *row,
                          const struct dti_format *format, enum dti_quant_symmetry symmetry)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way back: every code with scales of all sizes, and of blocks every pair of a scale's code and
- * an element's. */
+ * Dequantization kernels: every code with scales of all magnitudes. For blocks: every pair of a
+ * scale code and an element code. */
 #include <stdio.h>
 
 #include "check_quant.h"
@@ -11,7 +11,7 @@ enum { NUMBERS = 1 << 16, LENGTHS = 300, TEXT_SIZE = 160, BLOCKS_MAX = 1024 };
 struct back_trial {
     const struct dti_quant_kernel *row;
     struct dti_affine_args args;
-    size_t bytes, count; /* of a code's container; codes */
+    size_t bytes, count; /* bytes per code; number of codes */
     uint32_t codes[NUMBERS], scales[NUMBERS], inverses[NUMBERS], wanted[NUMBERS];
     int32_t zero_points[NUMBERS];
     char what[TEXT_SIZE];
@@ -185,8 +185,8 @@ static bool check_blocks_slice(struct check *check, const struct blocks_trial *t
     return true;
 }
 
-/* Blocks number `first` and following of all: each scale with each code, the scale going faster.
- * Scales of 32 bits are any. */
+/* Fills the trial with blocks `first` and following of the enumeration of all pairs; the scale
+ * varies fastest. Scales of 32 bits are random. */
 static void fill_blocks(struct check *check, struct blocks_trial *trial, size_t first, bool random)
 {
     const struct dti_block_format *format = trial->format;
@@ -208,7 +208,7 @@ static void fill_blocks(struct check *check, struct blocks_trial *trial, size_t 
     }
 }
 
-/* How many blocks it takes until every scale has met every code. */
+/* The number of blocks in which every scale occurs with every code. */
 static size_t blocks_of_all(const struct dti_block_format *format)
 {
     const unsigned scale_bits = dti_format_get(format->scale)->width;
@@ -263,7 +263,7 @@ bool check_blocks_back_row(struct check *check, const struct dti_quant_kernel *r
             continue;
         size_t count = quant_recipes(check, &dti_block_formats[id], recipes);
         if (dti_block_formats[id].family != DTI_BLOCKS_NV)
-            count = 1; /* what differs is on the way there */
+            count = 1; /* these recipes differ only in quantization */
         for (size_t i = 0; i < count; i++) {
             if (!check_recipe(check, row, &recipes[i], i == 0))
                 return false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers with a bias: every code with scales and biases of all sizes and signs, rounded twice. The
- * definition here computes in fp64, where products are exact and the sum of two fp32 numbers has
- * more than twice their bits, and rounds to a whole number of the unit of the last place. */
+ * Dequantization with a bias: every code with scales and biases of all magnitudes and signs,
+ * rounded twice. The reference computes in fp64, where products are exact and the sum of two fp32
+ * numbers keeps more than twice their bits, and rounds to a multiple of the unit in the last place.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -44,7 +45,7 @@ static double nearest_of(const struct dti_format *format, double x)
     return fabs(rounded) >= ldexp(1, 2 - least) ? copysign((double)INFINITY, x) : rounded;
 }
 
-/* A number of the format: random bits, or of an ordinary size. */
+/* A number of the format: random bits, or of ordinary magnitude. */
 static float number_of(struct check *check, const struct dti_format *format)
 {
     const double any = (double)float_of((uint32_t)check_random(check));

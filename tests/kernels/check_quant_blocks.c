@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels that quantize blocks against dti_block_quantize(): every recipe of every format that a
- * row takes, blocks of all sizes of numbers, numbers near the middles of codes, orders, strides. */
+ * Compares block quantization kernels with dti_block_quantize(): every recipe of every format that
+ * a row supports, numbers of all magnitudes, numbers near the midpoints between codes, orders,
+ * strides. */
 #include <stdio.h>
 
 #include "check_quant.h"
@@ -86,12 +87,12 @@ struct block_places quant_places(struct check *check, const struct dti_block_for
     const size_t scale = quant_scale_bytes(format), gap = check_below(check, 3);
     struct block_places places = {.code_stride = codes, .scale_stride = scale};
     switch (check_below(check, 4)) {
-    case 0: /* the scale first, as in ggml's blocks */
-    case 1: /* or last */
+    case 0: /* interleaved, scale first as in ggml's blocks */
+    case 1: /* or scale last */
         places.together = true;
         places.code_stride = places.scale_stride = codes + scale + gap;
         break;
-    case 2: /* apart, with gaps */
+    case 2: /* separate arrays, with gaps */
         places.code_stride += gap;
         places.scale_stride += check_below(check, 3);
         break;
@@ -124,7 +125,7 @@ size_t quant_scales_extent(const struct block_places *places, const struct dti_b
     return blocks == 0 ? 0 : (blocks - 1) * places->scale_stride + quant_scale_bytes(format);
 }
 
-/* Numbers of one trial, block by block, and what must come of them. */
+/* The numbers of one trial, block by block, and their expected results. */
 struct blocks_trial {
     const struct dti_quant_kernel *row;
     struct dti_block_args args;
@@ -134,32 +135,32 @@ struct blocks_trial {
     char what[TEXT_SIZE];
 };
 
-/* A magnitude for the largest of a block: of any size, ordinary, or at the edge of a binade or of
- * what a scale holds. */
+/* The largest magnitude of a block: any, ordinary, or at the edge of a binade or of the scale's
+ * range. */
 static uint32_t largest_of(struct check *check, bool ordinary)
 {
     static const float edges[] = {65520.0f * 8, 65520.0f * 127, 0x1p-25f * 8, 0x1p-25f * 127};
     const uint32_t bits = (uint32_t)check_random(check) & 0x7fffff;
     const uint32_t near = (uint32_t)check_below(check, 5) - 2;
     switch (check_below(check, 8) + (ordinary ? 3 : 0)) {
-    case 0: /* any */
+    case 0: /* any magnitude */
         return (uint32_t)check_below(check, 255) << 23 | bits;
-    case 1: /* subnormal or little more */
+    case 1: /* subnormal or slightly larger */
         return (uint32_t)check_random(check) & 0xffffff;
-    case 2: /* 2^n and neighbours, all n */
+    case 2: /* 2^n and its neighbours, all n */
         return ((1 + (uint32_t)check_below(check, 253)) << 23) + near;
-    case 3: /* where scales of fp16 end */
+    case 3: /* limits of fp16 scales */
         return bits_of(edges[check_below(check, 4)]) + (bits & 0x3ffff) - 0x1ffff;
     case 4:
-    case 5: /* a few leading bits, as the largest codes have, and neighbours */
+    case 5: /* few leading bits, like the largest codes, and neighbours */
         return ((117 + (uint32_t)check_below(check, 20)) << 23 | (bits & 0x7c0000)) + near;
     default:
         return (117 + (uint32_t)check_below(check, 20)) << 23 | bits;
     }
 }
 
-/* A number near the middle of two codes, where the scale that is stored says they are; ggml's are
- * made with the scale before it was rounded. */
+/* A number near the midpoint of two codes as given by the stored scale. ggml's formats use the
+ * scale before it was rounded. */
 static uint32_t middle_of(struct check *check, const struct dti_block_recipe *recipe,
                           uint32_t scale, uint32_t top)
 {
@@ -175,7 +176,7 @@ static uint32_t middle_of(struct check *check, const struct dti_block_recipe *re
                          dti_block_dequantize(recipe, scale, (code + 1) & (codes - 1)));
 }
 
-/* ordinary: no specials, no extreme sizes. */
+/* ordinary: no specials, no extreme magnitudes. */
 static void fill_block(struct check *check, const struct dti_block_recipe *recipe, uint32_t *x,
                        bool ordinary)
 {
@@ -186,9 +187,9 @@ static void fill_block(struct check *check, const struct dti_block_recipe *recip
     for (size_t i = 0; i < length; i++) {
         const uint32_t sign = (uint32_t)check_below(check, 2) << 31;
         uint32_t number = middle_of(check, recipe, probe.scale, top);
-        if (sort == 1 || (sort == 2 && check_below(check, 8) == 0)) /* other sizes */
+        if (sort == 1 || (sort == 2 && check_below(check, 8) == 0)) /* other magnitudes */
             number = top - (uint32_t)check_below(check, (top >> 23) + 1) * 0x800000;
-        if (sort == 3 && check_below(check, 3) == 0) /* the largest more than once */
+        if (sort == 3 && check_below(check, 3) == 0) /* the largest several times */
             number = top;
         if (sort == 0 || (sort == 4 && check_below(check, 2)))
             number = 0;
@@ -231,7 +232,7 @@ static void run_blocks(void *context)
     call->row->run.blocks(&call->args, call->codes, call->scales, call->x, call->n, &call->count);
 }
 
-/* The array as it must be in its place, gaps and all; 0 is written where it is right. */
+/* Compares an array including its gaps. Prints the first difference and returns false. */
 static bool same_bytes(struct check *check, const struct blocks_trial *trial, size_t first,
                        size_t n, const char *array, const uint8_t *got, const uint8_t *want,
                        size_t bytes, size_t stride)

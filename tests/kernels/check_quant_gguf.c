@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decoders of GGUF's blocks: those of a level against those of the portable level, which unit and
- * oracle tests hold against ggml; random blocks, and blocks with all kinds of scales, between
- * guards. And how fast they are, beside memcpy() of the bytes of the numbers. */
+ * Compares the decoders of GGUF blocks at each level with those of the portable level, which unit
+ * and oracle tests compare with ggml. Uses random blocks, and blocks with all kinds of scales, in
+ * guarded memory. Also measures the decoding speed compared with memcpy() of the decoded numbers.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static bool same_number(uint32_t got, uint32_t want)
     return got == want || (got << 1 > 0xff000000u && want << 1 > 0xff000000u);
 }
 
-/* Some blocks; an fp16 that is likely to be special stands at any place in half of them. */
+/* Random blocks, each with one fp16 that is likely to be special at a random place. */
 static bool check_some(struct check *check, const struct dti_gguf_kernels *row,
                        const struct dti_gguf_type *type, size_t count)
 {
@@ -88,7 +89,7 @@ bool check_gguf_row(struct check *check, const struct dti_gguf_kernels *row)
 }
 
 enum { SPEED_ROUNDS = 40, SPEED_SIZES = 2 };
-static const size_t speed_bytes[SPEED_SIZES] = {256 << 10, 32 << 20}; /* of numbers */
+static const size_t speed_bytes[SPEED_SIZES] = {256 << 10, 32 << 20}; /* bytes of decoded numbers */
 static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
 
 static double now(void)
@@ -98,7 +99,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* The least seconds of a call, and of a copy of its numbers; they take turns. */
+/* The minimum time of a call and of a copy of its numbers; both are measured in turn. */
 static void least_seconds(const struct gguf_call *call, const void *source, size_t bytes,
                           double *ret_call, double *ret_copy)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Guarded memory for the checks of quantization kernels, and numbers that are likely to go wrong.
- */
+ * Guarded memory for the quantization kernel checks, and numbers that are hard to quantize. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 enum { GUARD = 192, OFFSETS = 128 };
 
 struct guarded {
-    uint8_t *begin, *end; /* between two pages that may not be touched */
+    uint8_t *begin, *end; /* between two inaccessible pages */
     uint8_t *at;
     size_t bytes;
     uint8_t poison;
@@ -110,14 +109,14 @@ uint32_t quant_scale(struct check *check)
 {
     static const uint32_t fixed[] = {
         0x3f800000, 0x3dcccccd, 0x3c010204, 0x3f7fffff, 0x40000000, 0x3eaaaaab, /* 1, 0.1, 1/127 */
-        0x00800000, 0x00800001, 0x00400000, 0x00000001, 0x7f7fffff, 0x7f000000, /* the ends */
+        0x00800000, 0x00800001, 0x00400000, 0x00000001, 0x7f7fffff, 0x7f000000, /* limits */
         0x3fffffff, 0x00ffffff, 0x34000000, 0x4b000000, 0x01000000, 0x7e800001};
     const uint64_t bits = check_random(check);
     const uint32_t mantissa = (uint32_t)(bits >> 40) & 0x7fffff;
     switch (bits % 4) {
     case 0:
         return fixed[check_below(check, sizeof fixed / sizeof fixed[0])];
-    case 1: /* any */
+    case 1: /* any magnitude */
         return ((uint32_t)check_below(check, 255) << 23 | mantissa) + (mantissa == 0);
     default: /* from 2^-20 to 2^20 */
         return (107 + (uint32_t)check_below(check, 40)) << 23 | mantissa;

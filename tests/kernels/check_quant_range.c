@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Range kernels: the least and the largest finite number of arrays of every length, with and
- * without NaNs and infinities, added to what was there. */
+ * Range kernels: the minimum and maximum finite number of arrays of every length, with and without
+ * NaNs and infinities, merged into an existing range. */
 #include <math.h>
 #include <stdio.h>
 
@@ -77,7 +77,7 @@ static bool same_number(float a, float b)
     return a <= b && a >= b;
 }
 
-/* What was there before: nothing, or a narrow range, or one beyond. */
+/* The range before the call: empty, narrow, or random. */
 static void start_range(struct check *check, float *min, float *max)
 {
     const uint32_t bits = (uint32_t)check_random(check) & 0x7fffffff;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deliberately wrong quantization kernels, built on the definition, each of which must be caught
- * even by the thinned-out walk; and right ones, which must pass. */
+ * Self-test: deliberately wrong quantization kernels, built on the definition, must all be caught
+ * even by the reduced run, and correct ones must pass. */
 #include <math.h>
 #include <stdio.h>
 
@@ -40,7 +40,7 @@ enum fault {
     BIAS_OF_FIRST,
 };
 
-static enum fault fault; /* of the kernels below */
+static enum fault fault; /* injected into the kernels below */
 
 static uint32_t number_at(const float *x, size_t i)
 {
@@ -225,7 +225,7 @@ static void dequantize_blocks(const struct dti_block_args *args, float *x, const
     }
 }
 
-/* Of fp32 only, and with a right kernel for the others. */
+/* Injects faults for fp32 only; other formats use the correct code. */
 static void add_bias(const struct dti_biased_args *args, float *x, const unsigned char *codes,
                      size_t n)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every fp32 number through a quantization kernel. The codes of numbers that rise rise too, so a
- * run of equal codes is right where its two ends are: the definition is asked only there, and at
- * the ends of what is finite. */
+ * Runs every fp32 number through a quantization kernel. Codes are monotonic in the numbers, so a
+ * run of equal codes is right if both of its ends are. The definition is evaluated only at these
+ * ends and at the limits of the finite range. */
 #include <stdio.h>
 
 #include "check_quant.h"
 
 enum { CHUNK = 1 << 15, MAX_FINITE = 0x7f7fffff, INFINITE = 0x7f800000 };
 
-/* What is swept: codes of numbers with these fp32 codes, one after the other. */
+/* A sweep: the codes of numbers with consecutive fp32 codes. */
 struct sweep {
     struct check *check;
     const struct dti_quant_kernel *row;
@@ -17,7 +17,7 @@ struct sweep {
     struct dti_affine_scale scale;
     struct dti_block_args blocks;
     uint32_t amax;
-    uint32_t before; /* code of the number before */
+    uint32_t before; /* code of the previous number */
     char what[96];
 };
 
@@ -44,7 +44,7 @@ static bool is_right(struct sweep *sweep, uint32_t bits, uint32_t got)
     return false;
 }
 
-/* Codes of n numbers from `first` on, counted without gaps. */
+/* Checks the codes of n consecutive numbers from `first` on. */
 static bool judge(struct sweep *sweep, uint32_t first, const uint8_t *codes, size_t n, bool begins)
 {
     for (size_t i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ bool check_affine_sweep(struct check *check, const struct dti_quant_kernel *row)
     return true;
 }
 
-/* Blocks of `length` numbers, the first of each being amax. */
+/* Blocks of `length` numbers; the first number of each block is amax. */
 static bool sweep_half(struct sweep *sweep, uint32_t sign)
 {
     static uint32_t x[CHUNK];
@@ -114,7 +114,7 @@ static bool sweep_half(struct sweep *sweep, uint32_t sign)
         size_t n = 0;
         for (size_t i = 0; i < blocks * length; i++)
             x[i] = i % length == 0 ? sweep->amax : bits++ | sign;
-        if (bits > sweep->amax) /* those beyond would be the largest themselves */
+        if (bits > sweep->amax) /* larger numbers would become the maximum of the block */
             for (size_t i = 0; i < blocks * length; i++)
                 x[i] = (x[i] & INT32_MAX) > sweep->amax ? sweep->amax | sign : x[i];
         sweep->row->run.blocks(&sweep->blocks, codes, scales, (const float *)(const void *)x,

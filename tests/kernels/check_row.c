@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * A row of dti_kernels[] in everything that it claims: each format of its domain, each rounding,
- * overflow and NaN policy, several first indices where they matter. */
+ * Checks a row of dti_kernels[] in everything that it claims to support: each format of its domain,
+ * each rounding, overflow and NaN policy, and several first indices where they matter. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
 
-/* A quick walk tries one policy in so many; with sanitizers, which take far longer, fewer. */
+/* A quick run tries one in this many policies; sanitizer builds are much slower and try fewer. */
 #ifndef QUICK_POLICIES
 #define QUICK_POLICIES 10
 #endif
 
 enum { WORDS_MAX = TRIAL_BYTES_MAX / 8, TEXT_SIZE = 160 };
 
-/* The first index of an array decides its random bits; that of a slice need not be aligned. */
+/* The first index of an array selects its random bits. The first index of a slice need not be
+ * aligned. */
 static const uint64_t indices[] = {
     0, 1, 2, 3, UINT32_MAX, (UINT64_C(1) << 35) - 5, UINT64_C(0x123456789abcdef)};
 enum { INDICES = sizeof indices / sizeof indices[0] };
 
-/* A source at which the random bits of its index just decide: a number of dst and as much of a step
- * more as makes the sum of fraction and random bits 2^32, or one less. */
+/* A source at the threshold of stochastic rounding: a number of dst plus a fraction of a step such
+ * that fraction + random bits is 2^32 or 2^32 - 1. */
 static uint64_t on_the_edge(const struct job *job, const struct pool *pool, uint64_t index)
 {
     const struct dti_policy truncate = {.round = DTI_ROUND_ZERO};
@@ -38,7 +39,7 @@ static uint64_t on_the_edge(const struct job *job, const struct pool *pool, uint
     const int32_t step = dti_format_step_exponent(&job->dst, &value);
     if (value.class == DTI_CLASS_ZERO) {
         dti_value_set(&value, value.negative, fraction, step - 32);
-    } else if (value.exponent - step <= 31) { /* the fraction's bits below those of the number */
+    } else if (value.exponent - step <= 31) { /* the fraction's bits go below those of the number */
         value.hi |= fraction << (31 - (value.exponent - step));
     } else {
         const unsigned beyond = (unsigned)(value.exponent - step) - 31;
@@ -129,14 +130,14 @@ static enum dti_dtype hub_of(enum dti_operation op)
     }
 }
 
-/* Whether a combination is in this run: all of them in the long one. */
+/* Whether this run includes a combination; a long run includes all. */
 static bool is_sampled(struct check *check, const struct dti_policy *policy)
 {
     if (check->effort == EFFORT_LONG)
         return true;
     if (check->effort == EFFORT_QUICK)
         return check_below(check, QUICK_POLICIES) == 0;
-    /* NaNs have little to do with rounding */
+    /* NaN handling hardly depends on rounding */
     return policy->nan == DTI_NAN_QUIET || policy->round == DTI_ROUND_NEAREST_EVEN ||
            policy->round == DTI_ROUND_ZERO || check_below(check, 8) == 0;
 }

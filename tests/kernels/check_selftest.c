@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Does checkkern bite? Deliberately wrong kernels, built on the definition, each of which must be
- * caught even by the thinned-out walk; and right ones, which must pass. */
+ * Self-test of checkkern: deliberately wrong kernels, built on the definition, must all be caught
+ * even by the reduced run, and correct ones must pass. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ enum fault {
     LOSS_READS_BEYOND,
 };
 
-static enum fault fault; /* of the kernels below */
+static enum fault fault; /* injected into the kernels below */
 
 static uint64_t element(const struct dti_kernel_args *args, uint32_t source, uint64_t index)
 {
@@ -82,7 +82,7 @@ static uint64_t element(const struct dti_kernel_args *args, uint32_t source, uin
         struct dti_outcome other;
         policy.round = DTI_ROUND_NEAREST_AWAY;
         dti_encode(dst, &value, &policy, index, &other);
-        if (other.code == outcome.code) { /* or a tie that went away already */
+        if (other.code == outcome.code) { /* the tie was already rounded away */
             policy.round = DTI_ROUND_ZERO;
             dti_encode(dst, &value, &policy, index, &other);
         }
@@ -183,7 +183,7 @@ static const struct dti_loss_kernel loss_row = {.name = "loss", .run = loss, .hu
 static const struct {
     enum fault fault;
     const char *name;
-    const struct dti_kernel *row; /* NULL: loss_row */
+    const struct dti_kernel *row; /* NULL: use loss_row */
 } faults[] = {
     {NAN_DROPPED, "NaN becomes infinity", &encode_row},
     {NAN_PAYLOAD_DROPPED, "NaN without its payload", &encode_row},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slices of a trial, run where every wrong byte shows: the result stands between guard bytes, and
- * source and result stand, in turns, at the very beginning or end of mapped memory. */
+ * Runs slices of a trial so that every wrong byte is detected: the result is between guard bytes,
+ * and source and result alternate between the beginning and the end of mapped memory. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <setjmp.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 enum { GUARD = 256, ALIGNMENTS = 64, LENGTHS = 258, ARENA_BYTES = TRIAL_BYTES_MAX + 4 * GUARD };
 
-/* Writable memory between two pages that may not be touched. */
+/* Writable memory between two inaccessible pages. */
 struct arena {
     uint8_t *begin, *end;
 };
@@ -64,9 +64,10 @@ void *edge_buffer(size_t which, size_t bytes)
     return arenas[which].end - bytes;
 }
 
-/* Where a slice stands. */
+/* The placement of a slice in memory. */
 struct place {
-    bool src_ends, dst_ends; /* against the page behind; else at the beginning plus the offset */
+    bool src_ends, dst_ends; /* at the end, against the inaccessible page; else at the beginning
+                                plus the offset */
     size_t src_offset, dst_offset;
     const struct dti_streaming *stream;
 };
@@ -113,7 +114,7 @@ static void tell_byte(struct check *check, const struct trial *trial, const stru
         (unsigned long long)got_element, (unsigned long long)want_element);
 }
 
-/* The last byte of packed codes: what is not theirs must be zero. */
+/* The expected byte. In the last byte of packed codes, unused bits must be zero. */
 static uint8_t wanted_byte(const struct trial *trial, size_t first, size_t n, size_t at)
 {
     const uint8_t byte = trial->wanted[first * trial->dst_bits / 8 + at];
@@ -129,7 +130,7 @@ static bool judge(struct check *check, const struct trial *trial, const struct c
 {
     const size_t bytes = bytes_of(call->n, trial->dst_bits);
     const uint8_t *wanted = trial->wanted + first * trial->dst_bits / 8;
-    const size_t sure = bytes > 0 ? bytes - 1 : 0; /* the last byte may hold padding */
+    const size_t sure = bytes > 0 ? bytes - 1 : 0; /* the last byte can hold padding */
     if (memcmp(call->dst, wanted, sure) != 0 ||
         (bytes > 0 && call->dst[sure] != wanted_byte(trial, first, call->n, sure))) {
         size_t at = 0;
@@ -196,7 +197,7 @@ static struct place random_place(struct check *check)
                           .dst_offset = bits >> 9 & (ALIGNMENTS - 1)};
 }
 
-/* A slice begins at a whole byte of both arrays. */
+/* A slice begins at a byte boundary of both arrays. */
 static size_t random_first(struct check *check, const struct trial *trial, size_t n)
 {
     const size_t grain = trial->src_bits < 8 || trial->dst_bits < 8 ? 8 : 1;
@@ -225,7 +226,7 @@ static bool run_alignments(struct check *check, const struct trial *trial)
 bool trial_run(struct check *check, const struct trial *trial, bool all_lengths)
 {
     static const size_t tiles[] = {DTI_TILE - 1, DTI_TILE, DTI_TILE + 1};
-    for (unsigned turn = 0; turn < 2; turn++) { /* whole; aligned, then not */
+    for (unsigned turn = 0; turn < 2; turn++) { /* the whole array: aligned, then unaligned */
         const struct place place = {
             .src_offset = turn ? 1 + check_below(check, 63) : 0,
             .dst_offset = turn ? 1 + check_below(check, 63) : 0,

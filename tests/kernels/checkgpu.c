@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernels of CUDA devices against the definition, compiled for the host: all that they do but
- * the device itself. Rows are walked, none is named here.
+ * Compares the CUDA kernels, compiled for the host, with the definition: everything except the
+ * device itself. It iterates over the table rows and names no kernel.
  *
  *   checkgpu rows [--row NAME] [--quick|--long]
  *   checkgpu all                   every fp32 code into the formats that matter most
@@ -9,7 +9,7 @@
  *   checkgpu list                  entries with the sizes of their parameters
  *   checkgpu program               the PTX that is built in
  *
- * Ends with 0, or 1 for a difference. */
+ * Exit status: 0, or 1 for a difference. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void check_rows(struct check *check, const char *name)
             continue;
         const enum effort effort = check->effort;
         if (effort == EFFORT_QUICK && dti_gpu_rows[i].domain != DTI_DOMAIN_ANY)
-            check->effort = EFFORT_PUSH; /* few formats: all their policies */
+            check->effort = EFFORT_PUSH; /* few formats, so test all their policies */
         const bool passed = check_one(check, (enum dti_gpu_kernel)i);
         check->effort = effort;
         if (check->arrays != arrays || !passed)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The array kernels against the definition. Rows are walked, none is named here, so none can be
- * forgotten.
+ * Compares the array kernels with the definition. It iterates over the table rows and names no
+ * kernel, so none can be forgotten.
  *
  *   checkkern rows [LEVEL] [--quick|--long]   the rows of one level, or of all that are present
  *   checkkern plans|rules [--quick|--long]    plans, plans with --like, at every level
  *   checkkern --selftest                      deliberately wrong kernels must be caught
- *   checkkern speed [--row TYPE]              GGUF's decoders beside a copy of their numbers
+ *   checkkern speed [--row TYPE]              GGUF decoders compared with a copy of their numbers
  *   --row NAME                                only rows whose name contains NAME
  *
- * DTI_TEST_QUICK in the environment is --quick, for builds whose compiler alone is new.
- * Ends with 0, 1 for a difference, 77 when the level is not present on this machine. */
+ * DTI_TEST_QUICK in the environment implies --quick, for builds that only test another compiler.
+ * Exit status: 0, 1 for a difference, 77 if this machine does not have the level. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +160,6 @@ int main(int argc, char **argv)
     if (check.failures)
         return 1;
     if (rows == 0 || check.arrays == 0)
-        return skipped ? EXIT_SKIPPED : 1; /* nothing checked is no success */
+        return skipped ? EXIT_SKIPPED : 1; /* a run that checked nothing does not pass */
     return 0;
 }
