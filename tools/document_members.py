@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The members of JSON documents, from their schemas, as lines of a man page."""
+"""Formats the members of JSON documents, from their schemas, as lines of a man page."""
 
 import json
 import re
 
 
 def scd(text):
-    """Text as scdoc prints it: its marks and the backslash escaped. An underscore in a word is none."""
+    """Escapes scdoc markup and backslashes. An underscore inside a word is not markup."""
     return re.sub(r"[\\*`#~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\\g<0>", text)
 
 
@@ -26,7 +26,7 @@ class Schemas:
                       for path in folder.glob("*.json")}
 
     def resolve(self, node, home):
-        """The node itself, what people call it where it is a shared one, the file it stands in."""
+        """Follows references. Returns the node, its common name if it is a shared one, and its file."""
         while "$ref" in node:
             where, _, pointer = node["$ref"].partition("#")
             home = where or home
@@ -40,7 +40,7 @@ class Schemas:
         return node, None, home
 
     def describe(self, node, home):
-        """The type in words, and the node whose members come next, if any."""
+        """Returns the type in words, the node whose members follow, if any, and its file."""
         node, shared, home = self.resolve(node, home)
         if shared:
             return shared, None, home

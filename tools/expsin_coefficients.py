@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes src/kernels/math/expsin_coefficients.h: what the kernels of exp(sin x) compute with.
+"""Generates src/kernels/math/expsin_coefficients.h: the constants of the kernels of exp(sin x).
 
     tools/expsin_coefficients.py [--check FILE]
 
-Prints the header; --check compares it with FILE instead and says where they differ (exit 1; 77 without
-mpmath). Polynomials are minimax, found by Remez' exchange over a grid in 40 digits; coefficients are
-rounded to the machine type one after another, the most important first, and the rest is fitted anew to
-what is left, so that roundings make up for each other.
+Prints the header; --check compares it with FILE instead and prints the first difference (exit 1; 77
+without mpmath). Polynomials are minimax approximations, found by the Remez exchange algorithm on a grid,
+in 40 digits. Coefficients are rounded to the machine type one at a time, the most important first. After
+each, the remaining ones are refitted, so that they compensate for the rounding errors so far.
 """
 import argparse
 import sys
@@ -25,13 +25,13 @@ INVERSE_PI_WORDS = 20
 
 
 def rounded(number, bits):
-    """To nearest in a significand of so many bits."""
+    """Rounds to nearest with a significand of `bits` bits."""
     with mp.workprec(bits):
         return +number
 
 
 def solve(columns, targets, reference):
-    """Coefficients whose error alternates over the reference points, and the size of that error."""
+    """Returns coefficients whose error equioscillates over the reference points, and the size of that error."""
     n = len(reference) - 1
     matrix, right = mp.matrix(n + 1, n + 1), mp.matrix(n + 1, 1)
     for row, at in enumerate(reference):
@@ -44,7 +44,7 @@ def solve(columns, targets, reference):
 
 
 def extremes(errors, count):
-    """Where runs of one sign are largest: `count` of them, or None."""
+    """Returns the positions of `count` extremes that alternate in sign, or None if there are fewer."""
     runs = []
     for at, error in enumerate(errors):
         if runs and (errors[runs[-1]] > 0) == (error > 0):
@@ -63,7 +63,7 @@ def extremes(errors, count):
 
 
 def minimax(function, weight, powers, low, high, grid):
-    """Coefficients of those powers with the smallest error divided by weight, and that error."""
+    """Returns coefficients of those powers that minimize the largest error / weight, and that error."""
     middle, half = (low + high) / 2, (high - low) / 2
     points = [middle - half * mp.cos(mp.pi * (i + mp.mpf(0.5)) / grid) for i in range(grid)]
     columns = [[x ** p / weight(x) for p in powers] for x in points]
@@ -83,7 +83,7 @@ def minimax(function, weight, powers, low, high, grid):
 
 
 def fit(function, weight, powers, low, high, bits, grid=300):
-    """minimax() with coefficients of so many bits."""
+    """minimax() with coefficients rounded to `bits` bits, one after another."""
     chosen = {}
     for power in powers:
         rest = [p for p in powers if p not in chosen]
@@ -97,7 +97,7 @@ def fit(function, weight, powers, low, high, bits, grid=300):
 
 
 def hexadecimal(number, suffix):
-    """As C writes it, exactly."""
+    """Formats a number exactly, as a C hexadecimal literal."""
     if number == 0:
         return "0.0" + suffix
     sign = "-" if number < 0 else ""
@@ -112,14 +112,14 @@ def hexadecimal(number, suffix):
 
 
 def spell(name, comment, numbers, suffix, lines):
-    """A macro that is an initialiser."""
+    """Writes a macro that is an initialiser."""
     lines.append("/* %s */" % comment)
     text = [hexadecimal(n, suffix) for n in numbers]
     wrap("#define %s {" % name, text, "}", lines)
 
 
 def spell_steps(name, comment, numbers, suffix, lines):
-    """A macro that goes through the coefficients as Horner's scheme does."""
+    """Writes a macro that lists the coefficients in the order of Horner's scheme."""
     lines.append("/* %s */" % comment)
     text = ["first(%s)" % hexadecimal(numbers[-1], suffix)]
     text += ["next(%s)" % hexadecimal(n, suffix) for n in reversed(numbers[:-1])]
@@ -127,7 +127,7 @@ def spell_steps(name, comment, numbers, suffix, lines):
 
 
 def wrap(start, words, end, lines, between=", "):
-    """Words separated by commas in continued lines of at most 100 columns."""
+    """Writes words with separators in continued lines of at most 100 columns."""
     rows, row = [start], "        "
     for place, word in enumerate(words):
         word += between if place + 1 < len(words) else end
@@ -170,7 +170,7 @@ def constants(lines):
 
 
 def sines(lines):
-    """sin r = r + r^3 P(r^2); the error counts as it is, since exp makes it a relative one."""
+    """sin r = r + r^3 P(r^2). The absolute error is minimized, since exp turns it into a relative one."""
     for name, bits, reach, powers in (("F32", SINGLE, mp.mpf("1.62"), range(3, 10, 2)),
                                       ("F64", DOUBLE, mp.mpf("1.571"), range(3, 18, 2))):
         found = fit(lambda x: mp.sin(x) - x, lambda x: mp.mpf(1), list(powers), mp.mpf(2) ** -8,
@@ -190,8 +190,8 @@ def exponentials(lines):
 
 
 def table(lines):
-    """exp(sin(x0 + r)) by powers of r, for the 32 points x0 of a period. Coefficients that symmetry makes
-    zero are zero: what a fit leaves there is subnormal in part, and costs some processors 100 cycles."""
+    """exp(sin(x0 + r)) by powers of r, for the 32 points x0 of a period. Coefficients that are zero by
+    symmetry are set to zero: a fit would leave some subnormals there, which cost some processors 100 cycles."""
     reach = mp.pi / TABLE * mp.mpf("1.05")
     rows = []
     for place in range(TABLE):

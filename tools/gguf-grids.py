@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The grids of GGUF's IQ types, src/kernels/gguf/gguf_grids.c, from the tables of the Python package `gguf` of llama.cpp.
+"""Generates src/kernels/gguf/gguf_grids.c, the grids of GGUF's IQ types, from the tables of llama.cpp's Python package `gguf`.
 
     tools/gguf-grids.py >src/kernels/gguf/gguf_grids.c
 
-A point is one number: its element 0 is the lowest digit, in base 4 for 8 elements and in base 8 for 4.
+A point is encoded as one number. Element 0 is the lowest digit, in base 4 for points of 8 elements and in base 8 for
+points of 4.
 """
 import importlib.metadata
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Recorded machines, each in one text file.
+"""Records machines for tests, each in one text file.
 
     machine.py record > FILE            this machine's CPUID (x86, where there is a C compiler) and the files
                                         of the kernel on processors, caches and memory
     machine.py unpack FILE FOLDER       into a folder for `dtinfo devices --sysroot FOLDER`
 
-A recording has no names of hosts or users, no serial numbers and no addresses. In FILE each file of the
-machine follows a line "### its/name"; its own lines must not begin with "###".
+A recording has no host names, user names, serial numbers or addresses. In FILE, a line "### its/name"
+precedes the contents of each file, whose lines must not begin with "###".
 """
 import glob
 import os
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 MARK = "### "
-# The maps and the ids are for lscpu, the reference in tests.
+# lscpu, the reference in tests, needs the maps and the ids.
 FILES = ["proc/cpuinfo", "proc/meminfo",
          "sys/devices/system/cpu/online", "sys/devices/system/cpu/possible", "sys/devices/system/cpu/present",
          "sys/devices/cpu_core/cpus", "sys/devices/cpu_atom/cpus",
@@ -39,11 +39,11 @@ FILES = ["proc/cpuinfo", "proc/meminfo",
          "sys/devices/system/node/online",
          "sys/devices/system/node/node[0-9]*/cpulist", "sys/devices/system/node/node[0-9]*/cpumap",
          "sys/devices/system/node/node[0-9]*/meminfo"]
-PRIVATE = ("serial", "hardware", "machine")  # keys of cpuinfo on small computers
+PRIVATE = ("serial", "hardware", "machine")  # keys of cpuinfo that identify a single-board computer
 
 
 def cpuid():
-    """The output of CPUID; None without that instruction or a compiler."""
+    """Returns the output of CPUID, or None without that instruction or a compiler."""
     source = pathlib.Path(__file__).resolve().parent / "record-cpuid.c"
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "record-cpuid")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a man page: standard input is its scdoc source, the first argument the scdoc program.
+"""Generates a man page. Standard input is its scdoc source; the first argument is the scdoc program.
 
-scdoc begins a paragraph at every blank line, indents examples by eleven columns, and sets the columns
-of a table three apart. This drops the empty paragraphs, which mandoc -T lint reports, indents examples
-by two columns, so that program output of 78 columns fits a terminal of 80, narrows tables, and keeps
-names in one piece.
+scdoc starts a paragraph at every blank line, indents examples by eleven columns, and separates table
+columns by three. This script drops the empty paragraphs, which mandoc -T lint reports, indents examples by
+two columns, so that program output of 78 columns fits a terminal of 80, narrows tables, and disables
+hyphenation, which would split names.
 """
 
 import re
@@ -17,7 +17,7 @@ def tidy(lines):
     out = [""]
     for line in lines:
         if line == ".RE" and out[-1] == ".P":
-            # the space between two entries of a list belongs behind the first one
+            # the space between two list entries belongs after the end of the first one
             out[-1:] = [".RE", ".P"]
             continue
         if re.match(r"\.(P|SH|SS)\b", line) and out[-1] == ".P":
@@ -30,7 +30,7 @@ def tidy(lines):
             line = ".RS -5"
         if line.startswith(".TH "):
             title, rest = re.match(r'\.TH "([^"]+)"(.*)', line).groups()
-            # groff's .TH turns hyphenation on again, which would split names
+            # groff's .TH enables hyphenation again, which would split names
             line = f'.TH "{title.upper()}"{rest}\n.nh'
         out.append(line)
     while out[-1] in (".P", ""):
@@ -42,7 +42,7 @@ def main():
     page = subprocess.run([sys.argv[1]], stdin=sys.stdin, stdout=subprocess.PIPE, encoding="utf-8")
     if page.returncode != 0:
         sys.exit(page.returncode)
-    # a short cell need not be a text block, whose width tbl guesses from the number of columns
+    # a short cell does not need a text block, whose width tbl guesses from the number of columns
     print(re.sub(r"T\{\n([^.'\n].{,24})\nT\}", r"\1", "\n".join(tidy(page.stdout.split("\n")))))
 
 

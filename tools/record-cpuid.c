@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prints the output of CPUID on this x86 processor, as `cpuid -1 -r` does, and which registers the
- * system keeps (XCR0): the file "cpuid" of a recorded machine. machine.py compiles it. */
+ * Prints the output of CPUID on this x86 processor, in the format of `cpuid -1 -r`, and which
+ * registers the operating system saves (XCR0). The result is the file "cpuid" of a recorded
+ * machine. machine.py compiles this program. */
 #include <cpuid.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -16,14 +17,14 @@ static struct registers print(uint32_t leaf, uint32_t subleaf)
     struct registers r;
     __cpuid_count(leaf, subleaf, r.eax, r.ebx, r.ecx, r.edx);
     if ((r.eax | r.ebx | r.ecx | r.edx) == 0)
-        return r; /* what is missing is zero */
+        return r; /* an absent leaf is all zeros */
     printf("   0x%08" PRIx32 " 0x%02" PRIx32 ": eax=0x%08" PRIx32 " ebx=0x%08" PRIx32
            " ecx=0x%08" PRIx32 " edx=0x%08" PRIx32 "\n",
            leaf, subleaf, r.eax, r.ebx, r.ecx, r.edx);
     return r;
 }
 
-/* All subleaves of the leaves that have some, as far as they mean anything. */
+/* Prints a leaf and, if it has any, its valid subleaves. */
 static void print_leaf(uint32_t leaf)
 {
     enum { SUBLEAVES_MOST = 16 };
@@ -54,7 +55,7 @@ int main(void)
         if (r.eax < bases[i] || r.eax - bases[i] > LEAVES_MOST)
             continue;
         for (uint32_t leaf = bases[i], last = r.eax; leaf <= last; leaf++) {
-            if (leaf != 3) /* the serial number of old processors */
+            if (leaf != 3) /* leaf 3: the serial number of old processors */
                 print_leaf(leaf);
         }
     }

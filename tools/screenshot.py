@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws the screenshot of README.md, for a light and a dark page, from what the program prints in colour.
+"""Draws the screenshot of README.md, in a light and a dark theme, from the colour output of the program.
 
     tools/screenshot.py --program build/dtinfo            writes docs/screenshot-*.svg
     tools/screenshot.py --program build/dtinfo --check    fails if they show something else
@@ -23,7 +23,7 @@ THEMES = {
     "dark": ("#0d1117", "#3d444d", "#e6edf3", "#9198a1", "#9198a1", "#ff7b72", "#3fb950",
              "#d29922", "#79c0ff", "#d2a8ff", "#76e3ea", "#e6edf3"),
 }
-WIDTH, HEIGHT, MARGIN = 8.4, 19, 16  # of a character of 14 pixels, of a line, around them
+WIDTH, HEIGHT, MARGIN = 8.4, 19, 16  # in pixels: width of a character of size 14, height of a line
 
 
 def lines(program):
@@ -38,7 +38,7 @@ def lines(program):
 
 
 def styled(codes, ret_style):
-    """What an escape sequence of colours and weights changes."""
+    """Applies an escape sequence for colour or weight to ret_style."""
     for code in (int(part or 0) for part in codes.split(";")):
         if code == 0:
             ret_style.clear()
@@ -57,9 +57,9 @@ def styled(codes, ret_style):
 
 
 def pieces(line, style):
-    """(column, text, style) of each part of a line: words that one blank separates stay together, and
-    each part has its own place, so that columns stand under one another in any font. A style goes on
-    in the next line until it ends, as it does in a terminal."""
+    """Yields (column, text, style) for each part of a line. Words separated by one blank stay in one part.
+    Each part has its own position, so that columns align in any font. As in a terminal, a style continues
+    on the next line until it is reset."""
     column = 0
     for part in re.split(r"(\x1b\[[0-9;]*m)", line):
         if part.startswith("\x1b"):

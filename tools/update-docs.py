@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Rewrites the marked parts of the man pages and the README from the program's own tables.
+"""Rewrites the generated parts of the man pages and Markdown files from the program's own tables.
 
     tools/update-docs.py --program build/dtinfo            rewrites
     tools/update-docs.py --program build/dtinfo --check    fails on a difference
 
-A marked part begins with a line `; generated: NAME [WORD...]` and ends with `; end generated` (scdoc;
-in Markdown the same stands in an HTML comment). NAME is a function of this file. The facts come from
-`dtinfo __introspect` and `dtinfo list --json`, so that none of them stands in two places.
+A generated part begins with a line `; generated: NAME [WORD...]` and ends with `; end generated` (scdoc;
+an HTML comment in Markdown). NAME is a method of Tables. The facts come from `dtinfo __introspect` and
+`dtinfo list --json`, so that each has a single source.
 """
 
 import argparse
@@ -25,14 +25,14 @@ from document_members import Schemas, bold, scd
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARKDOWN = ["README.md", "docs/quantized-checks.md"]
 BEGIN = re.compile(r"^(?:; |<!-- )generated: ([a-z-]+)((?: [\w-]+)*)(?: -->)?$")
-# A part that is not in the source: the build makes it, with --page.
+# A part that is not stored in the source: the build inserts it, with --page.
 MADE = re.compile(r"^; made: ([a-z-]+)((?: [\w-]+)*)$")
 END = re.compile(r"^(?:; |<!-- )end generated(?: -->)?$")
 
 
 # What a program does with a checkpoint that breaks a rule of check --quantized.
 OUTCOMES = {"none": "loaded right by", "slow": "slow in", "refuse": "refused by", "misread": "misread by"}
-# An option's sentence may begin with words to type: `cpu, cuda ...`, `cast, copy: ...`.
+# Option help that begins with literal words, as in `cpu, cuda ...` or `cast, copy: ...`, is not capitalized.
 TYPED = re.compile(r"(cpu|cast|copy|expsin|dot|matmul|quant)[,:]")
 
 
@@ -47,12 +47,12 @@ def choice_lines(choices):
 
 
 def synopsis_words(text):
-    """VALUE... DTYPE[,DTYPE...] with the words that stand for something underlined."""
+    """Underlines the placeholders in VALUE... DTYPE[,DTYPE...]."""
     return re.sub(r"[A-Z]+", r"_\g<0>_", text.replace("[", "\\["))
 
 
 def table(titles, rows, right=()):
-    """A scdoc table without lines; right: the columns of numbers."""
+    """Formats a scdoc table without borders; right: the columns to align right."""
     out = []
     for row in [[bold(title) for title in titles], *rows]:
         for column, text in enumerate(row):
@@ -61,19 +61,19 @@ def table(titles, rows, right=()):
 
 
 def power_of_two(hexfloat):
-    """0x1p-133 as 2^-133."""
+    """Formats 0x1p-133 as 2^-133."""
     if not re.fullmatch(r"0x1p[+-]\d+", hexfloat):
         raise ValueError(f"{hexfloat} is no power of two")
     return f"2^{int(hexfloat[4:])}"
 
 
 def few_digits(text):
-    """At most five significant digits, by decimal rounding."""
+    """Rounds texts of more than ten characters to five significant digits, in decimal."""
     return text if len(text) <= 10 else f"{decimal.Decimal(text):.4e}"
 
 
 class Tables:
-    """What the program says about itself, and the parts made from it."""
+    """The program's description of itself, and the parts generated from it."""
 
     def __init__(self, program):
         environment = {"PATH": os.defpath, "LC_ALL": "C"}
@@ -85,7 +85,7 @@ class Tables:
 
         self.facts = ask("__introspect")
         self.list = ask("list", "--json")
-        self.told = ()  # the documents on which the page that is made has sections of its own
+        self.told = ()  # documents with a section in the text of the current page
         self.documents = Schemas(pathlib.Path(program).resolve().parent / "schemas")
         self.commands = [c for c in self.facts["commands"] if not c["hidden"]]
 
@@ -108,7 +108,7 @@ class Tables:
             out += choice_lines(option["choices"] or [])
         return out[:-1]
 
-    # Each of the following makes the part of its name.
+    # Each of the following methods generates the part of the same name.
 
     def synopsis(self, name):
         command = self.command(name)
@@ -136,7 +136,7 @@ class Tables:
         return out[:-1]
 
     def exit_status(self, detail=None):
-        """A meaning for each exit code; with `all`, those of all its statuses."""
+        """The meaning of each exit code: that of its first status, or with `all` those of all its statuses."""
         meanings = {}
         for status in self.facts["statuses"]:
             meanings.setdefault(status["exit"], []).append(status["meaning"])
@@ -166,7 +166,7 @@ class Tables:
         return self.documents.lines(self.documents.files[home], home)
 
     def other_documents(self):
-        """Sections on the documents that have none in the page's own text."""
+        """Sections for the documents without one in the page's own text."""
         others = [name for name in dict.fromkeys(self.facts["schemas"]) if name not in self.told]
         return [line for name in others
                 for line in ("## " + name, "", *self.members(name.split(".")[1].split("/")[0]), "")][:-1]
@@ -225,7 +225,7 @@ class Tables:
                     for row in self.facts["lint_rules"]), [])[:-1]
 
     def lint_effects(self):
-        """The same in Markdown, with what happens and where that was read."""
+        """The rules in Markdown, with what each program does and the source of that fact."""
         out = []
         for rule in self.facts["lint_rules"]:
             out += [f"### {rule['rule']}", "", f"{sentence(rule['about'])} {sentence(rule['remedy'])}", ""]
@@ -252,7 +252,7 @@ class Tables:
         return out[:-1]
 
     def operations(self):
-        """What an expression may have, and what a composite is made of."""
+        """The operations of expressions, with the definition of composite ones."""
         rows = [[bold(row["name"]), scd(row["help"] + (f": {row['body']}" if row["body"] else ""))]
                 for row in self.facts["operations"]]
         return table(["operation", "what it is"], rows)
@@ -283,7 +283,7 @@ def part_of(where, mark, tables):
 
 
 def page(path, tables):
-    """The text with the parts in it that the build makes."""
+    """Returns the page with the parts that the build inserts."""
     out, text = [], path.read_text(encoding="utf-8")
     tables.told = re.findall(r"^## (dtinfo\..*)$", text, flags=re.MULTILINE)
     for number, line in enumerate(text.split("\n"), 1):
@@ -293,7 +293,7 @@ def page(path, tables):
 
 
 def rewrite(path, text, tables):
-    """The text with its marked parts made anew, and how many there are."""
+    """Returns the text with its generated parts replaced, and the number of parts."""
     out, inside, count = [], False, 0
     for number, line in enumerate(text.split("\n"), 1):
         begin = BEGIN.match(line)
@@ -308,7 +308,7 @@ def rewrite(path, text, tables):
         out.append(line)
         if begin:
             part = part_of(f"{path}:{number}", begin, tables)
-            # scdoc wants a blank line around lists and tables, and Markdown does not mind
+            # scdoc needs blank lines around lists and tables; Markdown allows them
             out += ["", *part, ""]
             inside = True
             count += 1

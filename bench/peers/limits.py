@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Casts beside what the memory can do by a probe that shares no code with dtinfo, in turns; and whether
-dtinfo's own benchmark finds the same limit.
+"""Compares casts with the memory limit of this machine, as measured by a probe that shares no code with
+dtinfo, and checks whether dtinfo's own benchmark finds the same limit.
 
     limits.py DTINFO [AFTER] [--pairs fp32:bf16,...] [--size 64MiB,...] [--threads 1,2]
               [--rounds 5] [--time SECONDS] [--best]
 
-AFTER is a second program to compare. The probe, limits_probe.c beside this script, is built here for this
-machine. In each round the probe and the programs run one after the other, the order of the programs
-turning, and ratios are taken within rounds: other programs and a moving host meet all of them. Medians
-over rounds are printed: GB/s of the cast, its share of the probe's best copy of as many bytes and of the
-best loop with the same reads and writes, and dtinfo's own best copy divided by the probe's. A line ends
-with "agree" if that is within 5 %. With --best it is the fastest sample of all rounds that counts, not
-the median: on a busy machine, which only makes things slower, medians mean nothing.
+AFTER is a second program to compare. The script compiles the probe, limits_probe.c in this folder, for this
+machine. In each round, every program runs right after a run of the probe, and the order of the programs
+rotates. Ratios are taken within a round, so that other load and a varying host affect both sides alike.
+Prints medians over the rounds: GB/s of the cast, its share of the probe's best copy of as many bytes and of
+the best loop with the same reads and writes, and dtinfo's own best copy divided by the probe's. A line ends
+with "agree" if that ratio is within 5 % of 1. With --best, the fastest sample of all rounds counts instead
+of the median: load only slows samples down, so on a busy machine medians mean nothing.
 """
 import argparse
 import json
@@ -38,7 +38,7 @@ def build(folder):
 
 
 def run_probe(probe, src, dst, size, threads, seconds, fastest):
-    """The best rates of copies and of loops of the cast's shape."""
+    """Returns {"copy", "shape"}: (GB/s, method) of the best copy and of the best loop shaped like the cast."""
     done = subprocess.run([str(probe), str(BYTES[src]), str(BYTES[dst]), str(size), str(threads),
                            str(int(seconds * 1000))], check=True, stdout=subprocess.PIPE,
                           universal_newlines=True)
@@ -50,7 +50,7 @@ def run_probe(probe, src, dst, size, threads, seconds, fastest):
 
 
 def run_bench(program, src, dst, size, threads, seconds, fastest):
-    """The rates of the cast and of the best copy, where the threads were placed most of the time."""
+    """Returns the GB/s of the cast and of the best copy, in the thread placement with the most rounds."""
     done = subprocess.run([program, "bench", "cast", src + ":" + dst, "--size", str(size), "--threads",
                            str(threads), "--time", str(seconds), "--json"], check=True,
                           stdout=subprocess.PIPE)
@@ -64,7 +64,7 @@ def run_bench(program, src, dst, size, threads, seconds, fastest):
 
 
 def compare(programs, probe, src, dst, size, threads, options):
-    """A line for each program; whether all agree with the probe."""
+    """Prints a line for each program. Returns whether all agree with the probe."""
     figures = [[] for _ in programs]
     names = []
     for turn in range(options.rounds):

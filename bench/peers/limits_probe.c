@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What this machine's memory can do, measured without any of dtinfo's code: copies of as many bytes
- * as a cast moves, and loops that read and write as the cast does, with ordinary stores and with
- * stores that bypass the caches, prefetched, and with four pages side by side. Built for the
- * machine that runs it (-march=native).
+ * Measures what this machine's memory can do, without any dtinfo code: copies of as many bytes as a
+ * cast moves, and loops that read and write as the cast does, with ordinary and with non-temporal
+ * stores, with prefetch, and with four pages interleaved. Compiled for the machine that runs it
+ * (-march=native).
  *
  *     limits_probe IN OUT SRC_BYTES THREADS MILLISECONDS
  *
- * IN and OUT: bytes of an element. A line a method: copy or shape, its name, the median and the
- * best gigabytes read and written per second. All methods take turns. */
+ * IN and OUT: bytes per element. Prints a line per method: copy or shape, its name, the median and
+ * the best rate in gigabytes read and written per second. The methods are interleaved. */
 #define _GNU_SOURCE /* MADV_HUGEPAGE, CPU_SET() */
 #include "util/run/process_environment.h"
 #include <immintrin.h>
@@ -57,7 +57,7 @@ INLINE void put(unsigned char *to, vector v, int stream)
         STORE(to, v);
 }
 
-/* UNIT elements. */
+/* Moves UNIT elements: reads UNIT * in bytes and writes UNIT * out bytes of no meaning. */
 INLINE void move(unsigned char *to, const unsigned char *from, int in, int out, int stream)
 {
     const int loads = in > out ? in / out : 1, stores = in > out ? 1 : out / in;
@@ -70,7 +70,8 @@ INLINE void move(unsigned char *to, const unsigned char *from, int in, int out, 
     }
 }
 
-/* n: a multiple of four pages of elements. */
+/* n: elements, a multiple of four pages of them. ahead: prefetch distance in bytes, 0 for none.
+ * pages: how many pages are interleaved. */
 INLINE void run(unsigned char *to, const unsigned char *from, size_t n, int in, int out, int stream,
                 size_t ahead, size_t pages)
 {
@@ -135,7 +136,7 @@ static const struct method {
                ROWS(1, 1) ROWS(8, 4) ROWS(4, 2) ROWS(4, 1) ROWS(2, 4) ROWS(1, 4)};
 enum { METHOD_COUNT = sizeof methods / sizeof *methods };
 
-/* The threads wait at a counter: waking them would take longer than small passes. */
+/* The threads spin on a counter: waking them would take longer than a small pass. */
 static struct {
     unsigned char *src, *dst;
     size_t n, threads;
@@ -153,7 +154,7 @@ static void pass_share(size_t member)
                 count);
 }
 
-/* Member i to the i-th CPU that this process may use. */
+/* Pins the calling thread to the CPU with index `member` among those this process may use. */
 static void pin(size_t member)
 {
     cpu_set_t allowed, one;
@@ -244,10 +245,10 @@ int main(int argc, char **argv)
             return EXIT_FAILURE;
     }
     if (work.threads > 1)
-        pin(work.threads - 1); /* the helpers have the first ones */
+        pin(work.threads - 1); /* the helpers are on the CPUs before it */
     const uint64_t start = now();
     size_t rounds = 0;
-    /* the first round warms up; at least three count */
+    /* the first round is a warm-up; at least three more count */
     for (; rounds < SAMPLES_MAX && (rounds < 4 || now() - start < limit); rounds++) {
         for (size_t i = 0; i < METHOD_COUNT; i++) {
             const struct method *const method = &methods[i];
@@ -259,7 +260,7 @@ int main(int argc, char **argv)
             uint64_t passes, taken;
             long before;
             int tries = 0;
-            do { /* again where another program took the CPU */
+            do { /* repeat if the process was preempted */
                 before = preemptions();
                 const uint64_t begin = now();
                 for (passes = 0, taken = 0; taken < SAMPLE_NS; taken = now() - begin, passes++)
@@ -279,5 +280,5 @@ int main(int argc, char **argv)
                rates[i][1 + (rounds - 1) / 2], rates[i][rounds - 1]);
     }
     fflush(stdout);
-    _Exit(EXIT_SUCCESS); /* the helpers still wait */
+    _Exit(EXIT_SUCCESS); /* the helpers are still spinning */
 }

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whether dtinfo is as fast as this machine: the figures that matter, each beside a limit or a rival that
-shares no code with it, in turns.
+"""Measures whether dtinfo is as fast as this machine allows: compares the figures that matter with limits
+and rivals that share no code with it, in interleaved runs.
 
     machine.py DTINFO [AFTER] [--rows copy,loss,...] [--large] [--rounds 5] [--time SECONDS] [--best]
                [--folder DIR] [--size SIZE]
 
-AFTER is a second program to compare. A row has cases; in each round of a case the rivals and the programs
-run one after the other in a new random order, and ratios are taken within rounds: other programs and a
-moving host meet all of them. Medians over rounds are printed, with quartiles. The probes in C beside this
-script and in tests/bench are built here, for this machine, in a temporary folder. torch is a rival
-where it is installed. --large adds copies of 256 MiB and 1 GiB and a checkpoint of 2 GiB; --size
-is that of files. A busy machine makes all figures worse; the load is printed, and nothing fails. With
---best the fastest sample of a run counts, not the median of its samples: where programs take turns on a
-CPU, medians mean nothing.
+AFTER is a second program to compare. A row has several cases. In each round of a case, the rivals and the
+programs run one after the other in a new random order. Ratios are taken within a round, so that other load
+and a varying host affect both sides alike. Prints medians over the rounds, with quartiles. The C probes in
+this folder and in tests/bench are compiled for this machine, in a temporary folder. torch is a rival if it
+is installed. --large adds copies of 256 MiB and 1 GiB, and a checkpoint on disk of twice --size, the size
+of files. A busy machine makes all figures worse; the load is printed, and nothing fails. With --best, the
+fastest sample of a run counts instead of the median: where programs share a CPU, medians mean nothing.
 """
 import argparse
 import json
@@ -34,11 +33,11 @@ TESTS = pathlib.Path(__file__).resolve().parents[2] / "tests" / "bench"
 
 
 class CannotRun(Exception):
-    """An older program may not have what a case needs."""
+    """A case cannot run, for example because an older program lacks a feature that it needs."""
 
 
 def figure(values):
-    """The median and quartiles; of bench, what it says itself."""
+    """Formats the median and quartiles of values; for a run of bench, its own median and interval."""
     if not values:
         return "      -"
     if math.nan in values:
@@ -49,7 +48,7 @@ def figure(values):
 
 
 def turn(case, programs, order):
-    """A round: the ratios of each program."""
+    """Runs one round. Returns the ratios of each program."""
     ours, theirs = [None] * len(programs), {}
     turns = [(False, at) for at in range(len(programs))] + [(True, name) for name in case.rivals]
     order.shuffle(turns)
@@ -65,7 +64,7 @@ def turn(case, programs, order):
 
 
 def measure(case, programs, rounds, order):
-    """A line for each ratio, a column for each program."""
+    """Runs a case and prints a line for each ratio, with a column for each program."""
     found = [turn(case, programs, order) for _ in range(case.rounds or rounds)]
     for at, (heading, _, target) in enumerate(case.ratios):
         columns = [[row[which][at] for row in found if row[which][at] is not None]
@@ -81,7 +80,7 @@ def measure(case, programs, rounds, order):
 
 
 class Machine:
-    """What the rows share: options, probes, and programs as processes."""
+    """Shared by the rows: options, probes, and functions that run programs as processes."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, pathlib.Path(folder)
@@ -102,7 +101,7 @@ class Machine:
         return str(self.folder / name)
 
     def run(self, words, runs=1, stdin="/dev/null"):
-        """Seconds and MiB of a process, of several runs."""
+        """Runs a command `runs` times. Returns its seconds (median, or best with --best) and peak MiB."""
         done = subprocess.run([self.runner, str(runs), stdin, *words], stdout=subprocess.PIPE, check=True,
                               universal_newlines=True)
         rows = [list(map(int, line.split())) for line in done.stdout.splitlines()]
@@ -112,13 +111,13 @@ class Machine:
                 "MiB": max(row[3] for row in rows) / 1024}
 
     def run_torch(self, call):
-        """Seconds of a call."""
+        """Returns the seconds of a call."""
         timed = peers.call_passes(call)
         passes = peers.calibrate(timed)
         return self.choose(timed(passes) for _ in range(5)) / passes * 1e-9
 
     def bench(self, program, *words, seconds=None):
-        """What bench measured, where the threads were placed most of the time."""
+        """Returns the candidates that bench measured, in the thread placement with the most rounds."""
         words = [program, "bench", *words, "--time", str(seconds or self.options.time), "--json"]
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE)
         if done.returncode != 0:
@@ -127,7 +126,7 @@ class Machine:
 
 
 def describe():
-    """The CPU, for which figures hold."""
+    """Describes the CPU for which the figures hold."""
     facts = {}
     with open("/proc/cpuinfo", encoding="utf-8") as text:
         for line in text:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The cases of machine.py, which measures them: what is run, what beside it, and what the ratio should be.
+"""The cases of machine.py: what runs, what it is compared with, and the target of each ratio.
 
-A case takes machine.Machine: its options, its probes, and how programs are run."""
+Each function of ROWS takes a machine.Machine, with its options and probes, and yields the cases of a row."""
 import collections
 import functools
 import math
@@ -20,8 +20,8 @@ import files  # noqa: E402
 
 CORES = len(os.sched_getaffinity(0))
 
-# ours(program) gives numbers by name, each of rivals() one; ratios: [heading, f(ours, rivals), target], left
-# out where a rival is missing.
+# ours(program) returns figures by name, each of the rivals a figure. ratios: (heading, f(ours, rivals), target);
+# f returns None if a rival is missing, and the ratio is left out.
 Case = collections.namedtuple("Case", "name ours rivals ratios rounds", defaults=(None,))
 
 
@@ -42,7 +42,7 @@ def own(name):
 
 
 def against(name, rival, times=1.0):
-    """Ours divided by a rival's; by_rival is the other way round."""
+    """Our figure divided by a rival's; by_rival() is the inverse."""
     return lambda ours, theirs: times * ours[name] / theirs[rival] if theirs.get(rival) else None
 
 
@@ -51,7 +51,7 @@ def by_rival(name, rival):
 
 
 def torch_cast(machine, src, dst, size, threads):
-    """Seconds of copy_() on huge pages, or None."""
+    """Returns the seconds of copy_() on huge pages, or None if torch lacks a dtype."""
     torch = machine.torch
     kinds = [getattr(torch, peers.TORCH[name], None) for name in (src, dst)]
     if None in kinds:
@@ -66,7 +66,7 @@ def torch_cast(machine, src, dst, size, threads):
 
 
 def copy_cases(machine):
-    """Casts of arrays beside the probe's best copy, and the limit that bench compares with."""
+    """Casts of arrays compared with the probe's best copy and torch, and the limit of bench with the probe's."""
     seconds, best = machine.options.time, machine.options.best
     for size in map(limits.size_of, machine.sizes):
         for threads in range(1, min(CORES, 2) + 1):
@@ -91,7 +91,7 @@ def copy_cases(machine):
 
 
 def loss_cases(machine):
-    """Casts of arrays with the report, beside those without in the same run."""
+    """Casts of arrays with the loss report, compared with casts without it in the same run."""
     for size, target in (("64MiB", 1.05), ("1MiB", 1.3)):
         for pair in limits.PAIRS.split(","):
             def ours(program, pair=pair, size=size):
@@ -103,7 +103,7 @@ def loss_cases(machine):
 
 
 def expsin_cases(machine):
-    """exp(sin x) for each dtype, beside fp64's and torch's."""
+    """exp(sin x) for each dtype, compared with fp64 and with torch."""
     n = 4000000
     dtypes = ("fp64", "fp32", "fp16", "bf16")
 
@@ -133,7 +133,7 @@ def expsin_cases(machine):
 
 
 def matmul_cases(machine):
-    """Products beside torch's and the peak that bench measures."""
+    """Matrix products compared with torch and with the peak that bench measures."""
     n = 2048
 
     def ours(program, dtype):
@@ -157,7 +157,8 @@ def matmul_cases(machine):
 
 
 def torch_file(machine, source, target):
-    """Seconds with the import of torch, and without: that alone takes its turn in the same round."""
+    """Returns the seconds of the recipe with the import of torch, and without: the import alone is timed right
+    after it and subtracted."""
     recipe = files.RECIPES["torch frombuffer (mmap), to, write"]
     whole = machine.run([sys.executable, "-c", recipe, source, target])["s"]
     alone = machine.run([sys.executable, "-c", "import json, mmap, struct, warnings, torch"])["s"]
@@ -199,7 +200,7 @@ def file_case(machine, folder, size, synced):
 
 
 def file_cases(machine):
-    """Files cast beside cp and torch's best recipe: in memory, and with --large on the disk."""
+    """Casts of files compared with cp and torch's best recipe: in memory, and with --large on disk."""
     size = limits.size_of(machine.options.size)
     if os.path.isdir("/dev/shm"):
         with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="dtinfo-machine-") as folder:
@@ -209,7 +210,7 @@ def file_cases(machine):
 
 
 def scan_cases(machine):
-    """What reads all data beside mapped windows whose bytes are only added up, by as many threads."""
+    """Commands that read all data, compared with as many threads that map the files and only sum their words."""
     source, copy = machine.path("scan.safetensors"), machine.path("scan-copy.safetensors")
     files.write_checkpoint(source, limits.size_of(machine.options.size))
     shutil.copyfile(source, copy)
@@ -225,7 +226,7 @@ def scan_cases(machine):
 
 
 def on_cpus(count, call):
-    """With as many of the CPUs: programs choose as many threads."""
+    """Calls on the first `count` CPUs; programs started there use that many threads."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(allowed)[:count])
     try:
@@ -235,7 +236,7 @@ def on_cpus(count, call):
 
 
 def stream_cases(machine):
-    """Millions of records a second, from lines of 17 digits."""
+    """Millions of records per second, from lines of 17 digits."""
     target, draw = machine.path("lines.npy"), random.Random(3)
     text = ["%.17g\n" % draw.gauss(0, 1) for _ in range(1000000)]
     for name, lines, words, least in (
@@ -257,7 +258,7 @@ def stream_cases(machine):
 
 
 def many_cases(machine):
-    """100,000 tensors of two numbers."""
+    """100,000 tensors of two numbers each."""
     source, target = machine.path("many.safetensors"), machine.path("many-out.safetensors")
     files.write_many(source, 100000)
     for name, words in (("cast", ["cast", source, "fp16", "-o", target, "--force"]),
@@ -269,7 +270,7 @@ def many_cases(machine):
 
 
 def start_cases(machine):
-    """One answer, a hundred times, beside /bin/true."""
+    """One answer, run a hundred times, compared with /bin/true."""
     true, runs = shutil.which("true", path="/bin:/usr/bin"), 100
     yield Case("cast 70000 bf16", lambda program: machine.run([program, "cast", "70000", "bf16"], runs),
                {"true": lambda: machine.run([true], runs)["s"]},
@@ -278,7 +279,7 @@ def start_cases(machine):
 
 
 def repeat_cases(machine):
-    """Milliseconds of four runs of bench in a row, and whether their intervals have a time in common."""
+    """Milliseconds of four runs of bench in a row, and whether all their intervals overlap."""
     for pair in limits.PAIRS.split(","):
         def ours(program, pair=pair):
             found = {}

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Our exp(sin x) and dot products beside those of torch and numpy, in one process, by turns.
+"""Compares our exp(sin x) and dot products with those of torch and numpy, interleaved in one process.
 
     math_peers.py LIBRARY [--dtypes fp32,bf16,...] [--size 4000000,...] [--threads 1,2]
                   [--capabilities default,avx2] [--time SECONDS] [--json FILE]
 
-LIBRARY is the dtinfo_peers module of the build; sizes are elements. torch chooses its vector code when
-it is loaded: each capability (ATEN_CPU_CAPABILITY) is measured in a process of its own, ours beside it
-in the same one. Of torch and numpy there is exp(sin x) with results in memory that is there ("out") and
-in fresh memory ("fresh"). Rounds and ratios are those of peers.py: above 1 we are faster. "ulp" is the
-largest error of 100000 results, judged in fp64 (for fp64 itself: none).
+LIBRARY is the dtinfo_peers module of the build; sizes are in elements. torch chooses its vector code when
+it is loaded, so each capability (ATEN_CPU_CAPABILITY) is measured in its own process, together with our
+code. torch and numpy compute exp(sin x) both into existing memory ("out") and into fresh memory ("fresh").
+Rounds and ratios are as in peers.py: above 1 we are faster. "ulp" is the largest error of the first 100000
+results, compared with fp64 (none for fp64 itself).
 """
 import argparse
 import ctypes
@@ -67,7 +67,7 @@ def torch_candidates(torch, what, dtype, buffers, n):
 
 def numpy_candidates(np, what, dtype, buffers, n):
     if dtype not in ("fp64", "fp32"):
-        return []       # others go element by element through fp32, two orders slower
+        return []       # numpy takes the others through fp32 one by one, 100 times slower
     first, second, out = (np.frombuffer(b.memory, dtype=peers.NUMPY[dtype], count=n) for b in buffers)
     if what == "dot":
         return [("numpy dot", lambda: np.dot(first, second))]
@@ -79,7 +79,7 @@ def numpy_candidates(np, what, dtype, buffers, n):
 
 
 def largest_error(modules, dtype, buffers, n):
-    """Of what stands in the last buffer, in units of the last place of the dtype."""
+    """Returns the largest error in the last buffer, in ulps of the dtype, or None if it cannot be computed."""
     np, ml_dtypes, _ = modules
     if np is None or dtype not in DIGITS or (dtype == "bf16" and ml_dtypes is None):
         return None
@@ -92,7 +92,7 @@ def largest_error(modules, dtype, buffers, n):
 
 
 def errors_of(calls, what, modules, dtype, buffers, n):
-    """{name: the largest error} of those that write where they are told."""
+    """Returns {name: the largest error} of the calls that write to the shared buffer."""
     found = {}
     for name, call in calls:
         if what == "expsin" and "fresh" not in name:
@@ -156,7 +156,7 @@ def show(result):
 
 
 def run_here(options):
-    """All measurements of one capability, in this process."""
+    """Runs all measurements of one capability in this process."""
     modules = [peers.optional(name) for name in ("numpy", "ml_dtypes", "torch")]
     versions = {module.__name__: module.__version__ for module in modules if module}
     print("  ".join("%s %s" % item for item in versions.items()) or "nothing to compare with")
@@ -176,7 +176,7 @@ def run_here(options):
 
 
 def run_all(options):
-    """A process for each capability."""
+    """Runs a process for each capability."""
     results = []
     for capability in options.capabilities.split(","):
         environment = dict(os.environ)

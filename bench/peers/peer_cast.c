@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Our casts as a shared library for peers.py, which measures them beside those of other libraries
- * in one process, over the same buffers, by turns. */
+ * Our casts as a shared library for peers.py, which measures them and those of other libraries
+ * interleaved in one process, over the same buffers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,8 @@ static enum dti_status open_peer(struct dti_peer *peer, const char *src, const c
     return status;
 }
 
-/* NULL when it cannot be had. Integers are cut toward zero, as the others do it. */
+/* Returns NULL if the cast is not available. Integer destinations truncate toward zero, as in the
+ * other libraries. */
 struct dti_peer *dti_peer_open(const char *src, const char *dst, size_t threads)
 {
     struct dti_peer *const peer = calloc(1, sizeof *peer);
@@ -68,8 +69,8 @@ void dti_peer_describe(const struct dti_peer *peer, char *text, size_t size)
     text[length] = '\0';
 }
 
-/* Near to normal numbers, within the range of every dtype: what lies beyond is everyone's own
- * affair. The first 2^16 are repeated. */
+/* Fills the array with approximately normally distributed numbers in the range of every dtype,
+ * since libraries differ beyond it. The first 2^16 are repeated. */
 void dti_peer_fill(const struct dti_peer *peer, void *array, size_t n, uint64_t seed)
 {
     enum { POOL = 1 << 16 };
@@ -84,7 +85,7 @@ void dti_peer_fill(const struct dti_peer *peer, void *array, size_t n, uint64_t 
     }
 }
 
-/* Nanoseconds of so many passes; 0 when one failed. */
+/* Returns the nanoseconds of `passes` passes, or 0 if one failed. */
 uint64_t dti_peer_cast(const struct dti_peer *peer, void *dst, const void *src, size_t n,
                        uint64_t passes)
 {

@@ -18,7 +18,7 @@ struct dti_math_peer {
     const struct dti_expsin_kernel *expsin; /* NULL: a dot product */
     const struct dti_dot_kernel *dot;
     double sums[STRIDE * DTI_THREADS_MAX];
-    /* of the pass at hand */
+    /* of the current pass */
     const unsigned char *first, *second;
     unsigned char *dst;
     size_t n;
@@ -47,7 +47,7 @@ static enum dti_status open_peer(struct dti_math_peer *peer, const char *what, c
     return status;
 }
 
-/* dtype: fp64, fp32, fp16 or bf16. NULL when it cannot be had. */
+/* what: "expsin" or "dot". dtype: fp64, fp32, fp16 or bf16. Returns NULL if not available. */
 struct dti_math_peer *dti_math_peer_open(const char *what, const char *dtype, size_t threads)
 {
     struct dti_math_peer *const peer = calloc(1, sizeof *peer);
@@ -73,7 +73,7 @@ void dti_math_peer_describe(const struct dti_math_peer *peer, char *text, size_t
     text[length] = '\0';
 }
 
-/* Near to normal numbers. The first 2^16 are repeated. */
+/* Fills the array with approximately normally distributed numbers; the first 2^16 are repeated. */
 void dti_math_peer_fill(const struct dti_math_peer *peer, void *array, size_t n, uint64_t seed)
 {
     enum { POOL = 1 << 16 };
@@ -99,7 +99,7 @@ static void job(void *context, size_t member, size_t size)
             peer->dot->run(peer->first + from * width, peer->second + from * width, count);
 }
 
-/* Nanoseconds of so many passes. A dot product leaves an fp64 at dst. */
+/* Returns the nanoseconds of `passes` passes. A dot product is stored at dst as an fp64. */
 uint64_t dti_math_peer_run(struct dti_math_peer *peer, void *dst, const void *first,
                            const void *second, size_t n, uint64_t passes)
 {

@@ -60,8 +60,8 @@ static bool block_request(struct dti_quant_request *ret, const struct dti_block_
     return true;
 }
 
-/* way: "tensor", "given" (that scale) or "rows"; of block formats "blocks", of nvfp4 also "two",
- * with a scale of the tensor. NULL when it cannot be had. */
+/* way: "tensor", "given" (the argument `scale`) or "rows"; for block formats "blocks", and for
+ * nvfp4 also "two", with a scale per tensor. Returns NULL if not available. */
 struct dti_quant_peer *dti_quant_peer_open(const char *dtype, const char *way, uint64_t rows,
                                            uint64_t columns, float scale, size_t threads)
 {
@@ -104,7 +104,7 @@ void dti_quant_peer_describe(const struct dti_quant_peer *peer, int back, char *
     text[length] = '\0';
 }
 
-/* How many bytes of codes, and how many scales. */
+/* Returns the number of bytes of codes and the number of scales. */
 void dti_quant_peer_sizes(const struct dti_quant_peer *peer, uint64_t *ret_codes,
                           uint64_t *ret_scales)
 {
@@ -114,7 +114,8 @@ void dti_quant_peer_sizes(const struct dti_quant_peer *peer, uint64_t *ret_codes
     *ret_scales = sizes.scales;
 }
 
-/* Nanoseconds of so many passes. scales, zero_points: 4 bytes for each scale at least. */
+/* Returns the nanoseconds of `passes` passes, or 0 on failure. scales, zero_points: at least 4
+ * bytes per scale. back: dequantize. */
 uint64_t dti_quant_peer_run(struct dti_quant_peer *peer, void *numbers, void *codes, void *scales,
                             void *zero_points, int back, uint64_t passes)
 {

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Our array casts beside those of numpy, ml_dtypes and torch, in one process, by turns.
+"""Compares our array casts with those of numpy, ml_dtypes and torch, interleaved in one process.
 
     peers.py LIBRARY [--pairs fp32:bf16,...] [--size 1MiB,...] [--threads N] [--time SECONDS] [--json FILE]
 
-LIBRARY is the dtinfo_peers module of the build. Both sides read the same source and, where the other
-library takes a destination, write the same one. A round is a sample of every candidate, in an order drawn
-anew; a sample lasts 10 ms at least, and is taken again when the thread was preempted. A ratio is the
-median, over the rounds, of their time divided by ours: above 1 we are faster. Packages that are missing
-are named and left out. "bytes" says whether both results have the same bytes.
+LIBRARY is the dtinfo_peers module of the build. Both sides read the same source and, if the other library
+takes a destination, write the same one. A round takes a sample of every candidate, in a new random order. A
+sample lasts at least 10 ms and is repeated if the thread was preempted. A ratio is the median over the
+rounds of their time divided by ours: above 1 we are faster. Missing packages are named and left out.
+"bytes" shows whether both results have the same bytes.
 """
 import argparse
 import ctypes
@@ -42,7 +42,7 @@ def optional(name):
 
 
 class Ours:
-    """The shared library, and one cast of it."""
+    """The shared library with our casts."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
@@ -69,7 +69,7 @@ class Ours:
 
 
 class Buffer:
-    """Memory that every library can see, on huge pages where there are any, and touched."""
+    """Memory that all libraries share: already faulted in, and on huge pages if possible."""
 
     def __init__(self, size):
         self.size = size
@@ -81,7 +81,7 @@ class Buffer:
 
 
 def numpy_candidates(np, types, name, src, dst, buffers, n):
-    """copyto() into a buffer that is there, and astype(), which makes one."""
+    """copyto() into an existing buffer, and astype(), which allocates one."""
     if src not in types or dst not in types:
         return
     source = np.frombuffer(buffers[0].memory, dtype=types[src], count=n)
@@ -101,7 +101,7 @@ def torch_candidates(torch, src, dst, buffers, n):
 
 
 def peers_of(modules, src, dst, buffers, n):
-    """(name, call, whether it writes the shared destination)"""
+    """Yields (name, call, whether it writes the shared destination)."""
     np, ml_dtypes, torch = modules
     if np:
         plain = {name: np.dtype(text) for name, text in NUMPY.items()}
@@ -139,7 +139,7 @@ def calibrate(timed):
 
 
 def sample(timed, passes):
-    """Seconds of a pass, and whether it is undisturbed."""
+    """Returns the seconds of a pass, and whether the sample ran without preemption."""
     for _ in range(TRIES):
         before = preemptions()
         taken = timed(passes)
@@ -161,7 +161,7 @@ def interval(values):
 
 
 def run_rounds(candidates, seconds, order):
-    """Samples of each candidate, round by round: (seconds of a pass, undisturbed)."""
+    """Returns the samples of each candidate, round by round: (seconds of a pass, undisturbed)."""
     passes = [calibrate(timed) for _, timed in candidates]
     rounds, end = [], time.monotonic() + seconds
     while len(rounds) < ROUNDS_MIN or time.monotonic() < end:
@@ -175,7 +175,7 @@ def run_rounds(candidates, seconds, order):
 
 
 def compare_bytes(call, shared, ours, buffers, n, dst):
-    """Whether the call leaves the bytes that we leave."""
+    """Whether the call writes the same bytes as ours, up to 4 MiB; None if it allocates its result."""
     length = n * BYTES[dst]
     ours(1)
     own = ctypes.string_at(buffers[1].address, min(length, 1 << 22))

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Our quantization of fp32 arrays beside that of other packages, in one process, by turns.
+"""Compares our quantization of fp32 arrays with that of other packages, interleaved in one process.
 
     quant_peers.py LIBRARY [--cases int8:given,mxfp4:blocks,...] [--size ROWSxCOLUMNS,...]
                    [--threads 1,2] [--time SECONDS] [--json FILE]
 
-LIBRARY is the dtinfo_peers module of the build. A case is a dtype and a way: "given" (one scale that is known),
-"tensor" and "rows" (scales from the numbers, which are read twice), "blocks", and for nvfp4 "two" (blocks and a
-scale of the tensor); each is measured in both directions. Of others: torch, onnxruntime, torchao, ml_dtypes with
-numpy, gguf. Where they make their result in fresh memory, that is part of their time. Where they want scales that
-they do not look for themselves, these are given to them, which "scales given" says. Rounds and ratios are those
-of peers.py: above 1 we are faster. "same" is the share of codes (or of numbers, on the way back) that are ours.
+LIBRARY is the dtinfo_peers module of the build. A case is a dtype and a way: "given" (one known scale), "tensor"
+and "rows" (scales computed from the numbers, which are read twice), "blocks", and for nvfp4 "two" (blocks and a
+scale per tensor). All but "given" are also measured when they dequantize. The other packages are torch,
+onnxruntime, torchao, ml_dtypes with numpy, and gguf. If they allocate their result, their time includes that. If
+they do not compute scales themselves, they get ours, marked "scales given". Rounds and ratios are as in peers.py:
+above 1 we are faster. "same" is the share of codes (or of dequantized numbers) that equal ours.
 """
 import argparse
 import ctypes
@@ -28,7 +28,7 @@ CASES = "int8:given,int8:tensor,int8:rows,mxfp8_e4m3:blocks,mxfp4:blocks,nvfp4:t
 LENGTH = {"mxfp8_e4m3": 32, "mxfp4": 32, "nvfp4": 16, "q8_0": 32, "q4_0": 32}
 EMAX = {"mxfp8_e4m3": 8, "mxfp4": 2}
 MOST = {"mxfp8_e4m3": 448.0, "mxfp4": 6.0}
-GIVEN = 4 / 127  # the scale that is known: of numbers up to 4
+GIVEN = 4 / 127  # the known scale: int8 codes for numbers up to 4
 
 
 class Ours:
@@ -62,7 +62,7 @@ class Ours:
 
 
 class Packages:
-    """What is installed."""
+    """The installed packages."""
 
     def __init__(self, threads):
         self.np = peers.optional("numpy")
@@ -92,7 +92,8 @@ class Packages:
 
 
 def session(packages, nodes, inputs, outputs):
-    """A model of these nodes that takes and leaves memory of ours: a call without arguments."""
+    """Builds an onnxruntime model of these nodes, bound to our arrays. Returns a call without arguments, and the
+    outputs by name."""
     helper, ort = sys.modules["onnx"].helper, packages.ort
     kinds = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6}
     infos = [[helper.make_tensor_value_info(name, kinds[str(array.dtype)], list(array.shape))
@@ -250,7 +251,7 @@ def candidates_of(packages, dtype, way, data, back):
 
 
 def share_alike(packages, result, want):
-    """The share of elements with the same bits; None where there is nothing to compare."""
+    """The share of elements with the same bits; None if there is nothing to compare."""
     if result is None or result.nbytes != want.nbytes:
         return None
     np = packages.np
@@ -332,7 +333,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", help="write the results there, too")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")  # what is deprecated is compared all the same
+    warnings.simplefilter("ignore")  # deprecated functions are compared, too
     ours, order, results, versions = Ours(options.library), random.Random(options.seed), [], {}
     for threads in map(int, options.threads.split(",")):
         packages = Packages(threads)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whether two runs of the same benchmark agree within their own intervals: each subject is measured twice,
-in processes of its own, again and again. A benchmark: it judges the program's honesty on a machine that
-does little else, and takes minutes.
+"""Checks whether two runs of the same benchmark agree within their own intervals. Each subject is measured
+in pairs of separate processes, --tries times. This is a benchmark, not a test: it needs a quiet machine and
+takes minutes.
 
 usage: agreement.py DTINFO [--tries N] [--time SECONDS] [--only WORD]
 """
@@ -35,7 +35,7 @@ def measure(program, words, seconds):
 
 
 def agrees(one, two):
-    """None where there is no interval to judge by."""
+    """Whether the intervals overlap; None if one is missing."""
     if one["low_seconds"] is None or two["low_seconds"] is None:
         return None
     return one["low_seconds"] <= two["high_seconds"] and two["low_seconds"] <= one["high_seconds"]

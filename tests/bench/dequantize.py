@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Dequantization to bf16 of sharded checkpoints of each layout, and of GGUF files of some types, on two threads, beside
-cp of the input and cp of the output.
+"""Times dequantization to bf16 of sharded checkpoints of each layout, and of GGUF files of some types, on two threads,
+compared with cp of the input and cp of the output.
 
     dequantize.py DTINFO MEASURE [--before DTINFO] [--layouts gptq,awq,...] [--rows N] [--columns N] [--tensors 3]
                   [--rounds 5] [--folder DIR]
 
-Commands take turns, on files in memory where that can be; medians are compared. The output has up to four times the
-bytes of the input, and writing them is most of the work: the target is on the time of cp of the output, divided by that
-of dtinfo. Where other programs keep the CPUs busy, seconds of CPU time tell more: "on two CPUs" is those of cp divided
-by half of those of dtinfo.
+Commands are interleaved, on files in memory if possible; medians are compared. The output has up to four times the
+bytes of the input, and writing them is most of the work. The target is therefore a ratio: the time of cp of the output
+divided by that of dtinfo. If other programs keep the CPUs busy, CPU time is more reliable: "on two CPUs" is the CPU
+time of cp of the output divided by half that of dtinfo.
 """
 import argparse
 import os
@@ -25,7 +25,7 @@ import make_checkpoint  # noqa: E402
 from make_quantized import FINITE, LAYOUTS, write_checkpoint  # noqa: E402
 
 TARGET = 0.7
-# of GGUF: id, elements and bytes of a block
+# GGUF types: id, elements and bytes of a block
 BLOCKS = {"q4_0": (2, 32, 18), "q8_0": (8, 32, 34), "q4_k": (12, 256, 144), "q6_k": (14, 256, 210), "iq4_nl": (20, 32, 18),
           "iq3_s": (21, 256, 110)}
 
@@ -47,7 +47,7 @@ def write_gguf(path, layout, count, rows, columns):
 
 
 def once(measure, words, out):
-    """Seconds of a run, and those of CPU time."""
+    """Runs a command. Returns its seconds and its seconds of CPU time."""
     remove(out)
     done = subprocess.run([measure, "1", "/dev/null", *words], stdout=subprocess.PIPE, universal_newlines=True, check=True)
     _, nanoseconds, cpu, _, status = map(int, done.stdout.split())
@@ -61,7 +61,7 @@ def compare(options, folder, layout):
     source, plain, out = (os.path.join(folder, name + end) for name, end in zip(("in", "plain", "out"), ends))
     for path in (source, plain):
         remove(path)
-    rows, columns = (46080, 2880) if layout == "gpt-oss" else (8192, 8192)  # 8 experts as they are
+    rows, columns = (46080, 2880) if layout == "gpt-oss" else (8192, 8192)  # 8 experts at their real size
     write = write_gguf if layout in BLOCKS else write_checkpoint
     size = write(source, layout, options.tensors, options.rows or rows, options.columns or columns)
     words = [options.program, "quant", source, "bf16", "--dequant", "--threads", "2", "-q", "--no-copy", "-o"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Elements a second of the operations of calc: what a command takes longer that has some of them than the same
-without, in CPU time, the two in turn. usage: expressions.py DTINFO MEASURE"""
+"""Elements per second of the operations of calc, from the extra CPU time of a command with one or more of them over
+the same command without. The two commands are interleaved. usage: expressions.py DTINFO MEASURE"""
 import statistics
 import sys
 
@@ -11,7 +11,7 @@ REPEATS = 5
 COUNT = 2000000
 TIMES = 8
 ARITHMETIC = {"x + y": 200, "x * y": 200, "x / y": 200, "sqrt(x)": 200, "fma(x, y, x)": 200}
-# Kahan's sum is four operations an element, each of which waits for the one before it to be rounded.
+# Kahan summation takes four operations per element, each dependent on the rounded result of the one before.
 SUMS = {("sum(x)", "sequential"): 200, ("dot(x, y)", "sequential"): 200, ("sum(x)", "pairwise"): 200,
         ("dot(x, y)", "blocked:128"): 200, ("sum(x)", "kahan"): 50}
 FUNCTIONS = {name + "(x)": 1 for name in ("rsqrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tan",
@@ -19,7 +19,7 @@ FUNCTIONS = {name + "(x)": 1 for name in ("rsqrt", "exp", "exp2", "expm1", "log"
 
 
 def rate(program, dtype, expression, times, count, options=()):
-    """Elements a second of CPU time."""
+    """Returns elements per second of CPU time."""
     lists = f"x = linspace(0.5, 1.5, {count}); y = linspace(-2, 3, {count}); "
     names = "; ".join(f"z{i} = {expression}" for i in range(times))
     totals = [f"count({name})" for name in ["x", "y"] + [f"z{i}" for i in range(times)]]

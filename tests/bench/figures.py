@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the benchmarks share: a line that holds a figure beside its target, and runs that are measured."""
+"""Shared by the benchmarks: report() prints a figure with its target, measure() times commands."""
 import subprocess
 import sys
 
@@ -11,8 +11,8 @@ def report(what, figure, unit, target, holds):
 
 
 def measure(rounds, *commands, stdin="/dev/null"):
-    """For each command the runs as (seconds, peak KiB, seconds of CPU time); the commands take turns, A B A B. argv[2] is the
-    program that spawns and measures. Ends the benchmark when a run fails."""
+    """Returns for each command its runs as (seconds, peak KiB, seconds of CPU time). The commands alternate, A B A B.
+    argv[2] is the program that spawns and measures them. Exits if a run fails."""
     words = [word for command in commands for word in ["---"] + command][1:]
     done = subprocess.run([sys.argv[2], str(rounds), stdin] + words, stdout=subprocess.PIPE,
                           universal_newlines=True, check=True)

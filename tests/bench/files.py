@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files of tensors: the cast of a large checkpoint beside cp, dd and Python, the time of inspect, and what
-reads all data beside a loop of pread().
+"""Files of tensors: the cast of a large checkpoint compared with cp, dd and Python, the time of inspect, and
+commands that read all data compared with loops of pread() or mmap().
 
     files.py DTINFO MEASURE READ_FLOOR NO_SYNC [--size 2GiB] [--rounds 5] [--tensors 100000]
              [--folder DIR] [--python PYTHON] [--no-python] [--parts cast,inspect,read]
 
-A fp32 file of the size is made first and stays in the page cache. All commands of a part take turns, and
-medians are compared. Before a command that writes, what the one before it wrote is removed and synced.
-"unsynced" is dtinfo with fsync() made to do nothing (NO_SYNC, preloaded): what cp and dd do by default.
+Writes an fp32 file of the given size first, which stays in the page cache. The commands of a part are
+interleaved, and medians are compared. Before each run, the output of the previous one is removed and
+synced. "unsynced" is dtinfo with an fsync() that does nothing (NO_SYNC, preloaded), which matches cp and dd.
 Python's recipes run in PYTHON, import time included; those whose packages are missing are left out.
 """
 import argparse
@@ -27,7 +27,7 @@ UNITS = {"kib": 10, "mib": 20, "gib": 30}
 MIB = 1 << 20
 READERS = (("copy", 256), ("copy", 1024), ("map", 4096))  # KiB
 RECIPES = {
-    # what people write first
+    # the obvious way
     "naive: torch load_file, to, save_file": """
 import sys, torch
 from safetensors.torch import load_file, save_file
@@ -47,7 +47,7 @@ from safetensors.torch import save_file
 with safe_open(sys.argv[1], framework="pt") as source:
     save_file({name: source.get_tensor(name).to(torch.bfloat16) for name in source.keys()}, sys.argv[2])
 """,
-    # everything by hand: tensor after tensor from the mapping to the file, nothing held
+    # by hand: one tensor at a time from the mapping to the file, without keeping any in memory
     "torch frombuffer (mmap), to, write": """
 import json, mmap, struct, sys, warnings
 warnings.simplefilter("ignore")
@@ -90,7 +90,7 @@ class Bench:
         return str(self.folder / name)
 
     def once(self, words, quiet=False):
-        """(seconds, peak KiB) of a run; None when it failed."""
+        """Returns (seconds, peak KiB) of a run, or None if it failed and quiet is set."""
         for name in self.written:
             if os.path.exists(name):
                 os.unlink(name)
@@ -103,8 +103,8 @@ class Bench:
         return (nanoseconds * 1e-9, peak) if status == 0 else None
 
     def turns(self, commands, rounds):
-        """The medians of commands that take turns, each round in another order, since what ran before
-        decides how much memory the system has at hand: {what: (seconds, peak KiB)}"""
+        """Interleaves the commands, each round in a random order, since earlier runs determine how much memory
+        the system has free. Returns {what: (median seconds, highest peak KiB)}."""
         runs = {what: [] for what in commands}
         order, shuffle = list(commands), random.Random(1).shuffle
         for _ in range(rounds):
@@ -127,7 +127,7 @@ class Bench:
 
 
 def write_checkpoint(path, size):
-    """fp32 tensors of 64 MiB each, and a small one; the same numbers again and again."""
+    """Writes fp32 tensors of 64 MiB each, or a single smaller one, of repeated numbers. Returns the bytes of data."""
     each = 64 * MIB if size >= 64 * MIB else max(4096, size)
     source = random.Random(5)
     block = struct.pack("<262144f", *(source.gauss(0, 0.02) for _ in range(262144)))
@@ -146,7 +146,7 @@ def write_checkpoint(path, size):
 
 
 def write_many(path, count):
-    """A header with so many tensors of two numbers."""
+    """Writes `count` tensors of two numbers each."""
     header = {"model.layers.%d.block_sparse_moe.experts.%d.w%d.weight" % (i // 24, i // 3 % 8, i % 3):
               {"dtype": "BF16", "shape": [1, 2], "data_offsets": [4 * i, 4 * i + 4]}
               for i in range(count)}
@@ -157,7 +157,7 @@ def write_many(path, count):
 
 
 def cast(bench, source, size):
-    """fp32 -> bf16 with the report."""
+    """Casts fp32 to bf16 with the loss report."""
     options, target = bench.options, bench.path("out.safetensors")
     bench.written = [target]
     words = [options.dtinfo, "cast", source, "bf16", "-o", target, "--force"]
@@ -212,7 +212,7 @@ def inspect(bench, source, many):
 
 
 def read(bench, source, size):
-    """All data by all cores, beside a loop that only reads it."""
+    """Reads all data on all cores, compared with loops that only read it."""
     options, copy = bench.options, bench.path("copy.safetensors")
     bench.written = []
     shutil.copyfile(source, copy)

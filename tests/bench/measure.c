@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs commands by turns and prints, a line a run: which command, nanoseconds, nanoseconds of CPU
- * time, peak resident set in KiB, wait status. A program of its own because it must be small: Linux
- * counts what the parent held into the child's peak, and a script's interpreter holds more than the
- * programs measured here.
+ * Runs commands in turn and prints a line per run: index of the command, nanoseconds, nanoseconds
+ * of CPU time, peak resident set size in KiB, wait status. It is a separate, small program because
+ * Linux counts the memory of the parent in the child's peak, and a script interpreter uses more
+ * memory than the programs measured here.
  *
  *     measure ROUNDS STDIN COMMAND [ARGUMENT...] [--- COMMAND [ARGUMENT...]]... */
 #define _DEFAULT_SOURCE /* wait4() */
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* POSIX leaves the declaration to the program. */
+/* POSIX requires programs to declare it. */
 extern char **environ;
 
 enum { COMMANDS_MAX = 8 };

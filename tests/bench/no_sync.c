@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * To be preloaded: writing without waiting for the disk, so that a program that syncs can be held
- * against one that does not. */
+ * LD_PRELOAD library: syncing does nothing, so that a program that syncs can be compared with one
+ * that does not. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <unistd.h>

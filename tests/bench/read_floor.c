@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads files from beginning to end with so many threads: the floor under whatever reads them for a
- * purpose. Each thread takes the next block of the next file, as fast as pread() gives it, and does
- * nothing with the bytes; or maps it and adds up the bytes as words, because they have to be
- * touched.
+ * Reads files from beginning to end with several threads: a lower bound on the time of any program
+ * that reads them. Each thread takes the next block of the next file. `copy` calls pread() and
+ * ignores the bytes; `map` maps the block and sums its 64-bit words, so that every page is touched.
  *
  *     read_floor copy|map THREADS BLOCK_BYTES FILE... */
 #include <fcntl.h>
@@ -21,7 +20,7 @@
 enum { THREADS_MAX = 256, FILES_MAX = 8 };
 
 static bool maps;
-static size_t block; /* whole pages where it is mapped */
+static size_t block; /* bytes; with `map`, whole pages */
 static atomic_uint_fast64_t total;
 static int files[FILES_MAX], file_count;
 static uint64_t sizes[FILES_MAX], blocks;
@@ -48,7 +47,7 @@ static void map_block(int file, size_t size, uint64_t offset)
 
 static void read_block(uint64_t at, char *buffer)
 {
-    /* by turns, as those do who hold files against each other */
+    /* alternates between the files, as a program that compares them does */
     const int file = (int)(at % (uint64_t)file_count);
     const uint64_t offset = at / (uint64_t)file_count * block;
     if (offset >= sizes[file])

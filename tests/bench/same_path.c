@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether measuring can be believed: the same cast as two candidates of one run must come out as
- * equally fast. Exits with 1 where it does not. */
+ * Checks the benchmark itself: the same cast as two candidates of one run must be equally fast,
+ * within 1 %. Exits with 1 if it is not and the run was undisturbed, or if a run fails. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What one answer costs as a whole process: time beside /bin/true, memory, files. usage: startup.py DTINFO MEASURE"""
+"""The cost of one answer as a whole process: time compared with /bin/true, memory, opened files. usage: startup.py DTINFO MEASURE"""
 import re
 import shutil
 import statistics
@@ -17,7 +17,7 @@ LOADER_AND_LIBRARIES = re.compile(r"/etc/ld\.so\.(cache|preload)$|.*/lib[^/]*\.s
 
 
 def paired_seconds(ours, theirs):
-    """Medians of runs that alternate A B A B, so that a change of the machine's pace meets both."""
+    """Returns the medians of alternating runs (A B A B), so that changes in machine speed affect both."""
     measure(20, ours, theirs)
     return [statistics.median(run[0] for run in runs)
             for runs in measure(PAIRS, ours, theirs)]
@@ -28,7 +28,7 @@ def peak_kib(words):
 
 
 def other_files(words):
-    """Files that a run opens beyond the loader's and the libraries'; None where strace cannot run."""
+    """Returns the files that a run opens, except those of the loader and libraries; None without strace."""
     if not shutil.which("strace"):
         return None
     with tempfile.NamedTemporaryFile("r") as trace:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Streams: values and records a second, memory at two sizes, a very long number. usage: throughput.py DTINFO MEASURE"""
+"""Streams: values and records per second, memory at two sizes, a very long number. usage: throughput.py DTINFO MEASURE"""
 import os
 import random
 import statistics
@@ -14,7 +14,7 @@ LARGE, SMALL = 2000000, 200000
 
 
 def made_values(kind, count):
-    """Values of one sort, one a line; always the same."""
+    """Returns values of one kind, one per line, always the same."""
     source = random.Random(1)
     make = {
         "decimals of 6 digits": lambda: "%.6g" % source.uniform(-1000, 1000),
@@ -26,7 +26,7 @@ def made_values(kind, count):
 
 
 def rate(words, path, count):
-    """Values a second by the median run, and by its CPU time, which a busy machine changes less."""
+    """Returns values per second by median wall time and by median CPU time, which load affects less."""
     runs = measure(REPEATS, words, stdin=path)[0]
     return [count / statistics.median(run[i] for run in runs) for i in (0, 2)]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The documents as the tests read them: where they are, their sections, their examples, and what the
-program says about itself. Nothing here knows how the marked parts of the pages are made."""
+"""Reads the documents for the tests: paths, sections, examples, and the program's description of itself.
+This module does not depend on how the generated parts of the pages are made."""
 
 import contextlib
 import functools
@@ -51,8 +51,8 @@ def checkpoints():
 
 
 def plain_environment(program, **extra):
-    """An environment without settings of the person who runs the tests, but for the sanitizers';
-    `dtinfo` is the program."""
+    """Returns an environment without the user's settings, except those of sanitizers. `dtinfo` in its
+    PATH is the program."""
     path = os.pathsep.join([str(pathlib.Path(program).resolve().parent),
                             os.environ.get("PATH", os.defpath)])
     kept = {name: text for name, text in os.environ.items() if name.endswith("SAN_OPTIONS")}
@@ -70,19 +70,19 @@ def introspect(program):
 
 
 def block_formats(program):
-    """Their names."""
+    """Returns the names of the block formats."""
     return {block["name"] for block in
             json.loads(run(program, "list", "--json").stdout)["block_formats"]}
 
 
 def encoded_types(program):
-    """Those of GGUF that the help of quant lists."""
+    """Returns the GGUF types that the help of quant lists."""
     listed = re.search(r"\n  in gguf +(.*(?:\n {11}.*)*)", run(program, "quant", "--help").stdout).group(1)
     return set(re.findall(r"\w+", listed))
 
 
 def unescape(text):
-    """scdoc's backslashes taken away."""
+    """Removes scdoc's backslashes."""
     return re.sub(r"\\(.)", r"\1", text)
 
 
@@ -104,20 +104,20 @@ class Page:
                 self.sections.setdefault(title, []).append(line)
 
     def text(self, section=None):
-        """All text, or that of a section, without escapes."""
+        """Returns all text, or that of a section, without escapes."""
         if section is None:
             return "\n".join(self.text(title) for title in self.sections)
         return unescape("\n".join(self.sections.get(section, [])))
 
     def terms(self, section):
-        """The terms of the section's definition list: lines before an indented one."""
+        """Returns the terms of the section's definition list: the lines before an indented one."""
         lines = self.sections.get(section, [])
         return [unescape(line) for line, following in zip(lines, [*lines[1:], ""])
                 if line and not line.startswith("\t") and following.startswith("\t")]
 
 
 class Example:
-    """A block of commands with what each of them prints."""
+    """A block of commands, each with its output."""
 
     def __init__(self, path, line, steps):
         self.path, self.line, self.steps = path, line, steps
@@ -162,7 +162,7 @@ class Judge:
             print("FAIL", message)
 
     def finish(self, at_least):
-        """The exit status. A run that checked next to nothing has lost its subject."""
+        """Prints the totals and returns the exit status. Fewer than at_least checks are a failure, too."""
         if self.checks < at_least:
             print(f"FAIL only {self.checks} checks, expected {at_least} or more")
             self.failures += 1

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Completion offers every command, option, choice and dtype: `dtinfo __complete` is asked, and so are
-bash, fish and zsh with the shipped scripts. zsh runs in a pseudo-terminal with its own completion
-system, as people have it. A shell that is not installed is skipped, and said to be."""
+"""Checks that completion offers every command, option, choice and dtype, in `dtinfo __complete` and in
+bash, fish and zsh with the shipped scripts. zsh runs in a pseudo-terminal with its own completion system,
+as users run it. Shells that are not installed are reported as skipped."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ def ask_program(program, words):
 
 
 def ask_bash(program, words, name="dtinfo"):
-    """As bash does it: words split at '=', the answer in COMPREPLY."""
+    """Calls the function as bash does: words are split at '=', and COMPREPLY has the answer."""
     split = [name]
     for word in words:
         option, equals, value = word.partition("=")
@@ -41,7 +41,7 @@ def ask_bash(program, words, name="dtinfo"):
 
 
 def bash_can():
-    """Whether bash is there and has process substitution, which needs a mounted /dev/fd."""
+    """Whether bash is installed and has process substitution, which needs a mounted /dev/fd."""
     if not shutil.which("bash"):
         return False
     done = subprocess.run(["bash", "--norc", "-c", "cat < <(echo can)"], stdout=subprocess.PIPE,
@@ -58,8 +58,8 @@ def ask_fish(program, words, name="dtinfo"):
     return {line.split("\t")[0] for line in done.stdout.splitlines()}
 
 
-# An interactive zsh in a pseudo-terminal of zsh's own. A line is typed, ^G lists the candidates and prints
-# a mark. Without LISTMAX, zsh would ask whether to show a long list.
+# Runs an interactive zsh in a pseudo-terminal of zsh/zpty. The script types a line; ^G lists the candidates
+# and prints a mark. Without LISTMAX, zsh would ask before it shows a long list.
 ZSH = r"""
 zmodload zsh/zpty || exit 77
 zpty shell zsh -f -i
@@ -84,7 +84,7 @@ zpty -d shell
 
 
 def ask_zsh(program, load, lines):
-    """What zsh lists behind each of the lines."""
+    """Returns the candidates that zsh lists for each line, or None without zsh/zpty."""
     done = subprocess.run(["zsh", "-f", "-c", ZSH], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, encoding="utf-8", errors="replace", timeout=120,
                           env=pages.plain_environment(program, LOAD=load, LINES_ASKED="\n".join(lines),
@@ -97,7 +97,7 @@ def ask_zsh(program, load, lines):
 
 
 def check_zsh(judge, program, facts):
-    """Options, choices, dtypes and commands, however the script is loaded."""
+    """Checks options, choices, dtypes and commands, for each way to load the script."""
     cast = next(command for command in facts["commands"] if command["name"] == "cast")
     options = {"--" + option["long"] for option in cast["options"] + facts["global_options"]}
     dtypes = {dtype["name"] for dtype in facts["dtypes"]}
@@ -124,7 +124,7 @@ def check_zsh(judge, program, facts):
 
 
 def tensor_questions(command, option):
-    """Names of the tensors of the file that stands before, in the folder of pages.checkpoints()."""
+    """Yields questions for the tensor names of the file given before, in the folder of pages.checkpoints()."""
     names = {name for name, *_ in pages.make_checkpoint.model()}
     before = [command["name"], "model.safetensors"]
     before += ["bf16"] if command["operands"] in VALUES else []
@@ -136,7 +136,7 @@ def tensor_questions(command, option):
 
 
 def questions(facts, blocks, encoded):
-    """(words, what must be among the answers)"""
+    """Yields (words, answers that must be offered)."""
     public = [command for command in facts["commands"] if not command["hidden"]]
     dtypes = {dtype["name"] for dtype in facts["dtypes"]}
     shared = {"--" + option["long"] for option in facts["global_options"]}
@@ -164,7 +164,7 @@ def questions(facts, blocks, encoded):
                 (blocks if command["operands"] == "value_format" else set()) |
                 (encoded if command["name"] == "quant" else set()))
         elif command["operands"] == "files":
-            yield [command["name"], ""], set()  # the shell's own completion follows
+            yield [command["name"], ""], set()  # the shell completes file names itself
         for option in command["options"]:
             if option["kind"] == "glob":
                 yield from tensor_questions(command, "--" + option["long"])
@@ -180,7 +180,7 @@ def questions(facts, blocks, encoded):
 
 
 def check_hostile_names(judge, program):
-    """No name that a terminal should not see, and what a pattern would take for itself is escaped."""
+    """Checks that names unsafe for terminals are not offered, and that pattern characters are escaped."""
     with tempfile.TemporaryDirectory() as folder:
         pages.make_checkpoint.write_hostile(pathlib.Path(folder))
         for name in ("hostile.safetensors", "hostile.npz", "hostile.gguf"):
@@ -225,7 +225,7 @@ def check_all(judge, program):
         print("skipped: no bash, or no /dev/fd for it; its script is not run")
     else:
         for words, wanted in some:
-            # bash replaces only what stands behind the '='
+            # bash replaces only the part after the '='
             wanted = {word.partition("=")[2] if "=" in words[-1] else word for word in wanted}
             offered = ask_bash(program, words)
             judge.check(wanted <= offered, f"bash {words} lacks {sorted(wanted - offered)}")

@@ -5,8 +5,8 @@
     test_examples.py PROGRAM             compares
     test_examples.py PROGRAM --update    writes the output into the documents; read the difference
 
-Each block runs in a folder of its own with the files that pages.checkpoints() makes. A line `...` stands
-for any lines. An example that needs a tool which is not installed (jq) is skipped, and said to be.
+Each block runs in its own folder with the files of pages.checkpoints(). A line `...` matches any lines.
+Examples that need a missing tool (jq) are reported as skipped.
 """
 
 import os
@@ -22,7 +22,7 @@ MARK = "@@end-of-step@@"
 
 
 def programs(command):
-    """The programs that a command line starts."""
+    """Returns the programs that a command line starts."""
     words = shlex.split(command.replace(";", " ; "), posix=True)
     starts, first = [], True
     for word in words:
@@ -35,8 +35,8 @@ def programs(command):
 
 
 def outputs(example, environment):
-    """What each step prints, standard error included; steps share a shell, so that $? works. Man pages
-    show what fits a terminal of 80 columns, indented by 4; programs in a pipe get everything."""
+    """Returns the output of each step, with standard error. Steps share a shell, so that $? works. In man
+    pages, output is 76 columns wide, for terminals of 80 and an indent of 4, unless it goes into a pipe."""
     def width(command):
         piped = re.search(r"dtinfo[^|]*\|", command)
         narrow = example.path.suffix == ".scd" and not piped
@@ -51,7 +51,7 @@ def outputs(example, environment):
 
 
 def matches(shown, printed):
-    """Blank lines at the end are for the eye."""
+    """Whether the output matches. Blank lines at the end are ignored."""
     lines = "\n".join(shown).rstrip("\n").split("\n")
     pattern = "".join(r"(?:.*\n)*" if line.strip() == "..." else re.escape(line) + r"\n"
                       for line in lines)
@@ -59,7 +59,7 @@ def matches(shown, printed):
 
 
 def update(path, replacements):
-    """Writes outputs below their commands; replacements: from (line of the block, step) to lines."""
+    """Writes outputs below their commands; replacements: {(line of the block, step): lines}."""
     out, block, step, start = [], False, -1, 0
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if line.startswith("```"):
@@ -76,7 +76,7 @@ def update(path, replacements):
 
 
 def check_comparison(judge, program):
-    """The README's table of answers: those of the program, and those of others by --like."""
+    """Checks the README's table of answers: ours, and those of other stacks by --like."""
     row = re.compile(r"^\| `([^`]+)` \| `(\w+)` \| `([^`]+)` \| `([^`]+)` \(([^)]+)\) \|")
     for line in pages.README.read_text(encoding="utf-8").split("\n"):
         found = row.match(line)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--help of every command: on standard output, nothing on standard error, exit 0, every option and
-choice in it; and the examples it shows run. -h is the short form of it."""
+"""Checks --help of every command: exit 0, nothing on standard error, and every option and choice
+listed. Its examples must run. -h is the short form."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def check_help(judge, program, command, options):
             judge.check(re.search(rf"^ +{re.escape(choice['name'])} ", text, re.MULTILINE),
                         f"{name}: no choice {choice['name']} of {spelled}")
     known = {option["long"] for option in options}
-    # the meanings of the exit codes are those of all commands
+    # the section on exit codes is the same for all commands and may name their options
     for long_name in re.findall(r"(?<![\w-])--([a-z][a-z-]*)", text.split("\nexit codes\n")[0]):
         judge.check(long_name in known, f"{name}: mentions --{long_name}, which it lacks")
     check_lines(judge, name, text)
@@ -52,7 +52,7 @@ def check_lines(judge, name, text):
 
 
 def check_short_help(judge, program, command):
-    """Usage, at most three examples, at most ten options, and where the rest is: on one screen."""
+    """Checks -h: usage, at most three examples, at most ten options and a pointer to --help, on one screen."""
     name, options = command["name"], command["options"]
     asked = [pages.run(program, name, "-h"), pages.run(program, "-h", name)]
     judge.check(all(done.returncode == 0 and done.stderr == "" for done in asked), f"{name} -h fails")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The man pages against the program: everything there is has its place in the right page, and no
-page claims what there is not."""
+"""Checks the man pages against the program: the right page describes every feature, and no page claims
+a feature that does not exist."""
 
 import json
 import pathlib
@@ -16,31 +16,31 @@ import checker  # noqa: E402
 
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT",
             "SEE ALSO"]
-# Colour follows conventions of other programs, so these have no row in the program's tables.
+# Colour follows the conventions of other programs, so these have no row in the program's tables.
 COLOUR_VARIABLES = ["NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "TERM"]
-# So do addresses; dtinfo(1) alone describes these.
+# URLs follow such conventions, too; only dtinfo(1) describes these.
 ADDRESS_VARIABLES = ["HF_TOKEN", "HF_ENDPOINT", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"]
 LONG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
 SHORT = re.compile(r"(?<![\w-])-([a-zA-Z])(?![\w-])")
-# Options of other programs in examples.
+# Options of other programs that examples use.
 FOREIGN_SHORT = {"n", "c", "r"}
 
 
 def built(path, program):
-    """The page as the build completes it, where it does."""
+    """Returns the page as the build completed it, or the source if the build made none."""
     made = pathlib.Path(program).parent / "man" / path.name
     return made if made.exists() else path
 
 
 def prose(page):
-    """The page without its examples, where other programs have options, too, and without the
-    meanings of the exit codes, which are those of all commands."""
+    """Returns the page without its examples, which use options of other programs, and without the exit
+    codes, which are the same for all commands."""
     text = "\n".join(page.text(title) for title in page.sections if title != "EXIT STATUS")
     return re.sub(r"```\n.*?```", "", text, flags=re.DOTALL)
 
 
 def check_options(judge, page, own, known):
-    """own: the rows the page must explain; known: the rows it may mention."""
+    """own: the rows that the page must explain; known: the rows that it may mention."""
     terms = page.terms("OPTIONS")
     for option in own:
         term = f"*--{option['long']}*"
@@ -66,7 +66,7 @@ def check_options(judge, page, own, known):
 
 
 def check_choices_are_real(judge, page, options):
-    """A listed choice must be one of the program's."""
+    """Checks that every listed choice exists in the program."""
     names = {choice["name"] for option in options for choice in option["choices"] or []}
     for line in page.sections.get("OPTIONS", []):
         found = re.match(r"\t- \*(.+?)\*: ", line)
@@ -104,7 +104,7 @@ def check_environment(judge, page, variables):
 
 
 def check_colour_variables(judge, program):
-    """They do what the page says, in the order it says."""
+    """Checks that the variables work as documented, in the documented order of precedence."""
     def coloured(*words, **environment):
         return "\x1b[" in pages.run(program, *words, "finfo", "bf16", **environment).stdout
 
@@ -128,7 +128,7 @@ def check_own_variables(judge, program, variables):
 
 
 def check_conversions(judge, program, facts):
-    """A conversion names a stack that has its dtype; an instruction set that is a stack has one."""
+    """Checks that each conversion names a stack that has its dtype, and that each stack of instructions has one."""
     cast = next(command for command in facts["commands"] if command["name"] == "cast")
     stacks = {choice["name"] for option in cast["options"] if option["long"] == "like"
               for choice in option["choices"]}
@@ -174,7 +174,7 @@ def check_dtypes(judge, page, facts, blocks):
 
 
 def check_json_page(judge, page, program, facts):
-    """Every member of a schema is explained, and nothing else; tests/schema shows that documents have them."""
+    """Checks that the page explains exactly the members of the schemas; tests/schema checks that documents have them."""
     known = set()
     for path in (pathlib.Path(program).parent / "schemas").glob("*.json"):
         known |= checker.members(json.loads(path.read_text(encoding="utf-8")))
@@ -196,7 +196,7 @@ def check_references(judge, page, names):
 
 
 def check_readme(judge, program, options):
-    """It is short; the options it names exist; the two commands are one line each, and find the program."""
+    """Checks its length, that its options exist, and that setup and test are one line each and name the program."""
     text = pages.README.read_text(encoding="utf-8")
     judge.check(text.count("\n") <= 200, "README: more than 200 lines")
     for name in re.findall(r"`--([a-z][a-z-]*)", text):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The man pages as they are read: mandoc and groff have no complaint, and no line is wider than a
-terminal of 80 columns. What is not installed is skipped, and said to be.
+"""Checks the rendered man pages: mandoc and groff report no problems, and no line is wider than a terminal
+of 80 columns. Missing tools are reported as skipped.
 
     test_rendering.py FOLDER     of the pages that the build made
 """
@@ -15,13 +15,13 @@ import sys
 import pages
 
 COLUMNS = 80
-# scdoc copies a line of its source as it is, and ours have up to 100 columns.
+# scdoc copies lines of its source unchanged, and ours have up to 100 columns.
 INEVITABLE = ["input text line longer than 80 bytes"]
 MARKUP = re.compile(r"(?<![\w\\])_[A-Z]+_[a-z]|(?<![\w\\])\*[\w-]+\*[a-z]")
 
 
 def groff_can():
-    """Whether man is the real one: minimal container images have a script that refuses."""
+    """Whether man and groff work: minimal container images have a stub for man."""
     if not shutil.which("man"):
         return False
     done = subprocess.run(["man", "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

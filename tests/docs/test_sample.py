@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The files in docs/sample are those that the script beside them writes."""
+"""Checks that the files in docs/sample are those that make_sample.py there writes."""
 
 import pathlib
 import subprocess

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""JSON Schema for the schemas of this project: references resolved, and a small validator.
+"""Loads the JSON Schemas of this project with resolved references, and validates documents.
 
-The validator knows only the keywords that the schemas use (an unknown one is an error) and needs
-nothing but Python, so that real output is validated everywhere; where python-jsonschema is installed
-it judges as well. Unlike a general validator it can also insist that every member is described.
+The validator knows only the keywords that the schemas use (an unknown one is an error) and needs only
+Python, so that real output is validated everywhere. If python-jsonschema is installed, it validates, too.
+Unlike a general validator, ours also requires that a schema describes every member.
 """
 import json
 import pathlib
@@ -28,7 +28,7 @@ TYPES = {
 
 
 def local(schema):
-    """The schema with references into the common file turned into references into itself."""
+    """Turns references to the common file into references within the schema."""
     if isinstance(schema, dict):
         return {key: value.replace(COMMON, "") if key == "$ref" else local(value)
                 for key, value in schema.items()}
@@ -38,7 +38,7 @@ def local(schema):
 
 
 def load(folder):
-    """{"dtinfo.cast/1": schema}, each one complete in itself."""
+    """Returns {"dtinfo.cast/1": schema}, each one self-contained."""
     folder = pathlib.Path(folder)
     common = json.loads((folder / COMMON).read_text(encoding="utf-8"))
     schemas = {}
@@ -50,7 +50,7 @@ def load(folder):
 
 
 def members(schema):
-    """The names of all members that a schema knows."""
+    """Returns the names of all members that a schema describes."""
     if isinstance(schema, list):
         return set().union(*map(members, schema))
     if not isinstance(schema, dict):
@@ -68,7 +68,7 @@ class Checker:
             self.judge = jsonschema.Draft202012Validator(schema)
 
     def problems(self, document):
-        """What is wrong with a document, one line each; empty when it is valid."""
+        """Returns the problems of a document, one line each; empty if it is valid."""
         found = list(self.check(self.schema, document, "$"))
         if self.judge:
             found += ["jsonschema: %s: %s" % (error.json_path, error.message[:300])

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The documents' members against reviewed tables, one for each document and one of what several have, one line a member.
+"""Compares the members of documents with reviewed tables: one per document and one for shared objects, a line per member.
 
 usage: documents.py SCHEMAS TABLES
 
-Columns: path, type, "null" where it may be null, "optional" where it may be missing, its unit, which
-values there are (words, a pattern, the least number). A member that changes here changes what scripts rely on.
+Columns: path, type, "null" if it may be null, "optional" if it may be missing, unit, allowed values (words, a
+pattern, the minimum). A change here can break scripts that rely on the member.
 """
 import json
 import pathlib
 import sys
 
-# Objects of several documents that have lines of their own, in common.tsv.
+# Objects shared by several documents; their lines are in common.tsv.
 SHARED = {"number", "neighbour", "fields", "warning"}
 
 
@@ -42,7 +42,7 @@ class Flat:
         return node.get("pattern") or (f">={node['minimum']}" if "minimum" in node else "")
 
     def value(self, node, home):
-        """The type in words, whether it may be null, its values, and the object whose members come next."""
+        """Returns the type in words, whether it may be null, its values, and the object whose members follow."""
         node, home = self.resolve(node, home)
         if "anyOf" in node and "type" not in node:
             others = [one for one in node["anyOf"] if one != {"type": "null"}]
@@ -80,7 +80,7 @@ class Flat:
 
 
 def differences(name, made, reviewed):
-    """What is wrong with a table; either of the two may be empty."""
+    """Yields the problems of a table; either of the two may be empty."""
     for line in sorted(set(made) ^ set(reviewed)):
         yield f"{name}.tsv: {'lacks' if line in made else 'has what is no member any more'}: " + line.replace("\t", " | ")
     if made != reviewed and not set(made) ^ set(reviewed):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Whether the spellings of a number agree: value, text, exact, hexfloat, shortest and bits.
+"""Checks that the spellings of a number agree: value, text, exact, hexfloat, shortest and bits.
 
-The judges are Python's float and Fraction and the reference formats of tests/oracle.
+The references are Python's float and Fraction and the formats of tests/oracle.
 """
 import math
 import pathlib
@@ -22,7 +22,7 @@ def fp64_bits(number):
 
 
 def hexfloat_fraction(text):
-    """(negative, Fraction) of a C99 hexfloat, without going through a float."""
+    """Returns (negative, Fraction) of a C99 hexfloat, without conversion to a float."""
     match = re.fullmatch(r"(-?)0x([01])(?:\.([0-9a-f]+))?p([+-][0-9]+)", text)
     sign, whole, digits, exponent = match.groups()
     digits = digits or ""
@@ -31,7 +31,7 @@ def hexfloat_fraction(text):
 
 
 def reference(dtype):
-    """The oracle's format, or None for a name that it does not know."""
+    """Returns the oracle's format, or None for an unknown name."""
     known = FORMATS.get(dtype)
     if known is None:
         match = re.fullmatch(r"e(\d+)m(\d+)", dtype)
@@ -49,7 +49,8 @@ def fits_fp64(magnitude):
 
 
 def expected_text(value, negative):
-    """What `text` must be for an exact number: Python's repr without a trailing .0, whole integers."""
+    """Returns the required `text` of an exact number: Python's repr without a trailing .0, or an integer in full;
+    None if neither applies."""
     sign = "-" if negative else ""
     if value == 0:
         return sign + "0"
@@ -112,7 +113,7 @@ def check_bits(node, where, dtype):
     if len(node["bits"]) != 2 + (dtype.width + 3) // 4:
         yield "%s: bits %s of a dtype of %d bits" % (where, node["bits"], dtype.width)
     shortest = node.get("shortest")
-    if shortest is not None and dtype.kind != "bool":  # a bool has 255 codes of one number
+    if shortest is not None and dtype.kind != "bool":  # 255 codes of a bool mean the same number
         number = Fraction(shortest.lstrip("-"))
         spelled = formats.encode(dtype, "zero" if number == 0 else "finite",
                                  shortest.startswith("-"), number)
@@ -127,7 +128,7 @@ def check_number(node, where, dtype):
             if node[name] is not None:
                 yield "%s: %s of %s is not null" % (where, name, text)
     elif node["hexfloat"] is None:
-        # 10^-n, which no binary float is
+        # 10^-n, which no binary float represents exactly
         if fp64_bits(float(node["value"])) != fp64_bits(float(node["text"])) or \
                 float(node["exact"]) != float(node["text"]):
             yield "%s: value, text and exact differ" % where
@@ -138,8 +139,8 @@ def check_number(node, where, dtype):
 
 
 def dtype_of_member(key, dtype, node):
-    """The dtype of a number below a dtype that is not of it: means, magnitudes of integers, and of what was
-    quantized scales and losses."""
+    """Returns the dtype of a member. It differs from the dtype of the enclosing object for means, magnitudes of
+    integers, and scales and losses of quantized tensors."""
     if isinstance(node, dict) and "code_dtype" in node and key == "loss":
         return reference("fp64")
     if isinstance(node, dict) and "multiplier" in node and key == "scale":
@@ -152,7 +153,7 @@ def dtype_of_member(key, dtype, node):
 
 
 def walk(node, where="$", dtype=None):
-    """(problems, numbers checked, bits checked) of everything below a node."""
+    """Returns (problems, numbers checked, bits checked) for everything below a node."""
     problems, numbers, codes = [], 0, 0
     if isinstance(node, dict):
         name = node.get("part") or node.get("dtype")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Real JSON output against the shipped schemas, and every number in it read back.
+"""Validates real JSON output against the shipped schemas, and reads back every number in it.
 
 usage: validate.py DTINFO SCHEMAS [--locale NAME]
 
 Each command line runs in the C locale and in another one; the bytes must be the same. The documents in the golden
-output of tests/cli are validated as well. Together they show each schema, and each member of it, at least once.
+output of tests/cli are validated as well. Together they must cover each member of each schema at least once.
 """
 import json
 import os
@@ -18,7 +18,7 @@ import tempfile
 import checker
 import readback
 
-QUICK = "DTI_TEST_QUICK" in os.environ  # a sample, on each push
+QUICK = "DTI_TEST_QUICK" in os.environ  # run only a sample, as on each push
 ALL = "fp64,fp32,tf32,fp16,bf16,fp8_e5m2,fp8_e4m3fn,fp8_e5m2fnuz,fp8_e4m3fnuz,fp8_e4m3,fp8_e3m4," \
       "fp8_e4m3b11fnuz,fp8_e8m0,fp6_e3m2,fp6_e2m3,fp4_e2m1,e6m9,e11m20,int64,uint64,int8,uint4,bool"
 VALUES = ["70000", "0.1", "-0.1", "1/3", "0", "-0", "inf", "-inf", "1e400", "1e-400", "0x1.8p-1074",
@@ -108,7 +108,7 @@ CASES = [(["--version", "--json"], 0, "dtinfo.version/1"),
          (["finfo", "int8", "--json"], 2, "dtinfo.error/1"),
          (["bits", "0x12345", "fp16", "--json"], 2, "dtinfo.error/1")]
 MEASURED = ["bench", "dot", "--size", "1000", "--dtype", "fp32", "--threads", "1", "--time", "0.01"]
-# the same in the folder that make_files() and make_machines() fill, with an earlier answer to MEASURED
+# the same, in the folder that make_files() and make_machines() fill; before.json is an earlier result of MEASURED
 FILE_CASES = [(MEASURED + ["--compare", "before.json"], 0, "dtinfo.bench_table/1"),
               (["inspect", "model"], 0, "dtinfo.inspect/1"),
               (["inspect", "single/model.safetensors", "others/arrays.npz", "others/model.gguf", "--stats",
@@ -211,7 +211,7 @@ CASES += [(["cast", value, ALL] + policy + ["--json"], 0, "dtinfo.cast/1")
 
 
 def make_locale(name, folder):
-    """An environment in which the locale exists, built here when the system has none."""
+    """Returns an environment with the locale, which is built here if the system lacks it."""
     known = subprocess.run(["locale", "-a"], stdout=subprocess.PIPE, universal_newlines=True).stdout \
         if shutil.which("locale") else ""
     if name.replace("UTF-8", "utf8") in known.split():
@@ -226,7 +226,7 @@ def make_locale(name, folder):
 
 
 def make_files(folder):
-    """Files of tensors, as in tests/cli: model, model/model.safetensors.index.json, others/weights.npy, ..."""
+    """Writes files of tensors, as in tests/cli: model, model/model.safetensors.index.json, others/weights.npy, ..."""
     script = pathlib.Path(__file__).resolve().parent.parent / "makers/make_checkpoint.py"
     for name, recipe in (("kept", "kept"), ("half", "cast fp32 --via fp16"), ("bits", "cast fp32 --via bf16")):
         pathlib.Path(folder, name + ".json").write_text(json.dumps({"recipe": recipe}), encoding="utf-8")
@@ -238,7 +238,7 @@ def make_files(folder):
 
 
 def make_machines(folder):
-    """Recorded machines for devices --sysroot."""
+    """Unpacks recorded machines for devices --sysroot."""
     root = pathlib.Path(__file__).resolve().parents[2]
     for name in ("sapphire_rapids_two_sockets", "neoverse_v2"):
         subprocess.run([sys.executable, str(root / "tools/machine.py"), "unpack",
@@ -253,7 +253,7 @@ def run(program, words, environment, stdin=None, folder=None):
 
 
 def documents(words, output, problems):
-    """The JSON documents of a run: one, or one a line with --jsonl."""
+    """Returns the JSON documents of a run: one, or one per line with --jsonl."""
     texts = output.decode("utf-8").splitlines() if "--jsonl" in words else [output.decode("utf-8")]
     found = []
     for text in texts:
@@ -269,7 +269,7 @@ def refuse(name):
 
 
 def recorded():
-    """The documents in golden output, by file."""
+    """Yields the documents in golden output, by file."""
     for path in sorted(pathlib.Path(__file__).resolve().parents[1].glob("cli/*/*.stdout")):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         found = [json.loads(line, parse_constant=refuse) for line in lines
@@ -287,7 +287,7 @@ def members(node, ret):
 
 
 def judge(checkers, found, wanted, seen):
-    """What is wrong with documents, and how many numbers and codes they have. seen: the members by schema."""
+    """Returns the problems of documents and the counts of their numbers and codes. Adds their members to seen, by schema."""
     problems, numbers, codes = [], 0, 0
     for document in found:
         name = document.get("schema")
@@ -304,7 +304,7 @@ def judge(checkers, found, wanted, seen):
 
 
 def unseen(checkers, seen):
-    """The schemas and members that no document has shown."""
+    """Yields a problem for each schema and member that no document has."""
     for name in sorted(checkers):
         if name not in seen:
             yield "no document has the schema %s" % name
