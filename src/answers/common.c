@@ -12,6 +12,7 @@
 #include "core/code/policies.def"
 #include "dtinfo/storage.h"
 #include "files/rewrite/rewrite.h"
+#include "util/run/allocate.h"
 
 /* The two short spellings of a number: as text, and as a JSON number. */
 struct tokens {
@@ -236,7 +237,7 @@ void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, 
         dti_json_null(json, hex_key);
         return;
     }
-    char *const hex = malloc(2 * length + 1);
+    char *const hex = dti_malloc(2 * length + 1);
     for (size_t i = 0; hex && i < length; i++) {
         hex[2 * i] = digits[(unsigned char)text[i] >> 4];
         hex[2 * i + 1] = digits[text[i] & 15];
@@ -245,7 +246,7 @@ void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, 
         (void)dti_json_text(json, hex_key, hex, 2 * length);
     else
         dti_json_out_of_memory(json);
-    free(hex);
+    dti_free(hex);
 }
 
 const char *dti_kind_words(size_t index)
@@ -276,7 +277,7 @@ void dti_warnings_add(struct dti_warnings *warnings, const char *code, const cha
                       uint64_t line, const char *message)
 {
     if (!warnings->list)
-        warnings->list = calloc(DTI_WARNINGS_MAX, sizeof *warnings->list);
+        warnings->list = dti_calloc(DTI_WARNINGS_MAX, sizeof *warnings->list);
     warnings->failed = warnings->failed ||
                        !warnings->list; /* a later allocation may succeed, so the failure is kept */
     if (warnings->failed || warnings->total++ >= DTI_WARNINGS_MAX)
@@ -295,7 +296,7 @@ void dti_warnings_clear(struct dti_warnings *warnings)
 
 void dti_warnings_free(struct dti_warnings *warnings)
 {
-    free(warnings->list);
+    dti_free(warnings->list);
     *warnings = (struct dti_warnings){.list = NULL};
 }
 

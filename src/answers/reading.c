@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answers/amounts.h"
+#include "util/run/allocate.h"
 
 void dti_reading_start_alone(const struct dti_reading *reading, uint64_t bytes)
 {
@@ -55,7 +56,7 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
                                     const struct dti_container *container,
                                     struct dti_digest **ret_digests, struct dti_error *reterr)
 {
-    struct dti_digest *const digests = calloc(dti_digest_count(container) + 1, sizeof *digests);
+    struct dti_digest *const digests = dti_calloc(dti_digest_count(container) + 1, sizeof *digests);
     if (!digests)
         return dti_no_memory(reterr);
     dti_reading_start_alone(reading, dti_digest_input_bytes(container));
@@ -67,7 +68,7 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
     if (status == DTI_OK)
         *ret_digests = digests;
     else
-        free(digests);
+        dti_free(digests);
     return status;
 }
 
@@ -89,16 +90,16 @@ struct reading_group {
 
 static struct reading_group *new_group(const struct dti_reading *reading, bool drawn)
 {
-    struct reading_group *const group = calloc(1, sizeof *group);
+    struct reading_group *const group = dti_calloc(1, sizeof *group);
     if (!group)
         return NULL;
-    group->histograms = drawn ? malloc(AT_ONCE * sizeof *group->histograms) : NULL;
-    group->summaries = calloc(AT_ONCE * reading->as_count + 1, sizeof *group->summaries);
+    group->histograms = drawn ? dti_malloc(AT_ONCE * sizeof *group->histograms) : NULL;
+    group->summaries = dti_calloc(AT_ONCE * reading->as_count + 1, sizeof *group->summaries);
     if (group->summaries && (group->histograms || !drawn))
         return group;
-    free(group->histograms);
-    free(group->summaries);
-    free(group);
+    dti_free(group->histograms);
+    dti_free(group->summaries);
+    dti_free(group);
     return NULL;
 }
 
@@ -106,9 +107,9 @@ static void free_group(struct reading_group *group)
 {
     if (!group)
         return;
-    free(group->histograms);
-    free(group->summaries);
-    free(group);
+    dti_free(group->histograms);
+    dti_free(group->summaries);
+    dti_free(group);
 }
 
 /* Estimates losses for one dtype at a time; each pass reads the tensors again. */

@@ -9,6 +9,7 @@
 
 #include "answers/common.h"
 #include "files/dequant/file_dequant.h"
+#include "util/run/allocate.h"
 #include "util/text/glob.h"
 
 static bool is_complex(const struct dti_tensor *tensor)
@@ -126,7 +127,7 @@ bool dti_tensor_holds_floats(const struct dti_container *container, const struct
 size_t *dti_tensors_named(const struct dti_container *container, const char *only,
                           size_t *ret_count)
 {
-    size_t *const tensors = malloc((container->tensor_count + 1) * sizeof *tensors);
+    size_t *const tensors = dti_malloc((container->tensor_count + 1) * sizeof *tensors);
     size_t count = 0;
     for (size_t i = 0; tensors && i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "containers/containers.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 static const struct {
@@ -82,7 +83,7 @@ char *dti_path_sibling(const char *path, enum dti_container_kind kind, const cha
     const size_t length = strlen(path), end = strlen(extension);
     const bool named = length > end && strcmp(path + length - end, extension) == 0;
     const size_t size = length + strlen(suffix) + 1;
-    char *const sibling = malloc(size);
+    char *const sibling = dti_malloc(size);
     if (sibling)
         (void)snprintf(sibling, size, "%.*s%s%s", (int)(named ? length - end : length), path,
                        suffix, named ? extension : "");
@@ -371,7 +372,7 @@ enum dti_status dti_container_open(struct dti_container **ret, const char *path,
                                    const struct dti_container_options *options,
                                    struct dti_error *reterr)
 {
-    struct dti_container_whole *const whole = calloc(1, sizeof *whole);
+    struct dti_container_whole *const whole = dti_calloc(1, sizeof *whole);
     if (!whole)
         return dti_no_memory(reterr);
     whole->container.path = dti_pool_text(&whole->pool, path, strlen(path));
@@ -396,7 +397,7 @@ void dti_container_free(struct dti_container *container)
     if (container->index_file.path)
         dti_input_close(&container->index_file.input);
     dti_pool_free(&whole->pool);
-    free(whole);
+    dti_free(whole);
 }
 
 /* Whether dti_container_open() recognizes the bytes, as a container or as a foreign format. JSON

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "io/scratch.h"
+#include "util/run/allocate.h"
 
 enum { PIECE = DTI_GATHER_PIECE, SIDE = 256, ITEM_MAX = 16, RANK_MAX = 66 };
 
@@ -304,7 +305,7 @@ enum dti_status dti_gathered_room(struct dti_gathered *gathered, const char *nam
 {
     enum dti_status status = DTI_OK;
     if (!gathered->buffers)
-        gathered->buffers = malloc((size_t)2 * PIECE);
+        gathered->buffers = dti_malloc((size_t)2 * PIECE);
     if (!gathered->buffers)
         return dti_no_memory(reterr);
     if (!gathered->open)
@@ -347,5 +348,5 @@ void dti_gathered_free(struct dti_gathered *gathered)
 {
     if (gathered->open)
         dti_input_close(&gathered->scratch);
-    free(gathered->buffers);
+    dti_free(gathered->buffers);
 }

@@ -2,6 +2,7 @@
  *
  * Finds names and duplicate names. */
 #include "containers/name_order.h"
+#include "util/run/allocate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,9 +50,9 @@ bool dti_name_order_init(struct dti_name_order *ret, size_t capacity)
     struct dti_name_order order = {.bits = 1};
     while (capacity >> order.bits >= IN_BUCKET)
         order.bits++;
-    order.rows = malloc((capacity > 0 ? capacity : 1) * sizeof *order.rows);
-    order.starts = calloc(((size_t)1 << order.bits) + 1, sizeof *order.starts);
-    order.seen = calloc((size_t)1 << order.bits, sizeof *order.seen);
+    order.rows = dti_malloc((capacity > 0 ? capacity : 1) * sizeof *order.rows);
+    order.starts = dti_calloc(((size_t)1 << order.bits) + 1, sizeof *order.starts);
+    order.seen = dti_calloc((size_t)1 << order.bits, sizeof *order.seen);
     if (!order.rows || !order.starts || !order.seen) {
         dti_name_order_free(&order);
         return false;
@@ -62,9 +63,9 @@ bool dti_name_order_init(struct dti_name_order *ret, size_t capacity)
 
 void dti_name_order_free(struct dti_name_order *order)
 {
-    free(order->rows);
-    free(order->starts);
-    free(order->seen);
+    dti_free(order->rows);
+    dti_free(order->starts);
+    dti_free(order->seen);
     *order = (struct dti_name_order){.rows = NULL};
 }
 

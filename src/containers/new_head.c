@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "containers/zip/zip_write.h"
+#include "util/run/allocate.h"
 
 void dti_new_head_init(struct dti_new_head *ret)
 {
@@ -17,7 +18,7 @@ void dti_new_head_init(struct dti_new_head *ret)
 void dti_new_head_free(struct dti_new_head *head)
 {
     dti_buffer_free(&head->text);
-    free(head->pieces);
+    dti_free(head->pieces);
     dti_zip_sums_free(head->sums);
     head->pieces = NULL;
     head->sums = NULL;

@@ -18,6 +18,7 @@
 #include "convert/runner_parts.h"
 #include "io/window.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/run/pages.h"
 
 enum { CACHE_LINE = 64 };
@@ -248,7 +249,7 @@ static void choose_blocks(struct batch_job *job, uint64_t total, uint64_t memory
  * arena each. If memory is short, uses fewer members. */
 static enum dti_status add_members(struct batch_job *job, struct dti_error *reterr)
 {
-    job->members = calloc(job->member_count, sizeof *job->members);
+    job->members = dti_calloc(job->member_count, sizeof *job->members);
     size_t made = 0;
     while (job->members && made < job->member_count) {
         void *const memory = dti_runner_alloc(job->runner, job->member_bytes);
@@ -486,8 +487,8 @@ enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
     static const struct dti_batch_options none = {0};
     struct batch_job job = {.parts = parts, .options = options ? options : &none, .count = count};
     enum dti_status status;
-    job.groups = calloc(count + 1, sizeof *job.groups);
-    job.firsts = calloc(count + 1, sizeof *job.firsts);
+    job.groups = dti_calloc(count + 1, sizeof *job.groups);
+    job.firsts = dti_calloc(count + 1, sizeof *job.firsts);
     if (job.groups && job.firsts)
         status = run_batch(&job, team, reterr);
     else
@@ -496,8 +497,8 @@ enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
         dti_window_free(&job.members[i].window);
         dti_runner_free(job.runner, job.members[i].memory);
     }
-    free(job.members);
-    free(job.firsts);
-    free(job.groups);
+    dti_free(job.members);
+    dti_free(job.firsts);
+    dti_free(job.groups);
     return status;
 }

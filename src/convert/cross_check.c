@@ -3,6 +3,7 @@
  * Converts an exact number to an array element that a device can take, without a second rounding
  * that could change the result, and compares the results. */
 #include "convert/cross_check.h"
+#include "util/run/allocate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ enum dti_status dti_cross_check_new(struct dti_cross_check **ret, const struct d
                                     const struct dti_stack_rule *rule, struct dti_runner *runner,
                                     enum dti_level level, struct dti_error *reterr)
 {
-    struct dti_cross_check *const cross_check = calloc(1, sizeof *cross_check);
+    struct dti_cross_check *const cross_check = dti_calloc(1, sizeof *cross_check);
     if (!cross_check)
         return dti_no_memory(reterr);
     struct dti_encoder first; /* for the first rounding; later ones see only its results */
@@ -53,7 +54,7 @@ void dti_cross_check_free(struct dti_cross_check *cross_check)
 {
     for (size_t i = 0; cross_check && i < FORM_COUNT; i++)
         dti_plan_free(cross_check->plans[i]);
-    free(cross_check);
+    dti_free(cross_check);
 }
 
 static bool same_value(const struct dti_value *a, const struct dti_value *b)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "convert/device_parts.h"
+#include "util/run/allocate.h"
 
 enum { LAUNCHES_MAX = 5 * DTI_STEPS_MAX };
 
@@ -177,12 +178,12 @@ static bool make_launches(struct dti_device_plan *ret, const struct dti_plan *pl
 /* Makes the launches, without uploading tables. NULL if memory ran out. */
 static struct dti_device_plan *device_plan_new(const struct dti_plan *plan)
 {
-    struct dti_device_plan *const ret = calloc(1, sizeof *ret);
+    struct dti_device_plan *const ret = dti_calloc(1, sizeof *ret);
     if (!ret)
         return NULL;
-    ret->launches = calloc(LAUNCHES_MAX, sizeof *ret->launches);
+    ret->launches = dti_calloc(LAUNCHES_MAX, sizeof *ret->launches);
     if (!ret->launches) {
-        free(ret);
+        dti_free(ret);
         return NULL;
     }
     ret->possible = make_launches(ret, plan);
@@ -195,8 +196,8 @@ void dti_device_plan_free(struct dti_device_plan *plan)
         return;
     if (plan->tables != 0)
         dti_gpu_free(plan->runner->gpu, plan->tables);
-    free(plan->launches);
-    free(plan);
+    dti_free(plan->launches);
+    dti_free(plan);
 }
 
 enum { TABLE_SIZE = 8192 };

@@ -13,6 +13,7 @@
 
 #include "convert/device_parts.h"
 #include "convert/plan_parts.h"
+#include "util/run/allocate.h"
 
 enum hub { HUB_NONE, HUB32, HUB64, HUB_I64, HUB_U64 };
 
@@ -26,7 +27,7 @@ static unsigned container_bits(const struct dti_format *format)
 
 static struct dti_plan_parameters *new_parameters(struct dti_composer *c)
 {
-    struct dti_plan_parameters *const parameters = calloc(1, sizeof *parameters);
+    struct dti_plan_parameters *const parameters = dti_calloc(1, sizeof *parameters);
     if (!parameters) {
         c->no_memory = true;
         return NULL;
@@ -480,7 +481,7 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
     const enum dti_status status = dti_request_check(request, reterr);
     if (status != DTI_OK)
         return status;
-    struct dti_plan *const plan = calloc(1, sizeof *plan);
+    struct dti_plan *const plan = dti_calloc(1, sizeof *plan);
     if (!plan)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     plan->request = *request;
@@ -507,9 +508,9 @@ void dti_plan_free(struct dti_plan *plan)
     for (struct dti_plan_parameters *parameters = plan ? plan->parameters : NULL; parameters;
          parameters = next) {
         next = parameters->next;
-        free(parameters);
+        dti_free(parameters);
     }
-    free(plan);
+    dti_free(plan);
 }
 
 const struct dti_request *dti_plan_request(const struct dti_plan *plan)

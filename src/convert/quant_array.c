@@ -7,6 +7,7 @@
 
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
+#include "util/run/allocate.h"
 
 enum { MEMBER_BYTES = 1 << 18 }; /* bytes of numbers: less is not worth a thread */
 
@@ -108,7 +109,7 @@ static void run_member(void *context, size_t member, size_t size)
     if (!part_of(work, member, &part))
         return;
     dti_quant_report_init(&report);
-    void *const scratch = malloc(dti_quant_plan_scratch(work->plan));
+    void *const scratch = dti_malloc(dti_quant_plan_scratch(work->plan));
     if (!scratch)
         status = dti_fail(&error, DTI_NO_MEMORY, "out of memory");
     else if (work->back)
@@ -118,7 +119,7 @@ static void run_member(void *context, size_t member, size_t size)
         dti_quant_run(work->plan, work->known, part.first, part.numbers, part.n, part.codes,
                       part.scales, part.zero_points, work->stores, work->report ? &report : NULL,
                       scratch);
-    free(scratch);
+    dti_free(scratch);
     pthread_mutex_lock(&work->mutex);
     note(work, status, &error);
     if (work->report)

@@ -14,6 +14,7 @@
 #include "convert/quant_plan_parts.h"
 #include "kernels/quant/nested_scales.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 /* Whether the compiler rounds fp32 expressions to fp32. */
 enum { PLAIN_FLOATS = FLT_EVAL_METHOD == 0 };
@@ -364,9 +365,9 @@ enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
     enum dti_status status = check(request, reterr);
     if (status != DTI_OK)
         return status;
-    struct dti_quant_plan *const plan = calloc(1, sizeof *plan);
+    struct dti_quant_plan *const plan = dti_calloc(1, sizeof *plan);
     if (plan)
-        plan->shared = calloc(1, sizeof *plan->shared);
+        plan->shared = dti_calloc(1, sizeof *plan->shared);
     if (!plan || !plan->shared) {
         dti_quant_plan_free(plan);
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
@@ -400,7 +401,7 @@ enum dti_status dti_quant_plan_new_like(struct dti_quant_plan **ret,
                                         const struct dti_quant_request *request,
                                         const struct dti_quant_plan *like, struct dti_error *reterr)
 {
-    struct dti_quant_plan *const plan = malloc(sizeof *plan);
+    struct dti_quant_plan *const plan = dti_malloc(sizeof *plan);
     if (!plan)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     *plan = *like;
@@ -425,9 +426,9 @@ void dti_quant_plan_free(struct dti_quant_plan *plan)
     if (!plan->borrows) {
         dti_plan_free(plan->load);
         dti_plan_free(plan->store);
-        free(plan->shared);
+        dti_free(plan->shared);
     }
-    free(plan);
+    dti_free(plan);
 }
 
 const struct dti_quant_request *dti_quant_plan_request(const struct dti_quant_plan *plan)

@@ -8,6 +8,7 @@
 #include "convert/quant_plan_parts.h"
 #include "kernels/exact_sum.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 struct dti_quant_ranges {
     struct dti_range all; /* per channel: only the counts of NaN and infinity */
@@ -26,7 +27,7 @@ enum dti_status dti_quant_ranges_new(struct dti_quant_ranges **ret,
                                      const struct dti_quant_plan *plan, struct dti_error *reterr)
 {
     uint64_t bytes;
-    struct dti_quant_ranges *const ranges = calloc(1, sizeof *ranges);
+    struct dti_quant_ranges *const ranges = dti_calloc(1, sizeof *ranges);
     if (!ranges)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     dti_range_init(&ranges->all);
@@ -38,9 +39,9 @@ enum dti_status dti_quant_ranges_new(struct dti_quant_ranges **ret,
             !dti_mul_u64(bytes, 2 * sizeof(float), &bytes) || bytes > SIZE_MAX)
             ranges->min = NULL;
         else
-            ranges->min = malloc(bytes > 0 ? (size_t)bytes : 1);
+            ranges->min = dti_malloc(bytes > 0 ? (size_t)bytes : 1);
         if (!ranges->min) {
-            free(ranges);
+            dti_free(ranges);
             return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
         }
         ranges->count = ranges->channels * plan->repeats;
@@ -57,8 +58,8 @@ enum dti_status dti_quant_ranges_new(struct dti_quant_ranges **ret,
 void dti_quant_ranges_free(struct dti_quant_ranges *ranges)
 {
     if (ranges)
-        free(ranges->min);
-    free(ranges);
+        dti_free(ranges->min);
+    dti_free(ranges);
 }
 
 /* The largest magnitude without NaN and infinity; 0 if there is none. */
@@ -204,7 +205,7 @@ enum dti_status dti_quant_scales_alloc(struct dti_quant_scales **ret,
 {
     const uint64_t count = plan->group > 0 ? 0 : plan->sizes.scales;
     uint64_t places = 0, bytes;
-    struct dti_quant_scales *const scales = calloc(1, sizeof *scales);
+    struct dti_quant_scales *const scales = dti_calloc(1, sizeof *scales);
     if (!scales)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     scales->tensor_scale = 1;
@@ -213,9 +214,9 @@ enum dti_status dti_quant_scales_alloc(struct dti_quant_scales **ret,
     if (count > 0) {
         if (dti_mul_u64(count, plan->repeats, &places) && dti_mul_u64(places, 12, &bytes) &&
             bytes <= SIZE_MAX)
-            scales->scale = malloc((size_t)bytes);
+            scales->scale = dti_malloc((size_t)bytes);
         if (!scales->scale) {
-            free(scales);
+            dti_free(scales);
             return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
         }
         scales->count = (size_t)count;
@@ -277,6 +278,6 @@ enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
 void dti_quant_scales_free(struct dti_quant_scales *scales)
 {
     if (scales)
-        free(scales->scale);
-    free(scales);
+        dti_free(scales->scale);
+    dti_free(scales);
 }

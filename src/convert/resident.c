@@ -8,6 +8,7 @@
 
 #include "convert/device_parts.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum { LINE = 256 };
 
@@ -75,11 +76,11 @@ enum dti_status dti_resident_new(struct dti_resident **ret, const struct dti_pla
     struct dti_gpu *const gpu = dti_runner_gpu(plan->runner);
     if (!dti_resident_possible(plan))
         return dti_fail(reterr, DTI_UNAVAILABLE, "the device does not do this cast");
-    struct dti_resident *const resident = malloc(sizeof *resident);
+    struct dti_resident *const resident = dti_malloc(sizeof *resident);
     if (!resident)
         return dti_no_memory(reterr);
     const uint64_t size = lay_out(resident, plan, n, loss);
-    resident->memory = calloc(sets, sizeof *resident->memory);
+    resident->memory = dti_calloc(sets, sizeof *resident->memory);
     enum dti_status status = DTI_OK;
     if (!resident->memory || size == UINT64_MAX)
         status = dti_no_memory(reterr);
@@ -105,8 +106,8 @@ void dti_resident_free(struct dti_resident *resident)
     dti_gpu_stream_free(resident->stream);
     for (size_t i = 0; i < resident->sets; i++)
         dti_gpu_free(gpu, resident->memory[i]);
-    free(resident->memory);
-    free(resident);
+    dti_free(resident->memory);
+    dti_free(resident);
 }
 
 struct dti_gpu_stream *dti_resident_stream(const struct dti_resident *resident)

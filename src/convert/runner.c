@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "convert/runner_parts.h"
+#include "util/run/allocate.h"
 #include "util/run/library.h"
 #include "util/run/pages.h"
 
@@ -36,7 +37,7 @@ void *dti_runner_alloc(struct dti_runner *runner, size_t size)
     size = size > 0 ? dti_pages_round(size) : DTI_PAGE;
     if (!runner)
         return dti_pages_alloc(size, true);
-    struct dti_runner_block *const block = malloc(sizeof *block);
+    struct dti_runner_block *const block = dti_malloc(sizeof *block);
     if (!block)
         return NULL;
     /* The system may limit pinned memory. */
@@ -45,7 +46,7 @@ void *dti_runner_alloc(struct dti_runner *runner, size_t size)
     if (!block->pinned)
         memory = dti_pages_alloc(size, true);
     if (!memory) {
-        free(block);
+        dti_free(block);
         return NULL;
     }
     block->memory = memory;
@@ -60,7 +61,7 @@ void *dti_runner_alloc(struct dti_runner *runner, size_t size)
 void dti_runner_free(struct dti_runner *runner, void *memory)
 {
     if (!runner || !memory) {
-        free(memory);
+        dti_free(memory);
         return;
     }
     pthread_mutex_lock(&runner->lock);
@@ -77,8 +78,8 @@ void dti_runner_free(struct dti_runner *runner, void *memory)
     if (block->pinned)
         dti_gpu_host_free(runner->gpu, memory);
     else
-        free(memory);
-    free(block);
+        dti_free(memory);
+    dti_free(block);
 }
 
 bool dti_runner_reaches(struct dti_runner *runner, const void *memory, size_t size)
@@ -104,7 +105,7 @@ static void free_lane(struct dti_runner *runner, struct dti_lane *lane)
             dti_gpu_free(runner->gpu, slot->memory);
         dti_runner_free(runner, slot->host);
     }
-    free(lane);
+    dti_free(lane);
 }
 
 static void lanes_free(struct dti_runner *runner)
@@ -123,7 +124,7 @@ static struct dti_lane *idle_lane(struct dti_runner *runner)
     }
     if (runner->lane_count == runner->lane_max)
         return NULL;
-    struct dti_lane *const lane = calloc(1, sizeof *lane);
+    struct dti_lane *const lane = dti_calloc(1, sizeof *lane);
     if (lane)
         runner->lanes[runner->lane_count++] = lane;
     else
@@ -264,7 +265,7 @@ enum dti_status dti_runner_open(struct dti_runner **ret, const struct dti_device
     if (choice->kind == DTI_DEVICE_ALL)
         return dti_fail(reterr, DTI_USAGE,
                         "a cast has one device, not 'all'; use cpu, cuda, cuda:N or auto");
-    struct dti_runner *const runner = calloc(1, sizeof *runner);
+    struct dti_runner *const runner = dti_calloc(1, sizeof *runner);
     if (!runner)
         return dti_no_memory(reterr);
     runner->demanded = choice->kind == DTI_DEVICE_CUDA;
@@ -297,7 +298,7 @@ void dti_runner_close(struct dti_runner *runner)
     dti_gpu_close(runner->gpu);
     pthread_cond_destroy(&runner->freed);
     pthread_mutex_destroy(&runner->lock);
-    free(runner);
+    dti_free(runner);
 }
 
 void dti_runner_leave(struct dti_runner *runner, const struct dti_error *error)

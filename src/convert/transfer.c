@@ -17,6 +17,7 @@
 #include "convert/runner_parts.h"
 #include "io/window.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/run/pages.h"
 
 /* Per-thread state. */
@@ -317,7 +318,7 @@ static enum dti_status add_members(struct dti_transfer_job *job, size_t threads,
     size_t members = threads;
     if (job->elements != DTI_UNTIL_END && job->elements / job->block_elements < threads)
         members = (size_t)(job->elements / job->block_elements) + 1;
-    job->members = calloc(members, sizeof *job->members);
+    job->members = dti_calloc(members, sizeof *job->members);
     while (job->members && job->member_count < members && add_member(job))
         continue;
     if (job->member_count == 0)
@@ -407,7 +408,7 @@ enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *t
         dti_window_free(&job.members[i].window);
         dti_runner_free(dti_plan_runner(plan), job.members[i].memory);
     }
-    free(job.members);
+    dti_free(job.members);
     if (status == DTI_OK)
         *ret_elements = job.order.done;
     return status;

@@ -10,6 +10,7 @@
 
 #include "io/scratch.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum {
     MEMORY = 16 << 20,
@@ -303,7 +304,7 @@ enum dti_status dti_transpose(const struct dti_input *input, uint64_t offset, un
         most = 4;
     if (most > SIZE_MAX / 4 / item)
         most = SIZE_MAX / 4 / item;
-    unsigned char *const memory = malloc((size_t)most * item * 2);
+    unsigned char *const memory = dti_malloc((size_t)most * item * 2);
     if (!memory)
         return dti_no_memory(reterr);
     job.read = memory;
@@ -318,6 +319,6 @@ enum dti_status dti_transpose(const struct dti_input *input, uint64_t offset, un
         else
             dti_input_close(&scratch);
     }
-    free(memory);
+    dti_free(memory);
     return status;
 }

@@ -17,6 +17,7 @@
 #include "io/descriptor.h"
 #include "io/net/remote.h"
 #include "io/unread.h"
+#include "util/run/allocate.h"
 
 struct opened {
     char *name;   /* NULL: no input has this descriptor */
@@ -81,7 +82,7 @@ static void judge(int fd)
 
 static void forget(struct opened *opened)
 {
-    free(opened->name);
+    dti_free(opened->name);
     opened->name = NULL;
 }
 
@@ -89,12 +90,12 @@ static void forget(struct opened *opened)
  * if memory ran out. */
 static bool input_changes_note(int fd, const char *name, bool by_name, const struct stat *st)
 {
-    char *const copy = strdup(name);
+    char *const copy = dti_strdup(name);
     bool good = copy != NULL;
     pthread_mutex_lock(&inputs.lock);
     if (good && (size_t)fd >= inputs.count) {
         const size_t count = 2 * (size_t)fd + 16;
-        struct opened *const more = realloc(inputs.list, count * sizeof *more);
+        struct opened *const more = dti_realloc(inputs.list, count * sizeof *more);
         good = more != NULL;
         if (good) {
             memset(more + inputs.count, 0, (count - inputs.count) * sizeof *more);
@@ -108,7 +109,7 @@ static bool input_changes_note(int fd, const char *name, bool by_name, const str
     }
     pthread_mutex_unlock(&inputs.lock);
     if (!good)
-        free(copy);
+        dti_free(copy);
     return good;
 }
 
@@ -142,7 +143,7 @@ void dti_inputs_forget(void)
     pthread_mutex_lock(&inputs.lock);
     for (size_t fd = 0; fd < inputs.count; fd++)
         forget(&inputs.list[fd]);
-    free(inputs.list);
+    dti_free(inputs.list);
     inputs.list = NULL;
     inputs.count = 0;
     inputs.changed = false;

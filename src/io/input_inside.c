@@ -14,6 +14,7 @@
 #include "io/descriptor.h"
 #include "io/input.h"
 #include "io/net/remote.h"
+#include "util/run/allocate.h"
 
 /* The outcome of a lookup. */
 enum stop { OPENED, FAILED, LINK, IRREGULAR };
@@ -42,7 +43,7 @@ static enum stop enter(int folder, const char *name, bool is_last, int *ret)
 static enum stop walk(int folder, const char *name, int *ret)
 {
     enum stop stop = folder < 0 ? FAILED : OPENED;
-    char *const copy = strdup(name);
+    char *const copy = dti_strdup(name);
     if (!copy) {
         errno = ENOMEM;
         stop = FAILED;
@@ -60,7 +61,7 @@ static enum stop walk(int folder, const char *name, int *ret)
         part = slash ? slash + 1 : NULL;
     }
     const int error = errno;
-    free(copy);
+    dti_free(copy);
     if (stop == OPENED)
         *ret = folder;
     else if (folder >= 0)
@@ -88,7 +89,7 @@ static const char *below(const char *path, const char *anchor)
 static enum stop follow(const char *anchor, const char *path, int *ret)
 {
     char *const real = realpath(path, NULL), *const model = real ? realpath(anchor, NULL) : NULL;
-    char *const folder = model ? strdup(anchor) : NULL;
+    char *const folder = model ? dti_strdup(anchor) : NULL;
     char *real_folder = NULL;
     const char *rest = NULL;
     enum stop stop = LINK;
@@ -106,14 +107,14 @@ static enum stop follow(const char *anchor, const char *path, int *ret)
             rest = below(real, model);
     }
     if (rest && *rest != '\0') {
-        char *const root = strndup(real, (size_t)(rest - real));
+        char *const root = dti_strndup(real, (size_t)(rest - real));
         stop = root ? walk(open_folder(root), rest, ret) : FAILED;
         free(root);
     }
     const int error = errno;
     free(real);
     free(model);
-    free(folder);
+    dti_free(folder);
     free(real_folder);
     errno = error;
     return stop;
@@ -126,7 +127,8 @@ enum dti_status dti_input_open_inside(struct dti_input *ret, const char *anchor,
     if (dti_is_address(anchor))
         return dti_remote_open_sibling(ret, anchor, name, reterr);
     const char *const slash = strrchr(anchor, '/');
-    char *const folder = slash ? strndup(anchor, (size_t)(slash + 1 - anchor)) : strdup(".");
+    char *const folder =
+        slash ? dti_strndup(anchor, (size_t)(slash + 1 - anchor)) : dti_strdup(".");
     char label[DTI_QUOTE_SIZE];
     int fd = -1;
     if (!folder)
@@ -135,7 +137,7 @@ enum dti_status dti_input_open_inside(struct dti_input *ret, const char *anchor,
     if (stop == LINK)
         stop = follow(anchor, path, &fd);
     const int error = errno;
-    free(folder);
+    dti_free(folder);
     if (stop == OPENED)
         return dti_input_take(ret, fd, path, reterr);
     if (stop == FAILED)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/descriptor.h"
+#include "util/run/allocate.h"
 
 enum {
     CAPACITY_MAX = DTI_LINE_MAX + 2, /* including CR and LF */
@@ -25,13 +26,13 @@ void dti_lines_init(struct dti_lines *lines, int fd, size_t block_size)
 
 void dti_lines_free(struct dti_lines *lines)
 {
-    free(lines->rest);
+    dti_free(lines->rest);
     lines->rest = NULL;
 }
 
 void dti_line_block_free(struct dti_line_block *block)
 {
-    free(block->text);
+    dti_free(block->text);
     block->text = NULL;
     block->capacity = 0;
 }
@@ -47,7 +48,7 @@ static bool grow(char **text, size_t *capacity, size_t size)
 {
     if (*capacity >= size)
         return true;
-    char *const more = realloc(*text, size);
+    char *const more = dti_realloc(*text, size);
     if (!more)
         return false;
     *text = more;
@@ -131,7 +132,7 @@ static bool cut(struct dti_lines *lines, struct dti_line_block *block, size_t en
 {
     const size_t rest = block->length - end;
     if (lines->capacity > CAPACITY_KEPT) {
-        free(lines->rest);
+        dti_free(lines->rest);
         lines->rest = NULL;
         lines->capacity = 0;
     }

@@ -18,6 +18,7 @@
 #include "io/descriptor.h"
 #include "io/input.h"
 #include "io/output_file.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 static int sync_descriptor(int fd)
@@ -230,7 +231,7 @@ static enum dti_status begin(struct dti_output_file *output, const char *path,
 
 struct dti_output_file *dti_output_new(const char *path, bool force, uint64_t size)
 {
-    struct dti_output_file *const output = calloc(1, sizeof *output);
+    struct dti_output_file *const output = dti_calloc(1, sizeof *output);
     if (!output)
         return NULL;
     output->fd = output->target.folder = -1;
@@ -414,7 +415,7 @@ void dti_output_discard(struct dti_output_file *output)
         dti_output_temp_remove(&output->temp);
     if (output->target.folder >= 0)
         (void)close(output->target.folder);
-    free(output);
+    dti_free(output);
 }
 
 struct identity {
@@ -476,7 +477,7 @@ enum dti_status dti_output_remove(const char *folder, const char *const *paths, 
     char label[DTI_QUOTE_SIZE];
     if (count == 0)
         return DTI_OK;
-    struct identity *const list = calloc(kept_count + 1, sizeof *list);
+    struct identity *const list = dti_calloc(kept_count + 1, sizeof *list);
     if (!list)
         return dti_no_memory(reterr);
     size_t known = 0;
@@ -497,6 +498,6 @@ enum dti_status dti_output_remove(const char *folder, const char *const *paths, 
             (void)close(fd);
         (void)close(at.folder);
     }
-    free(list);
+    dti_free(list);
     return status;
 }

@@ -15,6 +15,7 @@
 #include "io/descriptor.h"
 #include "io/input.h"
 #include "io/output_file.h"
+#include "util/run/allocate.h"
 
 struct dti_output_group {
     bool is_new, force;
@@ -150,13 +151,14 @@ enum dti_status dti_output_group_open(struct dti_output_group **ret, const char 
                                       const struct dti_output_member *members, size_t count,
                                       size_t lead, bool force, struct dti_error *reterr)
 {
-    struct dti_output_group *const group = calloc(1, sizeof *group + count * sizeof *group->files);
+    struct dti_output_group *const group =
+        dti_calloc(1, sizeof *group + count * sizeof *group->files);
     if (!group)
         return dti_no_memory(reterr);
     group->force = force;
     group->inside = group->target.folder = -1;
     group->count = count;
-    group->paths = calloc(count, sizeof *group->paths);
+    group->paths = dti_calloc(count, sizeof *group->paths);
     enum dti_status status = group->paths ? DTI_OK : dti_no_memory(reterr);
     if (status == DTI_OK && folder)
         status = find_folder(&group->target, folder, group->label, reterr);
@@ -320,6 +322,6 @@ void dti_output_group_discard(struct dti_output_group *group)
         (void)close(group->inside);
     if (group->target.folder >= 0)
         (void)close(group->target.folder);
-    free(group->paths);
-    free(group);
+    dti_free(group->paths);
+    dti_free(group);
 }

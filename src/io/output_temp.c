@@ -21,6 +21,7 @@
 
 #include "io/descriptor.h"
 #include "io/output.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 enum { ATTEMPTS = 100, RANDOM_LETTERS = 6 };
@@ -103,13 +104,13 @@ static struct dti_output_slot *take_slot(void)
             return slot;
         struct dti_output_slot *next = atomic_load(&slot->next);
         if (!next) {
-            struct dti_output_slot *const fresh = calloc(1, sizeof *fresh);
+            struct dti_output_slot *const fresh = dti_calloc(1, sizeof *fresh);
             if (!fresh)
                 return NULL;
             if (atomic_compare_exchange_strong(&slot->next, &next, fresh))
                 next = fresh;
             else
-                free(fresh); /* another thread was faster: use the slot it added */
+                dti_free(fresh); /* another thread was faster: use the slot it added */
         }
         slot = next;
     }

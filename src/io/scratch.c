@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "io/descriptor.h"
+#include "util/run/allocate.h"
 #include "util/run/process_environment.h"
 
 static const char *folder(void)
@@ -37,7 +38,7 @@ static int open_and_unlink(const char *path)
 {
     static const char suffix[] = "/.dtinfo-XXXXXX";
     const size_t length = strlen(path);
-    char *const name = malloc(length + sizeof suffix);
+    char *const name = dti_malloc(length + sizeof suffix);
     if (!name)
         return -1;
     memcpy(name, path, length);
@@ -52,7 +53,7 @@ static int open_and_unlink(const char *path)
         (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    free(name);
+    dti_free(name);
     errno = error;
     return fd;
 }

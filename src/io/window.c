@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/run/allocate.h"
 #include "util/run/clock.h"
 #include "util/run/pages.h"
 #include "util/run/process_environment.h"
@@ -145,7 +146,7 @@ static bool copy_ahead(struct dti_window *window, const struct dti_input *input,
     if (window->ahead_of == input && offset >= window->ahead_offset &&
         offset + size <= window->ahead_offset + window->ahead_size)
         return true;
-    if (!near || (!window->ahead && !(window->ahead = malloc(AHEAD))))
+    if (!near || (!window->ahead && !(window->ahead = dti_malloc(AHEAD))))
         return false;
     const uint64_t left = input->size - offset;
     window->ahead_of = NULL;
@@ -226,7 +227,7 @@ enum dti_status dti_window_done(struct dti_window *window, enum dti_status statu
 void dti_window_free(struct dti_window *window)
 {
     unmap(window);
-    free(window->ahead);
+    dti_free(window->ahead);
     window->ahead = NULL;
     window->ahead_of = NULL;
 }

@@ -12,6 +12,7 @@
 #include "report/json_writer.h"
 #include "util/buffer.h"
 #include "util/json/json_string.h"
+#include "util/run/allocate.h"
 #include "util/text/utf8.h"
 
 /* Control characters, and characters that only affect line breaks or text direction. */
@@ -79,7 +80,7 @@ enum {
 
 struct dti_json *dti_json_new(void)
 {
-    struct dti_json *const json = calloc(1, sizeof *json);
+    struct dti_json *const json = dti_calloc(1, sizeof *json);
     if (json)
         dti_buffer_init(&json->text);
     return json;
@@ -90,7 +91,7 @@ void dti_json_free(struct dti_json *json)
     if (!json)
         return;
     dti_buffer_free(&json->text);
-    free(json);
+    dti_free(json);
 }
 
 /* Keys are static and plain. If one is not, the '?' keeps it from ending its string. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "report/table_parts.h"
+#include "util/run/allocate.h"
 #include "util/text/escape.h"
 #include "util/text/utf8.h"
 
@@ -28,7 +29,8 @@ struct dti_table *dti_table_new(size_t columns)
 {
     if (columns == 0 || columns > 1024)
         return NULL;
-    struct dti_table *const table = calloc(1, sizeof *table + columns * sizeof table->column[0]);
+    struct dti_table *const table =
+        dti_calloc(1, sizeof *table + columns * sizeof table->column[0]);
     if (!table)
         return NULL;
     dti_buffer_init(&table->text);
@@ -164,7 +166,7 @@ void dti_table_free(struct dti_table *table)
         return;
     dti_buffer_free(&table->text);
     dti_buffer_free(&table->cells);
-    free(table);
+    dti_free(table);
 }
 
 /* The minimum width of a last column that wraps, and of a name that is shortened. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "util/buffer.h"
+#include "util/run/allocate.h"
 
 /* Data of an empty buffer. Never written to, because its capacity counts as 0. */
 static char nothing[1] = "";
@@ -27,7 +28,7 @@ void dti_buffer_borrow(struct dti_buffer *buffer, char *room, size_t size)
 void dti_buffer_free(struct dti_buffer *buffer)
 {
     if (buffer->capacity > 0 && !buffer->borrowed)
-        free(buffer->data);
+        dti_free(buffer->data);
     dti_buffer_init(buffer);
 }
 
@@ -57,7 +58,7 @@ bool dti_buffer_reserve(struct dti_buffer *buffer, size_t more)
         capacity = capacity > SIZE_MAX / 2 ? need : capacity * 2;
 
     const bool own = buffer->capacity > 0 && !buffer->borrowed;
-    char *const data = realloc(own ? buffer->data : NULL, capacity);
+    char *const data = dti_realloc(own ? buffer->data : NULL, capacity);
     if (!data) {
         buffer->failed = true;
         return false;

@@ -26,7 +26,7 @@ LAYERS = {
 # layer's own folder, which sees those of the row "". A command's folder is not named here: it sees those of
 # COMMAND_ROOM and itself.
 ROOMS = {
-    "util": {"text": {"run"}, "json": {"text"}, "run": set()},
+    "util": {"": {"run"}, "text": {"run"}, "json": {"run", "text"}, "run": set()},
     "io": {"": {"net"}, "net": set()},
     "core": {"dtype": set(), "number": set(), "code": {"number"}, "block": {"code"}},
     "kernels": {
@@ -83,6 +83,9 @@ JSON_PIECE = re.compile(r'\\"\s*[:,\]}]|[{\[,:]\s*\\"|^\\"$')
 JSON_WRITERS = ("src/report/", "src/answers/rows.h", "src/containers/json_quoted.c", "src/containers/safetensors/safetensors_write.c",
                 "src/containers/sharded/sharded_write.c", "src/containers/gguf/gguf_metadata.c", "src/files/stored/quant_layout.c", "src/files/config/quant_config_forms.c", "src/files/layouts/", "src/files/transcode/transcode_fp8.c", "src/files/transcode/transcode_gpt_oss.c",
                 "src/util/json/json_edit.c")
+# Memory passes through one hook; what the C library itself returns is freed by free().
+ALLOCATES = r"malloc|calloc|realloc|strdup|strndup|aligned_alloc|posix_memalign|free"
+FREES_OF_LIBC = ("src/cli/ask/answer_fields.c", "src/cli/bench/bench_page.c", "src/cli/shell/page.c", "src/io/input_inside.c")
 EXITS = r"exit|_exit|_Exit|quick_exit|abort"
 # Only the command line has options: the layers below it give the id of a remedy (remedies.def).
 OPTION = re.compile(r"(?<![\w-])-(-[a-z]|[a-zA-Z](?![\w-]))")
@@ -170,6 +173,10 @@ def check_calls(name, layer, text):
                 yield "%s: %s() %s" % (where, call.group(1), why)
         if re.search(r"\b(%s)\s*\(" % EXITS, code) and name != "src/cli/shell/main.c":
             yield "%s: only main.c may end the process" % where
+        call = re.search(r"(?<![\w.>*])(%s)\(" % ALLOCATES, code)
+        if call and not name.startswith(("src/util/run/allocate.c", "src/devices/cuda/")) and not (
+                call.group(1) == "free" and name in FREES_OF_LIBC):
+            yield "%s: %s(): memory comes from util/run/allocate.h" % (where, call.group(1))
         if layer == "core" and re.search(r"\b(%s)\s*\(" % CORE_CALLS, code):
             yield "%s: the core does no input or output" % where
         if layer == "core" and FLOAT_TYPE.search(code):

@@ -15,6 +15,7 @@
 #include "kernels/math/dot.h"
 #include "kernels/math/expsin.h"
 #include "kernels/math/matmul.h"
+#include "util/run/allocate.h"
 #include "util/run/clock.h"
 #include "util/text/nearest.h"
 
@@ -43,12 +44,12 @@ static double read_load(void)
 void dti_bench_host_read(struct dti_bench_host *ret)
 {
     *ret = (struct dti_bench_host){.load = read_load()};
-    struct dti_machine *const machine = malloc(sizeof *machine);
+    struct dti_machine *const machine = dti_malloc(sizeof *machine);
     if (machine && dti_machine_read(machine, NULL, NULL) == DTI_OK) {
         memcpy(ret->model, machine->model, sizeof ret->model);
         memcpy(ret->governor, machine->governor, sizeof ret->governor);
     }
-    free(machine);
+    dti_free(machine);
 }
 
 /* The number of rounds at a place, and the shortest of their round trips. */
@@ -555,11 +556,11 @@ static enum dti_status measure_one(struct bench_step *step, struct dti_error *re
         sink->left_out(sink->context, &step->result, &error);
         return DTI_OK;
     }
-    struct dti_bench_table *const table = calloc(1, sizeof *table);
+    struct dti_bench_table *const table = dti_calloc(1, sizeof *table);
     if (!table)
         return dti_no_memory(reterr);
     status = measure(step, table, reterr);
-    free(table);
+    dti_free(table);
     return status;
 }
 

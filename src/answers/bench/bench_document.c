@@ -11,6 +11,7 @@
 #include "answers/bench/bench_answer.h"
 #include "answers/bench/bench_records.h"
 #include "report/json_tree.h"
+#include "util/run/allocate.h"
 
 struct label {
     char *data;
@@ -96,7 +97,7 @@ static struct dti_bench_record *add_record(struct dti_bench_records *records)
     enum { FIRST = 64 };
     if (records->count == records->capacity) {
         const size_t wanted = records->capacity > 0 ? 2 * records->capacity : FIRST;
-        void *const rows = realloc(records->rows, wanted * sizeof *records->rows);
+        void *const rows = dti_realloc(records->rows, wanted * sizeof *records->rows);
         if (!rows)
             return NULL;
         records->rows = rows;
@@ -144,7 +145,7 @@ enum dti_status dti_bench_record(struct dti_bench_records *records,
 
 void dti_bench_records_free(struct dti_bench_records *records)
 {
-    free(records->rows);
+    dti_free(records->rows);
     *records = (struct dti_bench_records){.count = 0};
 }
 

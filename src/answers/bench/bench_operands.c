@@ -12,6 +12,7 @@
 #include "core/code/scalar.h"
 #include "core/number/spell.h"
 #include "files/dequant/logical_tensors.h"
+#include "util/run/allocate.h"
 
 static const char *const names[2] = {"A", "B"};
 
@@ -22,11 +23,11 @@ static enum dti_status load(const char *text, struct dti_calc_array *ret, struct
     const char *const colon = access(text, F_OK) == 0 ? NULL : strchr(text, ':');
     if (!colon)
         return dti_calc_load(&options, text, NULL, ret, reterr);
-    char *const path = strndup(text, (size_t)(colon - text));
+    char *const path = dti_strndup(text, (size_t)(colon - text));
     if (!path)
         return dti_no_memory(reterr);
     const enum dti_status status = dti_calc_load(&options, path, colon + 1, ret, reterr);
-    free(path);
+    dti_free(path);
     return status;
 }
 

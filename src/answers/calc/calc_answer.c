@@ -13,6 +13,7 @@
 #include "core/code/arith.h"
 #include "files/dequant/logical_tensors.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 /* One number of a result. */
 struct calc_element {
@@ -376,7 +377,7 @@ static enum dti_status open_source(struct dti_container *container, const struct
                          &ret->input, &ret->offset, reterr);
     if (status != DTI_OK || !ret->source)
         return status;
-    ret->scratch = aligned_alloc(LINE, (ret->source->scratch_bytes / LINE + 1) * LINE);
+    ret->scratch = dti_malloc_aligned(LINE, (ret->source->scratch_bytes / LINE + 1) * LINE);
     return ret->scratch ? DTI_OK : dti_no_memory(reterr);
 }
 
@@ -432,12 +433,13 @@ static enum dti_status read_tensor(struct dti_container *container, const char *
         .format = *tensor->format, .rank = tensor->rank, .count = (size_t)tensor->elements};
     if (tensor->rank > 0)
         memcpy(array.shape, tensor->shape, tensor->rank * sizeof *array.shape);
-    array.codes = malloc(array.count > 0 ? array.count * dti_calc_code_bytes(&array.format) : 1);
-    unsigned char *const piece = malloc(PIECE);
+    array.codes =
+        dti_malloc(array.count > 0 ? array.count * dti_calc_code_bytes(&array.format) : 1);
+    unsigned char *const piece = dti_malloc(PIECE);
     status = array.codes && piece ? read_codes(&source, tensor, &array, piece, reterr)
                                   : dti_no_memory(reterr);
-    free(piece);
-    free(source.scratch);
+    dti_free(piece);
+    dti_free(source.scratch);
     if (status == DTI_OK)
         *ret = array;
     else

@@ -10,6 +10,7 @@
 #include "answers/rows.h"
 #include "answers/tensors.h"
 #include "core/code/scalar.h"
+#include "util/run/allocate.h"
 
 enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr)
@@ -17,7 +18,7 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
     if (report->failure_count == report->failure_capacity) {
         const size_t capacity = report->failure_capacity > 0 ? 2 * report->failure_capacity : 16;
         struct dti_check_failure *const larger =
-            realloc(report->failures, capacity * sizeof *report->failures);
+            dti_realloc(report->failures, capacity * sizeof *report->failures);
         if (!larger)
             return dti_no_memory(reterr);
         report->failures = larger;

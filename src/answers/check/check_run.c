@@ -15,6 +15,7 @@
 #include "answers/check/check_answer.h"
 #include "answers/tensors.h"
 #include "io/net/remote.h"
+#include "util/run/allocate.h"
 #include "util/text/glob.h"
 
 /* Index of DTI_CHECK_QUANTIZED among the assertions; their count if it is absent. */
@@ -307,7 +308,7 @@ static enum dti_status check_values(struct dti_check_report *report, const size_
 {
     struct dti_container *const container = report->container;
     struct check_scan scan = {.report = report,
-                              .tensors = malloc((count + 1) * sizeof *scan.tensors)};
+                              .tensors = dti_malloc((count + 1) * sizeof *scan.tensors)};
     size_t needed = 0;
     if (!scan.tensors)
         return dti_no_memory(reterr);
@@ -317,7 +318,7 @@ static enum dti_status check_values(struct dti_check_report *report, const size_
     }
     const enum dti_status status = dti_reading_stats(
         &report->request->reading, container, scan.tensors, needed, false, judge, &scan, reterr);
-    free((void *)scan.tensors);
+    dti_free((void *)scan.tensors);
     return status;
 }
 
@@ -365,18 +366,18 @@ static enum dti_status check_digests(struct dti_check_report *report, size_t at,
                                      struct dti_error *reterr)
 {
     const size_t count = dti_digest_count(report->container);
-    const struct dti_digest **const wanted = calloc(count + 1, sizeof *wanted);
+    const struct dti_digest **const wanted = dti_calloc(count + 1, sizeof *wanted);
     enum dti_status status = wanted ? find(report, wanted, reterr) : dti_no_memory(reterr);
     if (status == DTI_OK)
         status = compare(report, at, wanted, reterr);
-    free((void *)wanted);
+    dti_free((void *)wanted);
     return status;
 }
 
 void dti_check_report_free(struct dti_check_report *report)
 {
-    free(report->digests);
-    free(report->failures);
+    dti_free(report->digests);
+    dti_free(report->failures);
     dti_pickle_scan_free(&report->pickles);
     dti_lint_free(report->lint);
     dti_logical_close(report->container);
@@ -511,7 +512,7 @@ static enum dti_status check_file(struct dti_check_report *report, struct dti_er
     } else {
         status = check_all(report, tensors, count, reterr);
     }
-    free(tensors);
+    dti_free(tensors);
     return status == DTI_OK ? verify(report, reterr) : status;
 }
 

@@ -14,6 +14,7 @@
 #include "answers/tensors.h"
 #include "containers/name_order.h"
 #include "io/window.h"
+#include "util/run/allocate.h"
 
 const struct dti_tensor *dti_compare_tensor(const struct dti_compare *compare,
                                             const struct dti_compare_result *result)
@@ -216,8 +217,8 @@ enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *
     for (size_t i = 0; i < b.count; i++)
         dti_name_order_add(&names, tensor_of(&b, i)->name, tensor_of(&b, i)->name_length);
     dti_name_order_sort(&names);
-    taken = calloc(b.count + 1, sizeof *taken);
-    compare->results = calloc(a.count + b.count + 1, sizeof *compare->results);
+    taken = dti_calloc(b.count + 1, sizeof *taken);
+    compare->results = dti_calloc(a.count + b.count + 1, sizeof *compare->results);
     if (!taken || !compare->results)
         goto no_memory;
     fill(compare, &a, &b, &names, taken);
@@ -226,15 +227,15 @@ no_memory:
     status = dti_no_memory(reterr);
 out:
     dti_name_order_free(&names);
-    free(a.tensors);
-    free(b.tensors);
-    free(taken);
+    dti_free(a.tensors);
+    dti_free(b.tensors);
+    dti_free(taken);
     return status;
 }
 
 void dti_compare_free(struct dti_compare *compare)
 {
-    free(compare->results);
+    dti_free(compare->results);
     dti_logical_close(compare->a);
     dti_logical_close(compare->b);
 }
@@ -262,7 +263,7 @@ static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
     if (status != DTI_OK)
         return status;
 
-    unsigned char *const buffer = malloc(2 * PIECE);
+    unsigned char *const buffer = dti_malloc(2 * PIECE);
     if (!buffer)
         return dti_no_memory(reterr);
     struct dti_window window_a = {.way = DTI_WINDOW_UNDECIDED}, window_b = window_a;
@@ -289,7 +290,7 @@ static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
     }
     dti_window_free(&window_a);
     dti_window_free(&window_b);
-    free(buffer);
+    dti_free(buffer);
     if (status == DTI_OK)
         *ret_first = first;
     return status;
@@ -472,12 +473,13 @@ static const struct dti_tensor **list_tensors(const struct dti_compare *compare)
 {
     const struct dti_reading *const reading = &compare->reading;
     const struct dti_tensor **const list =
-        reading->list ? calloc(2 * compare->result_count + 1, sizeof(struct dti_tensor *)) : NULL;
+        reading->list ? dti_calloc(2 * compare->result_count + 1, sizeof(struct dti_tensor *))
+                      : NULL;
     size_t count = 0;
     for (size_t i = 0; i < compare->result_count && list; i++) {
         const struct dti_compare_result *const result = &compare->results[i];
         if (result->way == DTI_COMPARE_BYTES) {
-            free(list);
+            dti_free(list);
             return NULL;
         }
         if (result->way != DTI_COMPARE_NUMBERS)
@@ -494,8 +496,8 @@ enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *r
 {
     struct comparison_run run = {.compare = compare};
     const struct dti_tensor **const list = list_tensors(compare);
-    run.pairs = calloc(GROUP, sizeof *run.pairs);
-    run.results = calloc(GROUP, sizeof *run.results);
+    run.pairs = dti_calloc(GROUP, sizeof *run.pairs);
+    run.results = dti_calloc(GROUP, sizeof *run.results);
     dti_comparison_init(&run.total);
     compare->max_result = compare->ulp_result = SIZE_MAX;
     compare->total.identical = true;
@@ -508,8 +510,8 @@ enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *r
     }
     if (status == DTI_OK)
         finish(&run);
-    free(run.pairs);
-    free(run.results);
-    free(list);
+    dti_free(run.pairs);
+    dti_free(run.results);
+    dti_free(list);
     return status;
 }

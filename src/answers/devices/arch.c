@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answers/rows.h"
+#include "util/run/allocate.h"
 
 const enum dti_capability dti_arch_capabilities[] = {DTI_CAPABLE_ARITHMETIC, DTI_CAPABLE_MATRIX,
                                                      DTI_CAPABLE_CONVERSION, DTI_CAPABLE_SOFTWARE};
@@ -53,7 +54,7 @@ enum dti_status dti_arch_find(struct dti_arch_answer *answer, struct dti_error *
         status = check_name(answer->names[i], reterr);
     if (status != DTI_OK)
         return status;
-    answer->shown = calloc(dti_architecture_count, sizeof *answer->shown);
+    answer->shown = dti_calloc(dti_architecture_count, sizeof *answer->shown);
     if (!answer->shown)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < dti_architecture_count; i++) {
@@ -65,7 +66,7 @@ enum dti_status dti_arch_find(struct dti_arch_answer *answer, struct dti_error *
 
 void dti_arch_free(struct dti_arch_answer *answer)
 {
-    free(answer->shown);
+    dti_free(answer->shown);
 }
 
 bool dti_arch_shows(const struct dti_arch_answer *answer, enum dti_dtype dtype)

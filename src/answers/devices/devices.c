@@ -9,6 +9,7 @@
 
 #include "answers/rows.h"
 #include "devices/gpu/gpu_kernels.h"
+#include "util/run/allocate.h"
 #include "util/text/nearest.h"
 
 const char *dti_devices_no_metal(void)
@@ -128,7 +129,7 @@ enum dti_status dti_devices_find(struct dti_devices_answer **ret,
     enum dti_status status = dti_device_choice_parse(&choice, chosen, reterr);
     if (status != DTI_OK)
         return status;
-    struct dti_devices_answer *const answer = calloc(1, sizeof *answer);
+    struct dti_devices_answer *const answer = dti_calloc(1, sizeof *answer);
     if (!answer)
         return dti_no_memory(reterr);
     answer->request = request;
@@ -148,7 +149,7 @@ void dti_devices_free(struct dti_devices_answer *answer)
     if (!answer)
         return;
     dti_gpu_list_free(&answer->list);
-    free(answer);
+    dti_free(answer);
 }
 
 struct dti_devices_cell dti_devices_cpu_cell(const struct dti_machine *machine,

@@ -5,6 +5,7 @@
 
 #include "answers/explain/explain.h"
 #include "containers/name_order.h"
+#include "util/run/allocate.h"
 
 static void pair(struct dti_explain *explain, const struct dti_name_order *names, bool *taken)
 {
@@ -36,8 +37,8 @@ enum dti_status dti_explain_pair(struct dti_explain *explain, struct dti_error *
 {
     const struct dti_container *const a = explain->a, *const b = explain->b;
     struct dti_name_order names = {0};
-    bool *const taken = calloc(a->tensor_count + 1, sizeof *taken);
-    explain->results = calloc(a->tensor_count + b->tensor_count + 1, sizeof *explain->results);
+    bool *const taken = dti_calloc(a->tensor_count + 1, sizeof *taken);
+    explain->results = dti_calloc(a->tensor_count + b->tensor_count + 1, sizeof *explain->results);
     enum dti_status status = DTI_OK;
     if (taken && explain->results &&
         dti_name_order_of(&names, a->tensors, a->tensor_count, DTI_NAMED(struct dti_tensor, name)))
@@ -45,16 +46,16 @@ enum dti_status dti_explain_pair(struct dti_explain *explain, struct dti_error *
     else
         status = dti_no_memory(reterr);
     dti_name_order_free(&names);
-    free(taken);
+    dti_free(taken);
     return status;
 }
 
 void dti_explain_free(struct dti_explain *explain)
 {
     for (size_t i = 0; i < explain->made_count; i++)
-        free(explain->recipe[i]);
-    free(explain->recipe);
-    free(explain->results);
+        dti_free(explain->recipe[i]);
+    dti_free(explain->recipe);
+    dti_free(explain->results);
     dti_logical_close(explain->a);
     dti_logical_close(explain->b);
 }

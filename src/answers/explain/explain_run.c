@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answers/explain/explain.h"
+#include "util/run/allocate.h"
 
 /* The key of a search space. It has no padding, because keys are compared as bytes. */
 struct explain_kind {
@@ -121,13 +122,13 @@ static enum dti_status explain_keep(struct explain_search *search, size_t candid
                                     const struct dti_recipe **ret, struct dti_error *reterr)
 {
     struct dti_explain *const explain = search->explain;
-    struct dti_recipe *const recipe = malloc(sizeof *recipe);
+    struct dti_recipe *const recipe = dti_malloc(sizeof *recipe);
     struct dti_recipe **more = explain->recipe;
     if (recipe && (explain->made_count & (explain->made_count - 1)) == 0)
-        more =
-            realloc(explain->recipe, 2 * (explain->made_count + 1) * sizeof(struct dti_recipe *));
+        more = dti_realloc(explain->recipe,
+                           2 * (explain->made_count + 1) * sizeof(struct dti_recipe *));
     if (!recipe || !more) {
-        free(recipe);
+        dti_free(recipe);
         return dti_no_memory(reterr);
     }
     *recipe = search->space.list[candidate];
@@ -441,15 +442,15 @@ static enum dti_status explain_together(struct explain_search *search,
                                         struct dti_error *reterr)
 {
     struct together job = {.search = search};
-    job.list = calloc(search->room + 1, sizeof *job.list);
-    job.places = calloc(search->room + 1, sizeof *job.places);
-    job.recipe = calloc(search->space.count + 1, sizeof(const struct dti_recipe *));
+    job.list = dti_calloc(search->room + 1, sizeof *job.list);
+    job.places = dti_calloc(search->room + 1, sizeof *job.places);
+    job.recipe = dti_calloc(search->space.count + 1, sizeof(const struct dti_recipe *));
     const enum dti_status status = job.list && job.places && job.recipe
                                        ? search_together(&job, work, count, reterr)
                                        : dti_no_memory(reterr);
-    free(job.list);
-    free(job.places);
-    free((void *)job.recipe);
+    dti_free(job.list);
+    dti_free(job.places);
+    dti_free((void *)job.recipe);
     return status;
 }
 
@@ -496,8 +497,8 @@ static enum dti_status explain_space(struct explain_search *search, const struct
     if (!dti_recipe_space(&search->space, explain->a, &explain->a->tensors[first->pair.a],
                           explain->b, &explain->b->tensors[first->pair.b]))
         return dti_no_memory(reterr);
-    free(search->explains);
-    search->explains = calloc(search->space.count + 1, sizeof *search->explains);
+    dti_free(search->explains);
+    search->explains = dti_calloc(search->space.count + 1, sizeof *search->explains);
     if (!search->explains)
         return dti_no_memory(reterr);
     return explain_kind(search, work, count, reterr);
@@ -522,7 +523,7 @@ static enum dti_status explain_all(struct explain_search *search, struct explain
 static struct explain_work *list_work(const struct dti_explain *explain, size_t *ret_count,
                                       uint64_t *ret_bytes)
 {
-    struct explain_work *const work = calloc(explain->result_count + 1, sizeof *work);
+    struct explain_work *const work = dti_calloc(explain->result_count + 1, sizeof *work);
     *ret_count = 0;
     *ret_bytes = 0;
     for (size_t i = 0; i < explain->result_count && work; i++) {
@@ -563,8 +564,8 @@ enum dti_status dti_explain_run(struct dti_explain *explain, struct dti_error *r
     if (status == DTI_OK) {
         const size_t most = dti_recipe_pairs_most(&search.files);
         search.room = count < most ? count : most;
-        search.pairs = calloc(search.room + 1, sizeof *search.pairs);
-        search.verdicts = calloc(search.room + 1, sizeof *search.verdicts);
+        search.pairs = dti_calloc(search.room + 1, sizeof *search.pairs);
+        search.verdicts = dti_calloc(search.room + 1, sizeof *search.verdicts);
         status = search.pairs && search.verdicts
                      ? dti_reading_start(&explain->reading, bytes, reterr)
                      : dti_no_memory(reterr);
@@ -576,10 +577,10 @@ enum dti_status dti_explain_run(struct dti_explain *explain, struct dti_error *r
     if (status == DTI_OK)
         add_up(explain);
     dti_recipe_files_free(&search.files);
-    free(search.space.list);
-    free(search.explains);
-    free(search.pairs);
-    free(search.verdicts);
-    free(work);
+    dti_free(search.space.list);
+    dti_free(search.explains);
+    dti_free(search.pairs);
+    dti_free(search.verdicts);
+    dti_free(work);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "containers/containers.h"
 #include "core/dtype/footprint.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 #include "util/text/glob.h"
 
@@ -116,7 +117,7 @@ static enum dti_status select_tensors(struct dti_inspect_report *report, struct 
     const struct dti_inspect_request *const request = report->request;
     const struct dti_container *const container = report->container;
     const size_t count = container->tensor_count;
-    report->shown = calloc(count > 0 ? count : 1, sizeof *report->shown);
+    report->shown = dti_calloc(count > 0 ? count : 1, sizeof *report->shown);
     if (!report->shown)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
@@ -218,7 +219,8 @@ static struct dti_inspect_group *group_of(struct dti_inspect_totals *totals, con
     if ((count & (count - 1)) == 0) { /* the capacity is a power of two */
         const size_t room = count > 0 ? 2 * count : 1;
         struct dti_inspect_group *const more =
-            room <= SIZE_MAX / sizeof *more ? realloc(totals->groups, room * sizeof *more) : NULL;
+            room <= SIZE_MAX / sizeof *more ? dti_realloc(totals->groups, room * sizeof *more)
+                                            : NULL;
         if (!more)
             return NULL;
         totals->groups = more;
@@ -296,8 +298,8 @@ static enum dti_status sum(struct dti_inspect_report *report, struct dti_error *
 static void free_histogram(struct dti_inspect_histogram *histogram)
 {
     if (histogram)
-        free(histogram->binade);
-    free(histogram);
+        dti_free(histogram->binade);
+    dti_free(histogram);
 }
 
 void dti_inspect_report_free(struct dti_inspect_report *report)
@@ -305,11 +307,11 @@ void dti_inspect_report_free(struct dti_inspect_report *report)
     for (size_t i = 0; report->figures && i < report->selected_count; i++)
         free_histogram(report->figures[i].histogram);
     free_histogram(report->all.histogram);
-    free(report->figures);
-    free(report->losses);
-    free(report->digests);
-    free(report->totals.groups);
-    free((void *)report->shown);
+    dti_free(report->figures);
+    dti_free(report->losses);
+    dti_free(report->digests);
+    dti_free(report->totals.groups);
+    dti_free((void *)report->shown);
     dti_logical_close(report->container);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answers/inspect/inspect.h"
+#include "util/run/allocate.h"
 
 const enum dti_dtype dti_inspect_ladder[DTI_INSPECT_LADDER] = {
     DTI_FP4_E2M1, DTI_FP6_E2M3, DTI_FP6_E3M2, DTI_FP8_E4M3FN, DTI_FP8_E5M2,
@@ -88,7 +89,7 @@ static void digest(struct dti_inspect_figures *figures, const struct dti_tensor 
 /* Trims the empty ends. False when out of memory. */
 static bool trim(struct dti_inspect_histogram **ret_made, const struct dti_histogram *histogram)
 {
-    struct dti_inspect_histogram *const ret = calloc(1, sizeof *ret);
+    struct dti_inspect_histogram *const ret = dti_calloc(1, sizeof *ret);
     unsigned first = 0, end = DTI_BINADES;
     if (!ret)
         return false;
@@ -99,7 +100,7 @@ static bool trim(struct dti_inspect_histogram **ret_made, const struct dti_histo
         end--;
     ret->first = first;
     ret->count = end - first;
-    ret->binade = malloc((ret->count > 0 ? ret->count : 1) * sizeof *ret->binade);
+    ret->binade = dti_malloc((ret->count > 0 ? ret->count : 1) * sizeof *ret->binade);
     if (!ret->binade)
         return false;
     memcpy(ret->binade, histogram->binade + first, ret->count * sizeof *ret->binade);
@@ -213,11 +214,11 @@ static void total(struct dti_inspect_report *report)
 enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_error *reterr)
 {
     const bool drawn = report->request->histogram;
-    struct inspect_scan scan = {report, drawn ? malloc(sizeof *scan.whole) : NULL};
+    struct inspect_scan scan = {report, drawn ? dti_malloc(sizeof *scan.whole) : NULL};
     report->scanned_count = drawn ? report->selected_count : report->shown_count;
-    report->figures = calloc(report->selected_count + 1, sizeof *report->figures);
-    report->losses = calloc(report->selected_count * report->request->reading.as_count + 1,
-                            sizeof *report->losses);
+    report->figures = dti_calloc(report->selected_count + 1, sizeof *report->figures);
+    report->losses = dti_calloc(report->selected_count * report->request->reading.as_count + 1,
+                                sizeof *report->losses);
     enum dti_status status = DTI_NO_MEMORY;
     if (report->figures && report->losses && (scan.whole || !drawn)) {
         if (drawn)
@@ -231,6 +232,6 @@ enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_e
     } else {
         (void)dti_no_memory(reterr);
     }
-    free(scan.whole);
+    dti_free(scan.whole);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "core/number/number.h"
 #include "devices/machine/machine.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 #include "util/text/glob.h"
 
@@ -61,7 +62,7 @@ enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_train
     if (!fits)
         return too_large(mem, "training", reterr);
     struct dti_mem_training *const larger =
-        realloc(mem->trainings, (mem->training_count + 1) * sizeof *larger);
+        dti_realloc(mem->trainings, (mem->training_count + 1) * sizeof *larger);
     if (!larger)
         return dti_no_memory(reterr);
     mem->trainings = larger;
@@ -302,7 +303,7 @@ static void *grow(void *list, size_t count, size_t *capacity, size_t size)
     if (count < *capacity)
         return list;
     const size_t larger = *capacity > 0 ? 2 * *capacity : 16;
-    void *const grown = realloc(list, larger * size);
+    void *const grown = dti_realloc(list, larger * size);
     if (grown)
         *capacity = larger;
     return grown;
@@ -446,8 +447,8 @@ void dti_mem_free(struct dti_mem *mem)
 {
     for (size_t i = 0; i < mem->operand_count; i++)
         dti_logical_close(mem->operands[i].container);
-    free(mem->operands);
-    free(mem->items);
-    free(mem->sizes);
-    free(mem->trainings);
+    dti_free(mem->operands);
+    dti_free(mem->items);
+    dti_free(mem->sizes);
+    dti_free(mem->trainings);
 }

@@ -8,6 +8,7 @@
 #include "answers/rewrite/quantized.h"
 #include "core/block/quant_parts.h"
 #include "core/code/scalar.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 #include "util/text/nearest.h"
 
@@ -20,7 +21,7 @@ void dti_quant_inputs_init(struct dti_quant_inputs *ret)
 void dti_quant_inputs_free(struct dti_quant_inputs *numbers)
 {
     dti_buffer_free(&numbers->texts);
-    free(numbers->list);
+    dti_free(numbers->list);
 }
 
 static bool grow(struct dti_quant_inputs *numbers)
@@ -28,7 +29,7 @@ static bool grow(struct dti_quant_inputs *numbers)
     const size_t capacity = numbers->capacity > 0 ? 2 * numbers->capacity : 64;
     if (capacity > SIZE_MAX / sizeof *numbers->list)
         return false;
-    struct dti_quant_input *const list = realloc(numbers->list, capacity * sizeof *list);
+    struct dti_quant_input *const list = dti_realloc(numbers->list, capacity * sizeof *list);
     if (!list)
         return false;
     numbers->list = list;

@@ -8,6 +8,7 @@
 #include "answers/rewrite/quantized.h"
 #include "core/block/quant_parts.h"
 #include "dtinfo/storage.h"
+#include "util/run/allocate.h"
 
 /* Whether a < b, both finite fp32 codes; -0 and 0 are equal. */
 static bool is_less(uint32_t a, uint32_t b)
@@ -174,8 +175,8 @@ bool dti_quant_result_make(struct dti_quant_result *ret, const struct dti_quant_
     if (scheme->tensor_scale)
         ret->recipe.tensor_scale = dti_nv_tensor_scale(scheme->blocks.nv, find_amax(numbers));
     ret->group_count = (total - 1) / length + 1;
-    ret->groups = calloc(ret->group_count, sizeof *ret->groups);
-    ret->elements = calloc(total, sizeof *ret->elements);
+    ret->groups = dti_calloc(ret->group_count, sizeof *ret->groups);
+    ret->elements = dti_calloc(total, sizeof *ret->elements);
     if (!ret->groups || !ret->elements) {
         dti_quant_result_free(ret);
         return false;
@@ -195,8 +196,8 @@ bool dti_quant_result_make(struct dti_quant_result *ret, const struct dti_quant_
 
 void dti_quant_result_free(struct dti_quant_result *result)
 {
-    free(result->groups);
-    free(result->elements);
+    dti_free(result->groups);
+    dti_free(result->elements);
     memset(result, 0, sizeof *result);
 }
 

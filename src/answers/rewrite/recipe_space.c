@@ -11,6 +11,7 @@
 
 #include "containers/name_order.h"
 #include "files/stored/fused_modules.h"
+#include "util/run/allocate.h"
 
 static struct dti_container *stored_of(struct dti_container *container)
 {
@@ -29,12 +30,12 @@ enum dti_status dti_recipe_files_init(struct dti_recipe_files *ret, struct dti_c
     *ret = (struct dti_recipe_files){.a = a, .b = b, .level = level};
     struct dti_container *const stored = stored_of(b);
     ret->other.container = stored;
-    ret->other.names = calloc(1, sizeof *ret->other.names);
+    ret->other.names = dti_calloc(1, sizeof *ret->other.names);
     if (ret->other.names &&
         dti_name_order_of(ret->other.names, stored->tensors, stored->tensor_count,
                           DTI_NAMED(struct dti_tensor, name)))
         return DTI_OK;
-    free(ret->other.names);
+    dti_free(ret->other.names);
     ret->other.names = NULL;
     return dti_no_memory(reterr);
 }
@@ -43,7 +44,7 @@ void dti_recipe_files_free(struct dti_recipe_files *files)
 {
     if (files->other.names)
         dti_name_order_free(files->other.names);
-    free(files->other.names);
+    dti_free(files->other.names);
     dti_fused_ranges_free(files->fused);
     files->other.names = NULL;
     files->fused = NULL;
@@ -70,9 +71,9 @@ struct recipe_choice {
 
 static void free_choice(struct recipe_choice *choice)
 {
-    free(choice->tensors);
-    free(choice->places);
-    free(choice->part_counts);
+    dti_free(choice->tensors);
+    dti_free(choice->places);
+    dti_free(choice->part_counts);
 }
 
 static bool choose(struct recipe_choice *ret, const struct dti_recipe_files *files, bool stored,
@@ -80,9 +81,9 @@ static bool choose(struct recipe_choice *ret, const struct dti_recipe_files *fil
 {
     const struct dti_container *const a = files->a;
     const struct dti_container *const whole = stored && a->stored ? a->stored : a;
-    ret->tensors = calloc(count + 1, sizeof *ret->tensors);
-    ret->places = calloc(count + 1, sizeof *ret->places);
-    ret->part_counts = calloc(count + 1, sizeof *ret->part_counts);
+    ret->tensors = dti_calloc(count + 1, sizeof *ret->tensors);
+    ret->places = dti_calloc(count + 1, sizeof *ret->places);
+    ret->part_counts = dti_calloc(count + 1, sizeof *ret->part_counts);
     if (!ret->tensors || !ret->places || !ret->part_counts)
         return false;
     ret->container = *whole;
@@ -248,8 +249,8 @@ static enum dti_status judge_copies(struct dti_recipe_files *files, const struct
                                     struct dti_verdict *ret, bool *ret_refused,
                                     struct dti_error *reterr)
 {
-    struct dti_judge_copy *const copies = calloc(count + 1, DTI_PART_COUNT * sizeof *copies);
-    struct dti_verdict *const verdicts = calloc(count + 1, DTI_PART_COUNT * sizeof *verdicts);
+    struct dti_judge_copy *const copies = dti_calloc(count + 1, DTI_PART_COUNT * sizeof *copies);
+    struct dti_verdict *const verdicts = dti_calloc(count + 1, DTI_PART_COUNT * sizeof *verdicts);
     size_t n = 0;
     *ret_refused = false;
     enum dti_status status = copies && verdicts ? DTI_OK : dti_no_memory(reterr);
@@ -278,8 +279,8 @@ static enum dti_status judge_copies(struct dti_recipe_files *files, const struct
             n++;
         }
     }
-    free(copies);
-    free(verdicts);
+    dti_free(copies);
+    dti_free(verdicts);
     return *ret_refused ? DTI_OK : status;
 }
 
@@ -297,7 +298,7 @@ static void add_recipe(struct dti_recipe_list *list, struct dti_recipe recipe)
 {
     if (list->count == list->capacity && !list->failed) {
         const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        struct dti_recipe *const more = realloc(list->list, capacity * sizeof *more);
+        struct dti_recipe *const more = dti_realloc(list->list, capacity * sizeof *more);
         list->failed = !more;
         if (more) {
             list->list = more;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "answers/common.h"
+#include "util/run/allocate.h"
 
 /* A package URL, and the documents that the recipes are a part of. */
 #define BUILDER "pkg:generic/dtinfo@" DTI_VERSION
@@ -88,7 +89,7 @@ enum dti_status dti_attest(struct dti_json *json, const struct dti_verify *verif
         put_statement(json, verify, a, b);
         status = dti_json_append(json, ret, reterr);
     }
-    free(a);
-    free(b);
+    dti_free(a);
+    dti_free(b);
     return status;
 }

@@ -24,6 +24,7 @@ static void put_warnings(struct dti_json *json, const struct dti_verify *verify)
 
 #define DTI_ROWS "answers/verify/verify.def"
 #include "answers/rows.h"
+#include "util/run/allocate.h"
 
 enum { TOGETHER = 256 << 20 }; /* bytes made before results are reported */
 
@@ -194,9 +195,9 @@ static enum dti_status prepare(struct verify_run *job, struct dti_error *reterr)
         return status;
     const size_t count = verify->b->tensor_count, most = dti_recipe_pairs_most(&job->files);
     const size_t room = count < most ? count : most;
-    job->work = calloc(count + 1, sizeof *job->work);
-    job->pairs = calloc(room + 1, sizeof *job->pairs);
-    job->verdicts = calloc(room + 1, sizeof *job->verdicts);
+    job->work = dti_calloc(count + 1, sizeof *job->work);
+    job->pairs = dti_calloc(room + 1, sizeof *job->pairs);
+    job->verdicts = dti_calloc(room + 1, sizeof *job->verdicts);
     if (!job->work || !job->pairs || !job->verdicts ||
         !dti_name_order_of(&job->rows, verify->rows, verify->row_count,
                            DTI_NAMED(struct dti_verify_row, name)) ||
@@ -228,8 +229,8 @@ enum dti_status dti_verify_run(struct dti_verify *verify, struct dti_error *rete
     dti_name_order_free(&job.rows);
     dti_name_order_free(&job.names);
     dti_recipe_files_free(&job.files);
-    free(job.work);
-    free(job.pairs);
-    free(job.verdicts);
+    dti_free(job.work);
+    dti_free(job.pairs);
+    dti_free(job.verdicts);
     return status;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench/engines/cublaslt_types.h"
+#include "util/run/allocate.h"
 #include "util/run/library.h"
 
 struct functions {
@@ -65,7 +66,7 @@ enum dti_status dti_cublaslt_open(struct dti_cublaslt **ret, struct dti_error *r
 {
     static const char *const libraries[] = {"libcublasLt.so.13", "libcublasLt.so.12",
                                             "libcublasLt.so.11", NULL};
-    struct dti_cublaslt *const cublaslt = calloc(1, sizeof *cublaslt);
+    struct dti_cublaslt *const cublaslt = dti_calloc(1, sizeof *cublaslt);
     if (!cublaslt)
         return dti_no_memory(reterr);
     enum dti_status status = dti_library_open(&cublaslt->library, libraries, NULL, reterr);
@@ -98,7 +99,7 @@ void dti_cublaslt_close(struct dti_cublaslt *cublaslt)
     if (cublaslt->handle)
         (void)cublaslt->functions.cublasLtDestroy(cublaslt->handle);
     dti_library_close(cublaslt->library);
-    free(cublaslt);
+    dti_free(cublaslt);
 }
 
 const char *dti_cublaslt_title(const struct dti_cublaslt *cublaslt)
@@ -188,7 +189,7 @@ enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti
                                       struct dti_error *reterr)
 {
     struct calls calls = {.status = CUBLAS_OK};
-    struct dti_cublaslt_plan *const plan = calloc(1, sizeof *plan);
+    struct dti_cublaslt_plan *const plan = dti_calloc(1, sizeof *plan);
     if (!plan)
         return dti_no_memory(reterr);
     plan->cublaslt = cublaslt;
@@ -221,7 +222,7 @@ void dti_cublaslt_plan_free(struct dti_cublaslt_plan *plan)
     }
     if (plan->desc)
         (void)f->cublasLtMatmulDescDestroy(plan->desc);
-    free(plan);
+    dti_free(plan);
 }
 
 const char *dti_cublaslt_plan_words(const struct dti_cublaslt_plan *plan)

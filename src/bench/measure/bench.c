@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bench/measure/splitmix.h"
+#include "util/run/allocate.h"
 #include "util/run/clock.h"
 
 /* One member's timestamps, on their own cache line. */
@@ -87,7 +88,7 @@ static enum dti_status sampler_init(struct bench_sampler *ret, struct dti_team *
 {
     const size_t size = team ? dti_team_size(team) : 1;
     void *const members =
-        aligned_alloc(_Alignof(struct member_sample), size * sizeof(struct member_sample));
+        dti_malloc_aligned(_Alignof(struct member_sample), size * sizeof(struct member_sample));
     if (!members)
         return dti_no_memory(reterr);
     *ret = (struct bench_sampler){.team = team, .size = size, .members = members};
@@ -97,7 +98,7 @@ static enum dti_status sampler_init(struct bench_sampler *ret, struct dti_team *
 
 static void sampler_free(struct bench_sampler *sampler)
 {
-    free(sampler->members);
+    dti_free(sampler->members);
     sampler->members = NULL;
 }
 
@@ -462,7 +463,7 @@ static bool has_too_few(const struct dti_bench *bench)
 
 static void *array(size_t count, size_t size)
 {
-    return calloc(count > 0 ? count : 1, size);
+    return dti_calloc(count > 0 ? count : 1, size);
 }
 
 enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_candidate *candidates,
@@ -509,18 +510,18 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
     else
         dti_bench_free(&bench);
     sampler_free(&run.sampler);
-    free(run.next_set);
-    free(run.order);
-    free(run.fewest);
+    dti_free(run.next_set);
+    dti_free(run.order);
+    dti_free(run.fewest);
     return status;
 }
 
 void dti_bench_free(struct dti_bench *bench)
 {
-    free(bench->seconds);
-    free(bench->places);
-    free(bench->passes);
-    free(bench->discarded);
-    free(bench->round_trips);
+    dti_free(bench->seconds);
+    dti_free(bench->places);
+    dti_free(bench->passes);
+    dti_free(bench->discarded);
+    dti_free(bench->round_trips);
     *bench = (struct dti_bench){0};
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/run/clock.h"
 
 enum { ALIGNMENT = 256, SETS_MAX = 64, MEMORY_NANOSECONDS = 200000000 };
@@ -92,7 +93,7 @@ enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_
     enum { LINE = 64 }; /* aligned, so that equal candidates cost the same */
     const struct dti_bench_workload *const workload = workload_of(kind, request);
     const size_t size = (workload->size + LINE - 1) / LINE * LINE;
-    struct dti_frame *const frame = aligned_alloc(LINE, size);
+    struct dti_frame *const frame = dti_malloc_aligned(LINE, size);
     if (!frame)
         return dti_no_memory(reterr);
     know_memory(request);
@@ -109,7 +110,7 @@ enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_
     if (workload->end)
         workload->end(frame);
     close_streams(frame);
-    free(frame);
+    dti_free(frame);
     if (status != DTI_OK)
         dti_bench_table_free(ret);
     return status;

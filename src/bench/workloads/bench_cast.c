@@ -11,6 +11,7 @@
 #include "bench/workloads/cast_parts.h"
 #include "kernels/kernel.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 /* A copy of the same number of bytes has its own operands. */
 enum { SRC, DST, COPY_SRC, COPY_DST, OPERANDS };
@@ -80,7 +81,7 @@ static unsigned char *new_pool(const struct dti_bench_request *request, const st
     const struct dti_bench_cast *const cast = request->cast;
     uint64_t bytes = 0;
     (void)dti_plan_src_bytes(plan, POOL_ELEMENTS, &bytes);
-    unsigned char *const pool = calloc((size_t)bytes, 1);
+    unsigned char *const pool = dti_calloc((size_t)bytes, 1);
     if (pool)
         dti_bench_data_fill(pool, POOL_ELEMENTS, &cast->src, &cast->dst, cast->data, request->seed);
     *ret_bytes = (size_t)bytes;
@@ -247,7 +248,7 @@ static enum dti_status take_memory(struct casting *casting, struct dti_error *re
         return dti_no_memory(reterr);
     dti_bench_memory_fill(&casting->memory, SRC, casting->sizes.src_bytes, pool, pool_bytes,
                           frame->team);
-    free(pool);
+    dti_free(pool);
     dti_bench_memory_describe(&casting->memory, frame->table);
     frame->table->elements = casting->sizes.elements;
     return DTI_OK;
@@ -424,7 +425,7 @@ static enum dti_status take_device_memory(struct dti_bench_cast_device *device,
     unsigned char *const pool = new_pool(request, device->plan, &pool_bytes);
     if (device->src && device->dst && pool)
         dti_bench_repeat(device->src, sizes->src_bytes, pool, pool_bytes);
-    free(pool);
+    dti_free(pool);
     if (!device->src || !device->dst || !pool)
         return dti_no_memory(reterr);
     enum dti_status status = dti_resident_new(&device->resident, device->plan, sizes->elements,
@@ -542,7 +543,7 @@ static enum dti_status compare(const struct dti_bench_cast_device *device, const
 {
     enum { PIECE = 256 * DTI_TILE };
     const size_t elements = device->sizes.elements;
-    unsigned char *const want = malloc((size_t)PIECE * 8);
+    unsigned char *const want = dti_malloc((size_t)PIECE * 8);
     enum dti_status status = DTI_OK;
     if (!want)
         return dti_no_memory(reterr);
@@ -559,7 +560,7 @@ static enum dti_status compare(const struct dti_bench_cast_device *device, const
                               (unsigned long long)at, (unsigned long long)(at + n - 1));
         }
     }
-    free(want);
+    dti_free(want);
     return status;
 }
 

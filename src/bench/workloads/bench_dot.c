@@ -11,6 +11,7 @@
 #include "bench/workloads/math.h"
 #include "core/number/spell.h"
 #include "kernels/fp64.h"
+#include "util/run/allocate.h"
 
 /* Added sequentially, sums in a dtype of 11 bits or fewer stop changing long before this many
  * terms. */
@@ -221,7 +222,7 @@ static void note_in_turn(struct dti_bench_table *table, const struct dti_math_da
 static enum dti_status verify_row(struct dti_frame *frame, const struct dti_math_row *row,
                                   struct dti_error *reterr)
 {
-    struct exact_job job = {.row = row, .sums = calloc(frame->threads, sizeof *job.sums)};
+    struct exact_job job = {.row = row, .sums = dti_calloc(frame->threads, sizeof *job.sums)};
     if (!job.sums)
         return dti_no_memory(reterr);
     dti_in_team(frame->team, exact_pass, &job);
@@ -234,7 +235,7 @@ static enum dti_status verify_row(struct dti_frame *frame, const struct dti_math
     }
     const enum dti_status status = dti_dot_judge(frame, row->item, row->data->dtype, sum,
                                                  dti_exact_sum_value(&job.sums[0]), reterr);
-    free(job.sums);
+    dti_free(job.sums);
     return status;
 }
 
@@ -246,7 +247,7 @@ static enum dti_status add_row(struct dti_math *math, const struct dti_math_data
     if (!row)
         return DTI_OK;
     row->dot = kernel;
-    row->sums = calloc(math->frame.threads * DTI_MATH_STRIDE, sizeof *row->sums);
+    row->sums = dti_calloc(math->frame.threads * DTI_MATH_STRIDE, sizeof *row->sums);
     return row->sums ? DTI_OK : dti_no_memory(reterr);
 }
 
@@ -322,7 +323,7 @@ static enum dti_status verify_quantizing(const struct dti_math *math, struct dti
             return status;
         const bool same = memcmp(pool, dti_bench_memory_at(&data->memory, 0, i),
                                  bytes < request->n ? bytes : (size_t)request->n) == 0;
-        free(pool);
+        dti_free(pool);
         if (!same)
             return dti_fail(reterr, DTI_BUG,
                             "operands were quantized incorrectly; please report it");

@@ -8,6 +8,7 @@
 
 #include "bench/measure/operands.h"
 #include "bench/workloads/math.h"
+#include "util/run/allocate.h"
 
 /* JUDGED: the maximum number of elements checked, evenly spaced. */
 enum { JUDGED = 1 << 20, LINE = 64 };
@@ -33,12 +34,12 @@ static void expsin_pass(void *context, size_t set, size_t member, size_t size)
         row->expsin->run(dst + share.first * width, src + share.first * width, share.count);
         return;
     }
-    void *const fresh = malloc(share.count * width);
+    void *const fresh = dti_malloc(share.count * width);
     if (fresh)
         row->expsin->run(fresh, src + share.first * width, share.count);
     else
         atomic_store(&frame->failed, true);
-    free(fresh);
+    dti_free(fresh);
 }
 
 /* The error of a result in units in the last place of the dtype. The reference is the C library

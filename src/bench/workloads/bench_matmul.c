@@ -13,6 +13,7 @@
 #include "bench/measure/operands.h"
 #include "bench/workloads/matmul_matrices.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum {
     PEAK_COUNT = 168 * 1000, /* a multiple of the number of sums of every peak */
@@ -354,7 +355,7 @@ static enum dti_status verify_quantizing(const struct matmul_product *product,
     struct dti_matrices matrices = product->matrices;
     if (!product->numbers.data)
         return DTI_OK;
-    unsigned char *const memory = malloc((size_t)matrices.c_at);
+    unsigned char *const memory = dti_malloc((size_t)matrices.c_at);
     if (!memory)
         return dti_no_memory(reterr);
     enum dti_status status =
@@ -364,7 +365,7 @@ static enum dti_status verify_quantizing(const struct matmul_product *product,
         (memcmp(memory, got, (size_t)matrices.b_bytes) != 0 ||
          memcmp(memory + matrices.a_at, got + matrices.a_at, (size_t)matrices.a_bytes) != 0))
         status = dti_fail(reterr, DTI_BUG, "matrices were quantized incorrectly; please report it");
-    free(memory);
+    dti_free(memory);
     return status;
 }
 
@@ -506,7 +507,7 @@ static enum dti_status transpose(const struct dti_matrices *matrices, const unsi
                                  unsigned char **ret, struct dti_error *reterr)
 {
     const size_t element = matrices->element;
-    unsigned char *const transposed = malloc((size_t)matrices->b_bytes);
+    unsigned char *const transposed = dti_malloc((size_t)matrices->b_bytes);
     if (!transposed)
         return dti_no_memory(reterr);
     for (uint64_t row = 0; row < matrices->k; row++) {
@@ -541,7 +542,7 @@ static enum dti_status upload(const struct planned *product, const unsigned char
     if (status == DTI_OK)
         status = dti_gpu_finish(stream, reterr);
     if (!dti_gpu_hangs()) /* a hung driver may still read it */
-        free(transposed);
+        dti_free(transposed);
     return status;
 }
 
@@ -549,13 +550,13 @@ static enum dti_status upload(const struct planned *product, const unsigned char
 static enum dti_status make_matrices(struct planned *product, unsigned char **ret,
                                      struct dti_error *reterr)
 {
-    unsigned char *const memory = malloc((size_t)product->matrices.bytes);
+    unsigned char *const memory = dti_malloc((size_t)product->matrices.bytes);
     if (!memory)
         return dti_no_memory(reterr);
     const enum dti_status status =
         dti_matrices_load(&product->matrices, memory, product->device->frame.request, reterr);
     if (status != DTI_OK)
-        free(memory);
+        dti_free(memory);
     else
         *ret = memory;
     return status;
@@ -591,7 +592,7 @@ static enum dti_status fill_planned(struct planned *product, struct dti_error *r
     if (status == DTI_OK)
         status = upload(product, memory, reterr);
     if (!dti_gpu_hangs())
-        free(memory);
+        dti_free(memory);
     return status;
 }
 
@@ -771,7 +772,7 @@ static enum dti_status verify_product(struct planned *product, struct dti_error 
         status = dti_matmul_judge(&table->items[product->item], matrices, memory, device->truth,
                                   device->frame.request, DTI_UNAVAILABLE, reterr);
     if (!dti_gpu_hangs())
-        free(memory);
+        dti_free(memory);
     set_limit(table, product->item, product->copy, product->peak);
     return status;
 }

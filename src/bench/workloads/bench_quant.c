@@ -13,6 +13,7 @@
 #include "bench/workloads/quantizing.h"
 #include "kernels/kernel.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum { POISON = 0x5A, PARTS = 40, PART = 64, PAGE = 4096, ROW = 4096 };
 
@@ -411,21 +412,21 @@ static enum dti_status fill(struct quant_bench *bench, struct dti_error *reterr)
         return status;
     dti_bench_memory_fill(&bench->memory, 0, bench->bytes, pool, DTI_MATRIX_POOL * sizeof *pool,
                           team);
-    free(pool);
+    dti_free(pool);
     return dti_bench_memory_new(
         &bench->copied, dti_bench_alike(2, bench->copy_bytes, request->cache), team, reterr);
 }
 
 static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
 {
-    struct quant_bench *const bench = calloc(1, sizeof *bench);
+    struct quant_bench *const bench = dti_calloc(1, sizeof *bench);
     if (!bench)
         return dti_no_memory(reterr);
     enum dti_status status = lay_out(bench, request, reterr);
     if (status == DTI_OK)
         status = dti_host_has_memory(bytes_of(bench), reterr);
     end(&bench->frame);
-    free(bench);
+    dti_free(bench);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "bench/measure/operands.h"
 #include "kernels/kernel.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum { OPERANDS = 2, PEAK_INSTRUCTIONS = 20000 };
 
@@ -67,7 +68,7 @@ enum dti_status dti_math_operand(unsigned char **ret, size_t *ret_bytes,
 {
     const struct dti_bench_operand *const given = request->operands;
     const size_t bytes = (given ? (size_t)request->n : DTI_MATH_POOL) * width_of(dtype);
-    unsigned char *const memory = malloc(bytes);
+    unsigned char *const memory = dti_malloc(bytes);
     if (!memory)
         return dti_no_memory(reterr);
     if (given)
@@ -101,7 +102,7 @@ static enum dti_status open_data(struct dti_math *math, enum dti_dtype dtype,
         if (status != DTI_OK)
             break;
         dti_bench_memory_fill(&data->memory, i, data->bytes, pool, bytes, math->frame.team);
-        free(pool);
+        dti_free(pool);
     }
     return status;
 }
@@ -122,7 +123,7 @@ void dti_math_end(struct dti_frame *frame)
 {
     struct dti_math *const math = (struct dti_math *)frame;
     for (size_t i = 0; i < math->row_count; i++)
-        free(math->rows[i].sums);
+        dti_free(math->rows[i].sums);
     for (size_t i = 0; i < math->data_count; i++)
         dti_bench_memory_free(&math->data[i].memory);
     dti_quantizing_end(&math->quantizing);

@@ -10,6 +10,7 @@
 #include "kernels/fp64.h"
 #include "kernels/kernel.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum { OPERANDS = 2, CHUNK = 16 }; /* device code works on chunks of 16 bytes */
 #define THREADS_EACH          2048 /* threads resident on a multiprocessor */
@@ -83,7 +84,7 @@ static enum dti_status fill_operand(struct math_device_data *data, size_t operan
     if (status != DTI_OK)
         return status;
     dti_bench_repeat(array, bytes, pool, pool_bytes);
-    free(pool);
+    dti_free(pool);
     for (size_t set = 0; set < data->pairs.sets && status == DTI_OK; set++)
         status = dti_gpu_upload(stream, dti_device_pairs_at(&data->pairs, set, operand), array,
                                 bytes, reterr);
@@ -92,11 +93,11 @@ static enum dti_status fill_operand(struct math_device_data *data, size_t operan
 
 static enum dti_status fill(struct math_device_data *data, struct dti_error *reterr)
 {
-    unsigned char *const array = malloc((size_t)data->of.bytes + 1);
+    unsigned char *const array = dti_malloc((size_t)data->of.bytes + 1);
     enum dti_status status = array ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < OPERANDS && status == DTI_OK; i++)
         status = fill_operand(data, i, array, reterr);
-    free(array);
+    dti_free(array);
     return status;
 }
 
@@ -271,8 +272,8 @@ static enum dti_status verify_data(struct math_device_data *data, struct dti_err
     const bool dot = data->device->work->dot;
     const size_t bytes = (size_t)data->of.bytes;
     const size_t sum_bytes = data->parts * (data->of.dtype == DTI_FP64 ? (size_t)8 : 4);
-    unsigned char *const a = malloc(bytes + 1), *const b = malloc(bytes + 1),
-                         *const sums = malloc(sum_bytes + 1);
+    unsigned char *const a = dti_malloc(bytes + 1), *const b = dti_malloc(bytes + 1),
+                         *const sums = dti_malloc(sum_bytes + 1);
     enum dti_status status = DTI_OK;
     if (!a || !b || !sums)
         status = dti_no_memory(reterr);
@@ -292,9 +293,9 @@ static enum dti_status verify_data(struct math_device_data *data, struct dti_err
         status = dti_gpu_finish(stream, reterr);
     if (status == DTI_OK)
         status = judge(data, a, b, sums, reterr);
-    free(a);
-    free(b);
-    free(sums);
+    dti_free(a);
+    dti_free(b);
+    dti_free(sums);
     return status;
 }
 

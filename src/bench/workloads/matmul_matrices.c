@@ -11,6 +11,7 @@
 #include "bench/workloads/matmul_matrices.h"
 #include "kernels/exact_sum.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum {
     PAGE = 4096,
@@ -54,7 +55,7 @@ enum dti_status dti_matrices_init(struct dti_matrices *ret, enum dti_dtype dtype
 enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error *reterr)
 {
     const struct dti_format *const format = dti_format_get(DTI_FP32);
-    float *const pool = calloc(DTI_MATRIX_POOL, sizeof *pool);
+    float *const pool = dti_calloc(DTI_MATRIX_POOL, sizeof *pool);
     if (!pool)
         return dti_no_memory(reterr);
     dti_bench_data_fill(pool, DTI_MATRIX_POOL, format, format, DTI_BENCH_NORMAL, seed);
@@ -97,7 +98,7 @@ static enum dti_status fill_matrix(const struct dti_matrices *matrices, unsigned
                                    uint64_t *random, struct dti_error *reterr)
 {
     const size_t element = matrices->element;
-    unsigned char *const codes = calloc(DTI_MATRIX_POOL, element);
+    unsigned char *const codes = dti_calloc(DTI_MATRIX_POOL, element);
     if (!codes)
         return dti_no_memory(reterr);
     if (dti_operands_are_scaled(matrices->dtype))
@@ -105,7 +106,7 @@ static enum dti_status fill_matrix(const struct dti_matrices *matrices, unsigned
     dti_operand_codes(codes, matrices->dtype, *ret_scale, pool, DTI_MATRIX_POOL);
     for (uint64_t row = 0; row < rows; row++)
         put_row(matrix + row * n * element, n, codes, element, random);
-    free(codes);
+    dti_free(codes);
     return DTI_OK;
 }
 
@@ -122,7 +123,7 @@ enum dti_status dti_matrices_fill(struct dti_matrices *matrices, unsigned char *
     if (status == DTI_OK)
         status = fill_matrix(matrices, memory + matrices->a_at, matrices->m, matrices->k, pool,
                              &matrices->scales[0], &random, reterr);
-    free(pool);
+    dti_free(pool);
     return status;
 }
 
@@ -270,15 +271,15 @@ static uint64_t least(uint64_t a, uint64_t b)
 static enum dti_status truth_alloc(struct dti_matmul_truth **ret, uint64_t m, uint64_t n,
                                    uint64_t k, struct dti_error *reterr)
 {
-    struct dti_matmul_truth *const truth = calloc(1, sizeof *truth);
+    struct dti_matmul_truth *const truth = dti_calloc(1, sizeof *truth);
     if (!truth)
         return dti_no_memory(reterr);
     *truth = (struct dti_matmul_truth){.m = m, .n = n, .k = k};
     truth->rows = least(m, least(TERMS_MOST / n / k, ELEMENTS_MOST / n));
     truth->rows = truth->rows > 0 ? truth->rows : 1;
-    truth->product = calloc((size_t)(truth->rows * n), sizeof *truth->product);
+    truth->product = dti_calloc((size_t)(truth->rows * n), sizeof *truth->product);
     if (!truth->product) {
-        free(truth);
+        dti_free(truth);
         return dti_no_memory(reterr);
     }
     *ret = truth;
@@ -296,8 +297,8 @@ enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, 
     status = dti_matrix_pool_new(&pool, seed, reterr);
     /* no overflow: n and k are sizes of existing matrices, and rows x n and rows x k do not
      * exceed those */
-    a = malloc((size_t)((truth->rows + 1) * k) * sizeof *a);
-    b = malloc((size_t)n * sizeof *b);
+    a = dti_malloc((size_t)((truth->rows + 1) * k) * sizeof *a);
+    b = dti_malloc((size_t)n * sizeof *b);
     if (status == DTI_OK && !(a && b))
         status = dti_no_memory(reterr);
     if (status == DTI_OK) {
@@ -307,9 +308,9 @@ enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, 
     } else {
         dti_matmul_truth_free(truth);
     }
-    free(pool);
-    free(a);
-    free(b);
+    dti_free(pool);
+    dti_free(a);
+    dti_free(b);
     return status;
 }
 
@@ -317,8 +318,8 @@ void dti_matmul_truth_free(struct dti_matmul_truth *truth)
 {
     if (!truth)
         return;
-    free(truth->product);
-    free(truth);
+    dti_free(truth->product);
+    dti_free(truth);
 }
 
 /* The value of an element of C; for integers multiplied by the scales, in fp32. */
@@ -415,7 +416,7 @@ enum dti_status dti_matmul_truth_of(struct dti_matmul_truth **ret,
 {
     if (!request->operands)
         return dti_matmul_truth_new(ret, request->m, request->n, request->k, request->seed, reterr);
-    double *const b = malloc((size_t)request->n * sizeof *b);
+    double *const b = dti_malloc((size_t)request->n * sizeof *b);
     struct dti_matmul_truth *truth;
     const enum dti_status status =
         b ? truth_alloc(&truth, request->m, request->n, request->k, reterr) : dti_no_memory(reterr);
@@ -423,6 +424,6 @@ enum dti_status dti_matmul_truth_of(struct dti_matmul_truth **ret,
         multiply_operands(truth, request->operands, b);
         *ret = truth;
     }
-    free(b);
+    dti_free(b);
     return status;
 }

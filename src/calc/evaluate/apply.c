@@ -8,6 +8,7 @@
 #include "calc/evaluate/evaluate.h"
 #include "calc/evaluate/fast_path.h"
 #include "core/wide.h"
+#include "util/run/allocate.h"
 
 /* x^power if no product needs more than 128 bits, so arith.h is sufficient. False if it does not
  * fit. */
@@ -169,7 +170,7 @@ static void apply_all(struct application *a, struct dti_calc_slot *slot)
             dti_calc_mark(slot, i);
         dti_calc_walk_next(&walk);
     }
-    free(known);
+    dti_free(known);
 }
 
 /* Recomputes the first element that went wrong in a list computed as a whole. */

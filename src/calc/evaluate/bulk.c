@@ -14,6 +14,7 @@
 #include "core/code/arith.h"
 #include "kernels/arith/arith_kernel.h"
 #include "kernels/fp64.h"
+#include "util/run/allocate.h"
 #include "util/run/process_environment.h"
 
 /* TILE: elements per tile, so that operands, results and codes stay in the L1 cache.
@@ -713,7 +714,7 @@ void dti_bulk_close(struct dti_bulk *bulk)
         return;
     dti_plan_free(bulk->to_fp32);
     dti_plan_free(bulk->from_fp64);
-    free(bulk);
+    dti_free(bulk);
 }
 
 struct dti_bulk *dti_bulk_open(const struct dti_format *format,
@@ -724,7 +725,7 @@ struct dti_bulk *dti_bulk_open(const struct dti_format *format,
     if (!known || !policy_fits(options) ||
         dti_level_choose(dti_environment("DTINFO_CPU"), &level, NULL) != DTI_OK)
         return NULL;
-    struct dti_bulk *const bulk = calloc(1, sizeof *bulk);
+    struct dti_bulk *const bulk = dti_calloc(1, sizeof *bulk);
     if (!bulk)
         return NULL;
     bulk->format = format;

@@ -8,6 +8,7 @@
 #include "calc/evaluate/evaluate.h"
 #include "core/number/spell.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 unsigned dti_calc_code_bytes(const struct dti_format *format)
 {
@@ -47,7 +48,7 @@ void dti_calc_put(struct dti_calc_array *array, size_t index, uint64_t code)
 
 void dti_calc_array_free(struct dti_calc_array *array)
 {
-    free(array->codes);
+    dti_free(array->codes);
     array->codes = NULL;
 }
 
@@ -105,7 +106,7 @@ enum dti_status dti_calc_array_new(struct dti_calc_engine *engine, const struct 
     *ret = (struct dti_calc_array){.format = *format, .rank = rank, .count = (size_t)count};
     if (rank > 0)
         memcpy(ret->shape, shape, rank * sizeof *shape);
-    ret->codes = malloc(count ? (size_t)count * width : 1);
+    ret->codes = dti_malloc(count ? (size_t)count * width : 1);
     if (ret->codes)
         return DTI_OK;
     engine->elements -= count;
@@ -138,7 +139,7 @@ bool dti_calc_same_format(const struct dti_format *a, const struct dti_format *b
 void dti_calc_mark(struct dti_calc_slot *slot, size_t i)
 {
     if (!slot->rounded && slot->array.count <= DTI_CALC_TRUTH_MAX)
-        slot->marks = calloc(slot->array.count, 1); /* on failure any element may be inexact */
+        slot->marks = dti_calloc(slot->array.count, 1); /* on failure any element may be inexact */
     slot->rounded = true;
     if (slot->marks)
         slot->marks[i] = 1;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "calc/evaluate/bulk.h"
+#include "util/run/allocate.h"
 
 static enum dti_status round_literal(struct dti_calc_recorder *recorder,
                                      const struct dti_calc_node *literal, size_t index,
@@ -164,7 +165,7 @@ static void release(struct dti_calc_engine *engine, size_t node)
         if (engine->slots[node].fused == i + 1) /* a contracted product was never computed itself */
             release(engine, child);
         dti_calc_array_drop(engine, &slot->array);
-        free(slot->marks);
+        dti_free(slot->marks);
         slot->marks = NULL;
     }
 }
@@ -329,7 +330,7 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
         (options->accumulates && options->accumulate.kind == DTI_KIND_COMPLEX))
         return dti_fail(reterr, DTI_WRONG_KIND, "%s is complex; arithmetic is for real dtypes",
                         format->kind == DTI_KIND_COMPLEX ? format->name : options->accumulate.name);
-    engine.slots = calloc(tree->node_count, sizeof *engine.slots);
+    engine.slots = dti_calloc(tree->node_count, sizeof *engine.slots);
     if (!engine.slots)
         return dti_no_memory(reterr);
     prepare(&engine);
@@ -343,9 +344,9 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
     for (size_t node = 0; node < tree->node_count; node++) {
         dti_calc_array_free(&engine.slots[node].array);
         dti_calc_array_free(&engine.slots[node].given);
-        free(engine.slots[node].marks);
+        dti_free(engine.slots[node].marks);
     }
-    free(engine.slots);
+    dti_free(engine.slots);
     dti_bulk_close(engine.bulk[0]);
     dti_bulk_close(engine.bulk[1]);
     if (status == DTI_OK)
@@ -358,7 +359,7 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
 void dti_calc_result_free(struct dti_calc_result *result)
 {
     dti_calc_array_free(&result->value);
-    free(result->steps);
+    dti_free(result->steps);
     dti_truth_free(result->truth);
     result->steps = NULL;
     result->truth = NULL;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "calc/truth/truth.h"
+#include "util/run/allocate.h"
 
 /* Functions use the C library's fp64 result and an error margin. The library is assumed to be
  * accurate to MARGIN units in the last place for the arguments it gets: glibc, musl and the BSD
@@ -243,7 +244,7 @@ uint32_t *dti_calc_known_new(const struct dti_calc_recorder *recorder,
     if (operand->width > KNOWN_BITS || recorder->format.width > KNOWN_BITS || count < KNOWN_LEAST ||
         recorder->policy.round == DTI_ROUND_STOCHASTIC)
         return NULL;
-    return calloc((size_t)1 << operand->width, sizeof(uint32_t));
+    return dti_calloc((size_t)1 << operand->width, sizeof(uint32_t));
 }
 
 void dti_calc_known_set(uint32_t *known, const struct dti_calc_rounded *rounded)

@@ -10,6 +10,7 @@
 #include "calc/evaluate/evaluate.h"
 #include "calc/evaluate/fast_path.h"
 #include "convert/plan.h"
+#include "util/run/allocate.h"
 #include "util/run/process_environment.h"
 
 /* Elements at a constant stride. */
@@ -446,7 +447,7 @@ static enum dti_status end(struct dti_calc_engine *engine, size_t node,
     slot->rounded = false;
     status = dti_calc_cast(engine, node, "cast", &wide.array, &wide);
     dti_calc_array_drop(engine, &wide.array);
-    free(wide.marks);
+    dti_free(wide.marks);
     return status;
 }
 
@@ -567,6 +568,6 @@ enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_
     }
     free_operands(&r);
     dti_calc_array_drop(engine, &turned.array);
-    free(turned.marks);
+    dti_free(turned.marks);
     return status == DTI_OK ? end(engine, node, &recorder) : status;
 }

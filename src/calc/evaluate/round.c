@@ -8,6 +8,7 @@
 #include "calc/evaluate/evaluate.h"
 #include "core/code/scalar.h"
 #include "core/wide.h"
+#include "util/run/allocate.h"
 
 enum {
     /* Events that make a result wrong; an inexact subnormal alone does not. */
@@ -72,7 +73,7 @@ enum dti_status dti_calc_step_end(struct dti_calc_recorder *recorder,
     if (result->step_count == engine->step_capacity) {
         const size_t capacity = engine->step_capacity ? 2 * engine->step_capacity : 16;
         struct dti_calc_step *const moved =
-            realloc(result->steps, capacity * sizeof *result->steps);
+            dti_realloc(result->steps, capacity * sizeof *result->steps);
         if (!moved)
             return dti_no_memory(engine->error);
         result->steps = moved;

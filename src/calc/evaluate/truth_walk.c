@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "calc/evaluate/evaluate.h"
+#include "util/run/allocate.h"
 
 enum {
     PRECISION_FIRST = 256,
@@ -295,8 +296,8 @@ static struct dti_calc_truth_list *evaluate(struct dti_calc_engine *engine, unsi
     const size_t count = engine->tree->node_count;
     struct walk w = {.engine = engine, .precision = precision};
     struct dti_calc_truth_list *ret = NULL;
-    w.lists = calloc(count, sizeof(struct dti_calc_truth_list *));
-    w.uses = calloc(count, sizeof *w.uses);
+    w.lists = dti_calloc(count, sizeof(struct dti_calc_truth_list *));
+    w.uses = dti_calloc(count, sizeof *w.uses);
     const size_t answer = through_casts(&w, engine->tree->answer);
     if (w.lists && w.uses && go_through(&w, answer)) {
         ret = w.lists[answer];
@@ -304,8 +305,8 @@ static struct dti_calc_truth_list *evaluate(struct dti_calc_engine *engine, unsi
     }
     for (size_t i = 0; i < count && w.lists; i++)
         dti_truth_free(w.lists[i]);
-    free(w.lists);
-    free(w.uses);
+    dti_free(w.lists);
+    dti_free(w.uses);
     return ret;
 }
 

@@ -4,6 +4,7 @@
  * expanded inline at each call: its body is parsed with the arguments' nodes bound to the names
  * a, b, c. So the evaluator knows nothing about composites but the names of their steps. */
 #include "calc/parse/tree_parse.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 /* Growing arrays of nodes and names, with limits. */
@@ -16,7 +17,7 @@ static void *grown(void *items, size_t *capacity, size_t count, size_t more, siz
         return items;
     while (wanted < count + more)
         wanted *= 2;
-    void *const moved = realloc(items, wanted * size);
+    void *const moved = dti_realloc(items, wanted * size);
     if (moved)
         *capacity = wanted;
     return moved;
@@ -31,8 +32,8 @@ static enum dti_status init(struct dti_builder *b, const char *text, size_t leng
     size_t size = length + 1;
     for (enum dti_calc_op op = 0; op < DTI_CALC_OP_COUNT; op++)
         size += dti_calc_op_get(op)->body ? strlen(dti_calc_op_get(op)->body) : 0;
-    b->tree = calloc(1, sizeof *b->tree);
-    char *const source = b->tree ? malloc(size) : NULL;
+    b->tree = dti_calloc(1, sizeof *b->tree);
+    char *const source = b->tree ? dti_malloc(size) : NULL;
     if (!source)
         return dti_no_memory(b->error);
     b->tree->source = source;
@@ -56,8 +57,8 @@ static enum dti_status init(struct dti_builder *b, const char *text, size_t leng
 /* Frees the builder's arrays, but not the tree. */
 static void free_builder(struct dti_builder *b)
 {
-    free(b->names);
-    free(b->pending);
+    dti_free(b->names);
+    dti_free(b->pending);
 }
 
 void dti_calc_tree_free(struct dti_calc_tree *tree)
@@ -67,14 +68,14 @@ void dti_calc_tree_free(struct dti_calc_tree *tree)
     for (size_t i = 0; i < tree->node_count; i++) {
         if (tree->nodes[i].number)
             dti_number_free(tree->nodes[i].number);
-        free(tree->nodes[i].number);
-        free(tree->nodes[i].path);
-        free(tree->nodes[i].tensor);
+        dti_free(tree->nodes[i].number);
+        dti_free(tree->nodes[i].path);
+        dti_free(tree->nodes[i].tensor);
     }
-    free(tree->nodes);
-    free(tree->children);
-    free(tree->source);
-    free(tree);
+    dti_free(tree->nodes);
+    dti_free(tree->children);
+    dti_free(tree->source);
+    dti_free(tree);
 }
 
 /* Adds a node whose text is source[start, end). */
@@ -113,7 +114,7 @@ static enum dti_status add_node(struct dti_builder *b, enum dti_calc_node_kind k
 
 static enum dti_status add_number(struct dti_builder *b, size_t *ret)
 {
-    struct dti_number *const number = calloc(1, sizeof *number);
+    struct dti_number *const number = dti_calloc(1, sizeof *number);
     enum dti_status status =
         number ? dti_reader_number(&b->reader, number, b->error) : dti_no_memory(b->error);
     if (status == DTI_OK) {
@@ -125,7 +126,7 @@ static enum dti_status add_number(struct dti_builder *b, size_t *ret)
         }
         dti_number_free(number);
     }
-    free(number);
+    dti_free(number);
     return status;
 }
 
@@ -306,8 +307,8 @@ static enum dti_status parse_file(struct dti_builder *b, size_t *ret)
         status = add_node(b, DTI_NODE_FILE, DTI_CALC_OP_COUNT, NULL, 0, start, b->reader.last_end,
                           &node);
     if (status != DTI_OK) {
-        free(path);
-        free(tensor);
+        dti_free(path);
+        dti_free(tensor);
         return status;
     }
     b->tree->nodes[node].path = path;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calc/parse/tree_parse.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 static bool is_letter(char c)
@@ -175,7 +176,7 @@ enum dti_status dti_reader_path(struct dti_reader *reader, const char *what, cha
     if (!quote && reader->end - end > 2 && memcmp(text + end, "://", 3) == 0)
         return dti_fail(reterr, DTI_BAD_VALUE,
                         "an address needs quotation marks, as in @\"https://host/x.npy\"");
-    char *const copy = malloc(end - first + 1);
+    char *const copy = dti_malloc(end - first + 1);
     if (!copy)
         return dti_no_memory(reterr);
     memcpy(copy, text + first, end - first);
@@ -186,6 +187,6 @@ enum dti_status dti_reader_path(struct dti_reader *reader, const char *what, cha
     if (status == DTI_OK)
         *ret = copy;
     else
-        free(copy);
+        dti_free(copy);
     return status;
 }

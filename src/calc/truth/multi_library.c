@@ -11,6 +11,7 @@
 
 #include "calc/calc.h"
 #include "calc/truth/truth.h"
+#include "util/run/allocate.h"
 #include "util/run/library.h"
 #include "util/run/process_environment.h"
 
@@ -100,19 +101,19 @@ static void *or_leave(void *memory)
 
 static void *allocate(size_t bytes)
 {
-    return or_leave(malloc(bytes));
+    return or_leave(dti_malloc(bytes));
 }
 
 static void *reallocate(void *memory, size_t before, size_t bytes)
 {
     (void)before;
-    return or_leave(realloc(memory, bytes));
+    return or_leave(dti_realloc(memory, bytes));
 }
 
 static void release(void *memory, size_t bytes)
 {
     (void)bytes;
-    free(memory);
+    dti_free(memory);
 }
 
 enum dti_status dti_calc_guarded(enum dti_status (*compute)(void *context,

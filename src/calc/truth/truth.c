@@ -7,6 +7,7 @@
 
 #include "calc/truth/truth_parts.h"
 #include "core/wide.h"
+#include "util/run/allocate.h"
 
 enum {
     FLOATS = sizeof((struct dti_truth_arena *)0)->f / sizeof(mpfr_t),
@@ -123,7 +124,7 @@ struct dti_calc_truth_list *dti_truth_new(size_t count, unsigned precision)
     if (count > (SIZE_MAX - sizeof(struct dti_calc_truth_list)) / sizeof(struct dti_truth_element))
         return NULL;
     struct dti_calc_truth_list *const list =
-        calloc(1, sizeof *list + count * sizeof *list->elements);
+        dti_calloc(1, sizeof *list + count * sizeof *list->elements);
     if (!list)
         return NULL;
     list->count = count;
@@ -143,9 +144,9 @@ struct dti_calc_truth_list *dti_truth_scratch(unsigned precision)
 static void drop(struct dti_truth_element *element)
 {
     if (element->class == DTI_TRUTH_RATIONAL)
-        free(element->as.rational);
+        dti_free(element->as.rational);
     if (element->class == DTI_TRUTH_INTERVAL)
-        free(element->as.interval);
+        dti_free(element->as.interval);
     memset(element, 0, sizeof *element);
 }
 
@@ -156,7 +157,7 @@ void dti_truth_free(struct dti_calc_truth_list *list)
     for (size_t i = 0; i < list->count; i++)
         drop(&list->elements[i]);
     dti_arena_free(&list->room);
-    free(list);
+    dti_free(list);
 }
 
 size_t dti_truth_count(const struct dti_calc_truth_list *list)
@@ -223,7 +224,7 @@ static void set_plain(struct dti_truth_element *element, enum dti_truth_class cl
 static void *room_for(struct dti_calc_truth_list *list, struct dti_truth_element *element,
                       size_t size)
 {
-    void *const block = malloc(size);
+    void *const block = dti_malloc(size);
     set_plain(element, DTI_TRUTH_UNDECIDED, false);
     list->failed = list->failed || !block;
     return block;

@@ -13,6 +13,7 @@
 #include "core/code/scalar.h"
 #include "core/number/spell.h"
 #include "report/table.h"
+#include "util/run/allocate.h"
 #include "util/text/nearest.h"
 
 enum { VALUE_COLUMN = 12, FORMULA_COLUMN = 37 };
@@ -258,7 +259,7 @@ static enum dti_status show_dtypes(struct dti_context *cx, const char *text, boo
     if (status == DTI_OK && pattern)
         status = dti_bits_pattern_parse(&bits, text, reterr);
     struct dti_bits_reading *const readings =
-        status == DTI_OK ? calloc(count, sizeof *readings) : NULL;
+        status == DTI_OK ? dti_calloc(count, sizeof *readings) : NULL;
     if (status == DTI_OK && !readings)
         status = dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
@@ -270,8 +271,8 @@ static enum dti_status show_dtypes(struct dti_context *cx, const char *text, boo
     if (status == DTI_OK)
         status = show(cx, &(struct dti_bits_answer){text, pattern, readings, count}, 0, false,
                       fields, reterr);
-    free(readings);
-    free(list);
+    dti_free(readings);
+    dti_free(list);
     return status;
 }
 
@@ -284,7 +285,7 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text, b
     enum dti_status status = dti_bits_pattern_parse(&pattern, text, reterr);
     if (status != DTI_OK)
         return status;
-    struct dti_bits_reading *readings = calloc(DTI_DTYPE_COUNT, sizeof *readings);
+    struct dti_bits_reading *readings = dti_calloc(DTI_DTYPE_COUNT, sizeof *readings);
     if (!readings)
         return dti_no_memory(reterr);
     for (int i = 0; i < DTI_DTYPE_COUNT; i++) {
@@ -300,7 +301,7 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text, b
                                DTI_QUOTED(text, strlen(text)), pattern.width);
     else
         status = show(cx, &bits, pattern.width, all, fields, reterr);
-    free(readings);
+    dti_free(readings);
     return status;
 }
 

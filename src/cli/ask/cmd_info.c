@@ -5,6 +5,7 @@
 
 #include "cli/ask/answer_fields.h"
 #include "cli/ask/info_forms.h"
+#include "util/run/allocate.h"
 
 static bool is_integer(const char *name)
 {
@@ -52,7 +53,7 @@ static enum dti_status run_info(const void *args, char **operands, int operand_c
     if (!names)
         return dti_no_memory(reterr);
     status = show(&info, names, count, cx, reterr);
-    free(names);
+    dti_free(names);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #include "core/number/spell.h"
 #include "dtinfo/limits.h"
 #include "report/table.h"
+#include "util/run/allocate.h"
 #include "util/text/nearest.h"
 
 struct list_args {
@@ -194,7 +195,7 @@ static enum dti_status print_ranges(const struct list_args *args, struct dti_con
                                     struct dti_error *reterr)
 {
     size_t count = 0, hidden = 0;
-    struct dti_dtype_operand *const list = calloc(DTI_DTYPE_COUNT, sizeof *list);
+    struct dti_dtype_operand *const list = dti_calloc(DTI_DTYPE_COUNT, sizeof *list);
     if (!list)
         return dti_no_memory(reterr);
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
@@ -211,7 +212,7 @@ static enum dti_status print_ranges(const struct list_args *args, struct dti_con
         dti_put_line(cx, DTI_STYLE_DIM, 2,
                      "%zu P3109 formats are not shown; 'dtinfo finfo DTYPE DTYPE' draws any two",
                      hidden);
-    free(list);
+    dti_free(list);
     return DTI_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/shared/option_rows.h"
 #include "core/number/spell.h"
 #include "dtinfo/limits.h"
+#include "util/run/allocate.h"
 
 /* Indexed by style. */
 static const enum dti_system systems[] = {DTI_SYSTEM_TORCH, DTI_SYSTEM_NUMPY};
@@ -198,6 +199,6 @@ enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_
     } else {
         status = info->human(list, count, all ? &hidden : NULL, cx, reterr);
     }
-    free(list);
+    dti_free(list);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "cli/bench/bench_job.h"
 #include "cli/shared/option_rows.h"
 #include "report/table.h"
+#include "util/run/allocate.h"
 #include "util/text/nearest.h"
 
 const struct dti_choice dti_choice_bench_data[] = {
@@ -225,14 +226,14 @@ static enum dti_status bench(const struct dti_bench_kind *kind, const struct ben
                              char **operands, int count, const struct dti_context *cx,
                              struct dti_error *reterr)
 {
-    struct bench_job *const job = malloc(sizeof *job);
+    struct bench_job *const job = dti_malloc(sizeof *job);
     if (!job)
         return dti_no_memory(reterr);
     enum dti_status status = dti_bench_job_init(job, kind, args, operands, count, cx, reterr);
     if (status == DTI_OK)
         status = dti_bench_run_job(job, reterr);
     dti_bench_job_end(job);
-    free(job);
+    dti_free(job);
     return status;
 }
 

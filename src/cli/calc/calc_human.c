@@ -9,6 +9,7 @@
 #include "cli/calc/calc_job.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
+#include "util/run/allocate.h"
 
 enum {
     WHOLE = 16,          /* lists of up to this many elements are shown whole */
@@ -508,7 +509,7 @@ static enum dti_status show(const struct calc_job *job, const struct calc_row *r
 enum dti_status dti_calc_human_table(struct calc_job *job, struct dti_error *reterr)
 {
     const size_t count = job->cast.target_count;
-    struct calc_row *const rows = calloc(count, sizeof *rows);
+    struct calc_row *const rows = dti_calloc(count, sizeof *rows);
     if (!rows)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
@@ -524,7 +525,7 @@ enum dti_status dti_calc_human_table(struct calc_job *job, struct dti_error *ret
         dti_buffer_free(&rows[i].truth);
         dti_buffer_free(&rows[i].wrong);
     }
-    free(rows);
+    dti_free(rows);
     return status;
 }
 

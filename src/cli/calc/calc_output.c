@@ -8,6 +8,7 @@
 #include "cli/calc/calc_job.h"
 #include "cli/rewrite/file_target.h"
 #include "io/output.h"
+#include "util/run/allocate.h"
 
 enum { PIECE = 1 << 20 }; /* codes written at once; they fill whole bytes */
 
@@ -48,7 +49,7 @@ static enum dti_status write_codes(struct dti_output_file *output,
     uint64_t at = tensor->offset;
     const size_t most = array->count < PIECE ? array->count : PIECE;
     enum dti_status status = DTI_OK;
-    unsigned char *const piece = malloc(most * sizeof(uint64_t) + 1);
+    unsigned char *const piece = dti_malloc(most * sizeof(uint64_t) + 1);
     if (!piece)
         return dti_no_memory(reterr);
     for (size_t done = 0; done < array->count && status == DTI_OK; done += most) {
@@ -63,7 +64,7 @@ static enum dti_status write_codes(struct dti_output_file *output,
                      : dti_output_write(output, piece, (size_t)bytes, reterr);
         at += bytes;
     }
-    free(piece);
+    dti_free(piece);
     return status;
 }
 

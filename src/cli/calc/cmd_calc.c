@@ -9,6 +9,7 @@
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "io/output.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 enum { SUBNORMALS_KEEP, SUBNORMALS_FLUSH };
@@ -232,7 +233,7 @@ static char *join(char **operands, int count)
     size_t length = 1;
     for (int i = 0; i < count; i++)
         length += strlen(operands[i]) + 1;
-    char *const text = malloc(length);
+    char *const text = dti_malloc(length);
     if (!text)
         return NULL;
     size_t used = 0;
@@ -372,7 +373,7 @@ static enum dti_status run_calc(const void *args_, char **operands, int count,
         status = dti_output_report_end(cx, job.written.path, status, reterr);
     dti_output_discard(job.output);
     dti_calc_tree_free(job.tree);
-    free(job.text);
+    dti_free(job.text);
     dti_cast_job_free(&job.cast);
     if (status == DTI_OK && (job.happened & (unsigned)args->policy.fail_on) != 0)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer shows the event */

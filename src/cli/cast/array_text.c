@@ -9,6 +9,7 @@
 #include "cli/rewrite/text_numbers.h"
 #include "cli/shell/standard.h"
 #include "convert/block_queue.h"
+#include "util/run/allocate.h"
 
 enum { BLOCK = 4 * DTI_TILE };
 
@@ -161,7 +162,7 @@ enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_erro
     struct text_output output = {.array = array};
     const struct dti_queue queue = {
         .take = take_numbers, .work = work, .finish = finish, .context = &output};
-    output.chunks = malloc(array->threads * sizeof *output.chunks);
+    output.chunks = dti_malloc(array->threads * sizeof *output.chunks);
     if (!output.chunks)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < array->threads; i++) {
@@ -173,7 +174,7 @@ enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_erro
         dti_loss_merge(&array->loss, &output.chunks[i].loss);
         dti_buffer_free(&output.chunks[i].text);
     }
-    free(output.chunks);
+    dti_free(output.chunks);
     return status;
 }
 
@@ -420,7 +421,7 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
     enum dti_status status = dti_format_lookup("e19m44", &wide, NULL, reterr);
     if (status != DTI_OK)
         return status;
-    input.tiles = calloc(array->threads, sizeof *input.tiles);
+    input.tiles = dti_calloc(array->threads, sizeof *input.tiles);
     if (!input.tiles)
         return dti_no_memory(reterr);
     dti_loss_rule_init_cast(&input.rule, &wide, cast, stack);
@@ -432,6 +433,6 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
         status = cast_text(&input, reterr);
     dti_cross_check_free(input.cross_check);
     dti_text_numbers_free(&input.numbers);
-    free(input.tiles);
+    dti_free(input.tiles);
     return status;
 }

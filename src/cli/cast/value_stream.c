@@ -10,6 +10,7 @@
 #include "cli/cast/values.h"
 #include "convert/block_queue.h"
 #include "io/lines.h"
+#include "util/run/allocate.h"
 #include "util/run/parallel.h"
 
 /* Position of an error among the answers: an offset into the answers, and one into the error
@@ -70,7 +71,7 @@ static enum dti_status lines_init(struct cast_lines *ret, struct cast_values *va
     dti_buffer_init(&ret->messages);
     ret->values = values;
     ret->plain = is_plain(values);
-    ret->results = calloc(values->job.target_count + 1, sizeof *ret->results);
+    ret->results = dti_calloc(values->job.target_count + 1, sizeof *ret->results);
     if (!ret->results)
         return dti_no_memory(reterr);
     if (!first) {
@@ -100,8 +101,8 @@ static void lines_free(struct cast_lines *lines)
     dti_line_block_free(&lines->block);
     dti_buffer_free(&lines->text);
     dti_buffer_free(&lines->messages);
-    free(lines->errors);
-    free(lines->results);
+    dti_free(lines->errors);
+    dti_free(lines->results);
 }
 
 static enum dti_status cast_full_line(struct cast_lines *lines, const char *text, size_t length,
@@ -180,7 +181,7 @@ static bool note_error(struct cast_lines *lines, const struct dti_error *error)
     if (lines->error_count == lines->error_capacity) {
         const size_t capacity = lines->error_capacity ? 2 * lines->error_capacity : 16;
         struct cast_line_error *const more =
-            realloc(lines->errors, capacity * sizeof *lines->errors);
+            dti_realloc(lines->errors, capacity * sizeof *lines->errors);
         if (!more)
             return false;
         lines->errors = more;
@@ -456,7 +457,7 @@ enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *re
         stream.threads = dti_cpu_count() < THREADS_USEFUL ? dti_cpu_count() : THREADS_USEFUL;
     if (!are_kept(values))
         stream.threads = 1;
-    stream.members = calloc(stream.threads, sizeof *stream.members);
+    stream.members = dti_calloc(stream.threads, sizeof *stream.members);
     if (!stream.members)
         return dti_no_memory(reterr);
     dti_lines_init(&stream.input, STDIN_FILENO, block_size(values));
@@ -467,7 +468,7 @@ enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *re
     dti_team_free(stream.team);
     for (size_t i = 0; i < stream.member_count; i++)
         lines_free(&stream.members[i]);
-    free(stream.members);
+    dti_free(stream.members);
     dti_lines_free(&stream.input);
     return status;
 }

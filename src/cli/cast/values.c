@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "cli/shared/operand_kinds.h"
+#include "util/run/allocate.h"
 
 enum dti_status dti_cast_numbers_read(struct cast_numbers *ret, char **operands, size_t count,
                                       struct dti_error *reterr)
 {
-    *ret = (struct cast_numbers){.list = calloc(count, sizeof *ret->list)};
+    *ret = (struct cast_numbers){.list = dti_calloc(count, sizeof *ret->list)};
     if (!ret->list)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++, ret->count++) {
@@ -26,7 +27,7 @@ void dti_cast_numbers_free(struct cast_numbers *numbers)
 {
     for (size_t i = 0; i < numbers->count; i++)
         dti_cast_operand_free(&numbers->list[i]);
-    free(numbers->list);
+    dti_free(numbers->list);
 }
 
 static bool is_dtype(const char *text)
@@ -175,7 +176,7 @@ static enum dti_status cast_operands(struct cast_values *values, char **operands
 {
     const size_t targets = values->job.target_count;
     struct list list = {.values = values, .numbers = numbers};
-    list.results = calloc(numbers->count * targets + 1, sizeof *list.results);
+    list.results = dti_calloc(numbers->count * targets + 1, sizeof *list.results);
     if (!list.results)
         return dti_no_memory(reterr);
     enum dti_status status = cast_list(&list, operands, count, reterr);
@@ -188,7 +189,7 @@ static enum dti_status cast_operands(struct cast_values *values, char **operands
     } else if (status == DTI_OK) {
         status = show_list(&list, reterr);
     }
-    free(list.results);
+    dti_free(list.results);
     return status;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/shell/command.h"
 #include "core/number/number.h"
 #include "report/table.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 #include "util/text/glob.h"
 
@@ -359,7 +360,7 @@ static enum dti_status add_items(struct check_job *job, enum dti_check_kind kind
         return status;
     for (const char *at = text; *at != '\0'; at++)
         most += *at == (dtype ? ',' : ';');
-    assertion->items = calloc(most, sizeof *assertion->items);
+    assertion->items = dti_calloc(most, sizeof *assertion->items);
     if (!assertion->items)
         return dti_no_memory(reterr);
     for (;;) {
@@ -550,7 +551,7 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
 static void check_free(struct check_job *job)
 {
     for (size_t i = 0; i < job->request.assertion_count; i++)
-        free(job->request.assertions[i].items);
+        dti_free(job->request.assertions[i].items);
     dti_digest_list_free(&job->request.list);
 }
 
@@ -673,7 +674,7 @@ static enum dti_status run_check(const void *args, char **operands, int operand_
     if (operand_count == 0)
         return dti_fail(reterr, DTI_USAGE,
                         "nothing to check; give files, as in 'dtinfo check model.safetensors'");
-    struct check_files *const files = calloc(1, sizeof *files);
+    struct check_files *const files = dti_calloc(1, sizeof *files);
     if (!files)
         return dti_no_memory(reterr);
     files->paths = operands;
@@ -687,7 +688,7 @@ static enum dti_status run_check(const void *args, char **operands, int operand_
                                                         : DTI_OK;
     dti_check_report_free(&files->report);
     check_free(&files->job);
-    free(files);
+    dti_free(files);
     if (status == DTI_OK && verdict == DTI_BAD_INPUT) {
         (void)dti_fail(reterr, verdict, "something is unreadable, and nothing else fails");
         dti_complain(cx, reterr);

@@ -14,6 +14,7 @@
 #include "cli/shell/command.h"
 #include "core/number/number.h"
 #include "report/table.h"
+#include "util/run/allocate.h"
 
 struct compare_args {
     struct dti_file_args file;
@@ -345,7 +346,8 @@ static enum dti_status show(const struct compare_job *job, struct dti_error *ret
     struct compare_view view = {
         .job = job, .compare = &job->compare, .line = dti_context_line(job->cx)};
     view.limit = args->top_given ? args->top : job->cx->verbose ? UINT64_MAX : SHOWN;
-    view.rows = malloc((job->compare.result_count + 1) * sizeof(const struct dti_compare_result *));
+    view.rows =
+        dti_malloc((job->compare.result_count + 1) * sizeof(const struct dti_compare_result *));
     if (!view.rows)
         return dti_no_memory(reterr);
     take_rows(&view);
@@ -356,7 +358,7 @@ static enum dti_status show(const struct compare_job *job, struct dti_error *ret
         status = put_list(&view, way, reterr);
     if (status == DTI_OK)
         put_totals(&view);
-    free(view.rows);
+    dti_free(view.rows);
     if (status == DTI_OK && view.lost)
         return dti_no_memory(reterr);
     return status;

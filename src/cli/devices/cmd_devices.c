@@ -10,6 +10,7 @@
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
 #include "report/table.h"
+#include "util/run/allocate.h"
 #include "util/text/escape.h"
 
 /* Facts are appended to a text, separated by commas, except after '('. Unknown facts add
@@ -589,7 +590,7 @@ static enum dti_status run_devices(const void *args, char **operands, int operan
         status = dti_dtype_operands_read(words, 1, NULL, cx, &dtypes, &dtype_count, reterr);
     if (status == DTI_OK)
         status = find_architectures(operands, operand_count, dtypes, dtype_count, cx, reterr);
-    free(dtypes);
+    dti_free(dtypes);
     return status;
 }
 

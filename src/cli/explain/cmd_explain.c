@@ -11,6 +11,7 @@
 #include "cli/shared/human.h"
 #include "cli/shared/recipe_words.h"
 #include "cli/shell/command.h"
+#include "util/run/allocate.h"
 
 struct explain_args {
     struct dti_file_args file;
@@ -117,7 +118,7 @@ static void join_groups(struct explain_view *view)
 static bool make_groups(struct explain_view *view)
 {
     const struct dti_explain *const explain = view->explain;
-    struct explain_use *const uses = calloc(explain->result_count + 1, sizeof *uses);
+    struct explain_use *const uses = dti_calloc(explain->result_count + 1, sizeof *uses);
     size_t count = 0, groups = 0;
     for (size_t i = 0; i < explain->result_count && uses; i++) {
         if (explain->results[i].outcome == DTI_EXPLAIN_FOUND)
@@ -127,7 +128,7 @@ static bool make_groups(struct explain_view *view)
         qsort(uses, count, sizeof *uses, by_recipe);
     for (size_t i = 0; i < count; i++)
         groups += i == 0 || uses[i].recipe != uses[i - 1].recipe;
-    view->groups = uses ? calloc(groups + 1, sizeof *view->groups) : NULL;
+    view->groups = uses ? dti_calloc(groups + 1, sizeof *view->groups) : NULL;
     for (size_t i = 0; i < count && view->groups; i++) {
         if (i == 0 || uses[i].recipe != uses[i - 1].recipe) {
             struct explain_group *const group = &view->groups[view->group_count++];
@@ -137,7 +138,7 @@ static bool make_groups(struct explain_view *view)
         }
         view->groups[view->group_count - 1].count++;
     }
-    free(uses);
+    dti_free(uses);
     if (view->groups)
         join_groups(view);
     return view->groups != NULL;
@@ -265,7 +266,7 @@ static enum dti_status show(const struct explain_job *job, struct dti_error *ret
     put_rest(&view, DTI_EXPLAIN_ONLY_A, "only in the first file");
     if (job->cx->verbose && job->explain.outcomes[DTI_EXPLAIN_FOUND] > 0)
         put_all(&view);
-    free(view.groups);
+    dti_free(view.groups);
     return view.lost ? dti_no_memory(reterr) : DTI_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/cast_list.h"
 #include "cli/shared/file_source.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 struct inspect_args {
@@ -290,7 +291,7 @@ static enum dti_status gather(struct inspect_job *job, struct dti_error *reterr)
 static enum dti_status run_inspect(const void *args, char **operands, int operand_count,
                                    struct dti_context *cx, struct dti_error *reterr)
 {
-    struct inspect_job *const job = calloc(1, sizeof *job);
+    struct inspect_job *const job = dti_calloc(1, sizeof *job);
     if (!job)
         return dti_no_memory(reterr);
     job->args = args;
@@ -303,7 +304,7 @@ static enum dti_status run_inspect(const void *args, char **operands, int operan
     if (job->request.grep)
         regfree(&job->grep);
     dti_inspect_report_free(&job->report);
-    free(job);
+    dti_free(job);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/tensor_cells.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/run/clock.h"
 #include "util/text/escape.h"
 
@@ -126,14 +127,14 @@ static bool grow(struct inspect_tree *tree)
     const size_t capacity = tree->capacity > 0 ? tree->capacity * 2 : FIRST;
     if (capacity > SIZE_MAX / 4 / sizeof *tree->nodes)
         return false;
-    struct inspect_node *const nodes = realloc(tree->nodes, capacity * sizeof *nodes);
+    struct inspect_node *const nodes = dti_realloc(tree->nodes, capacity * sizeof *nodes);
     if (!nodes)
         return false;
     tree->nodes = nodes;
-    size_t *const slots = malloc(2 * capacity * sizeof *slots);
+    size_t *const slots = dti_malloc(2 * capacity * sizeof *slots);
     if (!slots)
         return false;
-    free(tree->slots);
+    dti_free(tree->slots);
     tree->slots = slots;
     tree->slot_count = 2 * capacity;
     tree->capacity = capacity;
@@ -190,7 +191,8 @@ static bool add_number(struct inspect_tree *tree, size_t node, unsigned level, u
         const size_t capacity = tree->number_capacity > 0 ? tree->number_capacity * 2 : FIRST;
         if (capacity > SIZE_MAX / 2 / sizeof *tree->numbers)
             return false;
-        struct inspect_number *const numbers = realloc(tree->numbers, capacity * sizeof *numbers);
+        struct inspect_number *const numbers =
+            dti_realloc(tree->numbers, capacity * sizeof *numbers);
         if (!numbers)
             return false;
         tree->numbers = numbers;
@@ -295,9 +297,9 @@ static enum dti_status tree_init(struct inspect_tree *ret, const struct dti_insp
 /* Free the tree in any case. */
 static void tree_free(struct inspect_tree *tree)
 {
-    free(tree->nodes);
-    free(tree->slots);
-    free(tree->numbers);
+    dti_free(tree->nodes);
+    dti_free(tree->slots);
+    dti_free(tree->numbers);
 }
 
 /* The numbers of a node at a level: how many, and the first. */

@@ -7,6 +7,7 @@
 
 #include "cli/mem/mem_job.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 #include "util/text/nearest.h"
 
@@ -437,7 +438,7 @@ static enum dti_status gather(struct mem_job *job, char **operands, int operand_
 static enum dti_status run_mem(const void *args, char **operands, int operand_count,
                                struct dti_context *cx, struct dti_error *reterr)
 {
-    struct mem_job *const job = calloc(1, sizeof *job);
+    struct mem_job *const job = dti_calloc(1, sizeof *job);
     if (!job)
         return dti_no_memory(reterr);
     job->args = args;
@@ -448,7 +449,7 @@ static enum dti_status run_mem(const void *args, char **operands, int operand_co
         status = cx->output == DTI_OUTPUT_HUMAN ? dti_mem_human(cx, &job->mem, reterr)
                                                 : DTI_ANSWER(cx, mem, &job->mem, reterr);
     dti_mem_free(&job->mem);
-    free(job);
+    dti_free(job);
     if (status == DTI_OK && !any)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer shows how much is missing */
     return status;

@@ -12,6 +12,7 @@
 #include "cli/rewrite/dequant_report.h"
 #include "cli/shared/loss_human.h"
 #include "kernels/gguf/gguf_kernel.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 #include "util/text/glob.h"
 
@@ -289,7 +290,7 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
     status = dti_rewrite_job_run(job, status, reterr);
     if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
         reterr->remedy = DTI_REMEDY_CAST_FIRST; /* this command has no --from */
-    free(file.target);
+    dti_free(file.target);
     return status;
 }
 
@@ -504,7 +505,7 @@ static enum dti_status read_recipe(struct gguf_job *gguf, const char *word,
 enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr)
 {
-    struct gguf_job *const gguf = calloc(1, sizeof *gguf);
+    struct gguf_job *const gguf = dti_calloc(1, sizeof *gguf);
     const char *word = NULL;
     if (!gguf)
         return dti_no_memory(reterr);
@@ -525,7 +526,7 @@ enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_c
     status = dti_rewrite_job_run(job, status, reterr);
     if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
         reterr->remedy = DTI_REMEDY_CAST_FIRST; /* this command has no --from */
-    free(gguf);
+    dti_free(gguf);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/quant/quant_args.h"
 #include "cli/shared/option_rows.h"
 #include "core/block/quant_parts.h"
+#include "util/run/allocate.h"
 
 #define CHOICE(value_, name_, help_) {.name = name_, .value = value_, .help = help_},
 
@@ -275,7 +276,7 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
     enum dti_status status = check_options(args, reterr);
     if (status != DTI_OK)
         return status;
-    struct dti_quant_target *const list = calloc(QUANT_TARGETS_MAX, sizeof *list);
+    struct dti_quant_target *const list = dti_calloc(QUANT_TARGETS_MAX, sizeof *list);
     struct targets targets = {.cx = cx, .list = list};
     if (!list)
         return dti_no_memory(reterr);
@@ -287,7 +288,7 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
     for (size_t i = 0; i < targets.count && status == DTI_OK; i++)
         status = dti_recipe_settle(&list[i], &args->recipe, reterr);
     if (status != DTI_OK) {
-        free(list);
+        dti_free(list);
         return status;
     }
     *ret_list = list;

@@ -14,6 +14,7 @@
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/tensor_cells.h"
 #include "core/block/quant_parts.h"
+#include "util/run/allocate.h"
 
 enum { VALUE_COLUMN = 15, BITS_COLUMN = 33, NOTE_COLUMN = 45 };
 
@@ -531,7 +532,7 @@ enum dti_status dti_quant_values(const struct quant_args *args, const struct dti
     if (status == DTI_OK)
         status = show_all(&job, reterr);
     dti_quant_inputs_free(&job.numbers);
-    free(job.targets);
+    dti_free(job.targets);
     if (status == DTI_OK && (job.events & (unsigned)args->fail_on) != 0)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer itself shows the event */
     return status;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "io/output.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 static bool is_file(enum dti_container_kind kind)
@@ -139,7 +140,7 @@ static enum dti_status find_folder(const struct dti_container *input, const char
     const char *const slash = strrchr(path, '/');
     const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
     const bool named = dti_is_sharded(dti_container_named(path)) && !is_folder(path);
-    ret->folder = named ? strndup(path, length) : strdup(path);
+    ret->folder = named ? dti_strndup(path, length) : dti_strdup(path);
     if (!ret->folder)
         return dti_no_memory(reterr);
     if (named)
@@ -167,7 +168,7 @@ enum dti_status dti_file_target_choose(const struct dti_container *input,
 
 void dti_file_target_free(struct dti_file_target *target)
 {
-    free(target->folder);
+    dti_free(target->folder);
     target->folder = NULL;
 }
 

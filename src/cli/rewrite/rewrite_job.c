@@ -10,6 +10,7 @@
 
 #include "answers/common.h"
 #include "cli/shared/amount.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 /* Whether the output is GGUF although it has no name. */
@@ -38,12 +39,12 @@ static bool is_source(const struct dti_rewrite_job *job)
 {
     const char *const first = job->container->files[0].path, *const slash = strrchr(first, '/');
     const char *const to = job->target.folder;
-    char *const from = slash ? strndup(first, (size_t)(slash - first) + 1) : strdup(".");
+    char *const from = slash ? dti_strndup(first, (size_t)(slash - first) + 1) : dti_strdup(".");
     struct stat input = {0}, output = {0};
     const bool same = from && stat(from, &input) == 0 &&
                       stat(to[0] != '\0' ? to : ".", &output) == 0 &&
                       input.st_dev == output.st_dev && input.st_ino == output.st_ino;
-    free(from);
+    dti_free(from);
     return same;
 }
 

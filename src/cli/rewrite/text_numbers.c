@@ -2,6 +2,7 @@
  *
  * Numbers from a text. */
 #include "cli/rewrite/text_numbers.h"
+#include "util/run/allocate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ void dti_text_numbers_init(struct dti_text_numbers *ret, struct dti_input *input
 
 void dti_text_numbers_free(struct dti_text_numbers *numbers)
 {
-    free(numbers->buffer);
+    dti_free(numbers->buffer);
     numbers->buffer = NULL;
 }
 
@@ -61,7 +62,7 @@ static enum dti_status fill(struct dti_text_numbers *numbers, struct dti_error *
         return bad_text(numbers, "a number of more than 16 MiB", reterr);
     if (numbers->capacity < kept + CHUNK) {
         const size_t capacity = numbers->capacity ? 2 * numbers->capacity : 2 * CHUNK;
-        char *buffer = realloc(numbers->buffer, capacity);
+        char *buffer = dti_realloc(numbers->buffer, capacity);
         if (!buffer)
             return dti_no_memory(reterr);
         numbers->buffer = buffer;

@@ -6,6 +6,7 @@
 
 #include "cli/rewrite/rewrite_job.h"
 #include "cli/shell/standard.h"
+#include "util/run/allocate.h"
 
 struct sink {
     struct dti_output_file *output; /* NULL: out, which is standard output */
@@ -67,7 +68,7 @@ enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
                                  const struct dti_rewrite_options *options,
                                  struct dti_error *reterr)
 {
-    struct sink *const sink = malloc(sizeof *sink);
+    struct sink *const sink = dti_malloc(sizeof *sink);
     if (!sink)
         return dti_no_memory(reterr);
     sink->output = job->rewrite->files.list[0].output;
@@ -77,6 +78,6 @@ enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
     enum dti_status status = dti_rewrite_each(job->rewrite, options, put_numbers, sink, reterr);
     if (status == DTI_OK)
         status = flush(sink, reterr);
-    free(sink);
+    dti_free(sink);
     return status;
 }

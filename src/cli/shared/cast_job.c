@@ -11,6 +11,7 @@
 #include "cli/shared/loss_human.h"
 #include "cli/shared/operand_kinds.h"
 #include "convert/resident.h"
+#include "util/run/allocate.h"
 
 const struct dti_choice dti_choice_device[] = {
     {.name = "cpu", .help = "the CPU; no driver is opened (the default)"},
@@ -210,7 +211,7 @@ static enum dti_status grow_targets(struct dti_cast_job *job, struct dti_cast_ta
         return dti_fail(reterr, DTI_USAGE, "at most %d dtypes at once", DTYPES_MAX);
     if ((count & (count - 1)) == 0) { /* doubles the list */
         struct dti_cast_target *const more =
-            realloc(job->targets, (count > 0 ? 2 * count : 1) * sizeof *more);
+            dti_realloc(job->targets, (count > 0 ? 2 * count : 1) * sizeof *more);
         if (!more)
             return dti_no_memory(reterr);
         job->targets = more;
@@ -312,7 +313,7 @@ void dti_cast_job_free(struct dti_cast_job *job)
         cast_device_close(&job->device);
     if (job->warnings.list)
         dti_warnings_free(&job->warnings);
-    free(job->targets);
+    dti_free(job->targets);
     memset(job, 0, sizeof *job);
 }
 

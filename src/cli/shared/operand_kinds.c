@@ -11,6 +11,7 @@
 #include "answers/cast/cast.h"
 #include "cli/shell/hints.h"
 #include "io/input.h"
+#include "util/run/allocate.h"
 #include "util/text/nearest.h"
 
 char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count)
@@ -21,7 +22,7 @@ char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count)
         for (const char *p = strchr(operands[i], ','); p; p = strchr(p + 1, ','))
             count++;
     }
-    char **const names = calloc(count > 0 ? count : 1, sizeof *names);
+    char **const names = dti_calloc(count > 0 ? count : 1, sizeof *names);
     if (!names)
         return NULL;
     count = 0;
@@ -64,7 +65,7 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
     if (!names)
         return dti_no_memory(reterr);
     struct dti_dtype_operand *const list =
-        calloc(words > 0 ? words : DTI_DTYPE_COUNT, sizeof *list);
+        dti_calloc(words > 0 ? words : DTI_DTYPE_COUNT, sizeof *list);
     enum dti_status status = list ? DTI_OK : dti_no_memory(reterr);
 
     for (unsigned id = 0; id < DTI_DTYPE_COUNT && operand_count == 0 && list; id++) {
@@ -74,9 +75,9 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
     }
     for (; count < words && status == DTI_OK; count += status == DTI_OK)
         status = dti_dtype_operand_read(names[count], check, cx, &list[count], reterr);
-    free(names);
+    dti_free(names);
     if (status != DTI_OK) {
-        free(list);
+        dti_free(list);
         return status;
     }
     *ret_list = list;

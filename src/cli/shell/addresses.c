@@ -7,6 +7,7 @@
 
 #include "cli/shell/addresses.h"
 #include "io/net/remote.h"
+#include "util/run/allocate.h"
 
 /* "https://...", "--input=https://...", "-ihttps://..." */
 static char *find_address(char *word)
@@ -38,16 +39,16 @@ static enum dti_status take_query(char *address, size_t length, struct dti_error
     const size_t shown = dti_remote_shown_length(address);
     if (shown >= length || address[shown] != '?')
         return DTI_OK;
-    char *const whole = strndup(address, length), *const rest = strdup(address + length);
+    char *const whole = dti_strndup(address, length), *const rest = dti_strdup(address + length);
     if (!whole || !rest) {
-        free(whole);
-        free(rest);
+        dti_free(whole);
+        dti_free(rest);
         return dti_no_memory(reterr);
     }
     address[shown] = '\0';
     const enum dti_status status = dti_remote_keep_query(address, whole, reterr);
     memcpy(address + shown, rest, strlen(rest) + 1);
-    free(rest);
+    dti_free(rest);
     return status;
 }
 

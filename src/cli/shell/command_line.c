@@ -14,6 +14,7 @@
 #include "dtinfo/dtype.h"
 #include "io/input.h"
 #include "io/window.h"
+#include "util/run/allocate.h"
 #include "util/run/process_environment.h"
 #include "util/text/nearest.h"
 
@@ -136,14 +137,14 @@ static enum dti_status run_words(char **words, int count, struct dti_context *cx
     if (status != DTI_OK)
         return status;
     cx->command = command->name;
-    void *const args = calloc(1, command->args_size > 0 ? command->args_size : 1);
+    void *const args = dti_calloc(1, command->args_size > 0 ? command->args_size : 1);
     if (!args || !has_json(cx, reterr)) {
-        free(args);
+        dti_free(args);
         return dti_no_memory(reterr);
     }
     status = run_command(command, args, &globals, help, words + leading + 1, count - leading - 1,
                          cx, reterr);
-    free(args);
+    dti_free(args);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include "containers/container.h"
 #include "kernels/gguf/gguf_kernel.h"
 #include "report/table.h"
+#include "util/run/allocate.h"
 
 enum { DTYPES, EXIT_CODES, JSON };
 
@@ -30,11 +31,11 @@ const struct dti_choice dti_help_topics[] = {
 static enum dti_status show_dtypes(struct dti_context *cx, struct dti_error *reterr)
 {
     const struct dti_command *const list = dti_command_find("list");
-    void *const args = calloc(1, list->args_size);
+    void *const args = dti_calloc(1, list->args_size);
     if (!args)
         return dti_no_memory(reterr);
     const enum dti_status status = list->run(args, NULL, 0, cx, reterr);
-    free(args);
+    dti_free(args);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #include "io/input.h"
 #include "io/output.h"
 #include "util/json/json_read.h"
+#include "util/run/allocate.h"
 
 struct verify_args {
     struct dti_file_args file;
@@ -165,7 +166,7 @@ static enum dti_status read_tensors(struct recipe_reader *reader, struct dti_err
             return bad(reader, "a tensor is not an object", reterr);
         if (reader->count == reader->capacity) {
             const size_t capacity = reader->capacity > 0 ? 2 * reader->capacity : 64;
-            struct recipe_row *const more = realloc(reader->rows, capacity * sizeof *more);
+            struct recipe_row *const more = dti_realloc(reader->rows, capacity * sizeof *more);
             if (!more)
                 return dti_no_memory(reterr);
             reader->rows = more;
@@ -286,14 +287,14 @@ static enum dti_status make(struct recipe_reader *reader, struct dti_error *rete
 {
     struct recipe_file *const file = reader->file;
     struct dti_name_order order = {0};
-    struct recipe_words *const words = calloc(reader->count + 1, sizeof *words);
-    file->rows = calloc(reader->count + 1, sizeof *file->rows);
-    file->recipe = calloc(reader->count + 1, sizeof *file->recipe);
+    struct recipe_words *const words = dti_calloc(reader->count + 1, sizeof *words);
+    file->rows = dti_calloc(reader->count + 1, sizeof *file->rows);
+    file->recipe = dti_calloc(reader->count + 1, sizeof *file->recipe);
     const enum dti_status status = words && file->rows && file->recipe
                                        ? parse_all(reader, words, &order, reterr)
                                        : dti_no_memory(reterr);
     dti_name_order_free(&order);
-    free(words);
+    dti_free(words);
     return status;
 }
 
@@ -323,15 +324,15 @@ static enum dti_status recipe_file_read(struct recipe_file *ret, const char *pat
     dti_buffer_free(&text);
     if (status == DTI_OK)
         status = make(&reader, reterr);
-    free(reader.rows);
+    dti_free(reader.rows);
     return status;
 }
 
 static void recipe_file_free(struct recipe_file *file)
 {
     dti_buffer_free(&file->texts);
-    free(file->rows);
-    free(file->recipe);
+    dti_free(file->rows);
+    dti_free(file->recipe);
 }
 
 /* Points into itself: it must not be copied. */

@@ -9,6 +9,7 @@
 #include "containers/safetensors/safetensors.h"
 #include "containers/zip/crc32.h"
 #include "containers/zip/zip_write.h"
+#include "util/run/allocate.h"
 
 enum {
     COPIED_MAX = 100 * 1000 * 1000, /* limit on copied bytes, which are held in memory */
@@ -57,7 +58,7 @@ static size_t part_of(const struct dduf_writing *work, const struct dti_name_ord
 static bool list_folders(struct dduf_writing *work)
 {
     const struct dti_dduf *const dduf = work->dduf;
-    work->lengths = calloc(FOLDER_MAX + 1, sizeof *work->lengths);
+    work->lengths = dti_calloc(FOLDER_MAX + 1, sizeof *work->lengths);
     if (!work->lengths || !dti_name_order_init(&work->folders, dduf->count))
         return false;
     for (size_t i = 0; i < dduf->count; i++) {
@@ -183,8 +184,8 @@ enum dti_status dti_dduf_layout(struct dti_new_tensor *tensors, size_t count,
     if (!dti_name_order_of(&order, from->tensors, from->tensor_count,
                            DTI_NAMED(struct dti_tensor, name)))
         return dti_no_memory(reterr);
-    work.tensors = calloc(count + 1, sizeof *work.tensors);
-    work.ends = calloc(work.dduf->count + 1, sizeof *work.ends);
+    work.tensors = dti_calloc(count + 1, sizeof *work.tensors);
+    work.ends = dti_calloc(work.dduf->count + 1, sizeof *work.ends);
     enum dti_status status = dti_zip_begin(&work.file, ret_head, work.dduf->npz.zip.count, reterr);
     if (status == DTI_OK)
         status = work.tensors && work.ends && list_folders(&work)
@@ -199,8 +200,8 @@ enum dti_status dti_dduf_layout(struct dti_new_tensor *tensors, size_t count,
     dti_zip_writing_free(&work.file);
     dti_name_order_free(&order);
     dti_name_order_free(&work.folders);
-    free(work.lengths);
-    free(work.tensors);
-    free(work.ends);
+    dti_free(work.lengths);
+    dti_free(work.tensors);
+    dti_free(work.ends);
     return status;
 }

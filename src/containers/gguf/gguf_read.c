@@ -12,6 +12,7 @@
 #include "containers/containers.h"
 #include "containers/gguf/gguf.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum {
     TENSOR_MIN = 8 + 4 + 4 + 8, /* bytes of the smallest description of a tensor */
@@ -271,7 +272,7 @@ static bool read_pairs(struct gguf_reading *work, uint64_t count)
 
 bool dti_gguf_read_part(struct dti_opening *opening, unsigned file, struct dti_gguf_part *ret)
 {
-    struct gguf_reading *const work = calloc(1, sizeof *work); /* too large for some stacks */
+    struct gguf_reading *const work = dti_calloc(1, sizeof *work); /* too large for some stacks */
     if (!work)
         return dti_opening_no_memory(opening);
     *ret = (struct dti_gguf_part){.first_metadata = opening->container->metadata_count,
@@ -282,6 +283,6 @@ bool dti_gguf_read_part(struct dti_opening *opening, unsigned file, struct dti_g
     uint64_t pairs;
     const bool good = read_header(work, &pairs) && read_pairs(work, pairs) && read_tensors(work) &&
                       check_names(work) && place_data(work) && add_notes(work);
-    free(work);
+    dti_free(work);
     return good;
 }

@@ -10,6 +10,7 @@
 #include "core/dtype/gguf_type.h"
 #include "util/checked.h"
 #include "util/little_endian.h"
+#include "util/run/allocate.h"
 
 enum { VERSION = 3, TYPE_UINT16 = 2, TYPE_UINT32 = 4, TYPE_INT32 = 5 };
 enum { PAIRS_MAX = 100000000 /* bytes; a vocabulary of a million words has 30 MB */ };
@@ -325,7 +326,7 @@ static enum dti_status finish(struct dti_new_head *head, struct dti_new_tensor *
     *ret_size = size;
     if (end == size)
         return DTI_OK;
-    head->pieces = calloc(2, sizeof *head->pieces);
+    head->pieces = dti_calloc(2, sizeof *head->pieces);
     if (!head->pieces)
         return dti_no_memory(reterr);
     head->count = 2;

@@ -15,6 +15,7 @@
 
 #include "containers/npy/npy.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 #include "util/text/utf8.h"
 
@@ -232,7 +233,7 @@ static bool grow(struct dti_npy_fields *fields)
     if (fields->count < fields->capacity)
         return true;
     const size_t capacity = fields->capacity > 0 ? 2 * fields->capacity : 16;
-    struct dti_npy_field *const list = realloc(fields->list, capacity * sizeof *list);
+    struct dti_npy_field *const list = dti_realloc(fields->list, capacity * sizeof *list);
     if (!list)
         return false;
     fields->list = list;

@@ -10,6 +10,7 @@
 
 #include "containers/containers.h"
 #include "containers/npy/npy.h"
+#include "util/run/allocate.h"
 
 /* The fields of numpy records as tensors: each field of an array is a strided array whose stride is
  * the record size. */
@@ -23,7 +24,7 @@ void dti_npy_fields_init(struct dti_npy_fields *ret)
 void dti_npy_fields_free(struct dti_npy_fields *fields)
 {
     dti_buffer_free(&fields->names);
-    free(fields->list);
+    dti_free(fields->list);
 }
 
 /* "whole.field" */
@@ -332,12 +333,12 @@ static bool open_npy(struct dti_opening *opening)
         !dti_npy_preamble(opening, head, head_size, size, &preamble))
         return false;
     opening->container->version = preamble.version;
-    char *const text = malloc(preamble.length + 1);
+    char *const text = dti_malloc(preamble.length + 1);
     dti_npy_fields_init(&reading.fields);
     const bool good =
         text ? read_arrays(&reading, &preamble, text) : dti_opening_no_memory(opening);
     dti_npy_fields_free(&reading.fields);
-    free(text);
+    dti_free(text);
     return good;
 }
 

@@ -12,6 +12,7 @@
 #include "containers/npy/npz.h"
 #include "containers/zip/crc32.h"
 #include "io/scratch.h"
+#include "util/run/allocate.h"
 
 /* Verifies the CRC of a stored array while it is read. Pieces arrive from several threads, in any
  * order, possibly more than once; each byte counts when it is first read. CRCs of pieces can be
@@ -45,7 +46,7 @@ static bool insert(struct dti_npz_watch *watch, size_t at, struct file_range ran
 {
     if (watch->count == watch->capacity) {
         const size_t capacity = watch->capacity > 0 ? 2 * watch->capacity : 8;
-        struct file_range *const larger = realloc(watch->taken, capacity * sizeof *larger);
+        struct file_range *const larger = dti_realloc(watch->taken, capacity * sizeof *larger);
         if (!larger)
             return false;
         watch->taken = larger;
@@ -195,7 +196,7 @@ static void free_watch(struct dti_npz_watch *watch)
     if (!watch)
         return;
     pthread_mutex_destroy(&watch->lock);
-    free(watch->taken);
+    dti_free(watch->taken);
 }
 
 /* Unpacking, and the data. */
@@ -289,13 +290,13 @@ static enum dti_status unpack(struct dti_npz *npz, struct dti_npz_array *array,
     }
     const bool stored = member->method == DTI_ZIP_STORED;
     struct dti_inflate *const stream = stored ? NULL : dti_inflate_new();
-    unsigned char *const piece = malloc(PIECE);
+    unsigned char *const piece = dti_malloc(PIECE);
     array->offset = npz->scratch.size;
     const enum dti_status status =
         (stream || stored) && piece
             ? read_all(stream, input, member, label, array->start, piece, &npz->scratch, reterr)
             : dti_no_memory(reterr);
-    free(piece);
+    dti_free(piece);
     dti_inflate_free(stream);
     array->unpacked = status == DTI_OK;
     return status;
@@ -398,11 +399,11 @@ enum dti_status dti_npz_verify(struct dti_container *container,
                                void (*progress)(void *context, uint64_t done_bytes), void *context,
                                struct dti_error *reterr)
 {
-    struct verification with = {.input = &container->files[0].input, .piece = malloc(PIECE)};
+    struct verification with = {.input = &container->files[0].input, .piece = dti_malloc(PIECE)};
     const enum dti_status status = with.piece
                                        ? verify_all(&with, container, progress, context, reterr)
                                        : dti_no_memory(reterr);
     dti_inflate_free(with.stream);
-    free(with.piece);
+    dti_free(with.piece);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "containers/npy/npy.h"
 #include "containers/npy/npz.h"
 #include "containers/zip/zip_write.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 #include "util/text/utf8.h"
 
@@ -103,7 +104,7 @@ static char *room_for_names(const struct dti_new_tensor *tensors, size_t count)
     uint64_t names = 0;
     for (size_t i = 0; i < count; i++)
         names += tensors[i].name_length + EXTENSION; /* no overflow: they are in memory */
-    return names < SIZE_MAX ? malloc((size_t)names + 1) : NULL;
+    return names < SIZE_MAX ? dti_malloc((size_t)names + 1) : NULL;
 }
 
 enum dti_status dti_npz_layout(struct dti_new_tensor *tensors, size_t count,
@@ -127,7 +128,7 @@ enum dti_status dti_npz_layout(struct dti_new_tensor *tensors, size_t count,
         status = add_member(&file, &tensors[i], &header, &next, reterr);
     if (status == DTI_OK)
         status = dti_zip_finish(&file, ret_size, reterr);
-    free(names);
+    dti_free(names);
     dti_zip_writing_free(&file);
     dti_buffer_free(&header);
     return status;

@@ -9,6 +9,7 @@
 
 #include "containers/onnx/onnx.h"
 #include "io/descriptor.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 enum { FEW_FILES = 200 }; /* files that may be open without raising the limit */
@@ -236,7 +237,7 @@ static bool sort(struct dti_onnx_reading *reading)
     struct dti_opening *const opening = reading->opening;
     struct dti_container *const container = opening->container;
     const size_t count = container->tensor_count;
-    struct order_row *const rows = calloc(count + 1, sizeof *rows);
+    struct order_row *const rows = dti_calloc(count + 1, sizeof *rows);
     struct dti_tensor *const tensors = dti_opening_array(opening, count, sizeof *tensors);
     struct dti_onnx_tensor *const own = dti_opening_array(opening, count, sizeof *own);
     if (rows && tensors && own) {
@@ -251,7 +252,7 @@ static bool sort(struct dti_onnx_reading *reading)
         container->tensors = tensors;
         reading->tensors = own;
     }
-    free(rows);
+    dti_free(rows);
     return (rows && tensors && own) || dti_opening_no_memory(opening);
 }
 
@@ -282,9 +283,9 @@ static bool open_located(struct dti_onnx_reading *reading, struct location *loca
 bool dti_onnx_open_external(struct dti_onnx_reading *reading)
 {
     const size_t count = reading->opening->container->tensor_count;
-    struct location *const locations = calloc(count + 1, sizeof *locations);
+    struct location *const locations = dti_calloc(count + 1, sizeof *locations);
     const bool good =
         locations ? open_located(reading, locations) : dti_opening_no_memory(reading->opening);
-    free(locations);
+    dti_free(locations);
     return good;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "containers/onnx/onnx.h"
+#include "util/run/allocate.h"
 
 /* How detailed a name is. */
 enum level { BARE, PATH, NUMBERED, LEVELS };
@@ -166,11 +167,11 @@ bool dti_onnx_name_tensors(struct dti_onnx_reading *reading)
     struct dti_opening *const opening = reading->opening;
     const struct dti_container *const container = opening->container;
     struct dti_buffer name;
-    bool *const again = malloc(container->tensor_count + 1);
+    bool *const again = dti_malloc(container->tensor_count + 1);
     dti_buffer_init(&name);
     const bool good = again ? name_all(reading, again, &name) : dti_opening_no_memory(opening);
     dti_buffer_free(&name);
-    free(again);
+    dti_free(again);
     return good && dti_opening_check_names(opening, container->tensors, container->tensor_count,
                                            DTI_NAMED(struct dti_tensor, name),
                                            (struct dti_subject){.what = "tensor", .argument = true},

@@ -10,6 +10,7 @@
 
 #include "containers/containers.h"
 #include "containers/onnx/onnx.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 /* Nodes that dequantize codes: only for these the walk keeps input names and relevant attributes.
@@ -549,7 +550,7 @@ static void count_header(const struct dti_opening *opening)
 static bool open_onnx(struct dti_opening *opening)
 {
     struct dti_onnx *const own = dti_opening_array(opening, 1, sizeof *own);
-    struct dti_onnx_reading *const reading = calloc(1, sizeof *reading);
+    struct dti_onnx_reading *const reading = dti_calloc(1, sizeof *reading);
     bool good = own && (reading || dti_opening_no_memory(opening));
     if (good) {
         reading->opening = reading->wire.opening = opening;
@@ -561,7 +562,7 @@ static bool open_onnx(struct dti_opening *opening)
         opening->container->own = own;
         count_header(opening);
     }
-    free(reading);
+    dti_free(reading);
     return good;
 }
 

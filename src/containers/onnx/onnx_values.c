@@ -10,6 +10,7 @@
 #include "containers/onnx/onnx.h"
 #include "io/scratch.h"
 #include "util/little_endian.h"
+#include "util/run/allocate.h"
 
 enum { FLOAT_DATA = 4, INT32_DATA = 5, INT64_DATA = 7, DOUBLE_DATA = 10, UINT64_DATA = 11 };
 enum { PIECE = 64 * 1024 };
@@ -214,9 +215,9 @@ enum dti_status dti_onnx_data(struct dti_container *container, size_t tensor,
         onnx->decoding = true;
     }
     if (!onnx->tensors[tensor].decoded) {
-        struct decoder *const decoder = malloc(sizeof *decoder);
+        struct decoder *const decoder = dti_malloc(sizeof *decoder);
         status = decoder ? decode(container, onnx, tensor, decoder, reterr) : dti_no_memory(reterr);
-        free(decoder);
+        dti_free(decoder);
     }
     if (status != DTI_OK)
         return status;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "containers/onnx/onnx.h"
+#include "util/run/allocate.h"
 
 enum { AXIS, BLOCK_SIZE, OUTPUT, QUANTIZE_AXIS, BITS, N, K };
 static const size_t none = SIZE_MAX;
@@ -84,7 +85,7 @@ static bool define(const struct dti_onnx_reading *reading, struct definitions *r
 {
     const size_t tensors = reading->opening->container->tensor_count;
     *ret = (struct definitions){.graphs = reading->graphs};
-    ret->list = calloc(tensors + reading->input_count + 1, sizeof *ret->list);
+    ret->list = dti_calloc(tensors + reading->input_count + 1, sizeof *ret->list);
     if (!ret->list)
         return false;
     for (size_t i = 0; i < tensors; i++) {
@@ -217,6 +218,6 @@ bool dti_onnx_find_weights(struct dti_onnx_reading *reading)
         return dti_opening_no_memory(reading->opening);
     for (size_t i = 0; i < reading->node_count && good; i++)
         good = add_weight(reading, &all, &reading->nodes[i]);
-    free(all.list);
+    dti_free(all.list);
     return good;
 }

@@ -8,6 +8,7 @@
 
 #include "containers/pickle/pickle_parts.h"
 #include "util/little_endian.h"
+#include "util/run/allocate.h"
 
 enum {
     BUFFER = 2 * DTI_PICKLE_TEXT_MAX,
@@ -174,7 +175,7 @@ static bool take_operand(struct dti_pickle_machine *machine, enum dti_pickle_ope
 
 bool dti_pickle_start(struct dti_pickle_machine *machine, uint64_t start, uint64_t end)
 {
-    machine->buffer = malloc(end - start < BUFFER ? (size_t)(end - start) + 1 : BUFFER);
+    machine->buffer = dti_malloc(end - start < BUFFER ? (size_t)(end - start) + 1 : BUFFER);
     machine->at = machine->start = machine->limit = start;
     machine->end = end;
     set_limit(machine, DTI_PICKLE_BYTES_MAX);

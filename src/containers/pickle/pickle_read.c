@@ -8,6 +8,7 @@
 
 #include "containers/pickle/pickle_parts.h"
 #include "util/little_endian.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 enum { PROTOCOL_MAX = 5 };
@@ -472,6 +473,6 @@ bool dti_pickle_read(struct dti_opening *opening, uint64_t start, uint64_t limit
     while (good && !machine.stopped)
         good = step(&machine);
     ret->end = machine.at;
-    free(machine.buffer);
+    dti_free(machine.buffer);
     return good;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "containers/pickle_scan/pickle_scan_parts.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 /* Texts and numbers as protocol 0 spells them, decoded in place: 'os\x73', \u006f, digits. Forms
@@ -436,7 +437,7 @@ bool dti_scan_pickle(struct dti_scanning *scanning, uint64_t *at, uint64_t limit
     *at = machine->at;
     *ret_more = machine->stopped;
     scanning->opcode_count = machine->opcodes;
-    free(machine->buffer);
+    dti_free(machine->buffer);
     dti_pool_free(&pool);
     return opening->status != DTI_NO_MEMORY;
 }

@@ -15,6 +15,7 @@
 #include "containers/zip/inflate.h"
 #include "containers/zip/zip.h"
 #include "io/scratch.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 enum { LEGACY_PICKLES = 5, PIECE = 1 << 16, UNPACKED_MAX = 64 << 20 };
@@ -69,7 +70,7 @@ static bool scan_unpacked(struct dti_scanning *scanning, const struct dti_zip_me
     struct dti_container_file *const archive = opening->file;
     struct dti_container_file file = {.path = archive->path};
     struct dti_inflate *const stream = dti_inflate_new();
-    unsigned char *const piece = malloc(PIECE);
+    unsigned char *const piece = dti_malloc(PIECE);
     enum dti_status status = stream && piece ? DTI_OK : dti_no_memory(opening->error);
     if (status == DTI_OK)
         status = dti_scratch_open(&file.input, archive->input.name, 0, opening->error);
@@ -84,7 +85,7 @@ static bool scan_unpacked(struct dti_scanning *scanning, const struct dti_zip_me
         opening->file = archive;
         dti_input_close(&file.input);
     }
-    free(piece);
+    dti_free(piece);
     dti_inflate_free(stream);
     return dti_opening_goes_on(opening, status);
 }
@@ -321,12 +322,12 @@ static enum dti_status scan(struct dti_pickle_scan *ret, struct dti_container_fi
     struct dti_opening opening = {.container = &container, .pool = &ret->pool, .error = &error};
     struct dti_scanning scanning = {.opening = &opening, .scan = ret};
     *ret = (struct dti_pickle_scan){.kind = DTI_CONTAINER_COUNT};
-    scanning.slots = calloc(DTI_SCAN_SLOTS, sizeof *scanning.slots);
+    scanning.slots = dti_calloc(DTI_SCAN_SLOTS, sizeof *scanning.slots);
     if (!scanning.slots)
         return dti_no_memory(reterr);
     const bool good =
         open ? scan_open(&scanning, file, &ret->kind) : open_and_scan(&scanning, file);
-    free(scanning.slots);
+    dti_free(scanning.slots);
     if (good && dti_scan_finish(&scanning))
         return DTI_OK;
     if (reterr)

@@ -10,6 +10,7 @@
 #include "containers/safetensors/safetensors.h"
 #include "util/checked.h"
 #include "util/little_endian.h"
+#include "util/run/allocate.h"
 
 /* Checks that the tensors fill the data from its start without gaps, each with as many bytes as its
  * shape needs: the reference's checks in the reference's order, preceded by a check for duplicate
@@ -523,13 +524,13 @@ bool dti_safetensors_read_at(struct dti_opening *opening, unsigned file_index, u
     if (!dti_opening_read(opening, first, size, begin) ||
         !dti_safetensors_header_length(opening, first, size, file_size, &length))
         return false;
-    char *const header = malloc((size_t)length + 1);
+    char *const header = dti_malloc((size_t)length + 1);
     if (!header)
         return dti_opening_no_memory(opening);
     *ret_start = sizeof first + length;
     const bool good = dti_opening_read(opening, header, (size_t)length, begin + sizeof first) &&
                       dti_safetensors_parse(opening, header, (size_t)length, file_size, file_index);
-    free(header);
+    dti_free(header);
     for (size_t i = before; i < opening->container->tensor_count && good; i++)
         opening->container->tensors[i].offset += begin;
     return good;

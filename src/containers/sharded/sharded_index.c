@@ -8,6 +8,7 @@
 
 #include "containers/sharded/sharded.h"
 #include "containers/sharded/sharded_index.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 enum { INDEX_MAX = 100 * 1000 * 1000 }; /* bytes, as for a safetensors header */
@@ -243,12 +244,12 @@ bool dti_index_read(struct dti_opening *opening, struct dti_shards *ret)
     if (size > INDEX_MAX)
         return dti_opening_refuse(
             opening, " has %" PRIu64 " bytes, but an index may have at most 100000000", size);
-    char *const text = malloc(size > 0 ? (size_t)size : 1);
+    char *const text = dti_malloc(size > 0 ? (size_t)size : 1);
     if (!text)
         return dti_opening_no_memory(opening);
     const bool good = dti_opening_read(opening, text, (size_t)size, 0) &&
                       dti_index_parse(opening, text, (size_t)size, ret);
-    free(text);
+    dti_free(text);
     return good;
 }
 

@@ -9,6 +9,7 @@
 #include "containers/json_quoted.h"
 #include "core/number/spell.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/text/utf8.h"
 
 struct shard_row {
@@ -72,7 +73,7 @@ static void write_rows(struct dti_buffer *text, const struct shard_row *rows, si
 enum dti_status dti_sharded_index(const struct dti_new_tensor *tensors, const char *const *shard,
                                   size_t count, struct dti_buffer *ret, struct dti_error *reterr)
 {
-    struct shard_row *const rows = calloc(count > 0 ? count : 1, sizeof *rows);
+    struct shard_row *const rows = dti_calloc(count > 0 ? count : 1, sizeof *rows);
     if (!rows)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++)
@@ -83,7 +84,7 @@ enum dti_status dti_sharded_index(const struct dti_new_tensor *tensors, const ch
     enum dti_status status = check_rows(rows, count, &bytes, reterr);
     if (status == DTI_OK)
         write_rows(ret, rows, count, bytes);
-    free(rows);
+    dti_free(rows);
     if (status == DTI_OK && ret->failed)
         status = dti_no_memory(reterr);
     return status;

@@ -7,6 +7,7 @@
 #include "containers/torch/torch_parts.h"
 #include "containers/zip/crc32.h"
 #include "io/scratch.h"
+#include "util/run/allocate.h"
 
 /* Decodes bytes that are stored as UTF-8 characters, in pieces; a character is never split. */
 static enum dti_status decode(struct dti_gathered *gathered, const struct dti_input *input,
@@ -134,13 +135,13 @@ enum dti_status dti_torch_verify(struct dti_container *container,
                                  void *context, struct dti_error *reterr)
 {
     struct dti_torch *const torch = container->own;
-    struct torch_sums with = {.progress = progress, .context = context, .piece = malloc(PIECE)};
+    struct torch_sums with = {.progress = progress, .context = context, .piece = dti_malloc(PIECE)};
     enum dti_status status = with.piece ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < torch->zip_count && status == DTI_OK; i++) {
         if (dti_torch_has_sums(&torch->zips[i]))
             status = verify_file(&with, container, i, &torch->zips[i], reterr);
         with.before += container->files[i].input.size;
     }
-    free(with.piece);
+    dti_free(with.piece);
     return status;
 }

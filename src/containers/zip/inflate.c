@@ -2,6 +2,7 @@
  *
  * zlib streams over byte ranges of files. */
 #include "containers/zip/inflate.h"
+#include "util/run/allocate.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -26,9 +27,9 @@ struct dti_inflate {
 
 struct dti_inflate *dti_inflate_new(void)
 {
-    struct dti_inflate *const stream = calloc(1, sizeof *stream);
+    struct dti_inflate *const stream = dti_calloc(1, sizeof *stream);
     if (stream && inflateInit2(&stream->zlib, RAW_WINDOW) != Z_OK) {
-        free(stream);
+        dti_free(stream);
         return NULL;
     }
     return stream;
@@ -38,7 +39,7 @@ void dti_inflate_free(struct dti_inflate *stream)
 {
     if (stream)
         (void)inflateEnd(&stream->zlib);
-    free(stream);
+    dti_free(stream);
 }
 
 void dti_inflate_start(struct dti_inflate *stream, const struct dti_input *input, uint64_t offset,

@@ -14,6 +14,7 @@
 
 #include "util/checked.h"
 #include "util/little_endian.h"
+#include "util/run/allocate.h"
 
 enum {
     END_MARK = 0x06054b50,
@@ -142,12 +143,12 @@ static bool find_directory(struct dti_opening *opening, struct zip_end *ret)
 {
     const uint64_t all = opening->file->input.size;
     const size_t size = all < END_SIZE + COMMENT_MAX ? (size_t)all : END_SIZE + COMMENT_MAX;
-    unsigned char *const tail = malloc(size + 1);
+    unsigned char *const tail = dti_malloc(size + 1);
     if (!tail)
         return dti_opening_no_memory(opening);
     const bool good =
         dti_opening_read(opening, tail, size, all - size) && read_end(opening, tail, size, ret);
-    free(tail);
+    dti_free(tail);
     return good && read_end64(opening, ret->limit, ret) && check_end(opening, ret);
 }
 
@@ -285,7 +286,7 @@ static bool check_places(struct dti_opening *opening, const struct dti_zip *zip)
 static bool read_directory(struct dti_opening *opening, const struct zip_end *end,
                            struct dti_zip *zip)
 {
-    unsigned char *const directory = malloc((size_t)end->size + 1);
+    unsigned char *const directory = dti_malloc((size_t)end->size + 1);
     zip->members = dti_opening_array(opening, (size_t)end->count, sizeof *zip->members);
     bool good = directory ? zip->members != NULL : dti_opening_no_memory(opening);
     good = good && dti_opening_read(opening, directory, (size_t)end->size, end->directory);
@@ -296,7 +297,7 @@ static bool read_directory(struct dti_opening *opening, const struct zip_end *en
                           &zip->members[zip->count], &size);
         at += size;
     }
-    free(directory);
+    dti_free(directory);
     return good && (at == end->size ||
                     dti_opening_refuse(opening, ": damaged: the directory of the zip archive has "
                                                 "data after the members that it counts"));
@@ -365,13 +366,13 @@ bool dti_zip_locate(struct dti_opening *opening, struct dti_zip *zip, size_t ind
         return fail_member(opening, member, "overlaps what follows it");
     bool good = true;
     if (size > first) {
-        local = malloc(size);
+        local = dti_malloc(size);
         good = local ? dti_opening_read(opening, local, size, member->header)
                      : dti_opening_no_memory(opening);
     }
     good = good && check_local(opening, member, local, local + LOCAL_SIZE, extra);
     if (local != usual)
-        free(local);
+        dti_free(local);
     member->data = member->header + size;
     return good;
 }

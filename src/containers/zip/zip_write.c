@@ -11,6 +11,7 @@
 #include "containers/zip/crc32.h"
 #include "util/checked.h"
 #include "util/little_endian.h"
+#include "util/run/allocate.h"
 
 /* The CRCs of members, computed from the writes, in any order and from any thread. CRCs of pieces
  * can be combined in any order, so nothing is read back. */
@@ -70,7 +71,7 @@ static struct dti_zip_sums *new_sums(size_t count)
 {
     struct dti_zip_sums *sums = NULL;
     if (count < (SIZE_MAX - sizeof *sums) / sizeof *sums->list)
-        sums = calloc(1, sizeof *sums + count * sizeof *sums->list);
+        sums = dti_calloc(1, sizeof *sums + count * sizeof *sums->list);
     if (!sums)
         return NULL;
     sums->watch.take = take_written;
@@ -83,7 +84,7 @@ void dti_zip_sums_free(struct dti_zip_sums *sums)
 {
     if (sums)
         pthread_mutex_destroy(&sums->lock);
-    free(sums);
+    dti_free(sums);
 }
 
 struct dti_output_watch *dti_zip_sums_watch(struct dti_zip_sums *sums)
@@ -251,16 +252,16 @@ enum dti_status dti_zip_begin(struct dti_zip_writing *ret, struct dti_new_head *
                               struct dti_error *reterr)
 {
     *ret = (struct dti_zip_writing){.head = head};
-    head->pieces = calloc(count + 1, sizeof *head->pieces);
+    head->pieces = dti_calloc(count + 1, sizeof *head->pieces);
     head->sums = new_sums(count);
     head->count = count + 1;
-    ret->members = calloc(count + 1, sizeof *ret->members);
+    ret->members = dti_calloc(count + 1, sizeof *ret->members);
     return head->pieces && head->sums && ret->members ? DTI_OK : dti_no_memory(reterr);
 }
 
 void dti_zip_writing_free(struct dti_zip_writing *file)
 {
-    free(file->members);
+    dti_free(file->members);
     file->members = NULL;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/wide.h"
+#include "util/run/allocate.h"
 
 void dti_big_init(struct dti_big *b)
 {
@@ -24,7 +25,7 @@ void dti_big_init(struct dti_big *b)
 void dti_big_free(struct dti_big *b)
 {
     if (b->limb != b->own)
-        free(b->limb);
+        dti_free(b->limb);
     dti_big_init(b);
 }
 
@@ -49,7 +50,7 @@ bool dti_big_reserve(struct dti_big *b, size_t count)
     uint64_t *limb = NULL;
     if (count <= SIZE_MAX / sizeof *limb / 2) {
         count += count / 4; /* amortized growth, limb by limb */
-        limb = malloc(count * sizeof *limb);
+        limb = dti_malloc(count * sizeof *limb);
     }
     if (!limb) {
         dti_big_fail(b);
@@ -57,7 +58,7 @@ bool dti_big_reserve(struct dti_big *b, size_t count)
     }
     memcpy(limb, b->limb, b->count * sizeof *limb);
     if (b->limb != b->own)
-        free(b->limb);
+        dti_free(b->limb);
     b->limb = limb;
     b->capacity = count;
     return true;
@@ -382,7 +383,7 @@ static size_t scratch_limbs(size_t count)
 static bool multiply_long(uint64_t *product, const uint64_t *a, size_t a_count, const uint64_t *b,
                           size_t b_count)
 {
-    uint64_t *const scratch = malloc((scratch_limbs(b_count) + 2 * b_count) * sizeof *scratch);
+    uint64_t *const scratch = dti_malloc((scratch_limbs(b_count) + 2 * b_count) * sizeof *scratch);
     if (!scratch)
         return false;
     uint64_t *const piece = scratch + scratch_limbs(b_count);
@@ -405,7 +406,7 @@ static bool multiply_long(uint64_t *product, const uint64_t *a, size_t a_count, 
         memcpy(product + done + b_count, piece + b_count, left * sizeof *product);
         add_carry(product + done + b_count, carry);
     }
-    free(scratch);
+    dti_free(scratch);
     return ok;
 }
 

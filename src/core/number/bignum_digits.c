@@ -8,6 +8,7 @@
 
 #include "core/number/bignum.h"
 #include "core/number/decimal.h"
+#include "util/run/allocate.h"
 
 enum {
     CHUNK = 19,         /* 10^19 is the largest power of ten below 2^64 */
@@ -31,7 +32,7 @@ static void free_powers(struct powers *powers)
         dti_big_free(&powers->power[i]);
         dti_big_free(&powers->reciprocal[i]);
     }
-    free(powers);
+    dti_free(powers);
 }
 
 static uint64_t read_chunk(const char *digits, size_t count)
@@ -77,7 +78,7 @@ void dti_big_from_digits(struct dti_big *ret, const char *digits, size_t count)
         read_leaf(ret, digits, count);
         return;
     }
-    struct powers *const powers = malloc(sizeof *powers);
+    struct powers *const powers = dti_malloc(sizeof *powers);
     if (!powers) {
         dti_big_fail(ret);
         return;
@@ -229,12 +230,12 @@ static bool make_powers(struct powers *powers, const struct dti_big *value)
 static char *write_long(struct dti_big *value, size_t *ret_count)
 {
     char *digits = NULL;
-    struct powers *const powers = malloc(sizeof *powers);
+    struct powers *const powers = dti_malloc(sizeof *powers);
     if (!powers)
         return NULL;
     if (make_powers(powers, value)) {
         *ret_count = (size_t)LEAF << powers->levels;
-        digits = malloc(*ret_count);
+        digits = dti_malloc(*ret_count);
         if (digits)
             write_digits(digits, powers->levels, value, powers);
     }
@@ -253,13 +254,13 @@ char *dti_big_to_digits(const struct dti_big *b, char *own, size_t own_size, siz
         digits = write_long(&value, &count);
     } else {
         if (count > own_size)
-            digits = malloc(count);
+            digits = dti_malloc(count);
         if (digits)
             write_leaf(digits, count, &value);
     }
     if (digits && value.failed) {
         if (digits != own)
-            free(digits);
+            dti_free(digits);
         digits = NULL;
     }
     dti_big_free(&value);

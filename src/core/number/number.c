@@ -13,6 +13,7 @@
 #include "core/number/decimal.h"
 #include "core/number/number_terms.h"
 #include "core/wide.h"
+#include "util/run/allocate.h"
 
 /* floor(2^(127 + bits) / d) for d = 5^k, where bits is the length of d: high, low. */
 static const uint64_t reciprocals[DTI_POW5_SMALL_MAX + 1][2] = {
@@ -427,7 +428,7 @@ void dti_number_free(struct dti_number *number)
     struct dti_term *const terms[2] = {&number->num, &number->den};
     for (size_t i = 0; i < 2; i++) {
         if (terms[i]->digits != terms[i]->own)
-            free(terms[i]->digits);
+            dti_free(terms[i]->digits);
         terms[i]->digits = terms[i]->own;
         terms[i]->count = 0;
     }
@@ -563,7 +564,7 @@ bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct d
         ten++;
     const bool done = dti_append_decimal(buffer, negative, digits, count, ten);
     if (digits != own)
-        free(digits);
+        dti_free(digits);
     return done;
 }
 

@@ -11,6 +11,7 @@
 #include "core/number/number_terms.h"
 #include "core/wide.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum {
     PLACES_MAX = 38,   /* 10^38 < 2^128 */
@@ -372,7 +373,7 @@ static bool by_digits(const struct dti_number *number, const struct dti_value *s
     const size_t size = (size_t)(larger->top - low) + 1;
     const bool negative = subtract && order < 0 ? !stored->negative : stored->negative;
     bool ok = false;
-    char *const digits = malloc(size);
+    char *const digits = dti_malloc(size);
     if (digits) {
         struct decimal difference = {.digits = digits, .count = size, .exponent = low};
         combine(digits, size, low, larger, smaller, subtract);
@@ -390,8 +391,8 @@ static bool by_digits(const struct dti_number *number, const struct dti_value *s
                                   digits + (difference.digits - digits), ret, exact, ret_has_exact);
         }
     }
-    free(digits);
-    free(stored_digits);
+    dti_free(digits);
+    dti_free(stored_digits);
     return ok;
 }
 

@@ -11,6 +11,7 @@
 #include "core/number/digit_run.h"
 #include "core/number/number_terms.h"
 #include "core/wide.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 /* Why a text is not a number, with the corresponding message; `at` points into the text. */
@@ -484,7 +485,7 @@ static bool keep_digits(struct dti_term *ret, const struct scanned_term *term)
     ret->digits = ret->own;
     ret->count = 0;
     if (count > sizeof ret->own) {
-        ret->digits = malloc(count);
+        ret->digits = dti_malloc(count);
         if (!ret->digits)
             return false;
     }
@@ -516,7 +517,7 @@ static bool keep_number(struct dti_number *ret, const struct scanned_number *sca
     }
     if (!keep_digits(&ret->den, scanned->quotient ? &scanned->den : &unit)) {
         if (ret->num.digits != ret->num.own)
-            free(ret->num.digits);
+            dti_free(ret->num.digits);
         return false;
     }
     return true;

@@ -17,6 +17,7 @@
 #include "core/wide.h"
 #include "dtinfo/value.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum {
     REPR_SCIENTIFIC_FROM = 16, /* Python's repr: 1e+16 */
@@ -570,7 +571,7 @@ static bool append_rounded(struct dti_buffer *buffer, const struct dti_value *va
     else
         buffer->failed = true;
     if (digits != own)
-        free(digits);
+        dti_free(digits);
     dti_big_free(&scaled);
     return done;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "devices/gpu/gpu_parts.h"
+#include "util/run/allocate.h"
 #include "util/run/process_environment.h"
 
 enum dti_status dti_gpu_lose(struct dti_gpu *gpu, const struct dti_error *why,
@@ -165,7 +166,7 @@ enum dti_status dti_gpu_open(struct dti_gpu **ret, unsigned number, struct dti_e
     const char *const text = dti_environment("DTINFO_CUDA_TIMEOUT");
     if (text && dti_gpu_timeout_parse(text, &timeout, reterr) != DTI_OK)
         return DTI_BAD_ENVIRONMENT;
-    struct dti_gpu *const gpu = calloc(1, sizeof *gpu);
+    struct dti_gpu *const gpu = dti_calloc(1, sizeof *gpu);
     struct open_args args;
     memset(&args, 0, sizeof args);
     args.number = number;
@@ -174,7 +175,7 @@ enum dti_status dti_gpu_open(struct dti_gpu **ret, unsigned number, struct dti_e
     gpu->timeout = timeout;
     enum dti_status status = dti_gpu_service_new(&gpu->service, timeout, reterr);
     if (status != DTI_OK) {
-        free(gpu);
+        dti_free(gpu);
         return status;
     }
     switch (dti_gpu_service_call(gpu->service, open_device, &args, sizeof args)) {
@@ -194,7 +195,7 @@ enum dti_status dti_gpu_open(struct dti_gpu **ret, unsigned number, struct dti_e
     }
     if (status != DTI_OK) {
         dti_gpu_service_free(gpu->service);
-        free(gpu);
+        dti_free(gpu);
         return status;
     }
     gpu->cuda = args.cuda;
@@ -217,8 +218,8 @@ void dti_gpu_close(struct dti_gpu *gpu)
     dti_gpu_service_free(gpu->service);
     pthread_mutex_destroy(&gpu->losing);
     pthread_mutex_destroy(&gpu->loading);
-    free(gpu->functions);
-    free(gpu);
+    dti_free(gpu->functions);
+    dti_free(gpu);
 }
 
 const struct dti_gpu_facts *dti_gpu_facts(const struct dti_gpu *gpu)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "devices/gpu/gpu_parts.h"
+#include "util/run/allocate.h"
 
 struct event_args {
     struct dti_gpu_job job;
@@ -18,12 +19,12 @@ enum dti_status dti_gpu_event_new(struct dti_gpu *gpu, struct dti_gpu_event **re
                                   struct dti_error *reterr)
 {
     struct event_args args = {.event = NULL};
-    struct dti_gpu_event *const event = calloc(1, sizeof *event);
+    struct dti_gpu_event *const event = dti_calloc(1, sizeof *event);
     if (!event)
         return dti_no_memory(reterr);
     const enum dti_status status = dti_gpu_do(gpu, create, &args, sizeof args, reterr);
     if (status != DTI_OK) {
-        free(event);
+        dti_free(event);
         return status;
     }
     event->gpu = gpu;
@@ -44,7 +45,7 @@ void dti_gpu_event_free(struct dti_gpu_event *event)
         return;
     struct event_args args = {.event = event->handle};
     dti_gpu_undo(event->gpu, destroy, &args, sizeof args);
-    free(event);
+    dti_free(event);
 }
 
 DTI_GPU_JOB(record, event_args, event, cuEventRecord, event->event, event->stream)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "devices/gpu/gpu_parts.h"
+#include "util/run/allocate.h"
 #include "util/run/clock.h"
 
 enum {
@@ -105,7 +106,7 @@ static enum dti_status load(struct dti_gpu *gpu, struct dti_error *reterr)
     args.program = dti_gpu_program(gpu->facts.major, gpu->facts.minor, gpu->cuda->version, &why);
     if (!args.program)
         return dti_fail(reterr, DTI_UNAVAILABLE, "%s: %s", gpu->facts.id, why);
-    args.functions = calloc(DTI_GPU_KERNEL_COUNT, sizeof *args.functions);
+    args.functions = dti_calloc(DTI_GPU_KERNEL_COUNT, sizeof *args.functions);
     if (!args.functions)
         return dti_no_memory(reterr);
     CUfunction *const functions = args.functions;
@@ -116,7 +117,7 @@ static enum dti_status load(struct dti_gpu *gpu, struct dti_error *reterr)
         gpu->module = args.module;
         gpu->functions = functions;
     } else if (!dti_gpu_hangs()) {
-        free(functions);
+        dti_free(functions);
     }
     return status;
 }

@@ -13,6 +13,7 @@
 #include "devices/gpu/gpu_parts.h"
 #include "devices/gpu/nvml.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/run/library.h"
 
 enum { SUCCESS = 0, CLOCK_SM = 1, CLOCK_MEMORY = 2 };
@@ -227,7 +228,7 @@ static void probe(void *args)
     probe->status = dti_cuda_load(&cuda, &probe->version, &probe->error);
     if (probe->status != DTI_OK)
         return;
-    probe->gpus = calloc(cuda->devices, sizeof *probe->gpus);
+    probe->gpus = dti_calloc(cuda->devices, sizeof *probe->gpus);
     if (!probe->gpus) {
         probe->status = dti_fail(&probe->error, DTI_NO_MEMORY, "out of memory");
         return;
@@ -282,7 +283,7 @@ enum dti_status dti_gpu_probe(struct dti_gpu_list *ret, struct dti_error *reterr
 
 void dti_gpu_list_free(struct dti_gpu_list *list)
 {
-    free(list->gpus);
+    dti_free(list->gpus);
     list->gpus = NULL;
     list->count = 0;
 }

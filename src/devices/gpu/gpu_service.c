@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "devices/gpu/gpu.h"
+#include "util/run/allocate.h"
 #include "util/run/clock.h"
 #include "util/run/thread.h"
 
@@ -147,7 +148,7 @@ static struct request *put(struct dti_gpu_service *service, void (*job)(void *ar
         if (request)
             service->spare = request->next;
         else
-            request = malloc(sizeof *request);
+            request = dti_malloc(sizeof *request);
     }
     if (request) {
         request->next = NULL;
@@ -232,19 +233,19 @@ static void discard(struct dti_gpu_service *service)
 {
     while (service->spare) {
         struct request *const next = service->spare->next;
-        free(service->spare);
+        dti_free(service->spare);
         service->spare = next;
     }
     pthread_cond_destroy(&service->work);
     pthread_cond_destroy(&service->done);
     pthread_mutex_destroy(&service->mutex);
-    free(service);
+    dti_free(service);
 }
 
 enum dti_status dti_gpu_service_new(struct dti_gpu_service **ret, double seconds,
                                     struct dti_error *reterr)
 {
-    struct dti_gpu_service *const service = calloc(1, sizeof *service);
+    struct dti_gpu_service *const service = dti_calloc(1, sizeof *service);
     if (!service)
         return dti_no_memory(reterr);
     pthread_condattr_t monotonic;

@@ -11,6 +11,7 @@
 #include "files/config/quant_config_block.h"
 #include "files/stored/layouts.h"
 #include "io/net/remote.h"
+#include "util/run/allocate.h"
 
 enum { CONFIG_MAX = 16 << 20 };
 
@@ -220,11 +221,11 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
                                        size_t length, struct dti_quant_config *ret,
                                        struct dti_error *reterr)
 {
-    struct config_candidates *const found = calloc(1, sizeof *found);
-    struct dti_quant_config *const config = calloc(1, sizeof *config);
+    struct config_candidates *const found = dti_calloc(1, sizeof *found);
+    struct dti_quant_config *const config = dti_calloc(1, sizeof *config);
     if (!found || !config) {
-        free(found);
-        free(config);
+        dti_free(found);
+        dti_free(config);
         return dti_no_memory(reterr);
     }
     struct dti_config_reading reading = {.pool = &config->pool};
@@ -256,8 +257,8 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
         *ret = *config;
     else
         dti_quant_config_free(config);
-    free(config);
-    free(found);
+    dti_free(config);
+    dti_free(found);
     return status;
 }
 
@@ -271,7 +272,7 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
         return status;
     (void)dti_input_label(&input, label);
     const size_t size = input.seekable && input.size <= CONFIG_MAX ? (size_t)input.size : 0;
-    char *const text = malloc(size + 1);
+    char *const text = dti_malloc(size + 1);
     if (!input.seekable)
         status = dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
                                  "%s is not a regular file", label);
@@ -285,7 +286,7 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
         status = dti_input_read_at(&input, text, size, 0, reterr);
     if (status == DTI_OK)
         status = dti_quant_config_parse(label, file, text, size, ret, reterr);
-    free(text);
+    dti_free(text);
     dti_input_close(&input);
     return status;
 }
@@ -330,7 +331,7 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
     const char *const first = container->files[0].path;
     const char *const slash = strrchr(first, '/');
     const size_t folder = slash ? (size_t)(slash - first) + 1 : 0;
-    char *const path = malloc(folder + DTI_CONFIG_NAME);
+    char *const path = dti_malloc(folder + DTI_CONFIG_NAME);
     if (!path)
         return dti_no_memory(reterr);
     memcpy(path, first, folder);
@@ -346,7 +347,7 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
     ret->model = model;
     if (status == DTI_OK && ret->file == main_file)
         status = compare_second(path, folder, ret, reterr);
-    free(path);
+    dti_free(path);
     return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "containers/name_order.h"
 #include "files/config/quant_config_block.h"
+#include "util/run/allocate.h"
 
 /* A member: its name, prefixed with the unique number of its object. */
 struct config_member {
@@ -44,7 +45,7 @@ static bool add_member(struct config_members *members, uint64_t object,
     dti_json_string_value(json, &text, &length);
     if (members->count == members->room) {
         const size_t room = members->room > 0 ? members->room * 2 : 64;
-        void *const list = realloc(members->list, room * sizeof *members->list);
+        void *const list = dti_realloc(members->list, room * sizeof *members->list);
         if (!list)
             return false;
         members->list = list;
@@ -120,7 +121,7 @@ enum dti_status dti_config_check_repeats(struct dti_config_reading *reading, con
                                  "%s: an object has two members %s", reading->label,
                                  DTI_QUOTED(members.list[again].name + NUMBER,
                                             members.list[again].name_length - NUMBER));
-    free(members.list);
+    dti_free(members.list);
     dti_pool_free(&members.pool);
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include "files/config/quant_config_block.h"
 #include "files/stored/layouts.h"
+#include "util/run/allocate.h"
 
 static enum dti_status add_rule(const struct dti_config_reading *reading,
                                 struct dti_quant_config *config, unsigned meanings,
@@ -113,7 +114,7 @@ static enum dti_status add_targets(const struct dti_config_reading *reading,
                                    struct dti_quant_config *config, struct dti_error *reterr)
 {
     const struct dti_config_entries *const targets = &block->lists[DTI_LIST_TARGETS];
-    struct dti_module_rule *const list = malloc((targets->count + 1) * sizeof *list);
+    struct dti_module_rule *const list = dti_malloc((targets->count + 1) * sizeof *list);
     uint32_t classes = 0;
     enum dti_status status = DTI_OK;
     if (list && targets->count > 0)
@@ -130,7 +131,7 @@ static enum dti_status add_targets(const struct dti_config_reading *reading,
         if (is_class(target))
             classes |= UINT32_C(1) << target->hint;
     }
-    free(list);
+    dti_free(list);
     for (size_t i = 0; i < block->count; i++) {
         if ((classes >> i & 1) != 0)
             config->of_classes[config->class_count++] = config->hints[i];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "containers/name_order.h"
+#include "util/run/allocate.h"
 #include "util/text/regexes.h"
 
 struct rule_list {
@@ -27,14 +28,14 @@ struct dti_quant_modules {
 
 struct dti_quant_modules *dti_quant_modules_new(void)
 {
-    struct dti_quant_modules *const modules = calloc(1, sizeof *modules);
+    struct dti_quant_modules *const modules = dti_calloc(1, sizeof *modules);
     struct dti_regexes *const regexes = dti_regexes_new();
     if (modules && regexes) {
         modules->regexes = regexes;
         return modules;
     }
     dti_regexes_free(regexes);
-    free(modules);
+    dti_free(modules);
     return NULL;
 }
 
@@ -45,18 +46,18 @@ void dti_quant_modules_free(struct dti_quant_modules *modules)
     if (modules->ready)
         dti_name_order_free(&modules->order);
     dti_regexes_free(modules->regexes);
-    free(modules->used);
-    free(modules->names.rules);
-    free(modules->patterns.rules);
-    free(modules->rules);
-    free(modules);
+    dti_free(modules->used);
+    dti_free(modules->names.rules);
+    dti_free(modules->patterns.rules);
+    dti_free(modules->rules);
+    dti_free(modules);
 }
 
 static bool append(struct rule_list *list, size_t rule)
 {
     if (list->count == list->capacity) {
         const size_t more = list->capacity > 0 ? list->capacity * 2 : 16;
-        size_t *const grown = realloc(list->rules, more * sizeof *grown);
+        size_t *const grown = dti_realloc(list->rules, more * sizeof *grown);
         if (!grown)
             return false;
         list->rules = grown;
@@ -94,7 +95,7 @@ enum dti_status dti_quant_modules_add(struct dti_quant_modules *modules, unsigne
     modules->ready = false;
     if (modules->count == modules->capacity) {
         const size_t more = modules->capacity > 0 ? modules->capacity * 2 : 16;
-        struct dti_module_rule *const grown = realloc(modules->rules, more * sizeof *grown);
+        struct dti_module_rule *const grown = dti_realloc(modules->rules, more * sizeof *grown);
         if (!grown)
             return dti_no_memory(reterr);
         modules->rules = grown;
@@ -183,7 +184,7 @@ enum dti_status dti_quant_modules_use(struct dti_quant_modules *modules, const c
     if (!prepare(modules))
         return dti_no_memory(reterr);
     if (!modules->used)
-        modules->used = calloc(modules->count + 1, sizeof *modules->used);
+        modules->used = dti_calloc(modules->count + 1, sizeof *modules->used);
     if (!modules->used)
         return dti_no_memory(reterr);
     const enum dti_status status =
@@ -197,7 +198,7 @@ enum dti_status dti_quant_modules_use(struct dti_quant_modules *modules, const c
 
 void dti_quant_modules_trust(struct dti_quant_modules *modules)
 {
-    free(modules->used);
+    dti_free(modules->used);
     modules->used = NULL;
     dti_regexes_trust(modules->regexes);
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "util/json/json_read.h"
+#include "util/run/allocate.h"
 
 enum { JSON_MAX = 1 << 16, RECTANGLE = 128 /* default rows and columns */ };
 static const char entry[] = "_quantization_metadata";
@@ -193,7 +194,7 @@ static enum dti_status read_own(const struct dti_dequant_group *group, struct co
     if (tensor->format->id != DTI_UINT8 || tensor->bytes > JSON_MAX)
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "expected JSON of at most %d bytes, as U8", (int)JSON_MAX);
-    char *const text = malloc((size_t)tensor->bytes + 1);
+    char *const text = dti_malloc((size_t)tensor->bytes + 1);
     enum dti_status status = text ? DTI_OK : dti_no_memory(reterr);
     if (status == DTI_OK)
         status = dti_dequant_read_all(part, text, (size_t)tensor->bytes, reterr);
@@ -206,7 +207,7 @@ static enum dti_status read_own(const struct dti_dequant_group *group, struct co
                                    json.problem ? ": " : "", json.problem ? json.problem : "");
         dti_json_reader_free(&json);
     }
-    free(text);
+    dti_free(text);
     return status;
 }
 

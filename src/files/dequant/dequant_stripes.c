@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 void dti_stripes_init(struct dti_stripes *stripes)
 {
@@ -20,9 +21,9 @@ void dti_stripes_init(struct dti_stripes *stripes)
 
 static void forget(struct dti_stripe *stripe)
 {
-    free(stripe->codes);
-    free(stripe->scales);
-    free(stripe->zeros);
+    dti_free(stripe->codes);
+    dti_free(stripe->scales);
+    dti_free(stripe->zeros);
     *stripe = (struct dti_stripe){.tensor = NULL};
 }
 
@@ -32,8 +33,8 @@ static bool make_room(void *memory, size_t *room, size_t size)
     void **const at = memory;
     if (*at && *room >= size)
         return true;
-    free(*at);
-    *at = malloc(size);
+    dti_free(*at);
+    *at = dti_malloc(size);
     *room = *at ? size : 0;
     return *at != NULL;
 }

@@ -13,6 +13,7 @@
 #include "files/dequant/dequant_find.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/dequant/dequant_parts.h"
+#include "util/run/allocate.h"
 #include "util/text/glob.h"
 
 /* Opens the file with a part; *ret stays NULL if it does not exist. */
@@ -30,7 +31,7 @@ static enum dti_status open_sibling(const struct dti_file_dequant *dequant, cons
         status = dti_container_open(ret, name, &dequant->request.open, reterr);
     else if (named && there != ENOENT) /* codes without their parts would be other numbers */
         status = dti_input_fail(&(struct dti_input){.name = name}, there, reterr);
-    free(name);
+    dti_free(name);
     return status;
 }
 
@@ -306,7 +307,7 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
                                      const struct dti_file_dequant_request *request,
                                      struct dti_error *reterr)
 {
-    struct dti_file_dequant *const dequant = calloc(1, sizeof *dequant);
+    struct dti_file_dequant *const dequant = dti_calloc(1, sizeof *dequant);
     if (!dequant)
         return dti_no_memory(reterr);
     dequant->request = *request;
@@ -341,7 +342,7 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
     dti_name_order_free(&dequant->metadata);
     dti_pool_free(&dequant->pool);
     dti_stripes_free(&dequant->stripes);
-    free(dequant);
+    dti_free(dequant);
 }
 
 const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequant *dequant,

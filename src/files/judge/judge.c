@@ -14,6 +14,7 @@
 #include "convert/transpose.h"
 #include "files/dequant/dequant_tensor.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "util/run/allocate.h"
 
 /* A range of the output that should equal bytes of a tensor. */
 struct dti_judge_range {
@@ -207,13 +208,13 @@ static enum dti_status judge_init(struct dti_judge *ret, size_t capacity,
     memset(ret, 0, sizeof *ret);
     ret->options = options;
     ret->capacity = capacity;
-    ret->ranges = calloc(capacity + 1, sizeof *ret->ranges);
+    ret->ranges = dti_calloc(capacity + 1, sizeof *ret->ranges);
     ret->output = dti_output_to(take_written, ret);
     if (ret->ranges && ret->output) {
         pthread_mutex_init(&ret->lock, NULL);
         return DTI_OK;
     }
-    free(ret->ranges);
+    dti_free(ret->ranges);
     dti_output_discard(ret->output);
     return dti_no_memory(reterr);
 }
@@ -227,7 +228,7 @@ static void judge_free(struct dti_judge *judge)
     }
     dti_output_discard(judge->output);
     pthread_mutex_destroy(&judge->lock);
-    free(judge->ranges);
+    dti_free(judge->ranges);
 }
 
 /* Adds a range of a tensor of `other` and sets its format; fortran: the order of what is made. */
@@ -551,12 +552,12 @@ enum dti_status dti_judge_copies(struct dti_container *from, struct dti_containe
                                  const struct dti_judge_options *options, struct dti_verdict *ret,
                                  struct dti_error *reterr)
 {
-    struct dti_batch_part *const parts = calloc(COPIES, sizeof *parts);
+    struct dti_batch_part *const parts = dti_calloc(COPIES, sizeof *parts);
     enum dti_status status = parts ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0, n; i < count && status == DTI_OK; i += n) {
         n = count - i < COPIES ? count - i : COPIES;
         status = judge_some(from, to, copies + i, n, options, parts, ret + i, reterr);
     }
-    free(parts);
+    dti_free(parts);
     return status;
 }

@@ -21,6 +21,7 @@
 #include "files/stored/fused_modules.h"
 #include "files/stored/layouts.h"
 #include "files/stored/tensor_choice.h"
+#include "util/run/allocate.h"
 #include "util/text/glob.h"
 
 const struct dti_lint_row dti_lint_rows[DTI_LINT_RULES] = {
@@ -35,7 +36,7 @@ static bool append(struct dti_lint *lint, const struct dti_lint_finding *finding
     if (lint->count == lint->capacity) {
         const size_t capacity = lint->capacity > 0 ? 2 * lint->capacity : 16;
         struct dti_lint_finding *const grown =
-            realloc(lint->findings, capacity * sizeof *lint->findings);
+            dti_realloc(lint->findings, capacity * sizeof *lint->findings);
         if (!grown)
             return false;
         lint->findings = grown;
@@ -411,7 +412,7 @@ static enum dti_status lint_fused(struct dti_lint *lint, struct dti_error *reter
 
 static enum dti_status look(struct dti_lint *lint, struct dti_error *reterr)
 {
-    lint->tensors = calloc(lint->view->tensor_count + 1, sizeof *lint->tensors);
+    lint->tensors = dti_calloc(lint->view->tensor_count + 1, sizeof *lint->tensors);
     if (!lint->tensors ||
         !dti_name_order_of(&lint->names, lint->view->tensors, lint->view->tensor_count,
                            DTI_NAMED(struct dti_tensor, name)))
@@ -427,7 +428,7 @@ static enum dti_status look(struct dti_lint *lint, struct dti_error *reterr)
 enum dti_status dti_lint_new(struct dti_lint **ret, struct dti_container *container,
                              const char *only, struct dti_error *reterr)
 {
-    struct dti_lint *const lint = calloc(1, sizeof *lint);
+    struct dti_lint *const lint = dti_calloc(1, sizeof *lint);
     if (!lint)
         return dti_no_memory(reterr);
     pthread_mutex_init(&lint->lock, NULL);
@@ -450,9 +451,9 @@ void dti_lint_free(struct dti_lint *lint)
     pthread_mutex_destroy(&lint->lock);
     dti_name_order_free(&lint->names);
     dti_pool_free(&lint->pool);
-    free(lint->findings);
-    free(lint->tensors);
-    free(lint);
+    dti_free(lint->findings);
+    dti_free(lint->tensors);
+    dti_free(lint);
 }
 
 bool dti_lint_wants(const struct dti_lint *lint, size_t tensor)

@@ -10,6 +10,7 @@
 #include "files/stored/tensor_choice.h"
 #include "util/checked.h"
 #include "util/little_endian.h"
+#include "util/run/allocate.h"
 
 /* Per-thread memory. */
 struct dti_lint_scratch {
@@ -359,7 +360,7 @@ static void work(void *context, size_t member, size_t size)
     (void)size;
     struct lint_work *const mine = context;
     struct dti_lint *const lint = mine->lint;
-    struct dti_lint_scratch *const scratch = malloc(sizeof *scratch);
+    struct dti_lint_scratch *const scratch = dti_malloc(sizeof *scratch);
     struct dti_error error;
     enum dti_status status = scratch ? DTI_OK : dti_no_memory(&error);
     while (status == DTI_OK && !atomic_load(&mine->failed)) {
@@ -373,7 +374,7 @@ static void work(void *context, size_t member, size_t size)
         if (member == 0 && mine->options->progress)
             mine->options->progress(mine->options->progress_context, done);
     }
-    free(scratch);
+    dti_free(scratch);
     if (status != DTI_OK && !atomic_exchange(&mine->failed, true)) {
         mine->status = status;
         mine->error = error;

@@ -7,6 +7,7 @@
 
 #include "files/rewrite/rewrite_parts.h"
 #include "files/stored/fused_modules.h"
+#include "util/run/allocate.h"
 
 _Static_assert((int)DTI_FUSED_MEMBERS == (int)DTI_FUSED_MOST, "as many as there are parts");
 
@@ -35,7 +36,7 @@ static bool add_set(struct dti_fused_ranges *ranges, const struct dti_fused_set 
     const size_t count = ranges->set_count;
     if ((count & (count - 1)) == 0) { /* grow the capacity to the next power of two */
         const size_t room = count > 0 ? 2 * count : 1;
-        struct dti_fused_set *const more = realloc(ranges->sets, room * sizeof *more);
+        struct dti_fused_set *const more = dti_realloc(ranges->sets, room * sizeof *more);
         if (!more)
             return false;
         ranges->sets = more;
@@ -67,11 +68,11 @@ enum dti_status dti_fused_ranges_new(struct dti_fused_ranges **ret, struct dti_c
                                      struct dti_error *reterr)
 {
     struct dti_quant_names names = {.buffer = NULL};
-    struct dti_fused_ranges *const ranges = calloc(1, sizeof *ranges);
+    struct dti_fused_ranges *const ranges = dti_calloc(1, sizeof *ranges);
     if (!ranges)
         return dti_no_memory(reterr);
     ranges->container = container;
-    ranges->set_of = malloc((container->tensor_count + 1) * sizeof *ranges->set_of);
+    ranges->set_of = dti_malloc((container->tensor_count + 1) * sizeof *ranges->set_of);
     for (size_t i = 0; i < container->tensor_count && ranges->set_of; i++)
         ranges->set_of[i] = SIZE_MAX;
     const bool found =
@@ -89,9 +90,9 @@ void dti_fused_ranges_free(struct dti_fused_ranges *ranges)
 {
     if (!ranges)
         return;
-    free(ranges->sets);
-    free(ranges->set_of);
-    free(ranges);
+    dti_free(ranges->sets);
+    dti_free(ranges->set_of);
+    dti_free(ranges);
 }
 
 struct dti_fused_set *dti_fused_set_of(const struct dti_fused_ranges *ranges, size_t tensor)

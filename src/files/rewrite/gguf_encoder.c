@@ -10,6 +10,7 @@
 #include "files/dequant/dequant_parts.h"
 #include "files/rewrite/rewrite_parts.h"
 #include "kernels/gguf/gguf_kernel.h"
+#include "util/run/allocate.h"
 #include "util/run/memory_pool.h"
 
 enum {
@@ -60,16 +61,16 @@ enum dti_status dti_gguf_encoder_new(struct dti_gguf_encoder **ret, struct dti_r
     const struct dti_container *const whole = rewrite->request.whole;
     const size_t count = (whole ? whole : rewrite->container)->tensor_count;
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
-    struct dti_gguf_encoder *const encoder = calloc(1, sizeof *encoder);
+    struct dti_gguf_encoder *const encoder = dti_calloc(1, sizeof *encoder);
     if (!encoder)
         return dti_no_memory(reterr);
     encoder->rewrite = rewrite;
     dti_loss_rule_init(&encoder->rule, fp32, fp32, &(struct dti_policy){0});
     encoder->kernel = dti_loss_kernel_find(encoder->rule.hub, rewrite->request.level);
-    encoder->sources = calloc(count + 1, sizeof(struct encoder_source *));
+    encoder->sources = dti_calloc(count + 1, sizeof(struct encoder_source *));
     if (!encoder->sources || pthread_mutex_init(&encoder->merging, NULL) != 0) {
-        free((void *)encoder->sources);
-        free(encoder);
+        dti_free((void *)encoder->sources);
+        dti_free(encoder);
         return dti_no_memory(reterr);
     }
     *ret = encoder;
@@ -82,8 +83,8 @@ void dti_gguf_encoder_free(struct dti_gguf_encoder *encoder)
         return;
     pthread_mutex_destroy(&encoder->merging);
     dti_pool_free(&encoder->pool);
-    free((void *)encoder->sources);
-    free(encoder);
+    dti_free((void *)encoder->sources);
+    dti_free(encoder);
 }
 
 /* A range of elements of a tensor: whole tiles, except for the last. */

@@ -18,6 +18,7 @@
 #include "files/transcode/file_transcode.h"
 #include "io/net/remote.h"
 #include "util/json/json_edit.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 static const char weight[] = ".weight";
@@ -154,7 +155,7 @@ struct companions {
 static char *path_of(const struct companions *list, const char *name)
 {
     const size_t size = list->folder_length + strlen(name) + 1;
-    char *const path = malloc(size);
+    char *const path = dti_malloc(size);
     if (path)
         (void)snprintf(path, size, "%.*s%s", (int)list->folder_length, list->folder, name);
     return path;
@@ -164,14 +165,14 @@ static enum dti_status add_name(struct companions *list, const char *name, struc
 {
     if (list->count == list->capacity) {
         const size_t capacity = 2 * list->capacity + 16;
-        char **const names = realloc(list->names, capacity * sizeof *names);
+        char **const names = dti_realloc(list->names, capacity * sizeof *names);
         if (!names)
             return dti_no_memory(reterr);
         list->names = names;
         list->capacity = capacity;
     }
     const size_t size = strlen(name) + 1;
-    list->names[list->count] = malloc(size);
+    list->names[list->count] = dti_malloc(size);
     if (!list->names[list->count])
         return dti_no_memory(reterr);
     memcpy(list->names[list->count++], name, size);
@@ -188,7 +189,7 @@ static enum dti_status look_at(struct companions *list, const char *name, struct
     if (!path)
         return dti_no_memory(reterr);
     const bool there = stat(path, &info) == 0, lost = !there && errno == ENOENT;
-    free(path);
+    dti_free(path);
     if (lost && list->lost.count++ == 0)
         (void)dti_quote(list->lost.first, name, strlen(name));
     if (!there || !S_ISREG(info.st_mode))
@@ -207,7 +208,7 @@ static enum dti_status look_for_config(struct companions *list, struct dti_error
     if (!path)
         return dti_no_memory(reterr);
     const int there = dti_input_there(path);
-    free(path);
+    dti_free(path);
     return there == ENOENT || there == EACCES ? DTI_OK : add_name(list, config_name, reterr);
 }
 
@@ -235,7 +236,7 @@ static enum dti_status look(struct companions *list, struct dti_error *reterr)
     }
     if (folder)
         (void)closedir(folder);
-    free(path);
+    dti_free(path);
     if (list->count > 0)
         qsort(list->names, list->count, sizeof *list->names, dti_text_order);
     return status;
@@ -354,12 +355,12 @@ enum dti_status dti_rewrite_add_companions(struct dti_rewrite *rewrite, struct d
             status = add_config(rewrite, path, reterr);
         else
             status = dti_new_files_add_copy(&rewrite->files, list.names[i], path, reterr);
-        free(path);
+        dti_free(path);
     }
     if (status == DTI_OK)
         warn_of_others(&list);
     for (size_t i = 0; i < list.count; i++)
-        free(list.names[i]);
-    free(list.names);
+        dti_free(list.names[i]);
+    dti_free(list.names);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "files/rewrite/part_records.h"
 #include "io/descriptor.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 #include "util/text/utf8.h"
 
@@ -59,10 +60,10 @@ void dti_new_files_free(struct dti_new_files *files)
     close_all(files);
     for (size_t i = 0; i < files->count + files->others; i++) {
         dti_new_head_free(&files->list[i].head);
-        free(files->list[i].from);
-        free(files->list[i].path);
+        dti_free(files->list[i].from);
+        dti_free(files->list[i].path);
     }
-    free(files->list);
+    dti_free(files->list);
     dti_part_sums_free(files);
     dti_pool_free(&files->old.pool);
     files->list = NULL;
@@ -127,7 +128,7 @@ static size_t lead_of(const struct dti_new_files *files)
 static enum dti_status open_group(struct dti_new_files *files, bool force, struct dti_error *reterr)
 {
     const size_t records = dti_part_record_count(files);
-    struct dti_output_member *const members = calloc(files->count + records, sizeof *members);
+    struct dti_output_member *const members = dti_calloc(files->count + records, sizeof *members);
     if (!members)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < files->count; i++)
@@ -139,7 +140,7 @@ static enum dti_status open_group(struct dti_new_files *files, bool force, struc
         status = dti_output_group_open(
             &files->group, is_folder(files) && !files->shared ? files->path : NULL, members,
             files->count + records, lead_of(files), force, reterr);
-    free(members);
+    dti_free(members);
     for (size_t i = 0; i < files->count && status == DTI_OK; i++)
         files->list[i].output = dti_output_group_file(files->group, i);
     if (status == DTI_OK)
@@ -284,7 +285,7 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
 {
     const struct dti_container *const container = files->container;
     struct dti_metadata *const kept =
-        calloc(container->metadata_count + more + 1, sizeof *container->metadata);
+        dti_calloc(container->metadata_count + more + 1, sizeof *container->metadata);
     const bool texts = dti_holds_texts(files->kind);
     /* a file of one tensor is known to have no metadata */
     const bool tells = dti_container_has(files->kind, DTI_TRAIT_SEVERAL) &&
@@ -326,9 +327,9 @@ static enum dti_status add_path(struct dti_new_files *files, char *path, struct 
                                 struct dti_error *reterr)
 {
     struct dti_new_file *const more =
-        path ? realloc(files->list, (files->count + 1) * sizeof *files->list) : NULL;
+        path ? dti_realloc(files->list, (files->count + 1) * sizeof *files->list) : NULL;
     if (!more) {
-        free(path);
+        dti_free(path);
         return dti_no_memory(reterr);
     }
     files->list = more;
@@ -345,7 +346,7 @@ static char *path_of(const struct dti_new_files *files, const char *name)
     const char *const folder = files->path;
     const size_t length = strlen(folder), size = length + (name ? strlen(name) : 0) + 2;
     const bool slash = name && length > 0 && folder[length - 1] != '/';
-    char *const path = malloc(size);
+    char *const path = dti_malloc(size);
     if (path)
         (void)snprintf(path, size, "%s%s%s", folder, slash ? "/" : "", name ? name : "");
     return path;
@@ -410,7 +411,7 @@ static enum dti_status add_parts(struct dti_new_files *files, struct dti_new_ten
     size_t first = 0;
     files->bytes -= whole->size;
     dti_new_head_free(&whole->head);
-    free(whole->path);
+    dti_free(whole->path);
     for (size_t i = 0; i < parts && status == DTI_OK; i++) {
         char suffix[DTI_GGUF_PART_SUFFIX];
         dti_gguf_part_suffix(suffix, (uint32_t)i, (uint32_t)parts);
@@ -452,7 +453,7 @@ enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char 
                                         size_t count, struct dti_error *reterr)
 {
     struct dti_new_file *index;
-    const char **const shards = calloc(count + 1, sizeof *shards);
+    const char **const shards = dti_calloc(count + 1, sizeof *shards);
     if (!shards)
         return dti_no_memory(reterr);
     enum dti_status status = add_path(files, path_of(files, name), &index, reterr);
@@ -465,7 +466,7 @@ enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char 
             status = dti_no_memory(reterr);
         index->size = index->head.text.length;
     }
-    free(shards);
+    dti_free(shards);
     return status == DTI_OK ? count_bytes(files, index->size, reterr) : status;
 }
 
@@ -473,7 +474,7 @@ enum dti_status dti_new_files_share(struct dti_new_files *files, const bool *own
                                     struct dti_error *reterr)
 {
     const size_t count = files->count, with_tensors = count - files->companions - files->has_index;
-    struct dti_new_file *const list = calloc(count + 1, sizeof *list);
+    struct dti_new_file *const list = dti_calloc(count + 1, sizeof *list);
     size_t companions = 0, to = 0;
     if (!list)
         return dti_no_memory(reterr);
@@ -497,7 +498,7 @@ enum dti_status dti_new_files_share(struct dti_new_files *files, const bool *own
     files->others = count - files->count;
     files->shards = with_tensors;
     files->shared = true;
-    free(files->list);
+    dti_free(files->list);
     files->list = list;
     return DTI_OK;
 }
@@ -530,7 +531,7 @@ enum dti_status dti_new_files_add_copy(struct dti_new_files *files, const char *
     status = add_path(files, path_of(files, name), &file, reterr);
     if (status != DTI_OK)
         return status;
-    file->from = strdup(from);
+    file->from = dti_strdup(from);
     file->size = size;
     files->companions++;
     return file->from ? count_bytes(files, size, reterr) : dti_no_memory(reterr);

@@ -9,6 +9,7 @@
 
 #include "files/rewrite/new_files.h"
 #include "files/rewrite/part_records.h"
+#include "util/run/allocate.h"
 
 enum { PIECE = 16 << 10, NAMED = 8 };
 
@@ -168,7 +169,7 @@ enum dti_status dti_new_files_complete(const struct dti_new_files *files, bool d
                                        struct dti_error *reterr)
 {
     size_t missing = 0, different = 0;
-    struct part_look *const looks = calloc(files->others + 1, sizeof *looks);
+    struct part_look *const looks = dti_calloc(files->others + 1, sizeof *looks);
     if (!looks)
         return dti_no_memory(reterr);
     const enum dti_status status = look_at_all(files, data, looks, reterr);
@@ -182,7 +183,7 @@ enum dti_status dti_new_files_complete(const struct dti_new_files *files, bool d
         missing += look->state == DTI_NEW_FILE_MISSING;
         different += look->state != DTI_NEW_FILE_MISSING;
     }
-    free(looks);
+    dti_free(looks);
     return status != DTI_OK || missing + different == 0 ? status
                                                         : fail(files, missing, different, reterr);
 }

@@ -14,6 +14,7 @@
 
 #include "containers/sharded/sharded_index.h"
 #include "files/rewrite/new_files.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 static const char usual[] = "model.safetensors", index_end[] = ".index.json",
@@ -206,7 +207,8 @@ static bool list_inputs(struct part_search *parts)
 {
     const struct dti_new_files *const files = parts->search->files;
     const struct dti_container *const read[] = {files->container, files->model};
-    parts->inputs = calloc(read[0]->file_count + read[1]->file_count + 1, sizeof *parts->inputs);
+    parts->inputs =
+        dti_calloc(read[0]->file_count + read[1]->file_count + 1, sizeof *parts->inputs);
     if (!parts->inputs)
         return false;
     for (size_t of = 0; of < 2; of++) {
@@ -299,7 +301,7 @@ static enum dti_status find_parts(struct old_search *search, const char *name,
     struct part_search parts = {.search = search, .name = name, .stem = length - strlen(end)};
     const bool fits = list_inputs(&parts) && consider(&parts, name);
     const enum dti_status status = fits ? list_folder(&parts, reterr) : dti_no_memory(reterr);
-    free(parts.inputs);
+    dti_free(parts.inputs);
     if (status == DTI_OK && old->count > 0)
         qsort((void *)old->paths, old->count, sizeof *old->paths, dti_text_order);
     old->entries = old->count; /* without any one of its parts a model cannot be loaded */
@@ -335,7 +337,7 @@ enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
     files->old = (struct dti_old_form){.count = 0};
     if (!concerns(files))
         return DTI_OK;
-    const char **const own = calloc(count + 1, sizeof *own);
+    const char **const own = dti_calloc(count + 1, sizeof *own);
     struct old_search search = {.files = files, .own = own, .own_count = count};
     search.folder = files->old.folder = folder_of(files);
     enum dti_status status = own && search.folder ? DTI_OK : dti_no_memory(reterr);
@@ -346,7 +348,7 @@ enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
         status = dti_is_gguf(files->kind) ? find_parts(&search, dti_path_base(files->path), reterr)
                                           : find(&search, force, reterr);
     }
-    free((void *)own);
+    dti_free((void *)own);
     return status == DTI_OK && files->old.count > 0 && !force ? refuse(files->old.paths[0], reterr)
                                                               : status;
 }
@@ -357,7 +359,7 @@ enum dti_status dti_new_files_remove_old(const struct dti_new_files *files,
     const struct dti_old_form *const old = &files->old;
     if (old->count == 0)
         return DTI_OK;
-    const char **const kept = calloc(files->count + files->others + 1, sizeof *kept);
+    const char **const kept = dti_calloc(files->count + files->others + 1, sizeof *kept);
     if (!kept)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < files->count + files->others; i++)
@@ -365,7 +367,7 @@ enum dti_status dti_new_files_remove_old(const struct dti_new_files *files,
     const enum dti_status status =
         dti_output_remove(old->folder[0] != '\0' ? old->folder : ".", old->paths, old->count,
                           old->entries, kept, files->count + files->others, reterr);
-    free((void *)kept);
+    dti_free((void *)kept);
     return status;
 }
 

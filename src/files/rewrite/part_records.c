@@ -14,6 +14,7 @@
 #include "containers/zip/crc32.h"
 #include "files/rewrite/part_records.h"
 #include "files/scan/file_digest.h"
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 static const char form[] =
@@ -46,7 +47,7 @@ static char *path_of(const char *shard)
 {
     const char *const slash = strrchr(shard, '/');
     const size_t folder = slash ? (size_t)(slash - shard) + 1 : 0, size = strlen(shard) + 7;
-    char *const path = malloc(size);
+    char *const path = dti_malloc(size);
     if (path)
         (void)snprintf(path, size, "%.*s.%s.part", (int)folder, shard, shard + folder);
     return path;
@@ -71,7 +72,7 @@ const char *dti_part_record_path(const struct dti_new_files *files, size_t at)
 enum dti_status dti_part_sums_begin(struct dti_new_files *files, struct dti_error *reterr)
 {
     const size_t count = own_shards(files);
-    files->sums = count > 0 ? calloc(count, sizeof *files->sums) : NULL;
+    files->sums = count > 0 ? dti_calloc(count, sizeof *files->sums) : NULL;
     if (count > 0 && !files->sums)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
@@ -87,8 +88,8 @@ enum dti_status dti_part_sums_begin(struct dti_new_files *files, struct dti_erro
 void dti_part_sums_free(struct dti_new_files *files)
 {
     for (size_t i = 0; files->sums && i < own_shards(files); i++)
-        free(files->sums[i].path);
-    free(files->sums);
+        dti_free(files->sums[i].path);
+    dti_free(files->sums);
     files->sums = NULL;
 }
 
@@ -101,7 +102,7 @@ void dti_part_sums_watch(struct dti_new_files *files)
 static enum dti_status remove_records(const struct dti_new_files *files, size_t from, size_t count,
                                       struct dti_error *reterr)
 {
-    char **const paths = calloc(count + 1, sizeof *paths);
+    char **const paths = dti_calloc(count + 1, sizeof *paths);
     enum dti_status status = paths ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         paths[i] = path_of(files->list[from + i].path);
@@ -112,8 +113,8 @@ static enum dti_status remove_records(const struct dti_new_files *files, size_t 
         status = dti_output_remove(files->path[0] != '\0' ? files->path : ".",
                                    (const char *const *)paths, count, 0, NULL, 0, reterr);
     for (size_t i = 0; paths && i < count; i++)
-        free(paths[i]);
-    free(paths);
+        dti_free(paths[i]);
+    dti_free(paths);
     return status;
 }
 
@@ -153,7 +154,7 @@ static enum dti_status sum(const char *path, uint32_t *ret, struct dti_error *re
     enum dti_status status = dti_input_open_file(&input, path, reterr);
     if (status != DTI_OK)
         return status;
-    unsigned char *const piece = malloc(PIECE);
+    unsigned char *const piece = dti_malloc(PIECE);
     if (!piece)
         status = dti_no_memory(reterr);
     *ret = 0;
@@ -163,7 +164,7 @@ static enum dti_status sum(const char *path, uint32_t *ret, struct dti_error *re
         if (status == DTI_OK)
             *ret = dti_crc32(*ret, piece, size);
     }
-    free(piece);
+    dti_free(piece);
     dti_input_close(&input);
     return status;
 }
@@ -212,7 +213,7 @@ enum dti_status dti_part_record_look(const struct dti_new_files *files,
         if (status == DTI_OK)
             *ret = compare(record, &files->digests, file);
     }
-    free(path);
+    dti_free(path);
     uint32_t is;
     if (status == DTI_OK && data && *ret == DTI_PART_SAME) {
         const unsigned long was = strtoul(record + strlen(record) - 9, NULL, 16);
@@ -276,7 +277,7 @@ static enum dti_status add_config(const char *anchor, struct dti_buffer *heads,
     enum { MOST = 64 << 20 };
     const char *const slash = strrchr(anchor, '/');
     const size_t folder = slash ? (size_t)(slash - anchor) + 1 : 0, size = folder + 12;
-    char *const path = malloc(size);
+    char *const path = dti_malloc(size);
     struct dti_input input;
     struct dti_buffer text;
     if (!path)
@@ -294,7 +295,7 @@ static enum dti_status add_config(const char *anchor, struct dti_buffer *heads,
             put_digest(heads, text.data, text.length);
     }
     dti_buffer_free(&text);
-    free(path);
+    dti_free(path);
     return status;
 }
 

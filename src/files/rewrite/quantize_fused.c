@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "files/rewrite/quantize.h"
+#include "util/run/allocate.h"
 #include "util/run/pages.h"
 
 enum { OTHERS = 64 }; /* members read at once */
@@ -95,7 +96,7 @@ static enum dti_status add_others(struct fused_others *others, const struct dti_
         if (member->known || member->asked)
             continue;
         if (!others->list)
-            others->list = calloc(OTHERS, sizeof *others->list);
+            others->list = dti_calloc(OTHERS, sizeof *others->list);
         if (!others->list)
             return dti_no_memory(reterr);
         status =
@@ -130,7 +131,7 @@ enum dti_status dti_quant_fuse(struct dti_quantizer *job, struct dti_error *rete
             status = add_others(&others, &job->tasks[i], reterr);
     }
     status = read_others(&others, status, reterr);
-    free(others.list);
+    dti_free(others.list);
     for (size_t i = 0; i < job->task_count && status == DTI_OK; i++) {
         if (job->tasks[i].fused)
             status = merge(&job->tasks[i], reterr);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "files/rewrite/quantize.h"
+#include "util/run/allocate.h"
 
 enum {
     MEMORY_LEAST = 16 << 20, /* minimum for all buffers; with less, nothing is gathered */
@@ -49,7 +50,7 @@ void dti_quant_gather(struct dti_quantizer *job)
     if (memory > 0 && memory < MEMORY_LEAST)
         return;
     if (!job->gather)
-        job->gather = malloc(MOST);
+        job->gather = dti_malloc(MOST);
     for (size_t i = 0; i < job->task_count && job->gather; i++)
         list_task(job, i, &bytes);
     for (size_t i = 1; i < job->gathered_count && sorted; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "files/rewrite/rewrite_parts.h"
+#include "util/run/allocate.h"
 
 /* Finds an equivalent tensor size (outer, length, inner): only products matter. */
 static void find_sizes(const struct dti_rewrite *rewrite, size_t at,
@@ -139,7 +140,7 @@ static bool add_need(const struct dti_rewrite *rewrite, struct needs *needs, siz
     const size_t count = needs->count;
     if ((count & (count - 1)) == 0) { /* grow the capacity to the next power of two */
         const size_t room = count > 0 ? 2 * count : 1;
-        struct need *const more = realloc(needs->list, room * sizeof *more);
+        struct need *const more = dti_realloc(needs->list, room * sizeof *more);
         if (!more)
             return false;
         needs->list = more;
@@ -156,7 +157,7 @@ static bool add_need(const struct dti_rewrite *rewrite, struct needs *needs, siz
 static bool find_needs(const struct dti_rewrite *rewrite, struct needs *needs)
 {
     size_t changed = 0;
-    needs->of = calloc(rewrite->changed_count + 1, sizeof *needs->of);
+    needs->of = dti_calloc(rewrite->changed_count + 1, sizeof *needs->of);
     if (!needs->of)
         return false;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
@@ -167,7 +168,7 @@ static bool find_needs(const struct dti_rewrite *rewrite, struct needs *needs)
             return false;
         needs->of[changed++] = place;
     }
-    needs->order = malloc((needs->count + 1) * sizeof *needs->order);
+    needs->order = dti_malloc((needs->count + 1) * sizeof *needs->order);
     if (!needs->order)
         return false;
     for (size_t i = 0; i < needs->count; i++)
@@ -188,8 +189,8 @@ static enum dti_status plan_needs(struct dti_rewrite *rewrite, const struct need
     size_t plans = 0;
     for (size_t i = 0; i < needs->count; i++)
         plans += starts_plan(needs, i);
-    rewrite->quant_plans = calloc(plans + 1, sizeof(struct dti_quant_plan *));
-    rewrite->quant_firsts = calloc(plans + 1, sizeof *rewrite->quant_firsts);
+    rewrite->quant_plans = dti_calloc(plans + 1, sizeof(struct dti_quant_plan *));
+    rewrite->quant_firsts = dti_calloc(plans + 1, sizeof *rewrite->quant_firsts);
     if (!rewrite->quant_plans || !rewrite->quant_firsts)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < needs->count; i++) {
@@ -221,8 +222,8 @@ enum dti_status dti_quantize_plan(struct dti_rewrite *rewrite, struct dti_error 
         if (rewrite->tensors[i].fate == DTI_FATE_CHANGED)
             rewrite->tensors[i].quant = needs.list[needs.of[changed++]].plan;
     }
-    free(needs.list);
-    free((void *)needs.order);
-    free(needs.of);
+    dti_free(needs.list);
+    dti_free((void *)needs.order);
+    dti_free(needs.of);
     return status;
 }

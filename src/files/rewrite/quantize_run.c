@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "files/rewrite/quantize.h"
+#include "util/run/allocate.h"
 #include "util/run/pages.h"
 
 enum {
@@ -66,7 +67,7 @@ static enum dti_status add_members(struct dti_quantizer *job, struct dti_error *
     }
     const size_t size = bytes_of(needs) > 0 ? bytes_of(needs) : DTI_PAGE;
     size_t made = 0;
-    job->members = calloc(job->member_count, sizeof *job->members);
+    job->members = dti_calloc(job->member_count, sizeof *job->members);
     for (; job->members && made < job->member_count; made++) {
         struct dti_quant_member *const member = &job->members[made];
         member->memory = dti_pages_alloc(size, true);
@@ -140,7 +141,7 @@ static void advise(const struct dti_container *container)
 enum dti_status dti_quantizer_new(struct dti_quantizer **ret, struct dti_rewrite_run *run,
                                   struct dti_error *reterr)
 {
-    struct dti_quantizer *const job = calloc(1, sizeof *job);
+    struct dti_quantizer *const job = dti_calloc(1, sizeof *job);
     if (!job)
         return dti_no_memory(reterr);
     job->run = run;
@@ -161,9 +162,9 @@ void dti_quantizer_free(struct dti_quantizer *job)
         return;
     close_tasks(job);
     for (size_t i = 0; job->members && i < job->member_count; i++)
-        free(job->members[i].memory);
-    free(job->members);
-    free(job->gather);
+        dti_free(job->members[i].memory);
+    dti_free(job->members);
+    dti_free(job->gather);
     pthread_mutex_destroy(&job->merging);
-    free(job);
+    dti_free(job);
 }

@@ -6,6 +6,7 @@
 
 #include "files/rewrite/quantize.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum { CHUNK = 1024 }; /* numbers converted to file byte order at once */
 
@@ -97,7 +98,7 @@ enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_me
     const uint64_t pieces = dti_divide_up(task->sizes.elements, task->piece);
     if (task->columns > 0 && pieces > 0) {
         if (pieces <= SIZE_MAX)
-            task->borders = calloc((size_t)pieces, 2 * sizeof *task->borders);
+            task->borders = dti_calloc((size_t)pieces, 2 * sizeof *task->borders);
         if (!task->borders)
             return dti_no_memory(reterr);
     }
@@ -105,7 +106,7 @@ enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_me
                         stored->per != DTI_PER_TENSOR && stored->rank >= 2;
     if (packed && task->sizes.scales > 0) {
         if (task->sizes.scales <= SIZE_MAX)
-            task->zero_points = malloc((size_t)task->sizes.scales);
+            task->zero_points = dti_malloc((size_t)task->sizes.scales);
         if (!task->zero_points)
             return dti_no_memory(reterr);
     }
@@ -118,8 +119,8 @@ void dti_quant_task_close(struct dti_quant_task *task)
     dti_quant_ranges_free(task->ranges);
     dti_quant_scales_free(task->scales);
     dti_quant_plan_free(task->range_plan);
-    free(task->borders);
-    free(task->zero_points);
+    dti_free(task->borders);
+    dti_free(task->zero_points);
     task->ranges = NULL;
     task->scales = NULL;
     task->range_plan = NULL;
@@ -259,7 +260,7 @@ static enum dti_status pack_zero_points(const struct dti_quant_task *task, struc
     const size_t columns = (size_t)scale->shape[scale->rank - 1]; /* an array in memory */
     const uint64_t rows = scale->shape[scale->rank - 2], in_word = 32 / task->bits;
     const uint64_t slices = task->sizes.scales / rows / columns;
-    unsigned char *const words = calloc(columns, 4);
+    unsigned char *const words = dti_calloc(columns, 4);
     uint64_t offset = 0;
     if (!words)
         return dti_no_memory(reterr);
@@ -274,7 +275,7 @@ static enum dti_status pack_zero_points(const struct dti_quant_task *task, struc
             offset += 4 * columns;
         }
     }
-    free(words);
+    dti_free(words);
     return status;
 }
 

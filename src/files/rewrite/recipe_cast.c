@@ -9,6 +9,7 @@
 #include "files/dequant/dequant_parts.h"
 #include "files/rewrite/rewrite_parts.h"
 #include "files/scan/scaled_codes.h"
+#include "util/run/allocate.h"
 
 /* Whether a NaN may have no code in a dtype of the cast: detected by counting losses. */
 static bool may_refuse(const struct dti_cast *cast)
@@ -128,13 +129,13 @@ static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct d
     struct dti_scaled_codes codes = {.count = 0};
     char text[DTI_SCALED_CODES_TEXT];
     size_t count = 0;
-    const struct dti_tensor **const those = calloc(rewrite->tensor_count + 1, sizeof *those);
+    const struct dti_tensor **const those = dti_calloc(rewrite->tensor_count + 1, sizeof *those);
     for (size_t i = 0; i < rewrite->tensor_count && those; i++) {
         if (rewrite->tensors[i].fate == DTI_FATE_CHANGED)
             those[count++] = dti_rewrite_source(rewrite, i);
     }
     const bool done = those && dti_scaled_codes_find(&codes, rewrite->container, those, count);
-    free((void *)those);
+    dti_free((void *)those);
     if (!done)
         return dti_no_memory(reterr);
     if (codes.count == 0) {

@@ -9,6 +9,7 @@
 #include "files/dequant/dequant_layouts.h"
 #include "files/rewrite/rewrite_parts.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 /* Symmetric signed codes have no zero point, nor do floats. */
 static bool has_zero_points(const struct dti_quant_scheme *scheme)
@@ -169,7 +170,7 @@ static enum dti_status check_sibling(const struct dti_rewrite *rewrite, const ch
         status = dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_REMOVE_FILE,
                                  "%s exists and would be mistaken for a part of the output",
                                  dti_quote(label, name, strlen(name)));
-    free(name);
+    dti_free(name);
     return status;
 }
 

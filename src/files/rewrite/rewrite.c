@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "files/rewrite/rewrite_parts.h"
+#include "util/run/allocate.h"
 
 static const struct dti_recipe_ops *const recipes[] = {
     [DTI_RECIPE_CAST] = &dti_recipe_cast,         [DTI_RECIPE_DEQUANTIZE] = &dti_recipe_dequantize,
@@ -30,7 +31,7 @@ static enum dti_status decide(struct dti_rewrite *rewrite, struct dti_error *ret
 enum dti_status dti_rewrite_new(struct dti_rewrite **ret, struct dti_container *container,
                                 const struct dti_rewrite_request *request, struct dti_error *reterr)
 {
-    struct dti_rewrite *const rewrite = calloc(1, sizeof *rewrite);
+    struct dti_rewrite *const rewrite = dti_calloc(1, sizeof *rewrite);
     if (!rewrite)
         return dti_no_memory(reterr);
     rewrite->request = *request;
@@ -93,13 +94,13 @@ void dti_rewrite_free(struct dti_rewrite *rewrite)
         dti_plan_free(rewrite->plans[i]);
     for (size_t i = 0; i < rewrite->quant_plan_count; i++)
         dti_quant_plan_free(rewrite->quant_plans[i]);
-    free(rewrite->plans);
+    dti_free(rewrite->plans);
     if (rewrite->fused != rewrite->request.fused)
         dti_fused_ranges_free(rewrite->fused);
-    free(rewrite->quant_plans);
-    free(rewrite->quant_firsts);
-    free(rewrite->parts);
-    free(rewrite->outcomes);
-    free(rewrite->tensors);
-    free(rewrite);
+    dti_free(rewrite->quant_plans);
+    dti_free(rewrite->quant_firsts);
+    dti_free(rewrite->parts);
+    dti_free(rewrite->outcomes);
+    dti_free(rewrite->tensors);
+    dti_free(rewrite);
 }

@@ -7,6 +7,7 @@
 
 #include "files/dequant/dequant_layouts.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "util/run/allocate.h"
 #include "util/text/glob.h"
 
 static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
@@ -160,7 +161,7 @@ static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_er
     const struct dti_recipe_ops *const ops = rewrite->ops;
     const char *const select = rewrite->request.select;
     size_t unreadable = 0, first = 0;
-    rewrite->tensors = calloc(container->tensor_count + 1, sizeof *rewrite->tensors);
+    rewrite->tensors = dti_calloc(container->tensor_count + 1, sizeof *rewrite->tensors);
     if (!rewrite->tensors)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < container->tensor_count; i++) {

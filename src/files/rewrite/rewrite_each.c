@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "files/rewrite/rewrite_parts.h"
+#include "util/run/allocate.h"
 
 enum { BLOCK = 16 * DTI_TILE };
 
@@ -54,7 +55,7 @@ enum dti_status dti_rewrite_each(struct dti_rewrite *rewrite,
                                  const struct dti_rewrite_options *options, dti_rewrite_take *take,
                                  void *context, struct dti_error *reterr)
 {
-    struct rewrite_chunk *const block = malloc(sizeof *block);
+    struct rewrite_chunk *const block = dti_malloc(sizeof *block);
     if (!block)
         return dti_no_memory(reterr);
     dti_loss_init(&block->loss);
@@ -63,6 +64,6 @@ enum dti_status dti_rewrite_each(struct dti_rewrite *rewrite,
     if (status == DTI_OK)
         status = each(rewrite, block, options, take, context, reterr);
     dti_rewrite_input_close(&block->input);
-    free(block);
+    dti_free(block);
     return status;
 }

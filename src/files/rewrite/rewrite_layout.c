@@ -16,6 +16,7 @@
 #include "files/rewrite/part_records.h"
 #include "files/rewrite/rewrite_parts.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum { KEY = sizeof DTI_QUANT_KEY - 1 };
 
@@ -46,7 +47,7 @@ static bool sort(struct dti_rewrite_metadata *metadata)
 {
     struct dti_metadata *const entries = metadata->entries;
     size_t named = 0;
-    metadata->chosen = calloc(metadata->count + 1, sizeof *metadata->chosen);
+    metadata->chosen = dti_calloc(metadata->count + 1, sizeof *metadata->chosen);
     if (!metadata->chosen || !dti_name_order_init(&metadata->named, metadata->count))
         return false;
     for (size_t i = 0; i < metadata->count; i++) { /* chosen: a temporary buffer */
@@ -127,8 +128,8 @@ static enum dti_status rewrite_metadata_init(struct dti_rewrite_metadata *ret,
 
 static void rewrite_metadata_free(struct dti_rewrite_metadata *metadata)
 {
-    free(metadata->entries);
-    free(metadata->chosen);
+    dti_free(metadata->entries);
+    dti_free(metadata->chosen);
     dti_buffer_free(&metadata->texts);
     dti_name_order_free(&metadata->named);
 }
@@ -187,7 +188,7 @@ static enum dti_status deal(const struct dti_rewrite *rewrite, size_t shards, bo
                             struct dti_error *reterr)
 {
     const struct dti_run_part *const part = &rewrite->request.part;
-    struct sized_file *const sorted = calloc(shards + 1, sizeof *sorted);
+    struct sized_file *const sorted = dti_calloc(shards + 1, sizeof *sorted);
     if (!sorted)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < shards; i++)
@@ -198,7 +199,7 @@ static enum dti_status deal(const struct dti_rewrite *rewrite, size_t shards, bo
         const bool back = i / part->count % 2 != 0;
         ret_own[sorted[i].at] = (back ? part->count - 1 - place : place) == part->index - 1;
     }
-    free(sorted);
+    dti_free(sorted);
     return DTI_OK;
 }
 
@@ -239,10 +240,10 @@ static enum dti_status rewrite_share(struct dti_rewrite *rewrite, struct dti_err
     if (request->part.count == 0 && !request->finish)
         return DTI_OK;
     const size_t shards = files->count - files->companions - files->has_index;
-    bool *const own = calloc(files->count + 1, sizeof *own);
-    size_t *const place = calloc(files->count + 1, sizeof *place);
-    size_t *const places = calloc(rewrite->tensor_count + 1, sizeof *places);
-    struct dti_rewrite_tensor *const old = calloc(rewrite->tensor_count + 1, sizeof *old);
+    bool *const own = dti_calloc(files->count + 1, sizeof *own);
+    size_t *const place = dti_calloc(files->count + 1, sizeof *place);
+    size_t *const places = dti_calloc(rewrite->tensor_count + 1, sizeof *places);
+    struct dti_rewrite_tensor *const old = dti_calloc(rewrite->tensor_count + 1, sizeof *old);
     enum dti_status status = own && place && places && old ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = shards; i < files->count && status == DTI_OK; i++)
         own[i] = request->finish;
@@ -256,10 +257,10 @@ static enum dti_status rewrite_share(struct dti_rewrite *rewrite, struct dti_err
         status = dti_part_digests_of(rewrite->container,
                                      request->part_recipe ? request->part_recipe : "",
                                      &files->digests, reterr);
-    free(own);
-    free(place);
-    free(places);
-    free(old);
+    dti_free(own);
+    dti_free(place);
+    dti_free(places);
+    dti_free(old);
     return status;
 }
 
@@ -276,8 +277,8 @@ struct new_tensor_list {
 
 static void free_list(struct new_tensor_list *list)
 {
-    free(list->tensors);
-    free(list->shapes);
+    dti_free(list->tensors);
+    dti_free(list->shapes);
     dti_buffer_free(&list->names);
 }
 
@@ -312,9 +313,9 @@ static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_
     }
     memset(ret, 0, sizeof *ret);
     dti_buffer_init(&ret->names);
-    rewrite->parts = calloc(tensors + 1, sizeof *rewrite->parts);
-    ret->tensors = calloc(tensors + 1, sizeof *ret->tensors);
-    ret->shapes = calloc(shapes + 1, sizeof *ret->shapes);
+    rewrite->parts = dti_calloc(tensors + 1, sizeof *rewrite->parts);
+    ret->tensors = dti_calloc(tensors + 1, sizeof *ret->tensors);
+    ret->shapes = dti_calloc(shapes + 1, sizeof *ret->shapes);
     if (!rewrite->parts || !ret->tensors || !ret->shapes || !dti_buffer_reserve(&ret->names, names))
         return dti_no_memory(reterr);
     struct dti_rewrite_part *part = rewrite->parts;
@@ -462,7 +463,7 @@ static enum dti_status add_parts_of(struct dti_rewrite *rewrite, struct new_tens
                                     struct dti_error *reterr)
 {
     const uint64_t most = rewrite->request.most_bytes;
-    size_t *const ends = calloc(list->count + 2, sizeof *ends);
+    size_t *const ends = dti_calloc(list->count + 2, sizeof *ends);
     size_t large = 0;
     if (!ends)
         return dti_no_memory(reterr);
@@ -485,7 +486,7 @@ static enum dti_status add_parts_of(struct dti_rewrite *rewrite, struct new_tens
         const struct dti_note note = {.code = "large_shards", .text = text};
         rewrite->request.warn(rewrite->request.warn_context, &note);
     }
-    free(ends);
+    dti_free(ends);
     return status;
 }
 
@@ -509,14 +510,14 @@ static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_
 static enum dti_status add_index(struct dti_rewrite *rewrite, const struct new_tensor_list *list,
                                  struct dti_error *reterr)
 {
-    size_t *const file = calloc(list->count + 1, sizeof *file);
+    size_t *const file = dti_calloc(list->count + 1, sizeof *file);
     if (!file)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < list->count; i++)
         file[i] = part_of(rewrite, &list->tensors[i])->file;
     const enum dti_status status = dti_new_files_add_index(
         &rewrite->files, rewrite->request.index, list->tensors, file, list->count, reterr);
-    free(file);
+    dti_free(file);
     return status;
 }
 
@@ -561,7 +562,7 @@ static void reorder(struct dti_rewrite *rewrite, const struct new_tensor_list *l
 
 static enum dti_status make_outcomes(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    rewrite->outcomes = calloc(rewrite->tensor_count + 1, sizeof *rewrite->outcomes);
+    rewrite->outcomes = dti_calloc(rewrite->tensor_count + 1, sizeof *rewrite->outcomes);
     if (!rewrite->outcomes)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < rewrite->tensor_count; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "files/rewrite/rewrite_parts.h"
+#include "util/run/allocate.h"
 
 static const char *kind_name(enum dti_container_kind kind)
 {
@@ -145,7 +146,7 @@ static enum dti_status find_plan(struct dti_rewrite *rewrite, const struct dti_r
         }
     }
     struct dti_plan **const more =
-        realloc(rewrite->plans, (rewrite->plan_count + 1) * sizeof *rewrite->plans);
+        dti_realloc(rewrite->plans, (rewrite->plan_count + 1) * sizeof *rewrite->plans);
     if (!more)
         return dti_no_memory(reterr);
     rewrite->plans = more;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "files/rewrite/rewrite_parts.h"
+#include "util/run/allocate.h"
 
 enum { GROUP = 1024 }; /* tensors of a batch */
 
@@ -141,7 +142,7 @@ static enum dti_status run_group(struct group *group, struct dti_error *reterr)
 enum dti_status dti_rewrite_run(struct dti_rewrite *rewrite,
                                 const struct dti_rewrite_options *options, struct dti_error *reterr)
 {
-    struct group *const group = malloc(sizeof *group);
+    struct group *const group = dti_malloc(sizeof *group);
     if (!group)
         return dti_no_memory(reterr);
     group->run = (struct dti_rewrite_run){.rewrite = rewrite, .options = options};
@@ -154,6 +155,6 @@ enum dti_status dti_rewrite_run(struct dti_rewrite *rewrite,
     while (status == DTI_OK && group->next < rewrite->tensor_count)
         status = run_group(group, reterr);
     dti_quantizer_free(group->quantizer);
-    free(group);
+    dti_free(group);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "files/scan/file_digest.h"
+#include "util/run/allocate.h"
 #include "util/text/escape.h"
 
 enum { LIST_MAX = 64 << 20 };
@@ -164,7 +165,7 @@ static enum dti_status add_line(struct list_reading *reading, const char *text, 
     if (list->count == reading->capacity) {
         const size_t capacity = reading->capacity > 0 ? 2 * reading->capacity : 16;
         struct dti_digest_entry *const larger =
-            realloc(list->entries, capacity * sizeof *larger); /* far below 2^32 bytes */
+            dti_realloc(list->entries, capacity * sizeof *larger); /* far below 2^32 bytes */
         if (!larger)
             return dti_no_memory(reterr);
         list->entries = larger;
@@ -237,7 +238,7 @@ enum dti_status dti_digest_list_read(struct dti_digest_list *ret, const char *pa
 
 void dti_digest_list_free(struct dti_digest_list *list)
 {
-    free(list->entries);
+    dti_free(list->entries);
 }
 
 const struct dti_digest *dti_digest_list_find(const struct dti_digest_list *list,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "io/window.h"
+#include "util/run/allocate.h"
 
 enum { PIECE = 1 << 20 };
 
@@ -67,13 +68,13 @@ enum dti_status dti_digest_files(const struct dti_container *container, struct d
                                  void *context, struct dti_error *reterr)
 {
     struct digest_reading reading = {
-        .piece = malloc(PIECE), .progress = progress, .context = context};
+        .piece = dti_malloc(PIECE), .progress = progress, .context = context};
     if (!reading.piece)
         return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < dti_digest_count(container) && status == DTI_OK; i++)
         status = hash(&reading, &dti_digest_file(container, i)->input, &ret[i], reterr);
     dti_window_free(&reading.window);
-    free(reading.piece);
+    dti_free(reading.piece);
     return status;
 }

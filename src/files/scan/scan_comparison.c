@@ -11,6 +11,7 @@
 #include "files/dequant/file_dequant.h"
 #include "files/scan/scan.h"
 #include "files/scan/scan_side.h"
+#include "util/run/allocate.h"
 
 enum { HUBS = DTI_COMPARISON_WIDE + 1, LINE = 64 };
 
@@ -139,7 +140,7 @@ static enum dti_status reorder(struct compared_sides *sides, const struct dti_te
                                uint64_t max_memory, struct dti_error *reterr)
 {
     struct dti_scan_side *const side = &sides->b;
-    uint64_t *const shape = malloc((b->rank > 0 ? b->rank : 1) * sizeof *shape);
+    uint64_t *const shape = dti_malloc((b->rank > 0 ? b->rank : 1) * sizeof *shape);
     if (!shape)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (unsigned i = 0; i < b->rank; i++)
@@ -147,7 +148,7 @@ static enum dti_status reorder(struct compared_sides *sides, const struct dti_te
     const size_t item = side->bits / 8 * (side->format == b->format ? 1 : 2);
     const enum dti_status status = dti_transpose(side->input, side->offset, b->rank, shape, item,
                                                  max_memory, &sides->reordered, reterr);
-    free(shape);
+    dti_free(shape);
     if (status != DTI_OK)
         return status;
     sides->is_reordered = true;
@@ -215,7 +216,7 @@ enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_containe
         return DTI_OK;
     scan.frame.context = &scan;
     enum dti_status status = dti_scan_init(&scan.frame, count, options, reterr);
-    scan.sides = calloc(count, sizeof *scan.sides);
+    scan.sides = dti_calloc(count, sizeof *scan.sides);
     if (status == DTI_OK && !scan.sides)
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (unsigned hub = 0; hub < HUBS; hub++)
@@ -229,7 +230,7 @@ enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_containe
         if (scan.sides[i].is_reordered)
             dti_input_close(&scan.sides[i].reordered);
     }
-    free(scan.sides);
+    dti_free(scan.sides);
     return status;
 }
 

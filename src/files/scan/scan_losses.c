@@ -9,6 +9,7 @@
 #include "files/dequant/dequant_parts.h"
 #include "files/scan/loss_summary.h"
 #include "files/scan/scan_side.h"
+#include "util/run/allocate.h"
 
 struct loss_scan {
     struct dti_container *container;
@@ -38,7 +39,7 @@ static enum dti_status find_plan(struct loss_scan *scan, const struct dti_tensor
         }
     }
     struct dti_plan **const more =
-        realloc(scan->plans, (scan->plan_count + 1) * sizeof *scan->plans);
+        dti_realloc(scan->plans, (scan->plan_count + 1) * sizeof *scan->plans);
     if (!more)
         return dti_no_memory(reterr);
     scan->plans = more;
@@ -81,7 +82,7 @@ enum dti_status dti_scan_losses(struct dti_container *container, struct dti_tens
     struct loss_scan scan = {.container = container,
                              .to = to,
                              .level = options->level,
-                             .parts = calloc(count + 1, sizeof *scan.parts)};
+                             .parts = dti_calloc(count + 1, sizeof *scan.parts)};
     enum dti_status status = scan.parts ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         status = add_part(&scan, i, &tensors[i], reterr);
@@ -89,8 +90,8 @@ enum dti_status dti_scan_losses(struct dti_container *container, struct dti_tens
         status = dti_batch_run(scan.parts, count, options->team, &how, reterr);
     for (size_t i = 0; i < scan.plan_count; i++)
         dti_plan_free(scan.plans[i]);
-    free(scan.plans);
-    free(scan.parts);
+    dti_free(scan.plans);
+    dti_free(scan.parts);
     return status;
 }
 

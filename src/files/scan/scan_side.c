@@ -10,6 +10,7 @@
 #include "files/dequant/dequant_tensor.h"
 #include "files/dequant/file_dequant.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum {
     MEMORY = 16 << 20,       /* all threads together */
@@ -41,7 +42,7 @@ static enum dti_status find_plan(struct dti_scan_plans *plans, const struct dti_
             return DTI_OK;
         }
     }
-    struct dti_scan_plan *const row = malloc(sizeof *row);
+    struct dti_scan_plan *const row = dti_malloc(sizeof *row);
     if (!row)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     const struct dti_request request = {
@@ -52,7 +53,7 @@ static enum dti_status find_plan(struct dti_scan_plans *plans, const struct dti_
     };
     const enum dti_status status = dti_plan_new(&row->plan, &request, plans->level, reterr);
     if (status != DTI_OK) {
-        free(row);
+        dti_free(row);
         return status;
     }
     row->next = plans->first;
@@ -161,9 +162,9 @@ static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struc
     scan->scratch_at = numbers + lines(block) + 2 * (size_t)LINE;
     scan->buffer_bytes = scan->scratch_at + lines(scan->scratch_bytes);
     if (dti_mul_u64(scan->buffer_bytes, members, &bytes) && bytes <= SIZE_MAX)
-        scan->memory = aligned_alloc(LINE, (size_t)bytes);
-    scan->members = calloc(members, scan->member_bytes);
-    scan->windows = calloc(members, 2 * sizeof *scan->windows);
+        scan->memory = dti_malloc_aligned(LINE, (size_t)bytes);
+    scan->members = dti_calloc(members, scan->member_bytes);
+    scan->windows = dti_calloc(members, 2 * sizeof *scan->windows);
     return scan->memory && scan->members && scan->windows ? DTI_OK : dti_no_memory(reterr);
 }
 
@@ -180,7 +181,7 @@ enum dti_status dti_scan_init(struct dti_scan *scan, size_t count,
     scan->options = options;
     scan->plans.level = options->level;
     scan->count = count;
-    scan->parts = calloc(count, sizeof *scan->parts);
+    scan->parts = dti_calloc(count, sizeof *scan->parts);
     return scan->parts ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
@@ -215,12 +216,12 @@ void dti_scan_free(struct dti_scan *scan)
     for (struct dti_scan_plan *at = scan->plans.first; at; at = next) {
         next = at->next;
         dti_plan_free(at->plan);
-        free(at);
+        dti_free(at);
     }
-    free(scan->windows);
-    free(scan->members);
-    free(scan->memory);
-    free(scan->parts);
+    dti_free(scan->windows);
+    dti_free(scan->members);
+    dti_free(scan->memory);
+    dti_free(scan->parts);
 }
 
 struct dti_scan_buffers dti_scan_buffers(const struct dti_scan *scan, size_t member)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "files/scan/scan_side.h"
+#include "util/run/allocate.h"
 
 enum { HUBS = DTI_STATS_U64 + 1 };
 
@@ -197,8 +198,8 @@ enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tenso
         return DTI_OK;
     scan.frame.context = &scan;
     enum dti_status status = dti_scan_init(&scan.frame, count, options, reterr);
-    scan.sides = calloc(count, sizeof *scan.sides);
-    scan.begun = calloc(count, sizeof *scan.begun);
+    scan.sides = dti_calloc(count, sizeof *scan.sides);
+    scan.begun = dti_calloc(count, sizeof *scan.begun);
     if (status == DTI_OK && (!scan.sides || !scan.begun))
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK)
@@ -206,7 +207,7 @@ enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tenso
     if (status == DTI_OK)
         status = dti_scan_run(&scan.frame, reterr);
     dti_scan_free(&scan.frame);
-    free(scan.begun);
-    free(scan.sides);
+    dti_free(scan.begun);
+    dti_free(scan.sides);
     return status;
 }

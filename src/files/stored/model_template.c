@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "containers/name_order.h"
+#include "util/run/allocate.h"
 
 /* The number of tensors that do not match, and the first of them. */
 struct misfits {
@@ -104,10 +105,10 @@ enum dti_status dti_model_template_init(struct dti_model_template *ret,
                                         const struct dti_container *model, struct dti_error *reterr)
 {
     struct dti_name_order names = {.rows = NULL};
-    unsigned char *const used = calloc(container->tensor_count + 1, 1);
+    unsigned char *const used = dti_calloc(container->tensor_count + 1, 1);
     struct dti_model_template made = {.view = *container};
-    made.places = calloc(model->tensor_count + 1, sizeof *made.places);
-    made.view.tensors = calloc(model->tensor_count + 1, sizeof *made.view.tensors);
+    made.places = dti_calloc(model->tensor_count + 1, sizeof *made.places);
+    made.view.tensors = dti_calloc(model->tensor_count + 1, sizeof *made.view.tensors);
     made.view.tensor_count = 0;
     made.view.own = NULL;
     made.view.stored = container;
@@ -119,7 +120,7 @@ enum dti_status dti_model_template_init(struct dti_model_template *ret,
         room ? match(&made, container, model, &names, used, reterr) : dti_no_memory(reterr);
     if (room)
         dti_name_order_free(&names);
-    free(used);
+    dti_free(used);
     if (status == DTI_OK)
         *ret = made;
     else
@@ -129,7 +130,7 @@ enum dti_status dti_model_template_init(struct dti_model_template *ret,
 
 void dti_model_template_free(struct dti_model_template *match)
 {
-    free(match->places);
-    free(match->view.tensors);
+    dti_free(match->places);
+    dti_free(match->view.tensors);
     *match = (struct dti_model_template){.places = NULL};
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "files/stored/quant_state.h"
+#include "util/run/allocate.h"
 
 enum { MORE = 64 }; /* the longest prefix or suffix */
 
@@ -23,14 +24,14 @@ bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_containe
         longest = tensor->name_length > longest ? tensor->name_length : longest;
     }
     dti_name_order_sort(&ret->order);
-    ret->buffer = malloc(longest + MORE);
+    ret->buffer = dti_malloc(longest + MORE);
     return ret->buffer != NULL;
 }
 
 void dti_quant_names_free(struct dti_quant_names *names)
 {
     dti_name_order_free(&names->order);
-    free(names->buffer);
+    dti_free(names->buffer);
     names->buffer = NULL;
 }
 

@@ -9,6 +9,7 @@
 
 #include "files/transcode/transcode_view.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 #include "util/text/glob.h"
 
 static const char *const names[DTI_TRANSCODE_COUNT] = {
@@ -271,7 +272,7 @@ enum dti_status dti_file_transcode_new(struct dti_file_transcode **ret,
                                        const struct dti_file_transcode_request *request,
                                        struct dti_error *reterr)
 {
-    struct dti_file_transcode *const transcode = calloc(1, sizeof *transcode);
+    struct dti_file_transcode *const transcode = dti_calloc(1, sizeof *transcode);
     if (!transcode)
         return dti_no_memory(reterr);
     transcode->request = *request;
@@ -291,7 +292,7 @@ void dti_file_transcode_free(struct dti_file_transcode *transcode)
     if (!transcode)
         return;
     dti_pool_free(&transcode->pool);
-    free(transcode);
+    dti_free(transcode);
 }
 
 struct dti_container *dti_file_transcode_container(struct dti_file_transcode *transcode)

@@ -8,6 +8,7 @@
 
 #include "files/transcode/transcode_grouped.h"
 #include "util/little_endian.h"
+#include "util/run/allocate.h"
 
 /* Rounds to nearest even; fp32 holds all numbers of fp16 and bf16. */
 static float round_to(enum dti_dtype dtype, float number)
@@ -111,7 +112,7 @@ static double *remembered(const struct dti_grouped *grouped, struct dti_grouped_
         exponent >= (half ? 15 : 127) - (int)grouped->bits)
         return NULL;
     if (!memory->errors)
-        memory->errors = calloc((size_t)1 << (digits + grouped->bits), sizeof *memory->errors);
+        memory->errors = dti_calloc((size_t)1 << (digits + grouped->bits), sizeof *memory->errors);
     return memory->errors ? &memory->errors[(size_t)fraction << grouped->bits | zero] : NULL;
 }
 

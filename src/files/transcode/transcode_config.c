@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "files/transcode/transcode_view.h"
+#include "util/run/allocate.h"
 
 /* Groups matrices of equal form, with the names of their modules. */
 enum { FORMS = 16 };
@@ -88,7 +89,7 @@ enum dti_status dti_file_transcode_config(const struct dti_file_transcode *trans
 {
     const size_t count = dti_file_dequant_container(transcode->dequant)->tensor_count;
     const struct dti_dequant_found **const all =
-        malloc((count + 1) * sizeof(const struct dti_dequant_found *));
+        dti_malloc((count + 1) * sizeof(const struct dti_dequant_found *));
     const struct dti_transcode_target *target = NULL;
     size_t used = 0;
     bool several = false;
@@ -110,6 +111,6 @@ enum dti_status dti_file_transcode_config(const struct dti_file_transcode *trans
         target->config(target, all, used, kept, ret, ret_why);
     else if (used > 0)
         put_groups(transcode, kept, ret, ret_why);
-    free((void *)all);
+    dti_free((void *)all);
     return ret->failed ? dti_no_memory(reterr) : DTI_OK;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 /* Codes must be integers, each with a single scale. */
 static enum dti_status check_codes(const struct dti_grouped *grouped, struct dti_error *reterr)
@@ -266,7 +267,7 @@ enum dti_status dti_grouped_look(struct dti_dequant_found *found, struct dti_gro
     const unsigned middle = dti_grouped_middle(grouped), shift = grouped->sign ? middle : 0;
     const uint64_t count = how->scale_count;
     struct grouped_look look = {.grouped = grouped, .wants = wants};
-    struct dti_dequant_window *const window = malloc(sizeof *window);
+    struct dti_dequant_window *const window = dti_malloc(sizeof *window);
     enum dti_status status = window ? DTI_OK : dti_no_memory(reterr);
     if (window)
         window->count = 0;
@@ -284,8 +285,8 @@ enum dti_status dti_grouped_look(struct dti_dequant_found *found, struct dti_gro
                         grouped->biased ? window->bias[i] : 0, (unsigned)stored + shift, reterr);
         }
     }
-    free(window);
-    free(look.memory.errors);
+    dti_free(window);
+    dti_free(look.memory.errors);
     if (status != DTI_OK)
         return status;
     grouped->symmetric = found->symmetric = !look.off_middle;

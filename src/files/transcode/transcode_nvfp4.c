@@ -3,6 +3,7 @@
  * Converts mxfp4 to nvfp4: see transcode_nvfp4.h. The result for a block only depends on its power
  * of two and its set of magnitudes. There are few combinations, so all are computed once. */
 #include "files/transcode/transcode_nvfp4.h"
+#include "util/run/allocate.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -252,7 +253,7 @@ enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, struct dti_nvfp4_
                                struct dti_error *reterr)
 {
     struct dti_nvfp4_plan plan = {.how = how, .blocks = 2 * how->scale_count};
-    struct survey *const survey = calloc(1, sizeof *survey);
+    struct survey *const survey = dti_calloc(1, sizeof *survey);
     int low = 0, high = 0;
     if (!survey)
         return dti_no_memory(reterr);
@@ -269,7 +270,7 @@ enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, struct dti_nvfp4_
         status = count_sets(how, survey, reterr);
         choose(survey, &plan);
     }
-    free(survey);
+    dti_free(survey);
     if (status == DTI_OK)
         *ret = plan;
     return status;

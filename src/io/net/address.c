@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
 struct block {
@@ -188,7 +189,7 @@ static char *join(const struct dti_address *address, const char *rest)
     char port[16] = "";
     if (!usual)
         (void)snprintf(port, sizeof port, ":%u", address->port);
-    char *const url = malloc(size);
+    char *const url = dti_malloc(size);
     if (url)
         (void)snprintf(url, size, "%s://%s%s%s%s%s%s", address->secure ? "https" : "http",
                        v6 ? "[" : "", address->host, v6 ? "]" : "", port, rest[0] == '/' ? "" : "/",
@@ -368,7 +369,7 @@ const char *dti_address_of_hf(struct dti_address *ret, const char *text, const c
 
 void dti_address_free(struct dti_address *address)
 {
-    free(address->url);
+    dti_free(address->url);
     address->url = NULL;
 }
 

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/run/allocate.h"
 #include "util/run/process_environment.h"
 #include "util/text/ascii.h"
 
@@ -372,11 +373,11 @@ static void *make_head(const struct dti_exchange *exchange, const struct dti_cur
     if (!exchange->token || !list)
         return list;
     const size_t size = sizeof begin + strlen(exchange->token);
-    char *const line = malloc(size);
+    char *const line = dti_malloc(size);
     if (line)
         (void)snprintf(line, size, "%s%s", begin, exchange->token);
     void *const both = line ? curl->slist_append(list, line) : NULL;
-    free(line);
+    dti_free(line);
     if (!both)
         curl->slist_free_all(list);
     return both;

@@ -14,6 +14,7 @@
 
 #include "io/net/pool.h"
 #include "io/net/remote_file.h"
+#include "util/run/allocate.h"
 
 static struct {
     pthread_mutex_t lock;
@@ -36,7 +37,7 @@ static struct dti_exchange *remote_take(void)
             i++;
         if (i < DTI_REMOTE_CONNECTIONS) {
             if (!pool.connection[i])
-                pool.connection[i] = calloc(1, sizeof *pool.connection[i]);
+                pool.connection[i] = dti_calloc(1, sizeof *pool.connection[i]);
             found = pool.connection[i];
             pool.taken[i] = found != NULL;
             break;
@@ -113,7 +114,7 @@ static struct dti_remote_slot *oldest(void)
 static struct dti_remote_slot *begin(struct dti_remote_slot *slot, const void *owner,
                                      uint64_t offset, size_t size)
 {
-    if (!slot->bytes && !(slot->bytes = malloc(DTI_REMOTE_SLOT)))
+    if (!slot->bytes && !(slot->bytes = dti_malloc(DTI_REMOTE_SLOT)))
         return NULL;
     slot->owner = owner;
     slot->offset = offset;
@@ -188,7 +189,7 @@ static enum dti_exchange_end refuse(struct dti_exchange *exchange, const char *w
 static bool copy_address(struct dti_address *ret, const struct dti_address *from)
 {
     *ret = *from;
-    ret->url = strdup(from->url);
+    ret->url = dti_strdup(from->url);
     return ret->url != NULL;
 }
 
@@ -209,7 +210,7 @@ static void move_to(struct dti_remote *remote, struct dti_address address)
     const struct dti_address old = remote->current;
     remote->current = address;
     pthread_mutex_unlock(&remote->lock);
-    free(old.url);
+    dti_free(old.url);
 }
 
 /* Whether the hub's metadata of the file is the same as in its first response. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/net/remote_file.h"
+#include "util/run/allocate.h"
 #include "util/run/process_environment.h"
 
 enum { TOKEN_MOST = 4096 };
@@ -45,7 +46,7 @@ static size_t model_length(const char *path)
 static struct pin *make(const char *path, const char *commit)
 {
     const size_t length = model_length(path);
-    struct pin *const pin = calloc(1, sizeof *pin + length);
+    struct pin *const pin = dti_calloc(1, sizeof *pin + length);
     if (pin) {
         memcpy(pin->commit, commit, strlen(commit));
         memcpy(pin->model, path, length);
@@ -78,7 +79,7 @@ enum dti_status dti_hf_token(struct dti_remote *remote, struct dti_error *reterr
             return dti_fail(reterr, DTI_BAD_ENVIRONMENT,
                             "environment variable HF_TOKEN contains what no token does");
     }
-    remote->token = strdup(token);
+    remote->token = dti_strdup(token);
     return remote->token ? DTI_OK : dti_no_memory(reterr);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "io/net/remote.h"
+#include "util/run/allocate.h"
 
 enum { MOST = 64 };
 
@@ -52,9 +53,9 @@ enum dti_status dti_remote_keep_query(const char *address, char *whole, struct d
                                DTI_QUOTED(address, strlen(address)));
     else if (!again && kept.count == MOST)
         status = dti_fail(reterr, DTI_USAGE, "more than %d addresses with a query", (int)MOST);
-    char *const shown = status == DTI_OK && !again ? strdup(address) : NULL;
+    char *const shown = status == DTI_OK && !again ? dti_strdup(address) : NULL;
     if (!shown) {
-        free(whole);
+        dti_free(whole);
         return status != DTI_OK || again ? status : dti_no_memory(reterr);
     }
     kept.shown[kept.count] = shown;

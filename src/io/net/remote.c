@@ -11,6 +11,7 @@
 
 #include "io/net/names.h"
 #include "io/net/remote_file.h"
+#include "util/run/allocate.h"
 
 enum {
     DIRECT = 1 << 20, /* larger reads bypass the cache */
@@ -127,7 +128,7 @@ static enum dti_status read_address(struct dti_remote *remote, const char *path,
 {
     const char *why = NULL;
     enum dti_status status = DTI_OK;
-    remote->shown = strndup(path, dti_remote_shown_length(path));
+    remote->shown = dti_strndup(path, dti_remote_shown_length(path));
     if (!remote->shown)
         return dti_no_memory(reterr);
     remote->of_hf = strncmp(path, "hf://", 5) == 0;
@@ -147,18 +148,18 @@ static enum dti_status read_address(struct dti_remote *remote, const char *path,
 static enum dti_status read_head(struct dti_remote *remote, int *ret_status,
                                  struct dti_error *reterr)
 {
-    char *const head = malloc(DTI_REMOTE_HEAD);
+    char *const head = dti_malloc(DTI_REMOTE_HEAD);
     size_t size = 0;
     if (!head)
         return dti_no_memory(reterr);
     const enum dti_status status =
         dti_remote_first(remote, head, DTI_REMOTE_HEAD, &size, ret_status, reterr);
     if (status == DTI_OK && size > 0 && dti_remote_reserve_head(size)) {
-        char *const less = realloc(head, size);
+        char *const less = dti_realloc(head, size);
         remote->head = less ? less : head;
         remote->head_size = size;
     } else {
-        free(head);
+        dti_free(head);
     }
     remote->next = size;
     remote->ahead = DTI_REMOTE_HEAD / 2;
@@ -199,9 +200,9 @@ static enum dti_status open_new(struct dti_remote *remote, const char *path,
 /* Opens an address that is not in the cache. A server's failure is cached like a file. */
 static struct dti_remote *ask(const char *path, struct dti_error *error)
 {
-    struct dti_remote *const remote = calloc(1, sizeof *remote);
-    if (!remote || !(remote->key = strdup(dti_remote_whole(path)))) {
-        free(remote);
+    struct dti_remote *const remote = dti_calloc(1, sizeof *remote);
+    if (!remote || !(remote->key = dti_strdup(dti_remote_whole(path)))) {
+        dti_free(remote);
         (void)dti_no_memory(error);
         return NULL;
     }

@@ -3,6 +3,7 @@
  * Cache of opened remote files. A command first opens a file to identify it, then again to read
  * it; the second open gets the first response, or the same failure. */
 #include "io/net/remote_file.h"
+#include "util/run/allocate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +20,14 @@ void dti_remote_free(struct dti_remote *remote)
     dti_remote_leave(remote);
     if (remote->head)
         dti_remote_release_head(remote->head_size);
-    free(remote->head);
-    free(remote->key);
-    free(remote->shown);
-    free(remote->token);
+    dti_free(remote->head);
+    dti_free(remote->key);
+    dti_free(remote->shown);
+    dti_free(remote->token);
     dti_address_free(&remote->start);
     dti_address_free(&remote->current);
     pthread_mutex_destroy(&remote->lock);
-    free(remote);
+    dti_free(remote);
 }
 
 /* Removes an entry from the list; NULL if it is not there. */

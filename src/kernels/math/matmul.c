@@ -21,6 +21,7 @@
 
 #include "kernels/math/matmul_tile.h"
 #include "util/checked.h"
+#include "util/run/allocate.h"
 
 enum {
     FIRST_CACHE = 32 * 1024, /* used if the processor does not report it */
@@ -150,7 +151,7 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
                         "matrices of %llux%llu and %llux%llu do not fit in memory",
                         (unsigned long long)m, (unsigned long long)k, (unsigned long long)k,
                         (unsigned long long)n);
-    struct dti_matmul *const matmul = calloc(1, sizeof *matmul);
+    struct dti_matmul *const matmul = dti_calloc(1, sizeof *matmul);
     if (!matmul)
         return dti_no_memory(reterr);
     matmul->kernel = kernel;
@@ -170,7 +171,7 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
                     &bytes) &&
         dti_mul_u64(bytes / PAGE * PAGE, matmul->members, &all) && all <= SIZE_MAX / 2) {
         matmul->member_bytes = (size_t)(bytes / PAGE * PAGE);
-        matmul->memory = aligned_alloc(PAGE, (size_t)all);
+        matmul->memory = dti_malloc_aligned(PAGE, (size_t)all);
     }
     if (!matmul->memory) {
         dti_matmul_free(matmul);
@@ -185,8 +186,8 @@ void dti_matmul_free(struct dti_matmul *matmul)
 {
     if (!matmul)
         return;
-    free(matmul->memory);
-    free(matmul);
+    dti_free(matmul->memory);
+    dti_free(matmul);
 }
 
 /* Part number `at` of `parts` of n, in whole units. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/run/allocate.h"
 #include "util/run/memory_pool.h"
 
 enum { FIRST_CHUNK = 4 * 1024, LAST_CHUNK = 1024 * 1024, ALIGNMENT = alignof(max_align_t) };
@@ -20,7 +21,7 @@ struct dti_pool_chunk {
 
 static struct dti_pool_chunk *chunk_new(size_t size)
 {
-    struct dti_pool_chunk *const chunk = malloc(sizeof *chunk + size);
+    struct dti_pool_chunk *const chunk = dti_malloc(sizeof *chunk + size);
     if (chunk)
         *chunk = (struct dti_pool_chunk){.size = size};
     return chunk;
@@ -88,7 +89,7 @@ void *dti_pool_grow(struct dti_pool *pool, void *piece, size_t used, size_t size
     }
     if (size > SIZE_MAX / 2)
         return NULL;
-    struct dti_pool_chunk *const chunk = realloc(*link, sizeof *chunk + size);
+    struct dti_pool_chunk *const chunk = dti_realloc(*link, sizeof *chunk + size);
     if (!chunk)
         return NULL;
     chunk->size = size;
@@ -117,7 +118,7 @@ void dti_pool_free(struct dti_pool *pool)
 {
     for (struct dti_pool_chunk *chunk = pool->chunks; chunk;) {
         struct dti_pool_chunk *const next = chunk->next;
-        free(chunk);
+        dti_free(chunk);
         chunk = next;
     }
     *pool = (struct dti_pool){.chunks = NULL};

@@ -4,6 +4,8 @@
 #define _DEFAULT_SOURCE /* madvise() */
 #include "util/run/pages.h"
 
+#include "util/run/allocate.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -15,11 +17,9 @@ size_t dti_pages_round(size_t size)
 void *dti_pages_alloc(size_t size, bool may_be_huge)
 {
     const bool huge = may_be_huge && size >= DTI_HUGE_PAGE;
-    void *memory;
-    if (posix_memalign(&memory, huge ? DTI_HUGE_PAGE : DTI_PAGE, size) != 0)
-        return NULL;
+    void *const memory = dti_malloc_aligned(huge ? DTI_HUGE_PAGE : DTI_PAGE, size);
 #ifdef MADV_HUGEPAGE
-    if (huge)
+    if (memory && huge)
         (void)madvise(memory, size, MADV_HUGEPAGE);
 #endif
     return memory;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/run/allocate.h"
 #include "util/run/thread.h"
 
 enum {
@@ -58,13 +59,13 @@ static void list_free(struct cpu_list *list)
 {
     if (list)
         CPU_FREE(list->set);
-    free(list);
+    dti_free(list);
 }
 
 /* The kernel rejects a CPU set smaller than its own, so try growing sizes. */
 static struct cpu_list *list_new(void)
 {
-    struct cpu_list *const list = calloc(1, sizeof *list);
+    struct cpu_list *const list = dti_calloc(1, sizeof *list);
     if (!list)
         return NULL;
     for (size_t cpus = CPU_SETSIZE; cpus <= CPU_SETSIZE * 1024; cpus *= 2) {
@@ -80,7 +81,7 @@ static struct cpu_list *list_new(void)
         if (!larger)
             break;
     }
-    free(list);
+    dti_free(list);
     return NULL;
 }
 
@@ -108,7 +109,7 @@ static void unpin(const struct cpu_list *list)
 #else
 static void list_free(struct cpu_list *list)
 {
-    free(list);
+    dti_free(list);
 }
 
 static struct cpu_list *list_new(void)
@@ -247,7 +248,7 @@ enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dt
 {
     if (threads < 1 || threads > DTI_THREADS_MAX)
         return dti_fail(reterr, DTI_BUG, "a team cannot have %zu threads", threads);
-    struct dti_team *const team = calloc(1, sizeof *team + threads * sizeof team->member[0]);
+    struct dti_team *const team = dti_calloc(1, sizeof *team + threads * sizeof team->member[0]);
     if (!team)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     team->size = threads;
@@ -287,7 +288,7 @@ void dti_team_free(struct dti_team *team)
     pthread_cond_destroy(&team->end);
     pthread_cond_destroy(&team->begin);
     pthread_mutex_destroy(&team->mutex);
-    free(team);
+    dti_free(team);
 }
 
 size_t dti_team_size(const struct dti_team *team)

@@ -4,6 +4,7 @@
  * prefixes are found in a trie of pieces keyed by their text: the text alone determines where a
  * piece begins and what it means. */
 #include "util/text/regex_build.h"
+#include "util/run/allocate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static bool regex_grow(void **items, uint32_t count, uint32_t *capacity, size_t 
     if (count < *capacity)
         return true;
     const uint32_t more = *capacity > 0 ? *capacity * 2 : 64;
-    void *const grown = realloc(*items, more * size);
+    void *const grown = dti_realloc(*items, more * size);
     if (!grown)
         return false;
     *items = grown;
@@ -163,10 +164,10 @@ void dti_regex_program_init(struct dti_regex_program *program)
 
 void dti_regex_program_free(struct dti_regex_program *program)
 {
-    free(program->nodes);
-    free(program->sets);
-    free(program->steps);
-    free(program->slots);
+    dti_free(program->nodes);
+    dti_free(program->sets);
+    dti_free(program->steps);
+    dti_free(program->slots);
     dti_buffer_free(&program->texts);
 }
 
@@ -230,10 +231,10 @@ static bool make_room(struct dti_regex_program *program)
     if (program->step_count < program->slot_count / 2)
         return true;
     const uint32_t more = program->slot_count > 0 ? 2 * program->slot_count : 128;
-    uint32_t *const slots = calloc(more, sizeof *slots);
+    uint32_t *const slots = dti_calloc(more, sizeof *slots);
     if (!slots)
         return false;
-    free(program->slots);
+    dti_free(program->slots);
     program->slots = slots;
     program->slot_count = more;
     for (uint32_t i = 0; i < program->step_count; i++) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/run/allocate.h"
 #include "util/run/memory_pool.h"
 #include "util/text/regex.h"
 
@@ -49,7 +50,7 @@ struct dti_regexes {
 
 struct dti_regexes *dti_regexes_new(void)
 {
-    struct dti_regexes *const set = calloc(1, sizeof *set);
+    struct dti_regexes *const set = dti_calloc(1, sizeof *set);
     if (set)
         dti_regex_program_init(&set->program);
     return set;
@@ -67,11 +68,11 @@ static void forget(struct dti_regexes *set)
 
 static void release(struct dti_regexes *set)
 {
-    free(set->list);
-    free(set->stack);
-    free(set->marks);
-    free(set->seen);
-    free(set->found);
+    dti_free(set->list);
+    dti_free(set->stack);
+    dti_free(set->marks);
+    dti_free(set->seen);
+    dti_free(set->found);
     set->list = set->stack = set->marks = NULL;
     set->seen = NULL;
     set->found = NULL;
@@ -85,7 +86,7 @@ void dti_regexes_free(struct dti_regexes *set)
         return;
     release(set);
     dti_regex_program_free(&set->program);
-    free(set);
+    dti_free(set);
 }
 
 enum dti_status dti_regexes_add(struct dti_regexes *set, enum dti_regex_kind kind, const char *text,
@@ -105,11 +106,11 @@ static bool prepare(struct dti_regexes *set)
     if (set->ready)
         return true;
     release(set);
-    set->list = calloc(nodes, sizeof *set->list);
-    set->stack = calloc(nodes, sizeof *set->stack);
-    set->marks = calloc(nodes, sizeof *set->marks);
-    set->seen = calloc(patterns, sizeof *set->seen);
-    set->found = calloc(patterns, sizeof *set->found);
+    set->list = dti_calloc(nodes, sizeof *set->list);
+    set->stack = dti_calloc(nodes, sizeof *set->stack);
+    set->marks = dti_calloc(nodes, sizeof *set->marks);
+    set->seen = dti_calloc(patterns, sizeof *set->seen);
+    set->found = dti_calloc(patterns, sizeof *set->found);
     set->mark = 0;
     set->run = 0;
     set->ready = set->list && set->stack && set->marks && set->seen && set->found;
