@@ -208,7 +208,7 @@ def judge_types():
 
 def newer_types():
     """Rows of src/core/dtype/gguf_types.def newer than this gguf-py."""
-    path = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "../../src/core/dtype/gguf_types.def")
+    path = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "../../../src/core/dtype/gguf_types.def")
     with open(path, encoding="utf-8") as file:
         return {int(number) for number in re.findall(r"^GGUF_\w+\((\d+)", file.read(), re.M) if int(number) > 38}
 

@@ -150,7 +150,7 @@ def refused(what, tensors, config, wanted):
 def broken():
     m = Matrix(32, 128, 4, 32, True, True)
     for what, change, wanted in (
-            ("a group that is none", lambda g: np.where(np.arange(128) == 5, 4, g), "element 5 is 4, which is none of its 4"),
+            ("a group that is none", lambda g: np.where(np.arange(128) == 5, 4, g), "element 5 is 4, which is not one of its 4"),
             ("minus one", lambda g: np.where(np.arange(128) == 7, -1, g), "element 7 is -1"),
             ("a short order", lambda g: g[:-1], "expected int32 [128]")):
         tensors, config = m.packed()
