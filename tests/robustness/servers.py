@@ -5,6 +5,7 @@ what happens when servers fail, lie or redirect, and which data go to which serv
 
     servers.py DTINFO MEASURE [long]
 """
+import concurrent.futures
 import ipaddress
 import json
 import os
@@ -360,11 +361,12 @@ def main():
         if not made:
             print("no openssl(1): http:// on this machine alone")
         judge_start(b)
-        judge_requests(b)
-        judge_streams(b)
-        judge_failures(b)
-        judge_redirects(b, made is not None)
-        judge_hub(b)
+        # most of the time is spent in pauses between retries: each with servers and a folder of its own
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            running = [pool.submit(judge, Bench(pathlib.Path(tempfile.mkdtemp(dir=folder)), made), *more) for judge, *more in (
+                (judge_requests,), (judge_streams,), (judge_failures,), (judge_redirects, made is not None), (judge_hub,))]
+            for judge in running:
+                judge.result()
     return srv.end()
 
 
