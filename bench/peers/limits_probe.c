@@ -10,7 +10,6 @@
  * IN and OUT: bytes per element. Prints a line per method: copy or shape, its name, the median and
  * the best rate in gigabytes read and written per second. The methods are interleaved. */
 #define _GNU_SOURCE /* MADV_HUGEPAGE, CPU_SET() */
-#include "util/run/process_environment.h"
 #include <immintrin.h>
 #include <pthread.h>
 #include <sched.h>
@@ -226,7 +225,6 @@ static int by_value(const void *a_, const void *b_)
 int main(int argc, char **argv)
 {
     static double rates[METHOD_COUNT][SAMPLES_MAX];
-    dti_environment_use();
     if (argc != 6)
         return EXIT_FAILURE;
     const int in = atoi(argv[1]), out = atoi(argv[2]);
