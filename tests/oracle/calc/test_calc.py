@@ -195,6 +195,33 @@ def judge_numpy(probe, tally):
             tally.check(line, fields(answer)[2], codes)
 
 
+def judge_composites(probe, tally):
+    """mean and var of fp16 numbers with --accumulate fp32: each step is rounded to fp32, and the result once more to fp16."""
+    def rounded(name, value):
+        code = formats.encode(FORMATS[name], "finite" if value else "zero", value < 0, abs(value))[0]
+        _, negative, magnitude = FORMATS[name].decode(code)
+        return code, -magnitude if negative else magnitude
+
+    def mean(values):
+        total = Fraction(0)
+        for value in values:
+            total = rounded("fp32", total + value)[1]
+        return rounded("fp32", total / len(values))[1]
+
+    rng = random.Random(7)
+    lines, wants = [], []
+    for _ in range(40):
+        texts = [f"{rng.uniform(-200, 200):.3f}" for _ in range(rng.randrange(2, 30))]
+        values = [rounded("fp16", Fraction(text))[1] for text in texts]
+        apart = [rounded("fp32", value - mean(values))[1] for value in values]
+        squares = [rounded("fp32", one * one)[1] for one in apart]
+        for name, want in (("mean", mean(values)), ("var", mean(squares))):
+            lines.append(f"{name}([{', '.join(texts)}])\tfp16\taccumulate=fp32")
+            wants.append(f"{rounded('fp16', want)[0]:x}")
+    for line, answer, want in zip(lines, ask(probe, lines), wants):
+        tally.check(line, fields(answer)[2], want)
+
+
 def judge_torch(probe, tally):
     """softmax and layernorm of fp16 in fp32: torch's own exp and summation order may differ by one ulp."""
     torch, numpy = have("torch"), have("numpy")
@@ -227,6 +254,7 @@ def main():
     judge_lists(probe, tally)
     judge_random(probe, tally)
     tally.part("generators")
+    judge_composites(probe, tally)
     judge_numpy(probe, tally)
     judge_torch(probe, tally)
     tally.finish()
