@@ -38,7 +38,7 @@ FAULTS = [
      "code = a == inf ? dti_lane_pick32(e->inf, minus) : code;", "", "rows scalar"),
     ("lanes: NaN payload dropped", KERNELS + "cast/lanes_float.h",
      "return a > inf ? dti_lane_pick32(e->nan, minus) | payload : code;",
-     "return a > inf ? dti_lane_pick32(e->nan, minus) : code;", "rows scalar"),
+     "return a > inf ? dti_lane_pick32(e->nan, minus) | (payload & 0) : code;", "rows scalar"),
     ("lanes: one integer too many", KERNELS + "cast/lanes_integer.h",
      "(uint32_t)e->max_magnitude + negative", "(uint32_t)e->max_magnitude + 1", "rows scalar"),
     ("lanes: wrap takes clamped bits", KERNELS + "cast/lanes_integer.h",
