@@ -62,8 +62,8 @@ static enum dti_status not_quantized(const struct dti_format *format, struct dti
 {
     const bool scaled = format->width > 16 && dti_format_is_integer(format);
     return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_STORE_NUMBERS,
-                           "%s is %s: int2 to int16, uint2 to uint16, floats of 8 bits or less and "
-                           "block formats have scales",
+                           "%s is %s; the dtypes with scales are int2 to int16, uint2 to uint16, "
+                           "floats of 8 bits or less and block formats",
                            format->name, scaled ? "too wide" : "not a dtype with a scale");
 }
 
