@@ -17,13 +17,13 @@ def check_paths(name, text):
             yield "%s: there is no %s" % (name, path)
 
 
-def rows(text, function):
-    """Initializers that hold a function: of its own file, and of all if it has linkage."""
-    texts = [text] + ([path.read_text(encoding="utf-8") for path in tree.files(".c")] if function.startswith("dti_") else [])
-    return [match for each in texts for match in re.findall(r"\.\w+ = %s\b" % function, each)]
+def held(text):
+    """The functions that initializers of rows hold."""
+    return set(re.findall(r"\.\w+ = (\w+)", text))
 
 
-def check_walk(title, steps):
+def check_walk(title, steps, rows):
+    """rows: functions with linkage that rows of any file hold."""
     code = ""  # of the files so far
     for at, (number, function, path) in enumerate(steps, 1):
         where = "%s, step %d" % (title, at)
@@ -33,7 +33,7 @@ def check_walk(title, steps):
         text = tree.without_comments(source.read_text(encoding="utf-8")) if source.exists() else ""
         if not re.search(r"^\w[^\n;]*\b%s\([^;{]*\)\n\{" % function, text, re.MULTILINE):
             yield "%s: %s is not defined in %s" % (where, function, path)
-        if at > 1 and not re.search(r"\b%s\b" % function, code + "\n".join(rows(text, function))):
+        if at > 1 and not re.search(r"\b%s\b" % function, code) and function not in rows | held(text):
             yield "%s: no earlier file names %s, and no row holds it" % (where, function)
         code += text
     if not 5 <= len(steps) <= MOST_STEPS:
@@ -46,8 +46,9 @@ def main():
     problems += check_paths("CONTRIBUTING.md", text)
     walks = re.findall(r"^### (.*?)\n(.*?)(?=^##)", text.partition("## Four walks\n")[2].partition("\n## ")[0] + "\n## ",
                        re.MULTILINE | re.DOTALL)
+    rows = {function for path in tree.files(".c") for function in held(path.read_text(encoding="utf-8")) if function.startswith("dti_")}
     for title, body in walks:
-        problems += check_walk(title, STEP.findall(body))
+        problems += check_walk(title, STEP.findall(body), rows)
     if len(walks) != 4:
         problems.append("CONTRIBUTING.md has %d walks" % len(walks))
     return tree.report(problems, "walks, %d of them" % len(walks))

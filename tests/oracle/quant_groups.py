@@ -5,7 +5,7 @@ import math
 import pathlib
 import sys
 
-import quant_model as model  # noqa: E402
+import quant_model as model
 
 DIVISIONS = {"true": model.TRUE, "reciprocal": model.RECIPROCAL, "exact": model.EXACT}
 SPECIALS = {"clamp": model.CLAMP, "torch": model.AS_TORCH, "torch_channel": model.AS_TORCH_CHANNEL}

@@ -88,7 +88,7 @@ void dti_rewrite_free(struct dti_rewrite *rewrite)
     if (!rewrite)
         return;
     dti_new_files_free(&rewrite->files);
-    if (rewrite->ops && rewrite->ops->free)
+    if (rewrite->ops->free)
         rewrite->ops->free(rewrite);
     for (size_t i = 0; i < rewrite->plan_count; i++)
         dti_plan_free(rewrite->plans[i]);

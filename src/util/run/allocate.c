@@ -55,9 +55,7 @@ char *dti_strdup(const char *text)
 
 char *dti_strndup(const char *text, size_t most)
 {
-    size_t length = 0;
-    while (length < most && text[length] != '\0')
-        length++;
+    const size_t length = strnlen(text, most);
     char *const copy = dti_malloc(length + 1);
     if (copy) {
         memcpy(copy, text, length);

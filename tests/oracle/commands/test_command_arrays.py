@@ -16,7 +16,7 @@ import sys
 import tempfile
 from fractions import Fraction
 
-import formats  # noqa: E402
+import formats
 
 PROGRAM = os.path.abspath(sys.argv[1])
 COUNT = 5000  # two tiles and a partial one

@@ -16,9 +16,9 @@ import sys
 import tempfile
 from fractions import Fraction
 
-from dequant_files import f32, npy  # noqa: E402
-import formats  # noqa: E402
-from tensor_files import write_file  # noqa: E402
+from dequant_files import f32, npy
+import formats
+from tensor_files import write_file
 
 PROGRAM = os.path.abspath(sys.argv[1])
 RNG = random.Random(8)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-import make_checkpoint  # noqa: E402
+import make_checkpoint
 
 SKIPPED = 77
 PROGRAM = os.path.abspath(sys.argv[1])

@@ -16,9 +16,9 @@ import sys
 import tempfile
 from fractions import Fraction
 
-import formats  # noqa: E402
-import make_checkpoint  # noqa: E402
-from harness import QUICK  # noqa: E402
+import formats
+import make_checkpoint
+from harness import QUICK
 
 try:
     import numpy

@@ -18,10 +18,10 @@ import tempfile
 from collections import Counter
 from fractions import Fraction
 
-import formats  # noqa: E402
-from formats import INF, NAN, OVERFLOW  # noqa: E402
-from harness import QUICK  # noqa: E402
-from make_checkpoint import SIZES, model, npy, npz, pack, safetensors, write_sharded  # noqa: E402
+import formats
+from formats import INF, NAN, OVERFLOW
+from harness import QUICK
+from make_checkpoint import SIZES, model, npy, npz, pack, safetensors, write_sharded
 
 PROGRAM = os.path.abspath(sys.argv[1])
 FORMATS = formats.build()

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from fractions import Fraction
 
-import make_checkpoint  # noqa: E402
+import make_checkpoint
 
 PROGRAM = os.path.abspath(sys.argv[1])
 LIMIT = 1 << 64

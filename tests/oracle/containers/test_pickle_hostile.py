@@ -25,7 +25,7 @@ import zipfile
 
 from harness import QUICK, Tally, have
 
-from make_pickles import MAGIC, VERSION, archive, legacy, name, state, tensor, text  # noqa: E402
+from make_pickles import MAGIC, VERSION, archive, legacy, name, state, tensor, text
 
 PROGRAM = os.path.abspath(sys.argv[1])
 TALLY = Tally()

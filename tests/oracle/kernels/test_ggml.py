@@ -25,8 +25,8 @@ np, gguf = harness.have("numpy"), harness.have("gguf")
 if np is None or gguf is None:
     print("skipped: needs numpy and gguf")
     sys.exit(77)
-import make_checkpoint  # noqa: E402
-from gguf import quants  # noqa: E402
+import make_checkpoint
+from gguf import quants
 
 LEVELS = ("none", "avx2", None)
 # id, elements, bytes, offsets of the fp16 fields
