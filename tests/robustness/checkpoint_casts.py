@@ -13,7 +13,7 @@ from file_casts import MIB, folder, read, write
 from make_checkpoint import model, safetensors, write_others, write_sharded, write_single
 from survival import PROGRAM, SECONDS, environment, require
 
-import formats  (the reference of the oracle tests: exact, and not ours)
+import formats  # the reference of the oracle tests: exact, and independent
 
 __all__ = ["MIB", "folder", "read", "write"]
 
