@@ -341,9 +341,9 @@ static enum dti_window_way measured(const struct dti_input *input, void *buffer,
 static bool is_allowed;
 static enum dti_window_way wanted;
 
-void dti_window_allow(void)
+void dti_window_allow(bool mapping)
 {
-    is_allowed = true;
+    is_allowed = mapping;
 }
 
 static void look_up_wanted(void)

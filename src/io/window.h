@@ -56,9 +56,9 @@ enum dti_status dti_window_done(struct dti_window *window, enum dti_status statu
 
 void dti_window_free(struct dti_window *window); /* leaves it closed */
 
-/* Allows mapping files, which needs a SIGBUS handler. Only the owner of the process may call it,
- * before any thread is started. Until then all bytes are copied. */
-void dti_window_allow(void);
+/* Allows mapping files, which needs a SIGBUS handler, or forbids it. Only the owner of the process
+ * may call it, before any thread is started. Until then all bytes are copied. */
+void dti_window_allow(bool mapping);
 
 /* How to read an input: measured once per device, with the first pieces of a large input, or set
  * by the environment variable DTINFO_READ. Undecided until a piece is large enough; copy until

@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     struct device_check gpu = {.check = {.effort = EFFORT_PUSH, .state = 20260701}};
     struct options options = {.device = "cuda"};
     struct dti_error error;
-    dti_environment_use();
+    dti_environment_use(true);
     if (!read_options(&gpu, &options, argc, argv)) {
         fprintf(stderr, "usage: check_device [--quick|--long] [--device cuda:N] "
                         "[--leave MIB]\n");

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 {
     struct check check = {.state = 20261121, .effort = EFFORT_PUSH};
     const char *what = "", *row = NULL;
-    dti_environment_use();
+    dti_environment_use(true);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--quick") == 0)
             check.effort = EFFORT_QUICK;

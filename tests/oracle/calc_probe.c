@@ -150,7 +150,7 @@ int main(void)
 {
     char *line = NULL;
     size_t size = 0;
-    dti_environment_use();
+    dti_environment_use(true);
     while (getline(&line, &size, stdin) > 0) {
         char *const dtype = strchr(line, '\t');
         char *const words = dtype ? strchr(dtype + 1, '\t') : NULL;

@@ -197,7 +197,7 @@ int main(void)
     struct dti_error error;
     char *line = NULL;
     size_t size = 0;
-    dti_environment_use();
+    dti_environment_use(true);
     if (dti_multi_load(&error) != DTI_OK) {
         fprintf(stderr, "%s\n", error.text);
         return 1;

@@ -365,9 +365,23 @@ static void the_way_is_chosen_for_large_pieces_of_large_files(void)
     leave();
 }
 
+static void nothing_is_mapped_unless_that_is_allowed(void)
+{
+    const char *const wanted = getenv("DTINFO_READ");
+    const bool map = wanted && strcmp(wanted, "map") == 0;
+    open_made();
+    dti_window_allow(false);
+    CHECK(dti_window_choose(&input, buffer, BUFFER, 0) == DTI_WINDOW_COPY);
+    dti_window_allow(true);
+    CHECK((dti_window_choose(&input, buffer, BUFFER, 0) == DTI_WINDOW_MAP) == map);
+    dti_input_close(&input);
+    leave();
+}
+
 UNIT_MAIN(prepare, bytes_are_those_of_the_file_both_ways, small_pieces_in_a_row_are_copied_ahead,
           offsets_count_from_where_the_input_begins, a_window_follows_the_reader_to_another_file,
           a_file_that_shrinks_under_a_window_is_an_error, each_of_two_windows_may_lose_its_file,
           threads_lose_windows_at_once, a_signal_elsewhere_keeps_its_default_action,
           what_cannot_be_mapped_is_copied, a_watch_sees_what_is_read,
-          the_way_is_chosen_for_large_pieces_of_large_files)
+          the_way_is_chosen_for_large_pieces_of_large_files,
+          nothing_is_mapped_unless_that_is_allowed)

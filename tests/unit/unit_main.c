@@ -30,9 +30,9 @@ static size_t group_name(const struct unit_group *group, const char **ret_name)
 
 int main(int argc, char **argv)
 {
-    dti_environment_use();
+    dti_environment_use(true);
 #ifdef UNIT_READS_FILES
-    dti_window_allow();
+    dti_window_allow(true);
 #endif
     for (const struct unit_group *group = groups; group; group = group->next) {
         const char *name;

@@ -167,8 +167,8 @@ int dti_command_line(char **words, int count, FILE *out, FILE *err)
 {
     struct dti_context cx;
     struct dti_error error = {.status = DTI_OK}, changed;
-    dti_environment_use();
-    dti_window_allow();
+    dti_environment_use(true);
+    dti_window_allow(true);
     dti_context_init(&cx, words, count, out, err);
 
     enum dti_status status = DTI_OK;

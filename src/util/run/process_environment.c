@@ -3,14 +3,13 @@
  * Disabled until dti_environment_use(). */
 #include "util/run/process_environment.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 static bool is_read;
 
-void dti_environment_use(void)
+void dti_environment_use(bool use)
 {
-    is_read = true;
+    is_read = use;
 }
 
 const char *dti_environment(const char *name)

@@ -168,7 +168,7 @@ static bool check(enum dti_calc_op op, long count)
 
 int main(int argc, char **argv)
 {
-    dti_environment_use();
+    dti_environment_use(true);
     if (argc != 2) {
         fprintf(stderr, "usage: test_truth_quick COUNT\n");
         return 2;
