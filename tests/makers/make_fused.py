@@ -95,6 +95,29 @@ def make_tensors(layout="modelopt", layers=2, experts=8, seed=54974, inputs=True
     return dict(sorted(tensors.items()))
 
 
+# vllm-project/vllm#54974: pairs of gate_proj and up_proj, and those whose tensor scales differ
+THREAD_LAYERS, THREAD_EXPERTS, THREAD_DIFFERING = 43, 288, 8563
+
+
+def like_the_thread(seed=54974):
+    """As many pairs as in the thread, with one row of 16 columns each; the worst are exactly 10 times apart."""
+    rng, tensors = random.Random(seed), {}
+    places = [(layer, expert) for layer in range(THREAD_LAYERS) for expert in range(THREAD_EXPERTS)]
+    ratios = [10.0] + [10.0 ** rng.uniform(0.01, 1) for _ in range(THREAD_DIFFERING - 1)]
+    ratios += [1.0] * (len(places) - THREAD_DIFFERING)
+    rng.shuffle(ratios)
+    for (layer, expert), ratio in zip(places, ratios):
+        base = 2.0 ** rng.randrange(-18, -10)
+        scales = [base, fp32(base * ratio)]
+        rng.shuffle(scales)
+        for name, scale in zip(("gate_proj", "up_proj"), scales):
+            stem = "model.layers.%d.mlp.experts.%d.%s.weight" % (layer, expert, name)
+            tensors[stem] = ("U8", [1, 8], rng.randbytes(8))
+            tensors[stem + "_scale"] = ("F8_E4M3", [1, 1], block_scales(rng, 1))
+            tensors[stem + "_scale_2"] = ("F32", [], struct.pack("<f", scale))
+    return tensors
+
+
 def configuration(layout):
     if layout == "compressed-tensors":
         weights = {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16, "symmetric": True, "dynamic": False}

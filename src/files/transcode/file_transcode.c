@@ -250,10 +250,12 @@ static enum dti_status check_input(const struct dti_file_transcode *transcode,
     char label[DTI_QUOTE_SIZE];
     if (dti_holds_texts(container->kind))
         return DTI_OK;
-    return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_FLOATS,
-                           "%s is %s, and layouts are translated from safetensors",
-                           dti_quote(label, container->path, strlen(container->path)),
-                           dti_container_name(container->kind));
+    return dti_fail_remedy(
+        reterr, DTI_WRONG_KIND, transcode->request.reconcile ? DTI_REMEDY_NONE : DTI_REMEDY_FLOATS,
+        transcode->request.reconcile ? "%s is %s, and scales are reconciled in safetensors"
+                                     : "%s is %s, and layouts are translated from safetensors",
+        dti_quote(label, container->path, strlen(container->path)),
+        dti_container_name(container->kind));
 }
 
 enum dti_status dti_file_transcode_new(struct dti_file_transcode **ret,

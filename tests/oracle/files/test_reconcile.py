@@ -220,6 +220,27 @@ def many_experts():
     TALLY.part("hundreds of pairs")
 
 
+def the_thread():
+    """Its table, before and after."""
+    tensors = make_fused.like_the_thread()
+    write_model("in", tensors, "modelopt", 8)
+    pairs = make_fused.THREAD_LAYERS * make_fused.THREAD_EXPERTS
+    TALLY.check("the thread: pairs", rule_of_vllm(tensors, "modelopt"), (12384, 8563, 10.0))
+    TALLY.check("the thread: check", fused_of("in"), {"matrices": pairs, "differing": 8563, "worst_ratio": 10})
+    note = [line for line in subprocess.run([PROGRAM, "check", "in", "--quantized"], capture_output=True, text=True,
+                                            check=False).stdout.splitlines() if "fused modules" in line]
+    TALLY.check("the thread: one line", note, ["note: fused modules: tensor scales differ in 8563 of 12384 matrices, up to 10 "
+                                               "times; 'dtinfo transcode --reconcile' gives each its largest"])
+    report = json.loads(run("transcode", "in", "--reconcile", "-o", "out", "--json").stdout)
+    judge("the thread", "out", report, Model({name: (dtype, list(shape), raw) for name, (dtype, shape, raw) in tensors.items()},
+                                             "modelopt"))
+    TALLY.check("the thread: after", rule_of_vllm(read_model("out"), "modelopt"), (pairs, 0, 1.0))
+    TALLY.check("the thread: check after", fused_of("out"), {"matrices": pairs, "differing": 0, "worst_ratio": 1})
+    shutil.rmtree("in")
+    shutil.rmtree("out")
+    TALLY.part("the thread's table")
+
+
 def every_code():
     """All codes with many ratios: powers of two, neighbours, halfway cases, and ratios at which blocks become 0."""
     ratios = [1.0, 0.5, 0.25, 2.0 ** -9, 2.0 ** -10, 2.0 ** -18, 2.0 ** -19, 2.0 ** -60, 0.75, 0.9375, 0.96875, 0.1, 1 / 3, 1e-3,
@@ -431,6 +452,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dtinfo-reconcile-") as folder:
         os.chdir(folder)
         many_experts()
+        the_thread()
         every_code()
         by_numpy()
         choices()
