@@ -288,7 +288,7 @@ static void check_lint(const char *path, const struct dti_container_options *ope
     struct dti_lint *lint;
     size_t tensor, count;
     REQUIRE(dti_logical_open(&view, path, &options, &error) == DTI_OK && view->stored);
-    REQUIRE(dti_lint_new(&lint, view, NULL, &error) == DTI_OK);
+    REQUIRE(dti_lint_new(&lint, view, NULL, NULL, &error) == DTI_OK);
     const enum dti_status status = dti_lint_scales(lint, &alone, &error);
     REQUIRE(status == DTI_OK || status == DTI_BAD_INPUT); /* the file may be truncated */
     for (size_t i = 0; i < view->tensor_count && status == DTI_OK; i++) {

@@ -163,8 +163,11 @@ static const char *const lines[] = {
     "transcode @s --to modelopt --dry-run --only $2",
     "transcode @s --to compressed-tensors -o @x.safetensors --force --keep $2",
     "transcode @s --to $0 --dry-run",
+    "transcode @s --reconcile --fused $0,$1 --dry-run --only $2",
+    "transcode @s --reconcile -o @x.safetensors --force --keep $2",
     "check @p --valid --only $0",
     "check @s @z --quantized --only $0",
+    "check @s --quantized --fused $0,$1",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };

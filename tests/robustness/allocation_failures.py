@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 from make_checkpoint import write_others, write_sharded, write_single
+from make_fused import make_tensors, write_model
 from make_gptq import main as make_gptq
 from make_mlx import main as make_mlx
 from survival import QUICK, SANITIZED, check, environment, main, require, require_one_line, run
@@ -106,6 +107,8 @@ QUESTIONS += [(words.split(), b"") for words in (
     "transcode mlx/model.safetensors --to gpt-oss --only x -o out.safetensors --force --json",
     "transcode mx --to modelopt --dtype nvfp4 -o mx_out --force --threads 2",
     "transcode mx --to compressed-tensors -o mx_out --force -v",
+    "transcode fused --reconcile -o fused_out --force -v --threads 2", "check fused --quantized --json --fused q_proj,o_proj",
+    "transcode fused --reconcile --fused q_proj,o_proj --keep *expert* -o fused_out --force --json",
     "inspect mlx/model.safetensors", "quant mlx/model.safetensors bf16 --dequant -o out.safetensors --force")]
 
 QUESTIONS += [(words.split(), b"") for words in (
@@ -248,6 +251,7 @@ if __name__ == "__main__":
                  "b.weight_scale=F8_E4M3:2,2/38", "b.weight_global_scale=F32:1/0000803f", "b.input_global_scale=F32:1/0000803f")
         with open("mx/config.json", "w") as file:
             json.dump({"quantization_config": {}}, file)
+        write_model("fused", make_tensors("modelopt", 1, 1), "modelopt", 2)
         code = main()
         os.chdir("/")
     sys.exit(code)

@@ -274,6 +274,7 @@ struct checked_file {
     bool known, ok; /* known: kind is valid */
     enum dti_container_kind kind;
     const struct dti_pickle_scan *pickles; /* or NULL */
+    const struct dti_fused_tally *fused;   /* likewise */
 };
 struct check {
     const struct dti_check_answer *of;
@@ -315,6 +316,7 @@ static void fill_file(struct checked_file *ret, const struct dti_check_report *r
     ret->known = container || (report->scanned && dti_container_is_known(ret->kind));
     ret->ok = report->failure_count == 0;
     ret->pickles = report->scanned ? &report->pickles : NULL;
+    ret->fused = report->lint ? dti_lint_tally(report->lint) : NULL;
 }
 
 static void fill_check(struct check *ret, const struct dti_check_answer *answer)

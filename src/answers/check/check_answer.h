@@ -55,9 +55,10 @@ enum { DTI_CHECK_ASSERTIONS = 64 };
 struct dti_check_request {
     const struct dti_logical_options *container;
     struct dti_reading reading;
-    dti_remedy_words_fn *words; /* adds remedies to messages of file readers */
-    const char *only;           /* names of tensors, or NULL */
-    bool ints;                  /* integer tensors must fit, too */
+    dti_remedy_words_fn *words;      /* adds remedies to messages of file readers */
+    const char *only;                /* names of tensors, or NULL */
+    bool ints;                       /* integer tensors must fit, too */
+    const struct dti_fused_own *own; /* a group of fused modules, or NULL */
     struct dti_check_assertion assertions[DTI_CHECK_ASSERTIONS];
     size_t assertion_count;
     struct dti_digest digest;    /* DTI_CHECK_DIGEST: the digest of one file */

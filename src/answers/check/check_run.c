@@ -56,7 +56,8 @@ static enum dti_status check_lint_begin(struct dti_check_report *report, struct 
     struct dti_reading reading = request->reading;
     if (at == request->assertion_count || !report->container->stored)
         return DTI_OK;
-    enum dti_status status = dti_lint_new(&report->lint, report->container, request->only, reterr);
+    enum dti_status status =
+        dti_lint_new(&report->lint, report->container, request->only, request->own, reterr);
     if (status != DTI_OK)
         return status;
     report->tally[at].tensors = dti_lint_tensors(report->lint);

@@ -11,6 +11,7 @@
 #include "convert/quant_plan.h"
 #include "core/number/number.h"
 #include "files/scan/loss_summary.h"
+#include "files/stored/fused_modules.h"
 #include "files/stored/quant_layout.h"
 #include "util/buffer.h"
 
@@ -105,6 +106,7 @@ struct dti_quant_target {
     bool has_min, has_max;
     uint32_t min, max;
     enum dti_tensor_scale tensor_scale;
+    struct dti_fused_own own;   /* tensor_scale AUTO: a group of fused modules */
     enum dti_block_order order; /* of codes below 8 bits */
     bool has_axis;              /* otherwise the last one for blocks and groups, 0 for channels */
     int64_t axis;               /* negative: from the end */

@@ -116,11 +116,19 @@ enum dti_status dti_recipe_settle(struct dti_quant_target *target, const struct 
     rules.has_max = recipe->max;
     rules.has_scale = recipe->scale;
     rules.has_axis = recipe->axis;
+    if (recipe->fused)
+        status = dti_fused_own_read(&target->own, recipe->fused, reterr);
+    if (status != DTI_OK)
+        return status;
     if (dti_quant_family(target) == DTI_FAMILY_NV)
         status = read_tensor_scale(recipe->tensor_scale, &rules, reterr);
     else if (!target->scheme.block)
         status = recipe->scale ? read_scale(recipe, target, &rules, reterr)
                                : read_range(recipe, &rules, reterr);
+    if (status == DTI_OK && recipe->fused && rules.tensor_scale != DTI_TENSOR_SCALE_AUTO)
+        status = dti_fail(reterr, DTI_USAGE,
+                          "fused is for tensor scales that are shared, and tensor-scale says that "
+                          "none is; leave out one of them");
     if (status == DTI_OK && recipe->axis)
         status = read_integer("axis", recipe->axis, -64, 63, &rules.axis, reterr);
     if (status == DTI_OK)
@@ -193,6 +201,7 @@ void dti_recipe_request_quant(struct dti_rewrite_request *ret, const struct dti_
         .pad = recipe->pad,
         .high = target->order == DTI_BLOCK_HIGH,
         .fused = target->tensor_scale == DTI_TENSOR_SCALE_AUTO,
+        .own = target->own.count > 0 ? &target->own : NULL,
     };
     ret->quantize.scheme.nested = recipe->nested;
 }

@@ -34,6 +34,7 @@ struct dti_recipe {
     struct dti_quant_rules rules; /* without the numbers in these texts: */
     /* Numbers or words, or NULL; min is at most max. */
     const char *min, *max, *scale, *zero_point, *tensor_scale, *axis;
+    const char *fused; /* a group of fused modules, or NULL */
     bool quant_like_given, symmetry_given, division_given, mx_scale_given, nv_scale_given,
         per_given, block_given, order_given, layout_given;
     int layout; /* enum dti_quant_layout */

@@ -120,8 +120,15 @@ static enum dti_status find_fused(struct dti_recipe_files *files,
     if (request->recipe != DTI_RECIPE_QUANTIZE || !quantize->fused ||
         !quantize->scheme.tensor_scale)
         return DTI_OK;
+    const struct dti_fused_own none = {.count = 0};
+    const struct dti_fused_own *const own = quantize->own ? quantize->own : &none;
+    if (files->fused && memcmp(&files->fused_own, own, sizeof *own) != 0) {
+        dti_fused_ranges_free(files->fused);
+        files->fused = NULL;
+    }
+    files->fused_own = *own;
     if (!files->fused)
-        status = dti_fused_ranges_new(&files->fused, stored_of(files->a), reterr);
+        status = dti_fused_ranges_new(&files->fused, stored_of(files->a), quantize->own, reterr);
     request->fused = files->fused;
     return status;
 }
@@ -526,8 +533,7 @@ static void add_blocks(struct dti_recipe_list *list, struct dti_recipe recipe,
 
 bool dti_recipe_may_be_fused(const struct dti_tensor *to)
 {
-    struct dti_fused_name name;
-    return dti_fused_name_read(&name, to->name, to->name_length);
+    return dti_fused_may_be(NULL, to->name, to->name_length);
 }
 
 /* Sets what the stored form determines. False if no recipe writes that form. */

@@ -16,6 +16,7 @@ struct dti_recipe_files {
     struct dti_container *a, *b;
     struct dti_judge_other other;   /* b as stored */
     struct dti_fused_ranges *fused; /* of a, once a recipe needs them; else NULL */
+    struct dti_fused_own fused_own; /* their group of the user's */
     enum dti_level level;
 };
 enum dti_status dti_recipe_files_init(struct dti_recipe_files *ret, struct dti_container *a,

@@ -41,14 +41,13 @@ struct dti_dequantized dti_dequantized(const struct dti_rewrite *rewrite, size_t
 struct dti_translated dti_translated_of(const struct dti_rewrite *rewrite, size_t at)
 {
     const struct dti_file_transcode *const transcode = rewrite->request.transcode;
-    struct dti_file_dequant *const dequant = rewrite->request.dequant;
     const size_t place = rewrite->tensors[at].source;
     const size_t origin = dti_file_transcode_origin(transcode, place);
     const struct dti_transcode_verdict *const verdict =
         dti_file_transcode_verdict(transcode, origin);
     return (struct dti_translated){
-        .numbers = &dti_file_dequant_container(dequant)->tensors[origin],
-        .form = dti_file_dequant_form(dequant, origin),
+        .numbers = dti_file_transcode_numbers(transcode, origin),
+        .form = dti_file_transcode_form(transcode, origin),
         .verdict = verdict,
         .first = verdict->first == place,
         .lossless = verdict->lossless == verdict->blocks,
@@ -97,7 +96,10 @@ static const char *layout_of(const struct dti_rewrite_request *request)
     case DTI_RECIPE_ENCODE:
         return "gguf";
     case DTI_RECIPE_TRANSCODE:
-        return dti_transcode_layout_name(dti_file_transcode_request(request->transcode)->layout);
+        return dti_file_transcode_request(request->transcode)->reconcile
+                   ? NULL
+                   : dti_transcode_layout_name(
+                         dti_file_transcode_request(request->transcode)->layout);
     default:
         return NULL;
     }
@@ -146,6 +148,9 @@ void dti_rewrite_answer_fill(struct dti_rewrite_answer *answer)
         sum_dequantized(&answer->dequant, rewrite);
     if (translates)
         sum_translated(&answer->transcode, rewrite);
+    answer->reconciled = translates && dti_file_transcode_request(request->transcode)->reconcile
+                             ? dti_file_transcode_reconciled(request->transcode)
+                             : NULL;
     answer->input.path = answer->path;
     answer->input.container = rewrite->container;
     sum_bytes(answer);
@@ -218,7 +223,7 @@ struct transcode_options {
     const char *dtype;              /* or NULL */
     const char *mode;               /* or NULL */
     const struct dti_format *scale; /* or NULL */
-    bool lossless;
+    bool lossless, reconcile;
 };
 
 DTI_WORDS(config_words, "config.json", "hf_quant_config.json")
@@ -335,6 +340,7 @@ static void fill_options(struct transcode_options *ret, const struct dti_rewrite
     ret->mode = request->moded ? dti_transcode_mode_name(request->mode) : NULL;
     ret->scale = request->narrow ? dti_format_get(request->scale) : NULL;
     ret->lossless = request->lossless;
+    ret->reconcile = request->reconcile;
 }
 
 static uint32_t code_of(float number)

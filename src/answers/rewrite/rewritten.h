@@ -67,6 +67,7 @@ struct dti_rewrite_answer {
     struct dti_quant_figures figures;
     struct dti_dequant_totals dequant;
     struct dti_transcode_totals transcode;
+    const struct dti_reconciled *reconciled; /* or NULL */
     const char *kernels; /* kernels used for the first quantized tensor, or NULL */
     char kernel_room[DTI_PLAN_TEXT_SIZE];
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answers/check/check_answer.h"
+#include "answers/tensors.h"
 #include "cli/shared/cast_list.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/operand_kinds.h"
@@ -187,6 +188,30 @@ static void put_notes(const struct dti_context *cx, const struct dti_check_repor
     }
 }
 
+/* "note: fused modules: tensor scales differ in 8563 of 12384 matrices, up to 10 times; 'dtinfo
+ * transcode
+ * --reconcile' gives each its largest"; if none differ, with -v alone. */
+static void put_fused(const struct dti_context *cx, const struct dti_check_report *report)
+{
+    const struct dti_fused_tally *const tally = report->lint ? dti_lint_tally(report->lint) : NULL;
+    struct dti_line line = dti_context_line(cx);
+    char text[DTI_TEXT_SIZE];
+    if (!tally || tally->matrices == 0 || (tally->differing == 0 && !cx->verbose))
+        return;
+    const char *const matrices = tally->matrices == 1 ? "matrix" : "matrices";
+    if (tally->differing == 0)
+        dti_line_print(&line, DTI_STYLE_DIM,
+                       "note: fused modules: %llu %s, each with one tensor scale",
+                       (unsigned long long)tally->matrices, matrices);
+    else
+        dti_line_print(&line, DTI_STYLE_WARN,
+                       "note: fused modules: tensor scales differ in %llu of %llu %s, up to %s "
+                       "times; 'dtinfo transcode --reconcile' gives each its largest",
+                       (unsigned long long)tally->differing, (unsigned long long)tally->matrices,
+                       matrices, dti_figure_words(text, tally->worst, 3));
+    dti_line_end(&line);
+}
+
 /* One file. named: its name is printed first. */
 static enum dti_status show(const struct dti_context *cx, const struct dti_check_report *report,
                             bool named, struct dti_error *reterr)
@@ -202,6 +227,7 @@ static enum dti_status show(const struct dti_context *cx, const struct dti_check
     if (status == DTI_OK && report->scanned)
         status = put_pickles(cx, &report->pickles, reterr);
     put_notes(cx, report);
+    put_fused(cx, report);
     return status;
 }
 
@@ -209,7 +235,7 @@ struct check_args {
     struct dti_file_args file;
     bool valid, pickle, quantized, no_nan, no_inf, ints;
     const char *digest, *fits, *dtype, *max_abs, *shape, *only;
-    const char *as, *max_to_zero, *max_error, *min_sqnr;
+    const char *as, *max_to_zero, *max_error, *min_sqnr, *fused;
 };
 
 enum { CHECK_NOTES = DTI_CHECK_ASSERTIONS + 2 + DTI_CAST_LIST };
@@ -221,6 +247,7 @@ struct check_job {
     struct dti_file_source source;
     struct dti_file_bar bar;
     struct dti_check_request request;
+    struct dti_fused_own own;
     struct dti_cast_list as;
     const char *notes[CHECK_NOTES]; /* on spellings of dtypes */
     size_t note_count;
@@ -520,6 +547,8 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
     if (args->ints && !args->fits && !args->as)
         return dti_fail(reterr, DTI_USAGE,
                         "--ints is for --fits and --as; give one of them, or leave it out");
+    if (args->fused && !args->quantized)
+        return dti_fail(reterr, DTI_USAGE, "--fused is for --quantized; give it, or leave it out");
     if (args->quantized && (args->file.raw || args->file.from))
         return dti_fail(
             reterr, DTI_USAGE,
@@ -530,8 +559,12 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
     ret->request.words = dti_remedy_words;
     ret->request.only = args->only;
     ret->request.ints = args->ints;
+    if (args->fused)
+        ret->request.own = &ret->own;
     enum dti_status status =
-        dti_file_reading_init(&ret->request.reading, &ret->bar, &args->file, cx, reterr);
+        args->fused ? dti_fused_own_read(&ret->own, args->fused, reterr) : DTI_OK;
+    if (status == DTI_OK)
+        status = dti_file_reading_init(&ret->request.reading, &ret->bar, &args->file, cx, reterr);
     if (status == DTI_OK)
         status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
     ret->source.logical.lint = args->quantized;
@@ -572,6 +605,7 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "quantized", struct check_args, quantized,
              "valid, and quantized tensors, their parts and config.json fit each other",
              .matters = true),
+    DTI_ROW_FUSED(struct check_args, fused, "with --quantized: "),
     OPT_FLAG(0, "no-nan", struct check_args, no_nan, "no element is NaN", .matters = true),
     OPT_FLAG(0, "no-inf", struct check_args, no_inf, "no element is infinite", .matters = true),
     OPT_TEXT(0, "max-abs", struct check_args, max_abs, "X", "no magnitude is greater than X",

@@ -470,8 +470,9 @@ static const struct dti_rewrite_command gguf_command = {
 static enum dti_status check_gguf_options(const struct quant_args *args, struct dti_error *reterr)
 {
     const char *const option = dti_quant_given(
-        args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division like "
-              "mx-scale nv-scale per pad packing layout nested-absmax");
+        args,
+        "min max scale zero-point tensor-scale fused axis symmetric affine symmetry division like "
+        "mx-scale nv-scale per pad packing layout nested-absmax");
     if (!option)
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE,
@@ -567,7 +568,7 @@ static enum dti_status check_dequant_options(const struct quant_args *args, char
                                              int count, struct dti_error *reterr)
 {
     const char *const option = dti_quant_given(
-        args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division "
+        args, "min max scale zero-point tensor-scale fused axis symmetric affine symmetry division "
               "mx-scale nv-scale per pad nested-absmax");
     const int files = args->transfer.input ? 0 : 1;
     const bool like =

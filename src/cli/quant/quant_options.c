@@ -84,6 +84,7 @@ const struct dti_option dti_quant_options[] = {
     OPT_LIST(0, "tensor-scale", struct quant_args, recipe.tensor_scale, "VALUE",
              tensor_scale_choices,
              "scale of the whole tensor in nvfp4: a number, auto, own or none"),
+    DTI_ROW_FUSED(struct quant_args, recipe.fused, "files: in nvfp4, "),
     OPT_CHOICE(0, "per", struct quant_args, recipe.rules.per, recipe.per_given, "WHAT", per_choices,
                "integers and floats: what has a scale of its own"),
     OPT_UINT(0, "block", struct quant_args, recipe.rules.block, recipe.block_given, 1, 65536, "N",
@@ -208,6 +209,7 @@ static enum dti_status fit_options(const struct quant_args *args,
         {"mx-scale", DTI_FAMILY_MX, "the MX formats", "leave it out"},
         {"nv-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
         {"tensor-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
+        {"fused", DTI_FAMILY_NV, "nvfp4", "leave it out"},
     };
     unsigned families = 0;
     bool narrow = false, blocks = args->recipe.block_given;

@@ -51,6 +51,9 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_ALLOW_UNMATCHED(args, field)    \
     OPT_FLAG(0, "allow-unmatched", args, field, \
              "files: only warn about patterns that match no tensor")
+#define DTI_ROW_FUSED(args, field, what)         \
+    OPT_TEXT(0, "fused", args, field, "A,B,...", \
+             what "loaders make one matrix of these modules, too, as in to_q,to_k,to_v")
 
 /* Output. */
 #define DTI_ROW_OUTPUT(args, field, help) \

@@ -10,18 +10,9 @@
 #include "cli/shared/option_rows.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shell/option.h"
+#include "files/stored/fused_modules.h"
 
 enum { MOST = 5 }; /* tensors with changed numbers that are listed without -v */
-
-/* The parts of a tensor in the new file, in bytes. */
-static uint64_t bytes_of(const struct dti_rewrite *rewrite,
-                         const struct dti_transcode_verdict *verdict)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < verdict->count; i++)
-        bytes += rewrite->container->tensors[verdict->first + i].bytes;
-    return bytes;
-}
 
 static bool put_kind(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind)
 {
@@ -34,10 +25,45 @@ static bool put_kind(const struct dti_rewrite_job *job, size_t at, struct dti_te
     kind->to = strcmp(one.form->dtype, verdict->dtype) == 0 ? NULL : verdict->dtype;
     kind->same_bytes = false;
     kind->input = one.form->stored_bytes;
-    kind->output = bytes_of(job->rewrite, verdict);
-    (void)snprintf(kind->words, sizeof kind->words, "%s -> %s", one.form->layout,
-                   job->answer.layout);
+    kind->output = verdict->bytes;
+    kind->same_bytes = job->answer.reconciled != NULL;
+    if (job->answer.reconciled)
+        (void)snprintf(kind->words, sizeof kind->words, "%s, one scale for fused modules",
+                       one.form->layout);
+    else
+        (void)snprintf(kind->words, sizeof kind->words, "%s -> %s", one.form->layout,
+                       job->answer.layout);
     return true;
+}
+
+/* "  tensor scales: differ in 8563 of 12384 fused matrices, up to 10 times; the largest is now that
+ * of all" */
+static void put_tally(const struct dti_fused_tally *tally, const char *what, struct dti_line *line)
+{
+    char text[DTI_TEXT_SIZE];
+    const char *const matrices = tally->matrices == 1 ? "matrix" : "matrices";
+    dti_line_print(line, DTI_STYLE_PLAIN, "  %s: ", what);
+    if (tally->differing == 0)
+        dti_line_print(line, DTI_STYLE_PLAIN, "one for each of %llu fused %s",
+                       (unsigned long long)tally->matrices, matrices);
+    else
+        dti_line_print(line, DTI_STYLE_PLAIN,
+                       "differ in %llu of %llu fused %s, up to %s times; each gets its largest",
+                       (unsigned long long)tally->differing, (unsigned long long)tally->matrices,
+                       matrices, dti_figure_words(text, tally->worst, 3));
+    dti_line_end(line);
+}
+
+static void put_reconciled(const struct dti_reconciled *reconciled, struct dti_line *line)
+{
+    put_tally(&reconciled->weights, "tensor scales", line);
+    if (reconciled->inputs.differing > 0)
+        put_tally(&reconciled->inputs, "scales of activations", line);
+    if (reconciled->left > 0) {
+        dti_line_print(line, DTI_STYLE_WARN,
+                       "  left as they are by patterns: %zu of these matrices", reconciled->left);
+        dti_line_end(line);
+    }
 }
 
 /* "  lossless: 3 of 4 tensors, 96 of 128 blocks   worst relative error 1.19e-07" */
@@ -47,6 +73,8 @@ static void put_totals(struct dti_rewrite_job *job, struct dti_line *line)
     char text[DTI_TEXT_SIZE];
     if (job->rewrite->request.finish)
         return;
+    if (job->answer.reconciled)
+        put_reconciled(job->answer.reconciled, line);
     dti_line_print(line, totals->lossy ? DTI_STYLE_WARN : DTI_STYLE_PLAIN,
                    "  lossless: %zu of %zu tensors, %llu of %llu blocks", totals->lossless,
                    totals->translated, (unsigned long long)totals->lossless_blocks,
@@ -109,8 +137,10 @@ struct transcode_args {
     int scale; /* enum dti_dtype */
     uint64_t bits, block;
     int like;
+    const char *fused;
     bool to_given, dtype_given, mode_given, scale_given, bits_given, block_given, like_given,
         lossless;
+    bool reconcile;
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
 };
@@ -156,6 +186,10 @@ static const struct dti_option options[] = {
                "mlx: the mode; by default that of the codes", .matters = true),
     OPT_CHOICE(0, "scale-dtype", struct transcode_args, scale, scale_given, "DTYPE", scale_choices,
                "integers: round scales of fp32 to this dtype", .matters = true),
+    OPT_FLAG(0, "reconcile", struct transcode_args, reconcile,
+             "instead of --to: keep the layout, and give modules that loaders fuse one scale",
+             .matters = true),
+    DTI_ROW_FUSED(struct transcode_args, fused, "with --reconcile: "),
     OPT_FLAG(0, "require-lossless", struct transcode_args, lossless,
              "fail and write nothing if any number would change", .matters = true),
     DTI_ROW_INPUT(struct transcode_args, transfer.input, "the file to read", "an option"),
@@ -188,9 +222,37 @@ static const struct dti_option options[] = {
 
 #define EXAMPLE "as in 'dtinfo transcode model --to compressed-tensors -o out'"
 
+/* What the options become; of a job whose args it is. */
+struct transcode_run {
+    const struct transcode_args *args;
+    struct dti_fused_own own;
+};
+
+/* Patterns do not hide tensors from the view: a matrix has to be known as a whole. */
+static enum dti_status open_reconciled(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct transcode_run *const run = job->args;
+    const struct dti_file_transcode_request request = {
+        .lossless = run->args->lossless,
+        .reconcile = true,
+        .only = job->tensors->only,
+        .keep = job->tensors->keep,
+        .own = run->own.count > 0 ? &run->own : NULL,
+    };
+    struct dti_tensor_args all = *job->tensors;
+    const struct dti_tensor_args *const given = job->tensors;
+    all.only = all.keep = all.select = NULL;
+    job->tensors = &all;
+    const enum dti_status status = dti_dequant_view(job, reterr);
+    job->tensors = given;
+    if (status != DTI_OK)
+        return status;
+    return dti_file_transcode_new(&job->request.transcode, job->request.dequant, &request, reterr);
+}
+
 static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const struct transcode_args *const args = job->args;
+    const struct transcode_args *const args = ((const struct transcode_run *)job->args)->args;
     const struct dti_file_transcode_request request = {
         .layout = (enum dti_transcode_layout)args->to,
         .nvfp4 = args->dtype_given || (args->mode_given && args->mode == DTI_BLOCK_NVFP4),
@@ -233,6 +295,18 @@ static const struct dti_rewrite_command to_layout = {
     .fails = never_fails,
 };
 
+static const struct dti_rewrite_command reconciled = {
+    .verb = "reconciled",
+    .example = "as in 'dtinfo transcode model --reconcile -o out'",
+    .no_file = "no file to read",
+    .regular = true,
+    .kept = kept,
+    .open = open_reconciled,
+    .document = dti_document_transcode,
+    .page = &page,
+    .fails = never_fails,
+};
+
 static const struct dti_rewrite_command to_floats = {
     .verb = "translated",
     .example = EXAMPLE,
@@ -244,11 +318,31 @@ static const struct dti_rewrite_command to_floats = {
     .fails = never_fails,
 };
 
+static enum dti_status check_reconcile(const struct transcode_args *args, struct dti_error *reterr)
+{
+    const char *const other = args->to_given      ? "--to"
+                              : args->dtype_given ? "--dtype"
+                              : args->scale_given ? "--scale-dtype"
+                              : args->like_given  ? "--like"
+                                                  : NULL;
+    if (!other)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE,
+                    "--reconcile keeps the layout, so it takes no %s; leave it out, or use another "
+                    "command for it",
+                    other);
+}
+
 static enum dti_status check_options(const struct transcode_args *args, struct dti_error *reterr)
 {
     const bool floats = args->to >= DTI_TRANSCODE_COUNT;
+    if (args->reconcile)
+        return check_reconcile(args, reterr);
+    if (args->fused)
+        return dti_fail(reterr, DTI_USAGE, "--fused is for --reconcile; leave it out");
     if (!args->to_given)
-        return dti_fail(reterr, DTI_USAGE, "the layout is missing; give --to, " EXAMPLE);
+        return dti_fail(reterr, DTI_USAGE,
+                        "the layout is missing; give --to, " EXAMPLE ", or --reconcile");
     if (floats && args->dtype_given)
         return dti_fail(reterr, DTI_USAGE,
                         "--dtype is for layouts of quantized tensors; leave it out");
@@ -274,9 +368,13 @@ static enum dti_status check_options(const struct transcode_args *args, struct d
     return DTI_OK;
 }
 
-/* Remedies for patterns have other option names here than in the similar commands. */
-static void name_options(struct dti_error *error)
+/* Remedies for patterns have other option names here than in the similar commands. With
+ * --reconcile, all tensors are read, kept ones too. */
+static void name_options(const struct transcode_args *args, struct dti_error *error)
 {
+    if (args->reconcile &&
+        (error->remedy == DTI_REMEDY_KEEP || error->remedy == DTI_REMEDY_KEEP_ALL))
+        error->remedy = DTI_REMEDY_NONE;
     if (error->remedy == DTI_REMEDY_ALLOW_QUANT)
         error->remedy = DTI_REMEDY_ALLOW_ONLY;
     if (error->remedy == DTI_REMEDY_CORRECT_QUANT)
@@ -291,10 +389,14 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
     const struct transcode_args *const args = all_args;
     const bool floats = args->to_given && args->to >= DTI_TRANSCODE_COUNT;
     const struct dti_policy_args policy = {.fail_on = 0};
+    struct transcode_run run = {.args = args, .own = {.count = 0}};
     struct dti_rewrite_job job;
-    dti_rewrite_job_init(&job, floats ? &to_floats : &to_layout, &args->transfer, &args->tensors,
-                         cx);
-    job.args = args;
+    dti_rewrite_job_init(&job,
+                         args->reconcile ? &reconciled
+                         : floats        ? &to_floats
+                                         : &to_layout,
+                         &args->transfer, &args->tensors, cx);
+    job.args = &run;
     job.request.recipe = floats ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_TRANSCODE;
     job.view = (struct dti_file_dequant_request){.bits = (unsigned)args->bits,
                                                  .block = args->block,
@@ -303,6 +405,8 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
     enum dti_status status = dti_rewrite_operands(&job, operands, count, NULL, reterr);
     if (status == DTI_OK)
         status = check_options(args, reterr);
+    if (status == DTI_OK && args->fused)
+        status = dti_fused_own_read(&run.own, args->fused, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_options(&job, NULL, reterr);
     if (status == DTI_OK && floats)
@@ -311,7 +415,7 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
         status = dti_rewrite_source_options(&job, reterr);
     status = dti_rewrite_job_run(&job, status, reterr);
     if (status != DTI_OK && reterr)
-        name_options(reterr);
+        name_options(args, reterr);
     return status;
 }
 
@@ -322,18 +426,22 @@ const struct dti_command dti_command_transcode = {
     .reads = true,
     .writes = true,
     .writes_only = DTI_TRAIT_TEXTS,
-    .synopsis = "FILE --to LAYOUT -o OUT",
+    .synopsis = "FILE --to LAYOUT|--reconcile -o OUT",
     .details = "FILE is a safetensors file or a folder of shards with quantized tensors in\n"
                "any layout that dtinfo reads. Codes and scales are carried over, without\n"
                "quantizing again: each tensor tells how many of its blocks have exactly\n"
                "the same numbers as before, and the worst error of the others. What a\n"
                "layout cannot hold is an error that names the tensor. In a folder,\n"
                "config.json gets the quantization_config of the new layout, and the other\n"
-               "small files are copied. With a dtype, --to makes plain floats:\n"
+               "small files are copied. With a dtype, --to makes plain floats. --reconcile\n"
+               "repairs tensors whose loader fuses them (q, k and v; gate and up; w1 and w3\n"
+               "of each expert) and takes one tensor scale for all: each gets the largest,\n"
+               "scales of blocks are rounded once, and codes of nvfp4 stay as they are:\n"
                "dtinfo transcode model --to compressed-tensors -o out\n"
                "dtinfo transcode model --to modelopt --dtype nvfp4 --require-lossless -o out\n"
                "dtinfo transcode model --to mlx --mode mxfp4 -o out\n"
-               "dtinfo transcode model --to bf16 -o out",
+               "dtinfo transcode model --to bf16 -o out\n"
+               "dtinfo transcode model --reconcile -o out",
     .schema = "dtinfo.transcode/1",
     .other_schemas = {"dtinfo.dequant/1"},
     .operands = DTI_OPERANDS_FILES,

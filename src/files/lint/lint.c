@@ -5,98 +5,13 @@
  *
  * Compares the configuration with the modules of the file: entries that match nothing, modules that
  * are quantized but should not be, and the reverse. A refused tensor is reported only through its
- * refusal.
- *
- * Projections that loaders fuse into one matrix. A fused nvfp4 matrix has one tensor scale: for
- * linear layers vLLM uses one of the parts' scales for all of them, and warns about reduced
- * accuracy; for experts it uses the first one's. Block scales are not adapted. Per-matrix fp8
- * scales are: the parts are requantized. A fused matrix has one scheme. */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+ * refusal. */
 #include <string.h>
 
 #include "files/dequant/dequant_layouts.h"
 #include "files/lint/lint_parts.h"
-#include "files/stored/fused_modules.h"
-#include "files/stored/layouts.h"
 #include "files/stored/tensor_choice.h"
 #include "util/run/allocate.h"
-#include "util/text/glob.h"
-
-const struct dti_lint_row dti_lint_rows[DTI_LINT_RULES] = {
-#define LINT_RULE(id, word, about, remedy) {word, about, remedy},
-#include "files/lint_rules.def"
-#undef LINT_RULE
-};
-
-/* Hold the lock if there are several threads. */
-static bool append(struct dti_lint *lint, const struct dti_lint_finding *finding, const char *text)
-{
-    if (lint->count == lint->capacity) {
-        const size_t capacity = lint->capacity > 0 ? 2 * lint->capacity : 16;
-        struct dti_lint_finding *const grown =
-            dti_realloc(lint->findings, capacity * sizeof *lint->findings);
-        if (!grown)
-            return false;
-        lint->findings = grown;
-        lint->capacity = capacity;
-    }
-    const char *const copy = dti_pool_text(&lint->pool, text, strlen(text));
-    if (!copy)
-        return false;
-    lint->findings[lint->count] = *finding;
-    lint->findings[lint->count++].text = copy;
-    return true;
-}
-
-enum dti_status dti_lint_add(struct dti_lint *lint, enum dti_lint_rule rule,
-                             const struct dti_tensor *tensor, struct dti_error *reterr,
-                             const char *format, ...)
-{
-    char text[DTI_ERROR_TEXT];
-    struct dti_lint_finding finding = {.rule = rule};
-    va_list args;
-    if (tensor && lint->only && !dti_glob_list_match(lint->only, tensor->name, tensor->name_length))
-        return DTI_OK;
-    if (tensor) {
-        finding.tensor = tensor->name;
-        finding.tensor_length = tensor->name_length;
-    }
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    pthread_mutex_lock(&lint->lock);
-    const bool added = append(lint, &finding, text);
-    pthread_mutex_unlock(&lint->lock);
-    return added ? DTI_OK : dti_no_memory(reterr);
-}
-
-const char *dti_lint_place(char buffer[DTI_LINT_PLACE], const struct dti_tensor *tensor,
-                           uint64_t element)
-{
-    size_t used = 0;
-    uint64_t left = tensor->elements;
-    buffer[used++] = '[';
-    for (unsigned i = 0; i < tensor->rank && used < DTI_LINT_PLACE - 30; i++) {
-        left = tensor->shape[i] > 0 ? left / tensor->shape[i] : 0;
-        used += (size_t)snprintf(buffer + used, DTI_LINT_PLACE - used, "%s%llu", i > 0 ? ", " : "",
-                                 (unsigned long long)(left > 0 ? element / left : 0));
-        element = left > 0 ? element % left : 0;
-    }
-    (void)snprintf(buffer + used, DTI_LINT_PLACE - used, "]");
-    return buffer;
-}
-
-const char *dti_lint_number(char buffer[DTI_LINT_NUMBER], double number)
-{
-    struct dti_value value;
-    uint64_t code;
-    memcpy(&code, &number, sizeof code);
-    dti_decode(dti_format_get(DTI_FP64), code, &value);
-    (void)dti_spell_digits(buffer, &value, 6);
-    return buffer;
-}
 
 /* Strips a leading tensor place, if it names the tensor that is reported anyway, or the file name.
  */
@@ -325,91 +240,6 @@ static enum dti_status lint_config(struct dti_lint *lint, struct dti_error *rete
     return status;
 }
 
-/* Methods for which loaders need one scheme for all parts. */
-static bool is_strict(const struct dti_file_dequant *dequant)
-{
-    const char *const method = dequant->config.method;
-    const struct dti_layout_ops *const layout = dti_layout_of_method(method);
-    bool strict = false;
-    for (unsigned i = 0; layout && i < layout->one_scheme; i++)
-        strict |= strcmp(method, layout->methods[i]) == 0;
-    return strict && dequant->has_config && dequant->config.file;
-}
-
-/* Finds the first earlier part of the same fused matrix. */
-static bool find_first(const struct dti_lint *lint, const struct dti_tensor *tensor,
-                       const struct dti_fused_name *name, size_t *ret)
-{
-    char *const other = lint->dequant->names.buffer; /* large enough */
-    memcpy(other, tensor->name, name->prefix);
-    for (unsigned part = 0; part < name->part; part++) {
-        const size_t length = strlen(name->endings[part]);
-        memcpy(other + name->prefix, name->endings[part], length);
-        if (dti_name_order_find(&lint->names, other, name->prefix + length, ret))
-            return true;
-    }
-    return false;
-}
-
-static bool is_plain(const struct dti_lint *lint, size_t at)
-{
-    const struct dti_tensor *const tensor = &lint->view->tensors[at];
-    return !dti_lint_found(lint, at) && tensor->format && dti_format_is_float(tensor->format) &&
-           tensor->format->width > 8;
-}
-
-static bool is_same_scheme(const struct dti_dequant_form *a, const struct dti_dequant_form *b)
-{
-    return strcmp(a->dtype, b->dtype) == 0 && a->per == b->per && a->group[0] == b->group[0] &&
-           a->group[1] == b->group[1] && a->zero_points == b->zero_points &&
-           a->tensor_scale == b->tensor_scale;
-}
-
-static enum dti_status compare(struct dti_lint *lint, size_t first, size_t other, bool strict,
-                               struct dti_error *reterr)
-{
-    const struct dti_tensor *const tensor = &lint->view->tensors[other];
-    const struct dti_tensor *const base = &lint->view->tensors[first];
-    const struct dti_dequant_found *const a = dti_lint_found(lint, first);
-    const struct dti_dequant_found *const b = dti_lint_found(lint, other);
-    char quoted[DTI_QUOTE_SIZE], one[DTI_LINT_NUMBER], two[DTI_LINT_NUMBER];
-    (void)dti_quote(quoted, base->name, base->name_length);
-    if (strict && ((a && is_plain(lint, other)) || (b && is_plain(lint, first))))
-        return dti_lint_add(lint, DTI_LINT_FUSED_SCHEME, tensor, reterr,
-                            b ? "it is quantized, and %s, with which it is fused, is not"
-                              : "it is not quantized, and %s, with which it is fused, is",
-                            quoted);
-    if (strict && a && b && !is_same_scheme(&a->form, &b->form))
-        return dti_lint_add(lint, DTI_LINT_FUSED_SCHEME, tensor, reterr,
-                            "it is %s, and %s, with which it is fused, is %s%s", b->form.dtype,
-                            quoted, a->form.dtype,
-                            strcmp(a->form.dtype, b->form.dtype) == 0 ? " with other scales" : "");
-    if (!a || !b || !a->how.block || !b->how.block || !a->form.tensor_scale ||
-        !b->form.tensor_scale || a->how.block->family != DTI_BLOCKS_NV ||
-        memcmp(&a->how.tensor_scale, &b->how.tensor_scale, sizeof a->how.tensor_scale) == 0)
-        return DTI_OK;
-    return dti_lint_add(lint, DTI_LINT_FUSED_SCALE, tensor, reterr,
-                        "its tensor scale is %s, and that of %s, with which it is fused, is %s",
-                        dti_lint_number(two, b->how.tensor_scale), quoted,
-                        dti_lint_number(one, a->how.tensor_scale));
-}
-
-/* Checks tensors that loaders fuse. */
-static enum dti_status lint_fused(struct dti_lint *lint, struct dti_error *reterr)
-{
-    const bool strict = is_strict(lint->dequant);
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < lint->view->tensor_count && status == DTI_OK; i++) {
-        const struct dti_tensor *const tensor = &lint->view->tensors[i];
-        struct dti_fused_name name;
-        size_t first;
-        if (dti_fused_name_read(&name, tensor->name, tensor->name_length) &&
-            find_first(lint, tensor, &name, &first))
-            status = compare(lint, first, i, strict, reterr);
-    }
-    return status;
-}
-
 static enum dti_status look(struct dti_lint *lint, struct dti_error *reterr)
 {
     lint->tensors = dti_calloc(lint->view->tensor_count + 1, sizeof *lint->tensors);
@@ -422,11 +252,12 @@ static enum dti_status look(struct dti_lint *lint, struct dti_error *reterr)
         status = add_notes(lint, reterr);
     if (status == DTI_OK)
         status = lint_config(lint, reterr);
-    return status == DTI_OK ? lint_fused(lint, reterr) : status;
+    return status == DTI_OK ? dti_lint_fused(lint, reterr) : status;
 }
 
 enum dti_status dti_lint_new(struct dti_lint **ret, struct dti_container *container,
-                             const char *only, struct dti_error *reterr)
+                             const char *only, const struct dti_fused_own *own,
+                             struct dti_error *reterr)
 {
     struct dti_lint *const lint = dti_calloc(1, sizeof *lint);
     if (!lint)
@@ -435,6 +266,8 @@ enum dti_status dti_lint_new(struct dti_lint **ret, struct dti_container *contai
     lint->view = container;
     lint->dequant = container->own;
     lint->only = only;
+    lint->own = own;
+    lint->fused.worst = 1;
     lint->probed = SIZE_MAX;
     const enum dti_status status = look(lint, reterr);
     if (status == DTI_OK)
@@ -469,28 +302,4 @@ size_t dti_lint_tensors(const struct dti_lint *lint)
         count += dti_lint_found(lint, i) &&
                  (!lint->only || dti_tensor_fits(lint->only, &lint->view->tensors[i]));
     return count;
-}
-
-/* By rule, then tensor name, then text: independent of the thread that found it. */
-static int by_rule(const void *a, const void *b)
-{
-    const struct dti_lint_finding *const left = a, *const right = b;
-    const size_t shorter =
-        left->tensor_length < right->tensor_length ? left->tensor_length : right->tensor_length;
-    if (left->rule != right->rule)
-        return left->rule < right->rule ? -1 : 1;
-    const int names = shorter > 0 ? memcmp(left->tensor, right->tensor, shorter) : 0;
-    if (names != 0)
-        return names;
-    if (left->tensor_length != right->tensor_length)
-        return left->tensor_length < right->tensor_length ? -1 : 1;
-    return strcmp(left->text, right->text);
-}
-
-const struct dti_lint_finding *dti_lint_findings(struct dti_lint *lint, size_t *ret_count)
-{
-    if (lint->count > 0)
-        qsort(lint->findings, lint->count, sizeof *lint->findings, by_rule);
-    *ret_count = lint->count;
-    return lint->findings;
 }

@@ -13,8 +13,10 @@
 #define FILES_LINT_LINT_H
 
 #include "containers/container.h"
+#include "files/dequant/fused_scales.h"
 #include "files/lint_rule.h"
 #include "files/scan/scan.h"
+#include "files/stored/fused_modules.h"
 
 struct dti_lint_row {
     const char *word, *about, *remedy;
@@ -51,14 +53,18 @@ struct dti_lint_finding {
 
 struct dti_lint;
 /* For a container that dti_logical_open() opened with `lint`, which must outlive the result. only:
- * a list of patterns that select tensors, or NULL. This and the other functions fail with
- * DTI_NO_MEMORY and DTI_BAD_INPUT (a part cannot be read). */
+ * a list of patterns that select tensors, or NULL; own: a group of fused modules that the user
+ * gives, or NULL. Fails with DTI_USAGE if nothing has two of its modules. This and the other
+ * functions fail with DTI_NO_MEMORY and DTI_BAD_INPUT (a part cannot be read). */
 enum dti_status dti_lint_new(struct dti_lint **ret, struct dti_container *container,
-                             const char *only, struct dti_error *reterr);
+                             const char *only, const struct dti_fused_own *own,
+                             struct dti_error *reterr);
 void dti_lint_free(struct dti_lint *lint); /* NULL is allowed */
 
 /* Number of quantized tensors examined, including unreadable ones. */
 size_t dti_lint_tensors(const struct dti_lint *lint);
+/* The nvfp4 matrices that loaders make of tensors with several tensor scales. */
+const struct dti_fused_tally *dti_lint_tally(const struct dti_lint *lint);
 /* The bytes that dti_lint_scales() reads. */
 uint64_t dti_lint_scale_bytes(const struct dti_lint *lint);
 enum dti_status dti_lint_scales(struct dti_lint *lint, const struct dti_scan_options *options,

@@ -21,9 +21,11 @@ struct dti_lint {
     struct dti_container *view;
     struct dti_file_dequant *dequant;
     const char *only;
-    struct dti_pool pool; /* for texts */
+    const struct dti_fused_own *own; /* or NULL */
+    struct dti_pool pool;            /* for texts */
     struct dti_lint_finding *findings;
     size_t count, capacity;
+    struct dti_fused_tally fused;
     size_t refused; /* quantized tensors that cannot be read */
     struct dti_lint_tensor *tensors;
     struct dti_name_order names; /* of the view */
@@ -39,6 +41,9 @@ struct dti_lint {
 enum dti_status dti_lint_add(struct dti_lint *lint, enum dti_lint_rule rule,
                              const struct dti_tensor *tensor, struct dti_error *reterr,
                              const char *format, ...) DTI_PRINTF(5, 6);
+
+/* lint_fused.c: compares tensors that loaders fuse, and counts the matrices. */
+enum dti_status dti_lint_fused(struct dti_lint *lint, struct dti_error *reterr);
 
 /* How a tensor of the view is stored; NULL: not quantized. */
 static inline struct dti_dequant_found *dti_lint_found(const struct dti_lint *lint, size_t at)

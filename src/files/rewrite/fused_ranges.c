@@ -6,10 +6,7 @@
 #include <stdlib.h>
 
 #include "files/rewrite/rewrite_parts.h"
-#include "files/stored/fused_modules.h"
 #include "util/run/allocate.h"
-
-_Static_assert((int)DTI_FUSED_MEMBERS == (int)DTI_FUSED_MOST, "as many as there are parts");
 
 static bool is_member(const struct dti_quant_names *names, size_t at)
 {
@@ -18,16 +15,14 @@ static bool is_member(const struct dti_quant_names *names, size_t at)
            dti_quantize_fate(names, tensor, at) == DTI_FATE_CHANGED;
 }
 
-/* Finds the existing parts of the matrix, in the order of the endings. */
-static void find_members(const struct dti_quant_names *names, const struct dti_tensor *tensor,
-                         const struct dti_fused_name *name, struct dti_fused_set *ret)
+/* The parts of the matrix that can be quantized, in order. */
+static void find_members(const struct dti_quant_names *names, const struct dti_fused_match *match,
+                         struct dti_fused_set *ret)
 {
     ret->count = 0;
-    for (unsigned part = 0; part < DTI_FUSED_MOST && name->endings[part]; part++) {
-        size_t at;
-        if (dti_quant_names_find(names, tensor->name, name->prefix, name->endings[part], &at) &&
-            is_member(names, at))
-            ret->members[ret->count++] = (struct dti_fused_member){.tensor = at};
+    for (size_t i = 0; i < match->count; i++) {
+        if (is_member(names, match->members[i]))
+            ret->members[ret->count++] = (struct dti_fused_member){.tensor = match->members[i]};
     }
 }
 
@@ -47,17 +42,19 @@ static bool add_set(struct dti_fused_ranges *ranges, const struct dti_fused_set 
     return true;
 }
 
-/* The first part of a matrix creates its set. */
-static bool find_sets(struct dti_fused_ranges *ranges, const struct dti_quant_names *names)
+/* The first part of a matrix creates its set; *ret_own: some are of the user's group. */
+static bool find_sets(struct dti_fused_ranges *ranges, const struct dti_quant_names *names,
+                      const struct dti_fused_own *own, bool *ret_own)
 {
     const struct dti_container *const container = ranges->container;
     for (size_t i = 0; i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
-        struct dti_fused_name name;
+        struct dti_fused_match match;
         struct dti_fused_set set;
-        if (!dti_fused_name_read(&name, tensor->name, tensor->name_length))
+        if (!dti_fused_find(own, names, tensor->name, tensor->name_length, &match))
             continue;
-        find_members(names, tensor, &name, &set);
+        *ret_own = *ret_own || match.own;
+        find_members(names, &match, &set);
         if (set.count > 1 && set.members[0].tensor == i && !add_set(ranges, &set))
             return false;
     }
@@ -65,7 +62,7 @@ static bool find_sets(struct dti_fused_ranges *ranges, const struct dti_quant_na
 }
 
 enum dti_status dti_fused_ranges_new(struct dti_fused_ranges **ret, struct dti_container *container,
-                                     struct dti_error *reterr)
+                                     const struct dti_fused_own *own, struct dti_error *reterr)
 {
     struct dti_quant_names names = {.buffer = NULL};
     struct dti_fused_ranges *const ranges = dti_calloc(1, sizeof *ranges);
@@ -75,15 +72,16 @@ enum dti_status dti_fused_ranges_new(struct dti_fused_ranges **ret, struct dti_c
     ranges->set_of = dti_malloc((container->tensor_count + 1) * sizeof *ranges->set_of);
     for (size_t i = 0; i < container->tensor_count && ranges->set_of; i++)
         ranges->set_of[i] = SIZE_MAX;
-    const bool found =
-        ranges->set_of && dti_quant_names_init(&names, container) && find_sets(ranges, &names);
+    bool of_own = false;
+    const bool found = ranges->set_of && dti_quant_names_init(&names, container) &&
+                       find_sets(ranges, &names, own, &of_own);
     dti_quant_names_free(&names);
-    if (found) {
+    if (found && (of_own || !own)) {
         *ret = ranges;
         return DTI_OK;
     }
     dti_fused_ranges_free(ranges);
-    return dti_no_memory(reterr);
+    return found ? dti_fused_own_refuse(own, reterr) : dti_no_memory(reterr);
 }
 
 void dti_fused_ranges_free(struct dti_fused_ranges *ranges)

@@ -8,9 +8,8 @@
 #define FILES_REWRITE_FUSED_RANGES_H
 
 #include "containers/container.h"
+#include "files/stored/fused_modules.h"
 #include "kernels/quant/quant_kernel.h"
-
-enum { DTI_FUSED_MEMBERS = 3 }; /* maximum */
 
 struct dti_fused_member {
     size_t tensor; /* index in the container */
@@ -20,7 +19,7 @@ struct dti_fused_member {
 };
 struct dti_fused_set {
     size_t count; /* 2 or more */
-    struct dti_fused_member members[DTI_FUSED_MEMBERS];
+    struct dti_fused_member members[DTI_FUSED_MOST];
 };
 struct dti_fused_ranges {
     struct dti_container *container;
@@ -29,10 +28,11 @@ struct dti_fused_ranges {
     size_t *set_of; /* per tensor; SIZE_MAX: not in a set */
 };
 
-/* Finds the sets of a container, by name, among tensors that can be quantized. The container must
- * outlive the result. Fails with DTI_NO_MEMORY. */
+/* Finds the sets of a container, by name, among tensors that can be quantized; own: a group that
+ * the user gives, or NULL. The container must outlive the result. Fails with DTI_NO_MEMORY, and
+ * with DTI_USAGE if nothing has two modules of that group. */
 enum dti_status dti_fused_ranges_new(struct dti_fused_ranges **ret, struct dti_container *container,
-                                     struct dti_error *reterr);
+                                     const struct dti_fused_own *own, struct dti_error *reterr);
 void dti_fused_ranges_free(struct dti_fused_ranges *ranges); /* NULL is allowed */
 /* The set that a tensor is in, or NULL. */
 struct dti_fused_set *dti_fused_set_of(const struct dti_fused_ranges *ranges, size_t tensor);

@@ -179,9 +179,18 @@ static enum dti_status add_name(struct companions *list, const char *name, struc
     return DTI_OK;
 }
 
+/* Whether the configuration has to describe other tensors than before. */
+static bool is_described_anew(const struct dti_rewrite *rewrite)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    return request->recipe != DTI_RECIPE_CAST &&
+           !(request->recipe == DTI_RECIPE_TRANSCODE &&
+             dti_file_transcode_request(request->transcode)->reconcile);
+}
+
 static enum dti_status look_at(struct companions *list, const char *name, struct dti_error *reterr)
 {
-    const bool changes = list->rewrite->request.recipe != DTI_RECIPE_CAST;
+    const bool changes = is_described_anew(list->rewrite);
     struct stat info;
     if (name[0] == '.' || is_of_tensors(name) || (changes && is_other_config(name)))
         return DTI_OK;
@@ -350,8 +359,7 @@ enum dti_status dti_rewrite_add_companions(struct dti_rewrite *rewrite, struct d
         char *const path = path_of(&list, list.names[i]);
         if (!path)
             status = dti_no_memory(reterr);
-        else if (rewrite->request.recipe != DTI_RECIPE_CAST &&
-                 strcmp(list.names[i], config_name) == 0)
+        else if (is_described_anew(rewrite) && strcmp(list.names[i], config_name) == 0)
             status = add_config(rewrite, path, reterr);
         else
             status = dti_new_files_add_copy(&rewrite->files, list.names[i], path, reterr);

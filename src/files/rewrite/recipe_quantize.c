@@ -56,7 +56,8 @@ static enum dti_status find_fused(struct dti_rewrite *rewrite, struct dti_error 
     if (rewrite->fused)
         return DTI_OK;
     return dti_fused_ranges_new(&rewrite->fused,
-                                request->whole ? request->whole : rewrite->container, reterr);
+                                request->whole ? request->whole : rewrite->container,
+                                request->quantize.own, reterr);
 }
 
 static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)

@@ -13,6 +13,11 @@ static bool is_part(const struct dti_rewrite *rewrite, size_t tensor)
     return dti_file_transcode_verdict(transcode, origin)->changed;
 }
 
+static bool reconciles(const struct dti_rewrite *rewrite)
+{
+    return dti_file_transcode_request(rewrite->request.transcode)->reconcile;
+}
+
 /* Codes and scales need names and dtypes, and are written next to each other. */
 static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
@@ -29,17 +34,21 @@ static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *rete
                     dti_container_name(kind));
 }
 
-/* Quantized tensors were chosen when the view was created. */
+/* Quantized tensors were chosen when the view was created, unless they keep their layout. */
 static bool selects(const struct dti_rewrite *rewrite, size_t tensor)
 {
-    return is_part(rewrite, tensor);
+    return reconciles(rewrite) ? dti_file_transcode_names_whole(rewrite->request.transcode,
+                                                                rewrite->request.select, tensor)
+                               : is_part(rewrite, tensor);
 }
 
 static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fate *ret_fate)
 {
     const size_t origin = dti_file_transcode_origin(rewrite->request.transcode, tensor);
-    const enum dti_dequant_state state = dti_dequant_state_of(rewrite->request.dequant, origin);
     const bool part = is_part(rewrite, tensor);
+    const enum dti_dequant_state state =
+        reconciles(rewrite) ? DTI_DEQUANT_PLAIN
+                            : dti_dequant_state_of(rewrite->request.dequant, origin);
     *ret_fate = part ? DTI_FATE_CHANGED : state == DTI_DEQUANT_ONLY ? DTI_FATE_ONLY : DTI_FATE_KEEP;
     return part || state == DTI_DEQUANT_ONLY || state == DTI_DEQUANT_KEPT;
 }
@@ -146,8 +155,10 @@ static void warn_of_mlx(const struct dti_rewrite *rewrite)
 static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     (void)reterr;
-    warn_of_caches(rewrite);
-    warn_of_mlx(rewrite);
+    if (!reconciles(rewrite)) {
+        warn_of_caches(rewrite);
+        warn_of_mlx(rewrite);
+    }
     return DTI_OK;
 }
 

@@ -64,6 +64,7 @@ struct dti_quantize_recipe {
     bool pad;      /* pad rows with zeros to whole blocks and groups */
     bool high;     /* element 0 in the highest bits: DTI_QUANT_BITS */
     bool fused;    /* a computed tensor scale is shared by all fused tensors */
+    const struct dti_fused_own *own; /* a group of them that the user gives, or NULL */
 };
 
 /* The GGUF type for tensors whose names match, of any kind: blocks with an encoder, or numbers of a

@@ -1,38 +1,169 @@
 /* SPDX-License-Identifier: MIT
  *
- * Projections that loaders store as one matrix: vLLM's packed_modules_mapping. Needed wherever
- * tensors are written or checked that share a property across the whole matrix. */
+ * Modules that loaders store as one matrix: see fused_modules.h. Needed wherever tensors are
+ * written or checked that share a property across the whole matrix. */
 #include "files/stored/fused_modules.h"
 
 #include <string.h>
 
-static const char *const fused[][DTI_FUSED_MOST] = {
-    {"q_proj.weight", "k_proj.weight", "v_proj.weight"},
-    {"gate_proj.weight", "up_proj.weight"},
-    {"w1.weight", "w3.weight"},
-    {"q_a_proj.weight", "kv_a_proj_with_mqa.weight"},
-    {"in_proj_qkv.weight", "in_proj_z.weight"},
-    {"in_proj_b.weight", "in_proj_a.weight"},
+struct fused_row {
+    unsigned needs;
+    const char *names[DTI_FUSED_MOST]; /* NULL after the last one */
 };
 
-/* Whether the name's last components equal the ending. */
-static bool ends(const char *name, size_t length, const char *ending)
+static const struct fused_row rows[] = {
+#define FUSED_MODULES(matrix, needs_, source, ...) {.needs = (needs_), .names = {__VA_ARGS__}},
+#include "files/stored/fused_modules.def"
+#undef FUSED_MODULES
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const char weight[] = ".weight";
+enum {
+    WEIGHT = sizeof weight - 1,
+    SUFFIX = DTI_FUSED_LONGEST + WEIGHT + 1, /* of a member's name, after the parent */
+};
+
+/* Whether the name is that of the module's weight; *ret_prefix: the length of its parent's. */
+static bool ends(const char *name, size_t length, const char *module, size_t *ret_prefix)
 {
-    const size_t wanted = strlen(ending);
-    return length >= wanted && memcmp(name + length - wanted, ending, wanted) == 0 &&
-           (length == wanted || name[length - wanted - 1] == '.');
+    const size_t wanted = strlen(module) + WEIGHT;
+    if (length < wanted || memcmp(name + length - WEIGHT, weight, WEIGHT) != 0 ||
+        memcmp(name + length - wanted, module, wanted - WEIGHT) != 0)
+        return false;
+    *ret_prefix = length - wanted;
+    return length == wanted || name[length - wanted - 1] == '.';
 }
 
-bool dti_fused_name_read(struct dti_fused_name *ret, const char *name, size_t length)
+static bool is_own(const struct dti_fused_own *own, const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof fused / sizeof *fused; i++) {
-        for (unsigned part = 0; part < DTI_FUSED_MOST && fused[i][part]; part++) {
-            if (!ends(name, length, fused[i][part]))
-                continue;
-            *ret = (struct dti_fused_name){
-                .endings = fused[i], .part = part, .prefix = length - strlen(fused[i][part])};
+    for (size_t i = 0; own && i < own->count; i++) {
+        if (strlen(own->names[i]) == length && memcmp(own->names[i], name, length) == 0)
             return true;
+    }
+    return false;
+}
+
+/* The modules of a matrix. */
+struct modules {
+    size_t count;
+    const char *names[DTI_FUSED_MOST];
+    unsigned needs;
+    const struct dti_fused_own
+        *without; /* the group whose modules are not of this matrix; or NULL */
+};
+
+/* Fills *ret with the modules that exist; false: one that is needed does not, or none but one. */
+static bool gather(const struct modules *modules, const struct dti_quant_names *names,
+                   const char *name, size_t prefix, size_t self, struct dti_fused_match *ret)
+{
+    ret->count = 0;
+    for (size_t i = 0; i < modules->count; i++) {
+        char suffix[SUFFIX];
+        const size_t length = strlen(modules->names[i]);
+        memcpy(suffix, modules->names[i], length);
+        memcpy(suffix + length, weight, sizeof weight);
+        if (is_own(modules->without, modules->names[i], length) ||
+            !dti_quant_names_find(names, name, prefix, suffix, &ret->members[ret->count])) {
+            if (i < modules->needs || i == self)
+                return false;
+            continue;
+        }
+        if (i == self)
+            ret->self = ret->count;
+        ret->count++;
+    }
+    return ret->count > 1;
+}
+
+/* The user's group comes first, as number 0; then the rows. */
+static struct modules modules_of(const struct dti_fused_own *own, size_t at)
+{
+    struct modules ret = {.count = 0};
+    for (; at == 0 && own && ret.count < own->count; ret.count++)
+        ret.names[ret.count] = own->names[ret.count];
+    if (at == 0)
+        return ret;
+    const struct fused_row *const row = &rows[at - 1];
+    for (; ret.count < DTI_FUSED_MOST && row->names[ret.count]; ret.count++)
+        ret.names[ret.count] = row->names[ret.count];
+    ret.needs = row->needs;
+    ret.without = own;
+    return ret;
+}
+
+bool dti_fused_find(const struct dti_fused_own *own, const struct dti_quant_names *names,
+                    const char *name, size_t length, struct dti_fused_match *ret)
+{
+    for (size_t at = 0; at <= ROWS; at++) {
+        const struct modules modules = modules_of(own, at);
+        for (size_t self = 0; self < modules.count; self++) {
+            size_t prefix;
+            ret->own = at == 0;
+            if (ends(name, length, modules.names[self], &prefix) &&
+                gather(&modules, names, name, prefix, self, ret))
+                return true;
         }
     }
     return false;
+}
+
+bool dti_fused_may_be(const struct dti_fused_own *own, const char *name, size_t length)
+{
+    for (size_t at = 0; at <= ROWS; at++) {
+        const struct modules modules = modules_of(own, at);
+        size_t prefix;
+        for (size_t i = 0; i < modules.count; i++) {
+            if (ends(name, length, modules.names[i], &prefix))
+                return true;
+        }
+    }
+    return false;
+}
+
+enum dti_status dti_fused_own_refuse(const struct dti_fused_own *own, struct dti_error *reterr)
+{
+    char first[DTI_QUOTE_SIZE], second[DTI_QUOTE_SIZE];
+    return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_CORRECT_FUSED,
+                           "nothing has two of the modules %s, %s%s in it",
+                           dti_quote(first, own->names[0], strlen(own->names[0])),
+                           dti_quote(second, own->names[1], strlen(own->names[1])),
+                           own->count > 2 ? " and so on" : "");
+}
+
+static enum dti_status refuse(struct dti_error *reterr, const char *text, const char *why)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_CORRECT_FUSED,
+                           "a group has 2 to %d names of modules between commas; %s %s",
+                           (int)DTI_FUSED_MOST, dti_quote(quoted, text, strlen(text)), why);
+}
+
+enum dti_status dti_fused_own_read(struct dti_fused_own *ret, const char *text,
+                                   struct dti_error *reterr)
+{
+    struct dti_fused_own own = {.count = 0};
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        const bool whole = length > WEIGHT && memcmp(at + length - WEIGHT, weight, WEIGHT) == 0;
+        const size_t kept = whole ? length - WEIGHT : length;
+        if (kept == 0)
+            return refuse(reterr, text, "has an empty one");
+        if (kept > DTI_FUSED_LONGEST)
+            return refuse(reterr, text, "has a name that is too long");
+        if (memchr(at, '*', length) || memchr(at, '?', length) || memchr(at, '[', length))
+            return refuse(reterr, text, "has a pattern; give the names as they are");
+        if (own.count == DTI_FUSED_MOST)
+            return refuse(reterr, text, "has more");
+        if (is_own(&own, at, kept))
+            return refuse(reterr, text, "has one twice");
+        memcpy(own.names[own.count++], at, kept);
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    if (own.count < 2)
+        return refuse(reterr, text, "is one");
+    *ret = own;
+    return DTI_OK;
 }

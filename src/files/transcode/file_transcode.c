@@ -183,20 +183,6 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
         transcode->replaced[input->tensor] = 1;
 }
 
-static enum dti_status require_lossless(const struct dti_file_transcode *transcode,
-                                        const struct dti_dequant_found *found,
-                                        const struct dti_transcoded *plan, struct dti_error *reterr)
-{
-    char place[DTI_TENSOR_PLACE];
-    if (!transcode->request.lossless || plan->lossless == plan->blocks)
-        return DTI_OK;
-    return dti_fail(reterr, DTI_ANSWER_NO,
-                    "%s: %llu of its %llu blocks would have other numbers; nothing is written",
-                    dti_tensor_place(found->how.codes.container, found->how.codes.tensor, place),
-                    (unsigned long long)(plan->blocks - plan->lossless),
-                    (unsigned long long)plan->blocks);
-}
-
 static enum dti_status translate(struct dti_file_transcode *transcode, size_t origin,
                                  struct dti_error *reterr)
 {
@@ -213,7 +199,8 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         status = dti_transcode_add_input(&transcode->pool, found, &transcode->inputs[origin],
                                          &input, reterr);
     if (status == DTI_OK)
-        status = require_lossless(transcode, found, &input, reterr);
+        status = dti_transcode_require_lossless(transcode->request.lossless, found, input.blocks,
+                                                input.lossless, reterr);
     if (status != DTI_OK)
         return status;
     const bool mx = found->how.block && found->how.block->id == DTI_BLOCK_MXFP4;
@@ -231,6 +218,8 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         status = add_part(transcode, origin, &plan, &plan.part[i], reterr);
     if (status == DTI_OK && transcode->inputs[origin].there)
         status = add_part(transcode, origin, &input, &input.part[0], reterr);
+    for (size_t i = 0; i < verdict->count && status == DTI_OK; i++)
+        verdict->bytes += transcode->view.tensors[verdict->first + i].bytes;
     return status == DTI_OK && plan.entry[0] != '\0' ? tell(transcode, found, &plan, reterr)
                                                      : status;
 }
@@ -293,10 +282,12 @@ static enum dti_status check_input(const struct dti_file_transcode *transcode,
     char label[DTI_QUOTE_SIZE];
     if (dti_holds_texts(container->kind))
         return DTI_OK;
-    return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_FLOATS,
-                           "%s is %s, and layouts are translated from safetensors",
-                           dti_quote(label, container->path, strlen(container->path)),
-                           dti_container_name(container->kind));
+    return dti_fail_remedy(
+        reterr, DTI_WRONG_KIND, transcode->request.reconcile ? DTI_REMEDY_NONE : DTI_REMEDY_FLOATS,
+        transcode->request.reconcile ? "%s is %s, and scales are reconciled in safetensors"
+                                     : "%s is %s, and layouts are translated from safetensors",
+        dti_quote(label, container->path, strlen(container->path)),
+        dti_container_name(container->kind));
 }
 
 enum dti_status dti_file_transcode_new(struct dti_file_transcode **ret,
@@ -311,7 +302,8 @@ enum dti_status dti_file_transcode_new(struct dti_file_transcode **ret,
     transcode->dequant = dequant;
     enum dti_status status = check_input(transcode, reterr);
     if (status == DTI_OK)
-        status = make(transcode, reterr);
+        status = request->reconcile ? dti_transcode_reconcile(transcode, reterr)
+                                    : make(transcode, reterr);
     if (status == DTI_OK)
         *ret = transcode;
     else
@@ -368,6 +360,37 @@ const struct dti_file_transcode_request *dti_file_transcode_request(
     const struct dti_file_transcode *transcode)
 {
     return &transcode->request;
+}
+
+const struct dti_tensor *dti_file_transcode_numbers(const struct dti_file_transcode *transcode,
+                                                    size_t origin)
+{
+    const struct dti_container *const numbers = &transcode->dequant->view;
+    return origin < numbers->tensor_count
+               ? &numbers->tensors[origin]
+               : &transcode->view.tensors[origin - numbers->tensor_count];
+}
+
+const struct dti_dequant_form *dti_file_transcode_form(const struct dti_file_transcode *transcode,
+                                                       size_t origin)
+{
+    static const struct dti_dequant_form none = {.dtype = NULL};
+    return origin < transcode->dequant->view.tensor_count
+               ? dti_file_dequant_form(transcode->dequant, origin)
+               : &none;
+}
+
+const struct dti_reconciled *dti_file_transcode_reconciled(
+    const struct dti_file_transcode *transcode)
+{
+    return &transcode->reconciled;
+}
+
+bool dti_file_transcode_names_whole(const struct dti_file_transcode *transcode, const char *list,
+                                    size_t tensor)
+{
+    const size_t whole = transcode->wholes[tensor];
+    return whole != SIZE_MAX && dti_tensor_fits(list, &transcode->dequant->view.tensors[whole]);
 }
 
 bool dti_file_transcode_fits(const struct dti_file_transcode *transcode, const char *pattern,

@@ -8,6 +8,8 @@
 #define FILES_TRANSCODE_FILE_TRANSCODE_H
 
 #include "files/dequant/file_dequant.h"
+#include "files/dequant/fused_scales.h"
+#include "files/stored/fused_modules.h"
 #include "util/buffer.h"
 
 enum dti_transcode_layout {
@@ -30,22 +32,36 @@ bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout);
 
 struct dti_file_transcode_request {
     enum dti_transcode_layout layout;
-    bool nvfp4;           /* convert mxfp4 to nvfp4 */
-    bool moded;           /* fail for codes of another mode than `mode` */
-    enum dti_block mode;  /* of mlx; DTI_BLOCK_COUNT: affine integers */
-    bool lossless;        /* fail unless all numbers stay the same */
-    bool narrow;          /* integers: round fp32 scales to `scale` */
-    enum dti_dtype scale; /* fp16 or bf16 */
+    bool nvfp4;              /* convert mxfp4 to nvfp4 */
+    bool moded;              /* fail for codes of another mode than `mode` */
+    enum dti_block mode;     /* of mlx; DTI_BLOCK_COUNT: affine integers */
+    bool lossless;           /* fail unless all numbers stay the same */
+    bool reconcile;          /* instead of all that: each tensor keeps its layout, and those that
+                              * loaders fuse get one tensor scale. The dequantization has no
+                              * patterns; these do: */
+    const char *only, *keep; /* lists of patterns, or NULL */
+    const struct dti_fused_own *own; /* a group of fused modules that the user gives, or NULL */
+    bool narrow;                     /* integers: round fp32 scales to `scale` */
+    enum dti_dtype scale;            /* fp16 or bf16 */
 };
 
 /* The result for a tensor of the dequantization's view. */
 struct dti_transcode_verdict {
-    bool changed;              /* it is quantized; otherwise it is copied */
+    bool changed;              /* it is quantized; otherwise it is copied. Reconciled: it is one of
+                                * those with different scales */
     const char *dtype;         /* of codes or blocks: "nvfp4" */
     uint64_t blocks, lossless; /* blocks have their own scale; lossless: those whose numbers are
                                 * unchanged */
     double worst;              /* for the others: the largest |new - old| / |old| of a number */
-    size_t first, count;       /* range of its tensors in the view */
+    size_t first, count;       /* its tensors in the view: a range, unless reconciled */
+    uint64_t bytes;            /* of these */
+};
+
+/* What was reconciled: matrices that loaders make of tensors with several scales, and those with
+ * several scales of activations. */
+struct dti_reconciled {
+    struct dti_fused_tally weights, inputs;
+    size_t left; /* matrices of both that differ, and that patterns leave as they are */
 };
 
 struct dti_file_transcode;
@@ -66,15 +82,27 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                         const struct dti_batch_source **ret_source,
                                         const struct dti_input **ret_input, uint64_t *ret_offset,
                                         struct dti_error *reterr);
-/* dti_file_transcode_origin(): the tensor of the dequantization's view that a tensor was made from.
- * dti_file_transcode_verdict(): the result for an origin. */
+/* dti_file_transcode_origin(): the tensor of the dequantization's view that a tensor was made from;
+ * reconciled: if it is not changed, a number above, which stands for the tensor itself.
+ * dti_file_transcode_verdict(), dti_file_transcode_numbers(), dti_file_transcode_form(): the result
+ * for an origin, the tensor, and how it was stored. */
 size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, size_t tensor);
+const struct dti_tensor *dti_file_transcode_numbers(const struct dti_file_transcode *transcode,
+                                                    size_t origin);
+const struct dti_dequant_form *dti_file_transcode_form(const struct dti_file_transcode *transcode,
+                                                       size_t origin);
 const struct dti_transcode_verdict *dti_file_transcode_verdict(
     const struct dti_file_transcode *transcode, size_t origin);
 /* Number of scales of activations that are not in the view, since the layout has none. */
 size_t dti_file_transcode_inputs_left_out(const struct dti_file_transcode *transcode);
 const struct dti_file_transcode_request *dti_file_transcode_request(
     const struct dti_file_transcode *transcode);
+const struct dti_reconciled *dti_file_transcode_reconciled(
+    const struct dti_file_transcode *transcode);
+/* Reconciled: whether a list of patterns names the quantized tensor that a tensor of the view is a
+ * part of. */
+bool dti_file_transcode_names_whole(const struct dti_file_transcode *transcode, const char *list,
+                                    size_t tensor);
 /* Whether a pattern matches a name that tensors of the view were made from. */
 bool dti_file_transcode_fits(const struct dti_file_transcode *transcode, const char *pattern,
                              size_t length);

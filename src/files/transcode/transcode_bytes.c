@@ -232,3 +232,16 @@ bool dti_transcode_is_module(const struct dti_dequant_found *found)
     return found->how.matrix == 0 &&
            dti_quant_name_ends(found->shown.name, found->shown.name_length, ".weight");
 }
+
+enum dti_status dti_transcode_require_lossless(bool required, const struct dti_dequant_found *found,
+                                               uint64_t blocks, uint64_t lossless,
+                                               struct dti_error *reterr)
+{
+    char place[DTI_TENSOR_PLACE];
+    if (!required || lossless == blocks)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_ANSWER_NO,
+                    "%s: %llu of its %llu blocks would have other numbers; nothing is written",
+                    dti_tensor_place(found->how.codes.container, found->how.codes.tensor, place),
+                    (unsigned long long)(blocks - lossless), (unsigned long long)blocks);
+}

@@ -58,6 +58,11 @@ enum dti_status dti_transcode_refuse_for(const struct dti_dequant_found *found,
                                          struct dti_error *reterr, enum dti_remedy remedy,
                                          const char *format, ...) DTI_PRINTF(4, 5);
 
+/* Fails with DTI_ANSWER_NO if a lossless result is required, and not all blocks are lossless. */
+enum dti_status dti_transcode_require_lossless(bool required, const struct dti_dequant_found *found,
+                                               uint64_t blocks, uint64_t lossless,
+                                               struct dti_error *reterr);
+
 /* Whether it is stored in plain blocks along its rows: one scale each, no padding. */
 bool dti_transcode_has_blocks(const struct dti_dequant_found *found);
 /* Sets the part's shape to that of the numbers, with the last dimension divided. */
@@ -84,6 +89,10 @@ bool dti_transcode_is_module(const struct dti_dequant_found *found);
 
 /* transcode_fp8.c: fp8_e4m3fn codes with float scales, in file order. */
 bool dti_transcode_is_fp8(const struct dti_dequant_found *found);
+/* Such codes with one scale, and that scale. */
+bool dti_transcode_is_whole_fp8(const struct dti_dequant_found *found);
+enum dti_status dti_transcode_read_scale(const struct dti_dequant_found *found, float *ret,
+                                         struct dti_error *reterr);
 /* For compressed-tensors, with scales of any float; and for targets with a single scale, X_scale
  * []. */
 enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,

@@ -46,6 +46,12 @@ static enum fp8_scales scales_of(const struct dti_dequant_found *found)
                                                                                     : FP8_OTHER;
 }
 
+bool dti_transcode_is_whole_fp8(const struct dti_dequant_found *found)
+{
+    return dti_transcode_is_fp8(found) && found->how.scales.container &&
+           scales_of(found) == FP8_TENSOR;
+}
+
 static void add_fp8_codes(const struct dti_dequant_found *found, struct dti_transcoded *ret)
 {
     struct dti_transcode_part *const part = dti_transcode_add(ret, "", DTI_FP8_E4M3FN);
@@ -93,8 +99,8 @@ enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
     return dti_transcode_set_scales(pool, found, part) ? DTI_OK : dti_no_memory(reterr);
 }
 
-static enum dti_status read_scale(const struct dti_dequant_found *found, float *ret,
-                                  struct dti_error *reterr)
+enum dti_status dti_transcode_read_scale(const struct dti_dequant_found *found, float *ret,
+                                         struct dti_error *reterr)
 {
     unsigned char raw[8];
     const struct dti_tensor *const tensor = dti_dequant_part_tensor(&found->how.scales);
@@ -113,7 +119,7 @@ enum dti_status dti_transcode_whole_fp8(const struct dti_transcode_target *targe
     float scale = 0;
     if (dti_dequant_part_tensor(&found->how.scales)->elements != 1)
         return refuse_fp8(found, target->name, "one for the tensor", reterr);
-    const enum dti_status status = read_scale(found, &scale, reterr);
+    const enum dti_status status = dti_transcode_read_scale(found, &scale, reterr);
     add_fp8_codes(found, ret);
     return status == DTI_OK ? dti_transcode_add_number(pool, scale, "_scale", 0, ret, reterr)
                             : status;
@@ -159,7 +165,7 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
         return dti_transcode_set_scales(pool, found, part) ? DTI_OK : dti_no_memory(reterr);
     }
     float scale = 0;
-    const enum dti_status status = read_scale(found, &scale, reterr);
+    const enum dti_status status = dti_transcode_read_scale(found, &scale, reterr);
     dti_transcode_set_shape(found, 1, part);
     for (unsigned i = rank - 2; i < rank; i++)
         part->shape[i] = dti_divide_up(part->shape[i], SIDE);

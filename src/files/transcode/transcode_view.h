@@ -9,7 +9,7 @@
 
 /* Where the bytes of a tensor of the view come from. */
 struct dti_transcode_entry {
-    size_t origin;                         /* index in the dequantization's view */
+    size_t origin; /* index in the dequantization's view, or as in file_transcode.h */
     const struct dti_batch_source *source; /* the source, or a tensor to copy as it is */
     const struct dti_dequant_part *copied;
 };
@@ -26,13 +26,22 @@ struct dti_file_transcode {
                                              * such inputs */
     size_t inputs_left_out;                 /* the layout has none */
     const struct dti_transcode_target **targets;
+    struct dti_reconciled reconciled;
+    size_t *wholes; /* reconciled, for the tensors of the view: the quantized tensor of the
+                     * dequantization's view that each is a part of; SIZE_MAX: none */
 };
+
+/* reconcile.c: creates the view of tensors that keep their layout. */
+enum dti_status dti_transcode_reconcile(struct dti_file_transcode *transcode,
+                                        struct dti_error *reterr);
 
 /* For a tensor of the dequantization's view; NULL: it is copied. */
 static inline struct dti_dequant_found *dti_transcode_found(
     const struct dti_file_transcode *transcode, size_t origin)
 {
-    return transcode->dequant->entries[origin].found;
+    return origin < transcode->dequant->view.tensor_count
+               ? transcode->dequant->entries[origin].found
+               : NULL;
 }
 
 #endif
