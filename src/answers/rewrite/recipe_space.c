@@ -565,7 +565,7 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
         recipe.rules.per = recipe.per_given ? DTI_PER_CHANNEL : DTI_PER_TENSOR;
         recipe.rules.block = recipe.block_given ? form->group[1] : 0;
     }
-    const bool open = row->packing == DTI_QUANT_BITS && !dti_quant_is_flat(row);
+    const bool open = row->packing == DTI_QUANT_BITS && !dti_quant_layout_has_state(row->layout);
     const uint64_t length = to->rank > 0 ? to->shape[form->axis] : 1;
     const uint64_t group = form->per == DTI_PER_GROUP ? form->group[1] : 1;
     const bool pads = group > 0 && length % group != 0 && !dti_quant_is_flat(row);
@@ -589,7 +589,8 @@ static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_r
     const struct dti_dequant_form *const form = to->quantized;
     const uint64_t last = to->rank > 0 ? to->shape[to->rank - 1] : 1;
     const uint64_t group = form->per == DTI_PER_GROUP ? form->group[1] : last;
-    return dti_quant_is_flat(row) == dti_quant_is_flat(other) && row->codes == other->codes &&
+    return dti_quant_layout_has_state(row->layout) == dti_quant_layout_has_state(other->layout) &&
+           dti_quant_is_flat(row) == dti_quant_is_flat(other) && row->codes == other->codes &&
            row->packing == other->packing && dti_quant_row_bits(row) == dti_quant_row_bits(other) &&
            (!row->block || group == row->block->length);
 }

@@ -11,6 +11,7 @@
 #include "cli/quant/quant_args.h"
 #include "cli/rewrite/dequant_report.h"
 #include "cli/shared/loss_human.h"
+#include "files/stored/quant_marks.h"
 #include "kernels/gguf/gguf_kernel.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
@@ -137,7 +138,7 @@ static enum dti_status put_table(const struct dti_rewrite_job *job, const size_t
         {block ? "tensor scale" : "scale", DTI_COLUMN_FLOAT, DTI_COLUMN_OF(quantized.scale),
          dry || !scale},
         {"zero point", DTI_COLUMN_INT, DTI_COLUMN_OF(quantized.zero_point),
-         dry || !scale || !job->rewrite->zero_points},
+         dry || !scale || !dti_rewrite_has_zero_points(job->rewrite)},
         {"clipped", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.clipped), dry || gguf},
         {"in blocks", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.blocks), dry || !block},
         {block ? "special blocks" : "special", DTI_COLUMN_COUNT,
@@ -192,6 +193,11 @@ static enum dti_status check_layout(const struct quant_args *args, struct dti_er
                         "--layout bitsandbytes flattens tensors, and packs the first code in the "
                         "highest bits; leave out --%s",
                         option);
+    if (dti_quant_layout_marks((enum dti_quant_layout)args->recipe.layout) &&
+        args->recipe.order_given)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--layout comfy packs the first code in the highest bits; leave out "
+                        "--packing");
     return DTI_OK;
 }
 
@@ -252,6 +258,7 @@ static const char *const kept[DTI_FATE_COUNT] = {
     [DTI_FATE_NARROW] = "kept: 8 bits or less already",
     [DTI_FATE_SCALAR] = "kept: a single number",
     [DTI_FATE_PART] = "kept: part of an already quantized tensor",
+    [DTI_FATE_UNNAMED] = "kept: not a matrix called X.weight",
 };
 
 static const struct dti_rewrite_command command = {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "files/dequant/dequant_tensor.h"
+#include "files/stored/scale_tiles.h"
 #include "util/checked.h"
 #include "util/little_endian.h"
 
@@ -31,21 +32,19 @@ static enum dti_status load_nested(const struct dti_dequant_tensor *tensor,
     return status;
 }
 
-/* Four neighbours of a row are adjacent; the rows of a tile are in the order 0, 32, 64, 96, 1, 33
- * ... */
 static enum dti_status read_tiled(const struct dti_dequant_tensor *tensor, unsigned char *buffer,
                                   uint64_t first, size_t count, struct dti_error *reterr)
 {
-    const uint64_t columns = tensor->scale_columns, tiles = dti_divide_up(columns, 4);
+    const uint64_t columns = tensor->scale_columns;
+    const uint64_t stripe = dti_tiled_columns(columns) * DTI_TILE_ROWS;
     enum dti_status status = DTI_OK;
     for (size_t done = 0; done < count && status == DTI_OK;) {
         const uint64_t row = (first + done) / columns, column = (first + done) % columns;
         const uint64_t left = columns - column < 4 - column % 4 ? columns - column : 4 - column % 4;
         const size_t n = count - done < left ? count - done : (size_t)left;
-        const uint64_t tile = row / 128 * tiles + column / 4;
         status = dti_input_read_at(tensor->scales.input, buffer + done, n,
-                                   tensor->scales.offset + tile * 512 + row % 32 * 16 +
-                                       row % 128 / 32 * 4 + column % 4,
+                                   tensor->scales.offset + row / DTI_TILE_ROWS * stripe +
+                                       dti_tile_offset(row % DTI_TILE_ROWS, column),
                                    reterr);
         done += n;
     }
