@@ -214,6 +214,11 @@ struct translated_tensor {
     struct dti_translated as;
     bool lossy;
 };
+struct quant_type {
+    const char *pattern;
+    size_t length;
+    const char *dtype;
+};
 struct transcode_options {
     const char *dtype;              /* or NULL */
     const struct dti_format *scale; /* or NULL */
@@ -366,6 +371,25 @@ static const struct dti_tensor *fused_tensor(const struct quant_tensor *of, size
     while (of->fused->members[i].tensor == own || at-- > 0)
         i++;
     return &rewrite->fused->container->tensors[of->fused->members[i].tensor];
+}
+
+static size_t quant_type_count(const struct dti_rewrite_answer *answer)
+{
+    const struct dti_rewrite_request *const request = &answer->rewrite->request;
+    return request->quantize_rule_count + request->encode.count;
+}
+
+/* A recipe has rules of one kind. */
+static struct quant_type quant_type_at(const struct dti_rewrite_answer *answer, size_t at)
+{
+    const struct dti_rewrite_request *const request = &answer->rewrite->request;
+    if (request->encode.count > 0)
+        return (struct quant_type){request->encode.rules[at].pattern,
+                                   request->encode.rules[at].length,
+                                   request->encode.rules[at].type->word};
+    return (struct quant_type){request->quantize_rules[at].pattern,
+                               request->quantize_rules[at].length,
+                               request->quantize_rules[at].recipe.dtype};
 }
 
 static void put_kernels(struct dti_json *json, const struct dti_rewrite *rewrite)
