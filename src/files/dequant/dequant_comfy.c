@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/transcode/transcode.h"
 #include "util/json/json_read.h"
 #include "util/run/allocate.h"
 
@@ -365,6 +366,7 @@ const struct dti_layout_ops dti_layout_comfy = {
                [DTI_PART_STATE] = ".comfy_quant"},
     .fits = is_layer,
     .match = match_layer,
+    .targets = {&dti_target_comfy, &dti_target_comfy_nvfp4, &dti_target_comfy_integers},
 };
 const struct dti_layout_ops dti_layout_comfy_old = {
     .name = "comfy",

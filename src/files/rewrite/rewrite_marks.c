@@ -44,30 +44,43 @@ static bool is_blank(const char *text, size_t length)
     return i == length;
 }
 
+/* The text of a new tensor that is a mark; NULL: it is not one. */
+static const char *text_of(const struct dti_rewrite *rewrite, const struct dti_new_tensor *tensor,
+                           char buffer[DTI_QUANT_MARK_SIZE])
+{
+    const size_t at = tensor->source / DTI_PART_COUNT;
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
+    struct dti_quant_stored stored;
+    struct dti_error ignored;
+    if (rewrite->request.transcode)
+        return dti_file_transcode_mark(rewrite->request.transcode,
+                                       dti_rewrite_place(rewrite, rewrite->tensors[at].source));
+    if (tensor->source % DTI_PART_COUNT != DTI_PART_STATE ||
+        !dti_quant_mark(rewrite->tensors[at].by->row))
+        return NULL;
+    dti_rewrite_stored(rewrite, at, &stored);
+    if (dti_quant_parts(&stored, parts, &ignored) != DTI_OK)
+        return NULL; /* cannot happen: it was planned */
+    (void)dti_quant_mark_text(&stored, dti_quant_is_filled_up(&stored, &parts[DTI_PART_CODES]),
+                              buffer);
+    return buffer;
+}
+
 /* Appends the layers of these tensors to those that are there. Returns whether there are any. */
 static bool put_layers(const struct dti_rewrite *rewrite, const struct dti_new_tensor *tensors,
                        size_t count, bool first, struct dti_buffer *out)
 {
     bool any = false;
     for (size_t i = 0; i < count; i++) {
-        const size_t at = tensors[i].source / DTI_PART_COUNT;
-        struct dti_quant_part_shape parts[DTI_PART_COUNT];
-        struct dti_quant_stored stored;
-        struct dti_error ignored;
-        char text[DTI_QUANT_MARK_SIZE];
-        if (tensors[i].source % DTI_PART_COUNT != DTI_PART_STATE ||
-            !dti_quant_mark(rewrite->tensors[at].by->row))
+        char buffer[DTI_QUANT_MARK_SIZE];
+        const char *const text = text_of(rewrite, &tensors[i], buffer);
+        if (!text)
             continue;
-        dti_rewrite_stored(rewrite, at, &stored);
-        if (dti_quant_parts(&stored, parts, &ignored) != DTI_OK)
-            continue; /* cannot happen: it was planned */
-        const size_t length = dti_quant_mark_text(
-            &stored, dti_quant_is_filled_up(&stored, &parts[DTI_PART_CODES]), text);
         dti_buffer_puts(out, first && !any ? "" : ", ");
         (void)dti_json_quoted(out, tensors[i].name,
                               tensors[i].name_length - (sizeof DTI_QUANT_MARK_SUFFIX - 1));
         dti_buffer_puts(out, ": ");
-        dti_buffer_append(out, text, length);
+        dti_buffer_puts(out, text);
         any = true;
     }
     return any;
