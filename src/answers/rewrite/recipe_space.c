@@ -11,6 +11,7 @@
 
 #include "containers/name_order.h"
 #include "files/stored/fused_modules.h"
+#include "files/stored/quant_marks.h"
 #include "util/run/allocate.h"
 
 static struct dti_container *stored_of(struct dti_container *container)
@@ -568,7 +569,10 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
     const bool open = row->packing == DTI_QUANT_BITS && !dti_quant_layout_has_state(row->layout);
     const uint64_t length = to->rank > 0 ? to->shape[form->axis] : 1;
     const uint64_t group = form->per == DTI_PER_GROUP ? form->group[1] : 1;
-    const bool pads = group > 0 && length % group != 0 && !dti_quant_is_flat(row);
+    const struct dti_quant_mark *const mark = dti_quant_mark(row);
+    const bool rows = mark && to->rank == 2 && to->shape[0] % mark->rows != 0;
+    const bool pads =
+        (group > 0 && length % group != 0 && !dti_quant_is_flat(row)) || rows;
     for (int high = 0; high <= open; high++) {
         for (int pad = 0; pad <= pads; pad++) {
             recipe.order_given = high;
