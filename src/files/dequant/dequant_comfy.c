@@ -51,8 +51,10 @@ static bool read_shape(struct dti_json_reader *json, enum dti_json_token token,
     }
     while (dti_json_next(json, &token)) {
         uint64_t size = UINT64_MAX;
-        if (token == DTI_JSON_ARRAY_END)
+        if (token == DTI_JSON_ARRAY_END) {
+            ret->rank = ret->rank > 0 ? ret->rank : UINT_MAX;
             return true;
+        }
         if (token == DTI_JSON_NUMBER)
             (void)dti_json_u64(json, &size);
         else if (!dti_json_skip(json, token))
