@@ -339,6 +339,22 @@ def kitchen_reads(layouts, parts, name, format_name, shape):
     return kitchen.QuantizedTensor(codes, layout.__name__, params)
 
 
+def halves(kitchen):
+    """From fp16 the scales of int8 and all of mxfp8 are the same, too."""
+    of = matrices(SHAPES[4:], np.float16)
+    write("in.safetensors", {name: ("F16", x) for name, x in of.items()})
+    for dtype, layout, rules, ends in (("mxfp8_e4m3", kitchen.TensorCoreMXFP8Layout, ["--mx-scale", "rceil", "--pad"], ["", "_scale"]),
+                                       ("int8", kitchen.TensorWiseINT8Layout, [], ["_scale"])):
+        run("quant", "in.safetensors", dtype, "--layout", "comfy", *rules, "-o", "out.safetensors", "--force", "-q")
+        parts = read("out.safetensors")
+        for name, x in of.items():
+            theirs = layout.state_dict_tensors(*layout.quantize(torch.tensor(x)))
+            for end in ends:
+                want = theirs[end].reshape(-1).view(torch.uint8).numpy().tobytes()
+                TALLY.check("%s of fp16 %s%s" % (dtype, x.shape, end), parts[name + end].tobytes() == want, True)
+    TALLY.part("from fp16")
+
+
 def kitchen_itself():
     if not (torch and have("comfy_kitchen")):
         return TALLY.skip("comfy-kitchen itself")
@@ -348,6 +364,7 @@ def kitchen_itself():
                "nvfp4": kitchen.TensorCoreNVFP4Layout}
     rules = {"fp8_e4m3fn": ["--division", "reciprocal"], "fp8_e5m2": ["--division", "reciprocal"], "int8": [],
              "mxfp8_e4m3": ["--mx-scale", "rceil", "--pad"], "nvfp4": ["--pad"]}
+    halves(kitchen)
     for dtype, format_name in FORMATS.items():
         of = matrices(SHAPES)
         write("in.safetensors", {name: ("F32", x) for name, x in of.items()})
