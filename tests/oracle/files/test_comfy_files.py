@@ -241,11 +241,23 @@ def mixed():
     types = {"m.0.*": "fp8_e4m3fn", "m.1.*": "int8", "m.[23].*": "mxfp8", "m.2.*": "nvfp4"}
     words = ["nvfp4", "--layout", "comfy", "--pad", "--keep", "m.kept*", "--type", ",".join("%s=%s" % t for t in types.items())]
     run("quant", "in.safetensors", *words, "-o", "out.safetensors", "--force", "-q")
-    got = read("out.safetensors")
+    got, back = read("out.safetensors"), None
     formats, rest = loaded("out.safetensors")
     TALLY.check("formats", formats, {"m.0": "float8_e4m3fn", "m.1": "int8_tensorwise", "m.2": "mxfp8", "m.3": "mxfp8",
                                      "m.4": "nvfp4", "m.5": "nvfp4"})
     TALLY.check("what is no matrix of a module is kept", rest, ["m.conv.weight", "m.kept.weight", "m.norm.weight", "m.position"])
+    run("quant", "in.safetensors", *words, "-o", "other.safetensors", "--force", "-q", "--threads", "5", "--max-memory", "600KiB")
+    TALLY.check("any threads and memory", open("other.safetensors", "rb").read() == open("out.safetensors", "rb").read(), True)
+    with open("recipe.json", "w") as file:
+        file.write(run("explain", "in.safetensors", "out.safetensors", "--json"))
+    run("verify", "in.safetensors", "out.safetensors", "--recipe", "recipe.json")
+    for layout in ([], ["--layout", "comfy"]):
+        run("quant", "out.safetensors", "fp32", "--dequant", *layout, "-o", "back.safetensors", "--force")
+        back = back or read("back.safetensors")
+        TALLY.check("read as comfy", {name: x.tobytes() for name, x in read("back.safetensors").items()},
+                    {name: x.tobytes() for name, x in back.items()})
+    TALLY.check("bitsandbytes has none of it", "no quantized tensors" in run(
+        "quant", "out.safetensors", "fp32", "--dequant", "--layout", "bitsandbytes", "-o", "no.safetensors", code=3), True)
     for layer, format_name in formats.items():
         dtype = next(one for one, word in FORMATS.items() if word == format_name)
         run("quant", "in.safetensors", dtype, "--layout", "comfy", *(["--pad"] if dtype in LENGTH else []), "--select",
