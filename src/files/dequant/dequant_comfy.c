@@ -11,6 +11,7 @@
  * same shapes. Sources: ComfyUI (comfy/utils.py, comfy/ops.py), comfy-kitchen 0.2.40. */
 #include "files/dequant/dequant_layouts.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,9 @@ struct comfy_layer {
     size_t name_length;
     char format[DTI_NAME_SIZE]; /* truncated to fit; "": not specified */
     bool rotated;
-    uint64_t group; /* rows and columns that share a scale; 0: not specified */
+    uint64_t group;    /* rows and columns that share a scale; 0: not specified */
+    unsigned rank;     /* of the shape before it was padded; 0: not specified */
+    uint64_t shape[2]; /* of a matrix; of another rank: ignored */
 };
 
 struct dti_comfy_layers {
@@ -35,6 +38,32 @@ struct dti_comfy_layers {
     size_t count;
     struct comfy_layer *list; /* sorted by name */
 };
+
+/* Reads the rest of an array that has begun. Whatever is no array of sizes fits no tensor. */
+static bool read_shape(struct dti_json_reader *json, enum dti_json_token token,
+                       struct comfy_layer *ret)
+{
+    ret->rank = 0;
+    if (token != DTI_JSON_ARRAY) {
+        ret->rank = UINT_MAX;
+        return dti_json_skip(json, token);
+    }
+    while (dti_json_next(json, &token)) {
+        uint64_t size = UINT64_MAX;
+        if (token == DTI_JSON_ARRAY_END) {
+            ret->rank = ret->rank > 0 ? ret->rank : UINT_MAX;
+            return true;
+        }
+        if (token == DTI_JSON_NUMBER)
+            (void)dti_json_u64(json, &size);
+        else if (!dti_json_skip(json, token))
+            return false;
+        if (ret->rank < 2)
+            ret->shape[ret->rank] = size;
+        ret->rank++;
+    }
+    return false;
+}
 
 /* Reads the rest of an object that has begun. Loaders also look for "convrot" in "params". */
 static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
@@ -49,8 +78,11 @@ static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
         const bool format = json->depth == depth && dti_json_string_is(json, "format");
         const bool rotated = dti_json_string_is(json, "convrot");
         const bool group = dti_json_string_is(json, "group_size");
-        if (!dti_json_next(json, &token))
+        const bool shape = json->depth == depth && dti_json_string_is(json, "orig_shape");
+        if (!dti_json_next(json, &token) || (shape && !read_shape(json, token, ret)))
             return false;
+        if (shape)
+            continue;
         if (rotated)
             ret->rotated = token != DTI_JSON_FALSE && token != DTI_JSON_NULL;
         if (group && (token != DTI_JSON_NUMBER || !dti_json_u64(json, &ret->group)))
@@ -175,7 +207,7 @@ bool dti_comfy_has_layer(struct dti_file_dequant *dequant, const char *name, siz
     return layer && layer->format[0] != '\0';
 }
 
-static bool is_layer(const struct dti_dequant_group *group)
+bool dti_comfy_is_layer(const struct dti_dequant_group *group)
 {
     if (dti_dequant_has(group, DTI_PART_STATE))
         return true;
@@ -245,10 +277,10 @@ static const struct comfy_format {
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-static enum dti_status match_layer(struct dti_file_dequant *dequant,
-                                   const struct dti_dequant_group *group,
-                                   const struct dti_quant_config *config,
-                                   struct dti_dequant_found *ret, struct dti_error *reterr)
+enum dti_status dti_comfy_match(struct dti_file_dequant *dequant,
+                                const struct dti_dequant_group *group,
+                                const struct dti_quant_config *config,
+                                struct dti_dequant_found *ret, struct dti_error *reterr)
 {
     const struct dti_dequant_part *const codes = &group->part[DTI_PART_CODES];
     const struct dti_format *const format = dti_dequant_part_tensor(codes)->format;
@@ -278,8 +310,12 @@ static enum dti_status match_layer(struct dti_file_dequant *dequant,
             status = dti_dequant_need(group, DTI_PART_TENSOR_SCALE, reterr);
         if (status != DTI_OK)
             return status;
+        if (layer.rank > 0 && layer.rank != 2)
+            return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
+                                      "the orig_shape of its comfy_quant is no matrix");
         return dti_dequant_set_tiled(dequant, group, &dti_block_formats[known->block],
-                                     DTI_BLOCK_HIGH, ret, reterr);
+                                     DTI_BLOCK_HIGH, layer.rank > 0 ? layer.shape : NULL, ret,
+                                     reterr);
     }
     struct dti_quant_hint hint = {.bits = 8, .number = known->number};
     if (known->rectangles) {
@@ -290,16 +326,16 @@ static enum dti_status match_layer(struct dti_file_dequant *dequant,
 }
 
 /* Before comfy_quant existed, all codes were fp8. */
-static bool is_old(const struct dti_dequant_group *group)
+bool dti_comfy_is_old(const struct dti_dequant_group *group)
 {
     const enum dti_dtype id = dti_dequant_of(group, DTI_PART_CODES)->format->id;
     return id == DTI_FP8_E4M3FN || id == DTI_FP8_E5M2;
 }
 
-static enum dti_status match_old(struct dti_file_dequant *dequant,
-                                 const struct dti_dequant_group *group,
-                                 const struct dti_quant_config *config,
-                                 struct dti_dequant_found *ret, struct dti_error *reterr)
+enum dti_status dti_comfy_match_old(struct dti_file_dequant *dequant,
+                                    const struct dti_dequant_group *group,
+                                    const struct dti_quant_config *config,
+                                    struct dti_dequant_found *ret, struct dti_error *reterr)
 {
     static const struct dti_quant_hint hint = {.bits = 8, .number = DTI_NUMBER_FLOAT};
     (void)config;
@@ -320,24 +356,3 @@ bool dti_comfy_is_marker(const struct dti_tensor *tensor)
            memcmp(tensor->name + length - end, marker, end) == 0 &&
            (length == end || tensor->name[length - end - 1] == '.');
 }
-
-const struct dti_layout_ops dti_layout_comfy = {
-    .name = "comfy",
-    .dtype = DTI_NONE,
-    .codes = ".weight",
-    .numbers = ".weight",
-    .suffix = {[DTI_PART_SCALE] = ".weight_scale",
-               [DTI_PART_TENSOR_SCALE] = ".weight_scale_2",
-               [DTI_PART_STATE] = ".comfy_quant"},
-    .fits = is_layer,
-    .match = match_layer,
-};
-const struct dti_layout_ops dti_layout_comfy_old = {
-    .name = "comfy",
-    .dtype = DTI_NONE,
-    .codes = ".weight",
-    .numbers = ".weight",
-    .suffix = {[DTI_PART_SCALE] = ".scale_weight"},
-    .fits = is_old,
-    .match = match_old,
-};

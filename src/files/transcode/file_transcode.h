@@ -82,6 +82,8 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                         const struct dti_batch_source **ret_source,
                                         const struct dti_input **ret_input, uint64_t *ret_offset,
                                         struct dti_error *reterr);
+/* The text of a tensor that is the mark of a matrix (quant_marks.h); NULL: it is not one. */
+const char *dti_file_transcode_mark(const struct dti_file_transcode *transcode, size_t tensor);
 /* dti_file_transcode_origin(): the tensor of the dequantization's view that a tensor was made from;
  * reconciled: if it is not changed, a number above, which stands for the tensor itself.
  * dti_file_transcode_verdict(), dti_file_transcode_numbers(), dti_file_transcode_form(): the result

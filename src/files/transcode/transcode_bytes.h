@@ -62,6 +62,17 @@ enum dti_status dti_transcode_refuse_for(const struct dti_dequant_found *found,
 enum dti_status dti_transcode_require_lossless(bool required, const struct dti_dequant_found *found,
                                                uint64_t blocks, uint64_t lossless,
                                                struct dti_error *reterr);
+/* Whether it has plain codes of 8 bits of this dtype along its rows, multiplied by float scales
+ * alone. */
+bool dti_transcode_is_plain(const struct dti_dequant_found *found, enum dti_dtype code);
+/* What shares a scale in such a tensor. */
+enum dti_transcode_sharing {
+    DTI_SHARED_OTHERWISE,
+    DTI_SHARED_BY_TENSOR,
+    DTI_SHARED_BY_ROW,
+    DTI_SHARED_BY_RECTANGLE,
+};
+enum dti_transcode_sharing dti_transcode_sharing(const struct dti_dequant_found *found);
 
 /* Whether it is stored in plain blocks along its rows: one scale each, no padding. */
 bool dti_transcode_has_blocks(const struct dti_dequant_found *found);
